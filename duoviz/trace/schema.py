@@ -1,0 +1,66 @@
+"""The trace: one JSON object that records a run, for live view, replay, lab and export.
+
+Files end in `.duoviz.json`. All times are seconds since the run was submitted, on one monotonic
+clock for all processes. Token texts concatenate to the decoded text exactly. One full example (a
+run cut short; only two of eight candidates are shown):
+
+    {"header": {
+       "schema": 1,
+       "method": "duodecoding",
+       "pair": "embedded",
+       "target": {"name": "SmolLM2-135M-Instruct (Q4_1, dequantised to float32)",
+                  "device": "CPU core 1 (AMD EPYC)", "precision": "float32"},
+       "draft": {"name": "duoviz draft", "device": "CPU core 0 (AMD EPYC)", "precision": "int8"},
+       "settings": {"max_new_tokens": 64, "sequences": "dynamic", "budget": "auto",
+                    "draft_mode": "batched", "cores": "all", "raw": false},
+       "prompt": "Why is the sky blue?",
+       "prompt_tokens": 37,
+       "calibration": {"target": [[1, 0.031], [8, 0.036]], "draft": [[1, 0.004], [8, 0.006]]},
+       "versions": {"duoviz": "0.1.0", "torch": "2.13.0+cpu", "transformers": "5.23.0", "python": "3.11.7"},
+       "date": "2026-11-21T10:00:00+00:00"},
+     "iterations": [
+       {"index": 0, "mode": "prefill",
+        "target": {"start": 0.010, "end": 0.092, "rows": 37},
+        "draft": [{"start": 0.011, "end": 0.043, "tokens": 37}, {"start": 0.043, "end": 0.047, "tokens": 1}],
+        "sync": 0.093, "budget": 1, "theta": 0.38, "sequences": 1,
+        "candidates": [{"id": 504, "text": "The", "p": 0.61, "over": true},
+                       {"id": 1626, "text": "It", "p": 0.11, "over": false}],
+        "checked": [],
+        "drafted": [{"id": 504, "text": "The", "parent": -1, "source": "draft", "q": 0.61,
+                     "count": null, "p": 0.83, "status": "accepted"},
+                    {"id": 6376, "text": " sky", "parent": 0, "source": "draft", "q": 0.62,
+                     "count": null, "p": null, "status": "pending"}],
+        "verdict": {"outcome": "hit", "tested": 1, "accepted": 1, "sequence": 1},
+        "committed": [{"id": 504, "text": "The", "source": "draft", "gap": 2.1}]},
+       {"index": 1, "mode": "post",
+        "target": {"start": 0.094, "end": 0.127, "rows": 2},
+        "draft": [{"start": 0.094, "end": 0.098, "tokens": 1}],
+        "sync": 0.127, "budget": 7, "theta": 0.29, "sequences": 1,
+        "candidates": [{"id": 314, "text": " is", "p": 0.55, "over": true},
+                       {"id": 3814, "text": " appears", "p": 0.2, "over": false}],
+        "checked": [{"id": 6376, "text": " sky", "parent": -1, "source": "draft", "q": 0.62,
+                     "count": null, "p": 0.71, "status": "accepted"}],
+        "drafted": [{"id": 314, "text": " is", "parent": -1, "source": "draft", "q": 0.55,
+                     "count": null, "p": 0.18, "status": "rejected"},
+                    {"id": 3814, "text": " appears", "parent": -1, "source": "target", "q": null,
+                     "count": null, "p": 0.66, "status": "correction"}],
+        "verdict": {"outcome": "miss", "tested": 2, "accepted": 1, "sequence": null},
+        "committed": [{"id": 6376, "text": " sky", "source": "draft", "gap": 0.9},
+                      {"id": 3814, "text": " appears", "source": "target", "gap": 1.3}]}],
+     "end": {"stopped": "length", "wall": 0.127, "text": "The sky appears"}}
+
+mode: `prefill`, `pre` (nothing was pending), `post` (something was); null for methods other than DuoDecoding.
+checked: the pending tokens that this iteration's target forward verified, a tree: `parent` is an
+  index into the same list, -1 is the end of the verified text.
+drafted: the tree drafted at the same time; its root (-1) is the end of `checked`.
+q: the draft's probability of the token; p: the target's, null where the target has not been there.
+status: `pending`, `accepted`, `rejected`, `discarded` (hung on a rejected token, or a branch not
+  taken), `correction` (the target's own token), `window` (Lookahead's).
+verdict.outcome: `hit`, `miss`, `rejection`, or `none` (nothing was tested);
+  tested: positions at which a drafted token met the target's; sequence: which branch was taken, from 1.
+gap: the target's top-1 logit minus its top-2 at that position.
+budget is γ, theta θ, sequences k; null for methods without them. sync: when both sides' results were in.
+end.stopped: `eos`, `length`, `context`, `stopped` (by the user) or `error` (with `message`).
+"""
+
+SCHEMA_VERSION = 1

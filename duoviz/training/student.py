@@ -1,0 +1,176 @@
+"""The draft while it learns: a small Llama cut out of the target's first layers."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class DraftShape:
+    """The shape of a draft; the names are those of transformers' LlamaConfig, plus our last three.
+
+    embedding_rank: width of the embedding table, projected up to hidden_size.
+    output_tokens: the head knows the first this many ids of the vocabulary only.
+    """
+
+    vocab_size: int
+    hidden_size: int
+    intermediate_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    num_key_value_heads: int
+    head_dim: int
+    rms_norm_eps: float
+    rope_theta: float
+    max_position_embeddings: int
+    embedding_rank: int
+    output_tokens: int
+
+
+class Attention(nn.Module):
+    def __init__(self, shape: DraftShape):
+        super().__init__()
+        self.heads, self.kv_heads, self.head_dim = shape.num_attention_heads, shape.num_key_value_heads, shape.head_dim
+        self.q_proj = nn.Linear(shape.hidden_size, self.heads * self.head_dim, bias=False)
+        self.k_proj = nn.Linear(shape.hidden_size, self.kv_heads * self.head_dim, bias=False)
+        self.v_proj = nn.Linear(shape.hidden_size, self.kv_heads * self.head_dim, bias=False)
+        self.o_proj = nn.Linear(self.heads * self.head_dim, shape.hidden_size, bias=False)
+
+    def forward(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+        batch, length, _ = x.shape
+        q = self.q_proj(x).view(batch, length, self.heads, -1).transpose(1, 2)
+        k = self.k_proj(x).view(batch, length, self.kv_heads, -1).transpose(1, 2)
+        v = self.v_proj(x).view(batch, length, self.kv_heads, -1).transpose(1, 2)
+        q, k = rotate(q, cos, sin).to(v.dtype), rotate(k, cos, sin).to(v.dtype)
+        out = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+        return self.o_proj(out.transpose(1, 2).reshape(batch, length, -1))
+
+
+def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Rotary position embedding, half-split layout."""
+    half = x.shape[-1] // 2
+    return x * cos + torch.cat([-x[..., half:], x[..., :half]], dim=-1) * sin
+
+
+class MLP(nn.Module):
+    def __init__(self, shape: DraftShape):
+        super().__init__()
+        self.gate_proj = nn.Linear(shape.hidden_size, shape.intermediate_size, bias=False)
+        self.up_proj = nn.Linear(shape.hidden_size, shape.intermediate_size, bias=False)
+        self.down_proj = nn.Linear(shape.intermediate_size, shape.hidden_size, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.down_proj(F.silu(self.gate_proj(x)) * self.up_proj(x))
+
+
+class Layer(nn.Module):
+    def __init__(self, shape: DraftShape):
+        super().__init__()
+        self.input_layernorm = nn.RMSNorm(shape.hidden_size, eps=shape.rms_norm_eps)
+        self.self_attn = Attention(shape)
+        self.post_attention_layernorm = nn.RMSNorm(shape.hidden_size, eps=shape.rms_norm_eps)
+        self.mlp = MLP(shape)
+
+    def forward(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+        x = x + self.self_attn(self.input_layernorm(x), cos, sin)
+        return x + self.mlp(self.post_attention_layernorm(x))
+
+
+class Embedding(nn.Module):
+    """A narrow table and the projection that widens it."""
+
+    def __init__(self, shape: DraftShape):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(shape.vocab_size, shape.embedding_rank))
+        self.projection = nn.Linear(shape.embedding_rank, shape.hidden_size, bias=False)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return self.projection(F.embedding(ids, self.weight))
+
+
+class Decoder(nn.Module):
+    def __init__(self, shape: DraftShape):
+        super().__init__()
+        self.embed_tokens = Embedding(shape)
+        self.layers = nn.ModuleList(Layer(shape) for _ in range(shape.num_hidden_layers))
+        self.norm = nn.RMSNorm(shape.hidden_size, eps=shape.rms_norm_eps)
+
+
+class Student(nn.Module):
+    """The draft as a trainable module; its parameters' names are those of the saved file."""
+
+    def __init__(self, shape: DraftShape):
+        super().__init__()
+        self.shape = shape
+        self.model = Decoder(shape)
+        self.lm_head = nn.Linear(shape.hidden_size, shape.output_tokens, bias=False)
+        inverse = shape.rope_theta ** (-torch.arange(0, shape.head_dim, 2, dtype=torch.float32) / shape.head_dim)
+        self.register_buffer("inverse", inverse, persistent=False)
+
+    def hidden(self, ids: Tensor) -> Tensor:
+        """The normalised last hidden state, [batch, length, hidden], for ids int64 [batch, length]."""
+        angles = torch.outer(torch.arange(ids.shape[1], device=ids.device), self.inverse).repeat(1, 2)
+        x = self.model.embed_tokens(ids)
+        for layer in self.model.layers:
+            x = layer(x, angles.cos(), angles.sin())
+        return self.model.norm(x)
+
+
+def cut_from_target(target: nn.Module, *, layers: int, embedding_rank: int, output_tokens: int) -> Student:
+    """A student with the target's first layers and its embedding at a lower rank; the head is the target's own.
+
+    The first layers, not spread ones: what the later layers do is left to one linear map (see
+    `distillation.fit_map`) and to training.
+    """
+    config = target.config
+    shape = DraftShape(
+        vocab_size=config.vocab_size,
+        hidden_size=config.hidden_size,
+        intermediate_size=config.intermediate_size,
+        num_hidden_layers=layers,
+        num_attention_heads=config.num_attention_heads,
+        num_key_value_heads=config.num_key_value_heads,
+        head_dim=config.head_dim,
+        rms_norm_eps=config.rms_norm_eps,
+        rope_theta=config.rope_parameters["rope_theta"],
+        max_position_embeddings=config.max_position_embeddings,
+        embedding_rank=embedding_rank,
+        output_tokens=output_tokens,
+    )
+    student = Student(shape)
+    student.model.layers.load_state_dict(target.model.layers[:layers].state_dict())
+    student.model.norm.load_state_dict(target.model.norm.state_dict())
+    table = target.model.embed_tokens.weight.detach().float()
+    left, scale, right = torch.linalg.svd(table, full_matrices=False)
+    root = scale[:embedding_rank].sqrt()
+    with torch.no_grad():
+        student.model.embed_tokens.weight.copy_(left[:, :embedding_rank] * root)
+        student.model.embed_tokens.projection.weight.copy_(right[:embedding_rank].T * root)
+        student.lm_head.weight.copy_(target.lm_head.weight[:output_tokens])
+    return student
+
+
+def quantise_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
+    """int8 weights and one float32 scale a row: weight ≈ int8 * scale[:, None]."""
+    scale = weight.abs().amax(dim=1).clamp(min=1e-12) / 127
+    return (weight / scale[:, None]).round().clamp(-127, 127).to(torch.int8), scale
+
+
+def save_draft(student: Student, folder: Path) -> None:
+    """Write config.json and model.safetensors: matrices in int8 with a scale a row, norms in float32."""
+    tensors = {}
+    for name, value in student.state_dict().items():
+        value = value.detach().float().cpu()
+        if value.dim() == 2:
+            tensors[name], tensors[name.replace(".weight", ".scale")] = quantise_rows(value)
+        else:
+            tensors[name] = value.contiguous()
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    config = {"model_type": "duoviz_draft", **asdict(student.shape), "bos_token_id": 1, "eos_token_id": 2}
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
