@@ -1,0 +1,8 @@
+"""duoviz: DuoDecoding, run for real and shown live."""
+
+from duoviz.decoding.iteration import Iteration
+from duoviz.decoding.settings import Settings
+from duoviz.models.pairs import load_pair
+from duoviz.runner import stream as generate
+
+__all__ = ["Iteration", "Settings", "generate", "load_pair"]

@@ -9,6 +9,8 @@ import torch.nn.functional as F
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from duoviz.models.linear import quantise_rows
+
 
 @dataclass(frozen=True)
 class DraftShape:
@@ -153,12 +155,6 @@ def cut_from_target(target: nn.Module, *, layers: int, embedding_rank: int, outp
         student.model.embed_tokens.projection.weight.copy_(right[:embedding_rank].T * root)
         student.lm_head.weight.copy_(target.lm_head.weight[:output_tokens])
     return student
-
-
-def quantise_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
-    """int8 weights and one float32 scale a row: weight ≈ int8 * scale[:, None]."""
-    scale = weight.abs().amax(dim=1).clamp(min=1e-12) / 127
-    return (weight / scale[:, None]).round().clamp(-127, 127).to(torch.int8), scale
 
 
 def save_draft(student: Student, folder: Path) -> None:

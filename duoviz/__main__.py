@@ -1,0 +1,216 @@
+"""Command line: generate, compare, calibrate, train."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from duoviz.decoding.draft_worker import DraftDied
+from duoviz.decoding.settings import Settings, SettingsError, parse_number
+from duoviz.models.embedded import ModelUnavailable, embedded_target
+from duoviz.models.pairs import PAIRS, PromptError, UnknownPair, load_pair
+
+USER_ERRORS = (DraftDied, ModelUnavailable, PromptError, SettingsError, UnknownPair)
+
+
+class UsageError(ValueError):
+    """An argument cannot be used; the message is a sentence for the user."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; 0 on success, 1 with one line on stderr on a user's mistake."""
+    options = parser().parse_args(arguments)
+    try:
+        return options.run(options) or 0
+    except (*USER_ERRORS, UsageError) as error:
+        print(f"duoviz: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("duoviz: stopped", file=sys.stderr)
+        return 130
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(prog="python -m duoviz", description="DuoDecoding, run for real.")
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+
+    one = commands.add_parser("generate", help="answer one prompt")
+    one.add_argument("prompt")
+    one.add_argument("--method", default="duodecoding", help="vanilla or duodecoding (default)")
+    add_decoding_options(one)
+    one.add_argument("--trace", type=Path, metavar="FILE", help="write the run's trace (.duoviz.json)")
+    one.add_argument("--json", action="store_true", help="print one JSON object as the last line")
+    one.set_defaults(run=generate)
+
+    many = commands.add_parser("compare", help="run methods on prompts in alternation")
+    many.add_argument("--prompts", required=True, metavar="FILE.jsonl|PROMPT", help="questions, or one prompt")
+    many.add_argument("--methods", default="vanilla,duodecoding")
+    many.add_argument("--repeats", type=int, default=3)
+    add_decoding_options(many)
+    many.add_argument("--json", action="store_true", help="print one JSON object as the last line")
+    many.set_defaults(run=compare)
+
+    costs = commands.add_parser("calibrate", help="measure what target and draft cost on this machine")
+    costs.add_argument("--pair", default="embedded")
+    costs.add_argument("--json", action="store_true")
+    costs.set_defaults(run=calibrate)
+
+    train = commands.add_parser("train", help="train the embedded draft").add_subparsers(required=True)
+    draft = train.add_parser("draft", help="distil a draft from the embedded target")
+    draft.add_argument("--corpus", type=Path, default=Path("assets/draft/selfchat.npz"))
+    draft.add_argument("--out", type=Path, required=True)
+    draft.add_argument("--minutes", type=float, default=36.0)
+    draft.add_argument("--seed", type=int, default=0)
+    draft.set_defaults(run=train_the_draft)
+    return top
+
+
+def add_decoding_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--max-new-tokens", type=int, default=256)
+    command.add_argument("--sequences", default="dynamic", help="k: dynamic (default) or 1 to 8")
+    command.add_argument("--budget", default="auto", help="γ: auto (default) or 1 to 64")
+    command.add_argument("--draft-mode", default="batched", help="batched (default) or paper")
+    command.add_argument("--cores", default="all", help="for vanilla: all (default) or target")
+    command.add_argument("--pair", default="embedded", help=f"one of: {', '.join(PAIRS)}")
+    command.add_argument("--raw", action="store_true", help="no chat template: continue the text as it is")
+
+
+def settings_of(options: argparse.Namespace) -> Settings:
+    return Settings(
+        max_new_tokens=options.max_new_tokens,
+        sequences=parse_number("sequences", options.sequences, word="dynamic"),
+        budget=parse_number("budget", options.budget, word="auto"),
+        draft_mode=options.draft_mode,
+        cores=options.cores,
+    )
+
+
+def tell(fraction: float, text: str) -> None:
+    """Show loading progress on stderr."""
+    print(f"{fraction:4.0%} {text}", file=sys.stderr, flush=True)
+
+
+def generate(options: argparse.Namespace) -> int:
+    """Stream one answer to stdout; the metrics follow, or one JSON object."""
+    from duoviz import runner
+
+    settings = settings_of(options)
+    runner.check_method(options.method)
+    if options.trace and not options.trace.parent.is_dir():
+        raise UsageError(f"There is no folder {options.trace.parent} to write the trace to.")
+    pair = load_pair(options.pair, tell)
+    trace: dict = {"header": None, "iterations": [], "end": None}
+    try:
+        for event in runner.stream(pair, options.method, options.prompt, settings, raw=options.raw):
+            if event["type"] == "iteration":
+                trace["iterations"].append(event["iteration"])
+                print("".join(token["text"] for token in event["iteration"]["committed"]), end="", flush=True)
+            else:
+                trace[event["type"]] = event[event["type"]]
+    finally:
+        print()
+        if trace["header"] and not trace["end"]:
+            trace["end"] = runner.end(trace["iterations"], "stopped")
+        if options.trace and trace["header"]:
+            options.trace.write_text(json.dumps(trace, ensure_ascii=False))
+    result = runner.summary(trace)
+    if options.json:
+        print(json.dumps(result, ensure_ascii=False))
+    else:
+        print(metrics_line(result["metrics"]), file=sys.stderr)
+    if trace["end"]["stopped"] == "error":
+        print(f"duoviz: {trace['end']['message']}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def metrics_line(figures: dict) -> str:
+    shown = [
+        f"{figures['new_tokens']} tokens",
+        f"{figures['tps']:.1f} tokens/s",
+        f"first token {figures['ttft']:.2f} s",
+        f"τ {figures['tau']:.2f}",
+    ]
+    if figures["acceptance"] is not None:
+        shown.append(f"acceptance {figures['acceptance']:.2f}")
+    if figures["overlap"] is not None:
+        shown.append(f"overlap {figures['overlap']:.2f}")
+    return ", ".join(shown)
+
+
+def read_prompts(source: str) -> list[str]:
+    """The first turn of each question in a .jsonl file, or the one prompt itself. Raises UsageError."""
+    if not source.endswith(".jsonl"):
+        return [source]
+    try:
+        lines = Path(source).read_text().splitlines()
+        return [json.loads(line)["turns"][0] for line in lines if line.strip()]
+    except OSError as error:
+        raise UsageError(f"The prompts cannot be read: {error.strerror}: {source}.") from error
+    except (ValueError, LookupError, TypeError) as error:
+        raise UsageError(f"{source} is not in the question format: each line needs a JSON object with turns.") from error
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Alternate the methods and print a table of medians."""
+    from duoviz import runner
+
+    settings = settings_of(options)
+    prompts = read_prompts(options.prompts)
+    methods = [name.strip() for name in options.methods.split(",") if name.strip()]
+    for method in methods:
+        runner.check_method(method)
+    if options.repeats < 1:
+        raise UsageError("--repeats must be at least 1.")
+    if not prompts:
+        raise UsageError(f"There are no prompts in {options.prompts}.")
+    pair = load_pair(options.pair, tell)
+    rows = []
+    for row in runner.compare(pair, prompts, methods, settings, repeats=options.repeats, raw=options.raw):
+        print(f"{row['method']:12} {row['cores']:6} {metrics_line(row['metrics'])}", file=sys.stderr, flush=True)
+        rows.append(row)
+    lines = runner.table(rows)
+    print(f"{'method':12} {'cores':7} {'runs':>4} {'tokens/s':>9} {'TTFT s':>7} {'τ':>5} {'φ':>5} {'φ same cores':>13}")
+    for line in lines:
+        print(
+            f"{line['method']:12} {line['cores']:7} {line['runs']:4} {line['tps']:9.2f} {line['ttft']:7.3f} "
+            f"{line['tau']:5.2f} {line['phi']:5.2f} {line['phi_same_cores']:13.2f}"
+        )
+    if options.json:
+        print(json.dumps({"table": lines, "versions": runner.versions(), "cores": str(pair.cores)}, ensure_ascii=False))
+    return 0
+
+
+def calibrate(options: argparse.Namespace) -> int:
+    """Measure the cost model anew and print it."""
+    from duoviz import runner
+    from duoviz.decoding.budget import CONTEXTS, LiveCosts, cost_model, draft_budget
+    from duoviz.decoding.duodecoding import running_draft
+    from duoviz.models.linear import ROW_COUNTS
+
+    pair = load_pair(options.pair, tell)
+    with runner.target_on(pair, pair.cores.target):
+        costs = cost_model(pair, running_draft(pair), fresh=True)
+    if options.json:
+        print(json.dumps({"contexts": CONTEXTS, "rows": ROW_COUNTS, "target": costs.target, "draft": costs.draft}))
+        return 0
+    print(f"target on {pair.target_device(pair.cores.target)}, draft on {pair.draft_device()}")
+    for index, context in enumerate(CONTEXTS):
+        print(f"context {context}, milliseconds")
+        print("  target, rows  " + "  ".join(f"{n}: {t * 1e3:.1f}" for n, t in zip(ROW_COUNTS, costs.target[index])))
+        print("  draft, k      " + "  ".join(f"{k}: {t * 1e3:.1f}" for k, t in enumerate(costs.draft[index], 1)))
+        print(f"  γ with nothing pending: {draft_budget(LiveCosts(costs), rows=1, context=context)}")
+    return 0
+
+
+def train_the_draft(options: argparse.Namespace) -> int:
+    from duoviz.training.distillation import train_draft
+
+    if not options.corpus.is_file():
+        raise UsageError(f"There is no corpus file {options.corpus}.")
+    train_draft(embedded_target(tell), options.corpus, options.out, minutes=options.minutes, seed=options.seed)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+"""The cost model and the hardware-aware draft budget γ."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from duoviz.decoding.draft_worker import Draft, MeasureRequest
+from duoviz.decoding.drafting import Plan
+from duoviz.decoding.iteration import Span, timed_forward
+from duoviz.decoding.settings import MAX_BUDGET, MAX_SEQUENCES, Settings
+from duoviz.models.cores import machine_name
+from duoviz.models.embedded import cache_folder
+from duoviz.models.language_model import LanguageModel
+from duoviz.models.linear import ROW_COUNTS
+from duoviz.models.pairs import Pair
+
+CONTEXTS = (64, 512)
+
+
+@dataclass(frozen=True)
+class CostModel:
+    """Seconds of one forward, measured with both sides busy.
+
+    target: [context][rows], at CONTEXTS and ROW_COUNTS; draft: [context][k - 1], k = 1..8.
+    """
+
+    target: tuple[tuple[float, ...], ...]
+    draft: tuple[tuple[float, ...], ...]
+
+    def target_time(self, rows: int, context: int) -> float:
+        """T_target(rows), interpolated over rows and over the context's length."""
+        return between_contexts([float(np.interp(rows, ROW_COUNTS, times)) for times in self.target], context)
+
+    def draft_time(self, k: int, context: int) -> float:
+        """T_draft(k): one step of k sequences."""
+        return between_contexts([times[k - 1] for times in self.draft], context)
+
+
+def between_contexts(times: list[float], context: int) -> float:
+    """Linear in the context's length, also beyond the longer one measured; never below the shorter one's."""
+    short, long = CONTEXTS
+    return max(times[0], times[0] + (times[1] - times[0]) * (context - short) / (long - short))
+
+
+class LiveCosts:
+    """A cost model that follows the run: one factor a side, so that γ does not jump with m."""
+
+    def __init__(self, model: CostModel, *, weight: float = 0.1):
+        self.model, self.weight = model, weight
+        self.target_factor = self.draft_factor = 1.0
+
+    def target_time(self, rows: int, context: int) -> float:
+        return self.model.target_time(rows, context) * self.target_factor
+
+    def draft_time(self, k: int, context: int) -> float:
+        return self.model.draft_time(k, context) * self.draft_factor
+
+    def observe(self, target: Span, draft: list[Span], context: int) -> None:
+        """Move both factors towards what an iteration took; forwards of many tokens (a prefill) say nothing."""
+        if target.tokens <= ROW_COUNTS[-1]:
+            ratio = (target.end - target.start) / self.model.target_time(target.tokens, context)
+            self.target_factor = self.follow(self.target_factor, ratio)
+        steps = [span for span in draft if span.tokens <= MAX_SEQUENCES]
+        if steps:
+            taken = sum(span.end - span.start for span in steps)
+            expected = sum(self.model.draft_time(span.tokens, context) for span in steps)
+            self.draft_factor = self.follow(self.draft_factor, taken / expected)
+
+    def follow(self, factor: float, ratio: float) -> float:
+        return (1 - self.weight) * factor + self.weight * min(4.0, max(0.25, ratio))
+
+
+def draft_budget(costs: LiveCosts, *, rows: int, context: int) -> int:
+    """γ: how many single-sequence draft steps fit into one target forward of `rows` rows (§3.2)."""
+    fits = costs.target_time(rows, context) / costs.draft_time(1, context)
+    return max(1, min(MAX_BUDGET, int(fits)))
+
+
+def steps_in(seconds: float, costs: LiveCosts, k: int, context: int) -> int:
+    """How many batched steps of k sequences fill `seconds`; the first two serve one sequence only."""
+    single = costs.draft_time(1, context)
+    if seconds < 2 * single:
+        return 1
+    # The tolerance keeps a whole number of steps whole when the division is a hair below it.
+    return 2 + int((seconds - 2 * single) / costs.draft_time(k, context) + 1e-6)
+
+
+def plan_draft(costs: LiveCosts, settings: Settings, *, rows: int, context: int, longest: int) -> Plan:
+    """What to draft while the target works on `rows` rows."""
+    if settings.budget == "auto":
+        budget = draft_budget(costs, rows=rows, context=context)
+    else:
+        budget = settings.budget
+    seconds = budget * costs.draft_time(1, context)
+    steps = tuple(steps_in(seconds, costs, k, context) for k in range(1, MAX_SEQUENCES + 1))
+    return Plan(budget, steps, settings.sequences, settings.draft_mode, longest)
+
+
+def calibrate(pair: Pair, draft: Draft, *, seconds: float = 1.5) -> CostModel:
+    """Measure the cost model: both sides work at the same time, each on its own cores.
+
+    Call it on the target's cores.
+    """
+    target_times, draft_times = [], []
+    for context in CONTEXTS:
+        draft.submit(MeasureRequest(context, seconds))
+        target_times.append(measure_target(pair.target, context=context, until=draft.ready))
+        times = draft.result()
+        draft_times.append(tuple(times[k] for k in range(1, MAX_SEQUENCES + 1)))
+    return CostModel(tuple(target_times), tuple(draft_times))
+
+
+def measure_target(model: LanguageModel, *, context: int, until: Callable[[], bool]) -> tuple[float, ...]:
+    """Median seconds of one forward for each row count; at least three of each, the first left out."""
+    model.crop(0)
+    model.forward([0] * context, rows=[0])
+    times: dict[int, list[float]] = {rows: [] for rows in ROW_COUNTS}
+    while len(times[1]) < 4 or not until():
+        for rows, taken in times.items():
+            _, span = timed_forward(model, [0] * rows)
+            taken.append(span.end - span.start)
+            model.crop(context)
+    model.crop(0)
+    return tuple(sorted(taken[1:])[len(taken[1:]) // 2] for taken in times.values())
+
+
+def cost_model(pair: Pair, draft: Draft, *, fresh: bool = False) -> CostModel:
+    """The pair's cost model on this machine: kept with the pair, else from the cache folder, else measured."""
+    if "costs" in pair.resources and not fresh:
+        return pair.resources["costs"]
+    key = f"{machine_name()} {pair.cores} {torch.__version__} {pair.name} {pair.target.label} {pair.draft_label}"
+    file = cache_folder() / f"costs-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
+    costs = None if fresh else stored_costs(file)
+    if costs is None:
+        costs = calibrate(pair, draft)
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps({"for": key, **asdict(costs)}, indent=1))
+        except OSError:
+            pass  # A read-only cache only means that the next start measures again.
+    pair.resources["costs"] = costs
+    return costs
+
+
+def stored_costs(file: Path) -> CostModel | None:
+    """The cost model in a cache file, or None where it is missing or damaged."""
+    try:
+        stored = json.loads(file.read_text())
+        target, draft = (tuple(tuple(map(float, row)) for row in stored[side]) for side in ("target", "draft"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    shapes = ([len(row) for row in target], [len(row) for row in draft])
+    return CostModel(target, draft) if shapes == ([len(ROW_COUNTS)] * 2, [MAX_SEQUENCES] * 2) else None

@@ -1,0 +1,144 @@
+"""What one iteration proposed, checked and committed, with raw timestamps."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from duoviz.models.language_model import LanguageModel
+
+PREFILL_CHUNK = 512
+
+
+class Span(NamedTuple):
+    """One forward: start and end in seconds of the system's monotonic clock, and its tokens."""
+
+    start: float
+    end: float
+    tokens: int
+
+
+class Candidate(NamedTuple):
+    """A first token that the draft considered, with its probability; `over`: p > θ."""
+
+    token: int
+    p: float
+    over: bool
+
+
+@dataclass
+class Node:
+    """A proposed token in a tree; see the trace schema for the fields and the statuses."""
+
+    token: int
+    parent: int
+    source: str
+    q: float | None = None
+    count: int | None = None
+    p: float | None = None
+    status: str = "pending"
+
+
+class Committed(NamedTuple):
+    """A verified token, where it came from, and the target's top-1 minus top-2 logit there."""
+
+    token: int
+    source: str
+    gap: float
+
+
+@dataclass
+class Iteration:
+    """One target forward and what was drafted at the same time."""
+
+    target: Span
+    sync: float
+    committed: list[Committed]
+    mode: str | None = None
+    draft: list[Span] = field(default_factory=list)
+    budget: int | None = None
+    theta: float | None = None
+    sequences: int | None = None
+    candidates: list[Candidate] = field(default_factory=list)
+    checked: list[Node] = field(default_factory=list)
+    drafted: list[Node] = field(default_factory=list)
+    outcome: str = "none"
+    tested: int = 0
+    accepted: int = 0
+    sequence: int | None = None
+    stop: str | None = None
+
+    @property
+    def accepted_pending(self) -> int:
+        """How many of the tokens checked were accepted."""
+        return sum(node.status == "accepted" for node in self.checked)
+
+
+class Choices(NamedTuple):
+    """What the target says after each row: its token, the top-2 gap, and log p of the token's row.
+
+    tokens: list of n ids; gaps: n floats; logits: float [n, vocab] for further questions.
+    """
+
+    tokens: list[int]
+    gaps: list[float]
+    logits: Tensor
+
+    def probability(self, row: int, token: int) -> float:
+        """The target's probability of `token` after row `row`, at temperature 1."""
+        logits = self.logits[row].float()
+        return float(torch.exp(logits[token] - logits.logsumexp(-1)))
+
+
+def choose(logits: Tensor) -> Choices:
+    """The target's greedy tokens for float logits [n, vocab]; the lowest id on exact ties."""
+    top = logits.topk(2, dim=-1)
+    best, tied = top.values[:, :1], top.values[:, 0] == top.values[:, 1]
+    tokens = top.indices[:, 0]
+    if tied.any():
+        ids = torch.arange(logits.shape[-1], device=logits.device)
+        tokens = torch.where(logits == best, ids, logits.shape[-1]).amin(dim=-1)
+    gaps = (top.values[:, 0] - top.values[:, 1]).tolist()
+    return Choices(tokens.tolist(), gaps, logits)
+
+
+def timed_forward(model: LanguageModel, ids: Sequence[int], **options) -> tuple[Tensor, Span]:
+    """`model.forward` and its span, measured after the device is done."""
+    start = time.perf_counter()
+    logits = model.forward(ids, **options)
+    if model.device.startswith("cuda"):
+        torch.cuda.synchronize(model.device)
+    return logits, Span(start, time.perf_counter(), len(ids))
+
+
+def timed_prefill(model: LanguageModel, ids: Sequence[int]) -> tuple[Tensor, Span]:
+    """Forward many tokens in chunks; logits [1, vocab] of the last, and one span over all."""
+    start = time.perf_counter()
+    for begin in range(0, len(ids), PREFILL_CHUNK):
+        chunk = ids[begin : begin + PREFILL_CHUNK]
+        logits, span = timed_forward(model, chunk, rows=[len(chunk) - 1])
+    return logits, Span(start, span.end, len(ids))
+
+
+class Room(NamedTuple):
+    """How long a text may become, and why it ends there (`length` or `context`)."""
+
+    limit: int
+    reason: str
+
+    @staticmethod
+    def of(prompt_tokens: int, max_new_tokens: int, context_limit: int) -> "Room":
+        by_length, by_context = prompt_tokens + max_new_tokens, context_limit
+        return Room(by_length, "length") if by_length <= by_context else Room(by_context, "context")
+
+    def cut(self, text_length: int, tokens: list[Committed], eos: frozenset[int]) -> tuple[list[Committed], str | None]:
+        """The tokens that still belong to the text, and the reason to stop or None."""
+        for index, each in enumerate(tokens, 1):
+            if each.token in eos:
+                return tokens[:index], "eos"
+            if text_length + index >= self.limit:
+                return tokens[:index], self.reason
+        return tokens, None

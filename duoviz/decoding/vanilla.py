@@ -1,0 +1,26 @@
+"""Vanilla decoding: one token a target forward."""
+
+from collections.abc import Iterator
+
+from duoviz.decoding.iteration import Committed, Iteration, Node, Room, choose, timed_forward, timed_prefill
+from duoviz.decoding.settings import Settings
+from duoviz.models.pairs import Pair
+
+
+def vanilla(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[Iteration]:
+    """Autoregressive decoding: the baseline that every other method must equal token for token."""
+    target = pair.target
+    room = Room.of(len(prompt_ids), settings.max_new_tokens, target.context_limit)
+    text = list(prompt_ids)
+    target.crop(0)
+    logits, span = timed_prefill(target, prompt_ids)
+    while True:
+        own = choose(logits)
+        token = own.tokens[0]
+        committed, stop = room.cut(len(text), [Committed(token, "target", own.gaps[0])], pair.eos)
+        node = Node(token, -1, "target", p=own.probability(0, token), status="correction")
+        text.append(token)
+        yield Iteration(span, span.end, committed, checked=[node], stop=stop)
+        if stop:
+            return
+        logits, span = timed_forward(target, [token])

@@ -1,0 +1,80 @@
+"""Which processor cores each side uses, and their names."""
+
+import os
+import platform
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+
+
+@dataclass(frozen=True)
+class Cores:
+    """The machine's cores, shared out: target and draft never share one unless there is only one."""
+
+    target: tuple[int, ...]
+    draft: tuple[int, ...]
+
+    @property
+    def all(self) -> tuple[int, ...]:
+        return tuple(sorted({*self.target, *self.draft}))
+
+    @property
+    def can_overlap(self) -> bool:
+        return not set(self.target) & set(self.draft)
+
+
+def available_cores() -> list[int]:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(os.getpid()))
+    return list(range(os.cpu_count() or 1))
+
+
+def share_cores(cores: list[int], *, target_on_gpu: bool) -> Cores:
+    """One core for the draft and the rest for the target; with a GPU the target keeps one to drive it."""
+    if len(cores) == 1:
+        return Cores(target=(cores[0],), draft=(cores[0],))
+    if target_on_gpu:
+        return Cores(target=(cores[-1],), draft=tuple(cores[:-1]))
+    return Cores(target=tuple(cores[1:]), draft=(cores[0],))
+
+
+@contextmanager
+def on_cores(cores: tuple[int, ...]) -> Iterator[None]:
+    """Run the calling thread on these cores, with as many threads for torch.
+
+    Only the calling thread is pinned: with one thread torch computes in the caller, with all cores
+    there is nothing to pin.
+    """
+    threads, mask = torch.get_num_threads(), None
+    if hasattr(os, "sched_setaffinity"):
+        thread = threading.get_native_id()
+        mask = os.sched_getaffinity(thread)
+        os.sched_setaffinity(thread, cores)
+    torch.set_num_threads(len(cores))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+        if mask is not None:
+            os.sched_setaffinity(thread, mask)
+
+
+@cache
+def machine_name() -> str:
+    """The processor's name, as the system gives it."""
+    try:
+        with open("/proc/cpuinfo") as file:
+            return next(line.split(":", 1)[1].strip() for line in file if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def core_label(cores: tuple[int, ...]) -> str:
+    """What to call these cores on the page; a core is never called a GPU."""
+    numbers = ", ".join(str(core) for core in cores)
+    return f"CPU core{'s' if len(cores) > 1 else ''} {numbers} ({machine_name()})"

@@ -1,0 +1,99 @@
+"""The registry of (target, draft) pairs, and loading one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from duoviz.models.cores import Cores, available_cores, core_label, on_cores, share_cores
+from duoviz.models.embedded import DRAFT_FOLDER, TARGET_LABEL, ModelUnavailable, Progress, embedded_target, no_progress
+from duoviz.models.language_model import LanguageModel
+from duoviz.models.llama import Llama, load_llama
+
+
+class PromptError(ValueError):
+    """The prompt cannot be used; the message is a sentence for the user."""
+
+
+class UnknownPair(ValueError):
+    """There is no pair of this name; the message lists those that are."""
+
+
+@dataclass
+class Pair:
+    """A loaded target, its tokenizer, and how to load its draft.
+
+    load_draft: picklable, because the draft is loaded where it runs. resources: what the decoding
+    methods keep with the pair (the running draft, measured costs).
+    """
+
+    name: str
+    target: Llama
+    tokenizer: Any
+    eos: frozenset[int]
+    load_draft: Callable[[], LanguageModel]
+    draft_label: str
+    draft_precision: str
+    cores: Cores
+    resources: dict[str, Any] = field(default_factory=dict)
+
+    def encode(self, prompt: str, *, raw: bool = False) -> list[int]:
+        """Token ids of a user turn in the chat template, or of the text as it is. Raises PromptError."""
+        if not prompt.strip():
+            raise PromptError("The prompt is empty: type something for the model to answer.")
+        if raw:
+            ids = self.tokenizer(prompt, add_special_tokens=False)["input_ids"]
+        else:
+            message = [{"role": "user", "content": prompt}]
+            ids = self.tokenizer.apply_chat_template(message, add_generation_prompt=True, return_dict=True)["input_ids"]
+        limit = self.target.context_limit
+        if len(ids) >= limit:
+            raise PromptError(f"The prompt is too long: {len(ids):,} tokens, and the model's context holds {limit:,}.")
+        return ids
+
+    def target_device(self, cores: tuple[int, ...]) -> str:
+        """What the target runs on, as the page calls it."""
+        return core_label(cores) if self.target.device == "cpu" else self.target.device
+
+    def draft_device(self) -> str:
+        return core_label(self.cores.draft)
+
+
+def load_embedded(progress: Progress) -> Pair:
+    """The default pair: everything it needs comes from the package index and `assets/draft`."""
+    from transformers import AutoTokenizer
+
+    folder = embedded_target(progress)
+    progress(0.97, "Loading the tokenizer")
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    progress(0.98, "Loading the target model")
+    cores = share_cores(available_cores(), target_on_gpu=False)
+    target = load_llama(folder, precision="float32", label=TARGET_LABEL)
+    if not (DRAFT_FOLDER / "model.safetensors").is_file():
+        raise ModelUnavailable(f"The draft model is missing: there is no {DRAFT_FOLDER / 'model.safetensors'}.")
+    label = "duoviz draft (int8)"
+    return Pair(
+        name="embedded",
+        target=target,
+        tokenizer=tokenizer,
+        eos=frozenset({tokenizer.eos_token_id}),
+        load_draft=partial(load_llama, DRAFT_FOLDER, precision="int8", label=label),
+        draft_label=label,
+        draft_precision="int8",
+        cores=cores,
+    )
+
+
+PAIRS: dict[str, Callable[[Progress], Pair]] = {"embedded": load_embedded}
+
+
+def load_pair(name: str = "embedded", progress: Progress = no_progress) -> Pair:
+    """Load a pair of the registry. Raises UnknownPair or ModelUnavailable."""
+    if name not in PAIRS:
+        raise UnknownPair(f"There is no pair named {name!r}; there is: {', '.join(PAIRS)}.")
+    pair = PAIRS[name](progress)
+    for cores in {pair.cores.all, pair.cores.target}:
+        with on_cores(cores):
+            progress(0.99, "Choosing the fastest matrix kernels")
+            pair.target.tune()
+    return pair

@@ -1,0 +1,95 @@
+"""What a trace's numbers come to; every definition once."""
+
+from collections.abc import Iterable
+
+Interval = tuple[float, float]
+
+
+def metrics(trace: dict) -> dict:
+    """The figures of one run (times in seconds, shares 0..1, None where a run has nothing to divide by).
+
+    tps: committed tokens / wall; ttft: submit to the first committed token; tau: committed tokens /
+    target forwards; acceptance: accepted / positions tested; yield: drafted tokens committed /
+    drafted; overlap: time both sides are busy / wall; idle_*: share of the wall a side is not busy.
+    """
+    iterations = trace["iterations"]
+    if not iterations:
+        return dict.fromkeys(
+            ("tps", "ttft", "tau", "acceptance", "yield", "overlap", "idle_target", "idle_draft"), None
+        ) | {"new_tokens": 0, "target_forwards": 0, "wall": 0.0}
+    wall = iterations[-1]["sync"]
+    committed = [token for each in iterations for token in each["committed"]]
+    drafted = sum(node["source"] != "target" for each in iterations for node in each["drafted"])
+    tested = sum(each["verdict"]["tested"] for each in iterations)
+    accepted = sum(each["verdict"]["accepted"] for each in iterations)
+    target = [(each["target"]["start"], each["target"]["end"]) for each in iterations]
+    draft = [(step["start"], step["end"]) for each in iterations for step in each["draft"]]
+    has_draft = trace["header"]["draft"] is not None
+    return {
+        "tps": len(committed) / wall,
+        "ttft": iterations[0]["sync"],
+        "tau": len(committed) / len(iterations),
+        "acceptance": accepted / tested if tested else None,
+        "yield": sum(token["source"] != "target" for token in committed) / drafted if drafted else None,
+        "overlap": common(target, draft) / wall if has_draft else None,
+        "idle_target": 1 - total(target) / wall,
+        "idle_draft": 1 - total(draft) / wall if has_draft else None,
+        "new_tokens": len(committed),
+        "target_forwards": len(iterations),
+        "wall": wall,
+    }
+
+
+def total(intervals: Iterable[Interval]) -> float:
+    """Length of intervals that do not overlap each other."""
+    return sum(end - start for start, end in intervals)
+
+
+def common(first: list[Interval], second: list[Interval]) -> float:
+    """How long two lists of intervals, each in order and without overlaps, are both busy."""
+    i = j = 0
+    both = 0.0
+    while i < len(first) and j < len(second):
+        both += max(0.0, min(first[i][1], second[j][1]) - max(first[i][0], second[j][0]))
+        if first[i][1] < second[j][1]:
+            i += 1
+        else:
+            j += 1
+    return both
+
+
+def acceptance_by_kind(trace: dict) -> dict:
+    """α: accepted / tested among pending tokens; β: hits / tries among first tokens; L: mean length taken.
+
+    These are what the formula of expected tokens per forward asks for (see `expected_tau`).
+    """
+    pending_tested = pending_accepted = tries = hits = 0
+    lengths = []
+    for each in trace["iterations"]:
+        verdict = each["verdict"]
+        if verdict["outcome"] == "none":
+            continue
+        accepted = sum(node["status"] == "accepted" for node in each["checked"])
+        pending_accepted += accepted
+        pending_tested += accepted + (verdict["outcome"] == "rejection")
+        if verdict["outcome"] != "rejection":
+            tries += 1
+            hits += verdict["outcome"] == "hit"
+        if verdict["outcome"] == "hit":
+            lengths.append(1 + sum(node["status"] == "pending" for node in each["drafted"]))
+    return {
+        "alpha": pending_accepted / pending_tested if pending_tested else None,
+        "beta": hits / tries if tries else None,
+        "length": sum(lengths) / len(lengths) if lengths else None,
+    }
+
+
+def expected_tau(alpha: float, beta: float, length: float) -> float:
+    """Tokens per target forward of DuoDecoding when every token is accepted with the same chance α.
+
+    π = β / (1 − β α^(L−1)) is the odds of an iteration with pending tokens against one without;
+    τ = (1 + π (1 − α^L)/(1 − α)) / (1 + π).
+    """
+    odds = beta / (1 - beta * alpha ** (length - 1))
+    run = length if alpha == 1 else (1 - alpha**length) / (1 - alpha)
+    return (1 + odds * run) / (1 + odds)

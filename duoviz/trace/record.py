@@ -1,0 +1,78 @@
+"""Iterations as JSON: what decoding yields, with texts and with times since the run was submitted."""
+
+from typing import Any
+
+from duoviz.decoding.iteration import Iteration, Node, Span
+from duoviz.trace.texts import TextPieces
+
+
+class Recorder:
+    """Turns a run's iterations into the trace's (see `schema`)."""
+
+    def __init__(self, tokenizer: Any, submitted: float):
+        """submitted: when the run was submitted, on the clock of the iterations' spans."""
+        self.tokenizer, self.submitted = tokenizer, submitted
+        self.pieces = TextPieces(tokenizer)
+        self.texts: dict[int, str] = {}
+        self.count = 0
+
+    def iteration(self, raw: Iteration) -> dict:
+        """The trace's form of one iteration; call it in the order of the run."""
+        committed = [
+            {"id": each.token, "text": self.pieces.push(each.token), "source": each.source, "gap": round(each.gap, 4)}
+            for each in raw.committed
+        ]
+        if raw.stop and committed:
+            committed[-1]["text"] += self.pieces.flush()
+        self.count += 1
+        return {
+            "index": self.count - 1,
+            "mode": raw.mode,
+            "target": {**self.span(raw.target, "rows")},
+            "draft": [self.span(step, "tokens") for step in raw.draft],
+            "sync": self.seconds(raw.sync),
+            "budget": raw.budget,
+            "theta": rounded(raw.theta),
+            "sequences": raw.sequences,
+            "candidates": [
+                {"id": each.token, "text": self.text(each.token), "p": rounded(each.p), "over": each.over}
+                for each in raw.candidates
+            ],
+            "checked": [self.node(node) for node in raw.checked],
+            "drafted": [self.node(node) for node in raw.drafted],
+            "verdict": {
+                "outcome": raw.outcome,
+                "tested": raw.tested,
+                "accepted": raw.accepted,
+                "sequence": raw.sequence,
+            },
+            "committed": committed,
+        }
+
+    def seconds(self, instant: float) -> float:
+        return round(instant - self.submitted, 6)
+
+    def span(self, span: Span, count_name: str) -> dict:
+        return {"start": self.seconds(span.start), "end": self.seconds(span.end), count_name: span.tokens}
+
+    def node(self, node: Node) -> dict:
+        return {
+            "id": node.token,
+            "text": self.text(node.token),
+            "parent": node.parent,
+            "source": node.source,
+            "q": rounded(node.q),
+            "count": node.count,
+            "p": rounded(node.p),
+            "status": node.status,
+        }
+
+    def text(self, token: int) -> str:
+        """One token's own text, special tokens by name."""
+        if token not in self.texts:
+            self.texts[token] = self.tokenizer.decode([token], skip_special_tokens=False)
+        return self.texts[token]
+
+
+def rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 5)

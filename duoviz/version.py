@@ -1,0 +1,3 @@
+"""The project's version."""
+
+VERSION = "0.1.0"

@@ -1,0 +1,48 @@
+"""The visualizer as a Gradio component: `visualizer.js` fed by the component's value."""
+
+import json
+from pathlib import Path
+
+import gradio as gr
+
+HERE = Path(__file__).parent
+
+# The value is a JSON string {run, seq, events}; a new run id or seq makes every value a new one.
+GLUE = """
+const subscribers = new Set();
+const feed = {subscribe(callback) { subscribers.add(callback); return () => subscribers.delete(callback); }};
+mount(element.querySelector(".dv-root"), feed);
+let run = null, seen = -1;
+watch("value", () => {
+  if (!props.value) return;
+  const batch = JSON.parse(props.value);
+  const send = (event) => subscribers.forEach((callback) => callback(event));
+  if (batch.run !== run) { run = batch.run; seen = -1; send({type: "reset", run}); }
+  if (batch.seq <= seen) return;
+  seen = batch.seq;
+  batch.events.forEach(send);
+});
+"""
+
+
+class Visualizer(gr.HTML):
+    """Shows a run: text, tree, timeline, k and θ. Feed it `batch(…)` strings."""
+
+    def __init__(self, **options):
+        script = (HERE / "visualizer.js").read_text().replace("export function mount", "function mount")
+        super().__init__(
+            value="",
+            html_template='<div class="dv-root"></div>',
+            css_template=(HERE / "visualizer.css").read_text(),
+            js_on_load=script + GLUE,
+            apply_default_css=False,
+            **options,
+        )
+
+    def api_info(self):
+        return {"type": "string"}
+
+
+def batch(run: str, number: int, events: list[dict]) -> str:
+    """One value of the component; `number` counts the values of a run."""
+    return json.dumps({"run": run, "seq": number, "events": events}, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,81 @@
+"""DuoDecoding against vanilla, and vanilla against transformers.generate, on the embedded pair.
+
+    python -m tests.benchmarks.equality [--prompts 40] [--max-new-tokens 128] [--combinations]
+
+Prints equal, tie or defect for each text (see tests/equality.py) and exits with 1 on a defect, or on
+more than one tie in 5,000 positions. --combinations runs every k, γ and draft mode instead of the
+defaults, and leaves transformers out.
+"""
+
+import argparse
+import itertools
+import json
+import sys
+from collections import Counter
+
+import torch
+from transformers import AutoModelForCausalLM
+
+from duoviz import runner
+from duoviz.decoding.settings import Settings
+from duoviz.models.cores import on_cores
+from duoviz.models.embedded import embedded_target
+from duoviz.models.llama import load_llama
+from duoviz.models.pairs import load_pair
+from tests.benchmarks.methods import questions
+from tests.equality import judge, rounding_delta
+
+
+def spread(prompts: list[str], count: int) -> list[str]:
+    """`count` prompts, spread evenly over the tasks, which come one after another."""
+    step = len(prompts) / count
+    return [prompts[int(index * step)] for index in range(count)]
+
+
+def main() -> int:
+    options = argparse.ArgumentParser()
+    options.add_argument("--prompts", type=int, default=40)
+    options.add_argument("--max-new-tokens", type=int, default=128)
+    options.add_argument("--combinations", action="store_true")
+    options = options.parse_args()
+    pair = load_pair()
+    folder = embedded_target()
+    exact = load_llama(folder, precision="float64", label="float64", context_limit=2048)
+    reference = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    settings = [Settings(max_new_tokens=options.max_new_tokens)]
+    if options.combinations:
+        settings = [
+            Settings(max_new_tokens=options.max_new_tokens, sequences=k, budget=budget, draft_mode=mode)
+            for k, budget, mode in itertools.product(("dynamic", 1, 2, 3, 8), ("auto", 1, 5, 13), ("batched", "paper"))
+        ]
+    prompts = spread(questions(6), options.prompts)
+    with runner.target_on(pair, pair.cores.target):
+        delta = rounding_delta(pair.target, pair.encode(prompts[0] * 3))
+    print(f"δ = {delta:.2e}; {len(prompts)} prompts, {options.max_new_tokens} tokens, {len(settings)} settings")
+    counts: Counter = Counter()
+    positions = 0
+    for prompt in prompts:
+        ids = pair.encode(prompt)
+        base = run(pair, "vanilla", prompt, settings[0])
+        for each in settings:
+            other = run(pair, "duodecoding", prompt, each)
+            counts["duodecoding", judge(exact, ids, base, other, delta)] += 1
+            positions += len(other)
+        if not options.combinations:
+            with on_cores(pair.cores.all):
+                out = reference.generate(torch.tensor([ids]), max_new_tokens=options.max_new_tokens, do_sample=False)
+            counts["transformers", judge(exact, ids, base, out[0, len(ids) :].tolist(), delta)] += 1
+        print(json.dumps({" ".join(key): value for key, value in counts.items()}), flush=True)
+    ties = counts["duodecoding", "tie"]
+    defects = counts["duodecoding", "defect"] + counts["transformers", "defect"]
+    print(f"{positions:,} positions, {ties} ties, {defects} defects")
+    return int(defects > 0 or ties > max(1, positions / 5000))
+
+
+def run(pair, method: str, prompt: str, settings: Settings) -> list[int]:
+    trace = runner.collect(runner.stream(pair, method, prompt, settings))
+    return runner.summary(trace)["token_ids"]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""Tiny random models and pairs, made in the test."""
+
+import os
+
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+import pytest
+import torch
+from transformers import LlamaConfig as HFConfig
+from transformers import LlamaForCausalLM
+
+from duoviz.decoding.budget import CostModel
+from duoviz.decoding.draft_worker import InlineDraft
+from duoviz.models.cores import Cores
+from duoviz.models.linear import ROW_COUNTS
+from duoviz.models.llama import Llama, LlamaConfig
+from duoviz.models.pairs import Pair
+
+# Tiny products gain nothing from threads, and lose much where another process is busy.
+torch.set_num_threads(1)
+
+VOCABULARY = 40
+
+
+def reference_model(seed: int, *, layers: int = 2, context: int = 256) -> LlamaForCausalLM:
+    """A tiny transformers Llama in float64; its norms too, which transformers would round to float32."""
+    torch.manual_seed(seed)
+    config = HFConfig(
+        vocab_size=VOCABULARY,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=layers,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=context,
+        initializer_range=0.35,
+        tie_word_embeddings=False,
+        attn_implementation="sdpa",
+    )
+    model = LlamaForCausalLM(config).double().eval()
+    for name, module in list(model.named_modules()):
+        if name.endswith("norm"):
+            exact = torch.nn.RMSNorm(32, eps=config.rms_norm_eps, dtype=torch.float64)
+            model.set_submodule(name, exact)
+    return model
+
+
+def lean(model: LlamaForCausalLM) -> Llama:
+    """The lean decoder with the same weights."""
+    config = LlamaConfig.from_dict(model.config.to_dict())
+    return Llama(config, dict(model.state_dict()), precision="float64")
+
+
+class DigitTokenizer:
+    """Token n is the text `<n>`."""
+
+    eos_token_id = 1
+
+    def decode(self, ids, skip_special_tokens=True):
+        return "".join(f"<{id}>" for id in ids if not (skip_special_tokens and id == self.eos_token_id))
+
+    def __call__(self, text, add_special_tokens=False):
+        return {"input_ids": [2 + ord(letter) % (VOCABULARY - 2) for letter in text]}
+
+    def apply_chat_template(self, messages, add_generation_prompt=True, return_dict=True):
+        return self(messages[0]["content"])
+
+
+def near_copy(model: LlamaForCausalLM, noise: float, seed: int = 7) -> LlamaForCausalLM:
+    """A draft that often, but not always, agrees with the model."""
+    other = reference_model(0, layers=model.config.num_hidden_layers, context=model.config.max_position_embeddings)
+    other.load_state_dict(model.state_dict())
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        for parameter in other.parameters():
+            parameter += noise * parameter.std() * torch.randn_like(parameter)
+    return other
+
+
+def tiny_pair(*, seed: int = 0, noise: float = 0.15, eos: frozenset = frozenset(), context: int = 256) -> Pair:
+    """A float64 pair whose draft runs inline; costs are made up, so that γ = auto is about 6."""
+    model = reference_model(seed, context=context)
+    pair = Pair(
+        name="tiny",
+        target=lean(model),
+        tokenizer=DigitTokenizer(),
+        eos=eos,
+        load_draft=None,
+        draft_label="tiny draft",
+        draft_precision="float64",
+        cores=Cores(target=(0,), draft=(0,)),
+    )
+    pair.resources["draft"] = InlineDraft(lean(near_copy(model, noise)))
+    target = tuple(0.006 + 0.0002 * rows for rows in ROW_COUNTS)
+    draft = tuple(0.001 + 0.0001 * k for k in range(8))
+    pair.resources["costs"] = CostModel((target, target), (draft, draft))
+    return pair
+
+
+@pytest.fixture
+def pair() -> Pair:
+    return tiny_pair()

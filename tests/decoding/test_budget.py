@@ -1,0 +1,72 @@
+"""The cost model, γ, and how many batched steps fill the same time."""
+
+import pytest
+
+from duoviz.decoding import budget
+from duoviz.decoding.budget import CONTEXTS, CostModel, LiveCosts, cost_model, draft_budget, plan_draft, steps_in
+from duoviz.decoding.iteration import Span
+from duoviz.decoding.settings import Settings
+from duoviz.models.linear import ROW_COUNTS
+from tests.conftest import tiny_pair
+
+SHORT, LONG = CONTEXTS
+
+
+def costs(target=0.01, draft=0.002, slope=0.0):
+    times = tuple(target + slope * rows for rows in ROW_COUNTS)
+    return CostModel((times, tuple(2 * t for t in times)), ((draft,) * 8, (draft,) * 8))
+
+
+def test_interpolates_rows_and_contexts():
+    model = costs(target=0.01, slope=0.001)
+    assert model.target_time(3, SHORT) == pytest.approx(0.013)
+    assert model.target_time(3, (SHORT + LONG) // 2) == pytest.approx(0.0195)
+    assert model.target_time(3, 1) == pytest.approx(0.013)
+
+
+def test_budget_is_how_many_draft_steps_fit():
+    assert draft_budget(LiveCosts(costs(0.01, 0.0019)), rows=1, context=SHORT) == 5
+    assert draft_budget(LiveCosts(costs(0.001, 0.002)), rows=1, context=SHORT) == 1
+
+
+def test_slower_batched_steps_are_fewer():
+    model = CostModel(((0.01,) * 6,) * 2, ((0.001, 0.002, 0.004, 0.004, 0.004, 0.004, 0.004, 0.004),) * 2)
+    live = LiveCosts(model)
+    assert [steps_in(0.010, live, k, SHORT) for k in (1, 2, 3)] == [10, 6, 4]
+    assert steps_in(0.0019, live, 1, SHORT) == 1
+
+
+def test_a_whole_budget_of_single_steps_is_exactly_that_many():
+    live = LiveCosts(costs(0.01, 0.0031))
+    for budget in range(1, 30):
+        plan = plan_draft(live, Settings(budget=budget), rows=1, context=SHORT, longest=99)
+        assert plan.steps[0] == budget
+
+
+def test_follows_the_run():
+    live = LiveCosts(costs(0.01, 0.002))
+    before = draft_budget(live, rows=1, context=SHORT)
+    for _ in range(60):
+        live.observe(Span(0.0, 0.02, 1), [Span(0.0, 0.002, 1)], SHORT)
+    assert draft_budget(live, rows=1, context=SHORT) == pytest.approx(2 * before, abs=1)
+    live.observe(Span(0.0, 9.0, 400), [], SHORT)
+    assert live.target_time(1, SHORT) == pytest.approx(0.02, rel=0.02)
+
+
+def test_measured_once_and_remembered(tmp_path, monkeypatch):
+    monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path))
+    pair = tiny_pair(context=1024)
+    draft = pair.resources["draft"]
+    del pair.resources["costs"]
+    calibrate = budget.calibrate
+    monkeypatch.setattr(budget, "calibrate", lambda pair, draft: calibrate(pair, draft, seconds=0.05))
+    measured = cost_model(pair, draft)
+    assert all(time > 0 for row in (*measured.target, *measured.draft) for time in row)
+    monkeypatch.setattr(budget, "calibrate", None)
+    assert cost_model(pair, draft) == measured
+    del pair.resources["costs"]
+    assert cost_model(pair, draft) == measured
+    file = next(tmp_path.glob("costs-*.json"))
+    file.write_text(file.read_text()[:40])
+    assert budget.stored_costs(file) is None
+

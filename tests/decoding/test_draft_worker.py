@@ -1,0 +1,63 @@
+"""The draft in a process and in a thread: same answers, real failures."""
+
+from functools import partial
+
+import pytest
+
+from duoviz.decoding.draft_worker import DraftDied, DraftRequest, InlineDraft, MeasureRequest, ProcessDraft, ThreadDraft
+from duoviz.decoding.drafting import Plan
+from tests.conftest import lean, reference_model
+
+PLAN = Plan(5, (5,) * 8, 2, "batched", 99)
+REQUEST = DraftRequest(None, 0, (5, 9, 3), PLAN)
+
+
+def load(seed=2):
+    return lean(reference_model(seed, context=1024))
+
+
+@pytest.fixture(params=[ProcessDraft, ThreadDraft])
+def draft(request):
+    worker = request.param(load, (0,))
+    yield worker
+    worker.close()
+
+
+def test_answers_as_in_the_callers_thread(draft):
+    inline = InlineDraft(load())
+    for request in (REQUEST, DraftRequest(1, 3, (4,), PLAN), DraftRequest(None, 5, (6, 7), PLAN)):
+        draft.submit(request)
+        inline.submit(request)
+        ours, theirs = draft.result(), inline.result()
+        assert [(b.tokens, b.slots) for b in ours.branches] == [(b.tokens, b.slots) for b in theirs.branches]
+        assert [step.tokens for step in ours.steps] == [step.tokens for step in theirs.steps]
+
+
+def test_an_earlier_answer_is_dropped(draft):
+    draft.submit(REQUEST)
+    draft.submit(MeasureRequest(context=4, seconds=0.0))
+    assert set(draft.result()) == set(range(1, 9))
+    assert not draft.ready()
+
+
+def test_an_error_is_told_and_the_worker_goes_on(draft):
+    draft.submit(DraftRequest(None, 99, (5,), PLAN))
+    with pytest.raises(DraftDied, match="cannot crop"):
+        draft.result()
+    draft.submit(REQUEST)
+    assert draft.result().branches
+
+
+def test_a_killed_process_is_told_in_a_sentence():
+    worker = ProcessDraft(load, (0,))
+    worker.submit(MeasureRequest(context=4, seconds=60.0))
+    worker.process.kill()
+    with pytest.raises(DraftDied, match="died .*next run starts a new one"):
+        worker.result()
+    assert not worker.alive()
+
+
+def test_a_model_that_cannot_be_loaded():
+    worker = ProcessDraft(partial(load, seed="no number"), (0,))
+    with pytest.raises(DraftDied):
+        worker.submit(REQUEST)

@@ -1,0 +1,76 @@
+"""θ, k, how the budget is shared, and what a drafting round forwards."""
+
+import pytest
+import torch
+
+from duoviz.decoding.drafting import Plan, branch_lengths, draft, number_of_sequences, threshold
+from tests.conftest import lean, reference_model
+
+PROMPT = [5, 9, 3, 4]
+
+
+def plan(**changes):
+    return Plan(**({"budget": 6, "steps": (6,) * 8, "sequences": "dynamic", "draft_mode": "batched", "longest": 99} | changes))
+
+
+def test_threshold_is_the_product_of_the_two_top_probabilities():
+    assert threshold(0.5, 0.6) == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(
+    "q, theta, budget, k",
+    [
+        ([0.9, 0.05], 0.8, 10, 1),
+        ([0.4, 0.3, 0.2], 0.25, 10, 2),
+        ([0.4, 0.3, 0.3], 0.3, 10, 1),
+        ([0.1] * 9, 0.05, 20, 8),
+        ([0.1] * 9, 0.05, 3, 3),
+    ],
+)
+def test_k_counts_the_first_tokens_over_theta(q, theta, budget, k):
+    assert number_of_sequences(q, theta, budget) == k
+
+
+@pytest.mark.parametrize("budget, k, lengths", [(12, 3, [4, 4, 4]), (13, 3, [5, 4, 4]), (5, 4, [2, 1, 1, 1]), (1, 1, [1])])
+def test_the_first_sequences_get_the_rest_of_the_budget(budget, k, lengths):
+    assert branch_lengths(budget, k) == lengths
+
+
+def greedy(reference, ids):
+    with torch.no_grad():
+        return reference(torch.tensor([ids])).logits[0, -1].softmax(-1)
+
+
+@pytest.mark.parametrize("mode, lengths", [("batched", [6, 5, 5]), ("paper", [2, 2, 2])])
+def test_branches_are_the_drafts_own_greedy_continuations(mode, lengths):
+    reference = reference_model(2)
+    drafted = draft(lean(reference), PROMPT, plan(sequences=3, draft_mode=mode))
+    assert [len(branch.tokens) for branch in drafted.branches] == lengths
+    q = greedy(reference, PROMPT)
+    assert [branch.tokens[0] for branch in drafted.branches] == q.topk(3).indices.tolist()
+    for branch in drafted.branches:
+        text = list(PROMPT)
+        for token, probability in zip(branch.tokens, branch.q, strict=True):
+            assert probability == pytest.approx(float(greedy(reference, text)[token]))
+            text.append(token)
+        assert branch.tokens[1:] == [int(greedy(reference, PROMPT + branch.tokens[:n]).argmax()) for n in range(1, len(branch.tokens))]
+    second = greedy(reference, [*PROMPT, drafted.branches[0].tokens[0]]).max()
+    assert drafted.theta == pytest.approx(float(q.max() * second))
+
+
+def test_the_tree_hangs_each_branch_on_the_root():
+    drafted = draft(lean(reference_model(2)), PROMPT, plan(sequences=2, budget=3, steps=(3,) * 8))
+    assert [node.parent for node in drafted.tree()] == [-1, 0, 1, -1, 3]
+
+
+@pytest.mark.parametrize("changes", [{"budget": 1}, {"longest": 1}])
+def test_one_step_gives_one_token_and_no_threshold(changes):
+    drafted = draft(lean(reference_model(2)), PROMPT, plan(**changes))
+    assert [len(branch.tokens) for branch in drafted.branches] == [1]
+    assert drafted.theta is None and len(drafted.steps) == 1
+
+
+@pytest.mark.parametrize("mode", ["batched", "paper"])
+def test_no_sequence_is_longer_than_the_room(mode):
+    drafted = draft(lean(reference_model(2)), PROMPT, plan(longest=2, draft_mode=mode, sequences=2))
+    assert max(len(branch.tokens) for branch in drafted.branches) == 2

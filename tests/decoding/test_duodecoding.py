@@ -1,0 +1,125 @@
+"""DuoDecoding on tiny models: the text is vanilla's, and every iteration is consistent."""
+
+import pytest
+import torch
+
+from duoviz.decoding.duodecoding import duodecoding
+from duoviz.decoding.settings import Settings
+from duoviz.decoding.vanilla import vanilla
+from tests.conftest import reference_model, tiny_pair
+
+PROMPTS = [[5, 9, 3], [2] * 12, list(range(2, 30))]
+COMBINATIONS = [
+    Settings(max_new_tokens=60, sequences=k, budget=budget, draft_mode=mode)
+    for k in ("dynamic", 1, 2, 3, 8)
+    for budget in ("auto", 1, 5, 13)
+    for mode in ("batched", "paper")
+]
+
+
+def tokens(method, pair, prompt, settings):
+    return [each.token for iteration in method(pair, prompt, settings) for each in iteration.committed]
+
+
+def test_vanilla_equals_transformers():
+    reference, pair = reference_model(0), tiny_pair()
+    for prompt in PROMPTS:
+        with torch.no_grad():
+            out = reference.generate(
+                torch.tensor([prompt]), max_new_tokens=60, do_sample=False, eos_token_id=None, pad_token_id=0
+            )
+        assert tokens(vanilla, pair, prompt, Settings(max_new_tokens=60)) == out[0, len(prompt) :].tolist()
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.15, 3.0])
+def test_equals_vanilla_in_every_combination(noise):
+    pair = tiny_pair(noise=noise)
+    for prompt in PROMPTS[:2]:
+        expected = tokens(vanilla, pair, prompt, Settings(max_new_tokens=60))
+        for settings in COMBINATIONS:
+            assert tokens(duodecoding, pair, prompt, settings) == expected, settings
+
+
+def test_a_perfect_draft_is_never_rejected():
+    pair = tiny_pair(noise=0.0)
+    run = list(duodecoding(pair, PROMPTS[0], Settings(max_new_tokens=60, sequences=1, budget=5)))
+    assert {each.outcome for each in run} == {"hit"}
+    # Each hit brings four pending tokens, so five tokens an iteration from the second on.
+    assert [len(each.committed) for each in run[:4]] == [1, 5, 5, 5]
+
+
+def test_wrong_drafts_are_seen():
+    run = list(duodecoding(tiny_pair(noise=0.3), PROMPTS[0], Settings(max_new_tokens=120)))
+    assert {"hit", "miss", "rejection"} <= {each.outcome for each in run}
+    assert {each.mode for each in run} == {"prefill", "pre", "post"}
+
+
+@pytest.mark.parametrize("settings", COMBINATIONS)
+def test_iterations_are_consistent(settings):
+    pair = tiny_pair(noise=0.2)
+    pending = []
+    for each in duodecoding(pair, PROMPTS[0], settings):
+        drafted = [node for node in each.drafted if node.source == "draft"]
+        checked = [node for node in each.checked if node.source == "draft"]
+        assert [node.token for node in checked] == pending
+        assert each.target.tokens == (3 if each.mode == "prefill" else len(checked) + 1)
+        assert len([node for node in drafted if node.parent == -1]) == each.sequences
+        if settings.sequences != "dynamic":
+            assert each.sequences <= settings.sequences
+        assert each.sequences <= min(8, each.budget)
+        if settings.draft_mode == "paper" and each.stop is None:
+            assert len(drafted) <= each.budget
+        over = sum(candidate.over for candidate in each.candidates)
+        if settings.sequences == "dynamic" and each.theta is not None:
+            assert each.sequences == max(1, min(over, each.budget))
+        if not each.stop:
+            assert len(each.committed) == each.accepted_pending + 1
+        assert sum(n.status == "correction" for n in each.checked + each.drafted) == (each.outcome != "hit")
+        pending = [node.token for node in each.drafted if node.status == "pending"]
+        assert not pending or each.outcome == "hit"
+
+
+def test_paper_mode_drafts_the_whole_budget():
+    pair = tiny_pair(noise=0.0)
+    run = list(duodecoding(pair, PROMPTS[0], Settings(max_new_tokens=100, sequences=3, budget=13, draft_mode="paper")))
+    lengths = [sum(node.source == "draft" for node in each.drafted) for each in run[:3]]
+    assert lengths == [13, 13, 13]
+
+
+def test_stops_at_eos_inside_an_accepted_run():
+    free = tokens(vanilla, tiny_pair(), PROMPTS[0], Settings(max_new_tokens=60))
+    pair = tiny_pair(noise=0.0, eos=frozenset({free[12]}))
+    expected = free[: free.index(free[12]) + 1]
+    for settings in COMBINATIONS:
+        run = list(duodecoding(pair, PROMPTS[0], settings))
+        assert [each.token for iteration in run for each in iteration.committed] == expected
+        assert run[-1].stop == "eos"
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 23])
+def test_stops_at_the_length(count):
+    pair = tiny_pair(noise=0.05)
+    for settings in (Settings(max_new_tokens=count), Settings(max_new_tokens=count, sequences=3, budget=13)):
+        run = list(duodecoding(pair, PROMPTS[0], settings))
+        assert sum(len(each.committed) for each in run) == count
+        assert run[-1].stop == "length"
+
+
+def test_stops_at_the_context_limit():
+    pair = tiny_pair(noise=0.05, context=64)
+    prompt = PROMPTS[2]
+    expected = tokens(vanilla, pair, prompt, Settings(max_new_tokens=200))
+    assert len(expected) == 64 - len(prompt)
+    for settings in (Settings(max_new_tokens=200), Settings(max_new_tokens=200, budget=13, sequences=8)):
+        run = list(duodecoding(pair, prompt, settings))
+        assert [each.token for iteration in run for each in iteration.committed] == expected
+        assert run[-1].stop == "context"
+
+
+def test_closing_early_leaves_the_pair_usable():
+    pair = tiny_pair()
+    run = duodecoding(pair, PROMPTS[0], Settings(max_new_tokens=60))
+    next(run), next(run)
+    run.close()
+    expected = tokens(vanilla, pair, PROMPTS[1], Settings(max_new_tokens=30))
+    assert tokens(duodecoding, pair, PROMPTS[1], Settings(max_new_tokens=30)) == expected

@@ -1,0 +1,31 @@
+"""Settings out of range are refused in a sentence."""
+
+import pytest
+
+from duoviz.decoding.settings import Settings, SettingsError, parse_number
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"max_new_tokens": 0},
+        {"max_new_tokens": 1_000_000},
+        {"max_new_tokens": None},
+        {"sequences": 9},
+        {"sequences": "many"},
+        {"budget": 0},
+        {"budget": 2.5},
+        {"draft_mode": "fast"},
+        {"cores": "none"},
+    ],
+)
+def test_refused_with_the_settings_name(changes):
+    with pytest.raises(SettingsError, match=f"^{next(iter(changes))} must be .*\\.$"):
+        Settings(**changes)
+
+
+def test_numbers_as_typed():
+    assert parse_number("budget", " 7 ", word="auto") == 7
+    assert parse_number("budget", "auto", word="auto") == "auto"
+    with pytest.raises(SettingsError):
+        parse_number("budget", "seven", word="auto")

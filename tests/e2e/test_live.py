@@ -1,0 +1,118 @@
+"""The Live tab in a real browser, on the embedded pair."""
+
+import re
+import time
+
+import pytest
+from gradio_client import Client
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.slow
+LOADING = 240_000
+
+
+def open_live(page, url):
+    page.goto(url)
+    expect(page.locator("#generate")).to_be_visible(timeout=60_000)
+    expect(page.locator(".dv")).to_have_attribute("data-state", "empty")
+
+
+def set_tokens(page, count):
+    page.get_by_role("button", name="Settings").click()
+    box = page.locator("#max-new-tokens input")
+    box.fill(str(count))
+    box.press("Tab")
+
+
+def iterations(page):
+    return int(page.locator(".dv").get_attribute("data-iterations") or 0)
+
+
+def wait_for_iterations(page, count, timeout=LOADING):
+    page.wait_for_function(
+        "count => Number(document.querySelector('.dv')?.dataset.iterations) >= count", arg=count, timeout=timeout
+    )
+
+
+def test_generate_shows_text_branches_lanes_k_and_theta(page, app_url):
+    open_live(page, app_url)
+    set_tokens(page, 64)
+    page.locator("#generate").click()
+    wait_for_iterations(page, 3)
+    early = len(page.locator(".dv-token").all())
+    expect(page.locator(".dv")).to_have_attribute("data-state", "done", timeout=LOADING)
+    assert len(page.locator(".dv-token").all()) == 64 > early
+    for lane in ("target", "draft"):
+        assert page.locator(f"rect.dv-bar[data-lane={lane}]").count() > 3
+    assert page.locator('[data-number="tps"]').inner_text().strip()
+    for name in ("k", "gamma", "theta"):
+        assert re.search(r"\d", page.locator(f'[data-number="{name}"]').inner_text()), name
+    page.keyboard.press("Home")
+    seen = set()
+    for _ in range(iterations(page)):
+        seen |= set(page.locator("g.dv-node").evaluate_all("nodes => nodes.map(node => node.dataset.status)"))
+        page.keyboard.press("ArrowRight")
+    assert {"accepted", "rejected", "discarded", "correction"} <= seen
+    assert not page.errors
+
+
+def test_stop_stops_within_a_second_and_keeps_the_text(page, app_url):
+    open_live(page, app_url)
+    set_tokens(page, 1000)
+    page.locator("#generate").click()
+    wait_for_iterations(page, 3)
+    start = time.monotonic()
+    page.locator("#stop").click()
+    expect(page.locator(".dv")).to_have_attribute("data-state", "done", timeout=5_000)
+    assert time.monotonic() - start < 1.0
+    assert 3 <= len(page.locator(".dv-token").all()) < 1000
+
+
+def test_closing_the_tab_frees_the_hardware(browser, app_url):
+    context = browser.new_context()
+    page = context.new_page()
+    open_live(page, app_url)
+    set_tokens(page, 4000)
+    page.locator("#generate").click()
+    wait_for_iterations(page, 3)
+    context.close()
+    client = Client(app_url, verbose=False)
+    start = time.monotonic()
+    result = client.submit(
+        "Say hello.", "vanilla", 4, "dynamic", "auto", "batched", "all", "embedded", False, api_name="/generate"
+    ).result(timeout=60)
+    assert result["metrics"]["new_tokens"] <= 4
+    assert time.monotonic() - start < 15  # the abandoned run alone would take minutes
+
+
+@pytest.mark.parametrize(
+    "prompt, count, sentence",
+    [
+        ("", 10, "The prompt is empty"),
+        ("Hello", 0, "max_new_tokens must be a whole number from 1 to 4096"),
+        ("Hello", 1_000_000, "max_new_tokens must be a whole number from 1 to 4096"),
+        ("word " * 9000, 10, "The prompt is too long"),
+    ],
+)
+def test_mistakes_are_told_in_the_page(page, app_url, prompt, count, sentence):
+    open_live(page, app_url)
+    set_tokens(page, count)
+    page.locator("#prompt textarea").fill(prompt)
+    page.locator("#generate").click()
+    expect(page.locator(".dv-message")).to_contain_text(sentence, timeout=LOADING)
+
+
+def test_the_endpoint_ends_with_what_the_command_line_prints(app_url):
+    client = Client(app_url, verbose=False)
+    job = client.submit(
+        prompt="Name a colour.", method="duodecoding", max_new_tokens=12, sequences="2", budget="5",
+        draft_mode="paper", cores="all", pair="embedded", raw=False, api_name="/generate",
+    )  # fmt: skip
+    result = job.result(timeout=240)
+    assert result["settings"]["sequences"] == 2 and result["settings"]["budget"] == 5
+    assert len(result["token_ids"]) == result["metrics"]["new_tokens"] <= 12
+    with pytest.raises(Exception, match="There is no pair named 'nobody'"):
+        client.predict(
+            prompt="Hi", method="vanilla", max_new_tokens=4, sequences="dynamic", budget="auto",
+            draft_mode="batched", cores="all", pair="nobody", raw=False, api_name="/generate",
+        )  # fmt: skip

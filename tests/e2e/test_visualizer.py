@@ -1,0 +1,65 @@
+"""The visualizer component in a real browser: what a hostile model could write shows as text."""
+
+import gradio as gr
+import pytest
+from playwright.sync_api import expect
+
+from duoviz import runner
+from duoviz.decoding.settings import Settings
+from duoviz.trace.metrics import metrics
+from duoviz.web.visualizer import Visualizer, batch
+from tests.conftest import DigitTokenizer, tiny_pair
+
+HOSTILE = [
+    '<img src=x onerror="window.hacked=1">',
+    "${window.hacked=2}",
+    "{{x}}",
+    "</script><script>window.hacked=3</script>",
+    "x" * 10_000,
+    "\u202eright to left",
+    "\u200b\u200d",
+    "\x07\x1b[31m",
+]
+
+
+class HostileTokenizer(DigitTokenizer):
+    def decode(self, ids, skip_special_tokens=True):
+        return "".join(HOSTILE[id % len(HOSTILE)] for id in ids)
+
+
+def hostile_events():
+    pair = tiny_pair(noise=0.3)
+    pair.tokenizer = HostileTokenizer()
+    trace = runner.collect(runner.stream(pair, "duodecoding", "hello", Settings(max_new_tokens=40)))
+    iterations = [{"type": "iteration", "iteration": each} for each in trace["iterations"]]
+    end = {"type": "end", "end": trace["end"], "metrics": metrics(trace)}
+    return trace, [{"type": "header", "header": trace["header"]}, *iterations, end]
+
+
+@pytest.fixture(scope="module")
+def hostile_page():
+    trace, events = hostile_events()
+    with gr.Blocks() as demo:
+        visualizer = Visualizer()
+        gr.Button("Feed").click(lambda: batch("run", 0, events), None, visualizer)
+    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
+    yield url, trace
+    demo.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_hostile_texts_show_as_text(page, hostile_page, width):
+    url, trace = hostile_page
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(url)
+    page.get_by_role("button", name="Feed").click()
+    expect(page.locator(".dv")).to_have_attribute("data-state", "done", timeout=20_000)
+    shown = "".join(page.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent)"))
+    for text in HOSTILE[:4]:
+        assert (text in shown) == (text in trace["end"]["text"])
+    for _ in range(len(trace["iterations"])):
+        page.keyboard.press("ArrowLeft")
+    assert page.evaluate("window.hacked") is None
+    assert page.locator(".dv img, .dv script").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")
+    assert not page.errors

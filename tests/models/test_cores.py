@@ -1,0 +1,29 @@
+"""How the cores are shared out."""
+
+import os
+
+import pytest
+import torch
+
+from duoviz.models.cores import available_cores, on_cores, share_cores
+
+
+@pytest.mark.parametrize("count", [2, 3, 16])
+@pytest.mark.parametrize("gpu", [False, True])
+def test_target_and_draft_never_share_a_core(count, gpu):
+    cores = share_cores(list(range(count)), target_on_gpu=gpu)
+    assert not set(cores.target) & set(cores.draft) and cores.can_overlap
+    assert cores.all == tuple(range(count))
+
+
+def test_one_core_serves_both():
+    cores = share_cores([3], target_on_gpu=False)
+    assert cores.target == cores.draft == cores.all == (3,) and not cores.can_overlap
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system cannot pin threads")
+def test_the_calling_thread_is_pinned_and_released():
+    before, threads, core = os.sched_getaffinity(0), torch.get_num_threads(), available_cores()[0]
+    with on_cores((core,)):
+        assert os.sched_getaffinity(0) == {core} and torch.get_num_threads() == 1
+    assert os.sched_getaffinity(0) == before and torch.get_num_threads() == threads

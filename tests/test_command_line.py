@@ -1,0 +1,66 @@
+"""The command line: results on stdout, mistakes in one line on stderr, never a traceback."""
+
+import json
+
+import pytest
+
+from duoviz import __main__ as command_line
+from duoviz.__main__ import main
+from tests.conftest import tiny_pair
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch):
+    monkeypatch.setattr(command_line, "load_pair", lambda name, progress: tiny_pair(context=640))
+
+
+def test_generate_prints_one_json_object_last(capsys, tmp_path):
+    file = tmp_path / "run.duoviz.json"
+    assert main(["generate", "hello", "--max-new-tokens", "12", "--json", "--trace", str(file)]) == 0
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert set(result) >= {"text", "token_ids", "settings", "metrics"}
+    assert {"tps", "ttft", "tau", "acceptance", "yield", "overlap", "idle_target", "idle_draft", "new_tokens", "target_forwards"} <= set(result["metrics"])
+    assert len(result["token_ids"]) == 12 and result["settings"]["method"] == "duodecoding"
+    assert json.loads(file.read_text())["end"]["text"] == result["text"]
+
+
+def test_compare(capsys, tmp_path):
+    file = tmp_path / "questions.jsonl"
+    file.write_text('{"question_id": 1, "category": "qa", "turns": ["one", "two"]}\n')
+    assert main(["compare", "--prompts", str(file), "--max-new-tokens", "5", "--repeats", "1", "--json"]) == 0
+    table = json.loads(capsys.readouterr().out.splitlines()[-1])["table"]
+    assert [line["method"] for line in table] == ["duodecoding", "vanilla", "vanilla"]
+
+
+def test_calibrate(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path))
+    assert main(["calibrate", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["draft"][0]) == 8
+
+
+@pytest.mark.parametrize(
+    "arguments, part",
+    [
+        (["generate", ""], "prompt is empty"),
+        (["generate", "x" * 700], "too long"),
+        (["generate", "hi", "--max-new-tokens", "0"], "max_new_tokens must be"),
+        (["generate", "hi", "--max-new-tokens", "1000000"], "max_new_tokens must be"),
+        (["generate", "hi", "--sequences", "nine"], "sequences must be"),
+        (["generate", "hi", "--budget", "-1"], "budget must be"),
+        (["generate", "hi", "--draft-mode", "odd"], "draft_mode must be"),
+        (["generate", "hi", "--method", "magic"], "no method named"),
+        (["generate", "hi", "--trace", "/no/such/folder/x.json"], "no folder"),
+        (["compare", "--prompts", "missing.jsonl"], "cannot be read"),
+        (["compare", "--prompts", "hi", "--repeats", "0"], "at least 1"),
+    ],
+)
+def test_mistakes(arguments, part, capsys):
+    assert main(arguments) == 1
+    errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("duoviz: ")]
+    assert len(errors) == 1 and part in errors[0]
+
+
+def test_unknown_pair(monkeypatch, capsys):
+    monkeypatch.undo()
+    assert main(["generate", "hi", "--pair", "nobody"]) == 1
+    assert "There is no pair named 'nobody'; there is: embedded." in capsys.readouterr().err

@@ -1,0 +1,69 @@
+"""Metrics on a trace that is small enough to work out by hand."""
+
+import pytest
+
+from duoviz.trace.metrics import acceptance_by_kind, common, expected_tau, metrics
+
+
+def node(status, source="draft"):
+    return {"source": source, "status": status}
+
+
+def iteration(start, end, draft, sync, checked, drafted, outcome, tested, accepted, sources):
+    return {
+        "target": {"start": start, "end": end, "rows": 1},
+        "draft": [{"start": a, "end": b, "tokens": 1} for a, b in draft],
+        "sync": sync,
+        "checked": checked,
+        "drafted": drafted,
+        "verdict": {"outcome": outcome, "tested": tested, "accepted": accepted, "sequence": None},
+        "committed": [{"source": source} for source in sources],
+    }
+
+
+TRACE = {
+    "header": {"draft": {}},
+    "iterations": [
+        iteration(0.0, 1.0, [(0.5, 1.5)], 2.0, [], [node("accepted"), node("pending"), node("pending")], "hit", 1, 1, ["draft"]),
+        iteration(
+            2.0, 3.0, [(2.0, 3.5)], 4.0,
+            [node("accepted"), node("rejected"), node("correction", "target")],
+            [node("discarded"), node("discarded")], "rejection", 2, 1, ["draft", "target"],
+        ),
+    ],
+}  # fmt: skip
+
+
+def test_by_hand():
+    assert metrics(TRACE) == {
+        "tps": 3 / 4,
+        "ttft": 2.0,
+        "tau": 1.5,
+        "acceptance": 2 / 3,
+        "yield": 2 / 5,
+        "overlap": 1.5 / 4,
+        "idle_target": 0.5,
+        "idle_draft": 1 - 2.5 / 4,
+        "new_tokens": 3,
+        "target_forwards": 2,
+        "wall": 4.0,
+    }
+    assert acceptance_by_kind(TRACE) == {"alpha": 0.5, "beta": 1.0, "length": 3.0}
+
+
+def test_a_run_stopped_before_its_first_token():
+    empty = metrics({"header": {"draft": {}}, "iterations": []})
+    assert empty["tps"] is None and empty["new_tokens"] == 0
+
+
+def test_common_time():
+    assert common([(0, 2), (3, 5)], [(1, 4)]) == 2
+    assert common([], [(0, 1)]) == 0
+
+
+def test_expected_tau():
+    # Nothing hits: one token a forward. All accepted: every iteration brings a whole sequence.
+    assert expected_tau(0.5, 0.0, 4) == 1
+    assert expected_tau(1.0, 0.9999999, 4) == pytest.approx(4, rel=1e-3)
+    # L = 1: a hit saves nothing, because its only token is the iteration's own.
+    assert expected_tau(0.7, 0.8, 1) == 1

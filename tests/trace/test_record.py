@@ -1,0 +1,73 @@
+"""A run's trace: schema, times, texts."""
+
+import json
+
+from duoviz import runner
+from duoviz.decoding.settings import Settings
+from duoviz.trace import schema
+from duoviz.trace.texts import TextPieces
+from tests.conftest import tiny_pair
+
+
+class ByteTokenizer:
+    """Token n is the byte n; broken characters decode to U+FFFD, 0 is special."""
+
+    def decode(self, ids, skip_special_tokens=True):
+        return bytes(id for id in ids if id or not skip_special_tokens).decode(errors="replace")
+
+
+def pieces(data):
+    maker = TextPieces(ByteTokenizer())
+    texts = [maker.push(byte) for byte in data]
+    return [*texts, maker.flush()]
+
+
+def test_split_characters_belong_to_the_token_that_completes_them():
+    assert pieces("aé€😀b".encode()) == ["a", "", "é", "", "", "€", "", "", "", "😀", "b", ""]
+
+
+def test_broken_bytes_and_an_unfinished_end_lose_nothing():
+    for data in (b"a\xff\xfe\xfd\xfc\xfbz", b"ab\xe2\x82", b"\xe2\x82a\xff", b""):
+        assert "".join(pieces(data)) == data.decode(errors="replace")
+
+
+def test_special_tokens_have_no_text():
+    assert pieces(b"a\0b") == ["a", "", "b", ""]
+
+
+def literal_example():
+    text = schema.__doc__
+    return json.loads(text[text.index('{"header"') : text.index("\n\nmode:")])
+
+
+def shape(value):
+    """The keys of a JSON value, lists by their first element."""
+    if isinstance(value, dict):
+        return {key: shape(part) for key, part in value.items()}
+    return [shape(value[0])] if isinstance(value, list) and value and isinstance(value[0], dict) else None
+
+
+def test_a_run_has_the_shape_of_the_schemas_example():
+    trace = runner.collect(runner.stream(tiny_pair(), "duodecoding", "hello", Settings(max_new_tokens=40)))
+    example = literal_example()
+    ours, theirs = shape(trace), shape(example)
+    ours["header"]["calibration"].pop("context")
+    assert ours["header"] == theirs["header"]
+    assert set(ours["end"]) == set(theirs["end"])
+    for each in trace["iterations"]:
+        assert set(each) == set(example["iterations"][1])
+        for name in ("checked", "drafted", "committed", "candidates", "draft"):
+            assert all(set(entry) == set((example["iterations"][1][name] or example["iterations"][0][name])[0]) for entry in each[name])
+    json.dumps(trace, allow_nan=False)
+
+
+def test_times_are_in_order_and_texts_add_up():
+    trace = runner.collect(runner.stream(tiny_pair(), "duodecoding", "hello", Settings(max_new_tokens=40)))
+    last = 0.0
+    for each in trace["iterations"]:
+        assert last <= each["target"]["start"] < each["target"]["end"] <= each["sync"]
+        assert all(step["start"] < step["end"] <= each["sync"] for step in each["draft"])
+        last = each["sync"]
+    result = runner.summary(trace)
+    assert result["text"] == trace["end"]["text"] == "".join(f"<{id}>" for id in result["token_ids"])
+    assert trace["end"]["stopped"] == "length" and result["metrics"]["new_tokens"] == 40
