@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.settings import Settings, SettingsError, parse_number
@@ -30,8 +31,15 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
 
 
-def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser(prog="python -m duoviz", description="DuoDecoding, run for real.")
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose complaint is one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"duoviz: {message} (see --help)\n")
+
+
+def parser() -> Parser:
+    top = Parser(prog="python -m duoviz", description="DuoDecoding, run for real.")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
     one = commands.add_parser("generate", help="answer one prompt")
@@ -148,7 +156,9 @@ def read_prompts(source: str) -> list[str]:
     except OSError as error:
         raise UsageError(f"The prompts cannot be read: {error.strerror}: {source}.") from error
     except (ValueError, LookupError, TypeError) as error:
-        raise UsageError(f"{source} is not in the question format: each line needs a JSON object with turns.") from error
+        raise UsageError(
+            f"{source} is not in the question format: each line needs a JSON object with turns."
+        ) from error
 
 
 def compare(options: argparse.Namespace) -> int:
@@ -194,10 +204,10 @@ def calibrate(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({"contexts": CONTEXTS, "rows": ROW_COUNTS, "target": costs.target, "draft": costs.draft}))
         return 0
-    print(f"target on {pair.target_device(pair.cores.target)}, draft on {pair.draft_device()}")
+    print(f"target on {pair.target_device_label(pair.cores.target)}, draft on {pair.draft_device_label()}")
     for index, context in enumerate(CONTEXTS):
         print(f"context {context}, milliseconds")
-        print("  target, rows  " + "  ".join(f"{n}: {t * 1e3:.1f}" for n, t in zip(ROW_COUNTS, costs.target[index])))
+        print("  target, rows  " + "  ".join(f"{n}: {t * 1e3:.1f}" for n, t in zip(ROW_COUNTS, costs.target[index], strict=True)))
         print("  draft, k      " + "  ".join(f"{k}: {t * 1e3:.1f}" for k, t in enumerate(costs.draft[index], 1)))
         print(f"  γ with nothing pending: {draft_budget(LiveCosts(costs), rows=1, context=context)}")
     return 0

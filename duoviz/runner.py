@@ -12,9 +12,9 @@ import torch
 import transformers
 
 from duoviz.decoding import METHODS
+from duoviz.decoding.budget import CONTEXTS, CostModel, cost_model
 from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.duodecoding import running_draft
-from duoviz.decoding.budget import CONTEXTS, CostModel, cost_model
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.models.cores import on_cores
 from duoviz.models.linear import ROW_COUNTS
@@ -102,8 +102,8 @@ def header(
     cores: tuple[int, ...],
 ) -> dict:
     """The trace's header."""
-    target = {"name": pair.target.label, "device": pair.target_device(cores), "precision": pair.target.precision}
-    draft = {"name": pair.draft_label, "device": pair.draft_device(), "precision": pair.draft_precision}
+    target = {"name": pair.target.label, "device": pair.target_device_label(cores), "precision": pair.target.precision}
+    draft = {"name": pair.draft_label, "device": pair.draft_device_label(), "precision": pair.draft_precision}
     return {
         "schema": SCHEMA_VERSION,
         "method": method,

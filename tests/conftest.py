@@ -39,7 +39,7 @@ def reference_model(seed: int, *, layers: int = 2, context: int = 256) -> LlamaF
         attn_implementation="sdpa",
     )
     model = LlamaForCausalLM(config).double().eval()
-    for name, module in list(model.named_modules()):
+    for name in [name for name, _ in model.named_modules()]:
         if name.endswith("norm"):
             exact = torch.nn.RMSNorm(32, eps=config.rms_norm_eps, dtype=torch.float64)
             model.set_submodule(name, exact)

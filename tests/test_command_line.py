@@ -19,7 +19,18 @@ def test_generate_prints_one_json_object_last(capsys, tmp_path):
     assert main(["generate", "hello", "--max-new-tokens", "12", "--json", "--trace", str(file)]) == 0
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert set(result) >= {"text", "token_ids", "settings", "metrics"}
-    assert {"tps", "ttft", "tau", "acceptance", "yield", "overlap", "idle_target", "idle_draft", "new_tokens", "target_forwards"} <= set(result["metrics"])
+    assert {
+        "tps",
+        "ttft",
+        "tau",
+        "acceptance",
+        "yield",
+        "overlap",
+        "idle_target",
+        "idle_draft",
+        "new_tokens",
+        "target_forwards",
+    } <= set(result["metrics"])
     assert len(result["token_ids"]) == 12 and result["settings"]["method"] == "duodecoding"
     assert json.loads(file.read_text())["end"]["text"] == result["text"]
 
@@ -64,3 +75,9 @@ def test_unknown_pair(monkeypatch, capsys):
     monkeypatch.undo()
     assert main(["generate", "hi", "--pair", "nobody"]) == 1
     assert "There is no pair named 'nobody'; there is: embedded." in capsys.readouterr().err
+
+
+def test_arguments_that_cannot_be_read(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["generate", "hi", "--max-new-tokens", "many"])
+    assert len(capsys.readouterr().err.splitlines()) == 1

@@ -55,9 +55,7 @@ def duodecoding(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
 
     while True:
         context = len(text) + len(pending)
-        plan = plan_draft(
-            costs, settings, rows=len(pending) + 1, context=context, longest=max(1, room.limit - context)
-        )
+        plan = plan_draft(costs, settings, rows=len(pending) + 1, context=context, longest=max(1, room.limit - context))
         draft.submit(next_request(text, pending, branch, draft_has, plan))
         logits, span = timed_forward(pair.target, [text[-1], *(node.token for node in pending)])
         own = choose(logits)

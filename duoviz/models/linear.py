@@ -107,7 +107,9 @@ def remembered_kernels(linears: Sequence[FloatLinear]) -> Kernels:
     file = cache_folder() / f"kernels-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
     try:
         stored = json.loads(file.read_text())["kernels"]
-        return {rows: Kernel(bool(packed), int(least)) for rows, (packed, least) in zip(ROW_COUNTS, stored, strict=True)}
+        return {
+            rows: Kernel(bool(packed), int(least)) for rows, (packed, least) in zip(ROW_COUNTS, stored, strict=True)
+        }
     except (OSError, ValueError, KeyError, TypeError):
         kernels = {rows: fastest_kernel(linears, rows) for rows in ROW_COUNTS}
     try:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import torch
+
 from duoviz.models.cores import Cores, available_cores, core_label, on_cores, share_cores
 from duoviz.models.embedded import DRAFT_FOLDER, TARGET_LABEL, ModelUnavailable, Progress, embedded_target, no_progress
 from duoviz.models.language_model import LanguageModel
@@ -51,12 +53,17 @@ class Pair:
             raise PromptError(f"The prompt is too long: {len(ids):,} tokens, and the model's context holds {limit:,}.")
         return ids
 
-    def target_device(self, cores: tuple[int, ...]) -> str:
+    def target_device_label(self, cores: tuple[int, ...]) -> str:
         """What the target runs on, as the page calls it."""
-        return core_label(cores) if self.target.device == "cpu" else self.target.device
+        return core_label(cores) if self.target.device == "cpu" else torch.cuda.get_device_name(self.target.device)
 
-    def draft_device(self) -> str:
+    def draft_device_label(self) -> str:
         return core_label(self.cores.draft)
+
+
+def target_device() -> str:
+    """Where targets run: on the GPU where there is one. Drafts are always on the CPU."""
+    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def load_embedded(progress: Progress) -> Pair:
@@ -67,8 +74,9 @@ def load_embedded(progress: Progress) -> Pair:
     progress(0.97, "Loading the tokenizer")
     tokenizer = AutoTokenizer.from_pretrained(folder)
     progress(0.98, "Loading the target model")
-    cores = share_cores(available_cores(), target_on_gpu=False)
-    target = load_llama(folder, precision="float32", label=TARGET_LABEL)
+    device = target_device()
+    cores = share_cores(available_cores(), target_on_gpu=device != "cpu")
+    target = load_llama(folder, precision="float32", device=device, label=TARGET_LABEL)
     if not (DRAFT_FOLDER / "model.safetensors").is_file():
         raise ModelUnavailable(f"The draft model is missing: there is no {DRAFT_FOLDER / 'model.safetensors'}.")
     label = "duoviz draft (int8)"

@@ -1,5 +1,6 @@
 """One visitor's run on the hardware, which has one place."""
 
+import logging
 import queue
 import threading
 import uuid
@@ -18,6 +19,8 @@ USER_ERRORS = (DraftDied, ModelUnavailable, PromptError, SettingsError, UnknownP
 # At most this many batches a second go to the browser.
 BATCHES_PER_SECOND = 20
 
+log = logging.getLogger(__name__)
+
 
 class Run:
     """A run under way: its events come out of a queue, and it can be stopped."""
@@ -29,6 +32,11 @@ class Run:
         self.future: Future | None = None
         self.summary: dict | None = None
         self.error: str | None = None
+
+    def fail(self, message: str) -> None:
+        """End the run with a sentence for the visitor."""
+        self.error = message
+        self.events.put({"type": "error", "message": message})
 
     def batches(self, status: Callable[[], str]) -> Iterator[list[dict]]:
         """Lists of events, BATCHES_PER_SECOND at most, until the run has ended.
@@ -70,6 +78,7 @@ class Hardware:
         self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="hardware")
         self.pairs: dict[str, Pair] = {}
         self.status = ""
+        self.current: Run | None = None
 
     def warm_up(self, name: str = "embedded") -> Future:
         """Begin to load a pair, so that the first visitor waits less."""
@@ -102,6 +111,7 @@ class Hardware:
     def decode(self, run: Run, pair: str, method: str, prompt: str, settings: Settings, raw: bool) -> None:
         """Put the run's events into its queue, until it ends or is stopped."""
         trace: dict = {"header": None, "iterations": [], "end": None}
+        self.current = run
         try:
             events = runner.stream(self.ready_pair(pair), method, prompt, settings, raw=raw)
             for event in events:
@@ -121,5 +131,16 @@ class Hardware:
                 run.events.put({"type": "error", "message": trace["end"]["message"]})
             run.summary = runner.summary(trace)
         except USER_ERRORS as error:
-            run.events.put({"type": "error", "message": str(error)})
-            run.error = str(error)
+            run.fail(str(error))
+        except Exception:
+            log.exception("a run failed")
+            run.fail("The run failed for a reason of our own; the server's log has the details.")
+
+    def close(self) -> None:
+        """End the run under way, the waiting ones and the draft processes."""
+        if self.current:
+            self.current.stop.set()
+        self.thread.shutdown(cancel_futures=True)
+        for pair in self.pairs.values():
+            if draft := pair.resources.get("draft"):
+                draft.close()

@@ -139,7 +139,7 @@ function rejectionSentence(iteration) {
 function verdictClause(iteration) {
   const accepted = checkedClause(iteration);
   const starts = roots(iteration).length;
-  const own = iteration.committed.at(-1);
+  const own = iteration.drafted.find((node) => node.status === "correction") ?? iteration.committed.at(-1);
   const also = accepted ? `${accepted} and ` : "";
   if (iteration.verdict.outcome === "hit") {
     if (starts > 1) return `${also}chose the ${ORDINALS[(iteration.verdict.sequence ?? 1) - 1] ?? `${iteration.verdict.sequence}th`}`;
@@ -150,13 +150,15 @@ function verdictClause(iteration) {
 }
 
 function sentence(iteration, header) {
-  const promptOnly = iteration.index === 0 && !iteration.checked.length && iteration.target.rows > 1;
+  const promptOnly = iteration.index === 0 && iteration.committed.length === 1;
   if (iteration.mode === "prefill" || (iteration.mode === null && promptOnly)) return prefillSentence(iteration, header);
   if (iteration.verdict.outcome === "none") {
     const why = header?.draft ? "Nothing could be tested, so the target computed" : "The target computed";
     const tokens = iteration.committed;
     if (!tokens.length) return `${why} no new token.`;
-    return tokens.length === 1 ? `${why} one token: ${quote(tokens[0].text)}.` : `${why} ${tokens.length} tokens.`;
+    // A special token has no text of its own among the committed ones; its node names it.
+    const own = iteration.checked.find((node) => node.status === "correction") ?? tokens[0];
+    return tokens.length === 1 ? `${why} one token: ${quote(own.text)}.` : `${why} ${tokens.length} tokens.`;
   }
   if (iteration.verdict.outcome === "rejection") return rejectionSentence(iteration);
   const drafting = draftingClause(iteration, header);

@@ -71,7 +71,7 @@ def main() -> None:
         rows += runner.compare(pair, [prompt], ["vanilla", "duodecoding"], settings, warmups=int(not rows))
         references.append(reference_row(model, pair, prompt, options.max_new_tokens))
 
-    print(f"{runner.versions()}, {pair.cores}, {pair.target_device(pair.cores.all)}, {len(prompts)} prompts")
+    print(f"{runner.versions()}, {pair.cores}, {pair.target_device_label(pair.cores.all)}, {len(prompts)} prompts")
     print(f"{'method':24} {'cores':7} {'tokens/s':>9} {'TTFT s':>7} {'τ':>5} {'φ':>5} {'φ same cores':>13}")
     for line in runner.table(rows):
         print(
@@ -100,7 +100,9 @@ def report_duodecoding(rows: list[dict]) -> None:
     for name in ("overlap", "acceptance", "yield", "idle_target", "idle_draft"):
         print(f"{name}: median {median(row['metrics'][name] for row in rows):.3f}")
     print(f"α {kinds['alpha']:.3f}, β {kinds['beta']:.3f}, mean length taken {kinds['length']:.2f}")
-    print(f"τ measured {tokens / forwards:.3f}, by the formula {expected:.3f} ({tokens / forwards / expected - 1:+.1%})")
+    print(
+        f"τ measured {tokens / forwards:.3f}, by the formula {expected:.3f} ({tokens / forwards / expected - 1:+.1%})"
+    )
 
 
 if __name__ == "__main__":

@@ -38,9 +38,9 @@ def test_slower_batched_steps_are_fewer():
 
 def test_a_whole_budget_of_single_steps_is_exactly_that_many():
     live = LiveCosts(costs(0.01, 0.0031))
-    for budget in range(1, 30):
-        plan = plan_draft(live, Settings(budget=budget), rows=1, context=SHORT, longest=99)
-        assert plan.steps[0] == budget
+    for steps in range(1, 30):
+        plan = plan_draft(live, Settings(budget=steps), rows=1, context=SHORT, longest=99)
+        assert plan.steps[0] == steps
 
 
 def test_follows_the_run():
@@ -69,4 +69,3 @@ def test_measured_once_and_remembered(tmp_path, monkeypatch):
     file = next(tmp_path.glob("costs-*.json"))
     file.write_text(file.read_text()[:40])
     assert budget.stored_costs(file) is None
-

@@ -19,6 +19,7 @@ def load(seed=2):
 @pytest.fixture(params=[ProcessDraft, ThreadDraft])
 def draft(request):
     worker = request.param(load, (0,))
+    worker.wait_until_started()
     yield worker
     worker.close()
 

@@ -10,7 +10,9 @@ PROMPT = [5, 9, 3, 4]
 
 
 def plan(**changes):
-    return Plan(**({"budget": 6, "steps": (6,) * 8, "sequences": "dynamic", "draft_mode": "batched", "longest": 99} | changes))
+    return Plan(
+        **({"budget": 6, "steps": (6,) * 8, "sequences": "dynamic", "draft_mode": "batched", "longest": 99} | changes)
+    )
 
 
 def test_threshold_is_the_product_of_the_two_top_probabilities():
@@ -31,7 +33,9 @@ def test_k_counts_the_first_tokens_over_theta(q, theta, budget, k):
     assert number_of_sequences(q, theta, budget) == k
 
 
-@pytest.mark.parametrize("budget, k, lengths", [(12, 3, [4, 4, 4]), (13, 3, [5, 4, 4]), (5, 4, [2, 1, 1, 1]), (1, 1, [1])])
+@pytest.mark.parametrize(
+    "budget, k, lengths", [(12, 3, [4, 4, 4]), (13, 3, [5, 4, 4]), (5, 4, [2, 1, 1, 1]), (1, 1, [1])]
+)
 def test_the_first_sequences_get_the_rest_of_the_budget(budget, k, lengths):
     assert branch_lengths(budget, k) == lengths
 
@@ -53,7 +57,9 @@ def test_branches_are_the_drafts_own_greedy_continuations(mode, lengths):
         for token, probability in zip(branch.tokens, branch.q, strict=True):
             assert probability == pytest.approx(float(greedy(reference, text)[token]))
             text.append(token)
-        assert branch.tokens[1:] == [int(greedy(reference, PROMPT + branch.tokens[:n]).argmax()) for n in range(1, len(branch.tokens))]
+        assert branch.tokens[1:] == [
+            int(greedy(reference, PROMPT + branch.tokens[:n]).argmax()) for n in range(1, len(branch.tokens))
+        ]
     second = greedy(reference, [*PROMPT, drafted.branches[0].tokens[0]]).max()
     assert drafted.theta == pytest.approx(float(q.max() * second))
 

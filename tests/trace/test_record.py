@@ -57,7 +57,10 @@ def test_a_run_has_the_shape_of_the_schemas_example():
     for each in trace["iterations"]:
         assert set(each) == set(example["iterations"][1])
         for name in ("checked", "drafted", "committed", "candidates", "draft"):
-            assert all(set(entry) == set((example["iterations"][1][name] or example["iterations"][0][name])[0]) for entry in each[name])
+            assert all(
+                set(entry) == set((example["iterations"][1][name] or example["iterations"][0][name])[0])
+                for entry in each[name]
+            )
     json.dumps(trace, allow_nan=False)
 
 

@@ -54,9 +54,7 @@ def live_page(hardware: Hardware) -> None:
             run.stop.set()
             runs.pop(request.session_hash, None)
 
-    def generate(
-        prompt, method, max_new_tokens, sequences, budget, draft_mode, cores, pair, raw
-    ) -> Iterator[dict]:
+    def generate(prompt, method, max_new_tokens, sequences, budget, draft_mode, cores, pair, raw) -> Iterator[dict]:
         """Stream a run to a client: the text so far, and last what `--json` prints."""
         try:
             settings = settings_from(max_new_tokens, sequences, budget, draft_mode, cores)
