@@ -11,6 +11,8 @@ from duoviz.decoding.settings import Settings, SettingsError, parse_number
 from duoviz.models.embedded import ModelUnavailable, embedded_target
 from duoviz.models.pairs import PAIRS, PromptError, UnknownPair, load_pair
 
+BAD_QUESTIONS = "{} is not in the question format: each line needs a JSON object with a list of turns."
+
 USER_ERRORS = (DraftDied, ModelUnavailable, PromptError, SettingsError, UnknownPair)
 
 
@@ -104,8 +106,8 @@ def generate(options: argparse.Namespace) -> int:
 
     settings = settings_of(options)
     runner.check_method(options.method)
-    if options.trace and not options.trace.parent.is_dir():
-        raise UsageError(f"There is no folder {options.trace.parent} to write the trace to.")
+    if options.trace:
+        check_writable(options.trace)
     pair = load_pair(options.pair, tell)
     trace: dict = {"header": None, "iterations": [], "end": None}
     try:
@@ -124,12 +126,20 @@ def generate(options: argparse.Namespace) -> int:
     result = runner.summary(trace)
     if options.json:
         print(json.dumps(result, ensure_ascii=False))
-    else:
+    elif result["metrics"]["new_tokens"]:
         print(metrics_line(result["metrics"]), file=sys.stderr)
     if trace["end"]["stopped"] == "error":
         print(f"duoviz: {trace['end']['message']}", file=sys.stderr)
         return 1
     return 0
+
+
+def check_writable(file: Path) -> None:
+    """Raise UsageError where the file cannot be written: before the run, so that no run is lost."""
+    try:
+        file.open("a").close()
+    except OSError as error:
+        raise UsageError(f"The trace cannot be written to {file}: {error.strerror}.") from error
 
 
 def metrics_line(figures: dict) -> str:
@@ -152,13 +162,15 @@ def read_prompts(source: str) -> list[str]:
         return [source]
     try:
         lines = Path(source).read_text().splitlines()
-        return [json.loads(line)["turns"][0] for line in lines if line.strip()]
+        questions = [json.loads(line) for line in lines if line.strip()]
+        prompts = [question["turns"][0] if isinstance(question["turns"], list) else None for question in questions]
     except OSError as error:
         raise UsageError(f"The prompts cannot be read: {error.strerror}: {source}.") from error
     except (ValueError, LookupError, TypeError) as error:
-        raise UsageError(
-            f"{source} is not in the question format: each line needs a JSON object with turns."
-        ) from error
+        raise UsageError(BAD_QUESTIONS.format(source)) from error
+    if not all(isinstance(prompt, str) for prompt in prompts):
+        raise UsageError(BAD_QUESTIONS.format(source))
+    return prompts
 
 
 def compare(options: argparse.Namespace) -> int:
@@ -167,7 +179,7 @@ def compare(options: argparse.Namespace) -> int:
 
     settings = settings_of(options)
     prompts = read_prompts(options.prompts)
-    methods = [name.strip() for name in options.methods.split(",") if name.strip()]
+    methods = list(dict.fromkeys(name.strip() for name in options.methods.split(",") if name.strip()))
     for method in methods:
         runner.check_method(method)
     if options.repeats < 1:
@@ -207,7 +219,10 @@ def calibrate(options: argparse.Namespace) -> int:
     print(f"target on {pair.target_device_label(pair.cores.target)}, draft on {pair.draft_device_label()}")
     for index, context in enumerate(CONTEXTS):
         print(f"context {context}, milliseconds")
-        print("  target, rows  " + "  ".join(f"{n}: {t * 1e3:.1f}" for n, t in zip(ROW_COUNTS, costs.target[index], strict=True)))
+        print(
+            "  target, rows  "
+            + "  ".join(f"{n}: {t * 1e3:.1f}" for n, t in zip(ROW_COUNTS, costs.target[index], strict=True))
+        )
         print("  draft, k      " + "  ".join(f"{k}: {t * 1e3:.1f}" for k, t in enumerate(costs.draft[index], 1)))
         print(f"  γ with nothing pending: {draft_budget(LiveCosts(costs), rows=1, context=context)}")
     return 0

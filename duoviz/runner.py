@@ -15,6 +15,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.budget import CONTEXTS, CostModel, cost_model
 from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.duodecoding import running_draft
+from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.models.cores import on_cores
 from duoviz.models.linear import ROW_COUNTS
@@ -81,6 +82,8 @@ def stream(pair: Pair, method: str, prompt: str, settings: Settings, *, raw: boo
                 yield {"type": "iteration", "iteration": iterations[-1]}
         except DraftDied as error:
             stopped, message = "error", str(error)
+        except Stopped:
+            stopped = "stopped"
     yield {"type": "end", "end": end(iterations, stopped, message)}
 
 

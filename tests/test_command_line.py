@@ -60,7 +60,8 @@ def test_calibrate(capsys, monkeypatch, tmp_path):
         (["generate", "hi", "--budget", "-1"], "budget must be"),
         (["generate", "hi", "--draft-mode", "odd"], "draft_mode must be"),
         (["generate", "hi", "--method", "magic"], "no method named"),
-        (["generate", "hi", "--trace", "/no/such/folder/x.json"], "no folder"),
+        (["generate", "hi", "--trace", "/no/such/folder/x.json"], "cannot be written"),
+        (["generate", "hi", "--trace", "."], "cannot be written"),
         (["compare", "--prompts", "missing.jsonl"], "cannot be read"),
         (["compare", "--prompts", "hi", "--repeats", "0"], "at least 1"),
     ],
@@ -81,3 +82,17 @@ def test_arguments_that_cannot_be_read(capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["generate", "hi", "--max-new-tokens", "many"])
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"turns": []}', '{"turns": "abc"}', '{"turns": [5]}'])
+def test_questions_in_another_format(line, tmp_path, capsys):
+    file = tmp_path / "questions.jsonl"
+    file.write_text(line + "\n")
+    assert main(["compare", "--prompts", str(file)]) == 1
+    assert "not in the question format" in capsys.readouterr().err
+
+
+def test_a_method_named_twice_runs_once(capsys):
+    arguments = ["compare", "--prompts", "hi", "--methods", "duodecoding,duodecoding", "--max-new-tokens", "3"]
+    assert main([*arguments, "--repeats", "1"]) == 0
+    assert capsys.readouterr().out.count("duodecoding") == 1

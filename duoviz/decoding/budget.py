@@ -102,13 +102,15 @@ def plan_draft(costs: LiveCosts, settings: Settings, *, rows: int, context: int,
 
 
 def calibrate(pair: Pair, draft: Draft, *, seconds: float = 1.5) -> CostModel:
-    """Measure the cost model: both sides work at the same time, each on its own cores.
+    """Measure the cost model: both sides work at the same time, each on its own cores, for `seconds`
+    a context or longer on a slow target.
 
     Call it on the target's cores.
     """
     target_times, draft_times = [], []
     for context in CONTEXTS:
-        draft.submit(MeasureRequest(context, seconds))
+        alone = sum(measure_target(pair.target, context=context, until=lambda: True))
+        draft.submit(MeasureRequest(context, max(seconds, 8 * alone)))
         target_times.append(measure_target(pair.target, context=context, until=draft.ready))
         times = draft.result()
         draft_times.append(tuple(times[k] for k in range(1, MAX_SEQUENCES + 1)))
@@ -116,11 +118,11 @@ def calibrate(pair: Pair, draft: Draft, *, seconds: float = 1.5) -> CostModel:
 
 
 def measure_target(model: LanguageModel, *, context: int, until: Callable[[], bool]) -> tuple[float, ...]:
-    """Median seconds of one forward for each row count; at least three of each, the first left out."""
+    """Median seconds of one forward for each row count; three or more of each, the first left out."""
     model.crop(0)
     model.forward([0] * context, rows=[0])
     times: dict[int, list[float]] = {rows: [] for rows in ROW_COUNTS}
-    while len(times[1]) < 4 or not until():
+    while len(times[1]) < 3 or not until():
         for rows, taken in times.items():
             _, span = timed_forward(model, [0] * rows)
             taken.append(span.end - span.start)
@@ -133,7 +135,8 @@ def cost_model(pair: Pair, draft: Draft, *, fresh: bool = False) -> CostModel:
     """The pair's cost model on this machine: kept with the pair, else from the cache folder, else measured."""
     if "costs" in pair.resources and not fresh:
         return pair.resources["costs"]
-    key = f"{machine_name()} {pair.cores} {torch.__version__} {pair.name} {pair.target.label} {pair.draft_label}"
+    device = pair.target_device_label(pair.cores.target)
+    key = f"{device} {pair.cores} {machine_name()} {torch.__version__} {pair.name} {pair.target.label} {pair.draft_version}"
     file = cache_folder() / f"costs-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
     costs = None if fresh else stored_costs(file)
     if costs is None:

@@ -209,7 +209,9 @@ class ProcessDraft:
             if not self.pipe.poll(START_TIMEOUT):
                 self.close()
                 raise DraftDied(f"The draft process did not start within {START_TIMEOUT:.0f} seconds.")
-            self.receive()
+            if complaint := self.receive():
+                self.close()
+                raise DraftDied(f"The draft could not be loaded: {complaint}.")
             self.started = True
 
     def submit(self, request: DraftRequest | MeasureRequest) -> None:
@@ -262,8 +264,12 @@ def serve(pipe: Connection, load: Callable[[], LanguageModel], cores: tuple[int,
     os.environ["OMP_NUM_THREADS"] = str(len(cores))
     with on_cores(cores), torch.inference_mode():
         try:
-            loop = DraftLoop(load())
-            pipe.send("ready")
+            try:
+                loop = DraftLoop(load())
+            except Exception as error:
+                pipe.send(str(error) or type(error).__name__)
+                return
+            pipe.send("")
             while True:
                 request = pipe.recv()
                 try:

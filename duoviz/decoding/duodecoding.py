@@ -85,7 +85,7 @@ def prefill(
     text = list(prompt_ids)
     plan = plan_draft(costs, settings, rows=1, context=len(text), longest=max(1, room.limit - len(text)))
     draft.submit(DraftRequest(keep=None, crop=0, new_tokens=tuple(text), plan=plan))
-    logits, span = timed_prefill(pair.target, text)
+    logits, span = timed_prefill(pair.target, text, stopped=pair.stopped)
     mode = "prefill"
     while True:
         own = choose(logits)
@@ -97,7 +97,7 @@ def prefill(
         if fresh:
             iteration = synchronise([], own, drafted, plan, mode, span, time.perf_counter())
         else:
-            iteration = alone(own, mode, span, drafted.steps if drafted else [])
+            iteration = alone(own, mode, span, drafted, plan)
         iteration.committed, iteration.stop = room.cut(len(text), iteration.committed, pair.eos)
         text += [each.token for each in iteration.committed]
         yield iteration
@@ -107,12 +107,21 @@ def prefill(
         mode = "pre"
 
 
-def alone(own: Choices, mode: str, span: Span, steps: list[Span]) -> Iteration:
-    """An iteration in which nothing drafted could be used: the target commits its own token."""
+def alone(own: Choices, mode: str, span: Span, late: Drafted | None, plan: Plan) -> Iteration:
+    """An iteration in which nothing drafted could be used: the target commits its own token.
+
+    late: sequences that came after the text had moved on; they are all discarded.
+    """
     token = own.tokens[0]
     node = Node(token, -1, "target", p=own.probability(0, token), status="correction")
     committed = [Committed(token, "target", own.gaps[0])]
-    return Iteration(span, time.perf_counter(), committed, mode=mode, draft=steps, checked=[node])
+    iteration = Iteration(span, time.perf_counter(), committed, mode=mode, checked=[node])
+    if late:
+        iteration.draft, iteration.drafted = late.steps, late.tree()
+        iteration.theta, iteration.candidates = late.theta, late.candidates
+        iteration.budget, iteration.sequences = plan.budget, len(late.branches)
+        mark(iteration.drafted, [], tested_at=None)
+    return iteration
 
 
 def next_request(text: list[int], pending: list[Node], branch: int | None, draft_has: int, plan: Plan) -> DraftRequest:

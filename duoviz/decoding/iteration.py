@@ -1,7 +1,7 @@
 """What one iteration proposed, checked and committed, with raw timestamps."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -10,7 +10,8 @@ from torch import Tensor
 
 from duoviz.models.language_model import LanguageModel
 
-PREFILL_CHUNK = 512
+# Small enough that a run can be stopped within a second while it reads a long prompt.
+PREFILL_CHUNK = 128
 
 
 class Span(NamedTuple):
@@ -78,10 +79,7 @@ class Iteration:
 
 
 class Choices(NamedTuple):
-    """What the target says after each row: its token, the top-2 gap, and log p of the token's row.
-
-    tokens: list of n ids; gaps: n floats; logits: float [n, vocab] for further questions.
-    """
+    """What the target says after each row: its token and the top-2 gap; logits [n, vocab] for more."""
 
     tokens: list[int]
     gaps: list[float]
@@ -114,10 +112,21 @@ def timed_forward(model: LanguageModel, ids: Sequence[int], **options) -> tuple[
     return logits, Span(start, time.perf_counter(), len(ids))
 
 
-def timed_prefill(model: LanguageModel, ids: Sequence[int]) -> tuple[Tensor, Span]:
-    """Forward many tokens in chunks; logits [1, vocab] of the last, and one span over all."""
+class Stopped(Exception):
+    """The run was to end while a long forward was under way."""
+
+
+def timed_prefill(
+    model: LanguageModel, ids: Sequence[int], *, stopped: Callable[[], bool] = bool
+) -> tuple[Tensor, Span]:
+    """Forward many tokens in chunks; logits [1, vocab] of the last, and one span over all.
+
+    Raises Stopped where `stopped` says so between two chunks.
+    """
     start = time.perf_counter()
     for begin in range(0, len(ids), PREFILL_CHUNK):
+        if stopped():
+            raise Stopped
         chunk = ids[begin : begin + PREFILL_CHUNK]
         logits, span = timed_forward(model, chunk, rows=[len(chunk) - 1])
     return logits, Span(start, span.end, len(ids))

@@ -13,7 +13,7 @@ def vanilla(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[I
     room = Room.of(len(prompt_ids), settings.max_new_tokens, target.context_limit)
     text = list(prompt_ids)
     target.crop(0)
-    logits, span = timed_prefill(target, prompt_ids)
+    logits, span = timed_prefill(target, prompt_ids, stopped=pair.stopped)
     while True:
         own = choose(logits)
         token = own.tokens[0]

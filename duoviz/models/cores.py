@@ -47,8 +47,9 @@ def share_cores(cores: list[int], *, target_on_gpu: bool) -> Cores:
 def on_cores(cores: tuple[int, ...]) -> Iterator[None]:
     """Run the calling thread on these cores, with as many threads for torch.
 
-    Only the calling thread is pinned: with one thread torch computes in the caller, with all cores
-    there is nothing to pin.
+    Only the calling thread is pinned. torch's other threads are made by the first computation that
+    wants them and keep the cores that the caller had then, so a share of the cores is to be used
+    before all of them (see `pairs.load_pair`).
     """
     threads, mask = torch.get_num_threads(), None
     if hasattr(os, "sched_setaffinity"):
@@ -76,5 +77,7 @@ def machine_name() -> str:
 
 def core_label(cores: tuple[int, ...]) -> str:
     """What to call these cores on the page; a core is never called a GPU."""
-    numbers = ", ".join(str(core) for core in cores)
-    return f"CPU core{'s' if len(cores) > 1 else ''} {numbers} ({machine_name()})"
+    plural = "s" if len(cores) > 1 else ""
+    if not hasattr(os, "sched_setaffinity"):
+        return f"{len(cores)} CPU core{plural} ({machine_name()})"
+    return f"CPU core{plural} {', '.join(map(str, cores))} ({machine_name()})"

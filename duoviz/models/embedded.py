@@ -58,9 +58,10 @@ def embedded_target(progress: Progress = no_progress) -> Path:
         return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        progress(0.0, "Waiting for another process that prepares the model")
+        progress(0.0, "Preparing the model, or waiting for another process that does")
         with FileLock(str(folder) + ".lock"):
             if not is_complete(folder):
+                remove_leftovers(folder)
                 make_target(folder, progress)
     except OSError as error:
         raise ModelUnavailable(f"The model cannot be written to {folder.parent}: {error.strerror or error}.") from error
@@ -74,6 +75,12 @@ def is_complete(folder: Path) -> bool:
         return all((folder / name).stat().st_size == size for name, size in sizes.items())
     except (OSError, ValueError, AttributeError):
         return False
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Delete the scratch folders of killed conversions; the caller holds the lock."""
+    for scratch in folder.parent.glob(folder.name + ".part-*"):
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def make_target(folder: Path, progress: Progress) -> None:

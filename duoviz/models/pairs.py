@@ -1,5 +1,6 @@
 """The registry of (target, draft) pairs, and loading one."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,8 +26,9 @@ class UnknownPair(ValueError):
 class Pair:
     """A loaded target, its tokenizer, and how to load its draft.
 
-    load_draft: picklable, because the draft is loaded where it runs. resources: what the decoding
-    methods keep with the pair (the running draft, measured costs).
+    load_draft: picklable, because the draft is loaded where it runs. draft_version: changes with
+    the draft's weights. resources: what the decoding methods keep with the pair (the running draft,
+    measured costs). stopped: asked during long forwards whether the run is to end.
     """
 
     name: str
@@ -37,7 +39,9 @@ class Pair:
     draft_label: str
     draft_precision: str
     cores: Cores
+    draft_version: str = ""
     resources: dict[str, Any] = field(default_factory=dict)
+    stopped: Callable[[], bool] = bool
 
     def encode(self, prompt: str, *, raw: bool = False) -> list[int]:
         """Token ids of a user turn in the chat template, or of the text as it is. Raises PromptError."""
@@ -77,8 +81,9 @@ def load_embedded(progress: Progress) -> Pair:
     device = target_device()
     cores = share_cores(available_cores(), target_on_gpu=device != "cpu")
     target = load_llama(folder, precision="float32", device=device, label=TARGET_LABEL)
-    if not (DRAFT_FOLDER / "model.safetensors").is_file():
-        raise ModelUnavailable(f"The draft model is missing: there is no {DRAFT_FOLDER / 'model.safetensors'}.")
+    weights = DRAFT_FOLDER / "model.safetensors"
+    if not weights.is_file():
+        raise ModelUnavailable(f"The draft model is missing: there is no {weights}.")
     label = "duoviz draft (int8)"
     return Pair(
         name="embedded",
@@ -89,6 +94,7 @@ def load_embedded(progress: Progress) -> Pair:
         draft_label=label,
         draft_precision="int8",
         cores=cores,
+        draft_version=hashlib.sha256(weights.read_bytes()).hexdigest()[:16],
     )
 
 
@@ -100,8 +106,8 @@ def load_pair(name: str = "embedded", progress: Progress = no_progress) -> Pair:
     if name not in PAIRS:
         raise UnknownPair(f"There is no pair named {name!r}; there is: {', '.join(PAIRS)}.")
     pair = PAIRS[name](progress)
-    for cores in {pair.cores.all, pair.cores.target}:
+    progress(0.99, "Choosing the fastest matrix kernels")
+    for cores in (pair.cores.target, pair.cores.all):
         with on_cores(cores):
-            progress(0.99, "Choosing the fastest matrix kernels")
             pair.target.tune()
     return pair

@@ -113,7 +113,9 @@ class Hardware:
         trace: dict = {"header": None, "iterations": [], "end": None}
         self.current = run
         try:
-            events = runner.stream(self.ready_pair(pair), method, prompt, settings, raw=raw)
+            ready = self.ready_pair(pair)
+            ready.stopped = run.stop.is_set
+            events = runner.stream(ready, method, prompt, settings, raw=raw)
             for event in events:
                 if event["type"] == "iteration":
                     trace["iterations"].append(event["iteration"])

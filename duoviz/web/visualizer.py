@@ -45,4 +45,6 @@ class Visualizer(gr.HTML):
 
 def batch(run: str, number: int, events: list[dict]) -> str:
     """One value of the component; `number` counts the values of a run."""
-    return json.dumps({"run": run, "seq": number, "events": events}, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps({"run": run, "seq": number, "events": events}, ensure_ascii=False, separators=(",", ":"))
+    # No markup of the model's leaves the server as markup.
+    return text.replace("<", "\\u003c")

@@ -59,6 +59,7 @@ def test_a_killed_process_is_told_in_a_sentence():
 
 
 def test_a_model_that_cannot_be_loaded():
-    worker = ProcessDraft(partial(load, seed="no number"), (0,))
-    with pytest.raises(DraftDied):
-        worker.submit(REQUEST)
+    for kind in (ProcessDraft, ThreadDraft):
+        worker = kind(partial(open, "no-such-model"), (0,))
+        with pytest.raises(DraftDied, match="could not be loaded: .*No such file"):
+            worker.wait_until_started()

@@ -3,7 +3,9 @@
 import pytest
 import torch
 
+from duoviz.decoding.draft_worker import InlineDraft
 from duoviz.decoding.duodecoding import duodecoding
+from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
 from tests.conftest import reference_model, tiny_pair
@@ -114,6 +116,39 @@ def test_stops_at_the_context_limit():
         run = list(duodecoding(pair, prompt, settings))
         assert [each.token for iteration in run for each in iteration.committed] == expected
         assert run[-1].stop == "context"
+
+
+class LateDraft(InlineDraft):
+    """A draft whose first answer is ready only when it is asked for the third time."""
+
+    asked = 0
+
+    def ready(self):
+        self.asked += 1
+        return self.asked >= 3
+
+
+def test_the_target_goes_on_alone_until_the_draft_has_read_the_prompt():
+    pair = tiny_pair(noise=0.0)
+    pair.resources["draft"] = LateDraft(pair.resources["draft"].loop.model)
+    run = list(duodecoding(pair, PROMPTS[2], Settings(max_new_tokens=40)))
+    assert [each.mode for each in run[:3]] == ["prefill", "pre", "pre"]
+    assert [bool(each.drafted) for each in run[:3]] == [False, False, True]
+    assert {node.status for node in run[2].drafted} == {"discarded"} and run[2].outcome == "none"
+    written = [each.token for iteration in run for each in iteration.committed]
+    assert written == tokens(vanilla, pair, PROMPTS[2], Settings(max_new_tokens=40))
+    assert "hit" in {each.outcome for each in run[3:]}
+
+
+def test_a_long_prefill_can_be_stopped():
+    for method in (vanilla, duodecoding):
+        pair, calls = tiny_pair(context=1024), []
+        pair.stopped = lambda calls=calls: len(calls) > 1 or calls.append(1)
+        with pytest.raises(Stopped):
+            next(method(pair, [5] * 700, Settings(max_new_tokens=4)))
+        assert pair.target.length < 700
+        pair.stopped = bool
+        assert tokens(method, pair, PROMPTS[0], Settings(max_new_tokens=4))
 
 
 def test_closing_early_leaves_the_pair_usable():

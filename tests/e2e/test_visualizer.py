@@ -1,5 +1,7 @@
 """The visualizer component in a real browser: what a hostile model could write shows as text."""
 
+import itertools
+
 import gradio as gr
 import pytest
 from playwright.sync_api import expect
@@ -8,7 +10,7 @@ from duoviz import runner
 from duoviz.decoding.settings import Settings
 from duoviz.trace.metrics import metrics
 from duoviz.web.visualizer import Visualizer, batch
-from tests.conftest import DigitTokenizer, tiny_pair
+from tests.conftest import tiny_pair
 
 HOSTILE = [
     '<img src=x onerror="window.hacked=1">',
@@ -22,15 +24,15 @@ HOSTILE = [
 ]
 
 
-class HostileTokenizer(DigitTokenizer):
-    def decode(self, ids, skip_special_tokens=True):
-        return "".join(HOSTILE[id % len(HOSTILE)] for id in ids)
-
-
 def hostile_events():
-    pair = tiny_pair(noise=0.3)
-    pair.tokenizer = HostileTokenizer()
-    trace = runner.collect(runner.stream(pair, "duodecoding", "hello", Settings(max_new_tokens=40)))
+    """A real run of a tiny pair, with each text replaced by a hostile one."""
+    trace = runner.collect(runner.stream(tiny_pair(noise=0.3), "duodecoding", "hello", Settings(max_new_tokens=40)))
+    texts = itertools.cycle(HOSTILE)
+    for each in trace["iterations"]:
+        for name in ("committed", "checked", "drafted", "candidates"):
+            for entry in each[name]:
+                entry["text"] = next(texts)
+    trace["end"] = runner.end(trace["iterations"], "length")
     iterations = [{"type": "iteration", "iteration": each} for each in trace["iterations"]]
     end = {"type": "end", "end": trace["end"], "metrics": metrics(trace)}
     return trace, [{"type": "header", "header": trace["header"]}, *iterations, end]
@@ -56,7 +58,8 @@ def test_hostile_texts_show_as_text(page, hostile_page, width):
     expect(page.locator(".dv")).to_have_attribute("data-state", "done", timeout=20_000)
     shown = "".join(page.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent)"))
     for text in HOSTILE[:4]:
-        assert (text in shown) == (text in trace["end"]["text"])
+        assert text in trace["end"]["text"]
+        assert text in shown
     for _ in range(len(trace["iterations"])):
         page.keyboard.press("ArrowLeft")
     assert page.evaluate("window.hacked") is None

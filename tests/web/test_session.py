@@ -57,9 +57,10 @@ def test_stopping_keeps_what_was_written(hardware):
     seen = 0
     for events in run.batches(lambda: ""):
         seen += sum(event["type"] == "iteration" for event in events)
-        run.stop.set()
+        if seen >= 3:
+            run.stop.set()
     assert run.summary["stopped"] == "stopped"
-    assert seen == run.summary["metrics"]["target_forwards"] < 200
+    assert 3 <= seen == run.summary["metrics"]["target_forwards"] < 200
 
 
 @pytest.mark.parametrize(

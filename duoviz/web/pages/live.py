@@ -105,7 +105,7 @@ def live_page(hardware: Hardware) -> None:
             cores = gr.Dropdown(
                 ["all", "target"], value="all", label="Cores for vanilla", info="target: only the target's share"
             )
-            pair = gr.Dropdown(list(PAIRS), value="embedded", label="Models")
+            pair = gr.Dropdown(list(PAIRS), value="embedded", label="Models", allow_custom_value=True)
             raw = gr.Checkbox(False, label="No chat template", info="continue the text as it is")
     visualizer = Visualizer(elem_id="visualizer")
     inputs = [prompt, method, max_new_tokens, sequences, budget, draft_mode, cores, pair, raw]
