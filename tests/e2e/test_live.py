@@ -19,7 +19,11 @@ def open_live(page, url):
 def set_tokens(page, count):
     page.get_by_role("button", name="Settings").first.click()
     box = page.locator("#max-new-tokens input")
-    box.fill(str(count))
+    expect(box).to_be_visible()
+    # Typed, not filled: the page must have seen each key before the button is pressed.
+    box.click()
+    box.press("Control+a")
+    box.press_sequentially(str(count))
     box.press("Tab")
 
 
@@ -102,7 +106,7 @@ def test_mistakes_are_told_in_the_page(page, app_url, prompt, count, sentence):
     set_tokens(page, count)
     page.locator("#prompt textarea").fill(prompt)
     page.locator("#generate").click()
-    expect(page.locator(".dv-message")).to_contain_text(sentence, timeout=LOADING)
+    expect(page.locator(".dv-message")).to_contain_text(sentence, timeout=20_000)
 
 
 def test_the_endpoint_ends_with_what_the_command_line_prints(app_url):
