@@ -6,14 +6,15 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from duoviz.decoding.draft_worker import DraftDied
-from duoviz.decoding.settings import Settings, SettingsError, parse_number
-from duoviz.models.embedded import ModelUnavailable, embedded_target
-from duoviz.models.pairs import PAIRS, PromptError, UnknownPair, load_pair
+from duoviz import runner
+from duoviz.decoding.budget import CONTEXTS, LiveCosts, cost_model, draft_budget
+from duoviz.decoding.duodecoding import running_draft
+from duoviz.decoding.settings import Settings, parse_number
+from duoviz.models.embedded import embedded_target
+from duoviz.models.linear import ROW_COUNTS
+from duoviz.models.pairs import PAIRS, load_pair
 
 BAD_QUESTIONS = "{} is not in the question format: each line needs a JSON object with a list of turns."
-
-USER_ERRORS = (DraftDied, ModelUnavailable, PromptError, SettingsError, UnknownPair)
 
 
 class UsageError(ValueError):
@@ -25,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         return options.run(options) or 0
-    except (*USER_ERRORS, UsageError) as error:
+    except (*runner.USER_ERRORS, UsageError) as error:
         print(f"duoviz: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -77,6 +78,13 @@ def parser() -> Parser:
 
 def add_decoding_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--max-new-tokens", type=int, default=256)
+    command.add_argument("--temperature", type=float, default=0.0, help="0 (default): greedy; up to 2")
+    command.add_argument("--top-k", type=int, default=0, help="draw from the k most probable tokens; 0 (default): all")
+    command.add_argument("--top-p", type=float, default=1.0, help="draw from the tokens that reach this mass; 1: all")
+    command.add_argument("--seed", type=int, default=0, help="the same seed gives the same text")
+    command.add_argument(
+        "--acceptance", default="coupled", help="coupled (default): vanilla's very text; rejection: the classical rule"
+    )
     command.add_argument("--sequences", default="dynamic", help="k: dynamic (default) or 1 to 8")
     command.add_argument("--budget", default="auto", help="γ: auto (default) or 1 to 64")
     command.add_argument("--draft-mode", default="batched", help="batched (default) or paper")
@@ -88,6 +96,11 @@ def add_decoding_options(command: argparse.ArgumentParser) -> None:
 def settings_of(options: argparse.Namespace) -> Settings:
     return Settings(
         max_new_tokens=options.max_new_tokens,
+        temperature=options.temperature,
+        top_k=options.top_k,
+        top_p=options.top_p,
+        seed=options.seed,
+        acceptance=options.acceptance,
         sequences=parse_number("sequences", options.sequences, word="dynamic"),
         budget=parse_number("budget", options.budget, word="auto"),
         draft_mode=options.draft_mode,
@@ -102,21 +115,17 @@ def tell(fraction: float, text: str) -> None:
 
 def generate(options: argparse.Namespace) -> int:
     """Stream one answer to stdout; the metrics follow, or one JSON object."""
-    from duoviz import runner
-
     settings = settings_of(options)
     runner.check_method(options.method)
     if options.trace:
         check_writable(options.trace)
     pair = load_pair(options.pair, tell)
-    trace: dict = {"header": None, "iterations": [], "end": None}
+    trace = runner.new_trace()
     try:
         for event in runner.stream(pair, options.method, options.prompt, settings, raw=options.raw):
+            runner.add_event(trace, event)
             if event["type"] == "iteration":
-                trace["iterations"].append(event["iteration"])
                 print("".join(token["text"] for token in event["iteration"]["committed"]), end="", flush=True)
-            else:
-                trace[event["type"]] = event[event["type"]]
     finally:
         print()
         if trace["header"] and not trace["end"]:
@@ -175,8 +184,6 @@ def read_prompts(source: str) -> list[str]:
 
 def compare(options: argparse.Namespace) -> int:
     """Alternate the methods and print a table of medians."""
-    from duoviz import runner
-
     settings = settings_of(options)
     prompts = read_prompts(options.prompts)
     methods = list(dict.fromkeys(name.strip() for name in options.methods.split(",") if name.strip()))
@@ -205,11 +212,6 @@ def compare(options: argparse.Namespace) -> int:
 
 def calibrate(options: argparse.Namespace) -> int:
     """Measure the cost model anew and print it."""
-    from duoviz import runner
-    from duoviz.decoding.budget import CONTEXTS, LiveCosts, cost_model, draft_budget
-    from duoviz.decoding.duodecoding import running_draft
-    from duoviz.models.linear import ROW_COUNTS
-
     pair = load_pair(options.pair, tell)
     with runner.target_on(pair, pair.cores.target):
         costs = cost_model(pair, running_draft(pair), fresh=True)

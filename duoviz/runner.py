@@ -18,12 +18,16 @@ from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.models.cores import on_cores
+from duoviz.models.embedded import ModelUnavailable
 from duoviz.models.linear import ROW_COUNTS
-from duoviz.models.pairs import Pair
+from duoviz.models.pairs import Pair, PromptError, UnknownPair
 from duoviz.trace.metrics import metrics
 from duoviz.trace.record import Recorder
 from duoviz.trace.schema import SCHEMA_VERSION
 from duoviz.version import VERSION
+
+# What a user's mistake, a model that cannot be had or a draft that died raise; their messages are sentences.
+USER_ERRORS = (DraftDied, ModelUnavailable, PromptError, SettingsError, UnknownPair)
 
 # Methods whose draft works at the same time as the target, so that the target gets its share of cores only.
 PARALLEL_METHODS = {"duodecoding"}
@@ -140,14 +144,24 @@ def versions() -> dict:
     }
 
 
+def new_trace() -> dict:
+    """A trace before its first event."""
+    return {"header": None, "iterations": [], "end": None}
+
+
+def add_event(trace: dict, event: dict) -> None:
+    """Add one event of `stream` to the trace."""
+    if event["type"] == "iteration":
+        trace["iterations"].append(event["iteration"])
+    else:
+        trace[event["type"]] = event[event["type"]]
+
+
 def collect(events: Iterator[dict]) -> dict:
     """The trace of a whole run."""
-    trace: dict = {"header": None, "iterations": [], "end": None}
+    trace = new_trace()
     for event in events:
-        if event["type"] == "iteration":
-            trace["iterations"].append(event["iteration"])
-        else:
-            trace[event["type"]] = event[event["type"]]
+        add_event(trace, event)
     return trace
 
 

@@ -29,7 +29,7 @@ def test_a_draft_that_dies_ends_the_run_with_its_sentence():
     pair = tiny_pair()
     draft, answers = pair.resources["draft"], []
 
-    def result():
+    def result(**options):
         answers.append(1)
         if len(answers) == 4:
             raise DraftDied("The draft process died.")

@@ -14,12 +14,15 @@ from duoviz.decoding.drafting import Plan
 from duoviz.decoding.iteration import Span, timed_forward
 from duoviz.decoding.settings import MAX_BUDGET, MAX_SEQUENCES, Settings
 from duoviz.models.cores import machine_name
-from duoviz.models.embedded import cache_folder
+from duoviz.models.embedded import cache_folder, remember
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.linear import ROW_COUNTS
 from duoviz.models.pairs import Pair
 
 CONTEXTS = (64, 512)
+
+# Seconds: no forward of any model takes less, nor more on a machine of any use.
+SHORTEST, LONGEST = 1e-6, 600.0
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,11 @@ class LiveCosts:
             expected = sum(self.model.draft_time(span.tokens, context) for span in steps)
             self.draft_factor = self.follow(self.draft_factor, taken / expected)
 
+    @property
+    def factors(self) -> tuple[float, float]:
+        """Measured over calibrated time of the target's forwards and of the draft's steps."""
+        return self.target_factor, self.draft_factor
+
     def follow(self, factor: float, ratio: float) -> float:
         return (1 - self.weight) * factor + self.weight * min(4.0, max(0.25, ratio))
 
@@ -98,7 +106,9 @@ def plan_draft(costs: LiveCosts, settings: Settings, *, rows: int, context: int,
         budget = settings.budget
     seconds = budget * costs.draft_time(1, context)
     steps = tuple(steps_in(seconds, costs, k, context) for k in range(1, MAX_SEQUENCES + 1))
-    return Plan(budget, steps, settings.sequences, settings.draft_mode, longest)
+    return Plan(
+        budget, steps, settings.sequences, settings.draft_mode, longest, settings.sampling, settings.by_rejection
+    )
 
 
 def calibrate(pair: Pair, draft: Draft, *, seconds: float = 1.5) -> CostModel:
@@ -141,21 +151,20 @@ def cost_model(pair: Pair, draft: Draft, *, fresh: bool = False) -> CostModel:
     costs = None if fresh else stored_costs(file)
     if costs is None:
         costs = calibrate(pair, draft)
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(json.dumps({"for": key, **asdict(costs)}, indent=1))
-        except OSError:
-            pass  # A read-only cache only means that the next start measures again.
+        remember(file, {"for": key, **asdict(costs)})
     pair.resources["costs"] = costs
     return costs
 
 
 def stored_costs(file: Path) -> CostModel | None:
-    """The cost model in a cache file, or None where it is missing or damaged."""
+    """The cost model in a cache file, or None where it is missing, damaged or cannot be true."""
     try:
         stored = json.loads(file.read_text())
         target, draft = (tuple(tuple(map(float, row)) for row in stored[side]) for side in ("target", "draft"))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return None
     shapes = ([len(row) for row in target], [len(row) for row in draft])
-    return CostModel(target, draft) if shapes == ([len(ROW_COUNTS)] * 2, [MAX_SEQUENCES] * 2) else None
+    right = shapes == ([len(ROW_COUNTS)] * len(CONTEXTS), [MAX_SEQUENCES] * len(CONTEXTS))
+    # No NaN passes a comparison.
+    possible = all(SHORTEST <= seconds <= LONGEST for row in (*target, *draft) for seconds in row)
+    return CostModel(target, draft) if right and possible else None

@@ -7,18 +7,24 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import Protocol
 
+import numpy as np
 import torch
+from torch import Tensor
 
 from duoviz.decoding.drafting import Drafted, Plan, draft
-from duoviz.decoding.iteration import timed_forward
+from duoviz.decoding.iteration import Stopped, timed_forward
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
 
+# Seconds. An answer takes milliseconds, and the draft's reading of a very long prompt perhaps a minute.
 START_TIMEOUT = 120.0
+ANSWER_TIMEOUT = 120.0
+# How often a wait looks whether the run was stopped, in seconds.
+GLANCE = 0.1
 
 
 class DraftDied(RuntimeError):
@@ -48,6 +54,20 @@ class MeasureRequest:
     seconds: float
 
 
+@dataclass(frozen=True)
+class RowRequest:
+    """The distribution that the draft drew from after a row of the target's forward, float64 [vocab].
+
+    Row 0 is after the verified text, row i after the i-th pending token.
+    """
+
+    row: int
+
+
+Request = DraftRequest | MeasureRequest | RowRequest
+Answer = Drafted | dict[int, float] | np.ndarray
+
+
 class Draft(Protocol):
     """A running draft: it works on one request at a time, apart from the caller."""
 
@@ -55,16 +75,16 @@ class Draft(Protocol):
         """Wait until the model is loaded. Raises DraftDied."""
         ...
 
-    def submit(self, request: DraftRequest | MeasureRequest) -> None:
+    def submit(self, request: Request) -> None:
         """Start on a request; what an earlier one would still give is dropped."""
         ...
 
     def ready(self) -> bool:
-        """Whether `result` would answer at once."""
+        """Whether `result` would answer at once. Raises DraftDied where the answer is long overdue."""
         ...
 
-    def result(self) -> Drafted | dict[int, float]:
-        """Wait for the answer to the last request. Raises DraftDied."""
+    def result(self, *, stopped: Callable[[], bool] = bool) -> Answer:
+        """Wait for the answer to the last request. Raises DraftDied, and Stopped where `stopped` says so."""
         ...
 
     def alive(self) -> bool: ...
@@ -78,21 +98,29 @@ class DraftLoop:
     def __init__(self, model: LanguageModel):
         self.model = model
         self.drafted: Drafted | None = None
+        self.pending_rows: list[Tensor] = []
 
-    def handle(self, request: DraftRequest | MeasureRequest) -> Drafted | dict[int, float]:
+    def handle(self, request: Request) -> Answer:
         if isinstance(request, MeasureRequest):
             return measure_steps(self.model, context=request.context, seconds=request.seconds)
+        if isinstance(request, RowRequest):
+            return self.row(request.row).double().numpy()
         self.roll_back(request)
         self.drafted = draft(self.model, request.new_tokens, request.plan)
-        return self.drafted
+        return replace(self.drafted, branches=[replace(branch, rows=[]) for branch in self.drafted.branches])
 
     def roll_back(self, request: DraftRequest) -> None:
-        """Leave in the cache what belongs to the new context."""
-        slots = self.drafted.branches[request.keep].slots if request.keep is not None else []
-        if slots:
-            self.model.keep(slots)
+        """Leave in the cache what belongs to the new context, and the pending tokens' rows."""
+        branch = self.drafted.branches[request.keep] if request.keep is not None else None
+        self.pending_rows = branch.rows[1:] if branch else []
+        if branch and branch.slots:
+            self.model.keep(branch.slots)
         else:
             self.model.crop(request.crop)
+
+    def row(self, row: int) -> Tensor:
+        """See RowRequest: the pending tokens' rows, then the one that all first tokens share."""
+        return [*self.pending_rows, self.drafted.branches[0].rows[0]][row]
 
 
 def measure_steps(model: LanguageModel, *, context: int, seconds: float) -> dict[int, float]:
@@ -117,18 +145,18 @@ class InlineDraft:
 
     def __init__(self, model: LanguageModel):
         self.loop = DraftLoop(model)
-        self.request: DraftRequest | MeasureRequest | None = None
+        self.request: Request | None = None
 
     def wait_until_started(self) -> None:
         pass
 
-    def submit(self, request: DraftRequest | MeasureRequest) -> None:
+    def submit(self, request: Request) -> None:
         self.request = request
 
     def ready(self) -> bool:
         return True
 
-    def result(self) -> Drafted | dict[int, float]:
+    def result(self, *, stopped: Callable[[], bool] = bool) -> Answer:
         return self.loop.handle(self.request)
 
     def alive(self) -> bool:
@@ -138,14 +166,62 @@ class InlineDraft:
         pass
 
 
-class ThreadDraft:
+class WaitingDraft:
+    """What thread and process share: requests and answers are counted, and an answer has its time limit.
+
+    The subclass gives `send(request)`, `poll(seconds)` (whether an answer is there), `receive()` and `close()`.
+    """
+
+    def __init__(self):
+        self.submitted = self.answered = 0
+        self.deadline = 0.0
+
+    def submit(self, request: Request) -> None:
+        self.wait_until_started()
+        self.send(request)
+        self.submitted += 1
+        self.deadline = time.monotonic() + ANSWER_TIMEOUT
+
+    def ready(self) -> bool:
+        while self.answered + 1 < self.submitted and self.poll(0):
+            self.receive()
+            self.answered += 1
+        if self.answered + 1 == self.submitted and self.poll(0):
+            return True
+        self.check_deadline()
+        return False
+
+    def result(self, *, stopped: Callable[[], bool] = bool) -> Answer:
+        while self.answered < self.submitted:
+            while not self.poll(GLANCE):
+                if stopped():
+                    raise Stopped
+                self.check_deadline()
+            answer = self.receive()
+            self.answered += 1
+        if isinstance(answer, str):
+            raise DraftDied(f"The draft failed: {answer}.")
+        return answer
+
+    def check_deadline(self) -> None:
+        """Raise DraftDied where the last request should have been answered long ago."""
+        if self.answered < self.submitted and time.monotonic() > self.deadline:
+            self.close()
+            raise DraftDied(
+                f"The draft did not answer within {ANSWER_TIMEOUT:.0f} seconds; the next run starts a new one."
+            )
+
+
+class ThreadDraft(WaitingDraft):
     """The draft in a thread of this process, where a process cannot be started."""
 
     def __init__(self, load: Callable[[], LanguageModel], cores: tuple[int, ...]):
+        super().__init__()
         self.requests: queue.SimpleQueue = queue.SimpleQueue()
         self.answers: queue.SimpleQueue = queue.SimpleQueue()
-        self.submitted = self.answered = 0
+        self.waiting: list[Answer | str] = []
         self.loaded: Future = Future()
+        self.closed = False
         self.thread = threading.Thread(target=self.run, args=(load, cores), daemon=True)
         self.thread.start()
 
@@ -158,47 +234,46 @@ class ThreadDraft:
                 self.loaded.set_exception(error)
                 return
             while (request := self.requests.get()) is not None:
-                try:
-                    self.answers.put(loop.handle(request))
-                except Exception as error:
-                    self.answers.put(error)
+                self.answers.put(answer_to(request, loop))
 
     def wait_until_started(self) -> None:
         try:
             self.loaded.result(START_TIMEOUT)
         except Exception as error:
-            raise DraftDied(f"The draft could not be loaded: {error}.") from error
+            self.close()
+            raise DraftDied(f"The draft could not be loaded: {told(error)}.") from error
 
-    def submit(self, request: DraftRequest | MeasureRequest) -> None:
-        self.submitted += 1
+    def send(self, request: Request) -> None:
         self.requests.put(request)
 
-    def ready(self) -> bool:
-        return self.answered < self.submitted <= self.answered + self.answers.qsize()
+    def poll(self, seconds: float) -> bool:
+        try:
+            if not self.waiting:
+                self.waiting.append(self.answers.get(block=seconds > 0, timeout=seconds))
+            return True
+        except queue.Empty:
+            return False
 
-    def result(self) -> Drafted | dict[int, float]:
-        while self.answered < self.submitted:
-            answer = self.answers.get()
-            self.answered += 1
-        if isinstance(answer, Exception):
-            raise DraftDied(f"The draft failed: {answer}.") from answer
-        return answer
+    def receive(self) -> Answer | str:
+        return self.waiting.pop()
 
     def alive(self) -> bool:
-        return self.thread.is_alive()
+        return self.thread.is_alive() and not self.closed
 
     def close(self) -> None:
+        """Let the thread end after the request it is in; a thread cannot be killed."""
+        self.closed = True
         self.requests.put(None)
 
 
-class ProcessDraft:
+class ProcessDraft(WaitingDraft):
     """The draft in a process of its own, pinned to its own cores."""
 
     def __init__(self, load: Callable[[], LanguageModel], cores: tuple[int, ...]):
         """load: a picklable callable that gives the model; it is called in the new process."""
+        super().__init__()
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.submitted = self.answered = 0
         self.process = context.Process(target=serve, args=(theirs, load, cores), daemon=True, name="duoviz-draft")
         self.process.start()
         theirs.close()
@@ -206,7 +281,7 @@ class ProcessDraft:
 
     def wait_until_started(self) -> None:
         if not self.started:
-            if not self.pipe.poll(START_TIMEOUT):
+            if not self.poll(START_TIMEOUT):
                 self.close()
                 raise DraftDied(f"The draft process did not start within {START_TIMEOUT:.0f} seconds.")
             if complaint := self.receive():
@@ -214,29 +289,19 @@ class ProcessDraft:
                 raise DraftDied(f"The draft could not be loaded: {complaint}.")
             self.started = True
 
-    def submit(self, request: DraftRequest | MeasureRequest) -> None:
-        self.wait_until_started()
+    def send(self, request: Request) -> None:
         try:
             self.pipe.send(request)
         except OSError as error:
             raise self.died() from error
-        self.submitted += 1
 
-    def ready(self) -> bool:
-        while self.answered + 1 < self.submitted and self.pipe.poll():
-            self.receive()
-            self.answered += 1
-        return self.answered + 1 == self.submitted and self.pipe.poll()
+    def poll(self, seconds: float) -> bool:
+        try:
+            return self.pipe.poll(seconds)
+        except OSError as error:
+            raise self.died() from error
 
-    def result(self) -> Drafted | dict[int, float]:
-        while self.answered < self.submitted:
-            answer = self.receive()
-            self.answered += 1
-        if isinstance(answer, str):
-            raise DraftDied(f"The draft failed: {answer}.")
-        return answer
-
-    def receive(self) -> object:
+    def receive(self) -> Answer | str:
         try:
             return self.pipe.recv()
         except (EOFError, OSError) as error:
@@ -249,7 +314,7 @@ class ProcessDraft:
         return DraftDied(f"The draft process died (exit code {code}); the next run starts a new one.")
 
     def alive(self) -> bool:
-        return self.process.is_alive()
+        return self.process.is_alive() and not self.pipe.closed
 
     def close(self) -> None:
         """End the process and release its pipe; safe to call twice."""
@@ -257,6 +322,18 @@ class ProcessDraft:
         if self.process.is_alive():
             self.process.kill()
         self.process.join(timeout=5)
+
+
+def answer_to(request: Request, loop: DraftLoop) -> Answer | str:
+    """The loop's answer, or what went wrong."""
+    try:
+        return loop.handle(request)
+    except Exception as error:
+        return told(error)
+
+
+def told(error: Exception) -> str:
+    return str(error).rstrip(".") or type(error).__name__
 
 
 def serve(pipe: Connection, load: Callable[[], LanguageModel], cores: tuple[int, ...]) -> None:
@@ -267,15 +344,11 @@ def serve(pipe: Connection, load: Callable[[], LanguageModel], cores: tuple[int,
             try:
                 loop = DraftLoop(load())
             except Exception as error:
-                pipe.send(str(error) or type(error).__name__)
+                pipe.send(told(error))
                 return
             pipe.send("")
             while True:
-                request = pipe.recv()
-                try:
-                    pipe.send(loop.handle(request))
-                except Exception as error:
-                    pipe.send(str(error))
+                pipe.send(answer_to(pipe.recv(), loop))
         except (EOFError, OSError, KeyboardInterrupt):
             return
 

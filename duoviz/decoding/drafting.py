@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from duoviz.decoding.iteration import Candidate, Node, Span, timed_forward, timed_prefill
+from duoviz.decoding.sampling import Sampling, filtered, scores, tempered
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.models.language_model import LanguageModel
 
@@ -18,7 +19,7 @@ class Plan(NamedTuple):
 
     budget: γ, in single-sequence steps. steps: for k = 1..8 the number of steps that fill the same
     time in batched mode, the first two (which serve one sequence) among them. longest: no sequence
-    may be longer.
+    may be longer. keep_rows: keep the distributions that the tokens are drawn from, for the classical rule.
     """
 
     budget: int
@@ -26,18 +27,22 @@ class Plan(NamedTuple):
     sequences: int | Literal["dynamic"]
     draft_mode: Literal["batched", "paper"]
     longest: int
+    sampling: Sampling = Sampling()
+    keep_rows: bool = False
 
 
 @dataclass
 class Branch:
     """One draft sequence: its tokens, their probabilities, and the slots of all tokens but the last.
 
-    The last token is never forwarded: its step would only tell what comes after it.
+    The last token is never forwarded: its step would only tell what comes after it. rows: where the
+    plan keeps them, the distributions [vocab] that the tokens were drawn from.
     """
 
     tokens: list[int]
     q: list[float]
     slots: list[int] = field(default_factory=list)
+    rows: list[Tensor] = field(default_factory=list)
 
 
 @dataclass
@@ -81,75 +86,102 @@ def draft(model: LanguageModel, new_tokens: ManyOf[int], plan: Plan) -> Drafted:
 
     Step 1 gives the first tokens; step 2 forwards the best of them, which gives p(2,1), hence θ and
     k; from step 3 on all sequences grow together, the first one a token ahead (batched mode), or
-    one after another (paper mode).
+    one after another (paper mode). Greedy, the first tokens are the k most probable; sampled, the k
+    that the target's draw at this position, which meets the same noise, is most likely to be.
     """
     logits, span = timed_prefill(model, new_tokens)
     root = model.length - 1
-    best_q, best = probabilities(logits)[0].topk(min(MAX_SEQUENCES, logits.shape[-1]))
-    first_tokens, first_q = best.tolist(), best_q.tolist()
+    p, q, score = proposals(logits, [root + 1], plan.sampling)
+    best_p, best = p[0].topk(min(MAX_SEQUENCES, p.shape[-1]))
+    best_p, best = best_p.tolist(), best.tolist()
+    starts = first_branches(q[0], score[0], plan)
     steps = [ended_now(span)]
-    lead = Branch([first_tokens[0]], [first_q[0]])
+    lead = starts[0]
     if plan.budget == 1 or plan.longest == 1:
-        candidates = [Candidate(token, q, False) for token, q in zip(first_tokens, first_q, strict=True)]
+        candidates = [Candidate(token, probability, False) for token, probability in zip(best, best_p, strict=True)]
         return Drafted([lead], candidates, None, steps)
 
-    second_q = grow(model, [lead], root, steps)[0]
-    theta = threshold(first_q[0], second_q)
-    candidates = [Candidate(token, q, q > theta) for token, q in zip(first_tokens, first_q, strict=True)]
-    if plan.sequences == "dynamic":
-        k = number_of_sequences(first_q, theta, plan.budget)
-    else:
-        k = min(plan.sequences, plan.budget, len(first_tokens))
-    others = [Branch([token], [q]) for token, q in zip(first_tokens[1:k], first_q[1:k], strict=True)]
-    branches = [lead, *others]
+    theta = threshold(best_p[0], grow(model, [lead], root, steps, plan)[0])
+    candidates = [Candidate(token, each, each > theta) for token, each in zip(best, best_p, strict=True)]
+    k = number_of_sequences(best_p, theta, plan.budget) if plan.sequences == "dynamic" else plan.sequences
+    if not model.supports_tree:
+        k = 1
+    branches = starts[: min(k, plan.budget)]
     if plan.draft_mode == "batched":
-        grow_together(model, branches, root, steps, total=min(plan.steps[k - 1], plan.longest))
+        total = min(plan.steps[len(branches) - 1], plan.longest)
+        grow_together(model, branches, root, steps, plan, total=total)
     else:
-        grow_in_turn(model, branches, root, steps, lengths=branch_lengths(plan.budget, k), longest=plan.longest)
+        grow_in_turn(model, branches, root, steps, plan, lengths=branch_lengths(plan.budget, len(branches)))
     return Drafted(branches, candidates, theta, steps)
 
 
-def grow_together(model: LanguageModel, branches: list[Branch], root: int, steps: list[Span], *, total: int) -> None:
+def proposals(logits: Tensor, positions: ManyOf[int], sampling: Sampling) -> tuple[Tensor, Tensor, Tensor]:
+    """For logits [rows, vocab]: p, the draft's softmax at the sampling temperature, which θ and k are made of;
+    q, what is drawn from (p after top-k and top-p); and the scores that order q's draws (see `sampling.scores`).
+
+    positions: for each row, the place in the text of the token after it.
+    """
+    p = tempered(logits, sampling.temperature)
+    if sampling.temperature == 0:
+        return p, p, p
+    q = filtered(p, top_k=sampling.top_k, top_p=sampling.top_p)
+    return p, q, scores(q, positions, sampling)
+
+
+def first_branches(q: Tensor, score: Tensor, plan: Plan) -> list[Branch]:
+    """One branch for each of the best first tokens (at most 8) that can be drawn at all, the best first."""
+    order = score.topk(min(MAX_SEQUENCES, len(score))).indices
+    rows = [q] if plan.keep_rows else []
+    pairs = zip(order.tolist(), q[order].tolist(), strict=True)
+    return [Branch([token], [probability], rows=list(rows)) for token, probability in pairs if probability > 0]
+
+
+def grow_together(
+    model: LanguageModel, branches: list[Branch], root: int, steps: list[Span], plan: Plan, *, total: int
+) -> None:
     """One forward a step for all sequences, until `total` steps have been made."""
     while len(steps) < total:
-        grow(model, branches, root, steps)
+        grow(model, branches, root, steps, plan)
 
 
 def grow_in_turn(
-    model: LanguageModel, branches: list[Branch], root: int, steps: list[Span], *, lengths: list[int], longest: int
+    model: LanguageModel, branches: list[Branch], root: int, steps: list[Span], plan: Plan, *, lengths: list[int]
 ) -> None:
     """One sequence after another to its length; the first may have a token more than its share already.
 
     That token was needed for θ; it is dropped, so that γ tokens are drafted in all.
     """
     for branch, length in zip(branches, lengths, strict=True):
-        while len(branch.tokens) < min(length, longest):
-            grow(model, [branch], root, steps)
+        while len(branch.tokens) < min(length, plan.longest):
+            grow(model, [branch], root, steps, plan)
         if len(branch.tokens) > length:
-            del branch.tokens[length:], branch.q[length:], branch.slots[length - 1 :]
+            del branch.tokens[length:], branch.q[length:], branch.slots[length - 1 :], branch.rows[length:]
 
 
-def grow(model: LanguageModel, branches: ManyOf[Branch], root: int, steps: list[Span]) -> list[float]:
-    """One draft step: forward the last token of each branch and append the most probable next one."""
+def grow(model: LanguageModel, branches: ManyOf[Branch], root: int, steps: list[Span], plan: Plan) -> list[float]:
+    """One draft step: forward the last token of each branch and append the next one, drawn from q.
+
+    Returns the largest p of each branch's row: whether a token is dropped later may depend on the
+    row, never on the token drawn from it.
+    """
     slot = model.length
     parents = [branch.slots[-1] if branch.slots else root for branch in branches]
     logits, span = timed_forward(model, [branch.tokens[-1] for branch in branches], parents=parents)
-    best_q, best = probabilities(logits).max(dim=-1)
-    q, tokens = best_q.tolist(), best.tolist()
+    positions = [root + 1 + len(branch.tokens) for branch in branches]
+    p, q, score = proposals(logits, positions, plan.sampling)
+    drawn = score.argmax(dim=-1, keepdim=True)
+    tokens, probabilities = drawn[:, 0].tolist(), q.gather(-1, drawn)[:, 0].tolist()
+    largest = probabilities if q is p and q is score else p.amax(dim=-1).tolist()
     steps.append(ended_now(span))
-    for index, (branch, token, probability) in enumerate(zip(branches, tokens, q, strict=True)):
+    for index, branch in enumerate(branches):
         branch.slots.append(slot + index)
-        branch.tokens.append(token)
-        branch.q.append(probability)
-    return q
+        branch.tokens.append(tokens[index])
+        branch.q.append(probabilities[index])
+        if plan.keep_rows:
+            branch.rows.append(q[index])
+    return largest
 
 
 def ended_now(span: Span) -> Span:
     """The span of a draft step: its forward and the choice of tokens after it."""
     return span._replace(end=time.perf_counter())
-
-
-def probabilities(logits: Tensor) -> Tensor:
-    """softmax in float32 (float64 where the logits are), [n, vocab]."""
-    dtype = torch.float64 if logits.dtype == torch.float64 else torch.float32
-    return logits.softmax(dim=-1, dtype=dtype)

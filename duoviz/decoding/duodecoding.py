@@ -3,22 +3,17 @@
 import time
 from collections.abc import Iterator, Sequence
 
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
 from duoviz.decoding.budget import LiveCosts, cost_model, plan_draft
-from duoviz.decoding.draft_worker import Draft, DraftRequest, start_draft
+from duoviz.decoding.draft_worker import Draft, DraftRequest, RowRequest, start_draft
 from duoviz.decoding.drafting import Drafted, Plan
-from duoviz.decoding.iteration import (
-    Choices,
-    Committed,
-    Iteration,
-    Node,
-    Room,
-    Span,
-    choose,
-    timed_forward,
-    timed_prefill,
-)
+from duoviz.decoding.iteration import Committed, Iteration, Node, Room, Span, timed_forward, timed_prefill
+from duoviz.decoding.sampling import Chance, Choices
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.verification import mark, verify
+from duoviz.decoding.verification import Verdict, mark, verify, verify_by_rejection
 from duoviz.models.pairs import Pair
 
 
@@ -58,10 +53,12 @@ def duodecoding(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
         plan = plan_draft(costs, settings, rows=len(pending) + 1, context=context, longest=max(1, room.limit - context))
         draft.submit(next_request(text, pending, branch, draft_has, plan))
         logits, span = timed_forward(pair.target, [text[-1], *(node.token for node in pending)])
-        own = choose(logits)
-        drafted = draft.result()
-        mode = "post" if pending else "pre"
-        iteration = synchronise(pending, own, drafted, plan, mode, span, time.perf_counter())
+        drafted = draft.result(stopped=pair.stopped)
+        sync = time.perf_counter()
+        own = Choices(logits, range(len(text), context + 1), settings.sampling)
+        iteration = synchronise(pending, own, drafted, draft, settings)
+        iteration.mode, iteration.target, iteration.sync = "post" if pending else "pre", span, sync
+        iteration.budget, iteration.factors = plan.budget, costs.factors
         costs.observe(span, drafted.steps, context)
         iteration.committed, iteration.stop = room.cut(len(text), iteration.committed, pair.eos)
         # The verified tokens that the draft has seen: not the target's own token at the end.
@@ -88,39 +85,64 @@ def prefill(
     logits, span = timed_prefill(pair.target, text, stopped=pair.stopped)
     mode = "prefill"
     while True:
-        own = choose(logits)
-        if draft.ready():
-            drafted = draft.result()
-            fresh = mode == "prefill"
+        drafted = draft.result() if draft.ready() else None
+        sync = time.perf_counter()
+        own = Choices(logits, [len(text)], settings.sampling)
+        if drafted and mode == "prefill":
+            iteration = synchronise([], own, drafted, draft, settings)
         else:
-            drafted, fresh = None, False
-        if fresh:
-            iteration = synchronise([], own, drafted, plan, mode, span, time.perf_counter())
-        else:
-            iteration = alone(own, mode, span, drafted, plan)
+            iteration = alone(own, drafted, draft, settings)
+        iteration.mode, iteration.target, iteration.sync = mode, span, sync
+        if drafted:
+            iteration.budget, iteration.factors = plan.budget, costs.factors
         iteration.committed, iteration.stop = room.cut(len(text), iteration.committed, pair.eos)
         text += [each.token for each in iteration.committed]
         yield iteration
-        if iteration.stop or drafted is not None:
+        if iteration.stop or drafted:
             return
         logits, span = timed_forward(pair.target, [text[-1]])
         mode = "pre"
 
 
-def alone(own: Choices, mode: str, span: Span, late: Drafted | None, plan: Plan) -> Iteration:
+def check(tree: Sequence[Node], own: Choices, draft: Draft, settings: Settings) -> Verdict:
+    """Verify by the acceptance rule of the settings."""
+    if not settings.by_rejection:
+        return verify(tree, own)
+
+    def draft_row(row: int) -> Tensor:
+        draft.submit(RowRequest(row))
+        q = torch.from_numpy(draft.result())
+        return F.pad(q, (0, own.logits.shape[-1] - len(q)))
+
+    return verify_by_rejection(tree, own, draft_row, Chance(settings.seed))
+
+
+def alone(own: Choices, late: Drafted | None, draft: Draft, settings: Settings) -> Iteration:
     """An iteration in which nothing drafted could be used: the target commits its own token.
 
     late: sequences that came after the text had moved on; they are all discarded.
     """
-    token = own.tokens[0]
-    node = Node(token, -1, "target", p=own.probability(0, token), status="correction")
-    committed = [Committed(token, "target", own.gaps[0])]
-    iteration = Iteration(span, time.perf_counter(), committed, mode=mode, checked=[node])
-    if late:
-        iteration.draft, iteration.drafted = late.steps, late.tree()
-        iteration.theta, iteration.candidates = late.theta, late.candidates
-        iteration.budget, iteration.sequences = plan.budget, len(late.branches)
-        mark(iteration.drafted, [], tested_at=None)
+    verdict = check([], own, draft, settings)
+    node = Node(verdict.own, -1, "target", p=own.probability(0, verdict.own), status="correction")
+    committed = [Committed(verdict.own, "target", gap(own, 0, settings))]
+    iteration = unfinished(committed, late)
+    iteration.checked = [node]
+    mark(iteration.drafted, Verdict([], None, []))
+    return iteration
+
+
+def gap(own: Choices, row: int, settings: Settings) -> float | None:
+    """How near the row's token was to being another; the classical rule's chance has no such measure."""
+    return None if settings.by_rejection else own.gap(row)
+
+
+def unfinished(committed: list[Committed], drafted: Drafted | None) -> Iteration:
+    """An iteration with what was drafted; the caller fills in its times and its verdict."""
+    iteration = Iteration(Span(0.0, 0.0, 0), 0.0, committed)
+    if drafted:
+        iteration.draft, iteration.drafted = drafted.steps, drafted.tree()
+        iteration.theta, iteration.candidates = drafted.theta, drafted.candidates
+        iteration.sequences = len(drafted.branches)
     return iteration
 
 
@@ -133,67 +155,52 @@ def next_request(text: list[int], pending: list[Node], branch: int | None, draft
 
 
 def synchronise(
-    pending: list[Node], own: Choices, drafted: Drafted, plan: Plan, mode: str, span: Span, sync: float
+    pending: list[Node], own: Choices, drafted: Drafted, draft: Draft, settings: Settings
 ) -> Iteration:
-    """Check the pending tokens, then look for the target's next token among the first tokens drafted."""
+    """Check the pending tokens and, after the last of them, the first tokens of the sequences just drafted."""
+    m = len(pending)
     tree = drafted.tree()
-    verdict = verify(pending, own.tokens)
-    for index, node in enumerate(pending):
-        node.p = own.probability(index, node.token)
-    last = len(verdict.path)
-    committed = [Committed(pending[i].token, "draft", own.gaps[i]) for i in verdict.path]
-    all_accepted = last == len(pending)
-    hit = next((n for n, node in enumerate(tree) if node.parent == -1 and node.token == verdict.own), None)
-    mine = Node(verdict.own, -1, "target", p=own.probability(last, verdict.own), status="correction")
-    checked, sequence = list(pending), None
+    firsts = [index for index, node in enumerate(tree) if node.parent == -1]
+    tested = [*pending, *(Node(tree[index].token, m - 1, "draft", q=tree[index].q) for index in firsts)]
+    verdict = check(tested, own, draft, settings)
+    for index in {*verdict.path, *verdict.rejected}:
+        tested[index].p = own.probability(tested[index].parent + 1, tested[index].token)
+    mark(tested, verdict)
+    for index, node in zip(firsts, tested[m:], strict=True):
+        tree[index].p, tree[index].status = node.p, node.status
 
-    if not all_accepted:
-        outcome = "rejection"
-        mark(pending, verdict.path, tested_at=last - 1)
-        mark(tree, [], tested_at=None)
-        mine.parent = last - 1
-        checked.append(mine)
+    committed = [Committed(tested[index].token, "draft", gap(own, row, settings)) for row, index in enumerate(verdict.path)]
+    iteration = unfinished(committed, drafted)
+    iteration.checked, iteration.drafted = list(pending), tree
+    iteration.accepted = len(verdict.path)
+    if verdict.own is None:
+        iteration.outcome, iteration.tested = "hit", iteration.accepted
+        iteration.sequence = 1 + verdict.path[-1] - m
+        take_branch(tree, firsts[iteration.sequence - 1])
+        return iteration
+    row = len(verdict.path)
+    iteration.outcome, iteration.tested = "miss" if row == m else "rejection", row + 1
+    committed.append(Committed(verdict.own, "target", gap(own, row, settings)))
+    mine = Node(verdict.own, -1, "target", p=own.probability(row, verdict.own), status="correction")
+    for node in tree:
+        if node.status == "pending":
+            node.status = "discarded"
+    if iteration.outcome == "miss":
+        tree.append(mine)
     else:
-        mark(pending, verdict.path, tested_at=None)
-        for node in tree:
-            if node.parent == -1:
-                node.p = own.probability(last, node.token)
-        if hit is None:
-            outcome = "miss"
-            mark(tree, [], tested_at=-1)
-            tree.append(mine)
-        else:
-            outcome = "hit"
-            sequence = 1 + [n for n, node in enumerate(tree) if node.parent == -1].index(hit)
-            take_branch(tree, hit)
-    committed.append(Committed(verdict.own, "draft" if outcome == "hit" else "target", own.gaps[last]))
-    return Iteration(
-        span,
-        sync,
-        committed,
-        mode=mode,
-        draft=drafted.steps,
-        budget=plan.budget,
-        theta=drafted.theta,
-        sequences=len(drafted.branches),
-        candidates=drafted.candidates,
-        checked=checked,
-        drafted=tree,
-        outcome=outcome,
-        tested=last + 1,
-        accepted=last + (outcome == "hit"),
-        sequence=sequence,
-    )
+        mine.parent = row - 1
+        iteration.checked.append(mine)
+    return iteration
 
 
 def take_branch(tree: list[Node], hit: int) -> None:
-    """Accept the first token of the branch at `hit`; its other tokens stay pending, other branches go."""
-    mark(tree, [hit], tested_at=None)
+    """The branch whose first token is at `hit` stays pending; what hangs on the others is discarded."""
     kept = hit
-    for index in range(hit + 1, len(tree)):
-        if tree[index].parent == kept:
-            tree[index].status = "pending"
+    for index, node in enumerate(tree):
+        if node.parent == kept and index > hit:
             kept = index
+        elif node.status == "pending":
+            node.status = "discarded"
 
 
 def surviving_branch(iteration: Iteration) -> tuple[int | None, list[Node]]:

@@ -44,11 +44,11 @@ class Node:
 
 
 class Committed(NamedTuple):
-    """A verified token, where it came from, and the target's top-1 minus top-2 logit there."""
+    """A verified token, where it came from, and how far in logits the next best was (see `sampling.Drawn`)."""
 
     token: int
     source: str
-    gap: float
+    gap: float | None
 
 
 @dataclass
@@ -61,6 +61,7 @@ class Iteration:
     mode: str | None = None
     draft: list[Span] = field(default_factory=list)
     budget: int | None = None
+    factors: tuple[float, float] | None = None
     theta: float | None = None
     sequences: int | None = None
     candidates: list[Candidate] = field(default_factory=list)
@@ -76,31 +77,6 @@ class Iteration:
     def accepted_pending(self) -> int:
         """How many of the tokens checked were accepted."""
         return sum(node.status == "accepted" for node in self.checked)
-
-
-class Choices(NamedTuple):
-    """What the target says after each row: its token and the top-2 gap; logits [n, vocab] for more."""
-
-    tokens: list[int]
-    gaps: list[float]
-    logits: Tensor
-
-    def probability(self, row: int, token: int) -> float:
-        """The target's probability of `token` after row `row`, at temperature 1."""
-        logits = self.logits[row].float()
-        return float(torch.exp(logits[token] - logits.logsumexp(-1)))
-
-
-def choose(logits: Tensor) -> Choices:
-    """The target's greedy tokens for float logits [n, vocab]; the lowest id on exact ties."""
-    top = logits.topk(2, dim=-1)
-    best, tied = top.values[:, :1], top.values[:, 0] == top.values[:, 1]
-    tokens = top.indices[:, 0]
-    if tied.any():
-        ids = torch.arange(logits.shape[-1], device=logits.device)
-        tokens = torch.where(logits == best, ids, logits.shape[-1]).amin(dim=-1)
-    gaps = (top.values[:, 0] - top.values[:, 1]).tolist()
-    return Choices(tokens.tolist(), gaps, logits)
 
 
 def timed_forward(model: LanguageModel, ids: Sequence[int], **options) -> tuple[Tensor, Span]:

@@ -1,11 +1,17 @@
 """The settings of a run, checked."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
+
+from duoviz.decoding.sampling import Sampling
 
 MAX_NEW_TOKENS = 4096
 MAX_BUDGET = 64
 MAX_SEQUENCES = 8
+MAX_TEMPERATURE = 2.0
+# Whole numbers up to here survive JSON and JavaScript.
+MAX_WHOLE = 2**53 - 1
 
 
 class SettingsError(ValueError):
@@ -16,6 +22,11 @@ class SettingsError(ValueError):
 class Settings:
     """How a run decodes.
 
+    temperature: 0 is greedy; else the target's distribution is softmax(logits / temperature).
+    top_k: only the k most probable tokens may be drawn, 0 for all. top_p: only the most probable
+    tokens that together reach this mass may be drawn, 1 for all. seed: the same seed and settings
+    give the same text. acceptance: "coupled" (a drafted token is accepted if the target draws it
+    too, with the same noise) or "rejection" (the classical rule; where temperature is 0 both are the same).
     sequences: k, the number of draft sequences, or "dynamic" (by the threshold θ).
     budget: γ, the draft budget in single-sequence draft steps, or "auto" (from measured costs).
     draft_mode: "batched" (all sequences grow together) or "paper" (one after another, γ tokens in all).
@@ -23,26 +34,53 @@ class Settings:
     """
 
     max_new_tokens: int = 256
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+    acceptance: Literal["coupled", "rejection"] = "coupled"
     sequences: int | Literal["dynamic"] = "dynamic"
     budget: int | Literal["auto"] = "auto"
     draft_mode: Literal["batched", "paper"] = "batched"
     cores: Literal["all", "target"] = "all"
 
     def __post_init__(self) -> None:
-        check_number("max_new_tokens", self.max_new_tokens, MAX_NEW_TOKENS)
-        check_number("sequences", self.sequences, MAX_SEQUENCES, word="dynamic")
-        check_number("budget", self.budget, MAX_BUDGET, word="auto")
+        check_number("max_new_tokens", self.max_new_tokens, 1, MAX_NEW_TOKENS)
+        check_share("temperature", self.temperature, 0, MAX_TEMPERATURE)
+        check_number("top_k", self.top_k, 0, MAX_WHOLE)
+        check_share("top_p", self.top_p, 0.01, 1)
+        check_number("seed", self.seed, 0, MAX_WHOLE)
+        check_word("acceptance", self.acceptance, ("coupled", "rejection"))
+        check_number("sequences", self.sequences, 1, MAX_SEQUENCES, word="dynamic")
+        check_number("budget", self.budget, 1, MAX_BUDGET, word="auto")
         check_word("draft_mode", self.draft_mode, ("batched", "paper"))
         check_word("cores", self.cores, ("all", "target"))
 
+    @property
+    def sampling(self) -> Sampling:
+        """What the target's draw depends on."""
+        return Sampling(float(self.temperature), self.top_k, float(self.top_p), self.seed)
 
-def check_number(name: str, value: object, highest: int, *, word: str | None = None) -> None:
-    """Raise SettingsError unless `value` is `word` or a whole number from 1 to `highest`."""
+    @property
+    def by_rejection(self) -> bool:
+        """Whether the classical rule decides; a greedy run has nothing to draw."""
+        return self.acceptance == "rejection" and self.temperature > 0
+
+
+def check_number(name: str, value: object, lowest: int, highest: int, *, word: str | None = None) -> None:
+    """Raise SettingsError unless `value` is `word` or a whole number from `lowest` to `highest`."""
     if word is not None and value == word:
         return
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= highest:
-        allowed = f"a whole number from 1 to {highest}" + (f" or {word!r}" if word else "")
+    if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= highest:
+        allowed = f"a whole number from {lowest} to {highest}" + (f" or {word!r}" if word else "")
         raise SettingsError(f"{name} must be {allowed}, not {value!r}.")
+
+
+def check_share(name: str, value: object, lowest: float, highest: float) -> None:
+    """Raise SettingsError unless `value` is a number from `lowest` to `highest`."""
+    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not number or not lowest <= value <= highest:
+        raise SettingsError(f"{name} must be a number from {lowest} to {highest}, not {value!r}.")
 
 
 def check_word(name: str, value: object, words: tuple[str, ...]) -> None:

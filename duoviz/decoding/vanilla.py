@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from duoviz.decoding.iteration import Committed, Iteration, Node, Room, choose, timed_forward, timed_prefill
+from duoviz.decoding.iteration import Committed, Iteration, Node, Room, timed_forward, timed_prefill
+from duoviz.decoding.sampling import Choices
 from duoviz.decoding.settings import Settings
 from duoviz.models.pairs import Pair
 
@@ -15,9 +16,9 @@ def vanilla(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[I
     target.crop(0)
     logits, span = timed_prefill(target, prompt_ids, stopped=pair.stopped)
     while True:
-        own = choose(logits)
-        token = own.tokens[0]
-        committed, stop = room.cut(len(text), [Committed(token, "target", own.gaps[0])], pair.eos)
+        own = Choices(logits, [len(text)], settings.sampling)
+        token = own[0]
+        committed, stop = room.cut(len(text), [Committed(token, "target", own.gap(0))], pair.eos)
         node = Node(token, -1, "target", p=own.probability(0, token), status="correction")
         text.append(token)
         yield Iteration(span, span.end, committed, checked=[node], stop=stop)

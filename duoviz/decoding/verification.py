@@ -1,47 +1,102 @@
-"""Lossless acceptance: which drafted tokens are the target's own."""
+"""Lossless acceptance: which drafted tokens become part of the text."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from torch import Tensor
+
 from duoviz.decoding.iteration import Node
+from duoviz.decoding.sampling import Chance, Choices
 
 
 class Verdict(NamedTuple):
-    """path: indices of the accepted nodes, root first; own: the target's token after the path."""
+    """path: indices of the accepted nodes, root first; own: the target's token after the path, None
+    where the target's forward did not get there; rejected: indices of the nodes that were refused."""
 
     path: list[int]
-    own: int
+    own: int | None
+    rejected: list[int]
 
 
-def verify(tree: Sequence[Node], own: Sequence[int]) -> Verdict:
-    """Walk down the tree as long as a child is the target's own token.
+def children(tree: Sequence[Node], parent: int) -> list[int]:
+    return [index for index, node in enumerate(tree) if node.parent == parent]
 
-    own[0] is the target's token after the verified text, own[i + 1] its token after node i. A
-    drafted token is accepted exactly if it is the target's, so the text is vanilla's whatever was
-    drafted. A chain is the tree with one branch.
+
+def verify(tree: Sequence[Node], own: Choices | Sequence[int]) -> Verdict:
+    """Coupled acceptance: walk down the tree as long as a child is the target's own token.
+
+    own[0] is the target's token after the verified text, own[i + 1] its token after node i; nodes
+    without such a token end the walk. The target's token is the same whatever was drafted, so the
+    text is vanilla's, greedy or sampled. A chain is the tree with one branch.
     """
     path: list[int] = []
     place = -1
-    while True:
+    while place + 1 < len(own):
         wanted = own[place + 1]
-        child = next((i for i, node in enumerate(tree) if node.parent == place and node.token == wanted), None)
+        tested = children(tree, place)
+        child = next((index for index in tested if tree[index].token == wanted), None)
         if child is None:
-            return Verdict(path, wanted)
+            return Verdict(path, wanted, tested)
         path.append(child)
         place = child
+    return Verdict(path, None, [])
 
 
-def mark(tree: Sequence[Node], path: Sequence[int], *, tested_at: int | None) -> None:
-    """Set each node's status: accepted on the path, rejected where the target said otherwise, else discarded.
+def verify_by_rejection(
+    tree: Sequence[Node], own: Choices, draft_row: Callable[[int], Tensor], chance: Chance
+) -> Verdict:
+    """The classical rule of speculative sampling: the committed token has the target's distribution.
 
-    tested_at: the node (or -1, the root) after which the target's token was none of the children;
-    None where the walk ended at a leaf.
+    A token x drafted from q is accepted with probability min(1, p(x) / q(x)); else p becomes
+    norm(max(p − q, 0)). Several children of one node are drawn from q without replacement, in their
+    order, and tested one after another, each against what is left of p and q; if none is accepted,
+    the token is drawn from what is left of p. draft_row(row): the full distribution q [vocab] that
+    the children after a row were drawn from; asked for only after a rejection.
     """
-    accepted = set(path)
+    path: list[int] = []
+    rejected: list[int] = []
+    place = -1
+    while place + 1 < len(own):
+        row, accepted = place + 1, None
+        p, q = own.distribution(row), None
+        for trial, child in enumerate(children(tree, place)):
+            token = tree[child].token
+            drafted = tree[child].q if q is None else float(q[token])
+            if chance.accepts(acceptance(float(p[token]), drafted), own.positions[row], trial):
+                accepted = child
+                break
+            rejected.append(child)
+            q = draft_row(row) if q is None else q
+            p, q = residual(p, q), without(q, token)
+        if accepted is None:
+            return Verdict(path, chance.picks(p, own.positions[row]), rejected)
+        path.append(accepted)
+        place = accepted
+    return Verdict(path, None, rejected)
+
+
+def acceptance(p: float, q: float) -> float:
+    """min(1, p(x) / q(x)): how likely a token x drafted from q is accepted."""
+    return min(1.0, p / q)
+
+
+def residual(p: Tensor, q: Tensor) -> Tensor:
+    """norm(max(p − q, 0)), [vocab]: what the target still lacks after a token from q was refused."""
+    rest = (p - q).clamp(min=0.0)
+    total = rest.sum()
+    # Equal distributions refuse a token only by rounding, and then leave nothing.
+    return rest / total if total > 0 else p
+
+
+def without(q: Tensor, token: int) -> Tensor:
+    """q [vocab] without a token, normalised again: what the next one was drawn from."""
+    rest = q.clone()
+    rest[token] = 0.0
+    return rest / rest.sum() if rest.sum() > 0 else rest
+
+
+def mark(tree: Sequence[Node], verdict: Verdict) -> None:
+    """Set each node's status: accepted on the path, rejected where it was refused, else discarded."""
+    accepted, rejected = set(verdict.path), set(verdict.rejected)
     for index, node in enumerate(tree):
-        if index in accepted:
-            node.status = "accepted"
-        elif tested_at is not None and node.parent == tested_at:
-            node.status = "rejected"
-        else:
-            node.status = "discarded"
+        node.status = "accepted" if index in accepted else "rejected" if index in rejected else "discarded"

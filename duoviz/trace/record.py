@@ -19,7 +19,7 @@ class Recorder:
     def iteration(self, raw: Iteration) -> dict:
         """The trace's form of one iteration; call it in the order of the run."""
         committed = [
-            {"id": each.token, "text": self.pieces.push(each.token), "source": each.source, "gap": round(each.gap, 4)}
+            {"id": each.token, "text": self.pieces.push(each.token), "source": each.source, "gap": rounded(each.gap)}
             for each in raw.committed
         ]
         if raw.stop and committed:
@@ -32,6 +32,7 @@ class Recorder:
             "draft": [self.span(step, "tokens") for step in raw.draft],
             "sync": self.seconds(raw.sync),
             "budget": raw.budget,
+            "factors": raw.factors and [round(factor, 4) for factor in raw.factors],
             "theta": rounded(raw.theta),
             "sequences": raw.sequences,
             "candidates": [

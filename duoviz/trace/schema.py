@@ -11,7 +11,8 @@ run cut short; only two of eight candidates are shown):
        "target": {"name": "SmolLM2-135M-Instruct (Q4_1, dequantised to float32)",
                   "device": "CPU core 1 (AMD EPYC)", "precision": "float32"},
        "draft": {"name": "duoviz draft", "device": "CPU core 0 (AMD EPYC)", "precision": "int8"},
-       "settings": {"max_new_tokens": 3, "sequences": "dynamic", "budget": "auto",
+       "settings": {"max_new_tokens": 3, "temperature": 0.0, "top_k": 0, "top_p": 1.0, "seed": 0,
+                    "acceptance": "coupled", "sequences": "dynamic", "budget": "auto",
                     "draft_mode": "batched", "cores": "all", "raw": false},
        "prompt": "Why is the sky blue?",
        "prompt_tokens": 37,
@@ -22,7 +23,7 @@ run cut short; only two of eight candidates are shown):
        {"index": 0, "mode": "prefill",
         "target": {"start": 0.010, "end": 0.092, "rows": 37},
         "draft": [{"start": 0.011, "end": 0.043, "tokens": 37}, {"start": 0.043, "end": 0.047, "tokens": 1}],
-        "sync": 0.093, "budget": 2, "theta": 0.38, "sequences": 1,
+        "sync": 0.093, "budget": 2, "factors": [1.0, 1.0], "theta": 0.38, "sequences": 1,
         "candidates": [{"id": 504, "text": "The", "p": 0.61, "over": true},
                        {"id": 1626, "text": "It", "p": 0.11, "over": false}],
         "checked": [],
@@ -35,7 +36,7 @@ run cut short; only two of eight candidates are shown):
        {"index": 1, "mode": "post",
         "target": {"start": 0.094, "end": 0.127, "rows": 2},
         "draft": [{"start": 0.094, "end": 0.098, "tokens": 1}],
-        "sync": 0.127, "budget": 1, "theta": null, "sequences": 1,
+        "sync": 0.127, "budget": 1, "factors": [0.99, 1.02], "theta": null, "sequences": 1,
         "candidates": [{"id": 314, "text": " is", "p": 0.55, "over": false},
                        {"id": 3814, "text": " appears", "p": 0.2, "over": false}],
         "checked": [{"id": 6376, "text": " sky", "parent": -1, "source": "draft", "q": 0.62,
@@ -53,14 +54,20 @@ mode: `prefill`, `pre` (nothing was pending), `post` (something was); null for m
 checked: the pending tokens that this iteration's target forward verified, a tree: `parent` is an
   index into the same list, -1 is the end of the verified text.
 drafted: the tree drafted at the same time; its root (-1) is the end of `checked`.
-q: the draft's probability of the token; p: the target's, null where the target has not been there.
+q: the probability of the token in the distribution that the draft drew it from; p: in the one that
+  the target draws from, null where the token was not tested. Both are after temperature, top-k and
+  top-p (greedy: at temperature 1); the candidates' p and θ are the draft's at the temperature alone.
 status: `pending`, `accepted`, `rejected`, `discarded` (hung on a rejected token, or a branch not
   taken), `correction` (the target's own token), `window` (Lookahead's).
 verdict.outcome: `hit`, `miss`, `rejection`, or `none` (nothing was tested);
   tested: positions at which a drafted token met the target's; sequence: which branch was taken, from 1.
-gap: the target's top-1 logit minus its top-2 at that position.
-budget is γ, theta θ, sequences k; null for methods without them. sync: when both sides' results were in.
-end.stopped: `eos`, `length`, `context`, `stopped` (by the user) or `error` (with `message`).
+gap: how far, in logits, the next best token was from being the target's (greedy: the top-1 logit minus
+  the top-2; sampled: the same with the noise added); null where no other token could be drawn, and
+  for the classical rule, which has no such measure.
+budget is γ, theta θ, sequences k; factors: how many times longer than calibrated the target's
+  forwards and the draft's steps have been taking; all null for methods without them. sync: when both sides' results were in.
+end.stopped: `eos`, `length`, `context`, `stopped` (by the user), `time` (the run's
+  time limit) or `error` (with `message`).
 """
 
 SCHEMA_VERSION = 1

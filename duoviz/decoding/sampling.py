@@ -1,0 +1,160 @@
+"""The target's draw: temperature, top-k, top-p, and the seeded noise that decides."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+class Sampling(NamedTuple):
+    """What a draw depends on beside the logits; temperature 0 is greedy. See `settings.Settings`."""
+
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+
+
+class Drawn(NamedTuple):
+    """A token of the target's, and how far in logits the next best was: None where there was no other."""
+
+    token: int
+    gap: float | None
+
+
+def tempered(logits: Tensor, temperature: float) -> Tensor:
+    """softmax(logits / temperature), [..., vocab]; at temperature 0 softmax(logits).
+
+    float64 for a draw, so that only the logits' own rounding counts; greedy float32 (float64 where
+    the logits are).
+    """
+    if temperature > 0:
+        return (logits.double() / temperature).softmax(dim=-1)
+    return logits.softmax(dim=-1, dtype=torch.float64 if logits.dtype == torch.float64 else torch.float32)
+
+
+def filtered(probabilities: Tensor, *, top_k: int, top_p: float) -> Tensor:
+    """The distribution of what may be drawn: top-k first, then top-p of what is left, [rows, vocab].
+
+    Tokens as probable as the last one that stays, stay too.
+    """
+    if 0 < top_k < probabilities.shape[-1]:
+        probabilities = cut_below(probabilities, probabilities.topk(top_k, dim=-1).values[:, -1:])
+    if top_p < 1:
+        probabilities = cut_below(probabilities, nucleus_floor(probabilities, top_p))
+    return probabilities
+
+
+def cut_below(probabilities: Tensor, floor: Tensor) -> Tensor:
+    """Without the tokens less probable than `floor` [rows, 1], normalised again."""
+    kept = probabilities.where(probabilities >= floor, 0.0)
+    return kept / kept.sum(dim=-1, keepdim=True)
+
+
+def nucleus_floor(probabilities: Tensor, top_p: float) -> Tensor:
+    """The smallest probability in the smallest set of tokens that together reach `top_p`, [rows, 1]."""
+    vocabulary = probabilities.shape[-1]
+    # A sort of the whole vocabulary is slow, and the most probable few tokens are nearly always enough.
+    for count in (256, 4096, vocabulary):
+        values = probabilities.topk(min(count, vocabulary), dim=-1).values
+        mass = values.cumsum(dim=-1)
+        if count >= vocabulary or bool((mass[:, -1] >= top_p).all()):
+            break
+    last = (mass < top_p).sum(dim=-1, keepdim=True).clamp(max=values.shape[-1] - 1)
+    return values.gather(-1, last)
+
+
+@lru_cache(maxsize=32)
+def noise(seed: int, position: int, size: int, *, stream: int = 0) -> Tensor:
+    """Exponential noise for the token at `position` of the text, float64 [size].
+
+    A function of seed and position alone (a counter-based generator): a smaller size is the
+    beginning of a larger one, so that a draft with a smaller vocabulary meets the target's noise.
+    """
+    generator = np.random.Generator(np.random.Philox(key=[seed, position], counter=[0, 0, 0, stream]))
+    return torch.from_numpy(generator.standard_exponential(size))
+
+
+def scores(probabilities: Tensor, positions: Sequence[int], sampling: Sampling) -> Tensor:
+    """What the drawn token has most of, [rows, vocab]; greedy, the probabilities themselves.
+
+    p / e with exponential noise e orders the tokens as log p + g with Gumbel noise g = −log e does,
+    so the largest is a draw from p, and the k largest are k draws without replacement.
+    """
+    if sampling.temperature == 0:
+        return probabilities
+    size = probabilities.shape[-1]
+    return probabilities / torch.stack([noise(sampling.seed, position, size) for position in positions])
+
+
+def draw(logits: Tensor, position: int, sampling: Sampling) -> Drawn:
+    """The target's token at `position`, a function of its logits [vocab], the seed and the position."""
+    if sampling.temperature == 0:
+        return most_probable(logits)
+    p = filtered(tempered(logits[None], sampling.temperature), top_k=sampling.top_k, top_p=sampling.top_p)
+    (best, second), (token, _) = (each.tolist() for each in scores(p, [position], sampling)[0].topk(2))
+    gap = sampling.temperature * float(np.log(best / second)) if second > 0 else None
+    return Drawn(token, gap)
+
+
+def most_probable(logits: Tensor) -> Drawn:
+    """The greedy token of logits [vocab]: the lowest id on exact ties."""
+    (best, second), (token, _) = (each.tolist() for each in logits.topk(2))
+    if best == second:
+        token = int((logits == best).nonzero()[0])
+    return Drawn(token, best - second)
+
+
+class Choices:
+    """What the target itself writes after each row of a forward; a row is drawn when it is asked for."""
+
+    def __init__(self, logits: Tensor, positions: Sequence[int], sampling: Sampling):
+        """logits [rows, vocab]; positions: for each row, the place in the text of the token after it."""
+        self.logits, self.positions, self.sampling = logits, positions, sampling
+        self.drawn: dict[int, Drawn] = {}
+        self.distributions: dict[int, Tensor] = {}
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def __getitem__(self, row: int) -> int:
+        """The target's token after a row."""
+        return self.of(row).token
+
+    def gap(self, row: int) -> float | None:
+        """How far in logits the next best token was from being drawn."""
+        return self.of(row).gap
+
+    def of(self, row: int) -> Drawn:
+        if row not in self.drawn:
+            self.drawn[row] = draw(self.logits[row].cpu(), self.positions[row], self.sampling)
+        return self.drawn[row]
+
+    def distribution(self, row: int) -> Tensor:
+        """What the row's token is drawn from, [vocab]; greedy, softmax(logits)."""
+        if row not in self.distributions:
+            p = tempered(self.logits[row : row + 1].cpu(), self.sampling.temperature)
+            self.distributions[row] = filtered(p, top_k=self.sampling.top_k, top_p=self.sampling.top_p)[0]
+        return self.distributions[row]
+
+    def probability(self, row: int, token: int) -> float:
+        """The target's probability of `token` after a row."""
+        return float(self.distribution(row)[token])
+
+
+class Chance:
+    """The classical rule's own chance: seeded, and apart from the noise that drafted the tokens."""
+
+    def __init__(self, seed: int):
+        self.seed = seed
+
+    def accepts(self, probability: float, position: int, trial: int) -> bool:
+        """True with this probability; `trial` counts the tokens tested at the position."""
+        return float(torch.exp(-noise(self.seed, position, trial + 1, stream=1)[trial])) < probability
+
+    def picks(self, probabilities: Tensor, position: int) -> int:
+        """A token from the distribution [vocab]."""
+        return int((probabilities / noise(self.seed, position, len(probabilities), stream=2)).argmax())

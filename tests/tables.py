@@ -1,0 +1,128 @@
+"""Models with a table for a distribution, and what a method's samples should look like."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import product
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from duoviz.decoding.draft_worker import InlineDraft
+from duoviz.decoding.settings import Settings
+from duoviz.models.pairs import Pair
+from tests.conftest import DigitTokenizer, tiny_pair
+
+VOCABULARY = 12
+PROMPT = [3, 5]
+
+
+class TableModel:
+    """A language model whose logits are looked up by the last two tokens."""
+
+    label, precision, device, supports_tree = "table", "float64", "cpu", True
+    context_limit, vocab_size = 64, VOCABULARY
+
+    def __init__(self, table: Tensor):
+        """table: logits, float64 [vocab, vocab, vocab]."""
+        self.table = table
+        self.tokens: list[int] = []
+        self.parents: list[int] = []
+
+    @property
+    def length(self) -> int:
+        return len(self.tokens)
+
+    def tune(self) -> None:
+        pass
+
+    def forward(self, ids, *, parents=None, rows=None) -> Tensor:
+        start = self.length
+        self.tokens += ids
+        self.parents += range(start - 1, start - 1 + len(ids)) if parents is None else parents
+        before = [self.tokens[parent] if parent >= 0 else 0 for parent in self.parents[start:]]
+        logits = self.table[before, list(ids)]
+        return logits if rows is None else logits[rows]
+
+    def keep(self, slots) -> None:
+        prefix = list(range(slots[0])) if self.parents[slots[0]] == slots[0] - 1 else self.ancestors(slots[0])
+        self.tokens = [self.tokens[slot] for slot in [*prefix, *slots]]
+        self.parents = list(range(-1, len(self.tokens) - 1))
+
+    def ancestors(self, slot: int) -> list[int]:
+        path: list[int] = []
+        while (slot := self.parents[slot]) >= 0:
+            path.append(slot)
+        return path[::-1]
+
+    def crop(self, length: int) -> None:
+        del self.tokens[length:], self.parents[length:]
+
+
+def table(seed: int, *, spread: float = 1.5) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return spread * torch.randn(VOCABULARY, VOCABULARY, VOCABULARY, generator=generator, dtype=torch.float64)
+
+
+def table_pair(*, draft: Callable[[TableModel], InlineDraft] = InlineDraft) -> Pair:
+    """A target and a draft that often disagree."""
+    pair = tiny_pair()
+    pair.target, pair.tokenizer = TableModel(table(0)), DigitTokenizer()
+    pair.resources["draft"] = draft(TableModel(0.6 * table(0) + 0.7 * table(1)))
+    return pair
+
+
+def exact_distribution(settings: Settings, length: int) -> dict[tuple[int, ...], float]:
+    """The probability of every continuation of PROMPT; the filters written out independently of the project's."""
+    logits = table(0).numpy()
+
+    def one_step(before: int, last: int) -> np.ndarray:
+        p = np.exp(logits[before, last] / settings.temperature)
+        order = np.argsort(-p)
+        p /= p.sum()
+        if settings.top_k:
+            p[order[settings.top_k :]] = 0
+            p /= p.sum()
+        if settings.top_p < 1:
+            reached = 0.0
+            for token in order:
+                if reached >= settings.top_p:
+                    p[token] = 0
+                reached += p[token]
+            p /= p.sum()
+        return p
+
+    result = {}
+    for path in product(range(VOCABULARY), repeat=length):
+        text, probability = [*PROMPT], 1.0
+        for token in path:
+            probability *= one_step(*text[-2:])[token]
+            text.append(token)
+        result[path] = probability
+    return result
+
+
+def continuations(method: Callable, pair: Pair, settings: list[Settings], length: int) -> Iterator[tuple[int, ...]]:
+    """The first `length` tokens of a run with each of the settings."""
+    for each in settings:
+        tokens: list[int] = []
+        for iteration in method(pair, PROMPT, each):
+            tokens += [committed.token for committed in iteration.committed]
+            if len(tokens) >= length:
+                break
+        yield tuple(tokens[:length])
+
+
+def chi_square(samples: Counter, expected: dict[tuple[int, ...], float]) -> float:
+    """The p-value of the samples; cells with fewer than five expected are put together."""
+    total = sum(samples.values())
+    if any(expected[path] == 0 for path in samples):
+        return 0.0
+    large = [path for path, probability in expected.items() if probability * total >= 5]
+    rest = 1 - sum(expected[path] for path in large)
+    cells = [(samples[path], expected[path] * total) for path in large]
+    if rest * total >= 5:
+        cells.append((total - sum(samples[path] for path in large), rest * total))
+    statistic = sum((seen - wanted) ** 2 / wanted for seen, wanted in cells)
+    half = torch.tensor([len(cells) - 1, statistic], dtype=torch.float64) / 2
+    return float(torch.special.gammaincc(*half))
