@@ -98,17 +98,16 @@ def steps_in(seconds: float, costs: LiveCosts, k: int, context: int) -> int:
     return 2 + int((seconds - 2 * single) / costs.draft_time(k, context) + 1e-6)
 
 
-def plan_draft(costs: LiveCosts, settings: Settings, *, rows: int, context: int, longest: int) -> Plan:
-    """What to draft while the target works on `rows` rows."""
+def plan_draft(costs: LiveCosts, settings: Settings, *, rows: int, context: int, longest: int, number: int) -> Plan:
+    """What to draft in round `number` while the target works on `rows` rows."""
     if settings.budget == "auto":
         budget = draft_budget(costs, rows=rows, context=context)
     else:
         budget = settings.budget
     seconds = budget * costs.draft_time(1, context)
     steps = tuple(steps_in(seconds, costs, k, context) for k in range(1, MAX_SEQUENCES + 1))
-    return Plan(
-        budget, steps, settings.sequences, settings.draft_mode, longest, settings.sampling, settings.by_rejection
-    )
+    fresh = number if settings.by_rejection else None
+    return Plan(budget, steps, settings.sequences, settings.draft_mode, longest, settings.sampling, fresh)
 
 
 def calibrate(pair: Pair, draft: Draft, *, seconds: float = 1.5) -> CostModel:
@@ -146,7 +145,8 @@ def cost_model(pair: Pair, draft: Draft, *, fresh: bool = False) -> CostModel:
     if "costs" in pair.resources and not fresh:
         return pair.resources["costs"]
     device = pair.target_device_label(pair.cores.target)
-    key = f"{device} {pair.cores} {machine_name()} {torch.__version__} {pair.name} {pair.target.label} {pair.draft_version}"
+    machine = f"{device} {pair.cores} {machine_name()} {torch.__version__}"
+    key = f"{machine} {pair.name} {pair.target.label} {pair.draft_version}"
     file = cache_folder() / f"costs-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
     costs = None if fresh else stored_costs(file)
     if costs is None:

@@ -5,11 +5,10 @@ from collections.abc import Sequence as ManyOf
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-import torch
 from torch import Tensor
 
 from duoviz.decoding.iteration import Candidate, Node, Span, timed_forward, timed_prefill
-from duoviz.decoding.sampling import Sampling, filtered, scores, tempered
+from duoviz.decoding.sampling import FIRST_FRESH, SHARED, Sampling, filtered, scores, tempered
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.models.language_model import LanguageModel
 
@@ -19,7 +18,8 @@ class Plan(NamedTuple):
 
     budget: γ, in single-sequence steps. steps: for k = 1..8 the number of steps that fill the same
     time in batched mode, the first two (which serve one sequence) among them. longest: no sequence
-    may be longer. keep_rows: keep the distributions that the tokens are drawn from, for the classical rule.
+    may be longer. fresh: for the classical rule, the number of the drafting round: tokens are drawn with
+    this round's own noise, and the distributions they come from are kept; None: with the target's noise.
     """
 
     budget: int
@@ -28,7 +28,7 @@ class Plan(NamedTuple):
     draft_mode: Literal["batched", "paper"]
     longest: int
     sampling: Sampling = Sampling()
-    keep_rows: bool = False
+    fresh: int | None = None
 
 
 @dataclass
@@ -91,7 +91,7 @@ def draft(model: LanguageModel, new_tokens: ManyOf[int], plan: Plan) -> Drafted:
     """
     logits, span = timed_prefill(model, new_tokens)
     root = model.length - 1
-    p, q, score = proposals(logits, [root + 1], plan.sampling)
+    p, q, score = proposals(logits, [root + 1], plan)
     best_p, best = p[0].topk(min(MAX_SEQUENCES, p.shape[-1]))
     best_p, best = best_p.tolist(), best.tolist()
     starts = first_branches(q[0], score[0], plan)
@@ -115,23 +115,25 @@ def draft(model: LanguageModel, new_tokens: ManyOf[int], plan: Plan) -> Drafted:
     return Drafted(branches, candidates, theta, steps)
 
 
-def proposals(logits: Tensor, positions: ManyOf[int], sampling: Sampling) -> tuple[Tensor, Tensor, Tensor]:
+def proposals(logits: Tensor, positions: ManyOf[int], plan: Plan) -> tuple[Tensor, Tensor, Tensor]:
     """For logits [rows, vocab]: p, the draft's softmax at the sampling temperature, which θ and k are made of;
     q, what is drawn from (p after top-k and top-p); and the scores that order q's draws (see `sampling.scores`).
 
     positions: for each row, the place in the text of the token after it.
     """
+    sampling = plan.sampling
     p = tempered(logits, sampling.temperature)
     if sampling.temperature == 0:
         return p, p, p
     q = filtered(p, top_k=sampling.top_k, top_p=sampling.top_p)
-    return p, q, scores(q, positions, sampling)
+    stream = SHARED if plan.fresh is None else FIRST_FRESH + plan.fresh
+    return p, q, scores(q, positions, sampling, stream=stream)
 
 
 def first_branches(q: Tensor, score: Tensor, plan: Plan) -> list[Branch]:
     """One branch for each of the best first tokens (at most 8) that can be drawn at all, the best first."""
     order = score.topk(min(MAX_SEQUENCES, len(score))).indices
-    rows = [q] if plan.keep_rows else []
+    rows = [] if plan.fresh is None else [q]
     pairs = zip(order.tolist(), q[order].tolist(), strict=True)
     return [Branch([token], [probability], rows=list(rows)) for token, probability in pairs if probability > 0]
 
@@ -168,7 +170,7 @@ def grow(model: LanguageModel, branches: ManyOf[Branch], root: int, steps: list[
     parents = [branch.slots[-1] if branch.slots else root for branch in branches]
     logits, span = timed_forward(model, [branch.tokens[-1] for branch in branches], parents=parents)
     positions = [root + 1 + len(branch.tokens) for branch in branches]
-    p, q, score = proposals(logits, positions, plan.sampling)
+    p, q, score = proposals(logits, positions, plan)
     drawn = score.argmax(dim=-1, keepdim=True)
     tokens, probabilities = drawn[:, 0].tolist(), q.gather(-1, drawn)[:, 0].tolist()
     largest = probabilities if q is p and q is score else p.amax(dim=-1).tolist()
@@ -177,7 +179,7 @@ def grow(model: LanguageModel, branches: ManyOf[Branch], root: int, steps: list[
         branch.slots.append(slot + index)
         branch.tokens.append(tokens[index])
         branch.q.append(probabilities[index])
-        if plan.keep_rows:
+        if plan.fresh is not None:
             branch.rows.append(q[index])
     return largest
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from itertools import count
 
 import torch
 import torch.nn.functional as F
@@ -48,9 +49,10 @@ def duodecoding(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
     # What the draft's cache already holds of the text: the prompt (and, with a branch, that branch).
     draft_has = len(prompt_ids)
 
-    while True:
+    for number in count(1):
         context = len(text) + len(pending)
-        plan = plan_draft(costs, settings, rows=len(pending) + 1, context=context, longest=max(1, room.limit - context))
+        longest = max(1, room.limit - context)
+        plan = plan_draft(costs, settings, rows=len(pending) + 1, context=context, longest=longest, number=number)
         draft.submit(next_request(text, pending, branch, draft_has, plan))
         logits, span = timed_forward(pair.target, [text[-1], *(node.token for node in pending)])
         drafted = draft.result(stopped=pair.stopped)
@@ -80,7 +82,8 @@ def prefill(
     if they are ready by then; later ones hang on a text that has moved on.
     """
     text = list(prompt_ids)
-    plan = plan_draft(costs, settings, rows=1, context=len(text), longest=max(1, room.limit - len(text)))
+    longest = max(1, room.limit - len(text))
+    plan = plan_draft(costs, settings, rows=1, context=len(text), longest=longest, number=0)
     draft.submit(DraftRequest(keep=None, crop=0, new_tokens=tuple(text), plan=plan))
     logits, span = timed_prefill(pair.target, text, stopped=pair.stopped)
     mode = "prefill"
@@ -154,9 +157,7 @@ def next_request(text: list[int], pending: list[Node], branch: int | None, draft
     return DraftRequest(branch, draft_has, (last,), plan)
 
 
-def synchronise(
-    pending: list[Node], own: Choices, drafted: Drafted, draft: Draft, settings: Settings
-) -> Iteration:
+def synchronise(pending: list[Node], own: Choices, drafted: Drafted, draft: Draft, settings: Settings) -> Iteration:
     """Check the pending tokens and, after the last of them, the first tokens of the sequences just drafted."""
     m = len(pending)
     tree = drafted.tree()
@@ -169,7 +170,9 @@ def synchronise(
     for index, node in zip(firsts, tested[m:], strict=True):
         tree[index].p, tree[index].status = node.p, node.status
 
-    committed = [Committed(tested[index].token, "draft", gap(own, row, settings)) for row, index in enumerate(verdict.path)]
+    committed = [
+        Committed(tested[index].token, "draft", gap(own, row, settings)) for row, index in enumerate(verdict.path)
+    ]
     iteration = unfinished(committed, drafted)
     iteration.checked, iteration.drafted = list(pending), tree
     iteration.accepted = len(verdict.path)

@@ -8,6 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+# Streams of noise. The target's draw and a coupled draft share one; the classical rule has one to
+# accept, one to draw what the target still lacks, and one for each round of drafting, so that a token
+# that was dropped untested says nothing about the one drafted in its place.
+SHARED, ACCEPTING, PICKING, FIRST_FRESH = range(4)
+
 
 class Sampling(NamedTuple):
     """What a draw depends on beside the logits; temperature 0 is greedy. See `settings.Settings`."""
@@ -68,17 +73,17 @@ def nucleus_floor(probabilities: Tensor, top_p: float) -> Tensor:
 
 
 @lru_cache(maxsize=32)
-def noise(seed: int, position: int, size: int, *, stream: int = 0) -> Tensor:
+def noise(seed: int, position: int, size: int, *, stream: int = SHARED) -> Tensor:
     """Exponential noise for the token at `position` of the text, float64 [size].
 
-    A function of seed and position alone (a counter-based generator): a smaller size is the
+    A function of seed, position and stream alone (a counter-based generator): a smaller size is the
     beginning of a larger one, so that a draft with a smaller vocabulary meets the target's noise.
     """
     generator = np.random.Generator(np.random.Philox(key=[seed, position], counter=[0, 0, 0, stream]))
     return torch.from_numpy(generator.standard_exponential(size))
 
 
-def scores(probabilities: Tensor, positions: Sequence[int], sampling: Sampling) -> Tensor:
+def scores(probabilities: Tensor, positions: Sequence[int], sampling: Sampling, *, stream: int = SHARED) -> Tensor:
     """What the drawn token has most of, [rows, vocab]; greedy, the probabilities themselves.
 
     p / e with exponential noise e orders the tokens as log p + g with Gumbel noise g = −log e does,
@@ -87,7 +92,7 @@ def scores(probabilities: Tensor, positions: Sequence[int], sampling: Sampling) 
     if sampling.temperature == 0:
         return probabilities
     size = probabilities.shape[-1]
-    return probabilities / torch.stack([noise(sampling.seed, position, size) for position in positions])
+    return probabilities / torch.stack([noise(sampling.seed, position, size, stream=stream) for position in positions])
 
 
 def draw(logits: Tensor, position: int, sampling: Sampling) -> Drawn:
@@ -153,8 +158,8 @@ class Chance:
 
     def accepts(self, probability: float, position: int, trial: int) -> bool:
         """True with this probability; `trial` counts the tokens tested at the position."""
-        return float(torch.exp(-noise(self.seed, position, trial + 1, stream=1)[trial])) < probability
+        return float(torch.exp(-noise(self.seed, position, trial + 1, stream=ACCEPTING)[trial])) < probability
 
     def picks(self, probabilities: Tensor, position: int) -> int:
         """A token from the distribution [vocab]."""
-        return int((probabilities / noise(self.seed, position, len(probabilities), stream=2)).argmax())
+        return int((probabilities / noise(self.seed, position, len(probabilities), stream=PICKING)).argmax())

@@ -1,10 +1,11 @@
-"""DuoDecoding against vanilla, and vanilla against transformers.generate, on the embedded pair.
+"""DuoDecoding against seeded vanilla, and greedy vanilla against transformers.generate, on the embedded pair.
 
-    python -m tests.benchmarks.equality [--prompts 40] [--max-new-tokens 128] [--combinations]
+    python -m tests.benchmarks.equality [--prompts 40] [--max-new-tokens 128] [--combinations | --sampled]
 
 Prints equal, tie or defect for each text (see tests/equality.py) and exits with 1 on a defect, or on
 more than one tie in 5,000 positions. --combinations runs every k, γ and draft mode instead of the
-defaults, and leaves transformers out.
+defaults; --sampled runs temperatures 0.7 and 1.3, with and without top-k and top-p, three seeds
+each. Both leave transformers out.
 """
 
 import argparse
@@ -37,6 +38,7 @@ def main() -> int:
     options.add_argument("--prompts", type=int, default=40)
     options.add_argument("--max-new-tokens", type=int, default=128)
     options.add_argument("--combinations", action="store_true")
+    options.add_argument("--sampled", action="store_true")
     options = options.parse_args()
     pair = load_pair()
     folder = embedded_target()
@@ -48,6 +50,11 @@ def main() -> int:
             Settings(max_new_tokens=options.max_new_tokens, sequences=k, budget=budget, draft_mode=mode)
             for k, budget, mode in itertools.product(("dynamic", 1, 2, 3, 8), ("auto", 1, 5, 13), ("batched", "paper"))
         ]
+    if options.sampled:
+        settings = [
+            Settings(max_new_tokens=options.max_new_tokens, temperature=temperature, seed=seed, **filters)
+            for temperature, filters, seed in itertools.product((0.7, 1.3), ({}, {"top_k": 50, "top_p": 0.9}), range(3))
+        ]
     prompts = spread(questions(6), options.prompts)
     with runner.target_on(pair, pair.cores.target):
         delta = rounding_delta(pair.target, pair.encode(prompts[0] * 3))
@@ -56,12 +63,13 @@ def main() -> int:
     positions = 0
     for prompt in prompts:
         ids = pair.encode(prompt)
-        base = run(pair, "vanilla", prompt, settings[0])
         for each in settings:
+            if each is settings[0] or options.sampled:
+                base = run(pair, "vanilla", prompt, each)
             other = run(pair, "duodecoding", prompt, each)
-            counts["duodecoding", judge(exact, ids, base, other, delta)] += 1
+            counts["duodecoding", judge(exact, ids, base, other, delta, each.sampling)] += 1
             positions += len(other)
-        if not options.combinations:
+        if not options.combinations and not options.sampled:
             with on_cores(pair.cores.all):
                 out = reference.generate(torch.tensor([ids]), max_new_tokens=options.max_new_tokens, do_sample=False)
             counts["transformers", judge(exact, ids, base, out[0, len(ids) :].tolist(), delta)] += 1

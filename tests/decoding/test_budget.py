@@ -1,5 +1,10 @@
 """The cost model, γ, and how many batched steps fill the same time."""
 
+import json
+import math
+from functools import partial
+from pathlib import Path
+
 import pytest
 
 from duoviz.decoding import budget
@@ -39,7 +44,7 @@ def test_slower_batched_steps_are_fewer():
 def test_a_whole_budget_of_single_steps_is_exactly_that_many():
     live = LiveCosts(costs(0.01, 0.0031))
     for steps in range(1, 30):
-        plan = plan_draft(live, Settings(budget=steps), rows=1, context=SHORT, longest=99)
+        plan = plan_draft(live, Settings(budget=steps), rows=1, context=SHORT, longest=99, number=0)
         assert plan.steps[0] == steps
 
 
@@ -66,6 +71,40 @@ def test_measured_once_and_remembered(tmp_path, monkeypatch):
     assert cost_model(pair, draft) == measured
     del pair.resources["costs"]
     assert cost_model(pair, draft) == measured
-    file = next(tmp_path.glob("costs-*.json"))
-    file.write_text(file.read_text()[:40])
-    assert budget.stored_costs(file) is None
+
+
+def change(file, side, row, value):
+    stored = json.loads(file.read_text())
+    stored[side][row] = value
+    file.write_text(json.dumps(stored))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda file: file.write_text(file.read_text()[:40]),
+        lambda file: file.write_bytes(b""),
+        lambda file: file.write_bytes(b"\xff\xfe{}"),
+        *(partial(Path.write_text, data=text) for text in ("[]", "7", "null", "{}", '{"target": 1, "draft": 2}')),
+        *(
+            partial(change, side="target", row=1, value=[0.01] * 5 + [value])
+            for value in (0, -0.01, math.nan, math.inf, 1e-12, 1e9, 10**400, None, [], "soon")
+        ),
+        partial(change, side="target", row=1, value=[0.01] * 5),
+        partial(change, side="draft", row=0, value=[0.01] * 9),
+        partial(change, side="draft", row=slice(1, None), value=[]),
+    ],
+)
+def test_damaged_costs_are_measured_anew_and_written_again(tmp_path, monkeypatch, damage):
+    monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path))
+    pair = tiny_pair()
+    made_up = pair.resources["costs"]
+    monkeypatch.setattr(budget, "calibrate", lambda pair, draft: made_up)
+    for _ in range(2):
+        del pair.resources["costs"]
+        assert cost_model(pair, pair.resources["draft"]) == made_up
+        file = next(tmp_path.glob("costs-*.json"))
+        assert budget.stored_costs(file) == made_up
+        damage(file)
+        assert budget.stored_costs(file) is None
+    assert [each.name for each in tmp_path.iterdir()] == [file.name]

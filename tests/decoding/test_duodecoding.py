@@ -1,5 +1,7 @@
 """DuoDecoding on tiny models: the text is vanilla's, and every iteration is consistent."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -40,6 +42,70 @@ def test_equals_vanilla_in_every_combination(noise):
         expected = tokens(vanilla, pair, prompt, Settings(max_new_tokens=60))
         for settings in COMBINATIONS:
             assert tokens(duodecoding, pair, prompt, settings) == expected, settings
+
+
+SAMPLED = [
+    {"temperature": temperature, **filters}
+    for temperature in (0.7, 1.3)
+    for filters in ({}, {"top_k": 10}, {"top_p": 0.8}, {"top_k": 20, "top_p": 0.9})
+]
+
+
+@pytest.mark.parametrize("sampling", SAMPLED)
+def test_sampled_text_is_seeded_vanillas_in_every_combination(sampling):
+    pair = tiny_pair(noise=0.2)
+    for seed in (0, 1):
+        changes = {**sampling, "seed": seed, "max_new_tokens": 40}
+        expected = tokens(vanilla, pair, PROMPTS[0], Settings(**changes))
+        for settings in COMBINATIONS:
+            assert tokens(duodecoding, pair, PROMPTS[0], replace(settings, **changes)) == expected, settings
+
+
+def test_seed_temperature_and_filters_change_the_text():
+    pair, base = tiny_pair(), Settings(max_new_tokens=30, temperature=1.0)
+    changes = [{}, {"seed": 1}, {"temperature": 0.5}, {"top_k": 2}, {"top_p": 0.3}]
+    texts = {tuple(tokens(vanilla, pair, PROMPTS[0], replace(base, **change))) for change in changes}
+    assert len(texts) == len(changes)
+
+
+def test_sharing_the_noise_makes_drafted_tokens_agree():
+    """With the target's noise the draft is right about as often as the two distributions overlap."""
+    pair, settings = tiny_pair(noise=0.1), Settings(max_new_tokens=200, temperature=1.2, sequences=1, budget=5)
+    shared = list(duodecoding(pair, PROMPTS[0], settings))
+    pair.resources["draft"].loop.handle = with_other_noise(pair.resources["draft"].loop.handle)
+    apart = list(duodecoding(pair, PROMPTS[0], settings))
+    assert sum(each.accepted for each in shared) > 1.5 * sum(each.accepted for each in apart)
+
+
+def with_other_noise(handle):
+    """A draft that is given another seed than the target."""
+
+    def handled(request):
+        plan = request.plan._replace(sampling=request.plan.sampling._replace(seed=99))
+        return handle(replace(request, plan=plan))
+
+    return handled
+
+
+@pytest.mark.parametrize("settings", COMBINATIONS)
+def test_iterations_by_the_classical_rule_are_consistent(settings):
+    settings = replace(settings, temperature=1.0, acceptance="rejection")
+    pending = []
+    for each in duodecoding(tiny_pair(noise=0.2), PROMPTS[0], settings):
+        checked = [node.token for node in each.checked if node.source == "draft"]
+        accepted = [node.token for node in each.checked + each.drafted if node.status == "accepted"]
+        assert checked == pending and all(committed.gap is None for committed in each.committed)
+        assert [committed.token for committed in each.committed][: len(accepted)] == accepted[: len(each.committed)]
+        assert sum(n.status == "correction" for n in each.checked + each.drafted) == (each.outcome != "hit")
+        rejected = [node for node in each.checked + each.drafted if node.status == "rejected"]
+        assert all(node.p is not None for node in rejected)
+        assert (each.outcome == "rejection") == any(node.status == "rejected" for node in each.checked)
+        pending = [node.token for node in each.drafted if node.status == "pending"]
+
+
+def test_a_perfect_draft_is_never_refused_by_the_classical_rule():
+    settings = Settings(max_new_tokens=60, temperature=1.0, acceptance="rejection", budget=5)
+    assert {each.outcome for each in duodecoding(tiny_pair(noise=0.0), PROMPTS[0], settings)} == {"hit"}
 
 
 def test_a_perfect_draft_is_never_rejected():

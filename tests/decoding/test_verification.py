@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from duoviz.decoding.iteration import Node
-from duoviz.decoding.sampling import Choices, Sampling
-from duoviz.decoding.verification import Verdict, mark, verify
+from duoviz.decoding.sampling import Chance, Choices, Sampling
+from duoviz.decoding.verification import Verdict, mark, verify, verify_by_rejection, without
 
 
 def chain(*tokens):
@@ -41,3 +41,99 @@ def test_exact_ties_go_to_the_lowest_id():
     choices = Choices(logits, [7, 8], Sampling())
     assert [choices[0], choices[1]] == [1, 0] and [choices.gap(0), choices.gap(1)] == [0.0, 0.0]
     assert choices.probability(1, 3) == pytest.approx(float(logits[1].softmax(-1)[3]))
+
+
+class Every:
+    """Chance that takes every way it could go, one a run, and knows how likely that way is."""
+
+    def __init__(self, script):
+        self.script, self.taken, self.weight, self.others = list(script), [], 1.0, []
+
+    def decide(self, weights):
+        open_ways = [way for way, weight in enumerate(weights) if weight > 0]
+        if len(self.taken) < len(self.script):
+            way = self.script[len(self.taken)]
+        else:
+            way, *others = open_ways
+            self.others += [[*self.taken, other] for other in others]
+        self.taken.append(way)
+        self.weight *= weights[way]
+        return way
+
+    def accepts(self, probability, position, trial):
+        return self.decide([1 - probability, probability]) == 1
+
+    def picks(self, probabilities, position):
+        return self.decide(probabilities.tolist())
+
+
+def every_verdict(tree, own, draft_row):
+    """All verdicts with their probabilities."""
+    scripts = [[]]
+    while scripts:
+        chance = Every(scripts.pop())
+        verdict = verify_by_rejection(tree, own, draft_row, chance)
+        scripts += chance.others
+        yield chance.weight, verdict
+
+
+def some_distribution(seed, size=4):
+    p = torch.rand(size, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) ** 2
+    return p / p.sum()
+
+
+def drawn_without_replacement(q, count):
+    """Every ordered choice of `count` tokens with its probability."""
+    if count == 0:
+        yield (), 1.0
+        return
+    for token, probability in enumerate(q.tolist()):
+        if probability > 0:
+            for rest, weight in drawn_without_replacement(without(q, token), count - 1):
+                yield (token, *rest), probability * weight
+
+
+@pytest.mark.parametrize("siblings", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_classical_rule_is_exact_for_one_token(siblings, seed):
+    p, q = some_distribution(seed), some_distribution(seed + 50)
+    q = q.where(q > 0.05, 0.0) / q[q > 0.05].sum()
+    own = Choices(p.log()[None], [9], Sampling(temperature=1.0))
+    committed = torch.zeros(4, dtype=torch.float64)
+    for tokens, weight in drawn_without_replacement(q, min(siblings, int((q > 0).sum()))):
+        tree = [Node(token, -1, "draft", q=float(q[token])) for token in tokens]
+        for chance, verdict in every_verdict(tree, own, lambda row: q):
+            token = verdict.own if verdict.own is not None else tree[verdict.path[0]].token
+            committed[token] += weight * chance
+    assert torch.allclose(committed, p, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_classical_rule_is_exact_for_a_chain(seed):
+    first, second = some_distribution(seed), [some_distribution(seed + 10 + token) for token in range(4)]
+    q_first, q_second = some_distribution(seed + 30), [some_distribution(seed + 40 + token) for token in range(4)]
+    committed = torch.zeros(4, 4, dtype=torch.float64)
+    for one in range(4):
+        for two in range(4):
+            rows = [q_first, q_second[one]]
+            tree = [Node(one, -1, "draft", q=float(rows[0][one])), Node(two, 0, "draft", q=float(rows[1][two]))]
+            own = Choices(torch.stack([first, second[one]]).log(), [9, 10], Sampling(temperature=1.0))
+            weight = float(rows[0][one] * rows[1][two])
+            for chance, verdict in every_verdict(tree, own, rows.__getitem__):
+                text = [tree[index].token for index in verdict.path]
+                text += [] if verdict.own is None else [verdict.own]
+                if len(text) == 1:  # the second token is then the target's own
+                    committed[text[0]] += weight * chance * second[text[0]]
+                else:
+                    committed[tuple(text)] += weight * chance
+    assert torch.allclose(committed, first[:, None] * torch.stack(second), rtol=0, atol=1e-12)
+
+
+def test_siblings_are_tested_in_order_and_the_refused_ones_named():
+    p, q = torch.tensor([0.0, 0.0, 1.0]), torch.tensor([0.4, 0.3, 0.3])
+    own = Choices(p.log()[None].double(), [5], Sampling(temperature=1.0))
+    tree = [Node(token, -1, "draft", q=float(q[token])) for token in (0, 2, 1)]
+    verdict = verify_by_rejection(tree, own, lambda row: q.double(), Chance(3))
+    assert verdict == ([1], None, [0])
+    mark(tree, verdict)
+    assert [node.status for node in tree] == ["rejected", "accepted", "discarded"]

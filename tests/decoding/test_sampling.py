@@ -1,0 +1,87 @@
+"""The seeded draw: what it depends on, and what it comes to."""
+
+from collections import Counter
+
+import pytest
+import torch
+from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+
+from duoviz.decoding.sampling import Chance, Choices, Sampling, draw, filtered, noise, scores, tempered
+from tests.tables import chi_square
+
+LOGITS = 2 * torch.randn(3, 300, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+
+
+@pytest.mark.parametrize("temperature, top_k, top_p", [(0.7, 0, 1.0), (1.3, 20, 1.0), (1.0, 0, 0.8), (0.7, 40, 0.9)])
+def test_distribution_is_the_one_transformers_draws_from(temperature, top_k, top_p):
+    expected = TemperatureLogitsWarper(temperature)(None, LOGITS)
+    if top_k:
+        expected = TopKLogitsWarper(top_k)(None, expected)
+    if top_p < 1:
+        expected = TopPLogitsWarper(top_p)(None, expected)
+    ours = filtered(tempered(LOGITS, temperature), top_k=top_k, top_p=top_p)
+    assert torch.allclose(ours, expected.softmax(-1), rtol=0, atol=1e-12)
+
+
+def test_a_flat_distribution_needs_more_than_the_first_few_tokens():
+    flat = torch.full((1, 6000), 1 / 6000, dtype=torch.float64)
+    tilted = flat * torch.linspace(1.001, 0.999, 6000, dtype=torch.float64)
+    kept = filtered(tilted / tilted.sum(), top_k=0, top_p=0.9)
+    assert 5390 <= int((kept > 0).sum()) <= 5410
+
+
+def test_noise_depends_on_seed_position_and_stream_alone():
+    assert torch.equal(noise(1, 2, 50), noise(1, 2, 800)[:50])
+    others = [noise(2, 2, 50), noise(1, 3, 50), noise(1, 2, 50, stream=1)]
+    assert all(not torch.equal(noise(1, 2, 50), other) for other in others)
+
+
+def test_draws_have_the_distribution():
+    logits = LOGITS[0, :12]
+    sampling = Sampling(temperature=1.2, top_k=9)
+    p = filtered(tempered(logits[None], 1.2), top_k=9, top_p=1.0)[0]
+    for vary in ("seed", "position"):
+        draws = Counter(
+            (draw(logits, n if vary == "position" else 7, sampling._replace(seed=n if vary == "seed" else 7)).token,)
+            for n in range(20_000)
+        )
+        assert chi_square(draws, {(token,): float(p[token]) for token in range(12)}) > 0.001
+
+
+def test_the_best_scores_are_draws_without_replacement():
+    q = torch.tensor([[0.5, 0.3, 0.2]], dtype=torch.float64)
+    pairs = Counter()
+    for seed in range(20_000):
+        pairs[tuple(scores(q, [4], Sampling(1.0, seed=seed))[0].topk(2).indices.tolist())] += 1
+    expected = {(a, b): float(q[0, a] * q[0, b] / (1 - q[0, a])) for a in range(3) for b in range(3) if a != b}
+    assert chi_square(pairs, expected) > 0.001
+
+
+def test_the_gap_is_how_much_more_logit_the_next_best_needed():
+    sampling = Sampling(temperature=0.8, seed=5)
+    drawn = draw(LOGITS[0], 3, sampling)
+    order = scores(tempered(LOGITS[:1], 0.8), [3], sampling)[0].topk(2).indices
+    for change, token in ((-1e-6, order[0]), (1e-6, order[1])):
+        logits = LOGITS[0].clone()
+        logits[order[1]] += drawn.gap + change
+        assert draw(logits, 3, sampling).token == int(token)
+
+
+def test_where_only_one_token_can_be_drawn_there_is_no_gap():
+    drawn = draw(LOGITS[0], 3, Sampling(temperature=1.0, top_k=1))
+    assert drawn == (int(LOGITS[0].argmax()), None)
+
+
+def test_rows_are_drawn_by_their_own_positions():
+    sampling = Sampling(temperature=1.5, seed=2)
+    choices = Choices(LOGITS, [4, 5, 9], sampling)
+    assert [choices[row] for row in range(3)] == [draw(LOGITS[r], p, sampling).token for r, p in enumerate((4, 5, 9))]
+    assert len(choices) == 3 and choices.distribution(1).sum() == pytest.approx(1)
+
+
+def test_chance_accepts_and_picks_with_the_probabilities():
+    accepted = sum(Chance(seed).accepts(0.3, 11, 2) for seed in range(20_000))
+    assert accepted / 20_000 == pytest.approx(0.3, abs=0.012)
+    p = torch.tensor([0.1, 0.0, 0.6, 0.3], dtype=torch.float64)
+    picks = Counter((Chance(seed).picks(p, 11),) for seed in range(20_000))
+    assert chi_square(picks, {(token,): float(p[token]) for token in range(4)}) > 0.001
