@@ -117,6 +117,7 @@ def header(
         "pair": pair.name,
         "target": target,
         "draft": draft if method in PARALLEL_METHODS else None,
+        "can_overlap": method in PARALLEL_METHODS and pair.cores.can_overlap,
         "settings": {**asdict(settings), "raw": raw},
         "prompt": prompt,
         "prompt_tokens": len(prompt_ids),

@@ -35,6 +35,17 @@ def test_generate_prints_one_json_object_last(capsys, tmp_path):
     assert json.loads(file.read_text())["end"]["text"] == result["text"]
 
 
+def test_sampling_options_reach_the_run(capsys):
+    def text(*options):
+        assert main(["generate", "hello", "--max-new-tokens", "20", "--json", *options]) == 0
+        return json.loads(capsys.readouterr().out.splitlines()[-1])["token_ids"]
+
+    sampled = ["--temperature", "1.1", "--top-k", "12", "--top-p", "0.9", "--seed", "4"]
+    assert text(*sampled) == text(*sampled) == text(*sampled, "--method", "vanilla") != text()
+    assert text(*sampled) != text(*sampled[:-1], "5")
+    assert len(text(*sampled, "--acceptance", "rejection")) == 20
+
+
 def test_compare(capsys, tmp_path):
     file = tmp_path / "questions.jsonl"
     file.write_text('{"question_id": 1, "category": "qa", "turns": ["one", "two"]}\n')
@@ -58,6 +69,12 @@ def test_calibrate(capsys, monkeypatch, tmp_path):
         (["generate", "hi", "--max-new-tokens", "1000000"], "max_new_tokens must be"),
         (["generate", "hi", "--sequences", "nine"], "sequences must be"),
         (["generate", "hi", "--budget", "-1"], "budget must be"),
+        (["generate", "hi", "--temperature", "2.5"], "temperature must be a number from 0 to 2"),
+        (["generate", "hi", "--temperature", "nan"], "temperature must be a number from 0 to 2"),
+        (["generate", "hi", "--top-k", "-1"], "top_k must be"),
+        (["generate", "hi", "--top-p", "0"], "top_p must be a number from 0.01 to 1"),
+        (["generate", "hi", "--seed", "-1"], "seed must be"),
+        (["generate", "hi", "--acceptance", "odd"], "acceptance must be one of coupled, rejection"),
         (["generate", "hi", "--draft-mode", "odd"], "draft_mode must be"),
         (["generate", "hi", "--method", "magic"], "no method named"),
         (["generate", "hi", "--trace", "/no/such/folder/x.json"], "cannot be written"),
@@ -75,7 +92,7 @@ def test_mistakes(arguments, part, capsys):
 def test_unknown_pair(monkeypatch, capsys):
     monkeypatch.undo()
     assert main(["generate", "hi", "--pair", "nobody"]) == 1
-    assert "There is no pair named 'nobody'; there is: embedded." in capsys.readouterr().err
+    assert "There is no pair named 'nobody'; there are: embedded, " in capsys.readouterr().err
 
 
 def test_arguments_that_cannot_be_read(capsys):

@@ -20,8 +20,8 @@ from duoviz.decoding.iteration import Stopped, timed_forward
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
 
-# Seconds. An answer takes milliseconds, and the draft's reading of a very long prompt perhaps a minute.
-START_TIMEOUT = 120.0
+# Seconds. A start loads and quantises the model; an answer takes milliseconds, a very long prompt perhaps a minute.
+START_TIMEOUT = 300.0
 ANSWER_TIMEOUT = 120.0
 # How often a wait looks whether the run was stopped, in seconds.
 GLANCE = 0.1
@@ -87,7 +87,9 @@ class Draft(Protocol):
         """Wait for the answer to the last request. Raises DraftDied, and Stopped where `stopped` says so."""
         ...
 
-    def alive(self) -> bool: ...
+    def alive(self) -> bool:
+        """Whether it is worth a request: not ended, and no answer long overdue."""
+        ...
 
     def close(self) -> None: ...
 
@@ -178,14 +180,14 @@ class WaitingDraft:
 
     def submit(self, request: Request) -> None:
         self.wait_until_started()
+        self.drop_answers(keep=0)
+        if self.answered == self.submitted:
+            self.expect_answer()
         self.send(request)
         self.submitted += 1
-        self.deadline = time.monotonic() + ANSWER_TIMEOUT
 
     def ready(self) -> bool:
-        while self.answered + 1 < self.submitted and self.poll(0):
-            self.receive()
-            self.answered += 1
+        self.drop_answers(keep=1)
         if self.answered + 1 == self.submitted and self.poll(0):
             return True
         self.check_deadline()
@@ -197,15 +199,33 @@ class WaitingDraft:
                 if stopped():
                     raise Stopped
                 self.check_deadline()
-            answer = self.receive()
-            self.answered += 1
+            answer = self.take()
         if isinstance(answer, str):
             raise DraftDied(f"The draft failed: {answer}.")
         return answer
 
+    def drop_answers(self, *, keep: int) -> None:
+        """Take the answers that are there, up to the last `keep` requests'."""
+        while self.answered + keep < self.submitted and self.poll(0):
+            self.take()
+
+    def take(self) -> Answer | str:
+        answer = self.receive()
+        self.answered += 1
+        self.expect_answer()
+        return answer
+
+    def expect_answer(self) -> None:
+        """The next answer is due within the time limit from now."""
+        self.deadline = time.monotonic() + ANSWER_TIMEOUT
+
+    @property
+    def overdue(self) -> bool:
+        """Whether the oldest unanswered request should have been answered long ago."""
+        return self.answered < self.submitted and time.monotonic() > self.deadline
+
     def check_deadline(self) -> None:
-        """Raise DraftDied where the last request should have been answered long ago."""
-        if self.answered < self.submitted and time.monotonic() > self.deadline:
+        if self.overdue:
             self.close()
             raise DraftDied(
                 f"The draft did not answer within {ANSWER_TIMEOUT:.0f} seconds; the next run starts a new one."
@@ -258,7 +278,7 @@ class ThreadDraft(WaitingDraft):
         return self.waiting.pop()
 
     def alive(self) -> bool:
-        return self.thread.is_alive() and not self.closed
+        return self.thread.is_alive() and not self.closed and not self.overdue
 
     def close(self) -> None:
         """Let the thread end after the request it is in; a thread cannot be killed."""
@@ -314,7 +334,7 @@ class ProcessDraft(WaitingDraft):
         return DraftDied(f"The draft process died (exit code {code}); the next run starts a new one.")
 
     def alive(self) -> bool:
-        return self.process.is_alive() and not self.pipe.closed
+        return self.process.is_alive() and not self.pipe.closed and not self.overdue
 
     def close(self) -> None:
         """End the process and release its pipe; safe to call twice."""

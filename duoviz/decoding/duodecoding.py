@@ -21,7 +21,10 @@ from duoviz.models.pairs import Pair
 def running_draft(pair: Pair) -> Draft:
     """The pair's draft, loaded and ready; started now if none is running. Raises DraftDied."""
     draft = pair.resources.get("draft")
-    if draft is None or not draft.alive():
+    if draft is not None and not draft.alive():
+        draft.close()
+        draft = None
+    if draft is None:
         draft = pair.resources["draft"] = start_draft(pair.load_draft, pair.cores.draft)
     draft.wait_until_started()
     return draft

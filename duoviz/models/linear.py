@@ -4,6 +4,7 @@ import hashlib
 import json
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
@@ -12,9 +13,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from duoviz.models.cores import machine_name
-from duoviz.models.embedded import cache_folder
+from duoviz.models.embedded import cache_folder, remember
 
 ROW_COUNTS = (1, 2, 4, 8, 16, 32)
+# int8 matrices have a multiple of this many columns.
+INT8_COLUMNS = 32
 
 
 class Kernel(NamedTuple):
@@ -65,13 +68,19 @@ class FloatLinear:
 
 
 class Int8Linear:
-    """y = x (W·scale)ᵀ with int8 weights, one scale a row, and bfloat16 activations."""
+    """y = x (W·scale)ᵀ + b with int8 weights, one scale a row, and bfloat16 activations."""
 
-    def __init__(self, weight: Tensor, scale: Tensor):
-        self.weight, self.scale = weight.contiguous(), scale.to(torch.bfloat16)
+    def __init__(self, weight: Tensor, scale: Tensor, bias: Tensor | None = None):
+        # torch's kernel computes nonsense, or crashes, where the columns do not fill its blocks.
+        self.missing_columns = -weight.shape[1] % INT8_COLUMNS
+        self.weight = F.pad(weight, (0, self.missing_columns)).contiguous()
+        self.scale, self.bias = scale.to(torch.bfloat16), bias
 
     def __call__(self, x: Tensor) -> Tensor:
-        return torch._weight_int8pack_mm(x, self.weight, self.scale)
+        if self.missing_columns:
+            x = F.pad(x, (0, self.missing_columns))
+        y = torch._weight_int8pack_mm(x, self.weight, self.scale)
+        return y if self.bias is None else y + self.bias
 
 
 def row_class(rows: int) -> int:
@@ -105,27 +114,36 @@ def remembered_kernels(linears: Sequence[FloatLinear]) -> Kernels:
     shapes = sorted({tuple(linear.weight.shape) for linear in linears})
     key = f"{machine_name()} {torch.__version__} {torch.get_num_threads()} {shapes} {len(linears)}"
     file = cache_folder() / f"kernels-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
+    kernels = stored_kernels(file)
+    if kernels is None:
+        kernels = {rows: fastest_kernel(linears, rows) for rows in ROW_COUNTS}
+        remember(file, {"for": key, "kernels": list(kernels.values())})
+    return kernels
+
+
+def stored_kernels(file: Path) -> Kernels | None:
+    """The kernels in a cache file, or None where it is missing, damaged or names one that was never timed."""
     try:
         stored = json.loads(file.read_text())["kernels"]
+        timed = {rows: candidates(rows) for rows in ROW_COUNTS}
         return {
-            rows: Kernel(bool(packed), int(least)) for rows, (packed, least) in zip(ROW_COUNTS, stored, strict=True)
+            rows: timed[rows][timed[rows].index(tuple(kernel))] for rows, kernel in zip(ROW_COUNTS, stored, strict=True)
         }
     except (OSError, ValueError, KeyError, TypeError):
-        kernels = {rows: fastest_kernel(linears, rows) for rows in ROW_COUNTS}
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps({"for": key, "kernels": list(kernels.values())}, indent=1))
-    except OSError:
-        pass  # A read-only cache only means that the choice is timed again.
-    return kernels
+        return None
+
+
+def candidates(rows: int) -> list[Kernel]:
+    """The kernels that can multiply by `rows` rows and are worth timing."""
+    padded = [Kernel(True, count) for count in ROW_COUNTS if rows < count <= 8]
+    return [Kernel(False, rows), Kernel(True, rows), *padded]
 
 
 @torch.inference_mode()
 def fastest_kernel(linears: Sequence[FloatLinear], rows: int) -> Kernel:
     """The kernel that multiplies all the matrices by `rows` rows in the least time (median of alternated rounds)."""
     inputs = {size: torch.randn(rows, size) for size in {linear.weight.shape[1] for linear in linears}}
-    padded = [Kernel(True, count) for count in ROW_COUNTS if rows < count <= 8]
-    times: dict[Kernel, list[float]] = {kernel: [] for kernel in (Kernel(False, rows), Kernel(True, rows), *padded)}
+    times: dict[Kernel, list[float]] = {kernel: [] for kernel in candidates(rows)}
     for _ in range(7):
         for kernel, taken in times.items():
             start = time.perf_counter()

@@ -10,7 +10,7 @@ def metrics(trace: dict) -> dict:
 
     tps: committed tokens / wall; ttft: submit to the first committed token; tau: committed tokens /
     target forwards; acceptance: accepted / positions tested; yield: drafted tokens committed /
-    drafted; overlap: time both sides are busy / wall, None where they share a device; idle_*: share of
+    drafted; overlap: time both sides are busy / wall, None where they share one core or there is no draft; idle_*: share of
     the wall a side is not busy.
     """
     iterations = trace["iterations"]
@@ -25,15 +25,14 @@ def metrics(trace: dict) -> dict:
     accepted = sum(each["verdict"]["accepted"] for each in iterations)
     target = [(each["target"]["start"], each["target"]["end"]) for each in iterations]
     draft = [(step["start"], step["end"]) for each in iterations for step in each["draft"]]
-    devices = [trace["header"][side] and trace["header"][side]["device"] for side in ("target", "draft")]
-    has_draft = devices[1] is not None
+    has_draft = trace["header"]["draft"] is not None
     return {
         "tps": len(committed) / wall,
         "ttft": iterations[0]["sync"],
         "tau": len(committed) / len(iterations),
         "acceptance": accepted / tested if tested else None,
         "yield": sum(token["source"] != "target" for token in committed) / drafted if drafted else None,
-        "overlap": common(target, draft) / wall if has_draft and devices[0] != devices[1] else None,
+        "overlap": common(target, draft) / wall if trace["header"]["can_overlap"] else None,
         "idle_target": 1 - total(target) / wall,
         "idle_draft": 1 - total(draft) / wall if has_draft else None,
         "new_tokens": len(committed),

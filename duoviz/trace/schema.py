@@ -11,6 +11,7 @@ run cut short; only two of eight candidates are shown):
        "target": {"name": "SmolLM2-135M-Instruct (Q4_1, dequantised to float32)",
                   "device": "CPU core 1 (AMD EPYC)", "precision": "float32"},
        "draft": {"name": "duoviz draft", "device": "CPU core 0 (AMD EPYC)", "precision": "int8"},
+       "can_overlap": true,
        "settings": {"max_new_tokens": 3, "temperature": 0.0, "top_k": 0, "top_p": 1.0, "seed": 0,
                     "acceptance": "coupled", "sequences": "dynamic", "budget": "auto",
                     "draft_mode": "batched", "cores": "all", "raw": false},
@@ -51,6 +52,7 @@ run cut short; only two of eight candidates are shown):
      "end": {"stopped": "length", "wall": 0.127, "text": "The sky appears"}}
 
 mode: `prefill`, `pre` (nothing was pending), `post` (something was); null for methods other than DuoDecoding.
+can_overlap: whether both sides can work at the same time; not on one core, and not without a draft.
 checked: the pending tokens that this iteration's target forward verified, a tree: `parent` is an
   index into the same list, -1 is the end of the verified text.
 drafted: the tree drafted at the same time; its root (-1) is the end of `checked`.

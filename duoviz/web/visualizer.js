@@ -9,6 +9,8 @@ const STOPPED = {
   length: "Finished: the limit on new tokens was reached.",
   context: "Finished: the context is full.",
   stopped: "Stopped.",
+  time: "Stopped: the time for a run was over.",
+  error: "The run failed.",
 };
 const NOTHING_YET = "Nothing has run yet. Start a run, and each step of the two models appears here as it happens: "
   + "the text, the tokens that the draft proposes, and what the target makes of them.";
@@ -17,6 +19,7 @@ const EVENTS_PER_FRAME = 80;
 const MAX_TREE_NODES = 300;
 const MIN_BAR_PX = 3;
 const MIN_SYNC_PX = 8;
+const CAPTION_WIDTH = 110;
 
 let mounted = 0;
 
@@ -209,9 +212,8 @@ function applyEvent(state, event) {
     Object.assign(state, { phase: "running", message: "Running." });
     if (state.follow) state.shown = state.iterations.length - 1;
   } else if (event.type === "end") {
-    const failed = event.end?.stopped === "error";
-    const message = failed ? event.end.message ?? "The run failed." : STOPPED[event.end?.stopped] ?? "Finished.";
-    Object.assign(state, { phase: failed ? "error" : "done", metrics: event.metrics ?? null, message });
+    const message = event.end?.message ?? STOPPED[event.end?.stopped] ?? "Finished.";
+    Object.assign(state, { phase: event.end?.stopped === "error" ? "error" : "done", metrics: event.metrics ?? null, message });
   } else if (event.type === "error") {
     Object.assign(state, { phase: "error", message: event.message });
   }
@@ -225,7 +227,7 @@ function runningNumbers(state) {
     tps: sync > 0 ? sums.tokens / sync : null,
     tau: sums.tokens / sums.forwards,
     acceptance: sums.tested ? sums.accepted / sums.tested : null,
-    overlap: state.header?.draft && sync > 0 ? sums.overlap / sync : null,
+    overlap: state.header?.can_overlap && sync > 0 ? sums.overlap / sync : null,
     ttft: sums.ttft,
   };
 }
@@ -473,7 +475,7 @@ function createTree({ state }) {
       if (!iteration) return drawing.replaceChildren();
       const { items, split, rows } = treeItems(iteration, state.tails[state.shown]);
       const lefts = placeColumns(items);
-      drawing.setAttribute("width", lefts.at(-1));
+      drawing.setAttribute("width", Math.max(lefts.at(-1), (lefts[split] ?? 0) + CAPTION_WIDTH));
       drawing.setAttribute("height", TREE_TOP + ROW_HEIGHT * rows + 4);
       drawing.setAttribute("aria-label", `Tree of iteration ${state.shown}`);
       const tokens = items.filter((item) => item.node);

@@ -76,7 +76,7 @@ def main() -> None:
     for line in runner.table(rows):
         print(
             f"{line['method']:24} {line['cores']:7} {line['tps']:9.2f} {line['ttft']:7.3f} {line['tau']:5.2f} "
-            f"{line['phi']:5.2f} {line['phi_same_cores']:13.2f}   same text as vanilla {line['same_text']}/{line['runs']}"
+            f"{line['phi']:5.2f} {line['phi_same_cores']:13.2f}   vanilla's text {line['same_text']}/{line['runs']}"
         )
     base = [row for row in rows if row["method"] == "vanilla" and row["cores"] == "all"]
     phi = median(ref["tps"] / row["metrics"]["tps"] for ref, row in zip(references, base, strict=True))

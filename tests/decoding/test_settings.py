@@ -15,6 +15,16 @@ from duoviz.decoding.settings import Settings, SettingsError, parse_number
         {"sequences": "many"},
         {"budget": 0},
         {"budget": 2.5},
+        {"temperature": -0.1},
+        {"temperature": float("nan")},
+        {"temperature": "warm"},
+        {"top_k": -1},
+        {"top_p": 0.0},
+        {"top_p": 1.01},
+        {"seed": -1},
+        {"seed": 2**53},
+        {"seed": True},
+        {"acceptance": "always"},
         {"draft_mode": "fast"},
         {"cores": "none"},
     ],
@@ -29,3 +39,8 @@ def test_numbers_as_typed():
     assert parse_number("budget", "auto", word="auto") == "auto"
     with pytest.raises(SettingsError):
         parse_number("budget", "seven", word="auto")
+
+
+def test_a_greedy_run_has_nothing_to_reject_by_chance():
+    assert not Settings(acceptance="rejection").by_rejection
+    assert Settings(acceptance="rejection", temperature=0.5).by_rejection

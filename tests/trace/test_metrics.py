@@ -22,7 +22,7 @@ def iteration(start, end, draft, sync, checked, drafted, outcome, tested, accept
 
 
 TRACE = {
-    "header": {"target": {"device": "core 1"}, "draft": {"device": "core 0"}},
+    "header": {"target": {"device": "core 1"}, "draft": {"device": "core 0"}, "can_overlap": True},
     "iterations": [
         iteration(0.0, 1.0, [(0.5, 1.5)], 2.0, [], [node("accepted"), node("pending"), node("pending")], "hit", 1, 1, ["draft"]),
         iteration(
@@ -48,7 +48,7 @@ def test_by_hand():
         "target_forwards": 2,
         "wall": 4.0,
     }
-    shared = {**TRACE, "header": {"target": {"device": "core 0"}, "draft": {"device": "core 0"}}}
+    shared = {**TRACE, "header": {**TRACE["header"], "can_overlap": False}}
     assert metrics(shared)["overlap"] is None
     assert acceptance_by_kind(TRACE) == {"alpha": 0.5, "beta": 1.0, "length": 3.0}
 
