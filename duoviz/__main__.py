@@ -14,6 +14,7 @@ from duoviz.models.embedded import embedded_target
 from duoviz.models.linear import ROW_COUNTS
 from duoviz.models.pairs import PAIRS, load_pair
 
+PAIR_HELP = f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id'
 BAD_QUESTIONS = "{} is not in the question format: each line needs a JSON object with a list of turns."
 
 
@@ -62,7 +63,7 @@ def parser() -> Parser:
     many.set_defaults(run=compare)
 
     costs = commands.add_parser("calibrate", help="measure what target and draft cost on this machine")
-    costs.add_argument("--pair", default="embedded")
+    costs.add_argument("--pair", default="embedded", help=PAIR_HELP)
     costs.add_argument("--json", action="store_true")
     costs.set_defaults(run=calibrate)
 
@@ -89,7 +90,7 @@ def add_decoding_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--budget", default="auto", help="γ: auto (default) or 1 to 64")
     command.add_argument("--draft-mode", default="batched", help="batched (default) or paper")
     command.add_argument("--cores", default="all", help="for vanilla: all (default) or target")
-    command.add_argument("--pair", default="embedded", help=f"one of: {', '.join(PAIRS)}")
+    command.add_argument("--pair", default="embedded", help=PAIR_HELP)
     command.add_argument("--raw", action="store_true", help="no chat template: continue the text as it is")
 
 

@@ -127,7 +127,11 @@ def calibrate(pair: Pair, draft: Draft, *, seconds: float = 1.5) -> CostModel:
 
 
 def measure_target(model: LanguageModel, *, context: int, until: Callable[[], bool]) -> tuple[float, ...]:
-    """Median seconds of one forward for each row count; three or more of each, the first left out."""
+    """Median seconds of one forward for each row count; three or more of each, the first left out.
+
+    A model with a shorter context is measured at the end of it.
+    """
+    context = min(context, model.context_limit - ROW_COUNTS[-1])
     model.crop(0)
     model.forward([0] * context, rows=[0])
     times: dict[int, list[float]] = {rows: [] for rows in ROW_COUNTS}

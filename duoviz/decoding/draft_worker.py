@@ -17,6 +17,7 @@ from torch import Tensor
 
 from duoviz.decoding.drafting import Drafted, Plan, draft
 from duoviz.decoding.iteration import Stopped, timed_forward
+from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
 
@@ -126,20 +127,27 @@ class DraftLoop:
 
 
 def measure_steps(model: LanguageModel, *, context: int, seconds: float) -> dict[int, float]:
-    """Median seconds of one draft step with k = 1..8 rows after `context` tokens; repeats for `seconds`."""
+    """Median seconds of one draft step with k = 1..8 rows after `context` tokens; repeats for `seconds`.
+
+    A model that knows no trees drafts one sequence, so its one-row step stands for every k. A model
+    with a shorter context is measured at the end of it.
+    """
+    counts = range(1, MAX_SEQUENCES + 1) if model.supports_tree else [1]
+    context = min(context, model.context_limit - 1)
     model.crop(0)
     for begin in range(0, context, 512):
         model.forward([0] * min(512, context - begin), rows=[0])
-    times: dict[int, list[float]] = {k: [] for k in range(1, 9)}
+    times: dict[int, list[float]] = {k: [] for k in counts}
     end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(times[8]) < 3:
+    while time.perf_counter() < end or len(times[1]) < 3:
         for k, taken in times.items():
             logits, span = timed_forward(model, [0] * k, parents=[context - 1] * k)
             logits.softmax(-1).max(-1)
             taken.append(time.perf_counter() - span.start)
             model.crop(context)
     model.crop(0)
-    return {k: sorted(taken)[len(taken) // 2] for k, taken in times.items()}
+    medians = {k: sorted(taken)[len(taken) // 2] for k, taken in times.items()}
+    return {k: medians.get(k, medians[1]) for k in range(1, MAX_SEQUENCES + 1)}
 
 
 class InlineDraft:

@@ -1,8 +1,9 @@
-"""The interface that every model gives to the decoding methods."""
+"""The interface that every model gives to the decoding methods, and the bookkeeping of its slots."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
+import torch
 from torch import Tensor
 
 
@@ -10,7 +11,8 @@ class LanguageModel(Protocol):
     """A causal language model with a cache of slots, one slot a token.
 
     A slot's parent is the slot of the token before it; the tokens of one path attend to each other
-    only. Decoding methods never touch a cache tensor.
+    only. Decoding methods never touch a cache tensor. Without `supports_tree` only chains can be
+    forwarded: each token's parent is the slot before it.
     """
 
     label: str
@@ -23,6 +25,10 @@ class LanguageModel(Protocol):
     @property
     def length(self) -> int:
         """How many slots are in use."""
+        ...
+
+    def tune(self) -> None:
+        """Use what is fastest for the number of threads in force; may be timed the first time."""
         ...
 
     def forward(
@@ -47,3 +53,90 @@ class LanguageModel(Protocol):
 
 class ContextFull(ValueError):
     """The tokens do not fit in the model's context."""
+
+
+class Slots:
+    """Each slot's parent and depth, for a model that meets `LanguageModel`.
+
+    chain: the slots before it continue each other from the start of the text; a tree is only beyond it.
+    """
+
+    def __init__(self, *, context_limit: int, capacity: int):
+        """context_limit: no token may be deeper; capacity: how many slots there can be."""
+        self.context_limit, self.capacity = context_limit, capacity
+        self.parents: list[int] = []
+        self.depths: list[int] = []
+        self.chain = 0
+
+    @property
+    def length(self) -> int:
+        return len(self.parents)
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether all slots continue each other."""
+        return self.chain == self.length
+
+    def add(self, count: int, parents: Sequence[int] | None) -> None:
+        """Enter `count` new slots; leaves nothing changed if they do not fit.
+
+        parents: as in `LanguageModel.forward`. Raises ContextFull, and ValueError for a parent that is no earlier slot.
+        """
+        start = self.length
+        chosen = list(range(start - 1, start - 1 + count)) if parents is None else list(parents)
+        depths = list(self.depths)
+        for slot, parent in enumerate(chosen, start):
+            if not -1 <= parent < slot:
+                raise ValueError(f"the parent of slot {slot} must be an earlier slot, not {parent}")
+            depths.append(depths[parent] + 1 if parent >= 0 else 0)
+        if len(depths) > self.capacity or max(depths, default=0) >= self.context_limit:
+            raise ContextFull(f"the text is longer than the model's context of {self.context_limit} tokens")
+        self.parents += chosen
+        self.depths = depths
+        while self.chain < self.length and self.parents[self.chain] == self.chain - 1:
+            self.chain += 1
+
+    def seen(self, start: int) -> Tensor:
+        """Which slots the tokens from `start` on attend to, ancestors and themselves: bool [length - start, length].
+
+        The chain part is filled by ranges, only the tree beyond it is walked.
+        """
+        seen = torch.zeros(self.length - start, self.length, dtype=torch.bool)
+        if self.is_chain:
+            return (~seen).tril_(diagonal=start)
+        for row, slot in enumerate(range(start, self.length)):
+            while slot >= self.chain:
+                seen[row, slot] = True
+                slot = self.parents[slot]
+            seen[row, : slot + 1] = True
+        return seen
+
+    def keep(self, slots: Sequence[int]) -> int:
+        """Turn a path and what is before it into a chain; returns the slot that `slots[0]` becomes.
+
+        Raises ValueError where `slots` is no path, or what is before it is not the start of the text.
+        """
+        for parent, slot in zip(slots, slots[1:], strict=False):
+            if self.parents[slot] != parent:
+                raise ValueError(f"slot {slot} does not follow slot {parent}")
+        first = self.depths[slots[0]]
+        if any(slot != depth for slot, depth in zip(self.path_to(slots[0]), range(first), strict=True)):
+            raise ValueError("the path before the first slot must be a chain from the start of the text")
+        self.chain = first + len(slots)
+        self.parents = list(range(-1, self.chain - 1))
+        self.depths = list(range(self.chain))
+        return first
+
+    def path_to(self, slot: int) -> list[int]:
+        """The ancestors of a slot, first to last, the slot itself not among them."""
+        path = []
+        while (slot := self.parents[slot]) >= self.chain:
+            path.append(slot)
+        return [*range(slot + 1), *reversed(path)]
+
+    def crop(self, length: int) -> None:
+        """Forget all slots from `length` on."""
+        if not 0 <= length <= self.length:
+            raise ValueError(f"cannot crop {self.length} slots to {length}")
+        del self.parents[length:], self.depths[length:]
+        self.chain = min(self.chain, length)

@@ -1,19 +1,18 @@
-"""Lean Llama-family decoder: static KV cache, tree attention, O(1) rollback."""
+"""Lean decoder of the Llama family: static KV cache, tree attention, O(1) rollback."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from safetensors import safe_open
 from torch import Tensor
 
-from duoviz.models.language_model import ContextFull
+from duoviz.models.checkpoint import OUR_KIND, Checkpoint, one_sentence, read_config
+from duoviz.models.language_model import Slots
 from duoviz.models.linear import FloatLinear, Int8Linear, Kernels, fastest_kernels, quantise_rows
 
-Weights = dict[str, Tensor]
+Weights = Mapping[str, Tensor]
 
 DTYPES = {
     "float64": torch.float64,
@@ -25,10 +24,37 @@ DTYPES = {
 # Slots beyond the context for the branches of a tree, which share positions.
 TREE_SLOTS = 1024
 
+KINDS = {"llama", "mistral", "qwen2", "qwen3", OUR_KIND}
+# The rotary embeddings whose frequencies do not change with the length of the text.
+FIXED_ROTARY = {"default", "linear", "llama3", "yarn"}
+
+
+def is_lean(config: dict) -> bool:
+    """Whether the lean decoder can do this model; config as `read_config` gives it."""
+    rope = rotary(config)
+    return (
+        config["model_type"] in KINDS
+        and config.get("hidden_act", "silu") == "silu"
+        and rope["rope_type"] in FIXED_ROTARY
+        and rope.get("partial_rotary_factor", 1.0) == 1.0
+    )
+
+
+def rotary(config: dict) -> dict:
+    """The config's rotary embedding, with at least `rope_type`."""
+    plain = {"rope_type": "default", "rope_theta": config.get("rope_theta", 10_000.0)}
+    return plain | (config.get("rope_parameters") or {})
+
 
 @dataclass(frozen=True)
 class LlamaConfig:
-    """A model's shape, read from a config.json of transformers or of our draft."""
+    """A model's shape, read from a config of transformers or of our draft.
+
+    context_limit: at most the sliding window where the model has one; no token looks further back
+    there, so up to that length the window changes nothing. frequencies, rotary_scale: of the rotary
+    embedding, [head dim / 2] in radians a token, and the factor on its cosines and sines. The
+    flags say which biases and norms the layers have. tied: the head is the embedding table.
+    """
 
     hidden_size: int
     layers: int
@@ -36,41 +62,129 @@ class LlamaConfig:
     kv_heads: int
     head_dim: int
     rms_norm_eps: float
-    rope_theta: float
     context_limit: int
     vocab_size: int
+    frequencies: tuple[float, ...]
+    rotary_scale: float
+    qkv_bias: bool
+    out_bias: bool
+    mlp_bias: bool
+    head_norms: bool
+    tied: bool
 
     @staticmethod
     def from_dict(config: dict) -> "LlamaConfig":
-        rope = config.get("rope_parameters") or {}
+        kind, bias = config["model_type"], config.get("attention_bias", False)
+        head_dim = config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
+        frequencies, scale = rotary_frequencies(config, head_dim)
         return LlamaConfig(
             hidden_size=config["hidden_size"],
             layers=config["num_hidden_layers"],
             heads=config["num_attention_heads"],
             kv_heads=config.get("num_key_value_heads") or config["num_attention_heads"],
-            head_dim=config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"],
+            head_dim=head_dim,
             rms_norm_eps=config["rms_norm_eps"],
-            rope_theta=rope.get("rope_theta") or config.get("rope_theta", 10_000.0),
-            context_limit=config["max_position_embeddings"],
+            context_limit=min(config["max_position_embeddings"], window(config) or config["max_position_embeddings"]),
             vocab_size=config.get("output_tokens") or config["vocab_size"],
+            frequencies=frequencies,
+            rotary_scale=scale,
+            qkv_bias=bias or kind == "qwen2",
+            out_bias=bias,
+            mlp_bias=config.get("mlp_bias", False),
+            head_norms=kind == "qwen3",
+            tied=config.get("tie_word_embeddings", False),
         )
+
+
+def window(config: dict) -> int | None:
+    """The sliding window of any layer, None where every layer sees the whole text."""
+    slides = "sliding_attention" in (config.get("layer_types") or ["sliding_attention"])
+    return config.get("sliding_window") if slides else None
+
+
+def rotary_frequencies(config: dict, head_dim: int) -> tuple[tuple[float, ...], float]:
+    """See LlamaConfig; in float32, as in transformers, whose own functions give all kinds but the plain one."""
+    rope = rotary(config)
+    if rope["rope_type"] == "default":
+        inverse = 1.0 / rope["rope_theta"] ** (torch.arange(0, head_dim, 2).float() / head_dim)
+        return tuple(inverse.tolist()), 1.0
+    from transformers import CONFIG_MAPPING
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+    full = CONFIG_MAPPING[config["model_type"]].from_dict(dict(config))
+    inverse, scale = ROPE_INIT_FUNCTIONS[rope["rope_type"]](full, torch.device("cpu"))
+    return tuple(inverse.tolist()), scale
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model's tensors on their way into one precision, on one device.
+
+    weights: transformers' names; int8 matrices come with a `.scale` beside their `.weight`.
+    """
+
+    weights: Weights
+    precision: str
+    device: str
+
+    def vector(self, name: str) -> Tensor:
+        return self.weights[name].to(self.device, DTYPES[self.precision])
+
+    def matrix(self, name: str) -> Tensor:
+        """The named matrix as floats, whether it is stored in int8 or not."""
+        weight = self.weights[f"{name}.weight"]
+        if weight.dtype == torch.int8:
+            weight = weight.float() * self.weights[f"{name}.scale"][:, None]
+        return weight.to(self.device, DTYPES[self.precision])
+
+    def quantised(self, name: str) -> tuple[Tensor, Tensor]:
+        """The named matrix in int8, and a scale a row."""
+        if f"{name}.scale" in self.weights:
+            return self.weights[f"{name}.weight"].to(self.device), self.weights[f"{name}.scale"].to(self.device)
+        return quantise_rows(self.weights[f"{name}.weight"].to(self.device).float())
+
+    def linear(self, names: Sequence[str], *, bias: bool = False, rows: int | None = None) -> FloatLinear | Int8Linear:
+        """One kernel for the named matrices, stacked; of each the first `rows` rows, None for all."""
+        biases = torch.cat([self.vector(f"{name}.bias") for name in names]) if bias else None
+        if self.precision != "int8":
+            return FloatLinear(torch.cat([self.matrix(name)[:rows] for name in names]), biases)
+        weights, scales = zip(*(self.quantised(name) for name in names), strict=True)
+        return Int8Linear(
+            torch.cat([weight[:rows] for weight in weights]), torch.cat([scale[:rows] for scale in scales]), biases
+        )
+
+    def embedding(self, rows: int) -> tuple[Tensor, FloatLinear | Int8Linear | None]:
+        """The embedding table, with zeros up to `rows` rows, and what widens a low-rank one (our draft's) or None."""
+        table = self.matrix("model.embed_tokens")
+        table = F.pad(table, (0, 0, 0, max(0, rows - table.shape[0])))
+        if "model.embed_tokens.projection.weight" in self.weights:
+            return table, self.linear(["model.embed_tokens.projection"])
+        return table, None
 
 
 class Layer:
     """One decoder layer's weights: query, key and value fused, gate and up fused."""
 
-    def __init__(self, weights: Weights, prefix: str, precision: str):
+    def __init__(self, source: Source, prefix: str, config: LlamaConfig):
         attention, mlp = prefix + "self_attn.", prefix + "mlp."
-        self.qkv = linear(weights, [attention + name for name in ("q_proj", "k_proj", "v_proj")], precision)
-        self.out = linear(weights, [attention + "o_proj"], precision)
-        self.gate_up = linear(weights, [mlp + "gate_proj", mlp + "up_proj"], precision)
-        self.down = linear(weights, [mlp + "down_proj"], precision)
-        self.attention_norm = weights[prefix + "input_layernorm.weight"].to(DTYPES[precision])
-        self.mlp_norm = weights[prefix + "post_attention_layernorm.weight"].to(DTYPES[precision])
+        self.qkv = source.linear([attention + name for name in ("q_proj", "k_proj", "v_proj")], bias=config.qkv_bias)
+        self.out = source.linear([attention + "o_proj"], bias=config.out_bias)
+        self.gate_up = source.linear([mlp + "gate_proj", mlp + "up_proj"], bias=config.mlp_bias)
+        self.down = source.linear([mlp + "down_proj"], bias=config.mlp_bias)
+        self.attention_norm = source.vector(prefix + "input_layernorm.weight")
+        self.mlp_norm = source.vector(prefix + "post_attention_layernorm.weight")
+        # [heads + kv heads, head dim]: one row for each query and key head.
+        self.head_norms: Tensor | None = None
+        if config.head_norms:
+            q, k = (source.vector(f"{attention}{name}_norm.weight") for name in "qk")
+            self.head_norms = torch.cat([q.expand(config.heads, -1), k.expand(config.kv_heads, -1)])
 
 
 class Llama:
-    """A Llama-family decoder that meets `LanguageModel`; not safe for use by two threads at once."""
+    """A decoder of the Llama family that meets `LanguageModel`; not safe for use by two threads at once.
+
+    It does Llama, Mistral, Qwen2 and Qwen3 (see `is_lean`), and our own draft.
+    """
 
     supports_tree = True
 
@@ -83,34 +197,33 @@ class Llama:
         device: str = "cpu",
         label: str = "llama",
         context_limit: int | None = None,
+        vocabulary: int | None = None,
     ):
-        """weights: transformers' names; int8 matrices come with a `.scale` beside their `.weight`.
+        """weights: see Source. Raises KeyError where one is missing.
 
         The context is `context_limit` where that is given and smaller than the model's own.
+        vocabulary: another model's number of tokens: no higher id is proposed, and every lower one can be read.
         """
         self.config, self.precision, self.device, self.label = config, precision, device, label
         self.dtype = DTYPES[precision]
-        self.vocab_size = config.vocab_size
+        self.vocab_size = min(config.vocab_size, vocabulary or config.vocab_size)
         self.context_limit = min(context_limit or config.context_limit, config.context_limit)
-        weights = {name: tensor.to(device) for name, tensor in weights.items()}
-        self.table, self.widen = embedding(weights, precision)
-        self.layers = [Layer(weights, f"model.layers.{index}.", precision) for index in range(config.layers)]
-        self.norm = weights["model.norm.weight"].to(self.dtype)
-        head = "lm_head" if "lm_head.weight" in weights else "model.embed_tokens"
-        self.head = linear(weights, [head], precision)
-        slots = self.context_limit + TREE_SLOTS
+        source = Source(weights, precision, device)
+        self.table, self.widen = source.embedding(vocabulary or 0)
+        self.layers = [Layer(source, f"model.layers.{index}.", config) for index in range(config.layers)]
+        self.norm = source.vector("model.norm.weight")
+        tied = config.tied and "lm_head.weight" not in weights
+        self.head = source.linear(["model.embed_tokens" if tied else "lm_head"], rows=self.vocab_size)
+        self.slots = Slots(context_limit=self.context_limit, capacity=self.context_limit + TREE_SLOTS)
         self.cache = torch.empty(
-            config.layers, 2, config.kv_heads, slots, config.head_dim, dtype=self.dtype, device=device
+            config.layers, 2, config.kv_heads, self.slots.capacity, config.head_dim, dtype=self.dtype, device=device
         )
         self.cos, self.sin = rotary_tables(config, self.context_limit, self.dtype, device)
         self.kernels: dict[int, Kernels] = {}
-        self.parents: list[int] = []
-        self.depths: list[int] = []
-        self.chain = 0
 
     @property
     def length(self) -> int:
-        return len(self.parents)
+        return self.slots.length
 
     def tune(self) -> None:
         """Use the fastest kernels for the number of threads in force; timed the first time (see `linear`)."""
@@ -127,11 +240,11 @@ class Llama:
         self, ids: Sequence[int], *, parents: Sequence[int] | None = None, rows: Sequence[int] | None = None
     ) -> Tensor:
         start = self.length
-        self.add_slots(len(ids), parents)
+        self.slots.add(len(ids), parents)
         x = F.embedding(torch.tensor(ids, device=self.device), self.table)
         if self.widen is not None:
             x = self.widen(x)
-        depths = torch.tensor(self.depths[start:], device=self.device)
+        depths = torch.tensor(self.slots.depths[start:], device=self.device)
         cos, sin = self.cos[depths][:, None], self.sin[depths][:, None]
         mask = self.attention_mask(start)
         for index, layer in enumerate(self.layers):
@@ -142,7 +255,7 @@ class Llama:
             x = x[list(rows)]
         return self.head(self.normalise(x, self.norm))
 
-    def normalise(self, x: Tensor, weight: Tensor) -> Tensor:
+    def normalise(self, x: Tensor, weight: Tensor | None) -> Tensor:
         return F.rms_norm(x, (x.shape[-1],), weight, self.config.rms_norm_eps)
 
     def attend(
@@ -152,7 +265,10 @@ class Llama:
         heads, kv_heads, size = self.config.heads, self.config.kv_heads, self.config.head_dim
         n, end = x.shape[0], start + x.shape[0]
         qkv = layer.qkv(self.normalise(x, layer.attention_norm)).view(n, heads + 2 * kv_heads, size)
-        rotated = rotate(qkv[:, : heads + kv_heads], cos, sin)
+        qk = qkv[:, : heads + kv_heads]
+        if layer.head_norms is not None:
+            qk = self.normalise(qk, None) * layer.head_norms
+        rotated = rotate(qk, cos, sin)
         cache[0, :, start:end] = rotated[:, heads:].transpose(0, 1)
         cache[1, :, start:end] = qkv[:, heads + kv_heads :].transpose(0, 1)
         # The queries that share a key head are rows of one problem: no key is ever repeated.
@@ -162,70 +278,23 @@ class Llama:
         out = out.view(kv_heads, group, n, size).permute(2, 0, 1, 3).reshape(n, heads * size)
         return x + layer.out(out)
 
-    def add_slots(self, count: int, parents: Sequence[int] | None) -> None:
-        """Enter `count` new slots with their parents and depths; leaves nothing changed if they do not fit."""
-        start = self.length
-        chosen = list(range(start - 1, start - 1 + count)) if parents is None else list(parents)
-        depths = list(self.depths)
-        for slot, parent in enumerate(chosen, start):
-            if not -1 <= parent < slot:
-                raise ValueError(f"the parent of slot {slot} must be an earlier slot, not {parent}")
-            depths.append(depths[parent] + 1 if parent >= 0 else 0)
-        if len(depths) > self.cache.shape[3] or max(depths, default=0) >= self.context_limit:
-            raise ContextFull(f"the text is longer than the model's context of {self.context_limit} tokens")
-        self.parents += chosen
-        self.depths = depths
-        while self.chain < self.length and self.parents[self.chain] == self.chain - 1:
-            self.chain += 1
-
     def attention_mask(self, start: int) -> Tensor | None:
-        """[group * n, end]: 0 where a new token sees a slot (its ancestors and itself), else -inf.
-
-        None where a single token sees every slot. The chain part [0, chain) is filled by ranges,
-        only the tree beyond it is walked.
-        """
-        n, end = self.length - start, self.length
-        if self.chain == end and n == 1:
+        """[group * n, end]: 0 where a new token sees a slot, else -inf; None where a single token sees every slot."""
+        if self.slots.is_chain and self.length - start == 1:
             return None
-        seen = torch.zeros(n, end, dtype=torch.bool)
-        if self.chain == end:
-            seen = torch.ones(n, end, dtype=torch.bool).tril_(diagonal=start)
-        else:
-            for row, slot in enumerate(range(start, end)):
-                while slot >= self.chain:
-                    seen[row, slot] = True
-                    slot = self.parents[slot]
-                seen[row, : slot + 1] = True
-        mask = torch.zeros(n, end, dtype=self.dtype).masked_fill_(~seen, -torch.inf)
+        seen = self.slots.seen(start)
+        mask = torch.zeros(seen.shape, dtype=self.dtype).masked_fill_(~seen, -torch.inf)
         return mask.repeat(self.config.heads // self.config.kv_heads, 1).to(self.device)
 
     @torch.inference_mode()
     def keep(self, slots: Sequence[int]) -> None:
         slots = list(slots)
-        for parent, slot in zip(slots, slots[1:], strict=False):
-            if self.parents[slot] != parent:
-                raise ValueError(f"slot {slot} does not follow slot {parent}")
-        first = self.depths[slots[0]]
-        if any(slot != depth for slot, depth in zip(self.path_to(slots[0]), range(first), strict=True)):
-            raise ValueError("the path before the first slot must be a chain from the start of the text")
-        if slots[0] != first or len(slots) != slots[-1] - slots[0] + 1:
-            self.cache[:, :, :, first : first + len(slots)] = self.cache[:, :, :, slots]
-        self.parents = list(range(-1, first + len(slots) - 1))
-        self.depths = list(range(first + len(slots)))
-        self.chain = self.length
-
-    def path_to(self, slot: int) -> list[int]:
-        """The ancestors of a slot, first to last, the slot itself not among them."""
-        path = []
-        while (slot := self.parents[slot]) >= self.chain:
-            path.append(slot)
-        return [*range(slot + 1), *reversed(path)]
+        first = self.slots.keep(slots)
+        if slots != list(range(first, self.length)):
+            self.cache[:, :, :, first : self.length] = self.cache[:, :, :, slots]
 
     def crop(self, length: int) -> None:
-        if not 0 <= length <= self.length:
-            raise ValueError(f"cannot crop {self.length} slots to {length}")
-        del self.parents[length:], self.depths[length:]
-        self.chain = min(self.chain, length)
+        self.slots.crop(length)
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
@@ -235,49 +304,34 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 def rotary_tables(config: LlamaConfig, limit: int, dtype: torch.dtype, device: str) -> tuple[Tensor, Tensor]:
     """cos and signed sin, [limit, head dim]; the angles are float32, as in transformers."""
-    inverse = 1.0 / config.rope_theta ** (torch.arange(0, config.head_dim, 2).float() / config.head_dim)
-    angles = torch.outer(torch.arange(limit).float(), inverse)
-    cos = torch.cat([angles.cos(), angles.cos()], dim=-1)
-    sin = torch.cat([-angles.sin(), angles.sin()], dim=-1)
+    angles = torch.outer(torch.arange(limit).float(), torch.tensor(config.frequencies))
+    cos = torch.cat([angles.cos(), angles.cos()], dim=-1) * config.rotary_scale
+    sin = torch.cat([-angles.sin(), angles.sin()], dim=-1) * config.rotary_scale
     return cos.to(device, dtype), sin.to(device, dtype)
 
 
-def linear(weights: Weights, names: list[str], precision: str) -> FloatLinear | Int8Linear:
-    """One kernel for the named matrices, stacked."""
-    if precision != "int8":
-        return FloatLinear(torch.cat([dense(weights, name) for name in names]).to(DTYPES[precision]))
-    pairs = [
-        (weights[f"{name}.weight"], weights[f"{name}.scale"])
-        if f"{name}.scale" in weights
-        else quantise_rows(weights[f"{name}.weight"].float())
-        for name in names
-    ]
-    return Int8Linear(torch.cat([weight for weight, _ in pairs]), torch.cat([scale for _, scale in pairs]))
-
-
-def dense(weights: Weights, name: str) -> Tensor:
-    """The named matrix as floats, whether it is stored in int8 or not."""
-    weight = weights[f"{name}.weight"]
-    if weight.dtype == torch.int8:
-        return weight.float() * weights[f"{name}.scale"][:, None]
-    return weight
-
-
-def embedding(weights: Weights, precision: str) -> tuple[Tensor, FloatLinear | Int8Linear | None]:
-    """The embedding table, and the kernel that widens a low-rank one (our draft's) or None."""
-    table = dense(weights, "model.embed_tokens").to(DTYPES[precision])
-    if "model.embed_tokens.projection.weight" in weights:
-        return table, linear(weights, ["model.embed_tokens.projection"], precision)
-    return table, None
-
-
 def load_llama(
-    folder: Path, *, precision: str, device: str = "cpu", label: str, context_limit: int | None = None
+    folder: Path,
+    *,
+    precision: str,
+    device: str = "cpu",
+    label: str,
+    context_limit: int | None = None,
+    vocabulary: int | None = None,
 ) -> Llama:
-    """Read a model folder (config.json and safetensors). Raises OSError where a file is missing."""
-    config = LlamaConfig.from_dict(json.loads((folder / "config.json").read_text()))
-    weights: Weights = {}
-    for file in sorted(folder.glob("*.safetensors")):
-        with safe_open(file, framework="pt") as tensors:
-            weights |= {name: tensors.get_tensor(name) for name in tensors.keys()}
-    return Llama(config, weights, precision=precision, device=device, label=label, context_limit=context_limit)
+    """Read a model folder (config.json and safetensors); the options are those of Llama. Raises ModelUnavailable."""
+    config = LlamaConfig.from_dict(read_config(folder))
+    with one_sentence(label):
+        model = Llama(
+            config,
+            Checkpoint(folder),
+            precision=precision,
+            device=device,
+            label=label,
+            context_limit=context_limit,
+            vocabulary=vocabulary,
+        )
+        # Tensors of another shape than the config's show in a forward.
+        model.forward([0])
+        model.crop(0)
+        return model

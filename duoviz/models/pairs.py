@@ -1,17 +1,31 @@
 """The registry of (target, draft) pairs, and loading one."""
 
 import hashlib
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
 
+from duoviz.models.checkpoint import Checkpoint, first_line, one_sentence, read_config, read_json, weight_files
 from duoviz.models.cores import Cores, available_cores, core_label, on_cores, share_cores
 from duoviz.models.embedded import DRAFT_FOLDER, TARGET_LABEL, ModelUnavailable, Progress, embedded_target, no_progress
 from duoviz.models.language_model import LanguageModel
-from duoviz.models.llama import Llama, load_llama
+from duoviz.models.llama import LlamaConfig, is_lean, load_llama
+
+# In place of a model's name: the model that this project brings along.
+EMBEDDED = "embedded"
+# sha256 of the vocabulary that the embedded draft was trained with; see `fingerprint`.
+EMBEDDED_VOCABULARY = "33b7dd0ab4327c920591a9b8d479821d62d9585690dabe107eff2c8b8892cf23"
+# The longest text, in tokens: a cache for all that a long-context model can read would fill the memory.
+CONTEXT_LIMIT = 8192
+VICUNA = "USER: {prompt} ASSISTANT:"
+# Bytes of memory for each number of a model; of an int8 one only the embedding table takes two.
+BYTES = {"float32": 4, "bfloat16": 2, "int8": 2}
 
 
 class PromptError(ValueError):
@@ -22,17 +36,56 @@ class UnknownPair(ValueError):
     """There is no pair of this name; the message lists those that are."""
 
 
+@dataclass(frozen=True)
+class Models:
+    """Which models make a pair: each the id of a model on the hub, a local folder, or `embedded`.
+
+    gpu_precision: of the target on a GPU; on the CPU it is float32. prompt_format: how a user turn is
+    written for a target whose tokenizer has no chat template; a base model goes on with the text.
+    """
+
+    target: str
+    draft: str
+    gpu_precision: str = "bfloat16"
+    prompt_format: str = "{prompt}"
+
+
+PAIRS: dict[str, Models] = {
+    "embedded": Models(EMBEDDED, EMBEDDED, gpu_precision="float32"),
+    "smollm2-1.7b": Models("HuggingFaceTB/SmolLM2-1.7B-Instruct", EMBEDDED),
+    "smollm2-1.7b-135m": Models("HuggingFaceTB/SmolLM2-1.7B-Instruct", "HuggingFaceTB/SmolLM2-135M-Instruct"),
+    "qwen2.5-7b": Models("Qwen/Qwen2.5-7B-Instruct", "Qwen/Qwen2.5-0.5B-Instruct"),
+    "qwen2.5-1.5b": Models("Qwen/Qwen2.5-1.5B-Instruct", "Qwen/Qwen2.5-0.5B-Instruct"),
+    "llama-2-7b": Models("meta-llama/Llama-2-7b-hf", "double7/vicuna-68m"),
+    "vicuna-7b": Models("lmsys/vicuna-7b-v1.5", "double7/vicuna-68m", prompt_format=VICUNA),
+}
+
+
+def find_pair(name: str) -> Models:
+    """The pair of this name: one of PAIRS, or any two models as "TARGET + DRAFT". Raises UnknownPair."""
+    if name in PAIRS:
+        return PAIRS[name]
+    models = [part.strip() for part in name.split(" + ")]
+    if len(models) != 2 or not all(models):
+        raise UnknownPair(
+            f"There is no pair named {name!r}; there are: {', '.join(PAIRS)}; any two models can be named as "
+            '"TARGET + DRAFT", each the id of a model on the hub or a folder.'
+        )
+    return Models(*models)
+
+
 @dataclass
 class Pair:
     """A loaded target, its tokenizer, and how to load its draft.
 
     load_draft: picklable, because the draft is loaded where it runs. draft_version: changes with
     the draft's weights. resources: what the decoding methods keep with the pair (the running draft,
-    measured costs). stopped: asked during long forwards whether the run is to end.
+    measured costs). stopped: asked during long forwards whether the run is to end. prompt_format: None
+    where the tokenizer has a chat template, else see Models.
     """
 
     name: str
-    target: Llama
+    target: LanguageModel
     tokenizer: Any
     eos: frozenset[int]
     load_draft: Callable[[], LanguageModel]
@@ -40,14 +93,17 @@ class Pair:
     draft_precision: str
     cores: Cores
     draft_version: str = ""
+    prompt_format: str | None = None
     resources: dict[str, Any] = field(default_factory=dict)
     stopped: Callable[[], bool] = bool
 
     def encode(self, prompt: str, *, raw: bool = False) -> list[int]:
-        """Token ids of a user turn in the chat template, or of the text as it is. Raises PromptError."""
+        """Token ids of a user turn, in the chat template or the pair's format, or of raw text. Raises PromptError."""
         if not prompt.strip():
             raise PromptError("The prompt is empty: type something for the model to answer.")
-        if raw:
+        if self.prompt_format is not None and not raw:
+            ids = self.tokenizer(self.prompt_format.format(prompt=prompt))["input_ids"]
+        elif raw:
             ids = self.tokenizer(prompt, add_special_tokens=False)["input_ids"]
         else:
             message = [{"role": "user", "content": prompt}]
@@ -70,44 +126,218 @@ def target_device() -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def load_embedded(progress: Progress) -> Pair:
-    """The default pair: everything it needs comes from the package index and `assets/draft`."""
+@dataclass(frozen=True)
+class Source:
+    """A model's folder, looked into: what it is called, its config, how many numbers its weights are."""
+
+    label: str
+    folder: Path
+    config: dict
+    parameters: int
+
+
+def look_into(folder: Path, label: str) -> Source:
+    """See Source. Raises ModelUnavailable for what shows before the weights are read."""
+    config = read_config(folder)
+    if "quantization_config" in config:
+        raise ModelUnavailable(f"The weights of {label} are quantised, and only plain ones can be read.")
+    if not weight_files(folder):
+        raise ModelUnavailable(f"{label} has no safetensors weights, and no other kind is read.")
+    with one_sentence(label):
+        return Source(label, folder, config, Checkpoint(folder).parameters())
+
+
+def folder_of(model: str, progress: Progress) -> Path:
+    """Where a model's files are; fetched if need be. Raises ModelUnavailable."""
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return folder
+    if re.match(r"[./~\\]", model) or model.count("/") > 1:
+        raise ModelUnavailable(f"There is no folder {model}.")
+    from duoviz.models.hub import fetch
+
+    return fetch(model, progress)
+
+
+def find_target(model: str, progress: Progress) -> Source:
+    """The target's files, fetched if need be. Raises ModelUnavailable."""
+    if model == EMBEDDED:
+        return look_into(embedded_target(progress), TARGET_LABEL)
+    return look_into(folder_of(model, progress), model)
+
+
+def find_draft(model: str, progress: Progress) -> Source:
+    """The draft's files, fetched if need be. Raises ModelUnavailable."""
+    if model == EMBEDDED:
+        return look_into(DRAFT_FOLDER, "duoviz draft")
+    return look_into(folder_of(model, progress), model)
+
+
+def context_of(source: Source) -> int:
+    """How many tokens a model can read, CONTEXT_LIMIT at most."""
+    if is_lean(source.config):
+        return min(CONTEXT_LIMIT, LlamaConfig.from_dict(source.config).context_limit)
+    known = source.config.get("max_position_embeddings") or source.config.get("n_positions")
+    return min(CONTEXT_LIMIT, known or CONTEXT_LIMIT)
+
+
+def load_model(folder: Path, **options: Any) -> LanguageModel:
+    """The model in a folder: by the lean decoder where it can, else by transformers.
+
+    options: of `load_llama` and `load_transformers`, which take the same. Raises ModelUnavailable.
+    """
+    if is_lean(read_config(folder)):
+        return load_llama(folder, **options)
+    from duoviz.models.transformers_model import load_transformers
+
+    return load_transformers(folder, **options)
+
+
+def load_tokenizer(source: Source) -> Any:
+    """The tokenizer in a model's folder. Raises ModelUnavailable."""
     from transformers import AutoTokenizer
 
-    folder = embedded_target(progress)
-    progress(0.97, "Loading the tokenizer")
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    progress(0.98, "Loading the target model")
-    device = target_device()
-    cores = share_cores(available_cores(), target_on_gpu=device != "cpu")
-    target = load_llama(folder, precision="float32", device=device, label=TARGET_LABEL)
-    weights = DRAFT_FOLDER / "model.safetensors"
-    if not weights.is_file():
-        raise ModelUnavailable(f"The draft model is missing: there is no {weights}.")
-    label = "duoviz draft (int8)"
-    return Pair(
-        name="embedded",
-        target=target,
-        tokenizer=tokenizer,
-        eos=frozenset({tokenizer.eos_token_id}),
-        load_draft=partial(load_llama, DRAFT_FOLDER, precision="int8", label=label),
-        draft_label=label,
-        draft_precision="int8",
-        cores=cores,
-        draft_version=hashlib.sha256(weights.read_bytes()).hexdigest()[:16],
-    )
+    try:
+        return AutoTokenizer.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
+    except Exception as error:  # a tokenizer's files are read by several libraries, each with errors of its own
+        raise ModelUnavailable(f"{source.label} has no tokenizer that can be read ({first_line(error)}).") from error
 
 
-PAIRS: dict[str, Callable[[Progress], Pair]] = {"embedded": load_embedded}
+def fingerprint(vocabulary: dict[str, int]) -> str:
+    """sha256 of a tokenizer's vocabulary, added tokens included."""
+    return hashlib.sha256(json.dumps(vocabulary, sort_keys=True).encode()).hexdigest()
+
+
+def check_tokenizers(tokenizer: Any, target: Source, draft: Source) -> None:
+    """Raise ModelUnavailable unless every id means the same token to both models."""
+    mine = tokenizer.get_vocab()
+    if draft.folder == DRAFT_FOLDER:
+        if fingerprint(mine) != EMBEDDED_VOCABULARY:
+            raise ModelUnavailable(
+                f"The embedded draft knows SmolLM2's tokenizer only, and that of {target.label} is another one."
+            )
+        return
+    theirs = load_tokenizer(draft).get_vocab()
+    if mine != theirs:
+        pairs = {(id, token) for token, id in mine.items()} ^ {(id, token) for token, id in theirs.items()}
+        first = min(id for id, _ in pairs)
+        tokens = [next((token for token, id in each.items() if id == first), None) for each in (mine, theirs)]
+        told = ["no token" if token is None else repr(token) for token in tokens]
+        raise ModelUnavailable(
+            f"The tokenizers of {target.label} and {draft.label} differ (id {first} is {told[0]} in the first and "
+            f"{told[1]} in the second), so the one cannot draft for the other."
+        )
+
+
+def free_memory(device: str) -> int | None:
+    """Bytes of memory that are free on a device, None where the system does not tell."""
+    if device != "cpu":
+        return torch.cuda.mem_get_info(device)[0]
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+
+
+def check_memory(device: str, needs: Iterable[tuple[str, int]]) -> None:
+    """Raise ModelUnavailable unless the named models, with the bytes that each needs, fit on the device together."""
+    labels, sizes = zip(*needs, strict=True)
+    free = free_memory(device)
+    if free is not None and sum(sizes) > free:
+        verb, where = "needs" if len(labels) == 1 else "need", "this machine" if device == "cpu" else "the GPU"
+        raise ModelUnavailable(
+            f"{' and '.join(labels)} {verb} {sum(sizes) / 1e9:.1f} GB of memory, and {where} has {free / 1e9:.1f} GB "
+            "free: choose a pair of smaller models."
+        )
+
+
+def end_tokens(target: Source, tokenizer: Any) -> frozenset[int]:
+    """The ids that end a text, by generation_config.json and by the tokenizer."""
+    file = target.folder / "generation_config.json"
+    named = read_json(file).get("eos_token_id") if file.is_file() else None
+    several = named if isinstance(named, list) else [named]
+    return frozenset(id for id in (*several, tokenizer.eos_token_id) if id is not None)
+
+
+def version_of(draft: Source) -> str:
+    """What changes with a draft's weights: the hash of a small file, the names, sizes and dates of large ones."""
+    files = weight_files(draft.folder)
+    if draft.folder == DRAFT_FOLDER:
+        seen = files[0].read_bytes()
+    else:
+        seen = repr([(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]).encode()
+    return hashlib.sha256(seen).hexdigest()[:16]
+
+
+def part_of(progress: Progress, begin: float, end: float) -> Progress:
+    """A progress callback for the part of the work that lies between two fractions."""
+    return lambda fraction, text: progress(begin + (end - begin) * fraction, text)
+
+
+def check_fit(target: Source, precision: str, device: str, draft: Source, draft_precision: str) -> None:
+    """Raise ModelUnavailable unless the target fits on its device and the draft on the CPU."""
+    # The lean decoder on the CPU holds float32 matrices twice: plain, and packed for oneDNN.
+    copies = 2 if device == "cpu" and is_lean(target.config) else 1
+    need = (target.label, copies * target.parameters * BYTES[precision])
+    draft_need = (draft.label, draft.parameters * BYTES[draft_precision])
+    if device == "cpu":
+        check_memory("cpu", [need, draft_need])
+    else:
+        check_memory(device, [need])
+        check_memory("cpu", [draft_need])
+
+
+def check_ids(tokenizer: Any, target: LanguageModel) -> None:
+    """Raise ModelUnavailable where the tokenizer has ids that the target's weights do not know."""
+    last = max(tokenizer.get_vocab().values())
+    if last >= target.vocab_size:
+        raise ModelUnavailable(
+            f"The tokenizer of {target.label} does not belong to its weights: it has the id {last}, "
+            f"and they know {target.vocab_size:,} tokens."
+        )
 
 
 def load_pair(name: str = "embedded", progress: Progress = no_progress) -> Pair:
-    """Load a pair of the registry. Raises UnknownPair or ModelUnavailable."""
-    if name not in PAIRS:
-        raise UnknownPair(f"There is no pair named {name!r}; there is: {', '.join(PAIRS)}.")
-    pair = PAIRS[name](progress)
+    """Load a pair of the registry, or any two models named as "TARGET + DRAFT".
+
+    The context of both is the shorter one of theirs, CONTEXT_LIMIT at most. An exception that
+    `progress` raises ends the loading. Raises UnknownPair and ModelUnavailable.
+    """
+    models = find_pair(name)
+    target = find_target(models.target, part_of(progress, 0.0, 0.8))
+    draft = find_draft(models.draft, part_of(progress, 0.8, 0.96))
+    device = target_device()
+    precision = "float32" if device == "cpu" else models.gpu_precision
+    draft_precision = "int8" if is_lean(draft.config) else "float32"
+    check_fit(target, precision, device, draft, draft_precision)
+    progress(0.97, "Loading the tokenizer")
+    tokenizer = load_tokenizer(target)
+    check_tokenizers(tokenizer, target, draft)
+    progress(0.98, "Loading the target model")
+    cores = share_cores(available_cores(), target_on_gpu=device != "cpu")
+    limit = min(context_of(target), context_of(draft))
+    loaded = load_model(target.folder, precision=precision, device=device, label=target.label, context_limit=limit)
+    check_ids(tokenizer, loaded)
     progress(0.99, "Choosing the fastest matrix kernels")
-    for cores in (pair.cores.target, pair.cores.all):
-        with on_cores(cores):
-            pair.target.tune()
-    return pair
+    for each in (cores.target, cores.all):
+        with on_cores(each):
+            loaded.tune()
+    options = {
+        "precision": draft_precision,
+        "label": f"{draft.label} ({draft_precision})",
+        "context_limit": limit,
+        "vocabulary": loaded.vocab_size,
+    }
+    return Pair(
+        name=name,
+        target=loaded,
+        tokenizer=tokenizer,
+        eos=end_tokens(target, tokenizer),
+        load_draft=partial(load_model, draft.folder, **options),
+        draft_label=options["label"],
+        draft_precision=draft_precision,
+        cores=cores,
+        draft_version=version_of(draft),
+        prompt_format=None if tokenizer.chat_template else models.prompt_format,
+    )

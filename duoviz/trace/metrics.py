@@ -10,8 +10,8 @@ def metrics(trace: dict) -> dict:
 
     tps: committed tokens / wall; ttft: submit to the first committed token; tau: committed tokens /
     target forwards; acceptance: accepted / positions tested; yield: drafted tokens committed /
-    drafted; overlap: time both sides are busy / wall, None where they share one core or there is no draft; idle_*: share of
-    the wall a side is not busy.
+    drafted; overlap: time both sides are busy / wall, None where they share one core or there is no
+    draft; idle_*: share of the wall a side is not busy.
     """
     iterations = trace["iterations"]
     if not iterations:

@@ -67,7 +67,8 @@ gap: how far, in logits, the next best token was from being the target's (greedy
   the top-2; sampled: the same with the noise added); null where no other token could be drawn, and
   for the classical rule, which has no such measure.
 budget is γ, theta θ, sequences k; factors: how many times longer than calibrated the target's
-  forwards and the draft's steps have been taking; all null for methods without them. sync: when both sides' results were in.
+  forwards and the draft's steps have been taking; all null for methods without them.
+sync: when both sides' results were in.
 end.stopped: `eos`, `length`, `context`, `stopped` (by the user), `time` (the run's
   time limit) or `error` (with `message`).
 """

@@ -108,3 +108,24 @@ def test_damaged_costs_are_measured_anew_and_written_again(tmp_path, monkeypatch
         damage(file)
         assert budget.stored_costs(file) is None
     assert [each.name for each in tmp_path.iterdir()] == [file.name]
+
+
+def test_a_short_context_is_measured_at_its_end():
+    pair = tiny_pair(context=40)
+    costs = budget.calibrate(pair, pair.resources["draft"], seconds=0.01)
+    assert all(time > 0 for row in (*costs.target, *costs.draft) for time in row)
+
+
+def test_a_draft_without_trees_is_measured_with_one_row():
+    pair = tiny_pair()
+    model = pair.resources["draft"].loop.model
+    model.supports_tree, model.forward = False, one_row_only(model.forward)
+    assert len(set(budget.calibrate(pair, pair.resources["draft"], seconds=0.01).draft[0])) == 1
+
+
+def one_row_only(forward):
+    def checked(ids, *, parents=None, rows=None):
+        assert parents is None or len(parents) == 1
+        return forward(ids, parents=parents, rows=rows)
+
+    return checked

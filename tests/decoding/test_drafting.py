@@ -80,3 +80,11 @@ def test_one_step_gives_one_token_and_no_threshold(changes):
 def test_no_sequence_is_longer_than_the_room(mode):
     drafted = draft(lean(reference_model(2)), PROMPT, plan(longest=2, draft_mode=mode, sequences=2))
     assert max(len(branch.tokens) for branch in drafted.branches) == 2
+
+
+@pytest.mark.parametrize("sequences", ["dynamic", 3])
+def test_a_draft_without_trees_grows_one_sequence(sequences):
+    model = lean(reference_model(2))
+    model.supports_tree = False
+    drafted = draft(model, PROMPT, plan(sequences=sequences))
+    assert [len(branch.tokens) for branch in drafted.branches] == [6]

@@ -1,17 +1,96 @@
-"""The lean decoder against transformers, in float64."""
+"""The lean decoder against transformers, in float64, for each family that it does."""
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
+from transformers import (
+    LlamaConfig,
+    LlamaForCausalLM,
+    MistralConfig,
+    MistralForCausalLM,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+)
 
+from duoviz.models.checkpoint import read_config
+from duoviz.models.embedded import ModelUnavailable
 from duoviz.models.language_model import ContextFull
+from duoviz.models.llama import is_lean, load_llama
 from tests.conftest import VOCABULARY, lean, reference_model
 
 TOLERANCE = 1e-9
 
+SHAPE = dict(
+    vocab_size=VOCABULARY,
+    hidden_size=32,
+    intermediate_size=48,
+    num_hidden_layers=2,
+    num_attention_heads=4,
+    num_key_value_heads=2,
+    max_position_embeddings=256,
+    initializer_range=0.35,
+)
+YARN = {"rope_type": "yarn", "rope_theta": 10_000.0, "factor": 4.0, "original_max_position_embeddings": 64}
+LLAMA3 = {
+    "rope_type": "llama3",
+    "rope_theta": 10_000.0,
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 32,
+}
+LINEAR = {"rope_type": "linear", "rope_theta": 10_000.0, "factor": 2.0}
 
-@pytest.fixture(scope="module")
-def reference():
-    return reference_model(3)
+FAMILIES = {
+    "llama": (LlamaForCausalLM, LlamaConfig(**SHAPE)),
+    "llama with biases": (LlamaForCausalLM, LlamaConfig(**SHAPE, attention_bias=True, mlp_bias=True)),
+    "llama, tied": (LlamaForCausalLM, LlamaConfig(**SHAPE, tie_word_embeddings=True)),
+    "llama, llama3 rotary": (LlamaForCausalLM, LlamaConfig(**SHAPE, rope_parameters=LLAMA3)),
+    "llama, linear rotary": (LlamaForCausalLM, LlamaConfig(**SHAPE, rope_parameters=LINEAR)),
+    "mistral": (MistralForCausalLM, MistralConfig(**SHAPE, head_dim=16, sliding_window=None)),
+    "qwen2": (Qwen2ForCausalLM, Qwen2Config(**SHAPE)),
+    "qwen2, yarn": (Qwen2ForCausalLM, Qwen2Config(**SHAPE, rope_parameters=YARN)),
+    "qwen3": (Qwen3ForCausalLM, Qwen3Config(**SHAPE, head_dim=16)),
+}
+
+
+def exact_model(family, seed=3):
+    """A tiny model of transformers in float64, its norms too, which transformers would round to float32."""
+    kind, config = FAMILIES[family]
+    torch.manual_seed(seed)
+    model = kind(config).double().eval()
+    for name, module in list(model.named_modules()):
+        if name.endswith("norm"):
+            model.set_submodule(name, torch.nn.RMSNorm(len(module.weight), eps=config.rms_norm_eps).double())
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if "norm" in name or name.endswith("bias"):
+                parameter += 0.3 * torch.randn_like(parameter)
+    return model
+
+
+def saved(model, folder):
+    """The model's folder, as a download leaves it."""
+    model.save_pretrained(folder, safe_serialization=True)
+    return folder
+
+
+@pytest.fixture(scope="module", params=FAMILIES)
+def family(request, tmp_path_factory):
+    reference = exact_model(request.param)
+    return reference, saved(reference, tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture
+def reference(family):
+    return family[0]
+
+
+@pytest.fixture
+def model(family):
+    return load_llama(family[1], precision="float64", label="tiny")
 
 
 def expected(reference, ids):
@@ -27,24 +106,24 @@ def close(a, b):
     return torch.allclose(a, b, rtol=0, atol=TOLERANCE)
 
 
-def test_prefill(reference):
-    ids = random_ids(50)
-    assert close(lean(reference).forward(ids), expected(reference, ids))
+def test_prefill(reference, model):
+    ids = random_ids(100)
+    assert close(model.forward(ids), expected(reference, ids))
 
 
-def test_chunks(reference):
-    ids, model = random_ids(40), lean(reference)
+def test_chunks(reference, model):
+    ids = random_ids(40)
     parts = [model.forward(ids[a:b]) for a, b in ((0, 7), (7, 8), (8, 20), (20, 40))]
     assert close(torch.cat(parts), expected(reference, ids))
 
 
-def test_rows_are_the_ones_asked_for(reference):
+def test_rows_are_the_ones_asked_for(reference, model):
     ids = random_ids(10)
-    assert close(lean(reference).forward(ids, rows=[2, 9]), expected(reference, ids)[[2, 9]])
+    assert close(model.forward(ids, rows=[2, 9]), expected(reference, ids)[[2, 9]])
 
 
-def test_tree_that_grows_over_several_calls(reference):
-    model, prompt = lean(reference), random_ids(12)
+def test_tree_that_grows_over_several_calls(reference, model):
+    prompt = random_ids(12)
     model.forward(prompt)
     first = model.forward([5, 6, 7], parents=[11, 11, 12])  # 5 and 6 after the prompt, 7 after 5
     second = model.forward([8, 9], parents=[13, 14])  # 8 after 6, 9 after 7
@@ -57,8 +136,8 @@ def test_tree_that_grows_over_several_calls(reference):
     assert close(third[0], expected(reference, prompt + [5, 7, 9, 10])[-1])
 
 
-def test_keep_then_continue(reference):
-    model, prompt = lean(reference), random_ids(12)
+def test_keep_then_continue(reference, model):
+    prompt = random_ids(12)
     model.forward(prompt)
     model.forward([5, 6], parents=[11, 11])
     model.forward([7, 8], parents=[12, 13])
@@ -71,16 +150,8 @@ def test_keep_then_continue(reference):
     assert close(grown[1], expected(reference, prompt + [6, 8, 4])[-1])
 
 
-def test_keep_refuses_what_is_not_a_path(reference):
-    model = lean(reference)
-    model.forward(random_ids(4))
-    model.forward([5, 6], parents=[3, 3])
-    with pytest.raises(ValueError):
-        model.keep([4, 5])
-
-
-def test_crop_then_continue(reference):
-    model, ids = lean(reference), random_ids(20)
+def test_crop_then_continue(reference, model):
+    ids = random_ids(20)
     model.forward(ids)
     model.forward([5, 6], parents=[19, 19])
     model.crop(15)
@@ -89,9 +160,18 @@ def test_crop_then_continue(reference):
         model.crop(18)
 
 
-def test_random_trees(reference):
+def test_keep_refuses_what_is_not_a_path():
+    model = lean(reference_model(3))
+    model.forward(random_ids(4))
+    model.forward([5, 6], parents=[3, 3])
+    with pytest.raises(ValueError):
+        model.keep([4, 5])
+
+
+def test_random_trees():
     generator = torch.Generator().manual_seed(1)
-    model, prompt = lean(reference), random_ids(9)
+    reference, prompt = reference_model(3), random_ids(9)
+    model = lean(reference)
     model.forward(prompt)
     paths = {8: prompt}
     for _ in range(6):
@@ -113,3 +193,91 @@ def test_full_context_changes_nothing():
         model.forward([3, 4])
     assert model.length == 15
     assert close(model.forward(ids[15:])[0], expected(reference, ids)[-1])
+
+
+WINDOWS = {
+    "mistral": (MistralForCausalLM, MistralConfig(**SHAPE, sliding_window=24)),
+    "qwen2": (Qwen2ForCausalLM, Qwen2Config(**SHAPE, use_sliding_window=True, sliding_window=24, max_window_layers=1)),
+}
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_the_context_ends_where_a_sliding_window_would_begin_to_matter(name, tmp_path, monkeypatch):
+    monkeypatch.setitem(FAMILIES, name, WINDOWS[name])
+    reference = exact_model(name)
+    model, ids = load_llama(saved(reference, tmp_path), precision="float64", label="tiny"), random_ids(24)
+    assert close(model.forward(ids), expected(reference, ids))
+    with pytest.raises(ContextFull):
+        model.forward([3])
+
+
+def test_a_window_that_is_not_used_cuts_nothing(tmp_path):
+    config = Qwen2Config(**SHAPE, use_sliding_window=False, sliding_window=24)
+    folder = saved(Qwen2ForCausalLM(config), tmp_path)
+    assert load_llama(folder, precision="float32", label="tiny").context_limit == 256
+
+
+@pytest.mark.parametrize(
+    "config, answer",
+    [(each.to_dict(), True) for _, each in FAMILIES.values()]
+    + [
+        (LlamaConfig(**SHAPE, hidden_act="gelu").to_dict(), False),
+        (LlamaConfig(**SHAPE, rope_parameters={**LINEAR, "rope_type": "dynamic"}).to_dict(), False),
+        ({"model_type": "gpt_neox"}, False),
+    ],
+)
+def test_which_models_the_lean_decoder_does(config, answer):
+    assert is_lean(config) is answer
+
+
+def test_a_config_written_by_an_older_transformers_reads_the_same(tmp_path):
+    (tmp_path / "config.json").write_text(
+        '{"model_type": "llama", "rope_theta": 5e5, "rope_scaling": {"type": "dynamic", "factor": 2.0}}'
+    )
+    config = read_config(tmp_path)
+    assert not is_lean(config) and config["rope_parameters"]["rope_theta"] == 5e5
+
+
+@pytest.mark.parametrize("precision", ["float64", "int8"])
+@pytest.mark.parametrize("vocabulary", [30, 50])
+def test_another_models_vocabulary_crashes_neither_side(precision, vocabulary, tmp_path):
+    folder = saved(exact_model("qwen2"), tmp_path)
+    plain = load_llama(folder, precision=precision, label="tiny")
+    model = load_llama(folder, precision=precision, label="tiny", vocabulary=vocabulary)
+    known = min(vocabulary, VOCABULARY)
+    ids = [5, 6, known - 1]
+    assert model.vocab_size == known
+    assert close(model.forward(ids).double(), plain.forward(ids)[:, :known].double())
+    assert model.forward([vocabulary - 1]).isfinite().all()
+
+
+@pytest.mark.parametrize("width", [48, 40, 50])
+def test_int8_is_close_to_float_at_any_width(width, tmp_path, monkeypatch):
+    monkeypatch.setitem(FAMILIES, "wide", (Qwen2ForCausalLM, Qwen2Config(**SHAPE | {"intermediate_size": width})))
+    folder = saved(exact_model("wide"), tmp_path)
+    exact, ours = (
+        load_llama(folder, precision=precision, label="tiny").forward(random_ids(20)).double()
+        for precision in ("float64", "int8")
+    )
+    assert (exact - ours).norm() / exact.norm() < 0.05
+
+
+@pytest.mark.parametrize("name", ["model.layers.1.self_attn.k_proj.bias", "model.norm.weight", "lm_head.weight"])
+def test_a_missing_tensor_is_named(name, tmp_path):
+    file = saved(exact_model("qwen2"), tmp_path) / "model.safetensors"
+    tensors = load_file(file)
+    del tensors[name]
+    save_file(tensors, file)
+    with pytest.raises(ModelUnavailable, match=f"The weights of tiny lack the tensor {name}"):
+        load_llama(tmp_path, precision="float32", label="tiny")
+
+
+def test_a_checkpoint_in_several_files(tmp_path):
+    reference = exact_model("llama")
+    reference.save_pretrained(tmp_path, max_shard_size="20KB")
+    assert len(list(tmp_path.glob("model-*.safetensors"))) > 1
+    # What the index does not name is not read, such as another copy of the weights under another name.
+    (tmp_path / "consolidated.safetensors").write_bytes(b"something else")
+    ids = random_ids(10)
+    model = load_llama(tmp_path, precision="float64", label="tiny")
+    assert close(model.forward(ids), expected(reference, ids))

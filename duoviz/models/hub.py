@@ -1,0 +1,153 @@
+"""Fetching a model from the hub into its cache."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from huggingface_hub import constants, snapshot_download
+from huggingface_hub.errors import (
+    DryRunError,
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    HTTPError,
+    LocalEntryNotFoundError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+)
+from tqdm import tqdm
+
+from duoviz.models.checkpoint import first_line
+from duoviz.models.embedded import ModelUnavailable, Progress, no_progress
+
+# Config, tokenizer and safetensors under the names that transformers reads; never pickled weights, never code.
+WEIGHTS = "model*.safetensors"
+FILES = [
+    WEIGHTS,
+    "model.safetensors.index.json",
+    "config.json",
+    "generation_config.json",
+    "tokenizer*",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.json",
+    "merges.txt",
+    "chat_template*",
+]
+
+# A download must end when the progress raises. Over plain HTTP it does; Xet reports from threads of its own.
+constants.HF_HUB_DISABLE_XET = True
+
+
+def fetch(model_id: str, progress: Progress = no_progress) -> Path:
+    """The folder of the hub's model, downloaded or, where the hub cannot be had, as an earlier download left it.
+
+    `progress` is called with a fraction of 1 and a sentence, from the download's threads. An
+    exception that it raises ends the download and is raised here. Raises ModelUnavailable.
+    """
+    try:
+        total = planned_bytes(model_id)
+    except (HTTPError, OSError) as error:
+        folder = from_cache(model_id)
+        if folder is None:
+            raise ModelUnavailable(refusal(error, model_id)) from error
+        return folder
+    return download(model_id, total, progress)
+
+
+def planned_bytes(model_id: str) -> int:
+    """How many bytes there are to download. Raises ModelUnavailable, and what the hub's library raises."""
+    try:
+        planned = snapshot_download(
+            model_id, allow_patterns=FILES, dry_run=True, tqdm_class=byte_bar(lambda done: None)
+        )
+    except HFValidationError as error:
+        raise ModelUnavailable(f"{model_id!r} is neither a folder nor the id of a model on the hub.") from error
+    if not any(Path(file.filename).match(WEIGHTS) for file in planned):
+        raise ModelUnavailable(f"{model_id} has no safetensors weights, and no other kind is read.")
+    return sum(file.file_size or 0 for file in planned if file.will_download)
+
+
+def download(model_id: str, total: int, progress: Progress) -> Path:
+    """Download what is missing, `total` bytes; see `fetch`."""
+    raised: list[BaseException] = []
+
+    def report(done: int) -> None:
+        # Every thread of the download is to end, so each of them gets the exception.
+        if raised:
+            raise raised[0]
+        try:
+            progress(min(1.0, done / max(total, 1)), f"Downloading {model_id} ({amount(done, total)})")
+        except BaseException as error:
+            raised.append(error)
+            raise
+
+    try:
+        return Path(snapshot_download(model_id, allow_patterns=FILES, tqdm_class=byte_bar(report)))
+    except (HTTPError, OSError) as error:
+        if raised:
+            raise
+        raise ModelUnavailable(interruption(error, model_id)) from error
+
+
+def from_cache(model_id: str) -> Path | None:
+    """The folder of an earlier, complete download, or None."""
+    try:
+        return Path(snapshot_download(model_id, allow_patterns=FILES, local_files_only=True))
+    except LocalEntryNotFoundError:
+        return None
+
+
+def byte_bar(report: Callable[[int], None]) -> type[tqdm]:
+    """A progress bar for huggingface_hub that shows nothing; it reports the bytes that came, one call at a time."""
+    lock = threading.Lock()
+
+    class ByteBar(tqdm):
+        def __init__(self, *args, unit: str = "it", **options):
+            # The bars of bytes (received, written) tell the same; the one of files is of no interest.
+            self.counts_bytes = unit == "B"
+            super().__init__(*args, **(options | {"disable": True}))
+
+        def update(self, n: float | None = 1) -> None:
+            with lock:
+                self.n += n or 0
+                if self.counts_bytes:
+                    report(int(self.n))
+
+    return ByteBar
+
+
+def amount(done: int, total: int) -> str:
+    """How much of a download has come, as in "1.2 of 3.1 GB"."""
+    unit, name = (1e9, "GB") if total >= 1e9 else (1e6, "MB")
+    return f"{done / unit:.1f} of {total / unit:.1f} {name}"
+
+
+def refusal(error: BaseException, model_id: str) -> str:
+    """Why the hub does not give a model of which there is no copy here."""
+    if isinstance(error, (DryRunError, LocalEntryNotFoundError)):
+        error = error.__cause__ or error
+    if isinstance(error, GatedRepoError):
+        return (
+            f"{model_id} is gated: accept its licence on its page at {constants.ENDPOINT}/{model_id}, "
+            "set HF_TOKEN to a token of yours and start again."
+        )
+    if isinstance(error, RepositoryNotFoundError):
+        return f"The hub has no model {model_id}, or it is private: check the name, or set HF_TOKEN."
+    if isinstance(error, HfHubHTTPError) and error.response.status_code in (401, 403):
+        return f"The hub does not let you read {model_id}: check its page and the token in HF_TOKEN."
+    if isinstance(error, HfHubHTTPError):
+        return f"The hub answered with the error {error.response.status_code} for {model_id}: try again later."
+    if isinstance(error, OfflineModeIsEnabled):
+        return f"There is no copy of {model_id} on this machine, and HF_HUB_OFFLINE forbids to download one."
+    return f"There is no copy of {model_id} on this machine, and the hub cannot be reached: check the network."
+
+
+def interruption(error: HTTPError | OSError, model_id: str) -> str:
+    """Why a download that had begun did not end well."""
+    if isinstance(error, OSError) and error.strerror:
+        return (
+            f"{model_id} could not be written to {constants.HF_HUB_CACHE} ({error.strerror}): "
+            "free some space, or set HF_HOME to another folder."
+        )
+    return f"The download of {model_id} was interrupted ({first_line(error)}): start again."

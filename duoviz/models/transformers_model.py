@@ -1,0 +1,205 @@
+"""Families that the lean decoder does not do, through transformers, behind the same interface."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
+from transformers.cache_utils import DynamicLayer
+from transformers.utils.logging import disable_progress_bar
+
+from duoviz.models.checkpoint import first_line, one_sentence
+from duoviz.models.embedded import ModelUnavailable
+from duoviz.models.language_model import Slots
+from duoviz.models.llama import DTYPES, TREE_SLOTS
+
+# How far two ways to compute the same logits may be apart, as a share of the logits' size.
+TOLERANCES = {"float64": 1e-6, "float32": 1e-3, "bfloat16": 0.05}
+PROBE = (3, 1, 4, 1, 5, 9)
+
+
+class TransformersModel:
+    """A causal language model of transformers that meets `LanguageModel`; not safe for use by two threads at once."""
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        *,
+        precision: str,
+        device: str = "cpu",
+        label: str,
+        context_limit: int,
+        vocabulary: int | None = None,
+    ):
+        """model: in `precision`; it is moved to `device`. For the other options see `Llama`.
+
+        A few forwards show what the model can do. Raises ModelUnavailable where its cache cannot be cropped.
+        """
+        self.precision, self.device, self.label = precision, device, label
+        config = model.config.get_text_config()
+        self.context_limit = min(context_limit, getattr(config, "max_position_embeddings", None) or context_limit)
+        rows = model.get_input_embeddings().num_embeddings
+        if vocabulary and vocabulary > rows:
+            add_tokens(model, vocabulary)
+        self.vocab_size = min(rows, vocabulary or rows)
+        self.model = model.to(device).eval()
+        self.supports_tree = True
+        self.crop(0)
+        self.check_crop()
+        self.supports_tree = not sees_a_window(config, self.context_limit) and self.trees_work()
+
+    @property
+    def length(self) -> int:
+        return self.slots.length
+
+    def tune(self) -> None:
+        """Nothing to choose: transformers has one kernel."""
+
+    @torch.inference_mode()
+    def forward(
+        self, ids: Sequence[int], *, parents: Sequence[int] | None = None, rows: Sequence[int] | None = None
+    ) -> Tensor:
+        """See `LanguageModel`; float32, or float64 where the model is. Raises ValueError for a tree that cannot be."""
+        start = self.length
+        self.slots.add(len(ids), parents)
+        if not self.slots.is_chain and not self.supports_tree:
+            self.slots.crop(start)
+            raise ValueError(f"{self.label} can only continue a chain of tokens")
+        options: dict[str, Any] = {} if self.slots.is_chain else self.tree_options(start)
+        inputs = torch.tensor([list(ids)], device=self.device)
+        logits = self.model(input_ids=inputs, past_key_values=self.cache, use_cache=True, **options).logits[0]
+        if rows is not None:
+            logits = logits[list(rows)]
+        return logits[:, : self.vocab_size].to(torch.float64 if self.precision == "float64" else torch.float32)
+
+    def tree_options(self, start: int) -> dict[str, Tensor]:
+        """Positions [1, n] and an additive mask [1, 1, n, end] for the tokens from `start` on."""
+        seen = self.slots.seen(start)
+        mask = torch.zeros(seen.shape, dtype=DTYPES[self.precision])
+        mask.masked_fill_(~seen, torch.finfo(mask.dtype).min)
+        depths = torch.tensor([self.slots.depths[start:]])
+        return {"attention_mask": mask[None, None].to(self.device), "position_ids": depths.to(self.device)}
+
+    @torch.inference_mode()
+    def keep(self, slots: Sequence[int]) -> None:
+        slots = list(slots)
+        first = self.slots.keep(slots)
+        for layer in self.filled_layers():
+            for states in (layer.keys, layer.values):
+                states[:, :, first : self.length] = states[:, :, slots]
+        self.cut_cache()
+
+    def crop(self, length: int) -> None:
+        if length == 0:
+            self.cache = DynamicCache()
+            self.slots = Slots(context_limit=self.context_limit, capacity=self.context_limit + TREE_SLOTS)
+            return
+        self.slots.crop(length)
+        self.cut_cache()
+
+    def cut_cache(self) -> None:
+        """Forget the keys and values of slots that are no longer in use."""
+        for layer in self.filled_layers():
+            layer.keys, layer.values = layer.keys[:, :, : self.length], layer.values[:, :, : self.length]
+
+    def filled_layers(self) -> list[DynamicLayer]:
+        """The cache's layers; those that borrow another layer's keys have none of their own."""
+        return [layer for layer in self.cache.layers if layer.is_initialized]
+
+    def check_crop(self) -> None:
+        """Raise ModelUnavailable unless a cropped cache goes on as if what was cropped had never been there."""
+        try:
+            self.forward(PROBE)
+            plain = [
+                type(layer) is DynamicLayer and layer.get_seq_length() == len(PROBE) for layer in self.cache.layers
+            ]
+            croppable = bool(plain) and all(plain)
+            if croppable:
+                self.crop(3)
+                croppable = self.agrees(self.forward((2, 6)), (*PROBE[:3], 2, 6))
+        except Exception as error:  # a model without such a cache fails in its own way
+            raise ModelUnavailable(
+                f"{self.label} does not work with a cache of keys and values ({first_line(error)})."
+            ) from error
+        if not croppable:
+            raise ModelUnavailable(
+                f"{self.label} cannot take tokens back: its state is more than the keys and values of each token, "
+                "and drafted tokens that are rejected could not be forgotten."
+            )
+        self.crop(0)
+
+    def trees_work(self) -> bool:
+        """Whether tokens with a common parent can be forwarded at once without seeing each other."""
+        last = len(PROBE) - 1
+        try:
+            self.forward(PROBE)
+            twins = self.forward((2, 6), parents=(last, last))
+            child = self.forward((7,), parents=(last + 1,))
+            return self.agrees(twins[1:], (*PROBE, 6)) and self.agrees(child, (*PROBE, 2, 7))
+        except Exception:  # a model that knows no mask of four dimensions fails in its own way
+            return False
+        finally:
+            self.crop(0)
+
+    @torch.inference_mode()
+    def agrees(self, logits: Tensor, ids: Sequence[int]) -> bool:
+        """Whether logits [n, vocab] are those of the last n of these ids in a forward without a cache."""
+        inputs = torch.tensor([list(ids)], device=self.device)
+        fresh = self.model(input_ids=inputs, use_cache=False).logits[0, -len(logits) :, : self.vocab_size]
+        distance = (logits - fresh).norm() / fresh.norm()
+        return bool(distance <= TOLERANCES[self.precision])
+
+
+def add_tokens(model: PreTrainedModel, vocabulary: int) -> None:
+    """Let the model read ids up to `vocabulary`: rows of zeros in its embedding table."""
+    known = model.get_input_embeddings().num_embeddings
+    model.resize_token_embeddings(vocabulary, mean_resizing=False)
+    with torch.no_grad():
+        model.get_input_embeddings().weight[known:] = 0
+
+
+def sees_a_window(config: Any, context_limit: int) -> bool:
+    """Whether some layer sees less than the whole text, which a mask of our own would not tell it."""
+    kinds = getattr(config, "layer_types", None) or ["window"]
+    windows = [getattr(config, name, None) for name in ("sliding_window", "attention_chunk_size", "window_size")]
+    return any(kind != "full_attention" for kind in kinds) and any(
+        isinstance(window, int) and window < context_limit for window in windows
+    )
+
+
+def load_transformers(
+    folder: Path,
+    *,
+    precision: str,
+    device: str = "cpu",
+    label: str,
+    context_limit: int,
+    vocabulary: int | None = None,
+) -> TransformersModel:
+    """Read a model folder (config.json and safetensors); see TransformersModel. Raises ModelUnavailable."""
+    disable_progress_bar()
+    with one_sentence(label):
+        try:
+            model, report = AutoModelForCausalLM.from_pretrained(
+                folder,
+                dtype=DTYPES[precision],
+                use_safetensors=True,
+                trust_remote_code=False,
+                local_files_only=True,
+                output_loading_info=True,
+            )
+        except (ValueError, ImportError, RuntimeError) as error:
+            raise ModelUnavailable(f"transformers cannot load {label} ({first_line(error)}).") from error
+        # transformers fills what a file lacks with random numbers.
+        if missing := sorted(report["missing_keys"]):
+            raise KeyError(missing[0])
+        return TransformersModel(
+            model,
+            precision=precision,
+            device=device,
+            label=label,
+            context_limit=context_limit,
+            vocabulary=vocabulary,
+        )

@@ -1,0 +1,213 @@
+"""Fetching from a small server on this machine that answers as the hub does."""
+
+import hashlib
+import json
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from huggingface_hub import constants
+
+from duoviz.models import hub
+from duoviz.models.embedded import ModelUnavailable
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+WEIGHTS = bytes(range(256)) * 400
+MODEL = {"config.json": b"{}", "tokenizer.json": b"[]", "model.safetensors": WEIGHTS, "training.log": b"not wanted"}
+
+
+class Hub(BaseHTTPRequestHandler):
+    """The parts of the hub's API that a snapshot asks for.
+
+    repos: files by model id. gated: ids that need a token. cut: send only so many bytes of a
+    large file, then close the connection. asked: the paths of all requests for files.
+    """
+
+    protocol_version = "HTTP/1.1"
+    repos: dict = {}
+    gated: set = set()
+    cut: int | None = None
+    asked: list = []
+
+    def log_message(self, *args):
+        pass
+
+    def do_HEAD(self):
+        self.answer(body=False)
+
+    def do_GET(self):
+        self.answer(body=True)
+
+    def answer(self, body):
+        path = self.path.split("?")[0].strip("/")
+        if path.startswith("api/models/"):
+            owner, name, what = path.removeprefix("api/models/").split("/")[:3]
+            return self.about(f"{owner}/{name}", what)
+        if "/resolve/" not in path:
+            return self.reply(404, b"")
+        owner, name, _, _, file = path.split("/", 4)
+        content = self.repos[f"{owner}/{name}"][file]
+        if body:
+            self.asked.append(file)
+        if "Range" in self.headers:
+            return self.reply(503, b"")
+        etag = hashlib.sha256(content).hexdigest()
+        self.reply(200, content, body=body, ETag=f'"{etag}"', **{"X-Repo-Commit": COMMIT})
+
+    def about(self, model, what):
+        if model not in self.repos:
+            return self.reply(404, b"{}", **{"X-Error-Code": "RepoNotFound"})
+        if model in self.gated:
+            return self.reply(403, b"{}", **{"X-Error-Code": "GatedRepo"})
+        files = self.repos[model]
+        if what == "revision":
+            content = {
+                "id": model,
+                "modelId": model,
+                "sha": COMMIT,
+                "siblings": [{"rfilename": name} for name in files],
+            }
+        else:
+            content = [
+                {"type": "file", "path": name, "size": len(data), "oid": hashlib.sha1(data).hexdigest()}
+                for name, data in files.items()
+            ]
+        self.reply(200, json.dumps(content).encode(), **{"Content-Type": "application/json"})
+
+    def reply(self, status, content, *, body=True, **headers):
+        self.send_response(status)
+        for name, value in {"Content-Length": len(content), **headers}.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+        if body and self.cut is not None and len(content) > self.cut:
+            self.wfile.write(content[: self.cut])
+            self.close_connection = True
+        elif body:
+            self.wfile.write(content)
+
+
+@contextmanager
+def serving(**state):
+    """A hub with this state; gives the handler, whose state may be changed."""
+    handler = type("ThisHub", (Hub,), {"asked": [], **state})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    handler.address = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01), daemon=True)
+    thread.start()
+    try:
+        yield handler
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.fixture
+def use(tmp_path, monkeypatch):
+    """Tell huggingface_hub to use an address, with an empty cache."""
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+    def point(address):
+        monkeypatch.setattr(constants, "ENDPOINT", address)
+        monkeypatch.setattr(
+            constants, "HUGGINGFACE_CO_URL_TEMPLATE", address + "/{repo_id}/resolve/{revision}/{filename}"
+        )
+
+    return point
+
+
+def test_a_download_tells_how_far_it_is_and_serves_without_a_network(use):
+    told = []
+    with serving(repos={"them/model": MODEL}) as server:
+        use(server.address)
+        folder = hub.fetch("them/model", lambda *update: told.append(update))
+        assert {file.name for file in folder.iterdir()} == set(MODEL) - {"training.log"}
+        assert (folder / "model.safetensors").read_bytes() == WEIGHTS
+        assert told[-1] == (1.0, "Downloading them/model (0.1 of 0.1 MB)")
+        assert all(0 < fraction <= 1 for fraction, _ in told)
+        server.asked.clear()
+        assert hub.fetch("them/model", pytest.fail) == folder
+        assert server.asked == []
+    assert hub.fetch("them/model", pytest.fail) == folder
+
+
+def test_sizes_are_told_in_the_unit_that_fits():
+    assert hub.amount(1_240_000_000, 3_100_000_000) == "1.2 of 3.1 GB"
+    assert hub.amount(500_000, 90_000_000) == "0.5 of 90.0 MB"
+
+
+@pytest.mark.parametrize(
+    "state, sentence",
+    [
+        ({"repos": {}}, "The hub has no model them/model"),
+        ({"repos": {"them/model": MODEL}, "gated": {"them/model"}}, "accept its licence on its page .* set HF_TOKEN"),
+        (
+            {"repos": {"them/model": {"config.json": b"{}", "pytorch_model.bin": WEIGHTS}}},
+            "them/model has no safetensors weights",
+        ),
+        (
+            {"repos": {"them/model": {"config.json": b"{}", "onnx/model.safetensors": WEIGHTS}}},
+            "them/model has no safetensors weights",
+        ),
+    ],
+    ids=["no such model", "gated", "pickled weights", "weights in a folder below"],
+)
+def test_what_the_hub_does_not_give(state, sentence, use):
+    with serving(**state) as server:
+        use(server.address)
+        with pytest.raises(ModelUnavailable, match=sentence):
+            hub.fetch("them/model")
+        assert "pytorch_model.bin" not in server.asked
+
+
+def test_no_network_and_no_copy(use, monkeypatch):
+    with serving() as server:
+        use(server.address)
+    with pytest.raises(ModelUnavailable, match="no copy of them/model .* the hub cannot be reached"):
+        hub.fetch("them/model")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(ModelUnavailable, match="HF_HUB_OFFLINE"):
+        hub.fetch("them/model")
+
+
+def test_a_name_that_no_model_can_have():
+    with pytest.raises(ModelUnavailable, match="neither a folder nor the id"):
+        hub.fetch("no such name!")
+
+
+def test_a_connection_that_is_cut_leaves_nothing_half_done(use, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda seconds: None)
+    with serving(repos={"them/model": MODEL}, cut=5000) as server:
+        use(server.address)
+        with pytest.raises(ModelUnavailable, match="The download of them/model was interrupted"):
+            hub.fetch("them/model")
+        server.cut = None
+        assert (hub.fetch("them/model") / "model.safetensors").read_bytes() == WEIGHTS
+
+
+def test_the_progress_can_end_a_download(use):
+    class Enough(Exception):
+        pass
+
+    def stop(fraction, text):
+        raise Enough
+
+    with serving(repos={"them/model": MODEL}) as server:
+        use(server.address)
+        with pytest.raises(Enough):
+            hub.fetch("them/model", stop)
+        assert (hub.fetch("them/model") / "model.safetensors").read_bytes() == WEIGHTS
+
+
+def test_a_full_disk(use, monkeypatch):
+    def full(*args, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("huggingface_hub.file_download.http_get", full)
+    with serving(repos={"them/model": MODEL}) as server:
+        use(server.address)
+        with pytest.raises(ModelUnavailable, match="could not be written .*No space left on device"):
+            hub.fetch("them/model")

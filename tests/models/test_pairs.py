@@ -1,0 +1,378 @@
+"""The registry, and loading pairs of tiny models from folders."""
+
+import json
+from dataclasses import replace
+from functools import partial
+
+import pytest
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from transformers import (
+    BloomConfig,
+    BloomForCausalLM,
+    GPT2Config,
+    GPT2LMHeadModel,
+    GPTNeoXConfig,
+    GPTNeoXForCausalLM,
+    LlamaConfig,
+    LlamaForCausalLM,
+    MambaConfig,
+    MambaForCausalLM,
+    PreTrainedTokenizerFast,
+)
+
+from duoviz import runner
+from duoviz.decoding.draft_worker import InlineDraft
+from duoviz.decoding.settings import Settings
+from duoviz.models import hub, pairs
+from duoviz.models.embedded import DRAFT_FOLDER, ModelUnavailable
+from duoviz.models.pairs import PAIRS, Models, UnknownPair, find_pair, load_pair
+from tests.conftest import tiny_pair
+
+TEXT = ["the cat sat on the mat", "a dog ran over the hill and saw the cat", "rivers flow into the sea", "sun and rain"]
+TEMPLATE = "{% for message in messages %}user {{ message['content'] }} {% endfor %}"
+SHAPE = dict(hidden_size=64, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4, initializer_range=0.3)
+
+
+def tokenizer(*, words=50, template=TEMPLATE):
+    """A real tokenizer, trained on a few lines."""
+    inner = Tokenizer(models.BPE(unk_token="<unk>"))
+    inner.pre_tokenizer = pre_tokenizers.Whitespace()
+    inner.train_from_iterator(TEXT, trainers.BpeTrainer(vocab_size=words, special_tokens=["<unk>", "<s>", "</s>"]))
+    made = PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="<unk>", bos_token="<s>", eos_token="</s>")
+    made.chat_template = template
+    return made
+
+
+def llama(seed=0, tokens=60, context=256):
+    torch.manual_seed(seed)
+    shape = SHAPE | dict(num_key_value_heads=2, max_position_embeddings=context)
+    return LlamaForCausalLM(LlamaConfig(vocab_size=tokens, **shape))
+
+
+def neox(seed=0, tokens=60):
+    torch.manual_seed(seed)
+    return GPTNeoXForCausalLM(GPTNeoXConfig(vocab_size=tokens, **SHAPE, max_position_embeddings=256))
+
+
+def bloom():
+    torch.manual_seed(0)
+    return BloomForCausalLM(BloomConfig(vocab_size=60, hidden_size=64, n_layer=2, n_head=4, initializer_range=0.3))
+
+
+def folder(path, model, made=None):
+    """A model's folder, as a download leaves it."""
+    model.save_pretrained(path)
+    (made or tokenizer()).save_pretrained(path)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def plain_kernels(monkeypatch):
+    """No kernel is timed, so that nothing differs from run to run."""
+    monkeypatch.setattr("duoviz.models.llama.fastest_kernels", lambda linears: {})
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """Two models that share a tokenizer."""
+    base = tmp_path_factory.mktemp("models")
+    return folder(base / "target", llama(0)), folder(base / "draft", llama(1))
+
+
+def ready(pair):
+    """The pair with its draft in this thread and made-up costs."""
+    made_up = tiny_pair()
+    pair.resources["draft"] = InlineDraft(pair.load_draft())
+    pair.resources["costs"] = made_up.resources["costs"]
+    return pair
+
+
+def texts(pair, prompt, *, tokens=16):
+    """The token ids that vanilla and DuoDecoding write."""
+    settings = Settings(max_new_tokens=tokens)
+    return [
+        runner.summary(runner.collect(runner.stream(pair, method, prompt, settings)))["token_ids"]
+        for method in ("vanilla", "duodecoding")
+    ]
+
+
+@pytest.mark.parametrize(
+    "make_target, make_draft, precision",
+    [
+        (llama, partial(llama, 1), "int8"),
+        (llama, partial(llama, 1, tokens=90), "int8"),
+        (partial(llama, tokens=64), partial(llama, 1), "int8"),
+        (neox, partial(neox, 0), "float32"),
+        (llama, partial(neox, 1, tokens=90), "float32"),
+        (bloom, bloom, "float32"),
+    ],
+    ids=["llama", "the draft knows more ids", "the draft knows fewer ids", "transformers", "mixed", "chains only"],
+)
+def test_any_two_folders_make_a_pair(make_target, make_draft, precision, tmp_path):
+    target, draft = folder(tmp_path / "a", make_target()), folder(tmp_path / "b", make_draft())
+    told = []
+    pair = ready(load_pair(f"{target} + {draft}", lambda *update: told.append(update)))
+    assert pair.target.precision == "float32" and pair.target.label == str(target)
+    assert pair.draft_precision == precision and pair.draft_label == f"{draft} ({precision})"
+    assert pair.resources["draft"].loop.model.vocab_size <= pair.target.vocab_size
+    for prompt in TEXT[:3]:
+        vanilla, duo = texts(pair, prompt)
+        assert vanilla and vanilla == duo
+    assert [fraction for fraction, _ in told] == sorted(fraction for fraction, _ in told)
+
+
+def test_a_draft_that_knows_more_ids_never_proposes_them(tmp_path):
+    target, draft = folder(tmp_path / "a", llama(0, tokens=60)), folder(tmp_path / "b", llama(0, tokens=90))
+    assert load_pair(f"{target} + {draft}").load_draft().vocab_size == 60
+
+
+def test_a_context_that_transformers_names_otherwise(tmp_path):
+    config = GPT2Config(vocab_size=60, n_embd=32, n_layer=2, n_head=4, n_positions=24)
+    pair = load_pair(f"{folder(tmp_path / 'a', llama())} + {folder(tmp_path / 'b', GPT2LMHeadModel(config))}")
+    assert pair.target.context_limit == 24
+
+
+@pytest.mark.parametrize("contexts", [(256, 24), (24, 256)])
+def test_the_shorter_context_is_that_of_both(contexts, tmp_path):
+    target, draft = (
+        folder(tmp_path / name, llama(context=context)) for name, context in zip("ab", contexts, strict=True)
+    )
+    pair = ready(load_pair(f"{target} + {draft}"))
+    pair.eos = frozenset()
+    assert pair.target.context_limit == pair.resources["draft"].loop.model.context_limit == 24
+    prompt = TEXT[0]
+    vanilla, duo = texts(pair, prompt, tokens=100)
+    assert vanilla == duo and len(pair.encode(prompt)) + len(duo) == 24
+
+
+def test_the_cache_of_a_long_context_is_cut(tmp_path):
+    long = folder(tmp_path / "long", llama(context=131_072))
+    pair = load_pair(f"{long} + {long}")
+    assert pair.target.context_limit == pair.load_draft().context_limit == pairs.CONTEXT_LIMIT == 8192
+
+
+def test_the_registry():
+    assert list(PAIRS)[0] == "embedded" and PAIRS["embedded"] == Models("embedded", "embedded", "float32")
+    assert find_pair("qwen2.5-7b").gpu_precision == "bfloat16"
+    assert find_pair("a/b + embedded") == Models("a/b", "embedded")
+
+
+@pytest.mark.parametrize("name", ["nobody", "a + b + c", " + b", "a+b", ""])
+def test_an_unknown_name_tells_what_can_be_named(name):
+    with pytest.raises(UnknownPair, match=r"embedded, smollm2-1.7b, .*TARGET \+ DRAFT"):
+        find_pair(name)
+
+
+@pytest.mark.parametrize(
+    "prompt_format, expected", [("USER: {prompt} ASSISTANT:", "USER: hi {x} ASSISTANT:"), (None, "")]
+)
+def test_a_pairs_own_prompt_format(prompt_format, expected):
+    pair = replace(tiny_pair(), prompt_format=prompt_format)
+    assert pair.encode("hi {x}") == pair.tokenizer(expected or "hi {x}")["input_ids"]
+    assert pair.encode("hi {x}", raw=True) == pair.tokenizer("hi {x}")["input_ids"]
+
+
+def test_a_base_model_goes_on_with_the_text(tmp_path):
+    base = folder(tmp_path / "base", llama(), tokenizer(template=None))
+    pair = load_pair(f"{base} + {base}")
+    assert pair.encode("the cat") == pair.tokenizer("the cat")["input_ids"]
+
+
+def test_a_chat_template_is_used(two):
+    pair = load_pair(f"{two[0]} + {two[1]}")
+    assert pair.encode("the cat") == pair.tokenizer("user the cat ", add_special_tokens=False)["input_ids"]
+
+
+@pytest.mark.parametrize("named, expected", [(5, {2, 5}), ([5, 6], {2, 5, 6}), (None, {2})])
+def test_what_ends_a_text(named, expected, tmp_path):
+    base = folder(tmp_path / "base", llama())
+    (base / "generation_config.json").write_text(json.dumps({"eos_token_id": named}))
+    assert load_pair(f"{base} + {base}").eos == expected
+    (base / "generation_config.json").unlink()
+    assert load_pair(f"{base} + {base}").eos == {2}
+
+
+def test_the_drafts_version_changes_with_its_weights(two, tmp_path):
+    version = load_pair(f"{two[0]} + {two[1]}").draft_version
+    assert version and load_pair(f"{two[0]} + {two[1]}").draft_version == version
+    other = folder(tmp_path / "other", llama(7))
+    assert load_pair(f"{two[0]} + {other}").draft_version != version
+
+
+def test_tokenizers_that_differ(two, tmp_path):
+    made = tokenizer()
+    made.add_tokens(["<new>"])
+    other = folder(tmp_path / "other", llama(), made)
+    last = len(made) - 1
+    with pytest.raises(
+        ModelUnavailable, match=f"differ \\(id {last} is no token in the first and '<new>' in the second"
+    ):
+        load_pair(f"{two[0]} + {other}")
+    short = folder(tmp_path / "short", llama(), tokenizer(words=40))
+    with pytest.raises(ModelUnavailable, match="differ .id 40 is '.*' in the first and no token in the second"):
+        load_pair(f"{two[0]} + {short}")
+
+
+def test_the_embedded_draft_wants_its_own_tokenizer(two):
+    with pytest.raises(ModelUnavailable, match="knows SmolLM2's tokenizer only"):
+        load_pair(f"{two[0]} + embedded")
+
+
+def test_the_embedded_draft_drafts_for_a_target_with_its_vocabulary(two, monkeypatch):
+    monkeypatch.setattr(pairs, "EMBEDDED_VOCABULARY", pairs.fingerprint(tokenizer().get_vocab()))
+    pair = load_pair(f"{two[0]} + embedded")
+    assert pair.draft_label == "duoviz draft (int8)"
+    assert pair.load_draft.args == (DRAFT_FOLDER,) and pair.load_draft().vocab_size == 60
+
+
+def test_a_tokenizer_with_more_ids_than_the_weights(tmp_path):
+    base = folder(tmp_path / "base", llama(tokens=30))
+    with pytest.raises(ModelUnavailable, match="has the id 49, and they know 30 tokens"):
+        load_pair(f"{base} + {base}")
+
+
+def spoil(base, fault):
+    """Damage a model's folder."""
+    weights = base / "model.safetensors"
+    match fault:
+        case "no config":
+            (base / "config.json").unlink()
+        case "damaged config":
+            (base / "config.json").write_text("{")
+        case "unknown kind":
+            (base / "config.json").write_text('{"model_type": "abacus"}')
+        case "impossible config":
+            (base / "config.json").write_text('{"model_type": "llama", "hidden_size": "wide"}')
+        case "quantised":
+            config = json.loads((base / "config.json").read_text())
+            (base / "config.json").write_text(json.dumps(config | {"quantization_config": {"quant_method": "gptq"}}))
+        case "no weights":
+            weights.rename(base / "pytorch_model.bin")
+        case "cut short":
+            weights.write_bytes(weights.read_bytes()[:-100])
+        case "damaged weights":
+            weights.write_bytes(b"\0" * 1000)
+        case "a file of several is missing":
+            (base / "model.safetensors.index.json").write_text('{"weight_map": {"a": "model-1-of-2.safetensors"}}')
+        case "weights of another width":
+            config = json.loads((base / "config.json").read_text())
+            (base / "config.json").write_text(json.dumps(config | {"head_dim": 24}))
+        case "no tokenizer":
+            for file in base.glob("tokenizer*"):
+                file.unlink()
+        case "damaged tokenizer":
+            (base / "tokenizer.json").write_text("{}")
+
+
+@pytest.mark.parametrize("side", ["target", "draft"])
+@pytest.mark.parametrize(
+    "fault, sentence",
+    [
+        ("no config", "There is no model in .*config.json"),
+        ("damaged config", "config.json is damaged"),
+        ("unknown kind", "transformers .* does not know: abacus"),
+        ("impossible config", "config.json cannot be used"),
+        ("quantised", "are quantised"),
+        ("no weights", "has no safetensors weights"),
+        ("cut short", "are cut short or damaged"),
+        ("damaged weights", "are cut short or damaged"),
+        ("a file of several is missing", "cannot be read"),
+        ("weights of another width", "do not fit its config.json"),
+        ("no tokenizer", "has no tokenizer that can be read"),
+        ("damaged tokenizer", "has no tokenizer that can be read"),
+    ],
+)
+def test_a_folder_with_a_fault_is_refused(fault, sentence, side, two, tmp_path):
+    spoilt = folder(tmp_path / "spoilt", llama())
+    spoil(spoilt, fault)
+    name = f"{spoilt} + {two[1]}" if side == "target" else f"{two[0]} + {spoilt}"
+    with pytest.raises(ModelUnavailable, match=sentence) as refused:
+        load_pair(name).load_draft()
+    assert "\n" not in str(refused.value) and str(refused.value).endswith(".")
+
+
+def test_a_model_that_cannot_take_tokens_back(two, tmp_path):
+    config = MambaConfig(vocab_size=60, hidden_size=32, num_hidden_layers=2, state_size=8)
+    with pytest.raises(ModelUnavailable, match="cannot take tokens back"):
+        load_pair(f"{folder(tmp_path / 'mamba', MambaForCausalLM(config))} + {two[1]}")
+
+
+@pytest.mark.parametrize("name", ["/nowhere/at/all", "./here", "~/models/mine", "a/b/c"])
+def test_a_folder_that_is_not_there(name, two):
+    with pytest.raises(ModelUnavailable, match=f"There is no folder {name}"):
+        load_pair(f"{name} + {two[1]}")
+
+
+def test_ids_are_fetched_from_the_hub_and_the_progress_ends_it(two, monkeypatch):
+    class Enough(Exception):
+        pass
+
+    asked = []
+
+    def fetch(model_id, progress):
+        asked.append(model_id)
+        progress(0.5, "half of it")
+        return two[0]
+
+    monkeypatch.setattr(hub, "fetch", fetch)
+    told = []
+    pair = load_pair("them/model + them/draft", lambda *update: told.append(update))
+    assert asked == ["them/model", "them/draft"] and told[:2] == [(0.4, "half of it"), (0.88, "half of it")]
+    assert pair.target.label == "them/model" and pair.name == "them/model + them/draft"
+
+    def stop(fraction, text):
+        raise Enough
+
+    with pytest.raises(Enough):
+        load_pair("them/model + them/draft", stop)
+
+
+@pytest.mark.parametrize(
+    "free, sentence",
+    [
+        (100_000, "target and .*draft need .* GB of memory, and this machine has 0.0 GB free"),
+        (None, None),
+    ],
+)
+def test_models_that_do_not_fit_in_memory(free, sentence, two, monkeypatch):
+    monkeypatch.setattr(pairs, "free_memory", lambda device: free)
+    if sentence is None:
+        assert load_pair(f"{two[0]} + {two[1]}")
+        return
+    with pytest.raises(ModelUnavailable, match=sentence):
+        load_pair(f"{two[0]} + {two[1]}")
+
+
+def test_on_a_gpu_the_pair_names_the_precision_and_each_side_has_its_own_memory(two, monkeypatch):
+    loaded, checked = [], []
+
+    def record(folder, **options):
+        loaded.append(options)
+        return load_model(folder, **(options | {"device": "cpu"}))
+
+    load_model = pairs.load_model
+    monkeypatch.setattr(pairs, "load_model", record)
+    monkeypatch.setattr(pairs, "target_device", lambda: "cuda")
+    monkeypatch.setattr(
+        pairs, "check_memory", lambda device, needs: checked.append((device, [size for _, size in needs]))
+    )
+    pair = load_pair(f"{two[0]} + {two[1]}")
+    assert (loaded[0]["precision"], loaded[0]["device"]) == ("bfloat16", "cuda")
+    (gpu, [target]), (cpu, [draft]) = checked
+    assert (gpu, cpu) == ("cuda", "cpu") and target == draft == 2 * sum(p.numel() for p in llama().parameters())
+    pair.load_draft()
+    assert loaded[1].get("device", "cpu") == "cpu"
+
+
+def test_free_memory_is_told_in_bytes():
+    free = pairs.free_memory("cpu")
+    assert free is None or 10**7 < free < 10**14
+
+
+@pytest.mark.slow
+def test_the_embedded_pair_is_loaded_like_any_other():
+    pair = load_pair("embedded")
+    assert pair.eos == {2} and pair.prompt_format is None
+    assert pair.draft_label == "duoviz draft (int8)" and pair.target.context_limit == 8192
+    assert pair.draft_version
