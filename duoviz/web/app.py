@@ -4,8 +4,9 @@ import gradio as gr
 
 from duoviz.models.cores import available_cores
 from duoviz.models.pairs import target_device
+from duoviz.web.limits import limits_here
 from duoviz.web.pages.live import live_page
-from duoviz.web.session import Hardware
+from duoviz.web.session import QUEUE_LENGTH, Hardware
 from duoviz.web.theme import CSS, THEME
 
 INTRO = """
@@ -15,11 +16,10 @@ INTRO = """
 what was accepted, and who waited for whom. The text is exactly what the target writes alone.
 """
 
-# Visitors who may wait for the one place on the hardware.
-QUEUE_LENGTH = 20
-
-
 ONE_CORE = "This machine gives the demo one processor core: target and draft take turns on it, so nothing can overlap."
+
+# Each run in the line holds one of Gradio's threads; Gradio's usual 40 are left for all else on the page.
+THREADS = 1 + QUEUE_LENGTH + 40
 
 
 def build_app(hardware: Hardware) -> gr.Blocks:
@@ -28,16 +28,21 @@ def build_app(hardware: Hardware) -> gr.Blocks:
         gr.Markdown(INTRO, elem_id="intro")
         if len(available_cores()) == 1 and target_device() == "cpu":
             gr.Markdown(ONE_CORE)
+        if hardware.limits.on_space:
+            gr.Markdown(hardware.limits.note(), elem_id="limits")
         with gr.Tab("Live"):
             live_page(hardware)
-    return demo.queue(max_size=QUEUE_LENGTH)
+    return demo
 
 
-def serve(**options) -> None:
-    """Build the app, begin to load the default pair, and serve until interrupted; `options` go to Gradio's launch."""
-    hardware = Hardware()
+def serve() -> None:
+    """Build the app, begin to load the default pair, and serve until interrupted."""
+    limits = limits_here()
+    hardware = Hardware(limits)
     hardware.warm_up()
+    # A Space is reached from outside its container.
+    server_name = "0.0.0.0" if limits.on_space else None
     try:
-        build_app(hardware).launch(theme=THEME, css=CSS, **options)
+        build_app(hardware).launch(theme=THEME, css=CSS, server_name=server_name, max_threads=THREADS, ssr_mode=False)
     finally:
         hardware.close()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -33,12 +34,10 @@ def wait_for(url: str, seconds: float) -> None:
             time.sleep(0.2)
 
 
-@pytest.fixture(scope="session")
-def app_url():
-    """`python app.py`, as the README starts it."""
-    port = free_port()
-    environment = os.environ | {"GRADIO_SERVER_PORT": str(port), "GRADIO_ANALYTICS_ENABLED": "False"}
-    process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment)
+@contextmanager
+def served(command, port, **options):
+    """The URL of the app that this command starts on this port."""
+    process = subprocess.Popen(command, **options)
     url = f"http://127.0.0.1:{port}/"
     try:
         wait_for(url, 120)
@@ -46,6 +45,15 @@ def app_url():
     finally:
         process.terminate()
         process.wait(timeout=20)
+
+
+@pytest.fixture(scope="session")
+def app_url():
+    """`python app.py`, as the README starts it."""
+    port = free_port()
+    environment = os.environ | {"GRADIO_SERVER_PORT": str(port), "GRADIO_ANALYTICS_ENABLED": "False"}
+    with served([sys.executable, "app.py"], port, cwd=ROOT, env=environment) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -18,12 +18,16 @@ def open_live(page, url):
 
 def set_tokens(page, count):
     page.get_by_role("button", name="Settings").first.click()
-    box = page.locator("#max-new-tokens input")
+    type_number(page, "max-new-tokens", count)
+
+
+def type_number(page, field, number):
+    box = page.locator(f"#{field} input")
     expect(box).to_be_visible()
     # Typed, not filled: the page must have seen each key before the button is pressed.
     box.click()
     box.press("Control+a")
-    box.press_sequentially(str(count))
+    box.press_sequentially(str(number))
     box.press("Tab")
 
 
@@ -85,9 +89,8 @@ def test_closing_the_tab_frees_the_hardware(browser, app_url):
     context.close()
     client = Client(app_url, verbose=False)
     start = time.monotonic()
-    result = client.submit(
-        "Say hello.", "vanilla", 4, "dynamic", "auto", "batched", "all", "embedded", False, api_name="/generate"
-    ).result(timeout=60)
+    job = client.submit(prompt="Say hello.", method="vanilla", max_new_tokens=4, api_name="/generate")
+    result = job.result(timeout=60)
     assert result["metrics"]["new_tokens"] <= 4
     assert time.monotonic() - start < 15  # the abandoned run alone would take minutes
 
@@ -112,14 +115,30 @@ def test_mistakes_are_told_in_the_page(page, app_url, prompt, count, sentence):
 def test_the_endpoint_ends_with_what_the_command_line_prints(app_url):
     client = Client(app_url, verbose=False)
     job = client.submit(
-        prompt="Name a colour.", method="duodecoding", max_new_tokens=12, sequences="2", budget="5",
-        draft_mode="paper", cores="all", pair="embedded", raw=False, api_name="/generate",
+        prompt="Name a colour.", method="duodecoding", max_new_tokens=12, temperature=0.8, top_k=50, top_p=0.9, seed=3,
+        acceptance="coupled", sequences="2", budget="5", draft_mode="paper", cores="all", pair="embedded", raw=False,
+        api_name="/generate",
     )  # fmt: skip
     result = job.result(timeout=240)
-    assert result["settings"]["sequences"] == 2 and result["settings"]["budget"] == 5
+    chosen = {"temperature": 0.8, "top_k": 50, "top_p": 0.9, "seed": 3, "sequences": 2, "budget": 5}
+    assert chosen.items() <= result["settings"].items()
     assert len(result["token_ids"]) == result["metrics"]["new_tokens"] <= 12
     with pytest.raises(Exception, match="There is no pair named 'nobody'"):
-        client.predict(
-            prompt="Hi", method="vanilla", max_new_tokens=4, sequences="dynamic", budget="auto",
-            draft_mode="batched", cores="all", pair="nobody", raw=False, api_name="/generate",
-        )  # fmt: skip
+        client.predict(prompt="Hi", pair="nobody", api_name="/generate")
+
+
+def test_the_sampling_fields_reach_the_run(page, app_url):
+    open_live(page, app_url)
+    set_tokens(page, 16)
+    for field, value in (("temperature", "1.5"), ("top-k", "90"), ("top-p", "0.95"), ("seed", "11")):
+        type_number(page, field, value)
+    page.locator("#generate").click()
+    expect(page.locator(".dv")).to_have_attribute("data-state", "done", timeout=LOADING)
+    shown = "".join(page.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent)"))
+    prompt, client = page.locator("#prompt textarea").input_value(), Client(app_url, verbose=False)
+    sampled = {"temperature": 1.5, "top_k": 90, "top_p": 0.95, "seed": 11}
+    texts = [client.predict(prompt=prompt, max_new_tokens=16, **chosen)["text"] for chosen in (sampled, {})]
+    assert shown == texts[0] != texts[1]
+    type_number(page, "top-p", "7")
+    page.locator("#generate").click()
+    expect(page.locator(".dv-message")).to_have_text("top_p must be a number from 0.01 to 1, not 7.", timeout=20_000)

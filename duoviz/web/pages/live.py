@@ -1,5 +1,6 @@
 """The Live tab: a prompt, the settings, and the run as it happens."""
 
+import uuid
 from collections.abc import Iterator
 
 import gradio as gr
@@ -7,6 +8,7 @@ import gradio as gr
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import MAX_BUDGET, MAX_SEQUENCES, Settings, parse_number
 from duoviz.models.pairs import PAIRS
+from duoviz.web.limits import Limits
 from duoviz.web.session import USER_ERRORS, Hardware, Run
 from duoviz.web.visualizer import Visualizer, batch
 
@@ -16,102 +18,139 @@ EXAMPLES = [
     "List five ideas for a rainy afternoon with children.",
 ]
 
-PLACE = {"concurrency_id": "hardware", "concurrency_limit": 1}
+
+def whole(number: object) -> object:
+    """A number field may send 12.0 for 12."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
-def settings_from(max_new_tokens, sequences, budget, draft_mode, cores) -> Settings:
+def settings_from(limits: Limits, *, max_new_tokens, top_k, seed, sequences, budget, **others) -> Settings:
     """Settings from what the page or a client sent. Raises SettingsError."""
-    if isinstance(max_new_tokens, float) and max_new_tokens.is_integer():
-        max_new_tokens = int(max_new_tokens)
+    limits.check_tokens(max_new_tokens)
     return Settings(
-        max_new_tokens=max_new_tokens,
+        max_new_tokens=whole(max_new_tokens),
+        top_k=whole(top_k),
+        seed=whole(seed),
         sequences=parse_number("sequences", sequences, word="dynamic"),
         budget=parse_number("budget", budget, word="auto"),
-        draft_mode=draft_mode,
-        cores=cores,
+        **others,
     )
 
 
 def live_page(hardware: Hardware) -> None:
     """Lay out the tab inside the Blocks in force."""
-    runs: dict[str, Run] = {}
-
-    def watch(
-        prompt, method, max_new_tokens, sequences, budget, draft_mode, cores, pair, raw, request: gr.Request
-    ) -> Iterator[str]:
-        """Stream a run into the visualizer."""
-        try:
-            settings = settings_from(max_new_tokens, sequences, budget, draft_mode, cores)
-            run = hardware.start(pair, method, prompt, settings, raw=raw)
-        except USER_ERRORS as error:
-            yield batch(Run().id, 0, [{"type": "error", "message": str(error)}])
-            return
-        runs[request.session_hash] = run
-        try:
-            for number, events in enumerate(run.batches(lambda: hardware.status)):
-                yield batch(run.id, number, events)
-        finally:
-            run.stop.set()
-            runs.pop(request.session_hash, None)
-
-    def generate(prompt, method, max_new_tokens, sequences, budget, draft_mode, cores, pair, raw) -> Iterator[dict]:
-        """Stream a run to a client: the text so far, and last what `--json` prints."""
-        try:
-            settings = settings_from(max_new_tokens, sequences, budget, draft_mode, cores)
-            run = hardware.start(pair, method, prompt, settings, raw=raw)
-        except USER_ERRORS as error:
-            raise gr.Error(str(error)) from None
-        text = ""
-        try:
-            for events in run.batches(lambda: hardware.status):
-                for event in events:
-                    if event["type"] == "iteration":
-                        text += "".join(token["text"] for token in event["iteration"]["committed"])
-                yield {"text": text}
-            if run.error:
-                raise gr.Error(run.error)
-            yield run.summary
-        finally:
-            run.stop.set()
-
-    def stop(request: gr.Request) -> None:
-        """End this visitor's run; what it has produced stays on the page."""
-        if run := runs.get(request.session_hash):
-            run.stop.set()
-
     prompt = gr.Textbox(label="Prompt", value=EXAMPLES[0], lines=2, max_lines=8, elem_id="prompt")
     gr.Examples(EXAMPLES, inputs=prompt, label="Try one of these")
     with gr.Row():
         go = gr.Button("Generate", variant="primary", elem_id="generate")
         halt = gr.Button("Stop", variant="stop", elem_id="stop")
     with gr.Accordion("Settings", open=False):
-        with gr.Row():
-            method = gr.Dropdown(list(METHODS), value="duodecoding", label="Method")
-            max_new_tokens = gr.Number(128, label="Most new tokens", precision=0, elem_id="max-new-tokens")
-            sequences = gr.Dropdown(
-                ["dynamic", *map(str, range(1, MAX_SEQUENCES + 1))],
-                value="dynamic",
-                label="Draft sequences k",
-                info="dynamic: as many as the threshold θ says",
-            )
-            budget = gr.Textbox("auto", label="Draft budget γ", info=f"auto (measured), or 1 to {MAX_BUDGET}")
-        with gr.Row():
-            draft_mode = gr.Dropdown(
-                ["batched", "paper"],
-                value="batched",
-                label="How sequences are drafted",
-                info="batched: all together; paper: one after another",
-            )
-            cores = gr.Dropdown(
-                ["all", "target"], value="all", label="Cores for vanilla", info="target: only the target's share"
-            )
-            pair = gr.Dropdown(list(PAIRS), value="embedded", label="Models", allow_custom_value=True)
-            raw = gr.Checkbox(False, label="No chat template", info="continue the text as it is")
+        inputs = {"prompt": prompt} | settings_fields(hardware.limits)
     visualizer = Visualizer(elem_id="visualizer")
-    inputs = [prompt, method, max_new_tokens, sequences, budget, draft_mode, cores, pair, raw]
-    gr.on(
-        [go.click, prompt.submit], watch, inputs, visualizer, show_progress="hidden", api_visibility="private", **PLACE
-    )
-    halt.click(stop, queue=False, api_visibility="private")
     client, answer = gr.Button(visible=False), gr.JSON(visible=False)
-    client.click(generate, inputs, answer, api_name="generate", **PLACE)
+    connect(hardware, inputs, go=go, halt=halt, visualizer=visualizer, client=client, answer=answer)
+
+
+def settings_fields(limits: Limits) -> dict[str, gr.components.Component]:
+    """Lay out the settings; each field under its name on the command line."""
+    fields = {}
+    with gr.Row():
+        fields["method"] = gr.Dropdown(list(METHODS), value="duodecoding", label="Method")
+        fields["max_new_tokens"] = gr.Number(128, label="Most new tokens", elem_id="max-new-tokens")
+        fields["pair"] = gr.Dropdown(
+            list(PAIRS), value="embedded", label="Models", allow_custom_value=not limits.on_space
+        )
+    with gr.Row():
+        fields["temperature"] = gr.Number(
+            0, label="Temperature", info="0: always the most probable token", step=0.1, elem_id="temperature"
+        )
+        fields["top_k"] = gr.Number(0, label="Top-k", info="only the k most probable tokens; 0: all", elem_id="top-k")
+        fields["top_p"] = gr.Number(
+            1, label="Top-p", info="only the most probable, up to this share; 1: all", step=0.05, elem_id="top-p"
+        )
+        fields["seed"] = gr.Number(0, label="Seed", info="the same seed gives the same text", elem_id="seed")
+        fields["acceptance"] = gr.Dropdown(
+            ["coupled", "rejection"],
+            value="coupled",
+            label="Acceptance",
+            info="coupled: the text is exactly what the target alone would draw; "
+            "rejection: the classical rule, equal in distribution",
+            scale=2,
+        )
+    with gr.Row():
+        fields["sequences"] = gr.Dropdown(
+            ["dynamic", *map(str, range(1, MAX_SEQUENCES + 1))],
+            value="dynamic",
+            label="Draft sequences k",
+            info="dynamic: as many as the threshold θ says",
+        )
+        fields["budget"] = gr.Textbox("auto", label="Draft budget γ", info=f"auto (measured), or 1 to {MAX_BUDGET}")
+        fields["draft_mode"] = gr.Dropdown(
+            ["batched", "paper"],
+            value="batched",
+            label="How sequences are drafted",
+            info="batched: all at once; paper: one by one",
+        )
+        fields["cores"] = gr.Dropdown(
+            ["all", "target"], value="all", label="Cores for vanilla", info="target: only the target's share"
+        )
+    fields["raw"] = gr.Checkbox(False, label="No chat template", info="continue the text as it is")
+    return fields
+
+
+def connect(hardware: Hardware, inputs: dict, *, go, halt, visualizer, client, answer) -> None:
+    """Bind the buttons and the endpoint `generate` to runs on the hardware, which keeps its own line."""
+    runs: dict[str, Run] = {}
+    unlimited = {"inputs_kwargs": inputs, "concurrency_limit": None}
+
+    def start(prompt, method, pair, raw, **chosen) -> Run:
+        return hardware.start(pair, method, prompt, settings_from(hardware.limits, **chosen), raw=raw)
+
+    def watch(request: gr.Request, **sent) -> Iterator[str]:
+        """Stream a run into the visualizer."""
+        try:
+            run = start(**sent)
+        except USER_ERRORS as error:
+            yield batch(uuid.uuid4().hex, 0, [{"type": "error", "message": str(error)}])
+            return
+        runs[request.session_hash] = run
+        try:
+            for number, events in enumerate(hardware.batches(run)):
+                yield batch(run.id, number, events)
+        finally:
+            if runs.get(request.session_hash) is run:
+                del runs[request.session_hash]
+
+    def generate(**sent) -> Iterator[dict]:
+        """Stream a run to a client: the text so far, and last what `--json` prints."""
+        try:
+            run = start(**sent)
+        except USER_ERRORS as error:
+            raise gr.Error(str(error), print_exception=False) from None
+        text = ""
+        for events in hardware.batches(run):
+            for event in events:
+                if event["type"] == "iteration":
+                    text += "".join(token["text"] for token in event["iteration"]["committed"])
+            yield {"text": text}
+        if run.error:
+            raise gr.Error(run.error, print_exception=False)
+        yield run.summary
+
+    def stop(request: gr.Request) -> None:
+        """End this visitor's run; what it has produced stays on the page."""
+        if run := runs.get(request.session_hash):
+            run.stop.set()
+
+    gr.on(
+        [go.click, inputs["prompt"].submit],
+        watch,
+        None,
+        visualizer,
+        show_progress="hidden",
+        api_visibility="private",
+        **unlimited,
+    )
+    # Not queued, so that it reaches a run however many others wait.
+    halt.click(stop, queue=False, api_visibility="private")
+    client.click(generate, None, answer, api_name="generate", **unlimited)

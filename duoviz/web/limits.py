@@ -1,0 +1,47 @@
+"""What one run may ask of this machine."""
+
+import os
+from dataclasses import dataclass
+
+from duoviz.decoding.settings import MAX_NEW_TOKENS, SettingsError
+from duoviz.models.pairs import PAIRS, UnknownPair, find_pair
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """run_seconds: how long a run may decode. On a Space, which many share, all limits are lower."""
+
+    on_space: bool = False
+    run_seconds: float = 600
+    new_tokens: int = MAX_NEW_TOKENS
+
+    def check_pair(self, pair: str) -> None:
+        """Raise UnknownPair unless the pair is in the registry or, off a Space, two models as TARGET + DRAFT."""
+        if self.on_space and pair not in PAIRS:
+            raise UnknownPair(f"There is no pair named {pair!r} on this Space; there are: {', '.join(PAIRS)}.")
+        find_pair(pair)
+
+    def check_tokens(self, count: object) -> None:
+        """Raise SettingsError where a Space would have to write too much; all else is for Settings to check."""
+        if self.on_space and isinstance(count, int | float) and count > self.new_tokens:
+            raise SettingsError(
+                f"On this Space a run may have at most {self.new_tokens} new tokens; "
+                "run duoviz on your own machine for more."
+            )
+
+    def time_over(self) -> str:
+        """What a visitor is told whose run has had its time."""
+        return f"Stopped: a run may take {self.run_seconds:g} seconds here."
+
+    def note(self) -> str:
+        """The line that the page shows on a Space."""
+        return (
+            f"On this Space a run may have at most {self.new_tokens} new tokens and take {self.run_seconds:g} seconds."
+        )
+
+
+def limits_here() -> Limits:
+    """The limits of a Space where the environment says that this is one."""
+    if os.environ.get("SPACE_ID"):
+        return Limits(on_space=True, run_seconds=60, new_tokens=256)
+    return Limits()

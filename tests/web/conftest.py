@@ -1,0 +1,68 @@
+"""Hardware whose pair is tiny."""
+
+import time
+
+import pytest
+
+from duoviz.decoding import METHODS
+from duoviz.decoding.iteration import Stopped
+from duoviz.decoding.settings import Settings
+from duoviz.web import session
+from duoviz.web.limits import Limits
+from duoviz.web.session import Hardware
+from tests.conftest import tiny_pair
+
+
+@pytest.fixture
+def make_hardware(monkeypatch):
+    """Hardware with these limits that loads its pairs with `load(name, progress)`."""
+    made = []
+
+    def make(load=lambda name, progress: tiny_pair(), **limits):
+        monkeypatch.setattr(session, "load_pair", load)
+        made.append(Hardware(Limits(**limits)))
+        return made[-1]
+
+    yield make
+    for hardware in made:
+        hardware.close()
+
+
+@pytest.fixture
+def hardware(make_hardware):
+    return make_hardware()
+
+
+@pytest.fixture
+def endless(monkeypatch):
+    """The name of a method that writes nothing and ends when it is told to."""
+
+    def forever(pair, prompt_ids, settings):
+        while not pair.stopped():
+            time.sleep(0.002)
+        raise Stopped
+        yield
+
+    monkeypatch.setitem(METHODS, "endless", forever)
+    return "endless"
+
+
+def start(hardware, **changes):
+    arguments = {
+        "pair": "embedded",
+        "method": "duodecoding",
+        "prompt": "hello",
+        "settings": Settings(max_new_tokens=30),
+    }
+    return hardware.start(**(arguments | changes), raw=False)
+
+
+def events_of(hardware, run):
+    return [event for events in hardware.batches(run) for event in events]
+
+
+def wait_until(condition, seconds=10):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not come to pass"
+        time.sleep(0.005)

@@ -1,0 +1,58 @@
+"""What a Space allows, and what anyone's own machine does."""
+
+import pytest
+
+from duoviz.decoding.settings import SettingsError
+from duoviz.models.pairs import UnknownPair
+from duoviz.web.app import build_app
+from duoviz.web.limits import limits_here
+from tests.web.conftest import events_of, start
+
+
+@pytest.fixture(params=["", "someone/duoviz"], ids=["own machine", "Space"])
+def space(request, monkeypatch):
+    monkeypatch.setenv("SPACE_ID", request.param)
+    return bool(request.param)
+
+
+def test_pairs(space):
+    limits = limits_here()
+    limits.check_pair("embedded")
+    with pytest.raises(UnknownPair, match="no pair named 'nobody'"):
+        limits.check_pair("nobody")
+    if space:
+        with pytest.raises(UnknownPair):
+            limits.check_pair("big + small")
+    else:
+        limits.check_pair("big + small")
+
+
+def test_tokens(space):
+    limits = limits_here()
+    limits.check_tokens(256)
+    # Off a Space, what is too much is for Settings to say.
+    if space:
+        with pytest.raises(SettingsError, match="On this Space a run may have at most 256 new tokens; run duoviz on"):
+            limits.check_tokens(257.0)
+    else:
+        limits.check_tokens(5000)
+
+
+def test_time(space):
+    assert limits_here().run_seconds == (60 if space else 600)
+
+
+def test_the_page_tells_a_spaces_limits_in_one_line(space, make_hardware):
+    hardware = make_hardware(**vars(limits_here()))
+    page = build_app(hardware)
+    shown = [block.value for block in page.blocks.values() if getattr(block, "elem_id", None) == "limits"]
+    assert shown == (["On this Space a run may have at most 256 new tokens and take 60 seconds."] if space else [])
+    (models,) = [block for block in page.blocks.values() if getattr(block, "label", None) == "Models"]
+    assert models.allow_custom_value is not space
+
+
+def test_on_a_space_no_run_with_other_models_is_put_into_the_line(make_hardware):
+    hardware = make_hardware(on_space=True)
+    with pytest.raises(UnknownPair):
+        start(hardware, pair="big + small")
+    assert events_of(hardware, start(hardware))[-1]["type"] == "end"

@@ -1,0 +1,123 @@
+"""What the Live tab makes of what the page or a client sends, and whose run is whose."""
+
+import json
+import weakref
+from types import SimpleNamespace
+
+import pytest
+
+from duoviz.decoding.settings import Settings, SettingsError
+from duoviz.web.app import build_app
+from duoviz.web.limits import Limits
+from duoviz.web.pages.live import settings_from
+from duoviz.web.visualizer import batch
+from tests.web.conftest import wait_until
+
+SENT = {
+    "max_new_tokens": 12.0, "temperature": 0, "top_k": 0, "top_p": 1, "seed": 0, "acceptance": "coupled",
+    "sequences": "dynamic", "budget": "auto", "draft_mode": "batched", "cores": "all",
+}  # fmt: skip
+
+
+def test_the_page_sends_numbers_as_floats_and_text():
+    sent = SENT | {"top_k": 40.0, "seed": 7.0, "temperature": 0.7, "top_p": 0.9, "sequences": "3", "budget": " 7"}
+    expected = Settings(max_new_tokens=12, top_k=40, seed=7, temperature=0.7, top_p=0.9, sequences=3, budget=7)
+    settings = settings_from(Limits(), **sent)
+    assert settings == expected
+    assert all(isinstance(value, int) for value in (settings.max_new_tokens, settings.top_k, settings.seed))
+
+
+@pytest.mark.parametrize("name", ["max_new_tokens", "temperature", "top_k", "top_p", "seed"])
+@pytest.mark.parametrize("value", [None, float("nan"), float("inf"), -1.5, "many", True])
+def test_numbers_that_cannot_be_are_told_by_name(name, value):
+    for limits in (Limits(), Limits(on_space=True)):
+        with pytest.raises(SettingsError, match=f"{name} must be|On this Space"):
+            settings_from(limits, **SENT | {name: value})
+
+
+def functions(hardware):
+    """The page's functions by name."""
+    return {each.name: each.fn for each in build_app(hardware).fns.values()}
+
+
+def visitor(name):
+    return SimpleNamespace(session_hash=name)
+
+
+def asked(**changes):
+    return {"prompt": "hello", "method": "duodecoding", "pair": "embedded", "raw": False} | SENT | changes
+
+
+def events_in(values):
+    return [event for value in values for event in json.loads(value)["events"]]
+
+
+def test_each_stop_button_ends_its_own_visitors_run(hardware, endless):
+    page = functions(hardware)
+    streams = {name: page["watch"](visitor(name), **asked(method=endless)) for name in ("ann", "ben", "cat")}
+    for stream in streams.values():
+        next(stream)
+    ann, ben, cat = hardware.line
+    page["stop"](visitor("ben"))
+    assert events_in(streams["ben"])[-1]["end"]["stopped"] == "stopped"
+    assert hardware.line == [ann, cat] and not ann.stop.is_set() and not cat.stop.is_set()
+    page["stop"](visitor("nobody"))
+    page["stop"](visitor("ann"))
+    assert events_in(streams["ann"])[-1]["end"]["stopped"] == "stopped"
+    wait_until(lambda: cat.deadline)
+    assert hardware.line == [cat]
+
+
+def test_the_stop_button_ends_a_visitors_latest_run(hardware, endless):
+    page = functions(hardware)
+    earlier, latest = (page["watch"](visitor("ann"), **asked(method=endless)) for _ in range(2))
+    next(earlier), next(latest)
+    earlier.close()
+    page["stop"](visitor("ann"))
+    assert events_in(latest)[-1]["end"]["stopped"] == "stopped"
+
+
+def test_a_closed_page_frees_its_place(hardware, endless):
+    page = functions(hardware)
+    streams = [page["watch"](visitor(name), **asked(method=endless)) for name in ("ann", "ben", "cat")]
+    for stream in streams:
+        next(stream)
+    left = weakref.ref(hardware.line[1])
+    streams[1].close()
+    assert len(hardware.line) == 2
+    streams[0].close()
+    wait_until(lambda: hardware.line[0].deadline)
+    streams[2].close()
+    assert not hardware.line
+    # Nor is what it asked for kept.
+    del stream
+    wait_until(lambda: left() is None)
+
+
+def test_mistakes_are_told_in_the_page(hardware):
+    page = functions(hardware)
+    for changes, sentence in (
+        ({"prompt": ""}, "The prompt is empty"),
+        ({"max_new_tokens": 0}, "max_new_tokens must be a whole number from 1 to 4096"),
+        ({"temperature": 3}, "temperature must be a number from 0 to 2"),
+        ({"pair": "nobody"}, "There is no pair named 'nobody'"),
+    ):
+        (event,) = events_in(page["watch"](visitor("ann"), **asked(**changes)))
+        assert event["type"] == "error" and sentence in event["message"]
+
+
+def test_a_space_tells_its_own_limit_on_tokens(make_hardware):
+    page = functions(make_hardware(on_space=True, new_tokens=256))
+    for count in (257, 5000.0):
+        (event,) = events_in(page["watch"](visitor("ann"), **asked(max_new_tokens=count)))
+        assert event["message"].startswith("On this Space a run may have at most 256 new tokens")
+
+
+def test_the_endpoint_ends_with_the_summary(hardware):
+    *texts, summary = functions(hardware)["generate"](**asked())
+    assert texts[-1] == {"text": summary["text"]} and summary["metrics"]["new_tokens"] == 12
+
+
+def test_batches_of_a_run_are_never_equal():
+    assert batch("run", 0, []) != batch("run", 1, [])
+    assert json.loads(batch("run", 2, [{"type": "status", "text": "é"}]))["events"][0]["text"] == "é"
