@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from duoviz import runner
+from duoviz.decoding import METHODS
 from duoviz.decoding.budget import CONTEXTS, LiveCosts, cost_model, draft_budget
 from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.settings import Settings, parse_number
@@ -48,7 +49,7 @@ def parser() -> Parser:
 
     one = commands.add_parser("generate", help="answer one prompt")
     one.add_argument("prompt")
-    one.add_argument("--method", default="duodecoding", help="vanilla or duodecoding (default)")
+    one.add_argument("--method", default="duodecoding", help=f"one of: {', '.join(METHODS)}; default: duodecoding")
     add_decoding_options(one)
     one.add_argument("--trace", type=Path, metavar="FILE", help="write the run's trace (.duoviz.json)")
     one.add_argument("--json", action="store_true", help="print one JSON object as the last line")

@@ -17,6 +17,7 @@ from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.settings import Settings, SettingsError
+from duoviz.decoding.speculative import draft_in_turn
 from duoviz.models.cores import on_cores
 from duoviz.models.embedded import ModelUnavailable
 from duoviz.models.linear import ROW_COUNTS
@@ -31,6 +32,7 @@ USER_ERRORS = (DraftDied, ModelUnavailable, PromptError, SettingsError, UnknownP
 
 # Methods whose draft works at the same time as the target, so that the target gets its share of cores only.
 PARALLEL_METHODS = {"duodecoding"}
+DRAFT_METHODS = PARALLEL_METHODS | {"speculative"}
 
 
 def check_method(method: str) -> None:
@@ -54,12 +56,14 @@ def target_on(pair: Pair, cores: tuple[int, ...]) -> Iterator[None]:
         yield
 
 
-def prepare(pair: Pair, method: str) -> CostModel | None:
+def prepare(pair: Pair, method: str, settings: Settings = Settings()) -> CostModel | None:
     """Start the draft and measure the costs, where the method needs them. Raises DraftDied."""
-    if method not in PARALLEL_METHODS:
+    if method not in DRAFT_METHODS:
         return None
-    with target_on(pair, pair.cores.target):
-        return cost_model(pair, running_draft(pair))
+    with target_on(pair, target_cores(pair, method, settings)):
+        if method in PARALLEL_METHODS:
+            return cost_model(pair, running_draft(pair))
+        return cost_model(pair, draft_in_turn(pair), in_turn=True)
 
 
 def stream(pair: Pair, method: str, prompt: str, settings: Settings, *, raw: bool = False) -> Iterator[dict]:
@@ -71,7 +75,7 @@ def stream(pair: Pair, method: str, prompt: str, settings: Settings, *, raw: boo
     """
     check_method(method)
     prompt_ids = pair.encode(prompt, raw=raw)
-    costs = prepare(pair, method)
+    costs = prepare(pair, method, settings)
     cores = target_cores(pair, method, settings)
     yield {"type": "header", "header": header(pair, method, prompt, prompt_ids, settings, raw, costs, cores)}
     iterations, message = [], None
@@ -110,13 +114,12 @@ def header(
 ) -> dict:
     """The trace's header."""
     target = {"name": pair.target.label, "device": pair.target_device_label(cores), "precision": pair.target.precision}
-    draft = {"name": pair.draft_label, "device": pair.draft_device_label(), "precision": pair.draft_precision}
     return {
         "schema": SCHEMA_VERSION,
         "method": method,
         "pair": pair.name,
         "target": target,
-        "draft": draft if method in PARALLEL_METHODS else None,
+        "draft": draft_header(pair, method, target["device"]),
         "can_overlap": method in PARALLEL_METHODS and pair.cores.can_overlap,
         "settings": {**asdict(settings), "raw": raw},
         "prompt": prompt,
@@ -125,6 +128,16 @@ def header(
         "versions": versions(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def draft_header(pair: Pair, method: str, target_device: str) -> dict | None:
+    """The draft's part of the header, None for methods without one."""
+    if method in PARALLEL_METHODS:
+        return {"name": pair.draft_label, "device": pair.draft_device_label(), "precision": pair.draft_precision}
+    if method in DRAFT_METHODS:
+        model = draft_in_turn(pair).loop.model
+        return {"name": model.label, "device": target_device, "precision": model.precision}
+    return None
 
 
 def calibration(costs: CostModel) -> dict:

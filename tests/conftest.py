@@ -94,7 +94,9 @@ def tiny_pair(*, seed: int = 0, noise: float = 0.15, eos: frozenset = frozenset(
     pair.resources["draft"] = InlineDraft(lean(near_copy(model, noise)))
     target = tuple(0.006 + 0.0002 * rows for rows in ROW_COUNTS)
     draft = tuple(0.001 + 0.0001 * k for k in range(8))
+    pair.resources["draft in turn"] = pair.resources["draft"]
     pair.resources["costs"] = CostModel((target, target), (draft, draft))
+    pair.resources["costs in turn, 1 threads"] = pair.resources["costs"]
     return pair
 
 

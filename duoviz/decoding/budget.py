@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -98,6 +99,20 @@ def steps_in(seconds: float, costs: LiveCosts, k: int, context: int) -> int:
     return 2 + int((seconds - 2 * single) / costs.draft_time(k, context) + 1e-6)
 
 
+def speculative_budget(costs: LiveCosts, acceptance: float, *, context: int) -> int:
+    """γ of SpS: the one with the most expected tokens a second when draft and target take turns.
+
+    With acceptance α per tested position, an iteration commits (1 − α^(γ+1)) / (1 − α) tokens and
+    takes γ·T_draft + T_target(γ + 1).
+    """
+
+    def speed(budget: int) -> float:
+        tokens = sum(acceptance**n for n in range(budget + 1))
+        return tokens / (budget * costs.draft_time(1, context) + costs.target_time(budget + 1, context))
+
+    return max(range(1, MAX_BUDGET + 1), key=speed)
+
+
 def plan_draft(costs: LiveCosts, settings: Settings, *, rows: int, context: int, longest: int, number: int) -> Plan:
     """What to draft in round `number` while the target works on `rows` rows."""
     if settings.budget == "auto":
@@ -126,6 +141,20 @@ def calibrate(pair: Pair, draft: Draft, *, seconds: float = 1.5) -> CostModel:
     return CostModel(tuple(target_times), tuple(draft_times))
 
 
+def calibrate_in_turn(pair: Pair, draft: Draft, *, seconds: float = 1.0) -> CostModel:
+    """Measure the cost model of two models that take turns on the same cores; `seconds` for each side and context."""
+    target_times, draft_times = [], []
+    for context in CONTEXTS:
+        end = time.perf_counter() + seconds
+        target_times.append(
+            measure_target(pair.target, context=context, until=lambda end=end: time.perf_counter() > end)
+        )
+        draft.submit(MeasureRequest(context, seconds))
+        times = draft.result()
+        draft_times.append(tuple(times[k] for k in range(1, MAX_SEQUENCES + 1)))
+    return CostModel(tuple(target_times), tuple(draft_times))
+
+
 def measure_target(model: LanguageModel, *, context: int, until: Callable[[], bool]) -> tuple[float, ...]:
     """Median seconds of one forward for each row count; three or more of each, the first left out.
 
@@ -144,19 +173,24 @@ def measure_target(model: LanguageModel, *, context: int, until: Callable[[], bo
     return tuple(sorted(taken[1:])[len(taken[1:]) // 2] for taken in times.values())
 
 
-def cost_model(pair: Pair, draft: Draft, *, fresh: bool = False) -> CostModel:
-    """The pair's cost model on this machine: kept with the pair, else from the cache folder, else measured."""
-    if "costs" in pair.resources and not fresh:
-        return pair.resources["costs"]
-    device = pair.target_device_label(pair.cores.target)
+def cost_model(pair: Pair, draft: Draft, *, in_turn: bool = False, fresh: bool = False) -> CostModel:
+    """The pair's cost model on this machine: kept with the pair, else from the cache folder, else measured.
+
+    in_turn: both sides use the cores in force one after the other; else each has its own share.
+    """
+    threads = torch.get_num_threads()
+    name = f"costs in turn, {threads} threads" if in_turn else "costs"
+    if name in pair.resources and not fresh:
+        return pair.resources[name]
+    device = pair.target_device_label(pair.cores.all if in_turn else pair.cores.target)
     machine = f"{device} {pair.cores} {machine_name()} {torch.__version__}"
-    key = f"{machine} {pair.name} {pair.target.label} {pair.draft_version}"
+    key = f"{name} {machine} {pair.name} {pair.target.label} {pair.draft_version}"
     file = cache_folder() / f"costs-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
     costs = None if fresh else stored_costs(file)
     if costs is None:
-        costs = calibrate(pair, draft)
+        costs = calibrate_in_turn(pair, draft) if in_turn else calibrate(pair, draft)
         remember(file, {"for": key, **asdict(costs)})
-    pair.resources["costs"] = costs
+    pair.resources[name] = costs
     return costs
 
 

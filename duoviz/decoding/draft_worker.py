@@ -59,7 +59,8 @@ class MeasureRequest:
 class RowRequest:
     """The distribution that the draft drew from after a row of the target's forward, float64 [vocab].
 
-    Row 0 is after the verified text, row i after the i-th pending token.
+    Row 0 is after the verified text, row i after the i-th pending token; rows beyond are after the
+    tokens of the first sequence drafted since.
     """
 
     row: int
@@ -122,8 +123,8 @@ class DraftLoop:
             self.model.crop(request.crop)
 
     def row(self, row: int) -> Tensor:
-        """See RowRequest: the pending tokens' rows, then the one that all first tokens share."""
-        return [*self.pending_rows, self.drafted.branches[0].rows[0]][row]
+        """See RowRequest: the first sequence's first row is the one that all first tokens share."""
+        return [*self.pending_rows, *self.drafted.branches[0].rows][row]
 
 
 def measure_steps(model: LanguageModel, *, context: int, seconds: float) -> dict[int, float]:

@@ -20,7 +20,7 @@ def metrics(trace: dict) -> dict:
         ) | {"new_tokens": 0, "target_forwards": 0, "wall": 0.0}
     wall = iterations[-1]["sync"]
     committed = [token for each in iterations for token in each["committed"]]
-    drafted = sum(node["source"] != "target" for each in iterations for node in each["drafted"])
+    drafted = proposals(iterations)
     tested = sum(each["verdict"]["tested"] for each in iterations)
     accepted = sum(each["verdict"]["accepted"] for each in iterations)
     target = [(each["target"]["start"], each["target"]["end"]) for each in iterations]
@@ -39,6 +39,15 @@ def metrics(trace: dict) -> dict:
         "target_forwards": len(iterations),
         "wall": wall,
     }
+
+
+def proposals(iterations: list[dict]) -> int:
+    """How many tokens were proposed; those that were pending when an iteration began had been proposed before."""
+    proposed = carried = 0
+    for each in iterations:
+        proposed += sum(node["source"] != "target" for node in each["drafted"] + each["checked"]) - carried
+        carried = sum(node["status"] == "pending" for node in each["drafted"])
+    return proposed
 
 
 def total(intervals: Iterable[Interval]) -> float:

@@ -53,15 +53,17 @@ run cut short; only two of eight candidates are shown):
 
 mode: `prefill`, `pre` (nothing was pending), `post` (something was); null for methods other than DuoDecoding.
 can_overlap: whether both sides can work at the same time; not on one core, and not without a draft.
-checked: the pending tokens that this iteration's target forward verified, a tree: `parent` is an
+checked: the tokens that this iteration's target forward verified, a tree: `parent` is an
   index into the same list, -1 is the end of the verified text.
-drafted: the tree drafted at the same time; its root (-1) is the end of `checked`.
+drafted: the tree drafted at the same time, by methods that work in parallel; its root (-1) is the end
+  of `checked`.
 q: the probability of the token in the distribution that the draft drew it from; p: in the one that
   the target draws from, null where the token was not tested. Both are after temperature, top-k and
   top-p (greedy: at temperature 1); the candidates' p and θ are the draft's at the temperature alone.
 status: `pending`, `accepted`, `rejected`, `discarded` (hung on a rejected token, or a branch not
   taken), `correction` (the target's own token), `window` (Lookahead's).
-verdict.outcome: `hit`, `miss`, `rejection`, or `none` (nothing was tested);
+verdict.outcome: `hit` (all that was tested was accepted), `miss` (the pending tokens were, no first
+  token was), `rejection`, or `none` (nothing was tested);
   tested: positions at which a drafted token met the target's; sequence: which branch was taken, from 1.
 gap: how far, in logits, the next best token was from being the target's (greedy: the top-1 logit minus
   the top-2; sampled: the same with the noise added); null where no other token could be drawn, and
@@ -69,8 +71,8 @@ gap: how far, in logits, the next best token was from being the target's (greedy
 budget is γ, theta θ, sequences k; factors: how many times longer than calibrated the target's
   forwards and the draft's steps have been taking; all null for methods without them.
 sync: when both sides' results were in.
-end.stopped: `eos`, `length`, `context`, `stopped` (by the user), `time` (the run's
-  time limit) or `error` (with `message`).
+end.stopped: `eos`, `length`, `context`, `stopped` (by the user), `time` (the
+  run's time was over) or `error`; the last two with `message`.
 """
 
 SCHEMA_VERSION = 1
