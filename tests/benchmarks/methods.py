@@ -1,4 +1,4 @@
-"""One table, one run: vanilla on all cores and on the target's, DuoDecoding, transformers.generate.
+"""One table, one run: vanilla on all cores and on the target's, SpS, DuoDecoding, transformers.generate.
 
     python -m tests.benchmarks.methods [--prompts-per-task 1] [--max-new-tokens 128]
 
@@ -68,7 +68,9 @@ def main() -> None:
     rows, references = [], []
     reference_row(model, pair, prompts[0], 16)
     for prompt in prompts:
-        rows += runner.compare(pair, [prompt], ["vanilla", "duodecoding"], settings, warmups=int(not rows))
+        rows += runner.compare(
+            pair, [prompt], ["vanilla", "speculative", "duodecoding"], settings, warmups=int(not rows)
+        )
         references.append(reference_row(model, pair, prompt, options.max_new_tokens))
 
     print(f"{runner.versions()}, {pair.cores}, {pair.target_device_label(pair.cores.all)}, {len(prompts)} prompts")

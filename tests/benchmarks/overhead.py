@@ -10,6 +10,7 @@ process spends in each of its own steps. Exits with 1 where the median loss is 5
 """
 
 import argparse
+import importlib
 import sys
 import time
 from collections import defaultdict
@@ -17,7 +18,6 @@ from collections.abc import Callable
 from statistics import median
 
 from duoviz import runner
-from duoviz.decoding import duodecoding
 from duoviz.decoding.budget import LiveCosts
 from duoviz.decoding.settings import Settings
 from duoviz.models.pairs import load_pair
@@ -64,6 +64,8 @@ def timed(function: Callable, taken: list[float]) -> Callable:
 def watch_steps() -> dict[str, list[float]]:
     """Time the main process's own steps from now on."""
     taken: dict[str, list[float]] = defaultdict(list)
+    # The package's attribute of this name is the method, not its module.
+    duodecoding = importlib.import_module("duoviz.decoding.duodecoding")
     for name, owner, attribute in (
         ("verification", duodecoding, "synchronise"),
         ("budget and plan", duodecoding, "plan_draft"),
