@@ -18,7 +18,7 @@ from duoviz.decoding import draft_worker
 from duoviz.decoding.draft_worker import DraftDied
 from tests import faults_child
 from tests.conftest import tiny_pair
-from tests.faults_child import SETTINGS, pair_with_draft
+from tests.faults_child import SETTINGS, pair_with_draft, warm_up
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -51,8 +51,9 @@ def report(**options) -> dict:
 
 def test_a_draft_that_is_killed_or_hangs_ends_its_run_and_the_next_run_starts_another(vanilla_text, monkeypatch):
     pair = pair_with_draft()
-    monkeypatch.setattr(draft_worker, "ANSWER_TIMEOUT", 1.0)
     for sent, sentence in ((signal.SIGKILL, "The draft process died"), (signal.SIGSTOP, "did not answer within")):
+        warm_up(pair)
+        monkeypatch.setattr(draft_worker, "ANSWER_TIMEOUT", 1.0)
         events, trace = runner.stream(pair, "duodecoding", "hello", SETTINGS), runner.new_trace()
         add_until_drafts_are_used(trace, events)
         process = pair.resources["draft"].process
@@ -64,7 +65,7 @@ def test_a_draft_that_is_killed_or_hangs_ends_its_run_and_the_next_run_starts_an
         kept = trace["end"]["text"]
         assert kept and kept != vanilla_text and vanilla_text.startswith(kept)
         assert not process.is_alive()
-    monkeypatch.undo()
+        monkeypatch.undo()
     assert run(pair)["end"]["text"] == vanilla_text
     pair.resources["draft"].close()
 
@@ -93,8 +94,9 @@ def test_a_draft_that_ends_while_it_starts(vanilla_text):
 
 def test_a_slow_draft_changes_no_token(vanilla_text):
     pair, trace = pair_with_draft(faults_child.load_slow_draft), runner.new_trace()
+    warm_up(pair)
     events = runner.stream(pair, "duodecoding", "hello", replace(SETTINGS, budget=2))
-    for _ in range(8):
+    for _ in range(4):
         add_until_drafts_are_used(trace, events)
     events.close()
     pair.resources["draft"].close()

@@ -39,9 +39,9 @@ def test_vanilla_equals_transformers():
 def test_equals_vanilla_in_every_combination(noise):
     pair = tiny_pair(noise=noise)
     for prompt in PROMPTS[:2]:
-        expected = tokens(vanilla, pair, prompt, Settings(max_new_tokens=60))
+        expected = tokens(vanilla, pair, prompt, Settings(max_new_tokens=40))
         for settings in COMBINATIONS:
-            assert tokens(duodecoding, pair, prompt, settings) == expected, settings
+            assert tokens(duodecoding, pair, prompt, replace(settings, max_new_tokens=40)) == expected, settings
 
 
 SAMPLED = [
@@ -54,11 +54,13 @@ SAMPLED = [
 @pytest.mark.parametrize("sampling", SAMPLED)
 def test_sampled_text_is_seeded_vanillas_in_every_combination(sampling):
     pair = tiny_pair(noise=0.2)
-    for seed in (0, 1):
-        changes = {**sampling, "seed": seed, "max_new_tokens": 40}
-        expected = tokens(vanilla, pair, PROMPTS[0], Settings(**changes))
-        for settings in COMBINATIONS:
-            assert tokens(duodecoding, pair, PROMPTS[0], replace(settings, **changes)) == expected, settings
+    expected = {}
+    for number, settings in enumerate(COMBINATIONS):
+        settings = replace(settings, **sampling, seed=number % 4, max_new_tokens=40)
+        if settings.seed not in expected:
+            expected[settings.seed] = tokens(vanilla, pair, PROMPTS[0], settings)
+        assert tokens(duodecoding, pair, PROMPTS[0], settings) == expected[settings.seed], settings
+    assert len(set(map(tuple, expected.values()))) == 4
 
 
 def test_seed_temperature_and_filters_change_the_text():

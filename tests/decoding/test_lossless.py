@@ -2,13 +2,16 @@
 
 import multiprocessing
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
+from unittest import mock
 
 import pytest
 
 from duoviz.decoding import drafting, verification
-from duoviz.decoding.draft_worker import DraftLoop, InlineDraft
+from duoviz.decoding.draft_worker import DraftLoop
 from duoviz.decoding.duodecoding import duodecoding
 from duoviz.decoding.settings import Settings
 from tests.tables import chi_square, continuations, exact_distribution, table_pair
@@ -19,15 +22,44 @@ BASE = Settings(max_new_tokens=6, temperature=0.9)
 REJECTION = replace(BASE, acceptance="rejection")
 
 
-def sample(settings, seeds, draft=InlineDraft):
-    """How often each continuation came."""
-    runs = [replace(settings, seed=seed) for seed in seeds]
-    return Counter(continuations(duodecoding, table_pair(draft=draft), runs, LENGTH))
+def roll_back_to_another_branch(loop, request):
+    """Planted error: the pending tokens' rows are another branch's."""
+    ROLL_BACK(loop, request)
+    if request.keep is not None and len(loop.drafted.branches) > 1:
+        other = loop.drafted.branches[request.keep - 1].rows[1:]
+        loop.pending_rows = [*other, *loop.pending_rows[len(other) :]]
 
 
-def p_value(settings, *, seeds, draft=InlineDraft):
-    """Of the first three tokens of runs with seeds 0, 1, 2, …"""
-    return chi_square(sample(settings, range(seeds), draft), exact_distribution(settings, LENGTH))
+def grow_and_tell_the_sampled_token(model, branches, *others):
+    """Planted error: θ is made of the token drawn, not of the most probable one."""
+    GROW(model, branches, *others)
+    return [branch.q[-1] for branch in branches]
+
+
+GROW, ROLL_BACK = drafting.grow, DraftLoop.roll_back
+ERRORS = {
+    "no division by q": (verification, "acceptance", lambda p, q: min(1.0, p)),
+    "resampling from p": (verification, "residual", lambda p, q: p),
+    "another branch's q row": (DraftLoop, "roll_back", roll_back_to_another_branch),
+    "θ from the sampled token": (drafting, "grow", grow_and_tell_the_sampled_token),
+}
+
+
+@contextmanager
+def planted(error: str | None) -> Iterator[None]:
+    if error is None:
+        yield
+        return
+    with mock.patch.object(*ERRORS[error]):
+        yield
+
+
+def sample(settings, seeds, error):
+    """How often each continuation of three tokens came."""
+    with planted(error):
+        return Counter(
+            continuations(duodecoding, table_pair(), [replace(settings, seed=seed) for seed in seeds], LENGTH)
+        )
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +69,16 @@ def workers():
         yield pool
 
 
+def p_value(workers, settings, *, seeds=SEEDS, error=None):
+    """Of the first three tokens of runs with seeds 0, 1, 2, …"""
+    halves = [workers.submit(sample, settings, range(start, seeds, 2), error) for start in (0, 1)]
+    return chi_square(halves[0].result() + halves[1].result(), exact_distribution(settings, LENGTH))
+
+
 @pytest.mark.parametrize(
     "settings",
     [
-        replace(BASE, temperature=1.3, top_k=9, top_p=0.9),
+        replace(BASE, temperature=1.3, top_k=9),
         replace(REJECTION, budget=1),
         replace(REJECTION, budget=2),
         replace(REJECTION, budget=3, draft_mode="paper"),
@@ -48,56 +86,31 @@ def workers():
     ids=["coupled", "rejection γ=1", "rejection γ=2", "rejection γ=3"],
 )
 def test_continuations_have_the_targets_distribution(settings, workers):
-    halves = [workers.submit(sample, settings, range(start, SEEDS, 2)) for start in (0, 1)]
-    samples = halves[0].result() + halves[1].result()
-    assert chi_square(samples, exact_distribution(settings, LENGTH)) > 0.001
+    assert p_value(workers, settings) > 0.001
 
 
-def test_every_mode_of_the_classical_rule():
-    """Fewer seeds, more settings: filters, several sequences, longer budgets."""
-    for settings in (
+@pytest.mark.parametrize(
+    "settings",
+    [
+        replace(BASE, top_p=0.8),
         replace(REJECTION, budget=3, top_k=6, top_p=0.85),
         replace(REJECTION, budget=6, sequences=2),
         replace(REJECTION, budget=8, sequences=3, draft_mode="paper"),
-    ):
-        assert p_value(settings, seeds=4_000) > 0.001, settings
+    ],
+    ids=["coupled, top-p", "filters", "two sequences", "three in turn"],
+)
+def test_other_settings_with_fewer_seeds(settings, workers):
+    assert p_value(workers, settings, seeds=4_000) > 0.001
 
 
-def test_no_division_by_q_is_found(monkeypatch):
-    monkeypatch.setattr(verification, "acceptance", lambda p, q: min(1.0, p))
-    assert p_value(replace(REJECTION, budget=2), seeds=4_000) < 0.001
-
-
-def test_resampling_from_p_is_found(monkeypatch):
-    monkeypatch.setattr(verification, "residual", lambda p, q: p)
-    assert p_value(replace(REJECTION, budget=2), seeds=4_000) < 0.001
-
-
-class OtherBranchsRows(DraftLoop):
-    """Planted error: the pending tokens' rows are another branch's."""
-
-    def roll_back(self, request):
-        super().roll_back(request)
-        if request.keep is not None and len(self.drafted.branches) > 1:
-            other = self.drafted.branches[request.keep - 1].rows[1:]
-            self.pending_rows = [*other, *self.pending_rows[len(other) :]]
-
-
-def test_another_branchs_row_is_found():
-    def planted(model):
-        draft = InlineDraft(model)
-        draft.loop = OtherBranchsRows(model)
-        return draft
-
-    assert p_value(replace(REJECTION, budget=6, sequences=2), seeds=6_000, draft=planted) < 0.001
-
-
-def test_a_threshold_from_the_sampled_token_is_found(monkeypatch):
-    grow = drafting.grow
-
-    def planted(model, branches, *others):
-        grow(model, branches, *others)
-        return [branch.q[-1] for branch in branches]
-
-    monkeypatch.setattr(drafting, "grow", planted)
-    assert p_value(replace(REJECTION, budget=3, draft_mode="paper"), seeds=10_000) < 0.001
+@pytest.mark.parametrize(
+    "error, settings, seeds",
+    [
+        ("no division by q", replace(REJECTION, budget=2), 3_000),
+        ("resampling from p", replace(REJECTION, budget=2), 3_000),
+        ("another branch's q row", replace(REJECTION, budget=6, sequences=2), 4_000),
+        ("θ from the sampled token", replace(REJECTION, budget=3, draft_mode="paper"), 10_000),
+    ],
+)
+def test_a_planted_error_is_found(error, settings, seeds, workers):
+    assert p_value(workers, settings, seeds=seeds, error=error) < 0.001

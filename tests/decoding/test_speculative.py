@@ -75,7 +75,7 @@ def test_the_classical_rule_gives_the_targets_distribution():
     base = Settings(max_new_tokens=6, temperature=0.9, acceptance="rejection", budget=3)
     pair = table_pair()
     pair.resources["draft in turn"] = pair.resources["draft"]
-    runs = [replace(base, seed=seed) for seed in range(6_000)]
+    runs = [replace(base, seed=seed) for seed in range(3_000)]
     samples = Counter(continuations(speculative, pair, runs, 3))
     assert chi_square(samples, exact_distribution(base, 3)) > 0.001
 

@@ -334,22 +334,22 @@ def exact():
 @pytest.mark.parametrize(
     "settings",
     [
-        Settings(max_new_tokens=48),
-        Settings(max_new_tokens=40, temperature=0.7, seed=1),
-        Settings(max_new_tokens=40, temperature=1.3, top_k=50, top_p=0.9, seed=2),
+        Settings(max_new_tokens=40),
+        Settings(max_new_tokens=32, temperature=0.7, seed=1),
+        Settings(max_new_tokens=32, temperature=1.3, top_k=50, top_p=0.9, seed=2),
     ],
 )
 def test_duodecoding_writes_vanillas_text(embedded_pair, exact, settings):
     delta = rounding_delta(embedded_pair.target, embedded_pair.encode("Tell me about the history of bread. " * 6))
     traces = []
-    for prompt in questions(1)[::2]:
+    for prompt in questions(1)[1::3]:
         texts = []
         for method in ("vanilla", "duodecoding"):
             traces.append(runner.collect(runner.stream(embedded_pair, method, prompt, settings)))
             texts.append(runner.summary(traces[-1])["token_ids"])
         assert judge(exact, embedded_pair.encode(prompt), *texts, delta, settings.sampling) != "defect"
     accepted = sum(each["verdict"]["accepted"] for trace in traces for each in trace["iterations"])
-    assert accepted > 10  # the draft is a real one
+    assert accepted > 5  # the draft is a real one
 
 
 @pytest.mark.slow
