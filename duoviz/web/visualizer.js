@@ -847,18 +847,22 @@ function createCharts(context) {
   const histogramBox = el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, "Iterations by k"), histogram);
   const grid = el("div", { class: "dv-chart-grid" }, ...charts.map((chart) => chart.node), histogramBox);
   const note = el("p", { class: "dv-note" }, "This method has no sequences, draft budget or threshold.");
-  let epoch, counts, counted;
+  let epoch, counts, counted, used;
   return {
     node: section("charts", "Sequences, budget, threshold", grid, note),
     draw() {
-      if (epoch !== state.epoch) [epoch, counts, counted] = [state.epoch, [0], -1];
+      if (epoch !== state.epoch) [epoch, counts, counted, used] = [state.epoch, [0], -1, new Set()];
       const isNew = Math.max(0, counted) < state.iterations.length || counted < 0;
       for (counted = Math.max(0, counted); counted < state.iterations.length; counted++) {
-        const k = state.iterations[counted].sequences;
+        const iteration = state.iterations[counted];
+        SERIES.forEach(([, , field], index) => known(iteration[field]) && used.add(charts[index]));
+        const k = iteration.sequences;
         if (k > 0) counts[k] = (counts[k] ?? 0) + 1;
       }
       if (isNew) histogram.replaceChildren(...histogramNodes(Array.from(counts, (number) => number ?? 0)));
-      grid.hidden = counts.length < 2;
+      for (const chart of charts) chart.node.hidden = !used.has(chart);
+      histogramBox.hidden = counts.length < 2;
+      grid.hidden = !used.size;
       note.hidden = !grid.hidden;
       charts.forEach((chart) => chart.draw());
     },

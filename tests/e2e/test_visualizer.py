@@ -66,3 +66,41 @@ def test_hostile_texts_show_as_text(page, hostile_page, width):
     assert page.locator(".dv img, .dv script").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")
     assert not page.errors
+
+
+CHARTS = {
+    "vanilla": [],
+    "speculative": ["γ draft budget"],
+    "duodecoding": ["k sequences", "γ draft budget", "θ threshold"],
+}
+
+
+@pytest.fixture(scope="module")
+def methods_page():
+    """One button a method, which shows a real run of it by a tiny pair."""
+    with gr.Blocks() as demo:
+        visualizer = Visualizer()
+        for method in CHARTS:
+            trace = runner.collect(runner.stream(tiny_pair(noise=0.3), method, "hello", Settings(max_new_tokens=20)))
+            events = [{"type": "header", "header": trace["header"]}]
+            events += [{"type": "iteration", "iteration": each} for each in trace["iterations"]]
+            events.append({"type": "end", "end": trace["end"], "metrics": metrics(trace)})
+            value = batch(method, 0, events)
+            gr.Button(method).click(lambda value=value: value, None, visualizer)
+    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
+    yield url
+    demo.close()
+
+
+@pytest.mark.parametrize("method", CHARTS)
+def test_only_what_a_method_has_is_drawn(page, methods_page, method):
+    page.goto(methods_page)
+    page.get_by_role("button", name=method, exact=True).click()
+    expect(page.locator(".dv")).to_have_attribute("data-state", "done", timeout=20_000)
+    shown = page.locator(".dv-chart:visible .dv-subheading").evaluate_all(
+        "titles => titles.map(t => t.firstChild.data)"
+    )
+    histogram = ["Iterations by k"] if "k sequences" in CHARTS[method] else []
+    assert shown == CHARTS[method] + histogram
+    assert page.get_by_text("This method has no sequences").is_visible() == (not CHARTS[method])
+    assert not page.errors
