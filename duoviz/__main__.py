@@ -13,6 +13,7 @@ from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.settings import Settings, parse_number
 from duoviz.models.embedded import embedded_target
 from duoviz.models.linear import ROW_COUNTS
+from duoviz.models.llama import load_llama
 from duoviz.models.pairs import PAIRS, load_pair
 
 PAIR_HELP = f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id'
@@ -75,6 +76,10 @@ def parser() -> Parser:
     draft.add_argument("--minutes", type=float, default=36.0)
     draft.add_argument("--seed", type=int, default=0)
     draft.set_defaults(run=train_the_draft)
+    copying = train.add_parser("copying", help="fit how much a draft trusts a look-up in its own context")
+    copying.add_argument("--corpus", type=Path, default=Path("assets/draft/selfchat.npz"))
+    copying.add_argument("--draft", type=Path, required=True, help="the draft's folder; its config.json is changed")
+    copying.set_defaults(run=fit_the_copying)
     return top
 
 
@@ -238,6 +243,21 @@ def train_the_draft(options: argparse.Namespace) -> int:
     if not options.corpus.is_file():
         raise UsageError(f"There is no corpus file {options.corpus}.")
     train_draft(embedded_target(tell), options.corpus, options.out, minutes=options.minutes, seed=options.seed)
+    return 0
+
+
+def fit_the_copying(options: argparse.Namespace) -> int:
+    from duoviz.training.copying import fit_copying
+    from duoviz.training.corpus import load_corpus, split
+
+    if not options.corpus.is_file():
+        raise UsageError(f"There is no corpus file {options.corpus}.")
+    draft = load_llama(options.draft, precision="int8", label="draft")
+    corpus = load_corpus(options.corpus)
+    # The first half of the rows that no training step sees; the other half is left to measure on.
+    _, held_out = split(corpus, held_out=128)
+    weights = fit_copying(draft, corpus, held_out[:64], options.draft)
+    print("weights for n = 1, 2, …: " + ", ".join(f"{weight:.3f}" for weight in weights))
     return 0
 
 

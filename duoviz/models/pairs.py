@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from duoviz.models.checkpoint import Checkpoint, first_line, one_sentence, read_config, read_json, weight_files
+from duoviz.models.copying import Copying
 from duoviz.models.cores import Cores, available_cores, core_label, on_cores, share_cores
 from duoviz.models.embedded import DRAFT_FOLDER, TARGET_LABEL, ModelUnavailable, Progress, embedded_target, no_progress
 from duoviz.models.language_model import LanguageModel
@@ -184,10 +185,13 @@ def context_of(source: Source) -> int:
 def load_model(folder: Path, **options: Any) -> LanguageModel:
     """The model in a folder: by the lean decoder where it can, else by transformers.
 
-    options: of `load_llama` and `load_transformers`, which take the same. Raises ModelUnavailable.
+    options: of `load_llama` and `load_transformers`, which take the same. A draft whose config has weights
+    for `copying` copies too. Raises ModelUnavailable.
     """
-    if is_lean(read_config(folder)):
-        return load_llama(folder, **options)
+    config = read_config(folder)
+    if is_lean(config):
+        model = load_llama(folder, **options)
+        return Copying(model, config["copying"]) if "copying" in config else model
     from duoviz.models.transformers_model import load_transformers
 
     return load_transformers(folder, **options)
@@ -264,7 +268,7 @@ def version_of(draft: Source) -> str:
     """What changes with a draft's weights: the hash of a small file, the names, sizes and dates of large ones."""
     files = weight_files(draft.folder)
     if draft.folder == DRAFT_FOLDER:
-        seen = files[0].read_bytes()
+        seen = files[0].read_bytes() + (draft.folder / "config.json").read_bytes()
     else:
         seen = repr([(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]).encode()
     return hashlib.sha256(seen).hexdigest()[:16]

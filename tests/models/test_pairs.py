@@ -1,6 +1,7 @@
 """The registry, and loading pairs of tiny models from folders."""
 
 import json
+import shutil
 from dataclasses import replace
 from functools import partial
 
@@ -25,6 +26,7 @@ from duoviz import runner
 from duoviz.decoding.draft_worker import InlineDraft
 from duoviz.decoding.settings import Settings
 from duoviz.models import hub, pairs
+from duoviz.models.copying import Copying
 from duoviz.models.embedded import DRAFT_FOLDER, ModelUnavailable
 from duoviz.models.pairs import PAIRS, Models, UnknownPair, find_pair, load_pair
 from tests.conftest import tiny_pair
@@ -120,6 +122,19 @@ def test_any_two_folders_make_a_pair(make_target, make_draft, precision, tmp_pat
         vanilla, duo = texts(pair, prompt)
         assert vanilla and vanilla == duo
     assert [fraction for fraction, _ in told] == sorted(fraction for fraction, _ in told)
+
+
+def test_a_draft_whose_config_has_weights_for_copying_copies(two, tmp_path):
+    target, plain = two
+    draft = shutil.copytree(plain, tmp_path / "draft")
+    config = json.loads((draft / "config.json").read_text())
+    (draft / "config.json").write_text(json.dumps(config | {"copying": [0.1, 0.6]}))
+    pair = ready(load_pair(f"{target} + {draft}"))
+    copying = pair.resources["draft"].loop.model
+    assert isinstance(copying, Copying) and copying.weights == [0.1, 0.6]
+    assert not isinstance(pair.target, Copying)
+    vanilla, duodecoding = texts(pair, "the cat sat on the mat")
+    assert vanilla == duodecoding
 
 
 def test_a_draft_that_knows_more_ids_never_proposes_them(tmp_path):

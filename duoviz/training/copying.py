@@ -1,0 +1,57 @@
+"""Fitting how much the draft trusts a look-up in its own context."""
+
+import json
+from pathlib import Path
+
+import torch
+
+from duoviz.models.copying import NGrams
+from duoviz.models.language_model import LanguageModel
+from duoviz.training.corpus import Corpus
+
+LONGEST = 8
+# A look-up that was always right in the corpus may be wrong elsewhere.
+LARGEST_WEIGHT = 0.95
+
+
+def observations(draft: LanguageModel, corpus: Corpus, rows: list[int]) -> list[tuple[int, float, bool]]:
+    """For each answer token that a look-up has a word for: n, q of the true token, whether the look-up is right.
+
+    draft: without copying; q is its probability.
+    """
+    seen = []
+    for row in rows:
+        ids, begin = corpus.row(row).tolist(), int(corpus.prompt[row])
+        draft.crop(0)
+        q = draft.forward(ids[:-1], rows=range(begin - 1, len(ids) - 1)).float().softmax(dim=-1)
+        grams = NGrams(LONGEST)
+        grams.append(ids[:begin])
+        for index, token in enumerate(ids[begin:]):
+            match = grams.look_up(grams.tokens[-LONGEST:], end=len(grams.tokens))
+            if match is not None:
+                seen.append((match[0], float(q[index, token]) if token < q.shape[-1] else 0.0, match[1] == token))
+            grams.append([token])
+    return seen
+
+
+def fit_weights(seen: list[tuple[int, float, bool]], *, rounds: int = 50) -> list[float]:
+    """w_n for n = 1..LONGEST that make the true tokens most likely (expectation maximisation)."""
+    weights = []
+    for n in range(1, LONGEST + 1):
+        mine = [(q, right) for length, q, right in seen if length == n]
+        weight = 0.5 if mine else 0.0
+        for _ in range(rounds if mine else 0):
+            shares = [weight / (weight + (1 - weight) * q) if right else 0.0 for q, right in mine]
+            weight = min(LARGEST_WEIGHT, sum(shares) / len(shares))
+        weights.append(round(weight, 3))
+    return weights
+
+
+@torch.inference_mode()
+def fit_copying(draft: LanguageModel, corpus: Corpus, rows: list[int], folder: Path) -> list[float]:
+    """Fit the weights on corpus rows that the draft was not trained on, and write them to the draft's config."""
+    weights = fit_weights(observations(draft, corpus, rows))
+    file = folder / "config.json"
+    config = json.loads(file.read_text())
+    file.write_text(json.dumps(config | {"copying": weights}, indent=2) + "\n")
+    return weights
