@@ -12,7 +12,7 @@ import torch
 
 from duoviz.decoding.draft_worker import Draft, MeasureRequest
 from duoviz.decoding.drafting import Plan
-from duoviz.decoding.iteration import Span, timed_forward
+from duoviz.decoding.iteration import Iteration, Span, timed_forward
 from duoviz.decoding.settings import MAX_BUDGET, MAX_SEQUENCES, Settings
 from duoviz.models.cores import machine_name
 from duoviz.models.embedded import cache_folder, remember
@@ -84,6 +84,31 @@ class LiveCosts:
         return (1 - self.weight) * factor + self.weight * min(4.0, max(0.25, ratio))
 
 
+class LiveAcceptance:
+    """How often drafted tokens are accepted in this run, with ten imagined ones to begin with, half accepted.
+
+    alpha: of the pending tokens tested; beta: how often the target's token is among the first tokens.
+    """
+
+    def __init__(self):
+        self.tested, self.accepted, self.tries, self.hits = 10, 5, 10, 5
+
+    @property
+    def alpha(self) -> float:
+        return self.accepted / self.tested
+
+    @property
+    def beta(self) -> float:
+        return self.hits / self.tries
+
+    def observe(self, iteration: Iteration) -> None:
+        pending = iteration.accepted_pending
+        self.accepted += pending
+        self.tested += pending + (iteration.outcome == "rejection")
+        self.tries += iteration.outcome in ("hit", "miss")
+        self.hits += iteration.outcome == "hit"
+
+
 def draft_budget(costs: LiveCosts, *, rows: int, context: int) -> int:
     """γ: how many single-sequence draft steps fit into one target forward of `rows` rows (§3.2)."""
     fits = costs.target_time(rows, context) / costs.draft_time(1, context)
@@ -113,10 +138,38 @@ def speculative_budget(costs: LiveCosts, acceptance: float, *, context: int) -> 
     return max(range(1, MAX_BUDGET + 1), key=speed)
 
 
-def plan_draft(costs: LiveCosts, settings: Settings, *, rows: int, context: int, longest: int, number: int) -> Plan:
-    """What to draft in round `number` while the target works on `rows` rows."""
+def worthwhile_length(costs: LiveCosts, acceptance: LiveAcceptance, *, context: int) -> int:
+    """L: how long a sequence pays, as its tokens beyond the first are rows of the next target forward.
+
+    The one with the most expected tokens a second. For each iteration without pending tokens there are
+    π = β / (1 − β·α^(L−1)) with L − 1 of them, which commit (1 − α^L) / (1 − α) tokens. The paper has
+    no such bound: on a GPU more rows cost nothing, on a processor they do.
+    """
+    alpha, beta = acceptance.alpha, acceptance.beta
+    without = costs.target_time(1, context)
+
+    def speed(length: int) -> float:
+        odds = beta / (1 - beta * alpha ** (length - 1)) if length > 1 else 0.0
+        committed = sum(alpha**n for n in range(length))
+        return (1 + odds * committed) / (without + odds * costs.target_time(length, context))
+
+    return max(range(1, ROW_COUNTS[-1] + 1), key=speed)
+
+
+def plan_draft(
+    costs: LiveCosts,
+    acceptance: LiveAcceptance,
+    settings: Settings,
+    *,
+    rows: int,
+    context: int,
+    longest: int,
+    number: int,
+) -> Plan:
+    """What to draft in round `number` while the target works on `rows` rows; `longest`: what the text has room for."""
     if settings.budget == "auto":
         budget = draft_budget(costs, rows=rows, context=context)
+        longest = min(longest, worthwhile_length(costs, acceptance, context=context))
     else:
         budget = settings.budget
     seconds = budget * costs.draft_time(1, context)

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from duoviz.decoding.budget import LiveCosts, cost_model, plan_draft
+from duoviz.decoding.budget import LiveAcceptance, LiveCosts, cost_model, plan_draft
 from duoviz.decoding.draft_worker import Draft, DraftRequest, RowRequest, start_draft
 from duoviz.decoding.drafting import Drafted, Plan
 from duoviz.decoding.iteration import Committed, Iteration, Node, Room, Span, timed_forward, timed_prefill
@@ -37,13 +37,13 @@ def duodecoding(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
     the synchronisation point the sequences are kept, or one of them, or none. Raises DraftDied.
     """
     draft = running_draft(pair)
-    costs = LiveCosts(cost_model(pair, draft))
+    costs, acceptance = LiveCosts(cost_model(pair, draft)), LiveAcceptance()
     room = Room.of(len(prompt_ids), settings.max_new_tokens, pair.target.context_limit)
     text = list(prompt_ids)
     pending: list[Node] = []
     pair.target.crop(0)
 
-    for iteration in prefill(pair, draft, costs, settings, room, text):
+    for iteration in prefill(pair, draft, costs, acceptance, settings, room, text):
         text += [each.token for each in iteration.committed]
         yield iteration
         if iteration.stop:
@@ -55,7 +55,8 @@ def duodecoding(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
     for number in count(1):
         context = len(text) + len(pending)
         longest = max(1, room.limit - context)
-        plan = plan_draft(costs, settings, rows=len(pending) + 1, context=context, longest=longest, number=number)
+        rows = len(pending) + 1
+        plan = plan_draft(costs, acceptance, settings, rows=rows, context=context, longest=longest, number=number)
         draft.submit(next_request(text, pending, branch, draft_has, plan))
         logits, span = timed_forward(pair.target, [text[-1], *(node.token for node in pending)])
         drafted = draft.result(stopped=pair.stopped)
@@ -65,6 +66,7 @@ def duodecoding(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
         iteration.mode, iteration.target, iteration.sync = "post" if pending else "pre", span, sync
         iteration.budget, iteration.factors = plan.budget, costs.factors
         costs.observe(span, drafted.steps, context)
+        acceptance.observe(iteration)
         iteration.committed, iteration.stop = room.cut(len(text), iteration.committed, pair.eos)
         # The verified tokens that the draft has seen: not the target's own token at the end.
         draft_has = len(text) + iteration.accepted_pending
@@ -77,7 +79,13 @@ def duodecoding(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
 
 
 def prefill(
-    pair: Pair, draft: Draft, costs: LiveCosts, settings: Settings, room: Room, prompt_ids: Sequence[int]
+    pair: Pair,
+    draft: Draft,
+    costs: LiveCosts,
+    acceptance: LiveAcceptance,
+    settings: Settings,
+    room: Room,
+    prompt_ids: Sequence[int],
 ) -> Iterator[Iteration]:
     """Both sides read the prompt at once; the target goes on alone until the draft is ready.
 
@@ -86,7 +94,7 @@ def prefill(
     """
     text = list(prompt_ids)
     longest = max(1, room.limit - len(text))
-    plan = plan_draft(costs, settings, rows=1, context=len(text), longest=longest, number=0)
+    plan = plan_draft(costs, acceptance, settings, rows=1, context=len(text), longest=longest, number=0)
     draft.submit(DraftRequest(keep=None, crop=0, new_tokens=tuple(text), plan=plan))
     logits, span = timed_prefill(pair.target, text, stopped=pair.stopped)
     mode = "prefill"

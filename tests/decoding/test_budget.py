@@ -8,8 +8,18 @@ from pathlib import Path
 import pytest
 
 from duoviz.decoding import budget
-from duoviz.decoding.budget import CONTEXTS, CostModel, LiveCosts, cost_model, draft_budget, plan_draft, steps_in
-from duoviz.decoding.iteration import Span
+from duoviz.decoding.budget import (
+    CONTEXTS,
+    CostModel,
+    LiveAcceptance,
+    LiveCosts,
+    cost_model,
+    draft_budget,
+    plan_draft,
+    steps_in,
+    worthwhile_length,
+)
+from duoviz.decoding.iteration import Iteration, Node, Span
 from duoviz.decoding.settings import Settings
 from duoviz.models.linear import ROW_COUNTS
 from tests.conftest import tiny_pair
@@ -44,7 +54,7 @@ def test_slower_batched_steps_are_fewer():
 def test_a_whole_budget_of_single_steps_is_exactly_that_many():
     live = LiveCosts(costs(0.01, 0.0031))
     for steps in range(1, 30):
-        plan = plan_draft(live, Settings(budget=steps), rows=1, context=SHORT, longest=99, number=0)
+        plan = plan_draft(live, LiveAcceptance(), Settings(budget=steps), rows=1, context=SHORT, longest=99, number=0)
         assert plan.steps[0] == steps
 
 
@@ -129,3 +139,40 @@ def one_row_only(forward):
         return forward(ids, parents=parents, rows=rows)
 
     return checked
+
+
+def accepted(tested, right, tries, hits):
+    acceptance = LiveAcceptance()
+    acceptance.tested, acceptance.accepted, acceptance.tries, acceptance.hits = tested, right, tries, hits
+    return acceptance
+
+
+def test_a_sequence_is_as_long_as_it_pays():
+    free, dear = LiveCosts(costs(0.01)), LiveCosts(costs(0.01, slope=0.01))
+    sure, unsure = accepted(100, 90, 100, 90), accepted(100, 20, 100, 30)
+    assert worthwhile_length(free, sure, context=SHORT) == ROW_COUNTS[-1]
+    assert worthwhile_length(dear, unsure, context=SHORT) == 1
+    some = LiveCosts(costs(0.01, slope=0.0005))
+    assert 1 < worthwhile_length(some, unsure, context=SHORT) < worthwhile_length(some, sure, context=SHORT)
+
+
+def test_rows_that_cost_nothing_are_used():
+    """Where the kernel multiplies four rows in the time of one, a sequence has at least four tokens."""
+    times = (0.01, 0.01, 0.01, 0.014, 0.02, 0.04)
+    steps = LiveCosts(CostModel((times, times), ((0.001,) * 8,) * 2))
+    assert worthwhile_length(steps, accepted(100, 45, 100, 45), context=SHORT) == 4
+
+
+def test_only_an_automatic_budget_is_cut_short():
+    dear, unsure = LiveCosts(costs(0.01, 0.001, slope=0.01)), accepted(100, 10, 100, 10)
+    options = {"rows": 1, "context": SHORT, "longest": 99, "number": 0}
+    assert plan_draft(dear, unsure, Settings(), **options).longest == 1
+    assert plan_draft(dear, unsure, Settings(budget=9), **options).longest == 99
+
+
+def test_acceptance_follows_the_run():
+    acceptance = LiveAcceptance()
+    node = Node(5, -1, "draft", status="accepted")
+    for outcome, checked in (("hit", [node, node]), ("rejection", [node]), ("miss", []), ("none", [])):
+        acceptance.observe(Iteration(Span(0.0, 1.0, 1), 1.0, [], checked=checked, outcome=outcome))
+    assert (acceptance.alpha, acceptance.beta) == (8 / 14, 6 / 12)
