@@ -139,9 +139,9 @@ def speculative_budget(costs: LiveCosts, acceptance: float, *, context: int) -> 
 
 
 def worthwhile_length(costs: LiveCosts, acceptance: LiveAcceptance, *, context: int) -> int:
-    """L: how long a sequence pays, as its tokens beyond the first are rows of the next target forward.
+    """L: how much of a sequence is worth verifying: its tokens beyond the first are rows of the next target forward.
 
-    The one with the most expected tokens a second. For each iteration without pending tokens there are
+    The L with the most expected tokens a second. For each iteration without pending tokens there are
     π = β / (1 − β·α^(L−1)) with L − 1 of them, which commit (1 − α^L) / (1 − α) tokens. The paper has
     no such bound: on a GPU more rows cost nothing, on a processor they do.
     """
@@ -169,13 +169,13 @@ def plan_draft(
     """What to draft in round `number` while the target works on `rows` rows; `longest`: what the text has room for."""
     if settings.budget == "auto":
         budget = draft_budget(costs, rows=rows, context=context)
-        longest = min(longest, worthwhile_length(costs, acceptance, context=context))
+        worth = worthwhile_length(costs, acceptance, context=context)
     else:
-        budget = settings.budget
+        budget, worth = settings.budget, MAX_BUDGET
     seconds = budget * costs.draft_time(1, context)
     steps = tuple(steps_in(seconds, costs, k, context) for k in range(1, MAX_SEQUENCES + 1))
     fresh = number if settings.by_rejection else None
-    return Plan(budget, steps, settings.sequences, settings.draft_mode, longest, settings.sampling, fresh)
+    return Plan(budget, steps, settings.sequences, settings.draft_mode, longest, worth, settings.sampling, fresh)
 
 
 def calibrate(pair: Pair, draft: Draft, *, seconds: float = 1.5) -> CostModel:

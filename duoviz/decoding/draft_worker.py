@@ -37,14 +37,15 @@ class DraftRequest:
     """Draft after a new context.
 
     keep: the branch of the last drafted tree whose tokens are now part of the context, or None;
-    crop: without a branch, how many tokens of the old context stay; new_tokens: what comes after
-    them (with a branch: after its last forwarded token).
+    kept: how many of its tokens come before new_tokens. crop: where none do, how many tokens of the
+    old context stay. new_tokens: what comes after.
     """
 
     keep: int | None
     crop: int
     new_tokens: tuple[int, ...]
     plan: Plan
+    kept: int = 0
 
 
 @dataclass(frozen=True)
@@ -116,9 +117,9 @@ class DraftLoop:
     def roll_back(self, request: DraftRequest) -> None:
         """Leave in the cache what belongs to the new context, and the pending tokens' rows."""
         branch = self.drafted.branches[request.keep] if request.keep is not None else None
-        self.pending_rows = branch.rows[1:] if branch else []
-        if branch and branch.slots:
-            self.model.keep(branch.slots)
+        self.pending_rows = branch.rows[1 : request.kept + 1] if branch else []
+        if request.kept:
+            self.model.keep(branch.slots[: request.kept])
         else:
             self.model.crop(request.crop)
 

@@ -18,8 +18,9 @@ class Plan(NamedTuple):
 
     budget: γ, in single-sequence steps. steps: for k = 1..8 the number of steps that fill the same
     time in batched mode, the first two (which serve one sequence) among them. longest: no sequence
-    may be longer. fresh: for the classical rule, the number of the drafting round: tokens are drawn with
-    this round's own noise, and the distributions they come from are kept; None: with the target's noise.
+    may be longer. worth: how many tokens of the one that is taken are kept for the target to verify.
+    fresh: for the classical rule, the number of the drafting round: tokens are drawn with this
+    round's own noise, and the distributions they come from are kept; None: with the target's noise.
     """
 
     budget: int
@@ -27,6 +28,7 @@ class Plan(NamedTuple):
     sequences: int | Literal["dynamic"]
     draft_mode: Literal["batched", "paper"]
     longest: int
+    worth: int
     sampling: Sampling = Sampling()
     fresh: int | None = None
 

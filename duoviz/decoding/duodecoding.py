@@ -62,7 +62,7 @@ def duodecoding(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
         drafted = draft.result(stopped=pair.stopped)
         sync = time.perf_counter()
         own = Choices(logits, range(len(text), context + 1), settings.sampling)
-        iteration = synchronise(pending, own, drafted, draft, settings)
+        iteration = synchronise(pending, own, drafted, draft, settings, worth=plan.worth)
         iteration.mode, iteration.target, iteration.sync = "post" if pending else "pre", span, sync
         iteration.budget, iteration.factors = plan.budget, costs.factors
         costs.observe(span, drafted.steps, context)
@@ -103,7 +103,7 @@ def prefill(
         sync = time.perf_counter()
         own = Choices(logits, [len(text)], settings.sampling)
         if drafted and mode == "prefill":
-            iteration = synchronise([], own, drafted, draft, settings)
+            iteration = synchronise([], own, drafted, draft, settings, worth=plan.worth)
         else:
             iteration = alone(own, drafted, draft, settings)
         iteration.mode, iteration.target, iteration.sync = mode, span, sync
@@ -165,11 +165,16 @@ def next_request(text: list[int], pending: list[Node], branch: int | None, draft
     if branch is None:
         return DraftRequest(None, draft_has, tuple(text[draft_has:]), plan)
     last = pending[-1].token if pending else text[-1]
-    return DraftRequest(branch, draft_has, (last,), plan)
+    return DraftRequest(branch, draft_has, (last,), plan, kept=len(pending))
 
 
-def synchronise(pending: list[Node], own: Choices, drafted: Drafted, draft: Draft, settings: Settings) -> Iteration:
-    """Check the pending tokens and, after the last of them, the first tokens of the sequences just drafted."""
+def synchronise(
+    pending: list[Node], own: Choices, drafted: Drafted, draft: Draft, settings: Settings, *, worth: int
+) -> Iteration:
+    """Check the pending tokens and, after the last of them, the first tokens of the sequences just drafted.
+
+    worth: how many tokens of the sequence that is taken are kept (see `budget.worthwhile_length`).
+    """
     m = len(pending)
     tree = drafted.tree()
     firsts = [index for index, node in enumerate(tree) if node.parent == -1]
@@ -190,7 +195,7 @@ def synchronise(pending: list[Node], own: Choices, drafted: Drafted, draft: Draf
     if verdict.own is None:
         iteration.outcome, iteration.tested = "hit", iteration.accepted
         iteration.sequence = 1 + verdict.path[-1] - m
-        take_branch(tree, firsts[iteration.sequence - 1])
+        take_branch(tree, firsts[iteration.sequence - 1], worth=worth)
         return iteration
     row = len(verdict.path)
     iteration.outcome, iteration.tested = "miss" if row == m else "rejection", row + 1
@@ -207,12 +212,12 @@ def synchronise(pending: list[Node], own: Choices, drafted: Drafted, draft: Draf
     return iteration
 
 
-def take_branch(tree: list[Node], hit: int) -> None:
-    """The branch whose first token is at `hit` stays pending; what hangs on the others is discarded."""
-    kept = hit
+def take_branch(tree: list[Node], hit: int, *, worth: int) -> None:
+    """Of the branch whose first token is at `hit`, `worth` tokens stay; all other tokens are discarded."""
+    kept, length = hit, 1
     for index, node in enumerate(tree):
-        if node.parent == kept and index > hit:
-            kept = index
+        if node.parent == kept and index > hit and length < worth:
+            kept, length = index, length + 1
         elif node.status == "pending":
             node.status = "discarded"
 

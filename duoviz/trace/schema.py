@@ -60,8 +60,8 @@ drafted: the tree drafted at the same time, by methods that work in parallel; it
 q: the probability of the token in the distribution that the draft drew it from; p: in the one that
   the target draws from, null where the token was not tested. Both are after temperature, top-k and
   top-p (greedy: at temperature 1); the candidates' p and θ are the draft's at the temperature alone.
-status: `pending`, `accepted`, `rejected`, `discarded` (hung on a rejected token, or a branch not
-  taken), `correction` (the target's own token), `window` (Lookahead's).
+status: `pending`, `accepted`, `rejected`, `discarded` (hung on a rejected token, a branch not taken,
+  or beyond what is worth verifying), `correction` (the target's own token), `window` (Lookahead's).
 verdict.outcome: `hit` (all that was tested was accepted), `miss` (the pending tokens were, no first
   token was), `rejection`, or `none` (nothing was tested);
   tested: positions at which a drafted token met the target's; sequence: which branch was taken, from 1.

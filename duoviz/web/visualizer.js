@@ -923,7 +923,7 @@ function createMessage({ state }) {
 function createLegend() {
   const sources = [["draft", "token from the draft"], ["target", "token from the target"], ["other", "token from elsewhere (prompt, datastore, lookahead)"]];
   const statuses = [["pending", "drafted, not yet checked"], ["accepted", "the target agrees"], ["rejected", "the target disagrees"],
-    ["discarded", "hung on a rejected token, or a branch not taken"], ["correction", "the target's own token"]];
+    ["discarded", "hung on a rejected token, a branch not taken, or too long to be worth checking"], ["correction", "the target's own token"]];
   const entries = sources.map(([source, words]) => el("li", {}, el("span", { class: "dv-sample", "data-source": source }, "abc"), ` ${words}`));
   for (const [status, words] of statuses) {
     entries.push(el("li", {}, el("span", { class: "dv-legend-mark", "data-status": status }, MARKS[status]), " ", el("b", {}, status), ` ${words}`));

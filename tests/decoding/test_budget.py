@@ -166,8 +166,8 @@ def test_rows_that_cost_nothing_are_used():
 def test_only_an_automatic_budget_is_cut_short():
     dear, unsure = LiveCosts(costs(0.01, 0.001, slope=0.01)), accepted(100, 10, 100, 10)
     options = {"rows": 1, "context": SHORT, "longest": 99, "number": 0}
-    assert plan_draft(dear, unsure, Settings(), **options).longest == 1
-    assert plan_draft(dear, unsure, Settings(budget=9), **options).longest == 99
+    assert plan_draft(dear, unsure, Settings(), **options).worth == 1
+    assert plan_draft(dear, unsure, Settings(budget=9), **options).worth == 64
 
 
 def test_acceptance_follows_the_run():

@@ -8,7 +8,7 @@ from duoviz.decoding.draft_worker import DraftDied, DraftRequest, InlineDraft, M
 from duoviz.decoding.drafting import Plan
 from tests.conftest import lean, reference_model
 
-PLAN = Plan(5, (5,) * 8, 2, "batched", 99)
+PLAN = Plan(5, (5,) * 8, 2, "batched", 99, 99)
 REQUEST = DraftRequest(None, 0, (5, 9, 3), PLAN)
 
 
@@ -26,7 +26,7 @@ def draft(request):
 
 def test_answers_as_in_the_callers_thread(draft):
     inline = InlineDraft(load())
-    for request in (REQUEST, DraftRequest(1, 3, (4,), PLAN), DraftRequest(None, 5, (6, 7), PLAN)):
+    for request in (REQUEST, DraftRequest(1, 3, (4,), PLAN, kept=2), DraftRequest(None, 5, (6, 7), PLAN)):
         draft.submit(request)
         inline.submit(request)
         ours, theirs = draft.result(), inline.result()

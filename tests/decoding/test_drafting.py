@@ -11,7 +11,17 @@ PROMPT = [5, 9, 3, 4]
 
 def plan(**changes):
     return Plan(
-        **({"budget": 6, "steps": (6,) * 8, "sequences": "dynamic", "draft_mode": "batched", "longest": 99} | changes)
+        **(
+            {
+                "budget": 6,
+                "steps": (6,) * 8,
+                "sequences": "dynamic",
+                "draft_mode": "batched",
+                "longest": 99,
+                "worth": 99,
+            }
+            | changes
+        )
     )
 
 

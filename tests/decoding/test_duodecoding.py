@@ -5,11 +5,13 @@ from dataclasses import replace
 import pytest
 import torch
 
+from duoviz.decoding.budget import CostModel
 from duoviz.decoding.draft_worker import InlineDraft
 from duoviz.decoding.duodecoding import duodecoding
 from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
+from duoviz.models.linear import ROW_COUNTS
 from tests.conftest import reference_model, tiny_pair
 
 PROMPTS = [[5, 9, 3], [2] * 12, list(range(2, 30))]
@@ -108,6 +110,19 @@ def test_iterations_by_the_classical_rule_are_consistent(settings):
 def test_a_perfect_draft_is_never_refused_by_the_classical_rule():
     settings = Settings(max_new_tokens=60, temperature=1.0, acceptance="rejection", budget=5)
     assert {each.outcome for each in duodecoding(tiny_pair(noise=0.0), PROMPTS[0], settings)} == {"hit"}
+
+
+def test_only_what_is_worth_verifying_becomes_pending():
+    """Where every row of the target's costs as much as the first, one token at a time is fastest."""
+    pair = tiny_pair(noise=0.0)
+    rows = tuple(0.01 * count for count in ROW_COUNTS)
+    pair.resources["costs"] = CostModel((rows, rows), ((0.001,) * 8,) * 2)
+    run = list(duodecoding(pair, PROMPTS[0], Settings(max_new_tokens=30, sequences=2)))
+    assert {len(each.committed) for each in run} == {1} and {each.outcome for each in run} == {"hit"}
+    assert all(sum(node.source == "draft" for node in each.drafted) > 4 for each in run[:10])
+    free = tiny_pair(noise=0.0)
+    free.resources["costs"] = CostModel(((0.01,) * 6,) * 2, ((0.001,) * 8,) * 2)
+    assert max(len(each.committed) for each in duodecoding(free, PROMPTS[0], Settings(max_new_tokens=60))) > 8
 
 
 def test_a_perfect_draft_is_never_rejected():
