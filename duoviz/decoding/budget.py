@@ -36,19 +36,19 @@ class CostModel:
     target: tuple[tuple[float, ...], ...]
     draft: tuple[tuple[float, ...], ...]
 
-    def target_time(self, rows: int, context: int) -> float:
-        """T_target(rows), interpolated over rows and over the context's length."""
-        return between_contexts([float(np.interp(rows, ROW_COUNTS, times)) for times in self.target], context)
+    def target_time(self, rows: int | np.ndarray, context: int) -> float | np.ndarray:
+        """T_target(rows), interpolated over rows and over the context's length; for one row count or an array."""
+        return between_contexts([np.interp(rows, ROW_COUNTS, times) for times in self.target], context)
 
     def draft_time(self, k: int, context: int) -> float:
         """T_draft(k): one step of k sequences."""
         return between_contexts([times[k - 1] for times in self.draft], context)
 
 
-def between_contexts(times: list[float], context: int) -> float:
+def between_contexts(times: list[float] | list[np.ndarray], context: int) -> float | np.ndarray:
     """Linear in the context's length, also beyond the longer one measured; never below the shorter one's."""
     short, long = CONTEXTS
-    return max(times[0], times[0] + (times[1] - times[0]) * (context - short) / (long - short))
+    return np.maximum(times[0], times[0] + (times[1] - times[0]) * (context - short) / (long - short))
 
 
 class LiveCosts:
@@ -58,7 +58,7 @@ class LiveCosts:
         self.model, self.weight = model, weight
         self.target_factor = self.draft_factor = 1.0
 
-    def target_time(self, rows: int, context: int) -> float:
+    def target_time(self, rows: int | np.ndarray, context: int) -> float | np.ndarray:
         return self.model.target_time(rows, context) * self.target_factor
 
     def draft_time(self, k: int, context: int) -> float:
@@ -146,14 +146,11 @@ def worthwhile_length(costs: LiveCosts, acceptance: LiveAcceptance, *, context: 
     no such bound: on a GPU more rows cost nothing, on a processor they do.
     """
     alpha, beta = acceptance.alpha, acceptance.beta
-    without = costs.target_time(1, context)
-
-    def speed(length: int) -> float:
-        odds = beta / (1 - beta * alpha ** (length - 1)) if length > 1 else 0.0
-        committed = sum(alpha**n for n in range(length))
-        return (1 + odds * committed) / (without + odds * costs.target_time(length, context))
-
-    return max(range(1, ROW_COUNTS[-1] + 1), key=speed)
+    lengths = np.arange(1, ROW_COUNTS[-1] + 1)
+    odds = beta / (1 - beta * alpha ** (lengths - 1))
+    committed = np.cumsum(alpha ** (lengths - 1))
+    seconds = costs.target_time(1, context) + odds * costs.target_time(lengths, context)
+    return int(lengths[np.argmax((1 + odds * committed) / seconds)])
 
 
 def plan_draft(

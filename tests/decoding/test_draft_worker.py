@@ -16,7 +16,7 @@ def load(seed=2):
     return lean(reference_model(seed, context=1024))
 
 
-@pytest.fixture(params=[ProcessDraft, ThreadDraft])
+@pytest.fixture(params=[ProcessDraft, ThreadDraft], scope="module")
 def draft(request):
     worker = request.param(load, (0,))
     worker.wait_until_started()
