@@ -13,7 +13,7 @@ INTRO = """
 # duoviz
 **DuoDecoding, run for real.** A small draft model guesses the next tokens on its own processor core
 *while* the large target model checks the guesses before. You see both at work: what was guessed,
-what was accepted, and who waited for whom. The text is exactly what the target writes alone.
+what was accepted, and who waited for whom. The guesses change only the speed: the text is the target's own.
 """
 
 ONE_CORE = "This machine gives the demo one processor core: target and draft take turns on it, so nothing can overlap."
