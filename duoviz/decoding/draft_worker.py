@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from duoviz.decoding.drafting import Drafted, Plan, draft
@@ -352,6 +353,17 @@ class ProcessDraft(WaitingDraft):
         if self.process.is_alive():
             self.process.kill()
         self.process.join(timeout=5)
+
+
+def row_of_draft(draft: Draft, vocabulary: int) -> Callable[[int], Tensor]:
+    """A function that asks the draft for a row (see `RowRequest`) and widens it to the target's vocabulary."""
+
+    def row_of(row: int) -> Tensor:
+        draft.submit(RowRequest(row))
+        q = torch.from_numpy(draft.result())
+        return F.pad(q, (0, vocabulary - len(q)))
+
+    return row_of
 
 
 def answer_to(request: Request, loop: DraftLoop) -> Answer | str:

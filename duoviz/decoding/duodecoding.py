@@ -4,17 +4,13 @@ import time
 from collections.abc import Iterator, Sequence
 from itertools import count
 
-import torch
-import torch.nn.functional as F
-from torch import Tensor
-
 from duoviz.decoding.budget import LiveAcceptance, LiveCosts, cost_model, plan_draft
-from duoviz.decoding.draft_worker import Draft, DraftRequest, RowRequest, start_draft
+from duoviz.decoding.draft_worker import Draft, DraftRequest, row_of_draft, start_draft
 from duoviz.decoding.drafting import Drafted, Plan
 from duoviz.decoding.iteration import Committed, Iteration, Node, Room, Span, timed_forward, timed_prefill
-from duoviz.decoding.sampling import Chance, Choices
+from duoviz.decoding.sampling import Choices
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.verification import Verdict, mark, verify, verify_by_rejection
+from duoviz.decoding.verification import Verdict, check, gap, mark
 from duoviz.models.pairs import Pair
 
 
@@ -118,36 +114,18 @@ def prefill(
         mode = "pre"
 
 
-def check(tree: Sequence[Node], own: Choices, draft: Draft, settings: Settings) -> Verdict:
-    """Verify by the acceptance rule of the settings."""
-    if not settings.by_rejection:
-        return verify(tree, own)
-
-    def draft_row(row: int) -> Tensor:
-        draft.submit(RowRequest(row))
-        q = torch.from_numpy(draft.result())
-        return F.pad(q, (0, own.logits.shape[-1] - len(q)))
-
-    return verify_by_rejection(tree, own, draft_row, Chance(settings.seed))
-
-
 def alone(own: Choices, late: Drafted | None, draft: Draft, settings: Settings) -> Iteration:
     """An iteration in which nothing drafted could be used: the target commits its own token.
 
     late: sequences that came after the text had moved on; they are all discarded.
     """
-    verdict = check([], own, draft, settings)
+    verdict = check([], own, settings, draft_row=row_of_draft(draft, own.logits.shape[-1]))
     node = Node(verdict.own, -1, "target", p=own.probability(0, verdict.own), status="correction")
     committed = [Committed(verdict.own, "target", gap(own, 0, settings))]
     iteration = unfinished(committed, late)
     iteration.checked = [node]
     mark(iteration.drafted, Verdict([], None, []))
     return iteration
-
-
-def gap(own: Choices, row: int, settings: Settings) -> float | None:
-    """How near the row's token was to being another; the classical rule's chance has no such measure."""
-    return None if settings.by_rejection else own.gap(row)
 
 
 def unfinished(committed: list[Committed], drafted: Drafted | None) -> Iteration:
@@ -179,7 +157,7 @@ def synchronise(
     tree = drafted.tree()
     firsts = [index for index, node in enumerate(tree) if node.parent == -1]
     tested = [*pending, *(Node(tree[index].token, m - 1, "draft", q=tree[index].q) for index in firsts)]
-    verdict = check(tested, own, draft, settings)
+    verdict = check(tested, own, settings, draft_row=row_of_draft(draft, own.logits.shape[-1]))
     for index in {*verdict.path, *verdict.rejected}:
         tested[index].p = own.probability(tested[index].parent + 1, tested[index].token)
     mark(tested, verdict)

@@ -31,6 +31,10 @@ class Settings:
     budget: γ, the draft budget in single-sequence draft steps, or "auto" (from measured costs).
     draft_mode: "batched" (all sequences grow together) or "paper" (one after another, γ tokens in all).
     cores: for methods that do not work in parallel, "all" cores or the "target"'s share only.
+    lookup_*: prompt lookup's longest n-gram, how many tokens after it are proposed, and which of its
+    occurrences counts. rest_*: REST's datastore (a folder, "" for the one that comes along), the
+    longest and the shortest suffix looked for, and how many tokens the tree may have. lookahead_*:
+    Lookahead's window W, n-gram size N and number of guesses G.
     """
 
     max_new_tokens: int = 256
@@ -43,6 +47,16 @@ class Settings:
     budget: int | Literal["auto"] = "auto"
     draft_mode: Literal["batched", "paper"] = "batched"
     cores: Literal["all", "target"] = "all"
+    lookup_ngram: int = 3
+    lookup_tokens: int = 10
+    lookup_occurrence: Literal["first", "latest"] = "first"
+    rest_datastore: str = ""
+    rest_longest: int = 16
+    rest_shortest: int = 2
+    rest_tokens: int = 64
+    lookahead_window: int = 7
+    lookahead_ngram: int = 5
+    lookahead_guesses: int = 7
 
     def __post_init__(self) -> None:
         check_number("max_new_tokens", self.max_new_tokens, 1, MAX_NEW_TOKENS)
@@ -55,6 +69,15 @@ class Settings:
         check_number("budget", self.budget, 1, MAX_BUDGET, word="auto")
         check_word("draft_mode", self.draft_mode, ("batched", "paper"))
         check_word("cores", self.cores, ("all", "target"))
+        check_number("lookup_ngram", self.lookup_ngram, 1, 16)
+        check_number("lookup_tokens", self.lookup_tokens, 1, MAX_BUDGET)
+        check_word("lookup_occurrence", self.lookup_occurrence, ("first", "latest"))
+        check_number("rest_longest", self.rest_longest, 1, 64)
+        check_number("rest_shortest", self.rest_shortest, 1, self.rest_longest)
+        check_number("rest_tokens", self.rest_tokens, 1, MAX_BUDGET)
+        check_number("lookahead_window", self.lookahead_window, 1, 32)
+        check_number("lookahead_ngram", self.lookahead_ngram, 2, 8)
+        check_number("lookahead_guesses", self.lookahead_guesses, 1, 32)
 
     @property
     def sampling(self) -> Sampling:

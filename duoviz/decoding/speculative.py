@@ -1,19 +1,15 @@
 """SpS: classical speculative decoding, draft and target in turn on the target's device."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import count
 
-from torch import Tensor
-
 from duoviz.decoding.budget import LiveCosts, cost_model, speculative_budget
-from duoviz.decoding.draft_worker import DraftRequest, InlineDraft
+from duoviz.decoding.draft_worker import DraftRequest, InlineDraft, row_of_draft
 from duoviz.decoding.drafting import Plan
-from duoviz.decoding.duodecoding import check, gap
-from duoviz.decoding.iteration import Committed, Iteration, Node, Room, Span, timed_forward, timed_prefill
-from duoviz.decoding.sampling import Choices
+from duoviz.decoding.in_turn import forward_tree, judge, keep_accepted
+from duoviz.decoding.iteration import Iteration, Room
 from duoviz.decoding.settings import MAX_SEQUENCES, Settings
-from duoviz.decoding.verification import mark
 from duoviz.models.pairs import Pair
 
 # What γ = auto assumes before anything was tested: as if ten tokens had been, and six accepted.
@@ -51,52 +47,23 @@ def speculative(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
         draft.submit(DraftRequest(None, draft_has, tuple(text[draft_has:]), chain_plan(length, settings, number)))
         drafted = draft.result()
         chain = drafted.tree()
-        logits, span = forward_chain(pair, text[pair.target.length :], chain)
-        own = Choices(logits, range(len(text), len(text) + len(chain) + 1), settings.sampling)
-        iteration = judge_chain(chain, own, draft, settings)
+        own, span = forward_tree(pair, text, chain, settings)
+        iteration = judge(chain, own, settings, draft_row=row_of_draft(draft, own.logits.shape[-1]))
         iteration.target, iteration.sync, iteration.draft = span, time.perf_counter(), drafted.steps
         iteration.budget, iteration.factors, iteration.candidates = budget, costs.factors, drafted.candidates
         costs.observe(span, drafted.steps, len(text))
         tested, accepted = tested + iteration.tested, accepted + iteration.accepted
         # The last drafted token was never forwarded by the draft.
         draft_has = len(text) + min(iteration.accepted, len(chain) - 1)
+        keep_accepted(pair, text, chain)
         iteration.committed, iteration.stop = room.cut(len(text), iteration.committed, pair.eos)
         text += [each.token for each in iteration.committed]
         yield iteration
         if iteration.stop:
             return
-        pair.target.crop(len(text) - 1)
 
 
 def chain_plan(length: int, settings: Settings, number: int) -> Plan:
     """One sequence of `length` tokens."""
     fresh = number if settings.by_rejection else None
     return Plan(length, (length,) * MAX_SEQUENCES, 1, "batched", length, length, settings.sampling, fresh)
-
-
-def forward_chain(pair: Pair, new: Sequence[int], chain: Sequence[Node]) -> tuple[Tensor, Span]:
-    """Forward what is new in the text, and the drafted tokens.
-
-    Returns logits [1 + drafted, vocab], from the text's last token on. Raises Stopped.
-    """
-    start = time.perf_counter()
-    if len(new) > 1:
-        timed_prefill(pair.target, new[:-1], stopped=pair.stopped)
-    logits, span = timed_forward(pair.target, [new[-1], *(node.token for node in chain)])
-    return logits, Span(start, span.end, len(new) + len(chain))
-
-
-def judge_chain(chain: list[Node], own: Choices, draft: InlineDraft, settings: Settings) -> Iteration:
-    """What becomes of the drafted tokens, with the target's own token after them."""
-    verdict = check(chain, own, draft, settings)
-    mark(chain, verdict)
-    accepted = len(verdict.path)
-    for index in {*verdict.path, *verdict.rejected}:
-        chain[index].p = own.probability(index, chain[index].token)
-    mine = Node(verdict.own, accepted - 1, "target", p=own.probability(accepted, verdict.own), status="correction")
-    committed = [Committed(chain[index].token, "draft", gap(own, index, settings)) for index in verdict.path]
-    committed.append(Committed(verdict.own, "target", gap(own, accepted, settings)))
-    iteration = Iteration(Span(0.0, 0.0, 0), 0.0, committed, checked=[*chain, mine])
-    iteration.accepted, iteration.tested = accepted, min(accepted + 1, len(chain))
-    iteration.outcome = "hit" if accepted == len(chain) else "rejection"
-    return iteration

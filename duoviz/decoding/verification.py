@@ -7,6 +7,7 @@ from torch import Tensor
 
 from duoviz.decoding.iteration import Node
 from duoviz.decoding.sampling import Chance, Choices
+from duoviz.decoding.settings import Settings
 
 
 class Verdict(NamedTuple):
@@ -16,6 +17,20 @@ class Verdict(NamedTuple):
     path: list[int]
     own: int | None
     rejected: list[int]
+
+
+def check(
+    tree: Sequence[Node], own: Choices, settings: Settings, *, draft_row: Callable[[int], Tensor] | None = None
+) -> Verdict:
+    """Verify by the acceptance rule of the settings; draft_row: see `verify_by_rejection`."""
+    if settings.by_rejection:
+        return verify_by_rejection(tree, own, draft_row, Chance(settings.seed))
+    return verify(tree, own)
+
+
+def gap(own: Choices, row: int, settings: Settings) -> float | None:
+    """How near the row's token was to being another; the classical rule's chance has no such measure."""
+    return None if settings.by_rejection else own.gap(row)
 
 
 def children(tree: Sequence[Node], parent: int) -> list[int]:

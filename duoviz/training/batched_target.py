@@ -1,0 +1,76 @@
+"""The target with many texts in its cache at once: one token of each a step."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+class BatchedTarget:
+    """A Llama-family model that decodes `slots` texts together, each at its own length.
+
+    model: transformers' module, any device; its matrices are used in `dtype`.
+    A slot is emptied by starting it again at position 0: what stands beyond a slot's position is never read.
+    """
+
+    def __init__(self, model: nn.Module, *, slots: int, context: int, dtype: torch.dtype):
+        config = model.config
+        self.device, self.dtype = model.device, dtype
+        self.heads, self.kv_heads, self.head_dim = (
+            config.num_attention_heads, config.num_key_value_heads, config.head_dim,
+        )  # fmt: skip
+        self.eps = config.rms_norm_eps
+        self.embedding = model.model.embed_tokens.weight.detach().to(dtype)
+        self.head = model.lm_head.weight.detach().to(dtype)
+        self.norm = model.model.norm.weight.detach().to(dtype)
+        self.layers = [fused(layer, dtype) for layer in model.model.layers]
+        shape = (len(self.layers), 2, slots, self.kv_heads, context, self.head_dim)
+        self.cache = torch.zeros(shape, dtype=dtype, device=self.device)
+        positions = torch.arange(context, dtype=torch.float32)
+        half = torch.arange(0, self.head_dim, 2, dtype=torch.float32)
+        angles = torch.outer(positions, config.rope_parameters["rope_theta"] ** (-half / self.head_dim)).repeat(1, 2)
+        self.cos, self.sin = (angles.cos().to(self.device, dtype), angles.sin().to(self.device, dtype))
+        self.slots = torch.arange(slots, device=self.device)
+        self.places = torch.arange(context, device=self.device)
+
+    @torch.inference_mode()
+    def step(self, ids: Tensor, positions: Tensor) -> Tensor:
+        """Logits [slots, vocabulary] after one more token a slot; ids and positions int64 [slots]."""
+        # The whole cache is read each step: a slice of it is copied before every product, which costs more.
+        hidden = (self.places[None] > positions[:, None])[:, None, None]
+        cos, sin = self.cos[positions][:, None], self.sin[positions][:, None]
+        x = self.embedding[ids]
+        for number, layer in enumerate(self.layers):
+            qkv = F.linear(F.rms_norm(x, x.shape[-1:], layer["before"], self.eps), layer["qkv"])
+            heads = qkv.view(len(x), -1, self.head_dim)
+            qk, v = heads[:, : -self.kv_heads], heads[:, -self.kv_heads :]
+            qk = rotated(qk, cos, sin)
+            keys, values = self.cache[number]
+            keys[self.slots, :, positions], values[self.slots, :, positions] = qk[:, self.heads :], v
+            # The query heads of one key-value head stand as rows beside each other: nothing is repeated.
+            queries = qk[:, : self.heads].reshape(len(x), self.kv_heads, -1, self.head_dim)
+            scores = (queries @ keys.transpose(2, 3)).float() * self.head_dim**-0.5
+            shares = scores.masked_fill_(hidden, float("-inf")).softmax(dim=-1).to(self.dtype)
+            x = x + F.linear((shares @ values).reshape(len(x), -1), layer["out"])
+            gate, up = F.linear(F.rms_norm(x, x.shape[-1:], layer["after"], self.eps), layer["gate_up"]).chunk(2, -1)
+            x = x + F.linear(F.silu(gate) * up, layer["down"])
+        return F.linear(F.rms_norm(x, x.shape[-1:], self.norm, self.eps), self.head)
+
+
+def fused(layer: nn.Module, dtype: torch.dtype) -> dict[str, Tensor]:
+    """A decoder layer's matrices, those of one input joined."""
+    attention, mlp = layer.self_attn, layer.mlp
+    matrices = {
+        "before": layer.input_layernorm.weight,
+        "qkv": torch.cat([attention.q_proj.weight, attention.k_proj.weight, attention.v_proj.weight]),
+        "out": attention.o_proj.weight,
+        "after": layer.post_attention_layernorm.weight,
+        "gate_up": torch.cat([mlp.gate_proj.weight, mlp.up_proj.weight]),
+        "down": mlp.down_proj.weight,
+    }
+    return {name: value.detach().to(dtype) for name, value in matrices.items()}
+
+
+def rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Rotary position embedding, half-split layout."""
+    half = x.shape[-1] // 2
+    return x * cos + torch.cat([-x[..., half:], x[..., :half]], dim=-1) * sin
