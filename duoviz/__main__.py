@@ -13,10 +13,10 @@ from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.settings import Settings, parse_number
 from duoviz.models.embedded import embedded_target
 from duoviz.models.linear import ROW_COUNTS
-from duoviz.models.llama import load_llama
 from duoviz.models.pairs import PAIRS, load_pair
 
 PAIR_HELP = f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id'
+CORPUS = [Path("assets/draft/selfchat.npz"), Path("assets/draft/tasks.npz")]
 BAD_QUESTIONS = "{} is not in the question format: each line needs a JSON object with a list of turns."
 
 
@@ -69,18 +69,31 @@ def parser() -> Parser:
     costs.add_argument("--json", action="store_true")
     costs.set_defaults(run=calibrate)
 
-    train = commands.add_parser("train", help="train the embedded draft").add_subparsers(required=True)
-    draft = train.add_parser("draft", help="distil a draft from the embedded target")
-    draft.add_argument("--corpus", type=Path, default=Path("assets/draft/selfchat.npz"))
-    draft.add_argument("--out", type=Path, required=True)
-    draft.add_argument("--minutes", type=float, default=36.0)
+    add_training(commands.add_parser("train", help="make the embedded draft").add_subparsers(required=True))
+    return top
+
+
+def add_training(steps: argparse._SubParsersAction) -> None:
+    talk = steps.add_parser("corpus", help="let the embedded target write questions and answers")
+    talk.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
+    talk.add_argument("--rows", type=int, default=12_000)
+    talk.add_argument("--minutes", type=float, default=60.0, help="stop after this time; the same call goes on")
+    talk.add_argument("--slots", type=int, default=192, help="how many texts are written at once")
+    talk.add_argument("--seed", type=int, default=0)
+    talk.set_defaults(run=write_corpus)
+
+    draft = steps.add_parser(
+        "draft", help="distil a draft from the embedded target; the same call goes on after a stop"
+    )
+    sweep = steps.add_parser("sweep", help="compare shapes and losses on a few tokens, then their costs")
+    for each, tokens in ((draft, 3_000_000), (sweep, 30_000)):
+        each.add_argument("--corpus", type=Path, nargs="+", default=CORPUS, metavar="FILE.npz")
+        each.add_argument("--out", type=Path, required=True, metavar="DIR")
+        each.add_argument("--tokens", type=int, default=tokens, help=f"answer tokens to train on; default {tokens:,}")
+    draft.add_argument("--layers", type=int, default=4)
     draft.add_argument("--seed", type=int, default=0)
     draft.set_defaults(run=train_the_draft)
-    copying = train.add_parser("copying", help="fit how much a draft trusts a look-up in its own context")
-    copying.add_argument("--corpus", type=Path, default=Path("assets/draft/selfchat.npz"))
-    copying.add_argument("--draft", type=Path, required=True, help="the draft's folder; its config.json is changed")
-    copying.set_defaults(run=fit_the_copying)
-    return top
+    sweep.set_defaults(run=train_the_sweep)
 
 
 def add_decoding_options(command: argparse.ArgumentParser) -> None:
@@ -237,28 +250,45 @@ def calibrate(options: argparse.Namespace) -> int:
     return 0
 
 
+def write_corpus(options: argparse.Namespace) -> int:
+    from duoviz.training.selfchat import make_corpus
+
+    if options.rows < 1 or options.slots < 1:
+        raise UsageError("--rows and --slots must be at least 1.")
+    make_corpus(
+        embedded_target(tell),
+        options.out,
+        rows=options.rows,
+        minutes=options.minutes,
+        slots=options.slots,
+        seed=options.seed,
+    )
+    return 0
+
+
 def train_the_draft(options: argparse.Namespace) -> int:
-    from duoviz.training.distillation import train_draft
+    from duoviz.training.distillation import Recipe, train_draft
 
-    if not options.corpus.is_file():
-        raise UsageError(f"There is no corpus file {options.corpus}.")
-    train_draft(embedded_target(tell), options.corpus, options.out, minutes=options.minutes, seed=options.seed)
+    check_corpus(options.corpus)
+    recipe = Recipe(tokens=options.tokens, layers=options.layers, seed=options.seed)
+    train_draft(embedded_target(tell), options.corpus, options.out, recipe)
     return 0
 
 
-def fit_the_copying(options: argparse.Namespace) -> int:
-    from duoviz.training.copying import fit_copying
-    from duoviz.training.corpus import load_corpus, split
+def train_the_sweep(options: argparse.Namespace) -> int:
+    from duoviz.training.sweep import measure, sweep
 
-    if not options.corpus.is_file():
-        raise UsageError(f"There is no corpus file {options.corpus}.")
-    draft = load_llama(options.draft, precision="int8", label="draft")
-    corpus = load_corpus(options.corpus)
-    # The first half of the rows that no training step sees; the other half is left to measure on.
-    _, held_out = split(corpus, held_out=128)
-    weights = fit_copying(draft, corpus, held_out[:64], options.draft)
-    print("weights for n = 1, 2, …: " + ", ".join(f"{weight:.3f}" for weight in weights))
+    check_corpus(options.corpus)
+    sweep(embedded_target(tell), options.corpus, options.out, tokens=options.tokens)
+    measure(load_pair("embedded", tell), options.out)
+    print((options.out / "table.md").read_text())
     return 0
+
+
+def check_corpus(files: list[Path]) -> None:
+    for file in files:
+        if not file.is_file():
+            raise UsageError(f"There is no corpus file {file}.")
 
 
 if __name__ == "__main__":

@@ -181,28 +181,33 @@ def calibrate(pair: Pair, draft: Draft, *, seconds: float = 1.5) -> CostModel:
 
     Call it on the target's cores.
     """
-    target_times, draft_times = [], []
+    target, steps = [], []
     for context in CONTEXTS:
         alone = sum(measure_target(pair.target, context=context, until=lambda: True))
         draft.submit(MeasureRequest(context, max(seconds, 8 * alone)))
-        target_times.append(measure_target(pair.target, context=context, until=draft.ready))
-        times = draft.result()
-        draft_times.append(tuple(times[k] for k in range(1, MAX_SEQUENCES + 1)))
-    return CostModel(tuple(target_times), tuple(draft_times))
+        target.append(measure_target(pair.target, context=context, until=draft.ready))
+        steps.append(by_sequences(draft.result()))
+    return CostModel(tuple(target), tuple(steps))
 
 
 def calibrate_in_turn(pair: Pair, draft: Draft, *, seconds: float = 1.0) -> CostModel:
     """Measure the cost model of two models that take turns on the same cores; `seconds` for each side and context."""
-    target_times, draft_times = [], []
+    target, steps = [], []
     for context in CONTEXTS:
         end = time.perf_counter() + seconds
-        target_times.append(
-            measure_target(pair.target, context=context, until=lambda end=end: time.perf_counter() > end)
-        )
-        draft.submit(MeasureRequest(context, seconds))
-        times = draft.result()
-        draft_times.append(tuple(times[k] for k in range(1, MAX_SEQUENCES + 1)))
-    return CostModel(tuple(target_times), tuple(draft_times))
+        target.append(measure_target(pair.target, context=context, until=lambda end=end: time.perf_counter() > end))
+        steps.append(draft_times(draft, context, seconds))
+    return CostModel(tuple(target), tuple(steps))
+
+
+def draft_times(draft: Draft, context: int, seconds: float) -> tuple[float, ...]:
+    """T_draft(k) for k = 1..8 at a context, measured for `seconds`."""
+    draft.submit(MeasureRequest(context, seconds))
+    return by_sequences(draft.result())
+
+
+def by_sequences(times: dict[int, float]) -> tuple[float, ...]:
+    return tuple(times[k] for k in range(1, MAX_SEQUENCES + 1))
 
 
 def measure_target(model: LanguageModel, *, context: int, until: Callable[[], bool]) -> tuple[float, ...]:

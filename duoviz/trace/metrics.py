@@ -42,10 +42,14 @@ def metrics(trace: dict) -> dict:
 
 
 def proposals(iterations: list[dict]) -> int:
-    """How many tokens were proposed; those that were pending when an iteration began had been proposed before."""
+    """How many tokens were proposed; those that were pending when an iteration began had been proposed before.
+
+    Lookahead's window proposes nothing: only the n-grams found in it are.
+    """
     proposed = carried = 0
     for each in iterations:
-        proposed += sum(node["source"] != "target" for node in each["drafted"] + each["checked"]) - carried
+        nodes = [node for node in each["drafted"] + each["checked"] if node["status"] != "window"]
+        proposed += sum(node["source"] != "target" for node in nodes) - carried
         carried = sum(node["status"] == "pending" for node in each["drafted"])
     return proposed
 

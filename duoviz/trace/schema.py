@@ -54,7 +54,8 @@ run cut short; only two of eight candidates are shown):
 mode: `prefill`, `pre` (nothing was pending), `post` (something was); null for methods other than DuoDecoding.
 can_overlap: whether both sides can work at the same time; not on one core, and not without a draft.
 checked: the tokens that this iteration's target forward verified, a tree: `parent` is an
-  index into the same list, -1 is the end of the verified text.
+  index into the same list, -1 is the end of the verified text. Lookahead's window stands between
+  the guesses and the target's own token: the same forward reads it and verifies nothing of it.
 drafted: the tree drafted at the same time, by methods that work in parallel; its root (-1) is the end
   of `checked`.
 q: the probability of the token in the distribution that the draft drew it from; p: in the one that

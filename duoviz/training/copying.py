@@ -10,6 +10,8 @@ from duoviz.models.language_model import LanguageModel
 from duoviz.training.corpus import Corpus
 
 LONGEST = 8
+# What a draft assumes of the look-up while it is trained; they are fitted anew afterwards.
+START_WEIGHTS = (0.05, 0.28, 0.49, 0.65, 0.66, 0.70, 0.73, 0.82)
 # A look-up that was always right in the corpus may be wrong elsewhere.
 LARGEST_WEIGHT = 0.95
 
@@ -21,15 +23,15 @@ def observations(draft: LanguageModel, corpus: Corpus, rows: list[int]) -> list[
     """
     seen = []
     for row in rows:
-        ids, begin = corpus.row(row).tolist(), int(corpus.prompt[row])
+        ids, answered = corpus.row(row).tolist(), corpus.answered(row).tolist()
         draft.crop(0)
-        q = draft.forward(ids[:-1], rows=range(begin - 1, len(ids) - 1)).float().softmax(dim=-1)
-        grams = NGrams(LONGEST)
-        grams.append(ids[:begin])
-        for index, token in enumerate(ids[begin:]):
-            match = grams.look_up(grams.tokens[-LONGEST:], end=len(grams.tokens))
+        q = draft.forward(ids[:-1], rows=[place - 1 for place in answered]).float().softmax(dim=-1)
+        grams, row_of = NGrams(LONGEST), {place: index for index, place in enumerate(answered)}
+        for place, token in enumerate(ids):
+            match = grams.look_up(grams.tokens[-LONGEST:], end=len(grams.tokens)) if place in row_of else None
             if match is not None:
-                seen.append((match[0], float(q[index, token]) if token < q.shape[-1] else 0.0, match[1] == token))
+                known = float(q[row_of[place], token]) if token < q.shape[-1] else 0.0
+                seen.append((match[0], known, match[1] == token))
             grams.append([token])
     return seen
 

@@ -1,5 +1,6 @@
 """The self-chat corpus: rows of token ids that the target wrote to itself."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,16 +11,20 @@ import numpy as np
 class Corpus:
     """Rows of token ids, one after another.
 
-    flat: int64 [total tokens]; starts: int64 [rows + 1], where each row begins;
-    prompt: int64 [rows], how many of a row's tokens are its prompt (the rest is the answer).
+    flat: int64 [total tokens]; starts: int64 [rows + 1], where each row begins; answer: bool [total
+    tokens], true where the assistant speaks; greedy: bool [rows], whether its tokens are the
+    target's most probable ones; task: str [rows]; held_out: bool [rows], never trained on.
     """
 
     flat: np.ndarray
     starts: np.ndarray
-    prompt: np.ndarray
+    answer: np.ndarray
+    greedy: np.ndarray
+    task: np.ndarray
+    held_out: np.ndarray
 
     def __len__(self) -> int:
-        return len(self.prompt)
+        return len(self.greedy)
 
     def row(self, index: int) -> np.ndarray:
         return self.flat[self.starts[index] : self.starts[index + 1]]
@@ -27,18 +32,27 @@ class Corpus:
     def length(self, index: int) -> int:
         return int(self.starts[index + 1] - self.starts[index])
 
+    def answered(self, index: int) -> np.ndarray:
+        """Where in the row the answer's tokens stand, int64 [answer tokens]."""
+        return np.flatnonzero(self.answer[self.starts[index] : self.starts[index + 1]])
 
-def load_corpus(path: Path) -> Corpus:
-    """Read a corpus file (npz with `flat`, `length` and `prompt`)."""
-    with np.load(path) as data:
-        starts = np.concatenate([[0], np.cumsum(data["length"], dtype=np.int64)])
-        return Corpus(flat=data["flat"].astype(np.int64), starts=starts, prompt=data["prompt"].astype(np.int64))
+    def rows(self, *, held_out: bool) -> list[int]:
+        return np.flatnonzero(self.held_out == held_out).tolist()
 
 
-def split(corpus: Corpus, *, held_out: int) -> tuple[list[int], list[int]]:
-    """Row numbers for training and the last `held_out` ones, which no training step sees."""
-    rows = list(range(len(corpus)))
-    return rows[:-held_out], rows[-held_out:]
+def load_corpus(files: Sequence[Path], *, held_out: int) -> Corpus:
+    """Read corpus files (npz, see `selfchat.pack`) into one; the last `held_out` rows of each are for testing."""
+    parts = [np.load(file) for file in files]
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in ("flat", "length", "answer", "greedy")}
+    last = [np.arange(len(part["length"])) >= len(part["length"]) - held_out for part in parts]
+    return Corpus(
+        flat=joined["flat"].astype(np.int64),
+        starts=np.concatenate([[0], np.cumsum(joined["length"], dtype=np.int64)]),
+        answer=joined["answer"].astype(bool),
+        greedy=joined["greedy"].astype(bool),
+        task=np.concatenate([part["task"] for part in parts]),
+        held_out=np.concatenate(last),
+    )
 
 
 def batches(corpus: Corpus, rows: list[int], *, tokens: int, rng: np.random.Generator) -> list[list[int]]:

@@ -1,9 +1,11 @@
-"""Distillation: the draft learns the target's distribution on the target's own text."""
+"""Distillation: the draft learns from the target on the target's own text."""
 
 import json
 import math
+import os
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,49 +13,70 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from duoviz.training.corpus import Corpus, batches, load_corpus, split
+from duoviz.models.embedded import cache_folder
+from duoviz.models.llama import load_llama
+from duoviz.training.copying import START_WEIGHTS, fit_copying
+from duoviz.training.corpus import Corpus, batches, load_corpus
+from duoviz.training.evaluation import evaluate
+from duoviz.training.losses import LOSSES, Copied, CopyingKL, look_ups, mixed
 from duoviz.training.student import Student, cut_from_target, save_draft
+from duoviz.training.teacher import Teacher, answer_tokens, padded, predicting
 
 Report = Callable[[str], None]
 
-
-class Teacher:
-    """The target's last hidden states on corpus rows, computed once a row and kept in float16."""
-
-    def __init__(self, target: nn.Module, corpus: Corpus, dtype: torch.dtype):
-        self.target, self.corpus, self.dtype = target, corpus, dtype
-        self.kept: dict[int, Tensor] = {}
-
-    @torch.no_grad()
-    def hidden(self, rows: list[int]) -> list[Tensor]:
-        """For each row, [answer tokens, hidden]: the normalised state that predicts each answer token."""
-        missing = [row for row in rows if row not in self.kept]
-        if missing:
-            with torch.autocast(self.target.device.type, self.dtype):
-                states = self.target.model(padded(self.corpus, missing)).last_hidden_state
-            for row, state in zip(missing, states, strict=True):
-                self.kept[row] = answer_part(self.corpus, row, state).half().clone()
-        return [self.kept[row].float() for row in rows]
+HELD_OUT = 128
+# Rows that the map is fitted on, and rows that the periodic score is taken on.
+FITTED_ROWS, SCORED_ROWS = 384, 48
+SECONDS_BETWEEN_CHECKPOINTS = 240
 
 
-def padded(corpus: Corpus, rows: list[int]) -> Tensor:
-    """int64 [rows, longest]; the padding stands at the right, where causal attention never looks."""
-    longest = max(corpus.length(row) for row in rows)
-    ids = torch.zeros(len(rows), longest, dtype=torch.int64)
-    for slot, row in enumerate(rows):
-        ids[slot, : corpus.length(row)] = torch.from_numpy(corpus.row(row))
-    return ids
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """All that decides what a training run makes, besides the target and the corpus.
+
+    width: None for the target's. tokens: answer tokens to train on. drafted: the share of answer
+    tokens that the student's own draws replace. copying: whether it learns beside the look-up.
+    """
+
+    tokens: int
+    layers: int = 4
+    width: int | None = None
+    embedding_rank: int = 320
+    output_tokens: int = 16_384
+    loss: str = "kl"
+    drafted: float = 0.0
+    copying: bool = True
+    peak: float = 6e-4
+    batch_tokens: int = 3_000
+    seed: int = 0
 
 
-def answer_part(corpus: Corpus, row: int, states: Tensor) -> Tensor:
-    """The states that predict the row's answer tokens: one position earlier than the tokens."""
-    return states[corpus.prompt[row] - 1 : corpus.length(row) - 1]
+class Progress:
+    """A training run that can be put down and taken up again."""
 
+    def __init__(self, student: Student, optimiser: torch.optim.Optimizer):
+        self.student, self.optimiser = student, optimiser
+        self.step, self.tokens, self.seconds = 0, 0, 0.0
+        self.log: list[dict] = []
 
-def student_hidden(student: Student, corpus: Corpus, rows: list[int]) -> Tensor:
-    """[answer tokens of all rows, hidden]."""
-    states = student.hidden(padded(corpus, rows))
-    return torch.cat([answer_part(corpus, row, state) for row, state in zip(rows, states, strict=True)])
+    def save(self, file: Path, recipe: Recipe) -> None:
+        half_made = file.with_suffix(".part")
+        counts = {"step": self.step, "tokens": self.tokens, "seconds": self.seconds, "log": self.log}
+        state = {"recipe": asdict(recipe), "student": self.student.state_dict(), "counts": counts}
+        torch.save(state | {"optimiser": self.optimiser.state_dict()}, half_made)
+        os.replace(half_made, file)
+
+    def load(self, file: Path, recipe: Recipe) -> bool:
+        """Go on from a checkpoint of the same recipe; False if there is none."""
+        if not file.is_file():
+            return False
+        state = torch.load(file, weights_only=True)
+        if state["recipe"] != asdict(recipe):
+            return False
+        self.student.load_state_dict(state["student"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.__dict__.update(state["counts"])
+        return True
 
 
 @torch.no_grad()
@@ -62,62 +85,68 @@ def fit_map(student: Student, teacher: Teacher, rows: list[int], *, ridge: float
 
     Ridge regression in closed form, float64.
     """
-    size = student.shape.hidden_size
-    gram = torch.zeros(size, size, dtype=torch.float64)
-    cross = torch.zeros(size, size, dtype=torch.float64)
+    width, size = student.shape.hidden_size, teacher.target.config.hidden_size
+    gram = torch.zeros(width, width, dtype=torch.float64)
+    cross = torch.zeros(width, size, dtype=torch.float64)
     for start in range(0, len(rows), 16):
         part = rows[start : start + 16]
-        x = student_hidden(student, teacher.corpus, part).double()
-        y = torch.cat(teacher.hidden(part)).double()
+        x = student_hidden(student, teacher.corpus, part).double().cpu()
+        y = teacher.hidden(part).double().cpu()
         gram += x.T @ x
         cross += x.T @ y
-    gram += ridge * gram.diagonal().mean() * torch.eye(size, dtype=torch.float64)
-    linear = torch.linalg.solve(gram, cross).float()
-    student.lm_head.weight.copy_(student.lm_head.weight @ linear.T)
+    gram += ridge * gram.diagonal().mean() * torch.eye(width, dtype=torch.float64)
+    linear = torch.linalg.solve(gram, cross).float().to(student.device)
+    student.lm_head.weight.copy_(teacher.target.lm_head.weight[: student.shape.output_tokens] @ linear.T)
 
 
-def distillation_loss(student_logits: Tensor, teacher_logits: Tensor) -> Tensor:
-    """Mean over tokens of the cross-entropy of the draft's distribution to the target's whole one.
-
-    That is KL(target ‖ draft) plus a constant, both over the ids that the draft's head knows.
-    """
-    logits = student_logits.float()
-    probabilities = teacher_logits.float().softmax(dim=-1)
-    return (logits.logsumexp(dim=-1) - (probabilities * logits).sum(dim=-1)).mean()
+def student_hidden(student: Student, corpus: Corpus, rows: list[int]) -> Tensor:
+    """[answer tokens of all rows, width]."""
+    states = student.hidden(padded(corpus, rows).to(student.device))
+    return torch.cat([predicting(corpus, row, state) for row, state in zip(rows, states, strict=True)])
 
 
-@torch.no_grad()
-def agreement(student: Student, teacher: Teacher, rows: list[int]) -> float:
-    """How often the draft's top-1 is the target's, over the answers of held-out rows."""
-    same = total = 0
-    for start in range(0, len(rows), 16):
-        part = rows[start : start + 16]
-        theirs = teacher.target.lm_head(torch.cat(teacher.hidden(part))).argmax(-1)
-        ours = student.lm_head(student_hidden(student, teacher.corpus, part)).argmax(-1)
-        same += int((theirs == ours).sum())
-        total += len(theirs)
-    return same / total
+def student_logits(student: Student, corpus: Corpus, rows: list[int]) -> Tensor:
+    """float32 [answer tokens of all rows, the head's ids]."""
+    return student.lm_head(student_hidden(student, corpus, rows)).float()
+
+
+class LookUps:
+    """What copying proposes for the answer tokens of a corpus's rows; each row is looked through once."""
+
+    def __init__(self, corpus: Corpus, *, known: int, device: torch.device):
+        self.corpus, self.known, self.device = corpus, known, device
+        self.found: dict[int, tuple[list[int], list[float]]] = {}
+
+    def __call__(self, rows: list[int]) -> Copied:
+        for row in rows:
+            if row not in self.found:
+                ids, answered = self.corpus.row(row).tolist(), self.corpus.answered(row).tolist()
+                self.found[row] = look_ups(ids, answered, START_WEIGHTS, known=self.known)
+        tokens = [token for row in rows for token in self.found[row][0]]
+        weights = [weight for row in rows for weight in self.found[row][1]]
+        return Copied(torch.tensor(tokens, device=self.device), torch.tensor(weights, device=self.device))
 
 
 def learning_rate(fraction: float, *, peak: float, warm_up: float = 0.02) -> float:
-    """Linear warm-up, then a cosine down to a fiftieth of the peak; `fraction` is of the time allowed."""
+    """Linear warm-up, then a cosine down to a fiftieth of the peak; `fraction` is of the tokens."""
     if fraction < warm_up:
-        return peak * fraction / warm_up
+        return peak * (0.01 + 0.99 * fraction / warm_up)
     progress = min(1.0, (fraction - warm_up) / (1 - warm_up))
     return peak * (0.02 + 0.98 * (1 + math.cos(math.pi * progress)) / 2)
 
 
-def endless_batches(corpus: Corpus, rows: list[int], *, tokens: int, seed: int) -> Iterator[tuple[int, list[int]]]:
-    """(epoch, rows of one batch), reshuffled each epoch."""
+def endless_batches(corpus: Corpus, rows: list[int], *, tokens: int, seed: int) -> Iterator[list[int]]:
+    """Rows of one batch, reshuffled each epoch."""
     epoch = 0
     while True:
-        for batch in batches(corpus, rows, tokens=tokens, rng=np.random.default_rng([seed, epoch])):
-            yield epoch, batch
+        yield from batches(corpus, rows, tokens=tokens, rng=np.random.default_rng([seed, epoch]))
         epoch += 1
 
 
-def fast_dtype() -> torch.dtype:
-    """bfloat16 where the processor multiplies it faster than float32, else float32."""
+def fast_dtype(device: str) -> torch.dtype:
+    """bfloat16 where the device multiplies it faster than float32, else float32."""
+    if device != "cpu":
+        return torch.bfloat16
     times = {}
     for dtype in (torch.float32, torch.bfloat16):
         a, b = torch.ones(1024, 576, dtype=dtype), torch.ones(1536, 576, dtype=dtype)
@@ -129,84 +158,147 @@ def fast_dtype() -> torch.dtype:
     return min(times, key=times.get)
 
 
-def train_draft(
-    target_folder: Path,
-    corpus_file: Path,
-    out: Path,
-    *,
-    minutes: float,
-    layers: int = 3,
-    embedding_rank: int = 320,
-    output_tokens: int = 16_384,
-    peak: float = 6e-4,
-    batch_tokens: int = 3_000,
-    held_out: int = 128,
-    seed: int = 0,
-    report: Report = print,
-) -> None:
-    """Cut a draft from the target, fit its head, distil it for `minutes`, and write it to `out`.
-
-    The corpus is read in shuffled epochs; the target's states are computed in the first epoch and
-    kept. A log of loss and agreement is written beside the weights.
-    """
+def load_teacher(target_folder: Path, corpus_files: list[Path], *, held_out: int = HELD_OUT) -> Teacher:
+    """The target beside its corpus, on the GPU if there is one; on a processor its states are kept in the cache."""
     from transformers import AutoModelForCausalLM
 
-    torch.manual_seed(seed)
-    begin = time.perf_counter()
-    dtype = fast_dtype()
-    target = AutoModelForCausalLM.from_pretrained(target_folder, dtype=torch.float32).eval()
-    corpus = load_corpus(corpus_file)
-    train_rows, test_rows = split(corpus, held_out=held_out)
-    teacher = Teacher(target, corpus, dtype)
-    student = cut_from_target(target, layers=layers, embedding_rank=embedding_rank, output_tokens=output_tokens)
-    fit_map(student, teacher, train_rows[:384])
-    log = [{"minutes": minutes_since(begin), "tokens": 0, "agreement": agreement(student, teacher, test_rows)}]
-    report(f"after the fitted map: agreement {log[0]['agreement']:.3f}")
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    target = AutoModelForCausalLM.from_pretrained(target_folder, dtype=torch.float32).eval().to(device)
+    folder = cache_folder() / "teacher" if device == "cpu" else None
+    return Teacher(target, load_corpus(corpus_files, held_out=held_out), fast_dtype(device), folder=folder)
 
-    optimiser = torch.optim.AdamW(student.parameters(), lr=peak, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
-    tokens, losses = 0, []
-    for step, (epoch, rows) in enumerate(endless_batches(corpus, train_rows, tokens=batch_tokens, seed=seed)):
-        fraction = minutes_since(begin) / minutes
-        if fraction >= 1:
+
+def new_student(teacher: Teacher, recipe: Recipe) -> Student:
+    """Cut out of the target, with the fitted map."""
+    torch.manual_seed(recipe.seed)
+    student = cut_from_target(
+        teacher.target,
+        layers=recipe.layers,
+        width=recipe.width,
+        embedding_rank=recipe.embedding_rank,
+        output_tokens=recipe.output_tokens,
+    ).to(teacher.target.device)
+    fit_map(student, teacher, teacher.corpus.rows(held_out=False)[:FITTED_ROWS])
+    return student
+
+
+def train(teacher: Teacher, recipe: Recipe, *, checkpoint: Path | None = None, report: Report = print) -> Progress:
+    """Distil a student for `recipe.tokens` answer tokens, going on from `checkpoint` where there is one."""
+    corpus = teacher.corpus
+    student = new_student(teacher, recipe)
+    optimiser = torch.optim.AdamW(student.parameters(), lr=recipe.peak, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
+    progress = Progress(student, optimiser)
+    scored = corpus.rows(held_out=True)[:: max(1, len(corpus.rows(held_out=True)) // SCORED_ROWS)]
+    copied = LookUps(corpus, known=recipe.output_tokens, device=student.device) if recipe.copying else None
+    if not (checkpoint and progress.load(checkpoint, recipe)):
+        note(progress, recipe, teacher, scored, copied, [], report)
+    losses, saved = [], time.perf_counter()
+    rows = corpus.rows(held_out=False)
+    for step, batch in enumerate(endless_batches(corpus, rows, tokens=recipe.batch_tokens, seed=recipe.seed)):
+        if progress.tokens >= recipe.tokens:
             break
-        for group in optimiser.param_groups:
-            group["lr"] = learning_rate(fraction, peak=peak)
-        states = torch.cat(teacher.hidden(rows))
-        with torch.autocast("cpu", dtype, enabled=dtype != torch.float32):
-            with torch.no_grad():
-                teacher_logits = F.linear(states, target.lm_head.weight[:output_tokens])
-            loss = distillation_loss(student.lm_head(student_hidden(student, corpus, rows)), teacher_logits)
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(student.parameters(), 1.0)
-        optimiser.step()
-        tokens += len(states)
-        losses.append(loss.item())
-        if step % 100 == 99:
-            score = agreement(student, teacher, test_rows) if step % 300 == 299 else None
-            log.append(entry(begin, epoch, tokens, losses[-100:], score))
-            report(describe(log[-1], minutes))
-    log.append(entry(begin, epoch, tokens, losses[-100:], agreement(student, teacher, test_rows)))
-    report(describe(log[-1], minutes))
-    save_draft(student, out)
-    (out / "training.json").write_text(json.dumps({"seed": seed, "dtype": str(dtype), "log": log}, indent=1) + "\n")
+        if step < progress.step:
+            continue
+        begin = time.perf_counter()
+        losses.append(train_step(teacher, recipe, progress, batch, copied))
+        progress.seconds += time.perf_counter() - begin
+        if progress.step % 300 == 0:
+            note(progress, recipe, teacher, scored, copied, losses, report)
+            losses = []
+        if checkpoint and time.perf_counter() - saved > SECONDS_BETWEEN_CHECKPOINTS:
+            progress.save(checkpoint, recipe)
+            saved = time.perf_counter()
+    note(progress, recipe, teacher, scored, copied, losses, report)
+    return progress
 
 
-def minutes_since(begin: float) -> float:
-    return (time.perf_counter() - begin) / 60
+def train_step(teacher: Teacher, recipe: Recipe, progress: Progress, rows: list[int], copied: LookUps | None) -> float:
+    """One step of the optimiser; returns the loss."""
+    student, optimiser = progress.student, progress.optimiser
+    device, dtype = teacher.target.device.type, teacher.dtype
+    with torch.autocast(device, dtype, enabled=dtype != torch.float32):
+        if recipe.drafted:
+            rng = torch.Generator().manual_seed(recipe.seed + progress.step)
+            teacher = redrafted(student, teacher, rows, share=recipe.drafted, rng=rng)
+        target = teacher.logits(rows, tokens=recipe.output_tokens)
+        logits = student.lm_head(student_hidden(student, teacher.corpus, rows))
+    tokens = answer_tokens(teacher.corpus, rows).to(student.device)
+    loss = loss_of(recipe.loss, logits, target, tokens, copied(rows) if copied else None)
+    for group in optimiser.param_groups:
+        group["lr"] = learning_rate(progress.tokens / recipe.tokens, peak=recipe.peak)
+    optimiser.zero_grad(set_to_none=True)
+    loss.backward()
+    nn.utils.clip_grad_norm_(student.parameters(), 1.0)
+    optimiser.step()
+    progress.step, progress.tokens = progress.step + 1, progress.tokens + len(tokens)
+    return loss.item()
 
 
-def entry(begin: float, epoch: int, tokens: int, losses: list[float], score: float | None) -> dict:
-    return {
-        "minutes": minutes_since(begin),
-        "epoch": epoch,
-        "tokens": tokens,
-        "loss": sum(losses) / max(1, len(losses)),
-        "agreement": score,
+def loss_of(name: str, logits: Tensor, target: Tensor, tokens: Tensor, copied: Copied | None) -> Tensor:
+    """The mean loss of the draft, or of the draft that also copies."""
+    if copied and name == "kl":
+        return CopyingKL.apply(logits, target, copied).mean()
+    logits = mixed(logits.float(), copied) if copied else logits.float()
+    return LOSSES[name](logits, target.float(), tokens).mean()
+
+
+@torch.no_grad()
+def redrafted(student: Student, teacher: Teacher, rows: list[int], *, share: float, rng: torch.Generator) -> Teacher:
+    """The teacher of the same rows with a share of the answers' tokens drawn by the student instead."""
+    corpus = teacher.corpus
+    drawn = student_logits(student, corpus, rows).softmax(dim=-1).cpu().multinomial(1, generator=rng)[:, 0].numpy()
+    flat, begin = corpus.flat.copy(), 0
+    for row in rows:
+        places = corpus.starts[row] + corpus.answered(row)
+        chosen = torch.rand(len(places), generator=rng).numpy() < share
+        flat[places[chosen]] = drawn[begin : begin + len(places)][chosen]
+        begin += len(places)
+    return Teacher(teacher.target, replace(corpus, flat=flat), teacher.dtype)
+
+
+def note(
+    progress: Progress,
+    recipe: Recipe,
+    teacher: Teacher,
+    rows: list[int],
+    copied: LookUps | None,
+    losses: list[float],
+    report: Report,
+) -> None:
+    """Add a line to the log: the mean loss since the last one, and the agreement of the draft as it will be used."""
+
+    def draft(part: list[int]) -> Tensor:
+        return student_logits(progress.student, teacher.corpus, part)
+
+    agreement = evaluate(draft, teacher, rows, copied).top1
+    line = {
+        "minutes": round(progress.seconds / 60, 2),
+        "tokens": progress.tokens,
+        "loss": round(sum(losses) / len(losses), 4) if losses else None,
+        "agreement": round(agreement, 4),
     }
+    progress.log.append(line)
+    speed = progress.tokens / progress.seconds if progress.seconds else 0.0
+    left = (recipe.tokens - progress.tokens) / speed / 60 if speed else math.nan
+    report(
+        f"{progress.tokens:,} of {recipe.tokens:,} tokens, {speed:.0f} a second, loss {line['loss']}, "
+        f"agreement {agreement:.3f}, {max(0.0, left):.1f} min left"
+    )
 
 
-def describe(row: dict, minutes: float) -> str:
-    score = "" if row["agreement"] is None else f", agreement {row['agreement']:.3f}"
-    left = max(0.0, minutes - row["minutes"])
-    return f"epoch {row['epoch']}, {row['tokens']:,} tokens, loss {row['loss']:.3f}{score}, {left:.1f} min left"
+def train_draft(
+    target_folder: Path, corpus_files: list[Path], out: Path, recipe: Recipe, *, report: Report = print
+) -> None:
+    """Train a draft and write it to the folder `out`, with its log; the same call goes on after a stop."""
+    teacher = load_teacher(target_folder, corpus_files)
+    out.mkdir(parents=True, exist_ok=True)
+    checkpoint = out / "checkpoint.pt"
+    progress = train(teacher, recipe, checkpoint=checkpoint, report=report)
+    progress.save(checkpoint, recipe)
+    save_draft(progress.student, out)
+    record = {"recipe": asdict(recipe), "dtype": str(teacher.dtype), "log": progress.log}
+    (out / "training.json").write_text(json.dumps(record, indent=1) + "\n")
+    # Half of the rows that no training step sees; the other half is left to measure on.
+    fitted = teacher.corpus.rows(held_out=True)[::2]
+    weights = fit_copying(load_llama(out, precision="int8", label="draft"), teacher.corpus, fitted, out)
+    report("copying weights for n = 1, 2, …: " + ", ".join(f"{weight:.3f}" for weight in weights))

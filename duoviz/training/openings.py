@@ -45,12 +45,14 @@ OPENINGS = {
     ),
     "qa": (
         "Who", "What is", "Which", "When did", "Where", "How many", "What is the name of", "Name the",
-        "In which country", "Give the", "What do you call", "Is it true that", "What is the difference between", "Who wrote", "How far",
+        "In which country", "Give the",
+        "What do you call", "Is it true that", "What is the difference between", "Who wrote", "How far",
     ),
     "math_reasoning": (
         "{name} has {number}", "A shop sells {number}", "If {number}", "{name} buys {number}", "A train travels",
         "There are {number}", "How much", "{name} and {other} share {number}", "What is {number}",
-        "A farmer has {number}", "{name} earns {number}", "Solve:", "A box contains {number}", "{name} reads {number} pages",
+        "A farmer has {number}", "{name} earns {number}", "Solve:", "A box contains {number}",
+        "{name} reads {number} pages",
     ),
     "rag": (
         "Answer the question using only the passages below. Keep the answer short.\n\n[1] The",
@@ -63,7 +65,8 @@ OPENINGS = {
         "Complete this Python function. Reply with the full function.\n\ndef {function}_",
         "Write a Python function that", "def {function}_", "Write a function called {function}_",
         "Fix the bug in this code:\n\ndef", "Explain what this code does:\n\n", "Write a Python class",
-        "Write a program", "How do I {function}", "Write a SQL query", "Write a JavaScript function", "Write a test for",
+        "Write a program", "How do I {function}", "Write a SQL query", "Write a JavaScript function",
+        "Write a test for",
     ),
 }  # fmt: skip
 TASKS = tuple(OPENINGS)

@@ -67,6 +67,8 @@ class Text:
         """Go on to the next part where one has ended; True when the row is complete."""
         length = len(self.ids) - self.begun
         ended = length > 0 and self.ids[-1] == chat.end
+        if len(self.ids) >= CONTEXT - 1:
+            return True
         if self.answering:
             if not (ended or length >= ANSWER_TOKENS or loops(self.ids[self.begun :])):
                 return False
@@ -76,7 +78,7 @@ class Text:
             self.answering, self.forced = False, list(chat.again)
         elif ended or length >= QUESTION_TOKENS:
             self.answering, self.forced = True, list(chat.between[ended:])
-        return len(self.ids) >= CONTEXT - 1
+        return len(self.ids) + len(self.forced) >= CONTEXT - 1
 
 
 def loops(ids: list[int]) -> bool:
@@ -125,27 +127,30 @@ def write_texts(target: BatchedTarget, tokenizer, rows: Iterator[int], *, seed: 
     # Every text begins alike: that part is computed once and stays at the front of each slot.
     for position, token in enumerate(chat.begin[:-1]):
         target.step(torch.full_like(target.slots, token), torch.full_like(target.slots, position))
-    texts: list[Text | None] = []
-    for _ in target.slots:
-        row = next(rows, None)
-        texts.append(None if row is None else new_text(tokenizer, chat, row, seed))
-        if texts[-1]:
-            texts[-1].next_forced()
+    texts = [started(tokenizer, chat, rows, seed) for _ in target.slots]
     while any(texts):
         ids = torch.tensor([text.ids[-1] if text else 0 for text in texts], device=target.device)
         positions = torch.tensor([len(text.ids) - 1 if text else 0 for text in texts], device=target.device)
         best = target.step(ids, positions).topk(CANDIDATES, dim=-1)
         logits, candidates = best.values.float().cpu().numpy(), best.indices.cpu().numpy()
         for slot, text in enumerate(texts):
+            # Each step forwards a text's last token, so exactly one token a step is added to it.
             if text is None or text.next_forced():
                 continue
             text.choose(logits[slot], candidates[slot])
             if text.finished(chat):
                 yield text
-                row = next(rows, None)
-                texts[slot] = None if row is None else new_text(tokenizer, chat, row, seed)
-            if texts[slot] and texts[slot].forced:
-                texts[slot].next_forced()
+                texts[slot] = started(tokenizer, chat, rows, seed)
+
+
+def started(tokenizer, chat: Format, rows: Iterator[int], seed: int) -> Text | None:
+    """The next row's text, up to its first token that is not in the slot yet; None after the last row."""
+    row = next(rows, None)
+    if row is None:
+        return None
+    text = new_text(tokenizer, chat, row, seed)
+    text.next_forced()
+    return text
 
 
 def read_lines(file: Path) -> list[dict]:

@@ -114,6 +114,10 @@ class Student(nn.Module):
         inverse = shape.rope_theta ** (-torch.arange(0, shape.head_dim, 2, dtype=torch.float32) / shape.head_dim)
         self.register_buffer("inverse", inverse, persistent=False)
 
+    @property
+    def device(self) -> torch.device:
+        return self.lm_head.weight.device
+
     def hidden(self, ids: Tensor) -> Tensor:
         """The normalised last hidden state, [batch, length, hidden], for ids int64 [batch, length]."""
         angles = torch.outer(torch.arange(ids.shape[1], device=ids.device), self.inverse).repeat(1, 2)
@@ -123,20 +127,26 @@ class Student(nn.Module):
         return self.model.norm(x)
 
 
-def cut_from_target(target: nn.Module, *, layers: int, embedding_rank: int, output_tokens: int) -> Student:
+def cut_from_target(
+    target: nn.Module, *, layers: int, embedding_rank: int, output_tokens: int, width: int | None = None
+) -> Student:
     """A student with the target's first layers and its embedding at a lower rank; the head is the target's own.
 
     The first layers, not spread ones: what the later layers do is left to one linear map (see
-    `distillation.fit_map`) and to training.
+    `distillation.fit_map`) and to training. With another width than the target's, layers and head
+    begin at random, with heads of the same size and as many query heads a key-value head.
     """
     config = target.config
+    whole = width in (None, config.hidden_size)
+    part = 1.0 if whole else width / config.hidden_size
+    kv_heads = max(1, round(config.num_key_value_heads * part))
     shape = DraftShape(
         vocab_size=config.vocab_size,
-        hidden_size=config.hidden_size,
-        intermediate_size=config.intermediate_size,
+        hidden_size=config.hidden_size if whole else width,
+        intermediate_size=round(config.intermediate_size * part),
         num_hidden_layers=layers,
-        num_attention_heads=config.num_attention_heads,
-        num_key_value_heads=config.num_key_value_heads,
+        num_attention_heads=kv_heads * config.num_attention_heads // config.num_key_value_heads,
+        num_key_value_heads=kv_heads,
         head_dim=config.head_dim,
         rms_norm_eps=config.rms_norm_eps,
         rope_theta=config.rope_parameters["rope_theta"],
@@ -145,15 +155,18 @@ def cut_from_target(target: nn.Module, *, layers: int, embedding_rank: int, outp
         output_tokens=output_tokens,
     )
     student = Student(shape)
-    student.model.layers.load_state_dict(target.model.layers[:layers].state_dict())
-    student.model.norm.load_state_dict(target.model.norm.state_dict())
     table = target.model.embed_tokens.weight.detach().float()
     left, scale, right = torch.linalg.svd(table, full_matrices=False)
     root = scale[:embedding_rank].sqrt()
     with torch.no_grad():
         student.model.embed_tokens.weight.copy_(left[:, :embedding_rank] * root)
-        student.model.embed_tokens.projection.weight.copy_(right[:embedding_rank].T * root)
-        student.lm_head.weight.copy_(target.lm_head.weight[:output_tokens])
+        if whole:
+            student.model.layers.load_state_dict(target.model.layers[:layers].state_dict())
+            student.model.norm.load_state_dict(target.model.norm.state_dict())
+            student.model.embed_tokens.projection.weight.copy_(right[:embedding_rank].T * root)
+            student.lm_head.weight.copy_(target.lm_head.weight[:output_tokens])
+        else:
+            student.model.embed_tokens.projection.weight.copy_(torch.eye(width, embedding_rank) * root)
     return student
 
 

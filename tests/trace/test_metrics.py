@@ -69,3 +69,11 @@ def test_expected_tau():
     assert expected_tau(1.0, 0.9999999, 4) == pytest.approx(4, rel=1e-3)
     # L = 1: a hit saves nothing, because its only token is the iteration's own.
     assert expected_tau(0.7, 0.8, 1) == 1
+
+
+def test_lookaheads_window_is_not_proposed():
+    checked = [node("accepted", "lookahead"), node("rejected", "lookahead"), *[node("window", "lookahead")] * 5]
+    checked.append(node("correction", "target"))
+    run = iteration(0.0, 1.0, [], 1.0, checked, [], "rejection", 2, 1, ["lookahead", "target"])
+    trace = {"header": {"target": {}, "draft": None, "can_overlap": False}, "iterations": [run]}
+    assert metrics(trace)["yield"] == 1 / 2 and metrics(trace)["acceptance"] == 1 / 2

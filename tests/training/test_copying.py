@@ -27,7 +27,11 @@ def test_a_draft_that_knows_better_leaves_little_to_the_look_up():
 
 def test_fitted_on_a_corpus_and_written_to_the_config(tmp_path):
     rows = [[5, 6, 7, 8, 5, 6, 7, 8, 5, 6, 7, 8], [9, 4, 9, 4, 9, 4, 9, 4]]
-    corpus = Corpus(flat=np.array(sum(rows, [])), starts=np.array([0, 12, 20]), prompt=np.array([4, 2], dtype=np.int64))
+    answer = [place >= begin for row, begin in zip(rows, (4, 2), strict=True) for place in range(len(row))]
+    corpus = Corpus(
+        flat=np.array(sum(rows, [])), starts=np.array([0, 12, 20]), answer=np.array(answer),
+        greedy=np.ones(2, bool), task=np.array(["qa", "qa"]), held_out=np.ones(2, bool),
+    )  # fmt: skip
     draft = lean(reference_model(0))
     seen = observations(draft, corpus, [0, 1])
     # From the second time round on the look-up is always right; before, it has nothing to say.

@@ -1,73 +1,54 @@
-"""Training a tiny draft: the loss is what it says, the file loads, the lean decoder agrees."""
+"""Training a tiny draft: it learns, goes on after a stop, the file loads, the lean decoder agrees."""
 
-import numpy as np
+import json
+from dataclasses import asdict, replace
+
 import pytest
 import torch
-import torch.nn.functional as F
-from transformers import LlamaConfig, LlamaForCausalLM
 
 from duoviz.models.linear import quantise_rows
 from duoviz.models.llama import load_llama
-from duoviz.training.corpus import batches, load_corpus, split
-from duoviz.training.distillation import distillation_loss, learning_rate, train_draft
+from duoviz.training import distillation
+from duoviz.training.distillation import Recipe, learning_rate, load_teacher, redrafted, train, train_draft
 from duoviz.training.student import cut_from_target, save_draft
+from duoviz.training.teacher import Teacher
+
+TINY = Recipe(tokens=4_000, layers=1, embedding_rank=16, output_tokens=48, batch_tokens=200)
 
 
-@pytest.fixture(scope="module")
-def target_folder(tmp_path_factory):
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=64, hidden_size=64, intermediate_size=96, num_hidden_layers=3, num_attention_heads=2,
-        num_key_value_heads=1, max_position_embeddings=128, initializer_range=0.2, tie_word_embeddings=True,
-    )  # fmt: skip
-    folder = tmp_path_factory.mktemp("target")
-    LlamaForCausalLM(config).save_pretrained(folder)
-    return folder
+@pytest.fixture
+def teacher(target, corpus):
+    return Teacher(target, corpus, torch.float32)
 
 
-@pytest.fixture(scope="module")
-def corpus_file(tmp_path_factory):
-    rng = np.random.default_rng(0)
-    length = rng.integers(12, 30, 80).astype(np.int32)
-    file = tmp_path_factory.mktemp("corpus") / "rows.npz"
-    np.savez(
-        file, flat=rng.integers(0, 64, length.sum()).astype(np.uint16), length=length, prompt=np.full(80, 5, np.int32)
-    )
-    return file
-
-
-def test_batches_hold_every_row_once(corpus_file):
-    corpus = load_corpus(corpus_file)
-    train, held_out = split(corpus, held_out=10)
-    groups = batches(corpus, train, tokens=100, rng=np.random.default_rng(1))
-    assert sorted(row for group in groups for row in group) == train
-    assert not set(train) & set(held_out)
-    assert all(len(group) * max(map(corpus.length, group)) <= 100 for group in groups)
-
-
-def test_loss_is_kl_plus_the_targets_entropy():
-    p, q = torch.randn(5, 7), torch.randn(5, 7)
-    kl = F.kl_div(q.log_softmax(-1), p.log_softmax(-1), log_target=True, reduction="batchmean")
-    entropy = -(p.softmax(-1) * p.log_softmax(-1)).sum(-1).mean()
-    assert distillation_loss(q, p) == pytest.approx(float(kl + entropy), rel=1e-5)
+def test_the_teachers_states_are_kept_and_the_same(target, corpus, tmp_path):
+    rows = [3, 170, 9]
+    expected = Teacher(target, corpus, torch.float32).hidden(rows)
+    first = Teacher(target, corpus, torch.float32, folder=tmp_path)
+    assert torch.allclose(first.hidden(rows), expected, atol=2e-3)
+    again = Teacher(target, corpus, torch.float32, folder=tmp_path)
+    again.computed = None  # what is kept is not computed
+    assert torch.equal(again.hidden(rows), first.hidden(rows))
+    assert torch.allclose(first.logits(rows, tokens=20), first.exact_logits(rows)[:, :20], atol=1e-4)
 
 
 def test_learning_rate_warms_up_and_comes_down():
-    assert learning_rate(0.01, peak=1) == pytest.approx(0.5)
+    assert learning_rate(0.01, peak=1) == pytest.approx(0.505)
     assert learning_rate(0.02, peak=1) == pytest.approx(1)
     assert learning_rate(1, peak=1) == pytest.approx(0.02)
 
 
-def test_a_saved_draft_computes_what_the_student_did(target_folder, tmp_path):
-    target = LlamaForCausalLM.from_pretrained(target_folder)
-    student = cut_from_target(target, layers=2, embedding_rank=32, output_tokens=48).eval()
+@pytest.mark.parametrize("width", [None, 32])
+def test_a_saved_draft_computes_what_the_student_did(target, width, tmp_path):
+    rank = 32 if width is None else 16
+    student = cut_from_target(target, layers=2, embedding_rank=rank, output_tokens=48, width=width).eval()
     save_draft(student, tmp_path)
     with torch.no_grad():
         for parameter in student.parameters():
             if parameter.dim() == 2:
                 quantised, scale = quantise_rows(parameter)
                 parameter.copy_(quantised * scale[:, None])
-        ids = torch.randint(0, 64, (1, 20))
+        ids = torch.randint(0, 64, (1, 20), generator=torch.Generator().manual_seed(0))
         expected = student.lm_head(student.hidden(ids))[0]
     ours = load_llama(tmp_path, precision="float32", label="draft").forward(ids[0].tolist())
     assert ours.shape == (20, 48)
@@ -76,11 +57,63 @@ def test_a_saved_draft_computes_what_the_student_did(target_folder, tmp_path):
     assert (in_int8 - expected).norm() / expected.norm() < 0.05
 
 
-def test_training_makes_a_draft(target_folder, corpus_file, tmp_path):
+@pytest.mark.parametrize(
+    "change", [{}, {"copying": False}, {"loss": "total_variation"}, {"drafted": 0.3}, {"width": 32}]
+)
+def test_the_loss_comes_down(teacher, change, monkeypatch):
+    losses = []
+    step = distillation.train_step
+    monkeypatch.setattr(distillation, "train_step", lambda *given: losses.append(step(*given)) or losses[-1])
+    progress = train(teacher, replace(TINY, tokens=12_000, **change), report=lambda line: None)
+    assert progress.tokens >= 12_000 and progress.step == len(losses)
+    assert sum(losses[-12:]) < 0.99 * sum(losses[:12])
+
+
+def test_a_stopped_training_goes_on_to_the_same_end(teacher, tmp_path, monkeypatch):
+    monkeypatch.setattr(distillation, "SECONDS_BETWEEN_CHECKPOINTS", 0)
+    whole = train(teacher, TINY, report=lambda line: None)
+    step, file, made = distillation.train_step, tmp_path / "checkpoint.pt", []
+
+    def killed(*given):
+        if len(made) == 9:
+            raise KeyboardInterrupt
+        made.append(step(*given))
+        return made[-1]
+
+    monkeypatch.setattr(distillation, "train_step", killed)
+    with pytest.raises(KeyboardInterrupt):
+        train(teacher, TINY, checkpoint=file, report=lambda line: None)
+    monkeypatch.setattr(distillation, "train_step", step)
+    rest = train(teacher, TINY, checkpoint=file, report=lambda line: None)
+    assert rest.step == whole.step and rest.tokens == whole.tokens
+    for ours, theirs in zip(rest.student.parameters(), whole.student.parameters(), strict=True):
+        assert torch.allclose(ours, theirs, atol=1e-6)
+    # Another recipe does not take up this checkpoint.
+    other = train(teacher, replace(TINY, tokens=300), checkpoint=file, report=lambda line: None)
+    assert other.tokens < 600
+
+
+def test_redrafted_rows_differ_in_answers_only(teacher):
+    student = cut_from_target(teacher.target, layers=1, embedding_rank=16, output_tokens=48)
+    rows = [0, 5, 11]
+    other = redrafted(student, teacher, rows, share=0.5, rng=torch.Generator().manual_seed(0)).corpus
+    changed = other.flat != teacher.corpus.flat
+    assert not (changed & ~teacher.corpus.answer).any()
+    of_rows = sum(int(changed[other.starts[row] : other.starts[row + 1]].sum()) for row in rows)
+    assert of_rows == changed.sum() and 0.2 < of_rows / sum(len(other.answered(row)) for row in rows) < 0.7
+
+
+def test_one_call_makes_a_draft(target_folder, corpus_files, tmp_path):
     lines = []
-    train_draft(
-        target_folder, corpus_file, tmp_path, minutes=0.05, layers=1, embedding_rank=16, output_tokens=48,
-        batch_tokens=200, held_out=16, report=lines.append,
-    )  # fmt: skip
+    train_draft(target_folder, corpus_files, tmp_path, replace(TINY, tokens=500), report=lines.append)
     assert load_llama(tmp_path, precision="int8", label="draft").vocab_size == 48
-    assert "agreement" in lines[0] and (tmp_path / "training.json").is_file()
+    record = json.loads((tmp_path / "training.json").read_text())
+    assert record["recipe"] == asdict(replace(TINY, tokens=500)) and record["log"][-1]["tokens"] >= 500
+    assert len(json.loads((tmp_path / "config.json").read_text())["copying"]) == 8
+    assert "agreement" in lines[0] and "min left" in lines[1] and "copying weights" in lines[-1]
+
+
+def test_the_teachers_states_go_to_the_cache(target_folder, corpus_files, tmp_path):
+    teacher = load_teacher(target_folder, corpus_files, held_out=5)
+    teacher.hidden([0])
+    assert [file.suffix for file in sorted((tmp_path / "cache" / "teacher").iterdir())] == [".bin", ".done"]

@@ -1,0 +1,117 @@
+"""How often the draft is right on held-out rows: by position in the draft, by task, and when sampled."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from duoviz.decoding.sampling import noise
+from duoviz.training.losses import Copied, mixed
+from duoviz.training.teacher import Teacher
+
+POSITIONS = 8
+
+
+@dataclass
+class Agreement:
+    """Counts over answer tokens; the shares are properties.
+
+    same: bool arrays, one a row, whether the draft's top-1 is the target's; by_task: row numbers;
+    sampled: sum over tokens of Σ min(p, q) at temperature 1; coupled: how often both draw the same
+    token at temperature 1 with the same noise.
+    """
+
+    same: list[np.ndarray] = field(default_factory=list)
+    task: list[str] = field(default_factory=list)
+    greedy: list[bool] = field(default_factory=list)
+    overlap: float = 0.0
+    coupled: int = 0
+    drawn: int = 0
+
+    @property
+    def top1(self) -> float:
+        return share(self.same)
+
+    @property
+    def by_task(self) -> dict[str, float]:
+        return {
+            task: share([same for same, mine in zip(self.same, self.task, strict=True) if mine == task])
+            for task in sorted(set(self.task))
+        }
+
+    @property
+    def by_position(self) -> list[float]:
+        """Of the drafts whose first i tokens were right, how many had the next one right too; i = 0, 1, …
+
+        Over greedy rows, a draft beginning at each answer token.
+        """
+        rows = [same for same, greedy in zip(self.same, self.greedy, strict=True) if greedy]
+        shares, alive = [], [np.ones(len(same), dtype=bool) for same in rows]
+        for ahead in range(POSITIONS):
+            tested = right = 0
+            for index, same in enumerate(rows):
+                here = alive[index][: max(0, len(same) - ahead)]
+                hit = here & same[ahead:]
+                tested, right = tested + int(here.sum()), right + int(hit.sum())
+                alive[index] = hit
+            shares.append(right / tested if tested else 0.0)
+        return shares
+
+    @property
+    def classical(self) -> float:
+        """Σ min(p, q), the classical rule's acceptance at temperature 1."""
+        return self.overlap / max(1, self.drawn)
+
+    @property
+    def shared_noise(self) -> float:
+        """The coupled rule's acceptance at temperature 1."""
+        return self.coupled / max(1, self.drawn)
+
+
+def share(rows: list[np.ndarray]) -> float:
+    """The share of true values."""
+    return sum(int(row.sum()) for row in rows) / max(1, sum(len(row) for row in rows))
+
+
+@torch.no_grad()
+def evaluate(
+    draft: Callable[[list[int]], Tensor],
+    teacher: Teacher,
+    rows: list[int],
+    copied: Callable[[list[int]], Copied] | None = None,
+    *,
+    sampled: bool = False,
+) -> Agreement:
+    """Agreement on rows; draft: from rows to logits [answer tokens, ids]; copied: what it also copies.
+
+    sampled: also at temperature 1, which costs a draw for every token.
+    """
+    found = Agreement()
+    corpus = teacher.corpus
+    for start in range(0, len(rows), 8):
+        part = rows[start : start + 8]
+        theirs = teacher.exact_logits(part)
+        ours = draft(part)
+        if copied is not None:
+            ours = mixed(ours, copied(part))
+        same = (theirs.argmax(-1) == ours.argmax(-1)).cpu().numpy()
+        counts = np.cumsum([len(corpus.answered(row)) for row in part])[:-1]
+        found.same += np.split(same, counts)
+        found.task += [str(corpus.task[row]) for row in part]
+        found.greedy += [bool(corpus.greedy[row]) for row in part]
+        if sampled:
+            count_draws(found, theirs, ours)
+    return found
+
+
+def count_draws(found: Agreement, theirs: Tensor, ours: Tensor) -> None:
+    """Add the acceptance at temperature 1 of some tokens; logits [tokens, ids], ours of fewer ids."""
+    log_p, log_q = theirs.log_softmax(-1).cpu(), ours.log_softmax(-1).cpu()
+    known = log_q.shape[-1]
+    found.overlap += float(torch.minimum(log_p[:, :known].exp(), log_q.exp()).sum())
+    for row in range(len(log_p)):
+        gumbel = -torch.log(noise(0, found.drawn + row, log_p.shape[-1]))
+        found.coupled += int((log_p[row] + gumbel).argmax() == (log_q[row] + gumbel[:known]).argmax())
+    found.drawn += len(log_p)

@@ -1,0 +1,191 @@
+"""Which draft is worth training: shapes and losses compared on a few tokens, by agreement and by cost."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import torch
+
+from duoviz.decoding.budget import (
+    CONTEXTS,
+    CostModel,
+    LiveCosts,
+    calibrate_in_turn,
+    cost_model,
+    draft_times,
+    speculative_budget,
+)
+from duoviz.decoding.draft_worker import InlineDraft
+from duoviz.decoding.duodecoding import running_draft
+from duoviz.models.copying import Copying
+from duoviz.models.cores import on_cores
+from duoviz.models.llama import load_llama
+from duoviz.models.pairs import Pair
+from duoviz.training.copying import START_WEIGHTS
+from duoviz.training.distillation import LookUps, Recipe, load_teacher, student_logits, train
+from duoviz.training.evaluation import Agreement, evaluate
+from duoviz.training.student import save_draft
+from duoviz.training.teacher import Teacher
+
+# One thing at a time is changed from the first.
+BASE = Recipe(tokens=0)
+SHAPES = (
+    {}, {"layers": 1}, {"layers": 2}, {"layers": 3}, {"layers": 6}, {"layers": 8},
+    {"width": 384, "embedding_rank": 256}, {"embedding_rank": 160}, {"output_tokens": 8_192}, {"output_tokens": 32_768},
+)  # fmt: skip
+LOSSES = (
+    {"loss": "cross_entropy"}, {"loss": "most_probable"}, {"loss": "reverse_kl"}, {"loss": "total_variation"},
+    {"drafted": 0.25}, {"copying": False}, {"peak": 3e-4}, {"peak": 1.2e-3},
+)  # fmt: skip
+SCORED_ROWS = 64
+
+
+def sweep(
+    target_folder: Path, corpus_files: list[Path], out: Path, *, tokens: int, report: Callable[[str], None] = print
+) -> None:
+    """Train each variant for `tokens` answer tokens into its own folder of `out`; finished ones are kept.
+
+    `measure` adds the costs, on a machine that does nothing else.
+    """
+    teacher = load_teacher(target_folder, corpus_files)
+    for number, change in enumerate((*SHAPES, *LOSSES), 1):
+        recipe = replace(BASE, tokens=tokens, **change)
+        folder = out / named(change)
+        if (folder / "result.json").is_file():
+            continue
+        report(f"{number} of {len(SHAPES) + len(LOSSES)}: {named(change)}")
+        progress = train(teacher, recipe, report=report)
+        save_draft(progress.student, folder)
+        result = {"change": change, "recipe": asdict(recipe), "minutes": progress.log[-1]["minutes"]}
+        result["megabytes"] = round((folder / "model.safetensors").stat().st_size / 1e6, 1)
+        result |= scores(teacher, recipe, progress.student, folder)
+        (folder / "result.json").write_text(json.dumps(result, indent=1) + "\n")
+        report(line(result))
+
+
+def named(change: dict) -> str:
+    return "-".join(f"{name}_{value}" for name, value in change.items()) or "base"
+
+
+def scores(teacher: Teacher, recipe: Recipe, student: torch.nn.Module, folder: Path) -> dict:
+    """Agreement on held-out rows: of the trained float32 draft, and of the int8 file, alone and copying."""
+    rows = teacher.corpus.rows(held_out=True)
+    rows = rows[:: max(1, len(rows) // SCORED_ROWS)]
+    copied = LookUps(teacher.corpus, known=recipe.output_tokens, device=student.device)
+    exact = evaluate(lambda part: student_logits(student, teacher.corpus, part), teacher, rows)
+    quantised = quantised_logits(teacher, folder)
+    return {
+        "float32": round(exact.top1, 4),
+        "int8": round(evaluate(quantised, teacher, rows).top1, 4),
+        "copying": figures(evaluate(quantised, teacher, rows, copied, sampled=True)),
+    }
+
+
+def quantised_logits(teacher: Teacher, folder: Path) -> Callable[[list[int]], torch.Tensor]:
+    """The saved draft as it is used, row by row, without copying."""
+    draft, corpus = load_llama(folder, precision="int8", label="draft"), teacher.corpus
+
+    def logits_of(row: int) -> torch.Tensor:
+        draft.crop(0)
+        return draft.forward(corpus.row(row).tolist(), rows=(corpus.answered(row) - 1).tolist()).float()
+
+    return lambda rows: torch.cat([logits_of(row) for row in rows]).to(teacher.target.device)
+
+
+def figures(found: Agreement) -> dict:
+    """What an evaluation found, rounded."""
+    return {
+        "top1": round(found.top1, 4),
+        "by_task": {task: round(share, 4) for task, share in found.by_task.items()},
+        "by_position": [round(share, 4) for share in found.by_position],
+        "classical at temperature 1": round(found.classical, 4),
+        "shared noise at temperature 1": round(found.shared_noise, 4),
+    }
+
+
+def measure(pair: Pair, out: Path, *, report: Callable[[str], None] = print) -> list[dict]:
+    """The results of a sweep with each draft's cost beside this pair's target, and predicted speeds.
+
+    Run it on a machine that does nothing else. Writes `table.md` and returns the rows.
+    """
+    rows = []
+    together = cost_model(pair, running_draft(pair))
+    for result, folder in results(out):
+        draft = InlineDraft(Copying(load_llama(folder, precision="int8", label="draft"), START_WEIGHTS))
+        with on_cores(pair.cores.all):
+            in_turn = calibrate_in_turn(pair, draft, seconds=0.5)
+        with on_cores(pair.cores.draft):
+            parallel = CostModel(together.target, tuple(draft_times(draft, context, 0.5) for context in CONTEXTS))
+        row = result | predicted(in_turn, parallel, result["copying"]["top1"])
+        report(line(row))
+        rows.append(row)
+    (out / "table.md").write_text(table(rows))
+    return rows
+
+
+def results(out: Path) -> Iterator[tuple[dict, Path]]:
+    """Each finished variant's result and folder, in the order of the sweep."""
+    for change in (*SHAPES, *LOSSES):
+        file = out / named(change) / "result.json"
+        if file.is_file():
+            yield json.loads(file.read_text()), file.parent
+
+
+def predicted(in_turn: CostModel, parallel: CostModel, alpha: float) -> dict:
+    """Draft steps in ms, and tokens a second at acceptance α: SpS at its best γ; DuoDecoding with one sequence."""
+    live, context = LiveCosts(in_turn), CONTEXTS[0]
+    budget = speculative_budget(live, alpha, context=context)
+    tokens = sum(alpha**n for n in range(budget + 1))
+    speculative = tokens / (budget * in_turn.draft_time(1, context) + in_turn.target_time(budget + 1, context))
+    duodecoding = max(parallel_speed(parallel, alpha, length, context) for length in range(1, 17))
+    return {
+        "draft_ms": [round(seconds * 1e3, 2) for seconds in parallel.draft[0]],
+        "gamma": budget,
+        "speculative": round(speculative, 2),
+        "duodecoding": round(duodecoding, 2),
+    }
+
+
+def parallel_speed(costs: CostModel, alpha: float, length: int, context: int) -> float:
+    """Tokens a second when both sides work at once and sequences are `length` tokens long (see `expected_tau`).
+
+    A first token is hit as often as a pending one is accepted; drafting costs what it takes longer than the target.
+    """
+    odds = alpha / (1 - alpha * alpha ** (length - 1))
+    committed = 1 + odds * sum(alpha**n for n in range(length))
+    drafting = length * costs.draft_time(1, context)
+    first, later = (max(costs.target_time(rows, context), drafting) for rows in (1, length))
+    return committed / (first + odds * later)
+
+
+def line(row: dict) -> str:
+    text = (
+        f"{named(row['change'])}: {row['megabytes']} MB, int8 {row['int8']:.3f}, copying {row['copying']['top1']:.3f}"
+    )
+    if "draft_ms" in row:
+        text += f", step {row['draft_ms'][0]} ms, SpS {row['speculative']}, DuoDecoding {row['duodecoding']} tokens/s"
+    return text
+
+
+def table(rows: list[dict]) -> str:
+    """The sweep as a Markdown table."""
+    head = "| draft | MB | float32 | int8 | copying | α₁ … α₄ | T=1 | T_draft(1), (8) ms | SpS (γ) | DuoDecoding |"
+    return "\n".join([head, "|---" * 10 + "|", *(cells(row) for row in rows)]) + "\n"
+
+
+def cells(row: dict) -> str:
+    copying, costs = row["copying"], row["draft_ms"]
+    values = (
+        named(row["change"]).replace("_", " "),
+        row["megabytes"],
+        f"{row['float32']:.3f}",
+        f"{row['int8']:.3f}",
+        f"{copying['top1']:.3f}",
+        " ".join(f"{share:.2f}" for share in copying["by_position"][:4]),
+        f"{copying['classical at temperature 1']:.3f}",
+        f"{costs[0]}, {costs[7]}",
+        f"{row['speculative']} ({row['gamma']})",
+        row["duodecoding"],
+    )
+    return f"| {' | '.join(map(str, values))} |"

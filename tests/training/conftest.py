@@ -1,0 +1,54 @@
+"""A tiny target and a tiny corpus to train on."""
+
+import numpy as np
+import pytest
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from duoviz.training.corpus import load_corpus
+
+
+@pytest.fixture(scope="session")
+def target_folder(tmp_path_factory):
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=64, hidden_size=64, intermediate_size=96, num_hidden_layers=3, num_attention_heads=2,
+        num_key_value_heads=1, max_position_embeddings=128, initializer_range=0.2, tie_word_embeddings=True,
+    )  # fmt: skip
+    folder = tmp_path_factory.mktemp("target")
+    LlamaForCausalLM(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def target(target_folder):
+    return LlamaForCausalLM.from_pretrained(target_folder).eval()
+
+
+def write_rows(file, *, rows, seed):
+    """Rows of 12 to 29 random tokens with two stretches of answer each."""
+    rng = np.random.default_rng(seed)
+    length = rng.integers(12, 30, rows).astype(np.int32)
+    answer = np.concatenate([(np.arange(n) >= 4) & (np.arange(n) % 7 != 0) for n in length])
+    np.savez(
+        file, flat=rng.integers(0, 64, length.sum()).astype(np.uint16), length=length, answer=answer,
+        greedy=rng.random(rows) < 0.5, task=np.array(["qa", "code"])[np.arange(rows) % 2],
+    )  # fmt: skip
+    return file
+
+
+@pytest.fixture(scope="session")
+def corpus_files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    return [write_rows(folder / "one.npz", rows=200, seed=0), write_rows(folder / "two.npz", rows=160, seed=1)]
+
+
+@pytest.fixture
+def corpus(corpus_files):
+    return load_corpus(corpus_files, held_out=40)
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    """The teacher's states do not outlive a test."""
+    monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "cache"))

@@ -1,0 +1,57 @@
+"""Agreement by position, by task and at temperature 1."""
+
+import numpy as np
+import pytest
+import torch
+
+from duoviz.training.evaluation import Agreement, evaluate
+from duoviz.training.losses import Copied
+from duoviz.training.teacher import Teacher, answer_tokens
+
+
+def test_positions_are_conditional_on_the_ones_before():
+    found = Agreement(
+        same=[np.array([1, 1, 0, 1, 1, 1], bool), np.array([0, 0], bool)],
+        task=["qa", "code"],
+        greedy=[True, False],
+    )
+    # Drafts that begin at each of six places: right at five of six; then at 3 of the 4 that have a second place.
+    assert found.by_position[:4] == [5 / 6, 3 / 4, 1 / 2, 0.0]
+    assert found.top1 == 5 / 8 and found.by_task == {"code": 0.0, "qa": 5 / 6}
+
+
+@pytest.fixture
+def teacher(target, corpus):
+    return Teacher(target, corpus, torch.float32)
+
+
+def test_the_target_agrees_with_itself(teacher):
+    rows = teacher.corpus.rows(held_out=True)[:10]
+    found = evaluate(teacher.exact_logits, teacher, rows, sampled=True)
+    assert found.top1 == 1.0 and found.shared_noise == 1.0 and found.classical == pytest.approx(1.0, abs=1e-5)
+    assert found.drawn == len(answer_tokens(teacher.corpus, rows)) == sum(map(len, found.same))
+
+
+def test_a_draft_without_knowledge_has_the_overlap_of_a_flat_distribution(teacher):
+    rows = teacher.corpus.rows(held_out=True)[:10]
+
+    def flat(part):
+        return torch.zeros(len(answer_tokens(teacher.corpus, part)), 48)
+
+    found = evaluate(flat, teacher, rows, sampled=True)
+    p = teacher.exact_logits(rows).softmax(-1)[:, :48]
+    assert found.classical == pytest.approx(float(p.clamp(max=1 / 48).sum(-1).mean()), abs=1e-5)
+    assert found.top1 < 0.2 and found.shared_noise < found.classical + 0.1
+
+
+def test_copying_counts(teacher):
+    rows = teacher.corpus.rows(held_out=True)[:4]
+
+    def flat(part):
+        return torch.zeros(len(answer_tokens(teacher.corpus, part)), 64)
+
+    def told(part):
+        best = teacher.exact_logits(part).argmax(-1)
+        return Copied(best, torch.full((len(best),), 0.5))
+
+    assert evaluate(flat, teacher, rows, told).top1 == 1.0
