@@ -1,4 +1,4 @@
-"""Command line: generate, compare, calibrate, train."""
+"""Command line: generate, compare, calibrate, datastore, train."""
 
 import argparse
 import json
@@ -9,14 +9,28 @@ from typing import NoReturn
 from duoviz import runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.budget import CONTEXTS, LiveCosts, cost_model, draft_budget
+from duoviz.decoding.datastore import build_datastore, read_sequences
 from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.settings import Settings, parse_number
 from duoviz.models.embedded import embedded_target
 from duoviz.models.linear import ROW_COUNTS
-from duoviz.models.pairs import PAIRS, load_pair
+from duoviz.models.pairs import PAIRS, find_pair, find_target, fingerprint, load_pair, load_tokenizer, part_of
 
 PAIR_HELP = f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id'
 CORPUS = [Path("assets/draft/selfchat.npz"), Path("assets/draft/tasks.npz")]
+# The settings of the methods that propose without a draft model.
+OWN_SETTINGS = {
+    "lookup_ngram": "prompt_lookup: the longest n-gram looked for; default: 3",
+    "lookup_tokens": "prompt_lookup: how many tokens after it are proposed; default: 10",
+    "lookup_occurrence": "prompt_lookup: first (default) or latest",
+    "rest_datastore": "rest: a folder made by `datastore build`; default: the one that comes along",
+    "rest_longest": "rest: the longest suffix looked for; default: 16",
+    "rest_shortest": "rest: the shortest one; default: 2",
+    "rest_tokens": "rest: how many tokens the tree may have; default: 64",
+    "lookahead_window": "lookahead: W, how many places ahead are guessed; default: 7",
+    "lookahead_ngram": "lookahead: N, the size of an n-gram; default: 5",
+    "lookahead_guesses": "lookahead: G, how many n-grams are verified at once; default: 7",
+}
 BAD_QUESTIONS = "{} is not in the question format: each line needs a JSON object with a list of turns."
 
 
@@ -69,6 +83,13 @@ def parser() -> Parser:
     costs.add_argument("--json", action="store_true")
     costs.set_defaults(run=calibrate)
 
+    stores = commands.add_parser("datastore", help="make a datastore for REST").add_subparsers(required=True)
+    build = stores.add_parser("build", help="of texts, or of corpora as `train corpus` writes them")
+    build.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a text, or a corpus (.npz)")
+    build.add_argument("--out", type=Path, required=True, metavar="DIR")
+    build.add_argument("--pair", default="embedded", help=PAIR_HELP)
+    build.set_defaults(run=make_datastore)
+
     add_training(commands.add_parser("train", help="make the embedded draft").add_subparsers(required=True))
     return top
 
@@ -108,7 +129,12 @@ def add_decoding_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--sequences", default="dynamic", help="k: dynamic (default) or 1 to 8")
     command.add_argument("--budget", default="auto", help="γ: auto (default) or 1 to 64")
     command.add_argument("--draft-mode", default="batched", help="batched (default) or paper")
-    command.add_argument("--cores", default="all", help="for vanilla: all (default) or target")
+    command.add_argument(
+        "--cores", default="all", help="for methods that do not work in parallel: all (default) or target"
+    )
+    for name, help in OWN_SETTINGS.items():
+        default = getattr(Settings, name)
+        command.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default, help=help)
     command.add_argument("--pair", default="embedded", help=PAIR_HELP)
     command.add_argument("--raw", action="store_true", help="no chat template: continue the text as it is")
 
@@ -125,6 +151,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
         budget=parse_number("budget", options.budget, word="auto"),
         draft_mode=options.draft_mode,
         cores=options.cores,
+        **{name: getattr(options, name) for name in OWN_SETTINGS},
     )
 
 
@@ -215,7 +242,7 @@ def compare(options: argparse.Namespace) -> int:
         raise UsageError(f"There are no prompts in {options.prompts}.")
     pair = load_pair(options.pair, tell)
     rows = []
-    for row in runner.compare(pair, prompts, methods, settings, repeats=options.repeats, raw=options.raw):
+    for row in runner.compare(pair, prompts, runner.lanes(methods, settings), repeats=options.repeats, raw=options.raw):
         print(f"{row['method']:12} {row['cores']:6} {metrics_line(row['metrics'])}", file=sys.stderr, flush=True)
         rows.append(row)
     lines = runner.table(rows)
@@ -247,6 +274,20 @@ def calibrate(options: argparse.Namespace) -> int:
         )
         print("  draft, k      " + "  ".join(f"{k}: {t * 1e3:.1f}" for k, t in enumerate(costs.draft[index], 1)))
         print(f"  γ with nothing pending: {draft_budget(LiveCosts(costs), rows=1, context=context)}")
+    return 0
+
+
+def make_datastore(options: argparse.Namespace) -> int:
+    """Build a datastore; of the pair only the target's tokenizer is loaded."""
+    tokenizer = load_tokenizer(find_target(find_pair(options.pair).target, tell))
+    vocabulary = tokenizer.get_vocab()
+    build_datastore(
+        read_sequences(options.files, tokenizer, part_of(tell, 0.0, 0.3)),
+        options.out,
+        vocabulary=max(vocabulary.values()) + 1,
+        tokenizer=fingerprint(vocabulary),
+        report=part_of(tell, 0.3, 1.0),
+    )
     return 0
 
 

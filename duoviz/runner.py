@@ -7,12 +7,14 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from statistics import median
+from typing import NamedTuple
 
 import torch
 import transformers
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.budget import CONTEXTS, CostModel, cost_model
+from duoviz.decoding.datastore import DatastoreError
 from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.iteration import Stopped
@@ -27,8 +29,8 @@ from duoviz.trace.record import Recorder
 from duoviz.trace.schema import SCHEMA_VERSION
 from duoviz.version import VERSION
 
-# What a user's mistake, a model that cannot be had or a draft that died raise; their messages are sentences.
-USER_ERRORS = (DraftDied, ModelUnavailable, PromptError, SettingsError, UnknownPair)
+# What a user's mistake, a model or datastore that cannot be had or a draft that died raise; the messages are sentences.
+USER_ERRORS = (DatastoreError, DraftDied, ModelUnavailable, PromptError, SettingsError, UnknownPair)
 
 # Methods whose draft works at the same time as the target, so that the target gets its share of cores only.
 PARALLEL_METHODS = {"duodecoding"}
@@ -77,6 +79,8 @@ def stream(pair: Pair, method: str, prompt: str, settings: Settings, *, raw: boo
     prompt_ids = pair.encode(prompt, raw=raw)
     costs = prepare(pair, method, settings)
     cores = target_cores(pair, method, settings)
+    # A method that cannot run on this pair says so here, before the first event.
+    run = METHODS[method](pair, prompt_ids, settings)
     yield {"type": "header", "header": header(pair, method, prompt, prompt_ids, settings, raw, costs, cores)}
     iterations, message = [], None
     submitted = time.perf_counter()
@@ -84,7 +88,7 @@ def stream(pair: Pair, method: str, prompt: str, settings: Settings, *, raw: boo
     stopped = None
     with target_on(pair, cores):
         try:
-            for each in METHODS[method](pair, prompt_ids, settings):
+            for each in run:
                 iterations.append(recorder.iteration(each))
                 stopped = each.stop
                 yield {"type": "iteration", "iteration": iterations[-1]}
@@ -193,36 +197,40 @@ def summary(trace: dict) -> dict:
     return result | ({"message": trace["end"]["message"]} if "message" in trace["end"] else {})
 
 
-def compare(
-    pair: Pair,
-    prompts: Sequence[str],
-    methods: Sequence[str],
-    settings: Settings,
-    *,
-    repeats: int = 1,
-    warmups: int = 1,
-    raw: bool = False,
-) -> Iterator[dict]:
-    """Run every method on every prompt `repeats` times, the methods alternating, and yield each run's row.
+class Lane(NamedTuple):
+    """What is compared: a method with its settings, under a name."""
 
-    Besides the methods asked for, both baselines of φ run: vanilla on all cores and on the target's
-    cores. A row holds prompt, method, cores, repeat, token_ids and metrics. The first `warmups`
-    rounds are not yielded.
+    name: str
+    method: str
+    settings: Settings
+
+
+def lanes(methods: Sequence[str], settings: Settings) -> list[Lane]:
+    """Both baselines of φ, vanilla on all cores and on the target's, and the methods asked for."""
+    baselines = [Lane("vanilla", "vanilla", replace(settings, cores=cores)) for cores in ("all", "target")]
+    return baselines + [Lane(method, method, settings) for method in methods if method != "vanilla"]
+
+
+def compare(
+    pair: Pair, prompts: Sequence[str], lanes: Sequence[Lane], *, repeats: int = 1, warmups: int = 1, raw: bool = False
+) -> Iterator[dict]:
+    """Run every lane on every prompt `repeats` times, in alternation, and yield each run's row.
+
+    A row holds prompt, method (the lane's name), cores, repeat, token_ids, metrics and trace. The
+    first `warmups` rounds are not yielded.
     """
-    for method in methods:
-        check_method(method)
-    lanes = [("vanilla", "all"), ("vanilla", "target")]
-    lanes += [(method, settings.cores) for method in methods if method != "vanilla"]
+    for lane in lanes:
+        check_method(lane.method)
     rounds = [(True, prompts[0])] * warmups
     rounds += [(False, prompt) for prompt in prompts for _ in range(repeats)]
     for number, (warmup, prompt) in enumerate(rounds):
         # Alternate the order, so that no method always runs after the same one.
-        for method, cores in lanes if number % 2 == 0 else reversed(lanes):
-            trace = collect(stream(pair, method, prompt, replace(settings, cores=cores), raw=raw))
+        for name, method, settings in lanes if number % 2 == 0 else reversed(lanes):
+            trace = collect(stream(pair, method, prompt, settings, raw=raw))
             if trace["end"]["stopped"] == "error":
                 raise DraftDied(trace["end"]["message"])
             if not warmup:
-                yield {"prompt": prompt, "method": method, "cores": cores, **summary(trace), "trace": trace}
+                yield {"prompt": prompt, "method": name, "cores": settings.cores, **summary(trace), "trace": trace}
 
 
 def table(rows: Sequence[dict]) -> list[dict]:

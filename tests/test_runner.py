@@ -43,7 +43,7 @@ def test_a_draft_that_dies_ends_the_run_with_its_sentence():
 
 def test_compare_alternates_and_gives_both_baselines():
     pair = tiny_pair(noise=0.0)
-    rows = list(runner.compare(pair, ["hi", "you"], ["vanilla", "duodecoding"], SETTINGS, repeats=2))
+    rows = list(runner.compare(pair, ["hi", "you"], runner.lanes(["vanilla", "duodecoding"], SETTINGS), repeats=2))
     lanes = [(row["method"], row["cores"]) for row in rows]
     forward = [("vanilla", "all"), ("vanilla", "target"), ("duodecoding", "all")]
     # The first round is a warm-up; then the order turns round each time.

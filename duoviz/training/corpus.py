@@ -55,6 +55,12 @@ def load_corpus(files: Sequence[Path], *, held_out: int) -> Corpus:
     )
 
 
+def sample(rows: list[int], count: int) -> list[int]:
+    """At most `count` of the rows, always the same ones; at random, since tasks take turns in a corpus."""
+    chosen = np.random.default_rng(0).permutation(len(rows))[:count]
+    return [rows[index] for index in sorted(chosen)]
+
+
 def batches(corpus: Corpus, rows: list[int], *, tokens: int, rng: np.random.Generator) -> list[list[int]]:
     """Group rows of like length into batches of about `tokens` padded tokens, in random order."""
     order = sorted(rng.permutation(rows).tolist(), key=lambda row: corpus.length(row) // 8)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from duoviz.models.embedded import cache_folder
 from duoviz.models.llama import load_llama
 from duoviz.training.copying import START_WEIGHTS, fit_copying
-from duoviz.training.corpus import Corpus, batches, load_corpus
+from duoviz.training.corpus import Corpus, batches, load_corpus, sample
 from duoviz.training.evaluation import evaluate
 from duoviz.training.losses import LOSSES, Copied, CopyingKL, look_ups, mixed
 from duoviz.training.student import Student, cut_from_target, save_draft
@@ -188,7 +188,7 @@ def train(teacher: Teacher, recipe: Recipe, *, checkpoint: Path | None = None, r
     student = new_student(teacher, recipe)
     optimiser = torch.optim.AdamW(student.parameters(), lr=recipe.peak, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
     progress = Progress(student, optimiser)
-    scored = corpus.rows(held_out=True)[:: max(1, len(corpus.rows(held_out=True)) // SCORED_ROWS)]
+    scored = sample(corpus.rows(held_out=True), SCORED_ROWS)
     copied = LookUps(corpus, known=recipe.output_tokens, device=student.device) if recipe.copying else None
     if not (checkpoint and progress.load(checkpoint, recipe)):
         note(progress, recipe, teacher, scored, copied, [], report)

@@ -23,6 +23,7 @@ from duoviz.models.cores import on_cores
 from duoviz.models.llama import load_llama
 from duoviz.models.pairs import Pair
 from duoviz.training.copying import START_WEIGHTS
+from duoviz.training.corpus import sample
 from duoviz.training.distillation import LookUps, Recipe, load_teacher, student_logits, train
 from duoviz.training.evaluation import Agreement, evaluate
 from duoviz.training.student import save_draft
@@ -70,8 +71,7 @@ def named(change: dict) -> str:
 
 def scores(teacher: Teacher, recipe: Recipe, student: torch.nn.Module, folder: Path) -> dict:
     """Agreement on held-out rows: of the trained float32 draft, and of the int8 file, alone and copying."""
-    rows = teacher.corpus.rows(held_out=True)
-    rows = rows[:: max(1, len(rows) // SCORED_ROWS)]
+    rows = sample(teacher.corpus.rows(held_out=True), SCORED_ROWS)
     copied = LookUps(teacher.corpus, known=recipe.output_tokens, device=student.device)
     exact = evaluate(lambda part: student_logits(student, teacher.corpus, part), teacher, rows)
     quantised = quantised_logits(teacher, folder)

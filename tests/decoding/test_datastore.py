@@ -1,0 +1,293 @@
+"""The datastore: sorted and searched as by brute force, made whole or not at all, opened only where it fits."""
+
+import json
+import os
+import random
+import signal
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+from duoviz import __main__ as command_line
+from duoviz.__main__ import main
+from duoviz.decoding import datastore as module
+from duoviz.decoding.datastore import DatastoreError, build_datastore, open_datastore, read_sequences
+from duoviz.decoding.suffix_array import suffix_array
+from duoviz.models.pairs import fingerprint
+from tests.conftest import VOCABULARY, DigitTokenizer, tiny_pair
+
+
+class NamedDigits(DigitTokenizer):
+    """A tokenizer with a vocabulary, which also takes several texts."""
+
+    def get_vocab(self):
+        return {f"<{id}>": id for id in range(VOCABULARY)}
+
+    def __call__(self, text, add_special_tokens=False):
+        if isinstance(text, str):
+            return super().__call__(text)
+        return {"input_ids": [super(NamedDigits, self).__call__(each)["input_ids"] for each in text]}
+
+
+def named_pair(**options):
+    pair = tiny_pair(**options)
+    pair.tokenizer = NamedDigits()
+    return pair
+
+
+def build(sequences, out, *, vocabulary=VOCABULARY, **options):
+    build_datastore(sequences, out, vocabulary=vocabulary, tokenizer=fingerprint(NamedDigits().get_vocab()), **options)
+    return out
+
+
+def opened(sequences, out):
+    return open_datastore(build(sequences, out), named_pair())
+
+
+def random_sequences(seed, *, tokens=4):
+    chance = random.Random(seed)
+    return [[chance.randrange(tokens) for _ in range(chance.randrange(12))] for _ in range(30)]
+
+
+def up_to_the_end(rows, vocabulary=VOCABULARY):
+    """Each row up to where its sequence ends."""
+    lists = [row.tolist() for row in rows]
+    return [row[: next((i for i, number in enumerate(row) if number >= vocabulary), len(row))] for row in lists]
+
+
+def searched(sequences, text, *, longest, shortest, depth):
+    """The continuations by trying every place."""
+    for n in range(min(longest, len(text)), shortest - 1, -1):
+        places = [(each, end) for each in sequences for end in range(n, len(each)) if each[end - n : end] == text[-n:]]
+        if places:
+            return sorted(each[end : end + depth] for each, end in places)
+    return []
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_suffix_array_is_that_of_brute_force(seed):
+    chance = random.Random(seed)
+    values = [chance.randrange(1 + seed) for _ in range(seed * 25)]
+    assert suffix_array(np.array(values, dtype=np.uint16)).tolist() == sorted(
+        range(len(values)), key=lambda place: values[place:]
+    )
+
+
+def test_the_suffix_array_of_the_largest_numbers():
+    values = np.array([2**32 - 1, 0, 2**32 - 1, 2**32 - 2], dtype=np.uint32)
+    assert suffix_array(values).tolist() == sorted(range(4), key=lambda place: values[place:].tolist())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_longest_match_and_its_continuations_are_those_of_brute_force(tmp_path, seed):
+    sequences, chance = random_sequences(seed), random.Random(seed)
+    datastore = opened(sequences, tmp_path / "store")
+    hits = 0
+    for _ in range(150):
+        text = [chance.randrange(5) for _ in range(chance.randrange(1, 9))]
+        shortest = chance.randrange(1, 4)
+        sizes = {"longest": shortest + chance.randrange(6), "shortest": shortest, "depth": chance.randrange(1, 7)}
+        expected = searched(sequences, text, **sizes)
+        found = up_to_the_end(datastore.continuations(text, **sizes))
+        assert sorted(found) == expected
+        hits += len(expected) > 1
+    assert hits > 30
+
+
+def test_nothing_crosses_the_end_of_a_sequence(tmp_path):
+    datastore = opened([[5, 6], [7, 8, 9], [], [3, 5, 6]], tmp_path / "store")
+    sizes = {"longest": 4, "depth": 3}
+    assert up_to_the_end(datastore.continuations([7], shortest=1, **sizes)) == [[8, 9]]
+    assert up_to_the_end(datastore.continuations([3, 5], shortest=1, **sizes)) == [[6]]
+    # What ends its sequence everywhere has no continuation, nor is it looked for across two sequences.
+    for text in ([5, 6], [6, 7], [9, 3]):
+        assert len(datastore.continuations(text, shortest=2, **sizes)) == 0
+    assert len(datastore.continuations([6], shortest=1, **sizes)) == 0
+    # A target may know ids that its tokenizer does not, the number of the end among them.
+    assert len(datastore.continuations([6, 65535], shortest=1, **sizes)) == 0
+
+
+def test_of_many_occurrences_evenly_spread_ones_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "MOST_READ", 10)
+    datastore = opened([[1, 2 + each % 20] for each in range(200)], tmp_path / "store")
+    found = datastore.continuations([1], longest=1, shortest=1, depth=1)
+    assert found[:, 0].tolist() == [2 + 2 * each for each in range(10)]
+
+
+@pytest.mark.parametrize("vocabulary, kind", [(65_535, np.uint16), (65_536, np.uint32), (150_000, np.uint32)])
+def test_any_size_of_vocabulary(tmp_path, vocabulary, kind):
+    pair = named_pair()
+    pair.target.vocab_size = vocabulary
+    last = vocabulary - 1
+    datastore = open_datastore(build([[1, last], [last, last, 3]], tmp_path / "store", vocabulary=vocabulary), pair)
+    assert datastore.tokens.dtype == kind
+    found = datastore.continuations([last], longest=1, shortest=1, depth=2)
+    assert up_to_the_end(found, vocabulary) == [[3], [last, 3]]
+
+
+@pytest.mark.parametrize("sequences", [[], [[]]])
+def test_an_empty_datastore_finds_nothing(tmp_path, sequences):
+    datastore = opened(sequences, tmp_path / "store")
+    assert len(datastore.tokens) == 0
+    assert len(datastore.continuations([1, 2, 3], longest=3, shortest=1, depth=5)) == 0
+
+
+def test_building_reports_its_progress_and_replaces_the_datastore(tmp_path):
+    told = []
+    opened([[1, 2, 3]], tmp_path / "store")
+    build(random_sequences(1), tmp_path / "store", report=lambda fraction, text: told.append((fraction, text)))
+    fractions = [fraction for fraction, _ in told]
+    assert fractions == sorted(fractions) and fractions[-1] == 1.0 and len(told) >= 4
+    assert "Sorting" in told[0][1] and "Writing" in told[-2][1]
+    assert json.loads((tmp_path / "store" / "header.json").read_text())["sequences"] > 1
+    assert [file.name for file in tmp_path.iterdir()] == ["store"]
+
+
+def test_a_killed_build_leaves_no_half_made_datastore(tmp_path):
+    def kill_when_writing(fraction, text):
+        if text.startswith("Writing"):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    out = tmp_path / "store"
+    arguments = {"report": kill_when_writing}
+    child = get_context("fork").Process(target=build, args=([[1, 2, 3]], out), kwargs=arguments)
+    child.start()
+    child.join()
+    assert child.exitcode == -signal.SIGKILL
+    with pytest.raises(DatastoreError, match="no datastore"):
+        open_datastore(out, named_pair())
+    assert opened([[1, 2, 3]], out).tokens.tolist() == [1, 2, 3, 65535]
+    assert [file.name for file in tmp_path.iterdir()] == ["store"]
+
+
+def test_a_build_that_fails_leaves_the_old_datastore(tmp_path):
+    out = build([[1, 2, 3]], tmp_path / "store")
+    with pytest.raises(DatastoreError, match=r"token id \(40\) is outside the vocabulary of 40 tokens"):
+        build([[4], [1, 40]], out)
+    with pytest.raises(DatastoreError, match=r"token id \(-1\)"):
+        build([[-1]], out)
+    assert open_datastore(out, named_pair()).tokens.tolist() == [1, 2, 3, 65535]
+    assert [file.name for file in tmp_path.iterdir()] == ["store"]
+
+
+def test_a_folder_that_holds_something_else_is_left_alone(tmp_path):
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "home.txt").write_text("dear")
+    for out in (tmp_path / "letters", tmp_path / "letters" / "home.txt"):
+        with pytest.raises(DatastoreError, match="is no datastore"):
+            build([[1]], out)
+    assert (tmp_path / "letters" / "home.txt").read_text() == "dear"
+    with pytest.raises(DatastoreError, match="cannot be written to"):
+        build([[1]], tmp_path / "letters" / "home.txt" / "store")
+    (tmp_path / "empty").mkdir()
+    assert len(opened([[1]], tmp_path / "empty").tokens) == 2
+
+
+def shorten(file):
+    file.write_bytes(file.read_bytes()[:-1])
+
+
+def change_header(**changes):
+    def change(file):
+        file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "name, damage, part",
+    [
+        ("tokens.npy", shorten, "cannot be read"),
+        ("suffixes.npy", shorten, "cannot be read"),
+        ("suffixes.npy", os.remove, "cannot be read"),
+        ("tokens.npy", lambda file: file.write_bytes(b""), "cannot be read"),
+        ("tokens.npy", lambda file: file.write_bytes(file.read_bytes().replace(b"'shape'", b"(sha'pe")), "cannot be"),
+        ("tokens.npy", lambda file: np.save(file, np.zeros(4, dtype=np.uint32)), "damaged or of another version"),
+        ("suffixes.npy", lambda file: np.save(file, np.zeros(3, dtype=np.uint32)), "damaged or of another version"),
+        ("suffixes.npy", lambda file: np.save(file, np.zeros(4, dtype=np.int64)), "damaged or of another version"),
+        ("header.json", os.remove, "There is no datastore in"),
+        ("header.json", lambda file: file.write_text("{"), "cannot be read"),
+        ("header.json", lambda file: file.write_text("[]"), "cannot be read"),
+        ("header.json", lambda file: file.write_bytes(b"\xff"), "cannot be read"),
+        ("header.json", change_header(vocabulary="many"), "cannot be read"),
+        ("header.json", change_header(format="duoviz datastore 2"), "damaged or of another version"),
+        ("header.json", change_header(tokens=4), "damaged or of another version"),
+        ("header.json", change_header(tokenizer="other"), "another tokenizer than that of"),
+        ("header.json", change_header(vocabulary=VOCABULARY + 1), "another tokenizer than that of"),
+    ],
+)
+def test_a_datastore_that_cannot_be_used_is_told_in_a_sentence(tmp_path, name, damage, part):
+    out = build([[1, 2, 3]], tmp_path / "store")
+    damage(out / name)
+    with pytest.raises(DatastoreError, match=part) as error:
+        open_datastore(out, named_pair())
+    assert "`python -m duoviz datastore build FILE… --out DIR --pair tiny`." in str(error.value)
+    assert str(out) in str(error.value) and len(str(error.value).splitlines()) == 1
+
+
+def test_the_paragraphs_of_texts_and_the_rows_of_corpora(tmp_path):
+    text, corpus = tmp_path / "a.txt", tmp_path / "b.npz"
+    text.write_text("one\ntwo\n\nthree\n\n  four\n\n\n\nfive")
+    np.savez(corpus, flat=np.arange(6, dtype=np.uint16), length=np.array([2, 0, 4]))
+    parts = ["one\ntwo\n\n", "three\n\n  four\n\n\n\n", "five"]
+    expected = [NamedDigits()(part)["input_ids"] for part in parts] + [[0, 1], [], [2, 3, 4, 5]]
+    told = []
+    found = read_sequences([text, corpus], NamedDigits(), lambda fraction, text: told.append(fraction))
+    assert [list(each) for each in found] == expected
+    assert told == [0.0, 0.5]
+    text.write_text("\n \n")
+    assert list(read_sequences([text], NamedDigits())) == []
+
+
+@pytest.fixture
+def digits(monkeypatch):
+    monkeypatch.setattr(command_line, "find_target", lambda model, progress: None)
+    monkeypatch.setattr(command_line, "load_tokenizer", lambda target: NamedDigits())
+
+
+def test_the_command_builds_a_datastore(tmp_path, digits, capsys):
+    file, out = tmp_path / "texts.txt", tmp_path / "store"
+    file.write_text("hello hello")
+    assert main(["datastore", "build", str(file), "--out", str(out)]) == 0
+    shown = capsys.readouterr()
+    assert f"100% The datastore is in {out}" in shown.err and not shown.out
+    ids = NamedDigits()("hello hello")["input_ids"]
+    assert open_datastore(out, named_pair()).tokens[:-1].tolist() == ids
+
+
+@pytest.mark.parametrize(
+    "content, arguments, part",
+    [
+        (None, [], "cannot be read: No such file"),
+        (b"\xff\xfe", [], "neither a text in UTF-8 nor a corpus"),
+        (b"hello", ["--pair", "nobody"], "no pair named 'nobody'"),
+        (b"hello", ["--out", "/dev/null/store"], "cannot be written to"),
+    ],
+)
+def test_the_commands_mistakes_are_one_line(tmp_path, digits, capsys, content, arguments, part):
+    file = tmp_path / "texts.txt"
+    if content is not None:
+        file.write_bytes(content)
+    assert main(["datastore", "build", str(file), "--out", str(tmp_path / "store"), *arguments]) == 1
+    errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("duoviz: ")]
+    assert len(errors) == 1 and part in errors[0]
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"PK\x03\x04",
+        {"flat": [1, 2]},
+        {"flat": [1, 2], "length": [3]},
+        {"flat": [[1, 2]], "length": [1]},
+        {"flat": ["a"], "length": [1]},
+    ],
+)
+def test_a_corpus_that_is_none(tmp_path, digits, capsys, content):
+    file = tmp_path / "corpus.npz"
+    file.write_bytes(content) if isinstance(content, bytes) else np.savez(file, **content)
+    assert main(["datastore", "build", str(file), "--out", str(tmp_path / "store")]) == 1
+    assert "nor a corpus with `flat` and `length`" in capsys.readouterr().err

@@ -1,0 +1,149 @@
+"""Prompt lookup on tiny models: the text is vanilla's, and the proposals are what a plain search finds."""
+
+import pytest
+
+from duoviz.decoding.in_turn import depths
+from duoviz.decoding.prompt_lookup import prompt_lookup
+from duoviz.decoding.settings import Settings
+from duoviz.decoding.vanilla import vanilla
+from tests.conftest import tiny_pair
+from tests.decoding.test_lookahead import counting_pair
+
+PROMPTS = [[5, 9, 3], [2] * 12, [*range(2, 14)] * 2, [7]]
+SAMPLED = {"temperature": 0.8, "top_p": 0.9, "seed": 3}
+
+
+def tokens(run):
+    return [each.token for iteration in run for each in iteration.committed]
+
+
+def proposed(iteration):
+    return iteration.checked[:-1]
+
+
+def searched(text, *, ngram, most, occurrence):
+    """The proposal by trying every place."""
+    for n in range(min(ngram, len(text)), 0, -1):
+        ends = [end for end in range(n, len(text)) if text[end - n : end] == text[-n:]]
+        if ends:
+            end = ends[0] if occurrence == "first" else ends[-1]
+            return text[end : end + most]
+    return []
+
+
+def check_iteration(each, source):
+    """What holds for every iteration of a method that proposes and verifies."""
+    tree, own = proposed(each), each.checked[-1]
+    assert all(node.source == source and node.parent < index for index, node in enumerate(tree))
+    path = [index for index, node in enumerate(tree) if node.status == "accepted"]
+    last = path[-1] if path else -1
+    assert [tree[index].parent for index in path] == [-1, *path][: len(path)]
+    refused = [node for node in tree if node.status == "rejected"]
+    assert refused == [node for node in tree if node.parent == last]
+    assert {node.status for node in tree} <= {"accepted", "rejected", "discarded"}
+    assert (each.accepted, each.tested) == (len(path), len(path) + bool(refused))
+    assert each.outcome == ("rejection" if refused else "hit" if path else "none")
+    assert (own.status, own.source, own.parent) == ("correction", "target", last)
+    whole = [*((tree[index].token, source) for index in path), (own.token, "target")]
+    committed = [(token.token, token.source) for token in each.committed]
+    assert committed == (whole if each.stop is None else whole[: len(committed)])
+    assert not each.drafted and not each.draft
+
+
+@pytest.mark.parametrize("changes", [{}, SAMPLED])
+@pytest.mark.parametrize("occurrence", ["first", "latest"])
+@pytest.mark.parametrize("ngram, most", [(3, 10), (1, 3), (16, 64)])
+def test_equals_seeded_vanilla(changes, occurrence, ngram, most):
+    pair = tiny_pair()
+    sizes = {"lookup_ngram": ngram, "lookup_tokens": most, "lookup_occurrence": occurrence}
+    settings = Settings(max_new_tokens=60, **sizes, **changes)
+    for prompt in PROMPTS:
+        assert tokens(prompt_lookup(pair, prompt, settings)) == tokens(vanilla(pair, prompt, settings))
+
+
+@pytest.mark.parametrize("changes", [{}, SAMPLED])
+@pytest.mark.parametrize("occurrence", ["first", "latest"])
+@pytest.mark.parametrize("ngram, most", [(3, 10), (1, 4), (5, 2)])
+def test_proposes_what_a_plain_search_finds(changes, occurrence, ngram, most):
+    sizes = {"lookup_ngram": ngram, "lookup_tokens": most, "lookup_occurrence": occurrence}
+    text, count = list(PROMPTS[2]), 80
+    for each in prompt_lookup(tiny_pair(), text, Settings(max_new_tokens=count, **sizes, **changes)):
+        found = searched(text, ngram=ngram, most=most, occurrence=occurrence)
+        # The target adds a token of its own.
+        assert [node.token for node in proposed(each)] == found[: len(PROMPTS[2]) + count - len(text) - 1]
+        assert [node.parent for node in proposed(each)] == list(range(-1, len(proposed(each)) - 1))
+        text += tokens([each])
+
+
+@pytest.mark.parametrize(
+    "prompt, changes, expected",
+    [
+        ([4, 5, 6, 4, 5, 7, 8, 4, 5], {}, [6, 4, 5, 7]),
+        ([4, 5, 6, 4, 5, 7, 8, 4, 5], {"lookup_occurrence": "latest"}, [7, 8, 4, 5]),
+        ([9, 4, 5, 6, 4, 5, 7, 9, 4, 5], {"lookup_occurrence": "latest"}, [6, 4, 5, 7]),
+        ([9, 4, 5, 6, 4, 5, 7, 9, 4, 5], {"lookup_occurrence": "latest", "lookup_ngram": 2}, [7, 9, 4, 5]),
+        ([4, 5, 6, 3, 8, 6], {}, [3, 8, 6]),
+        ([2, 2, 2, 2], {}, [2]),
+        ([2, 2, 2, 2], {"lookup_ngram": 1}, [2, 2, 2]),
+        ([4, 5, 6], {}, []),
+    ],
+)
+def test_the_longest_ngram_and_its_first_or_latest_occurrence(prompt, changes, expected):
+    settings = Settings(max_new_tokens=20, **{"lookup_tokens": 4, **changes})
+    first = next(prompt_lookup(tiny_pair(), prompt, settings))
+    assert [node.token for node in proposed(first)] == expected
+
+
+@pytest.mark.parametrize("changes", [{}, SAMPLED])
+def test_iterations_are_consistent(changes):
+    run = list(prompt_lookup(tiny_pair(), PROMPTS[1], Settings(max_new_tokens=80, **changes)))
+    for each in run:
+        check_iteration(each, "prompt")
+    assert {each.outcome for each in run} >= ({"none", "rejection"} if changes else {"none", "rejection", "hit"})
+
+
+def test_a_text_that_loops_is_proposed_and_accepted():
+    run = list(prompt_lookup(counting_pair(30), [*range(30), 0, 1], Settings(max_new_tokens=55)))
+    assert tokens(run) == [(2 + each) % 30 for each in range(55)]
+    assert [len(each.committed) for each in run] == [11] * 5
+    assert {each.outcome for each in run} == {"hit"}
+
+
+def test_a_text_that_never_repeats_proposes_nothing():
+    run = list(prompt_lookup(counting_pair(150), [7], Settings(max_new_tokens=100)))
+    assert tokens(run) == list(range(8, 108)) and len(run) == 100
+    assert all(each.outcome == "none" and not proposed(each) for each in run)
+
+
+def test_the_classical_rule_has_nothing_to_divide_by():
+    pair = tiny_pair()
+    settings = [Settings(max_new_tokens=30, acceptance=rule, **SAMPLED) for rule in ("rejection", "coupled")]
+    first, second = (tokens(prompt_lookup(pair, PROMPTS[0], each)) for each in settings)
+    assert first == second
+
+
+def test_stops_at_the_end_inside_an_accepted_run():
+    pair = counting_pair(10, eos=frozenset({7}))
+    run = list(prompt_lookup(pair, [*range(10), 0, 1], Settings(max_new_tokens=60)))
+    assert tokens(run) == [2, 3, 4, 5, 6, 7] and run[-1].stop == "eos"
+    assert len(run[-1].committed) <= run[-1].accepted
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 23])
+def test_stops_at_the_length(count):
+    run = list(prompt_lookup(counting_pair(6), [*range(6), 0], Settings(max_new_tokens=count)))
+    assert tokens(run) == [(1 + each) % 6 for each in range(count)] and run[-1].stop == "length"
+    left = count
+    for each in run:
+        assert max([0, *depths(proposed(each))]) < left
+        left -= len(each.committed)
+
+
+@pytest.mark.parametrize("length", [1, 30, 60, 62, 63])
+def test_stops_at_the_context(length):
+    pair = tiny_pair(context=64)
+    prompt = [2 + each % 7 for each in range(length)]
+    settings = Settings(max_new_tokens=200, lookup_tokens=64)
+    run = list(prompt_lookup(pair, prompt, settings))
+    assert tokens(run) == tokens(vanilla(pair, prompt, settings))
+    assert len(tokens(run)) == 64 - length and run[-1].stop == "context"

@@ -1,0 +1,57 @@
+"""A tiny sweep: every variant is trained once, kept, and its cost and speed predicted."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from duoviz.decoding.budget import CONTEXTS
+from duoviz.training import sweep as sweeping
+from duoviz.training.distillation import Recipe
+from duoviz.training.sweep import named, parallel_speed, predicted, results, sweep, table
+from tests.decoding.test_budget import costs as made_up
+
+TINY = Recipe(tokens=0, layers=1, embedding_rank=16, output_tokens=48, batch_tokens=200)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    monkeypatch.setattr(sweeping, "BASE", TINY)
+    monkeypatch.setattr(sweeping, "SHAPES", ({}, {"layers": 2}))
+    monkeypatch.setattr(sweeping, "LOSSES", ({"loss": "total_variation"},))
+
+
+def test_every_variant_is_trained_once(target_folder, corpus_files, tmp_path):
+    lines = []
+    sweep(target_folder, corpus_files, tmp_path, tokens=300, report=lines.append)
+    found = [result for result, _ in results(tmp_path)]
+    assert [named(result["change"]) for result in found] == ["base", "layers_2", "loss_total_variation"]
+    for result in found:
+        assert result["recipe"] == json.loads(json.dumps(vars(replace(TINY, tokens=300, **result["change"]))))
+        assert abs(result["float32"] - result["int8"]) < 0.1 and 0 <= result["copying"]["top1"] <= 1
+        assert set(result["copying"]["by_task"]) == {"code", "qa"} and len(result["copying"]["by_position"]) == 8
+    again = []
+    sweep(target_folder, corpus_files, tmp_path, tokens=300, report=again.append)
+    assert lines and not again
+    costs = made_up(0.03, 0.003)
+    rows = [result | predicted(costs, costs, result["copying"]["top1"]) for result in found]
+    text = table(rows)
+    assert text.count("\n") == 5 and "| layers 2 |" in text
+    (tmp_path / "base" / "result.json").unlink()
+    assert len(list(results(tmp_path))) == 2
+
+
+def test_a_surer_draft_and_a_cheaper_one_are_faster():
+    cheap, dear = made_up(0.03, 0.001), made_up(0.03, 0.02)
+    assert predicted(cheap, cheap, 0.6)["speculative"] > predicted(cheap, cheap, 0.4)["speculative"]
+    assert predicted(cheap, cheap, 0.5)["speculative"] > predicted(dear, dear, 0.5)["speculative"]
+    assert predicted(cheap, cheap, 0.5)["duodecoding"] > predicted(dear, dear, 0.5)["duodecoding"]
+    assert predicted(cheap, cheap, 0.5)["draft_ms"][0] == 1.0
+
+
+def test_drafting_costs_only_what_it_takes_longer_than_the_target():
+    free, hidden, slow = (made_up(0.03, seconds) for seconds in (1e-6, 0.007, 0.03))
+    speeds = [parallel_speed(costs, 0.5, 4, CONTEXTS[0]) for costs in (free, hidden, slow)]
+    assert speeds[0] == speeds[1] > speeds[2]
+    # One token a sequence: every iteration commits one token and takes one forward.
+    assert parallel_speed(free, 0.5, 1, CONTEXTS[0]) == pytest.approx(1 / 0.03)
