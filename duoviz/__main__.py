@@ -111,7 +111,7 @@ def add_training(steps: argparse._SubParsersAction) -> None:
         each.add_argument("--corpus", type=Path, nargs="+", default=CORPUS, metavar="FILE.npz")
         each.add_argument("--out", type=Path, required=True, metavar="DIR")
         each.add_argument("--tokens", type=int, default=tokens, help=f"answer tokens to train on; default {tokens:,}")
-    draft.add_argument("--layers", type=int, default=4)
+    draft.add_argument("--layers", type=int, default=2)
     draft.add_argument("--seed", type=int, default=0)
     draft.set_defaults(run=train_the_draft)
     sweep.set_defaults(run=train_the_sweep)

@@ -39,14 +39,14 @@ class Recipe:
     """
 
     tokens: int
-    layers: int = 4
+    layers: int = 2
     width: int | None = None
-    embedding_rank: int = 320
+    embedding_rank: int = 448
     output_tokens: int = 16_384
     loss: str = "kl"
     drafted: float = 0.0
     copying: bool = True
-    peak: float = 6e-4
+    peak: float = 8e-4
     batch_tokens: int = 3_000
     seed: int = 0
 
@@ -279,11 +279,11 @@ def note(
     }
     progress.log.append(line)
     speed = progress.tokens / progress.seconds if progress.seconds else 0.0
-    left = (recipe.tokens - progress.tokens) / speed / 60 if speed else math.nan
-    report(
-        f"{progress.tokens:,} of {recipe.tokens:,} tokens, {speed:.0f} a second, loss {line['loss']}, "
-        f"agreement {agreement:.3f}, {max(0.0, left):.1f} min left"
-    )
+    text = f"{progress.tokens:,} of {recipe.tokens:,} tokens, agreement {agreement:.3f}"
+    if losses:
+        left = max(0, recipe.tokens - progress.tokens) / speed / 60
+        text += f", loss {line['loss']}, {speed:.0f} tokens a second, {left:.1f} min left"
+    report(text)
 
 
 def train_draft(
