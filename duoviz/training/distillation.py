@@ -15,12 +15,12 @@ from torch import Tensor, nn
 
 from duoviz.models.embedded import cache_folder
 from duoviz.models.llama import load_llama
-from duoviz.training.copying import START_WEIGHTS, fit_copying
+from duoviz.training.copying import fit_copying
 from duoviz.training.corpus import Corpus, batches, load_corpus, sample
-from duoviz.training.evaluation import evaluate
-from duoviz.training.losses import LOSSES, Copied, CopyingKL, look_ups, mixed
-from duoviz.training.student import Student, cut_from_target, save_draft
-from duoviz.training.teacher import Teacher, answer_tokens, padded, predicting
+from duoviz.training.evaluation import evaluate, scores
+from duoviz.training.losses import LOSSES, Copied, CopyingKL, LookUps, mixed
+from duoviz.training.student import Student, cut_from_target, save_draft, student_hidden, student_logits
+from duoviz.training.teacher import Teacher, answer_tokens
 
 Report = Callable[[str], None]
 
@@ -67,11 +67,11 @@ class Progress:
         os.replace(half_made, file)
 
     def load(self, file: Path, recipe: Recipe) -> bool:
-        """Go on from a checkpoint of the same recipe; False if there is none."""
+        """Go on from a checkpoint of the same recipe (it may be of another length); False if there is none."""
         if not file.is_file():
             return False
         state = torch.load(file, weights_only=True)
-        if state["recipe"] != asdict(recipe):
+        if state["recipe"] | {"tokens": recipe.tokens} != asdict(recipe):
             return False
         self.student.load_state_dict(state["student"])
         self.optimiser.load_state_dict(state["optimiser"])
@@ -97,34 +97,6 @@ def fit_map(student: Student, teacher: Teacher, rows: list[int], *, ridge: float
     gram += ridge * gram.diagonal().mean() * torch.eye(width, dtype=torch.float64)
     linear = torch.linalg.solve(gram, cross).float().to(student.device)
     student.lm_head.weight.copy_(teacher.target.lm_head.weight[: student.shape.output_tokens] @ linear.T)
-
-
-def student_hidden(student: Student, corpus: Corpus, rows: list[int]) -> Tensor:
-    """[answer tokens of all rows, width]."""
-    states = student.hidden(padded(corpus, rows).to(student.device))
-    return torch.cat([predicting(corpus, row, state) for row, state in zip(rows, states, strict=True)])
-
-
-def student_logits(student: Student, corpus: Corpus, rows: list[int]) -> Tensor:
-    """float32 [answer tokens of all rows, the head's ids]."""
-    return student.lm_head(student_hidden(student, corpus, rows)).float()
-
-
-class LookUps:
-    """What copying proposes for the answer tokens of a corpus's rows; each row is looked through once."""
-
-    def __init__(self, corpus: Corpus, *, known: int, device: torch.device):
-        self.corpus, self.known, self.device = corpus, known, device
-        self.found: dict[int, tuple[list[int], list[float]]] = {}
-
-    def __call__(self, rows: list[int]) -> Copied:
-        for row in rows:
-            if row not in self.found:
-                ids, answered = self.corpus.row(row).tolist(), self.corpus.answered(row).tolist()
-                self.found[row] = look_ups(ids, answered, START_WEIGHTS, known=self.known)
-        tokens = [token for row in rows for token in self.found[row][0]]
-        weights = [weight for row in rows for weight in self.found[row][1]]
-        return Copied(torch.tensor(tokens, device=self.device), torch.tensor(weights, device=self.device))
 
 
 def learning_rate(fraction: float, *, peak: float, warm_up: float = 0.02) -> float:
@@ -297,6 +269,7 @@ def train_draft(
     progress.save(checkpoint, recipe)
     save_draft(progress.student, out)
     record = {"recipe": asdict(recipe), "dtype": str(teacher.dtype), "log": progress.log}
+    record["held_out"] = scores(teacher, progress.student, out)
     (out / "training.json").write_text(json.dumps(record, indent=1) + "\n")
     # Half of the rows that no training step sees; the other half is left to measure on.
     fitted = teacher.corpus.rows(held_out=True)[::2]

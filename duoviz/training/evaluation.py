@@ -2,13 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from duoviz.decoding.sampling import noise
-from duoviz.training.losses import Copied, mixed
+from duoviz.models.llama import load_llama
+from duoviz.training.corpus import sample
+from duoviz.training.losses import Copied, LookUps, mixed
+from duoviz.training.student import Student, student_logits
 from duoviz.training.teacher import Teacher
 
 POSITIONS = 8
@@ -115,3 +119,42 @@ def count_draws(found: Agreement, theirs: Tensor, ours: Tensor) -> None:
         gumbel = -torch.log(noise(0, found.drawn + row, log_p.shape[-1]))
         found.coupled += int((log_p[row] + gumbel).argmax() == (log_q[row] + gumbel[:known]).argmax())
     found.drawn += len(log_p)
+
+
+def scores(teacher: Teacher, student: Student, folder: Path, *, count: int | None = None) -> dict:
+    """Agreement on held-out rows, or `count` of them: of the float32 student, and of its int8 file in `folder`.
+
+    The copying draft is scored by position and at temperature 1 too.
+    """
+    rows = teacher.corpus.rows(held_out=True)
+    rows = rows if count is None else sample(rows, count)
+    copied = LookUps(teacher.corpus, known=student.shape.output_tokens, device=student.device)
+    exact = evaluate(lambda part: student_logits(student, teacher.corpus, part), teacher, rows)
+    quantised = quantised_logits(teacher, folder)
+    return {
+        "float32": round(exact.top1, 4),
+        "int8": round(evaluate(quantised, teacher, rows).top1, 4),
+        "copying": figures(evaluate(quantised, teacher, rows, copied, sampled=True)),
+    }
+
+
+def quantised_logits(teacher: Teacher, folder: Path) -> Callable[[list[int]], torch.Tensor]:
+    """The saved draft as it is used, row by row, without copying."""
+    draft, corpus = load_llama(folder, precision="int8", label="draft"), teacher.corpus
+
+    def logits_of(row: int) -> torch.Tensor:
+        draft.crop(0)
+        return draft.forward(corpus.row(row).tolist(), rows=(corpus.answered(row) - 1).tolist()).float()
+
+    return lambda rows: torch.cat([logits_of(row) for row in rows]).to(teacher.target.device)
+
+
+def figures(found: Agreement) -> dict:
+    """What an evaluation found, rounded."""
+    return {
+        "top1": round(found.top1, 4),
+        "by_task": {task: round(share, 4) for task, share in found.by_task.items()},
+        "by_position": [round(share, 4) for share in found.by_position],
+        "classical at temperature 1": round(found.classical, 4),
+        "shared noise at temperature 1": round(found.shared_noise, 4),
+    }

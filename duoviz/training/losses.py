@@ -7,6 +7,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from duoviz.models.copying import NGrams
+from duoviz.training.copying import START_WEIGHTS
+from duoviz.training.corpus import Corpus
 
 
 class Copied(NamedTuple):
@@ -109,3 +111,20 @@ def look_ups(ids: list[int], answered: list[int], weights: list[float], *, known
             shares.append(weights[match[0] - 1] if usable else 0.0)
         grams.append([token])
     return tokens, shares
+
+
+class LookUps:
+    """What copying proposes for the answer tokens of a corpus's rows; each row is looked through once."""
+
+    def __init__(self, corpus: Corpus, *, known: int, device: torch.device):
+        self.corpus, self.known, self.device = corpus, known, device
+        self.found: dict[int, tuple[list[int], list[float]]] = {}
+
+    def __call__(self, rows: list[int]) -> Copied:
+        for row in rows:
+            if row not in self.found:
+                ids, answered = self.corpus.row(row).tolist(), self.corpus.answered(row).tolist()
+                self.found[row] = look_ups(ids, answered, START_WEIGHTS, known=self.known)
+        tokens = [token for row in rows for token in self.found[row][0]]
+        weights = [weight for row in rows for weight in self.found[row][1]]
+        return Copied(torch.tensor(tokens, device=self.device), torch.tensor(weights, device=self.device))

@@ -10,6 +10,8 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from duoviz.models.linear import quantise_rows
+from duoviz.training.corpus import Corpus
+from duoviz.training.teacher import padded, predicting
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,13 @@ class DraftShape:
     max_position_embeddings: int
     embedding_rank: int
     output_tokens: int
+
+
+class RMSNorm(nn.RMSNorm):
+    """In the input's own precision: under autocast a float32 weight would keep torch from its fused kernel."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.rms_norm(x, self.normalized_shape, self.weight.to(x.dtype), self.eps)
 
 
 class Attention(nn.Module):
@@ -73,9 +82,9 @@ class MLP(nn.Module):
 class Layer(nn.Module):
     def __init__(self, shape: DraftShape):
         super().__init__()
-        self.input_layernorm = nn.RMSNorm(shape.hidden_size, eps=shape.rms_norm_eps)
+        self.input_layernorm = RMSNorm(shape.hidden_size, eps=shape.rms_norm_eps)
         self.self_attn = Attention(shape)
-        self.post_attention_layernorm = nn.RMSNorm(shape.hidden_size, eps=shape.rms_norm_eps)
+        self.post_attention_layernorm = RMSNorm(shape.hidden_size, eps=shape.rms_norm_eps)
         self.mlp = MLP(shape)
 
     def forward(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
@@ -100,7 +109,7 @@ class Decoder(nn.Module):
         super().__init__()
         self.embed_tokens = Embedding(shape)
         self.layers = nn.ModuleList(Layer(shape) for _ in range(shape.num_hidden_layers))
-        self.norm = nn.RMSNorm(shape.hidden_size, eps=shape.rms_norm_eps)
+        self.norm = RMSNorm(shape.hidden_size, eps=shape.rms_norm_eps)
 
 
 class Student(nn.Module):
@@ -125,6 +134,17 @@ class Student(nn.Module):
         for layer in self.model.layers:
             x = layer(x, angles.cos(), angles.sin())
         return self.model.norm(x)
+
+
+def student_hidden(student: Student, corpus: Corpus, rows: list[int]) -> Tensor:
+    """[answer tokens of all rows, width]."""
+    states = student.hidden(padded(corpus, rows).to(student.device))
+    return torch.cat([predicting(corpus, row, state) for row, state in zip(rows, states, strict=True)])
+
+
+def student_logits(student: Student, corpus: Corpus, rows: list[int]) -> Tensor:
+    """float32 [answer tokens of all rows, the head's ids]."""
+    return student.lm_head(student_hidden(student, corpus, rows)).float()
 
 
 def cut_from_target(

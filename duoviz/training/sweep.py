@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 
-import torch
-
 from duoviz.decoding.budget import (
     CONTEXTS,
     CostModel,
@@ -23,17 +21,16 @@ from duoviz.models.cores import on_cores
 from duoviz.models.llama import load_llama
 from duoviz.models.pairs import Pair
 from duoviz.training.copying import START_WEIGHTS
-from duoviz.training.corpus import sample
-from duoviz.training.distillation import LookUps, Recipe, load_teacher, student_logits, train
-from duoviz.training.evaluation import Agreement, evaluate
+from duoviz.training.distillation import Recipe, load_teacher, train
+from duoviz.training.evaluation import scores
 from duoviz.training.student import save_draft
-from duoviz.training.teacher import Teacher
 
 # One thing at a time is changed from the first.
 BASE = Recipe(tokens=0)
 SHAPES = (
     {}, {"layers": 1}, {"layers": 3}, {"layers": 4}, {"layers": 6}, {"layers": 8},
-    {"width": 384, "embedding_rank": 256}, {"embedding_rank": 320}, {"embedding_rank": 160}, {"output_tokens": 8_192}, {"output_tokens": 32_768},
+    {"width": 384, "embedding_rank": 256}, {"embedding_rank": 320}, {"embedding_rank": 160},
+    {"output_tokens": 8_192}, {"output_tokens": 32_768},
 )  # fmt: skip
 LOSSES = (
     {"loss": "cross_entropy"}, {"loss": "most_probable"}, {"loss": "reverse_kl"}, {"loss": "total_variation"},
@@ -60,48 +57,13 @@ def sweep(
         save_draft(progress.student, folder)
         result = {"change": change, "recipe": asdict(recipe), "minutes": progress.log[-1]["minutes"]}
         result["megabytes"] = round((folder / "model.safetensors").stat().st_size / 1e6, 1)
-        result |= scores(teacher, recipe, progress.student, folder)
+        result |= scores(teacher, progress.student, folder, count=SCORED_ROWS)
         (folder / "result.json").write_text(json.dumps(result, indent=1) + "\n")
         report(line(result))
 
 
 def named(change: dict) -> str:
     return "-".join(f"{name}_{value}" for name, value in change.items()) or "base"
-
-
-def scores(teacher: Teacher, recipe: Recipe, student: torch.nn.Module, folder: Path) -> dict:
-    """Agreement on held-out rows: of the trained float32 draft, and of the int8 file, alone and copying."""
-    rows = sample(teacher.corpus.rows(held_out=True), SCORED_ROWS)
-    copied = LookUps(teacher.corpus, known=recipe.output_tokens, device=student.device)
-    exact = evaluate(lambda part: student_logits(student, teacher.corpus, part), teacher, rows)
-    quantised = quantised_logits(teacher, folder)
-    return {
-        "float32": round(exact.top1, 4),
-        "int8": round(evaluate(quantised, teacher, rows).top1, 4),
-        "copying": figures(evaluate(quantised, teacher, rows, copied, sampled=True)),
-    }
-
-
-def quantised_logits(teacher: Teacher, folder: Path) -> Callable[[list[int]], torch.Tensor]:
-    """The saved draft as it is used, row by row, without copying."""
-    draft, corpus = load_llama(folder, precision="int8", label="draft"), teacher.corpus
-
-    def logits_of(row: int) -> torch.Tensor:
-        draft.crop(0)
-        return draft.forward(corpus.row(row).tolist(), rows=(corpus.answered(row) - 1).tolist()).float()
-
-    return lambda rows: torch.cat([logits_of(row) for row in rows]).to(teacher.target.device)
-
-
-def figures(found: Agreement) -> dict:
-    """What an evaluation found, rounded."""
-    return {
-        "top1": round(found.top1, 4),
-        "by_task": {task: round(share, 4) for task, share in found.by_task.items()},
-        "by_position": [round(share, 4) for share in found.by_position],
-        "classical at temperature 1": round(found.classical, 4),
-        "shared noise at temperature 1": round(found.shared_noise, 4),
-    }
 
 
 def measure(pair: Pair, out: Path, *, report: Callable[[str], None] = print) -> list[dict]:

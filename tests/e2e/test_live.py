@@ -142,3 +142,30 @@ def test_the_sampling_fields_reach_the_run(page, app_url):
     type_number(page, "top-p", "7")
     page.locator("#generate").click()
     expect(page.locator(".dv-message")).to_have_text("top_p must be a number from 0.01 to 1, not 7.", timeout=20_000)
+
+
+def choose(page, label, option):
+    page.get_by_label(label, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def test_each_method_comes_with_its_settings_and_writes_vanillas_text(page, app_url):
+    open_live(page, app_url)
+    set_tokens(page, 24)
+    prompt = "Repeat after me, word for word: one two three four one two three four one two"
+    page.locator("#prompt textarea").fill(prompt)
+    expected = Client(app_url, verbose=False).predict(prompt=prompt, method="vanilla", max_new_tokens=24)["text"]
+    fields = {"prompt_lookup": "lookup-ngram", "rest": "rest-shortest", "lookahead": "lookahead-window"}
+    for method, field in fields.items():
+        choose(page, "Method", method)
+        expect(page.locator(f"#{field}")).to_be_visible()
+        for other in set(fields.values()) - {field}:
+            expect(page.locator(f"#{other}")).to_be_hidden()
+        page.locator("#generate").click()
+        expect(page.locator(".dv")).to_have_attribute("data-method", method, timeout=LOADING)
+        expect(page.locator(".dv")).to_have_attribute("data-state", "done", timeout=LOADING)
+        shown = "".join(page.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent)"))
+        assert shown == expected
+    type_number(page, "lookahead-window", "0")
+    page.locator("#generate").click()
+    expect(page.locator(".dv-message")).to_contain_text("lookahead_window must be a whole number", timeout=20_000)

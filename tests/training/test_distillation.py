@@ -88,8 +88,10 @@ def test_a_stopped_training_goes_on_to_the_same_end(teacher, tmp_path, monkeypat
     assert rest.step == whole.step and rest.tokens == whole.tokens
     for ours, theirs in zip(rest.student.parameters(), whole.student.parameters(), strict=True):
         assert torch.allclose(ours, theirs, atol=1e-6)
-    # Another recipe does not take up this checkpoint.
-    other = train(teacher, replace(TINY, tokens=300), checkpoint=file, report=lambda line: None)
+    # The same recipe goes on for longer; another one begins anew.
+    longer = train(teacher, replace(TINY, tokens=5_000), checkpoint=file, report=lambda line: None)
+    assert longer.tokens >= 5_000 and longer.log[0] == whole.log[0] and longer.step > whole.step
+    other = train(teacher, replace(TINY, tokens=300, seed=1), checkpoint=file, report=lambda line: None)
     assert other.tokens < 600
 
 
@@ -109,6 +111,7 @@ def test_one_call_makes_a_draft(target_folder, corpus_files, tmp_path):
     assert load_llama(tmp_path, precision="int8", label="draft").vocab_size == 48
     record = json.loads((tmp_path / "training.json").read_text())
     assert record["recipe"] == asdict(replace(TINY, tokens=500)) and record["log"][-1]["tokens"] >= 500
+    assert abs(record["held_out"]["float32"] - record["held_out"]["int8"]) < 0.1
     assert len(json.loads((tmp_path / "config.json").read_text())["copying"]) == 8
     assert "agreement" in lines[0] and "min left" in lines[1] and "copying weights" in lines[-1]
 

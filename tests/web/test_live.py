@@ -9,7 +9,7 @@ import pytest
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.web.app import build_app
 from duoviz.web.limits import Limits
-from duoviz.web.pages.live import settings_from
+from duoviz.web.pages.live import METHODS_OF, settings_from
 from duoviz.web.visualizer import batch
 from tests.web.conftest import wait_until
 
@@ -33,6 +33,37 @@ def test_numbers_that_cannot_be_are_told_by_name(name, value):
     for limits in (Limits(), Limits(on_space=True)):
         with pytest.raises(SettingsError, match=f"{name} must be|On this Space"):
             settings_from(limits, **SENT | {name: value})
+
+
+def test_the_other_methods_settings_reach_the_run():
+    sent = SENT | {"lookup_ngram": 4.0, "lookup_occurrence": "latest", "rest_tokens": 9.0, "lookahead_window": 3}
+    settings = settings_from(Limits(), **sent)
+    assert (settings.lookup_ngram, settings.lookup_occurrence) == (4, "latest")
+    assert (settings.rest_tokens, settings.lookahead_window) == (9, 3)
+    with pytest.raises(SettingsError, match="lookahead_ngram must be a whole number from 2 to 8, not 1"):
+        settings_from(Limits(), **SENT | {"lookahead_ngram": 1.0})
+
+
+def test_no_visitor_of_a_space_names_a_folder():
+    with pytest.raises(SettingsError, match="On this Space REST reads the datastore that comes along"):
+        settings_from(Limits(on_space=True), **SENT | {"rest_datastore": "/etc"})
+    assert settings_from(Limits(), **SENT | {"rest_datastore": "mine"}).rest_datastore == "mine"
+
+
+def test_a_methods_own_settings_are_shown_with_it(hardware):
+    show = functions(hardware)["show"]
+    names = [name for name in METHODS_OF]
+    for method, expected in {
+        "vanilla": {"cores"},
+        "speculative": {"acceptance", "budget", "cores"},
+        "prompt_lookup": {"lookup_ngram", "lookup_tokens", "lookup_occurrence", "cores"},
+        "rest": {"rest_longest", "rest_shortest", "rest_tokens", "rest_datastore", "cores"},
+        "lookahead": {"lookahead_window", "lookahead_ngram", "lookahead_guesses", "cores"},
+        "duodecoding": {"acceptance", "sequences", "budget", "draft_mode"},
+    }.items():
+        visible = [update["visible"] for update in show(method)]
+        assert {name for name, shown in zip(names, visible, strict=True) if shown} == expected
+    assert set(names) <= set(Settings.__dataclass_fields__)
 
 
 def functions(hardware):

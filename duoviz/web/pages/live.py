@@ -139,7 +139,7 @@ def look_up_fields(limits: Limits) -> dict[str, gr.components.Component]:
 
 def shown_with_method(fields: dict[str, gr.components.Component]) -> None:
     """Show a method's own settings with it, and no other method's."""
-    own = {name: METHODS_OF[name] for name in fields if name in METHODS_OF}
+    own = {name: methods for name, methods in METHODS_OF.items() if name in fields}
     for name, methods in own.items():
         fields[name].visible = fields["method"].value in methods
 
