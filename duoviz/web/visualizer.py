@@ -1,11 +1,39 @@
-"""The visualizer as a Gradio component: `visualizer.js` fed by the component's value."""
+"""The visualizer as a Gradio component: `visualizer/mount.js` fed by the component's value."""
 
 import json
+import re
 from pathlib import Path
 
 import gradio as gr
 
 HERE = Path(__file__).parent
+FOLDER = HERE / "visualizer"
+
+# Each after those that it imports from.
+MODULES = (
+    "dom",
+    "words",
+    "in_turn",
+    "sentence",
+    "state",
+    "numbers",
+    "text",
+    "layout",
+    "candidates",
+    "tree",
+    "view",
+    "lanes",
+    "timeline",
+    "charts",
+    "player",
+    "transport",
+    "keys",
+    "legend",
+    "check",
+    "export",
+    "files",
+    "mount",
+)
 
 # The value is a JSON string {run, seq, events}; a new run id or seq makes every value a new one.
 GLUE = """
@@ -25,16 +53,21 @@ watch("value", () => {
 """
 
 
+def joined_script() -> str:
+    """The modules as one script: a browser runs `js_on_load` as a function's body, where nothing is imported."""
+    texts = [(FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in MODULES]
+    return re.sub(r"^import .*\n|^export ", "", "\n".join(texts), flags=re.MULTILINE)
+
+
 class Visualizer(gr.HTML):
     """Shows a run: text, tree, timeline, k and θ. Feed it `batch(…)` strings."""
 
     def __init__(self, **options):
-        script = (HERE / "visualizer.js").read_text().replace("export function mount", "function mount")
         super().__init__(
             value="",
             html_template='<div class="dv-root"></div>',
-            css_template=(HERE / "visualizer.css").read_text(),
-            js_on_load=script + GLUE,
+            css_template=(HERE / "visualizer.css").read_text(encoding="utf-8"),
+            js_on_load=joined_script() + GLUE,
             apply_default_css=False,
             **options,
         )

@@ -1,0 +1,38 @@
+// The first tokens that the draft thought of, with θ as a line.
+
+import { el, setText } from "./dom.js";
+import { fixed, known, quote, tokenLabel } from "./words.js";
+
+function candidateRow({ text, p, over, id }) {
+  const bar = el("span", { class: "dv-candidate-bar" });
+  bar.style.width = `${100 * Math.min(1, Math.max(0, p))}%`;
+  const label = el("span", { class: "dv-candidate-label" }, `${over ? "●" : "○"} ${tokenLabel(text)}`);
+  return el("li", { class: "dv-candidate", "data-over": Boolean(over), title: `${quote(text)} · id ${id} · q ${fixed(p, 3)} · ${over ? "over" : "not over"} the threshold` },
+    label, el("span", { class: "dv-candidate-track" }, bar), el("span", { class: "dv-candidate-value" }, fixed(p, 2)));
+}
+
+export function createCandidates() {
+  const list = el("ol", { class: "dv-candidate-list" });
+  const line = el("div", { class: "dv-theta" }, el("span", { class: "dv-theta-line" }, el("span", { class: "dv-theta-label" })));
+  const note = el("p", { class: "dv-note" });
+  const chart = el("div", { class: "dv-candidate-chart" }, line, list);
+  const node = el("div", { class: "dv-candidates" }, el("h4", { class: "dv-subheading" }, "First tokens the draft thought of"), chart, note);
+  const describe = (iteration, candidates) => {
+    if (!candidates.length) return "No first tokens: nothing was drafted here.";
+    if (!known(iteration.theta)) return "";
+    const over = candidates.filter((candidate) => candidate.over).length;
+    return `${over} over the threshold ● → k = ${iteration.sequences ?? "–"}`;
+  };
+  return {
+    node,
+    draw(iteration) {
+      const candidates = iteration?.candidates ?? [];
+      list.replaceChildren(...candidates.map(candidateRow));
+      const theta = candidates.length ? iteration.theta : null;
+      line.hidden = !known(theta);
+      line.firstChild.style.left = `${100 * Math.min(1, theta ?? 0)}%`;
+      setText(line.firstChild.firstChild, `θ ${fixed(theta, 2)}`);
+      setText(note, iteration ? describe(iteration, candidates) : "");
+    },
+  };
+}

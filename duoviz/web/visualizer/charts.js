@@ -1,0 +1,95 @@
+// k, γ and θ over the iterations, and the histogram of k.
+
+import { el, section, setText, svg } from "./dom.js";
+import { known } from "./words.js";
+
+const CHART_HEIGHT = 56;
+const SERIES = [["k", "k sequences", "sequences"], ["gamma", "γ draft budget", "budget"], ["theta", "θ threshold", "theta"]];
+
+function linePath(values, top, width, steps) {
+  const unit = width / Math.max(1, values.length);
+  let path = "", pen = false;
+  values.forEach((value, index) => {
+    if (!known(value)) return (pen = false);
+    const [x, y] = [index * unit, CHART_HEIGHT - 2 - (value / top) * (CHART_HEIGHT - 8)];
+    path += `${pen ? "L" : "M"}${(steps ? x : x + unit / 2).toFixed(1)} ${y.toFixed(1)}`;
+    if (steps) path += `H${(x + unit).toFixed(1)}`;
+    pen = true;
+  });
+  return path;
+}
+
+function createChart([name, label, field], { state, choose }) {
+  const path = svg("path", { class: "dv-line", "data-chart": name });
+  const marker = svg("rect", { class: "dv-chart-marker", y: 0, height: CHART_HEIGHT });
+  const drawing = svg("svg", { class: "dv-chart-drawing", height: CHART_HEIGHT, role: "img", "aria-label": `${label} over iterations` });
+  drawing.append(marker, path);
+  const range = el("span", { class: "dv-scope" });
+  drawing.addEventListener("click", (event) => {
+    const box = drawing.getBoundingClientRect();
+    choose(Math.floor(((event.clientX - box.left) / box.width) * state.iterations.length));
+  });
+  let drawn = "";
+  return {
+    node: el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, label, range), drawing),
+    draw() {
+      const width = drawing.clientWidth;
+      const total = state.iterations.length;
+      const unit = width / Math.max(1, total);
+      marker.setAttribute("x", Math.max(0, state.shown) * unit);
+      marker.setAttribute("width", state.shown < 0 ? 0 : Math.max(1.5, unit));
+      const key = `${state.epoch} ${total} ${width}`;
+      if (key === drawn || !width) return;
+      drawn = key;
+      const values = state.iterations.map((iteration) => iteration[field]);
+      const highest = values.reduce((high, value) => (known(value) ? Math.max(high, value) : high), 0);
+      const top = name === "theta" ? 1 : Math.max(1, highest);
+      path.setAttribute("d", linePath(values, top, width, name !== "theta"));
+      setText(range, `0 to ${top}`);
+    },
+  };
+}
+
+function histogramNodes(counts) {
+  const most = Math.max(1, ...counts);
+  const unit = 240 / Math.max(8, counts.length - 1);
+  const nodes = [];
+  for (let k = 1; k <= Math.max(8, counts.length - 1); k++) {
+    const number = counts[k] ?? 0;
+    const height = (48 * number) / most;
+    const middle = (k - 0.5) * unit;
+    nodes.push(svg("rect", { class: "dv-histogram-bar", "data-k": k, "data-count": number, x: middle - 0.34 * unit, y: 62 - height, width: 0.68 * unit, height }));
+    if (number) nodes.push(svg("text", { class: "dv-axis", x: middle, y: 58 - height, "text-anchor": "middle" }, String(number)));
+    nodes.push(svg("text", { class: "dv-axis", x: middle, y: 75, "text-anchor": "middle" }, String(k)));
+  }
+  return nodes;
+}
+
+export function createCharts(context) {
+  const { state } = context;
+  const charts = SERIES.map((series) => createChart(series, context));
+  const histogram = svg("svg", { class: "dv-histogram", viewBox: "0 0 240 80", role: "img", "aria-label": "How often each number of sequences was used" });
+  const histogramBox = el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, "Iterations by k"), histogram);
+  const grid = el("div", { class: "dv-chart-grid" }, ...charts.map((chart) => chart.node), histogramBox);
+  const note = el("p", { class: "dv-note" }, "This method has no sequences, draft budget or threshold.");
+  let epoch, counts, counted, used;
+  return {
+    node: section("charts", "Sequences, budget, threshold", grid, note),
+    draw() {
+      if (epoch !== state.epoch) [epoch, counts, counted, used] = [state.epoch, [0], -1, new Set()];
+      const isNew = Math.max(0, counted) < state.iterations.length || counted < 0;
+      for (counted = Math.max(0, counted); counted < state.iterations.length; counted++) {
+        const iteration = state.iterations[counted];
+        SERIES.forEach(([, , field], index) => known(iteration[field]) && used.add(charts[index]));
+        const k = iteration.sequences;
+        if (k > 0) counts[k] = (counts[k] ?? 0) + 1;
+      }
+      if (isNew) histogram.replaceChildren(...histogramNodes(Array.from(counts, (number) => number ?? 0)));
+      for (const chart of charts) chart.node.hidden = !used.has(chart);
+      histogramBox.hidden = counts.length < 2;
+      grid.hidden = !used.size;
+      note.hidden = !grid.hidden;
+      charts.forEach((chart) => chart.draw());
+    },
+  };
+}

@@ -1,0 +1,39 @@
+// Making DOM and SVG nodes.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export function el(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+export function svg(tag, attributes = {}, text = null) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  if (text !== null) node.textContent = text;
+  return node;
+}
+
+export function section(name, heading, ...children) {
+  return el("section", { class: `dv-section dv-${name}`, "aria-label": heading }, el("h3", { class: "dv-heading" }, heading), ...children);
+}
+
+export function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+export function iconButton(label, path, act) {
+  const icon = svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" });
+  icon.append(svg("path", { d: path }));
+  const button = el("button", { type: "button", class: "dv-button", "aria-label": label, title: label }, icon);
+  button.addEventListener("click", act);
+  return button;
+}
+
+export function textButton(label, act) {
+  const button = el("button", { type: "button", class: "dv-button dv-button-text" }, label);
+  button.addEventListener("click", act);
+  return button;
+}

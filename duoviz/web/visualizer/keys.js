@@ -1,0 +1,39 @@
+// The player's keys: they go to the visualizer that was used last, and never to a field that is typed into.
+
+const FIELDS = "input, textarea, select, [contenteditable]:not([contenteditable=false]), [role=tab], [role=slider], "
+  + "[role=listbox], video, audio";
+
+function canPlay(root) {
+  const box = root.getBoundingClientRect();
+  return Number(root.dataset.iterations) > 0 && box.height > 0 && box.bottom > 0 && box.top < window.innerHeight;
+}
+
+// Each visualizer of a page may have a script of its own, so the page itself keeps when each one was used.
+function usedLast() {
+  const all = [...document.querySelectorAll(".dv")].filter(canPlay);
+  return all.sort((one, other) => Number(other.dataset.used ?? 0) - Number(one.dataset.used ?? 0))[0];
+}
+
+export function listenToKeys(root, actions) {
+  const acts = {
+    " ": actions.togglePlay, ArrowLeft: actions.back, ArrowRight: actions.forward, Home: actions.first, End: actions.last,
+    l: actions.goLive, L: actions.goLive, "+": actions.faster, "=": actions.faster, "-": actions.slower, "−": actions.slower,
+  };
+  const onUse = () => { root.dataset.used = performance.now(); };
+  const onKey = (event) => {
+    const act = acts[event.key];
+    const target = event.target instanceof Element ? event.target : document.body;
+    if (!act || event.ctrlKey || event.metaKey || event.altKey || target.closest(FIELDS)) return;
+    if (event.key === " " && target.closest("button, a, summary, [role=button]")) return;
+    if (usedLast() !== root) return;
+    event.preventDefault();
+    act();
+  };
+  const uses = ["pointerenter", "pointerdown", "focusin"];
+  uses.forEach((name) => root.addEventListener(name, onUse));
+  document.addEventListener("keydown", onKey);
+  return () => {
+    uses.forEach((name) => root.removeEventListener(name, onUse));
+    document.removeEventListener("keydown", onKey);
+  };
+}

@@ -1,0 +1,126 @@
+// Where the tree's nodes stand.
+
+import { known, tokenLabel, visible } from "./words.js";
+
+export const MAX_TREE_NODES = 300;
+export const COLUMN_GAP = 26;
+
+const TREE_TOP = 24;
+const CAPTION_HEIGHT = 20;
+
+// Pixels at the tree's 12 px monospace; from U+3000 on (and emoji) characters are twice as wide.
+const textWidth = (text) => Array.from(text).reduce((sum, char) => sum + (char.codePointAt(0) >= 0x3000 ? 13 : 7.4), 0);
+
+// Depth and row of each drawn node: a first child stays on its parent's row, each further one opens a row below.
+function layOut(nodes, drawn) {
+  const children = new Map();
+  for (const index of drawn) children.set(nodes[index].parent, [...(children.get(nodes[index].parent) ?? []), index]);
+  const places = [];
+  let rows = 0;
+  const visit = (index, depth, row) => {
+    places[index] = { depth, row };
+    (children.get(index) ?? []).forEach((child, order) => visit(child, depth + 1, order ? rows++ : row));
+  };
+  (children.get(-1) ?? []).forEach((root) => visit(root, 0, rows++));
+  return { places, rows, depth: Math.max(-1, ...places.filter(Boolean).map((place) => place.depth)) };
+}
+
+// Lookahead's window, below the guesses: a row for each of its levels, a column for each place in the text. A level's
+// nodes stand one place after another, so a new level begins where that is not so.
+function layOutWindow(nodes, drawn, firstRow) {
+  const places = [];
+  let [level, last] = [firstRow, -1];
+  for (const index of drawn) {
+    const depth = 1 + (places[nodes[index].parent]?.depth ?? -1);
+    if (depth !== last + 1) level += 1;
+    places[index] = { depth, row: level };
+    last = depth;
+  }
+  return { places, rows: drawn.length ? level + 1 : firstRow };
+}
+
+const isWindow = (node) => node.status === "window";
+
+// The first nodes of a long list; the target's own stands last and is always drawn.
+function drawnOf(nodes, wanted) {
+  const all = [...nodes.keys()].filter((index) => wanted(nodes[index]));
+  return all.filter((index, order) => order < MAX_TREE_NODES || nodes[index].status === "correction");
+}
+
+// For each drafted node, the number (from 1) of the sequence it belongs to.
+function sequenceOf(nodes) {
+  const numbers = [];
+  let last = 0;
+  nodes.forEach((node, index) => {
+    numbers[index] = node.parent >= 0 ? numbers[node.parent] : node.status === "correction" ? 0 : ++last;
+  });
+  return numbers;
+}
+
+function lastWords(text) {
+  const end = Array.from(visible(text)).slice(-20).join("");
+  const short = end.length < visible(text).length ? end.replace(/^\S{0,12}\s(?=\S)/, "") : end;
+  return short === visible(text) ? short || "start" : `…${short}`;
+}
+
+const itemOf = (list, index, node, place, column) => ({ list, index, node, row: place.row, column: column + place.depth, label: tokenLabel(node.text) });
+
+// The checked nodes, and apart from them the window.
+function checkedItems(nodes, start) {
+  const drawn = drawnOf(nodes, (node) => !isWindow(node));
+  const layout = layOut(nodes, drawn);
+  const own = [];
+  for (const index of drawn) {
+    const place = layout.places[index] ?? { depth: 0, row: 0 };
+    own[index] = { ...itemOf("checked", index, nodes[index], place, 1), from: own[nodes[index].parent] ?? start };
+  }
+  const looking = drawnOf(nodes, isWindow);
+  const below = layOutWindow(nodes, looking, Math.max(1, layout.rows));
+  const window = looking.map((index) => itemOf("checked", index, nodes[index], below.places[index], 1));
+  return { items: own.filter(Boolean), window, rows: layout.rows, allRows: below.rows, depth: layout.depth };
+}
+
+// The drafted nodes; they hang on the end of the pending sequence.
+function draftedItems(nodes, anchor, column, taken) {
+  const drawn = drawnOf(nodes, () => true);
+  const layout = layOut(nodes, drawn);
+  const sequences = sequenceOf(nodes);
+  const own = [];
+  for (const index of drawn) {
+    const place = layout.places[index] ?? { depth: 0, row: 0 };
+    const item = itemOf("drafted", index, nodes[index], place, column);
+    own[index] = { ...item, taken: sequences[index] > 0 && sequences[index] === taken, from: own[nodes[index].parent] ?? anchor };
+  }
+  return { items: own.filter(Boolean), rows: layout.rows };
+}
+
+// How often the datastore had seen this token there.
+export const countLabel = (node) => (known(node?.count) ? ` ×${node.count}` : "");
+
+export function treeItems(iteration, tail) {
+  const start = { list: "text", label: lastWords(tail), column: 0, row: 0 };
+  const checked = checkedItems(iteration.checked, start);
+  const split = 2 + checked.depth;
+  const anchor = checked.items.findLast((item) => item.row === 0) ?? start;
+  const drafted = draftedItems(iteration.drafted, anchor, split, iteration.verdict.sequence);
+  return {
+    items: [start, ...checked.items, ...checked.window, ...drafted.items],
+    split, windowRow: checked.window.length ? checked.window[0].row : null, rows: Math.max(1, checked.allRows, drafted.rows),
+  };
+}
+
+// Gives each item its place in pixels; returns the columns' left edges and the height of all.
+export function placeItems({ items, rows, windowRow }) {
+  const rowHeight = rows > 8 ? 26 : 32;
+  const widths = [];
+  for (const item of items) {
+    item.width = textWidth(item.label + countLabel(item.node)) + (item.node ? 30 : 18);
+    widths[item.column] = Math.max(widths[item.column] ?? 0, item.width);
+  }
+  const lefts = [2];
+  for (let column = 0; column < widths.length; column++) lefts.push(lefts[column] + (widths[column] ?? 0) + COLUMN_GAP);
+  const topOf = (row) => TREE_TOP + rowHeight * row + (windowRow !== null && row >= windowRow ? CAPTION_HEIGHT : 0);
+  for (const item of items) Object.assign(item, { x: lefts[item.column], y: topOf(item.row) + rowHeight / 2 });
+  const windowTop = windowRow === null ? null : topOf(windowRow) - 4;
+  return { lefts, windowTop, height: topOf(rows) + 4 };
+}

@@ -1,0 +1,79 @@
+// One iteration of DuoDecoding told in one sentence, and of any other method through in_turn.js.
+
+import { count, fixed, known, quote } from "./words.js";
+import { inTurnSentence } from "./in_turn.js";
+
+const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
+
+const roots = (iteration) => iteration.drafted.filter((node) => node.parent === -1 && node.status !== "correction");
+
+function prefillSentence(iteration) {
+  const read = `Both models read the prompt (${count(iteration.target.rows, "token")})`;
+  // A special token has no text of its own among the committed ones; its node names it.
+  const first = iteration.drafted.find((node) => node.status === "accepted" || node.status === "correction") ?? iteration.committed[0];
+  if (!first) return `${read}; the first new token comes later.`;
+  const guessed = iteration.verdict.outcome === "hit" ? ", as the draft had guessed" : "";
+  return `${read}; the target's first token is ${quote(first.text)}${guessed}.`;
+}
+
+function draftingClause(iteration, header) {
+  const starts = roots(iteration);
+  if (!starts.length) return "";
+  const named = starts.filter((node) => known(node.q)).slice(0, 3).map((node) => `${fixed(node.q, 2)} for ${quote(node.text)}`);
+  const list = named.length ? ` (${named.join(", ")}${starts.length > named.length ? ", …" : ""})` : "";
+  const began = `${count(starts.length, "sequence")} started`;
+  if (!known(iteration.theta) || (header?.settings?.sequences ?? "dynamic") !== "dynamic") return `${began}${list}`;
+  if (starts.length > 1) return `The draft was unsure${list}, so ${began}`;
+  return starts[0].q >= 0.5 ? `The draft was fairly sure${list}, so ${began}`
+    : `Only one first token was over the threshold${list}, so ${began}`;
+}
+
+function checkedClause(iteration) {
+  const tested = iteration.checked.filter((node) => node.status !== "correction");
+  const accepted = tested.filter((node) => node.status === "accepted").length;
+  if (!tested.length) return "";
+  if (accepted === tested.length) {
+    return accepted === 1 ? "accepted the pending token" : accepted === 2 ? "accepted both pending tokens" : `accepted all ${accepted} pending tokens`;
+  }
+  if (!accepted) return "";
+  return `accepted ${accepted} of ${count(tested.length, "pending token")}`;
+}
+
+function rejectionSentence(iteration) {
+  const nodes = iteration.checked.concat(iteration.drafted);
+  const rejected = nodes.find((node) => node.status === "rejected");
+  const own = nodes.find((node) => node.status === "correction") ?? iteration.committed.at(-1);
+  const accepted = checkedClause(iteration);
+  const refused = rejected ? `rejected ${quote(rejected.text)}` : "rejected the next";
+  const placed = own ? ` and put its correction ${quote(own.text)} there` : "";
+  const rest = nodes.some((node) => node.status === "discarded") ? "; all that was drafted after it is discarded" : "";
+  return `The target ${accepted ? `${accepted}, ` : ""}${refused}${placed}${rest}.`;
+}
+
+function verdictClause(iteration) {
+  const accepted = checkedClause(iteration);
+  const starts = roots(iteration).length;
+  const own = iteration.drafted.find((node) => node.status === "correction") ?? iteration.committed.at(-1);
+  const also = accepted ? `${accepted} and ` : "";
+  if (iteration.verdict.outcome === "hit") {
+    if (starts > 1) return `${also}chose the ${ORDINALS[(iteration.verdict.sequence ?? 1) - 1] ?? `${iteration.verdict.sequence}th`}`;
+    return starts ? `${also}chose its first token` : accepted || "agreed";
+  }
+  if (!own) return accepted || "tested it";
+  return starts ? `${also}chose ${quote(own.text)}, which no sequence starts with: the correction` : `${also}added ${quote(own.text)}`;
+}
+
+function untestedSentence(iteration) {
+  const own = [...iteration.checked, ...iteration.drafted].find((node) => node.status === "correction") ?? iteration.committed[0];
+  return `Nothing was drafted that could be tested, so the target computed ${own ? `one token: ${quote(own.text)}` : "no new token"}.`;
+}
+
+// about: the trace's `header` and `end`, how many tokens were written `before`, and whether the iteration is the `last`.
+export function sentence(iteration, about) {
+  if (about.header && about.header.method !== "duodecoding") return inTurnSentence(iteration, about);
+  if (iteration.mode === "prefill") return prefillSentence(iteration);
+  if (iteration.verdict.outcome === "none") return untestedSentence(iteration);
+  if (iteration.verdict.outcome === "rejection") return rejectionSentence(iteration);
+  const drafting = draftingClause(iteration, about.header);
+  return `${drafting ? `${drafting}; the` : "The"} target ${verdictClause(iteration)}.`;
+}

@@ -1,0 +1,92 @@
+// The text, each token marked with its source.
+
+import { el, section } from "./dom.js";
+import { count, fixed, known, sourceWords } from "./words.js";
+
+// Newlines get a sign from CSS, so that textContent stays the decoded text exactly.
+function fillToken(span, text) {
+  text.split("\n").forEach((line, position) => {
+    if (position) span.append(el("i", { class: "dv-newline", "aria-hidden": "true" }), "\n");
+    if (line) span.append(line);
+  });
+}
+
+function tokenSpan(token, position, nodes) {
+  const at = nodes.findIndex((node) => node.id === token.id && (node.status === "accepted" || node.status === "correction"));
+  const [node] = at < 0 ? [] : nodes.splice(at, 1);
+  const facts = [`iteration ${position}`, sourceWords(token.source)];
+  if (known(node?.q)) facts.push(`draft probability ${fixed(node.q, 2)}`);
+  if (known(node?.count)) facts.push(`stood there ${count(node.count, "time")} in the datastore`);
+  if (known(node?.p)) facts.push(`target probability ${fixed(node.p, 2)}`);
+  if (known(token.gap)) facts.push(`gap to the second best ${fixed(token.gap, 2)}`);
+  const span = el("span", { class: "dv-token", "data-iteration": position, "data-source": token.source, title: facts.join(" · ") });
+  if (/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(token.text)) span.classList.add("dv-isolated");
+  fillToken(span, token.text);
+  return span;
+}
+
+// Committed tokens, one group an iteration. Paragraphs are blocks of their own, so that a new token lays out one
+// paragraph and not the whole text.
+function createFlow(box) {
+  let groups = [], paragraph = null;
+  const openGroup = (position) => {
+    if (!paragraph) box.append((paragraph = el("div", { class: "dv-paragraph" })));
+    const group = el("span", { class: "dv-group dv-later", "data-group": position });
+    paragraph.append(group);
+    groups[position].push(group);
+    return group;
+  };
+  return {
+    size: () => groups.length,
+    of: (position) => groups[position] ?? [],
+    mark: (position, name, on) => groups[position]?.forEach((group) => group.classList.toggle(name, on)),
+    clear() {
+      [groups, paragraph] = [[], null];
+      box.replaceChildren();
+    },
+    append(iteration) {
+      const position = groups.push([]) - 1;
+      const nodes = iteration.checked.concat(iteration.drafted);
+      let group = null;
+      for (const token of iteration.committed) {
+        group ??= openGroup(position);
+        group.append(tokenSpan(token, position, nodes));
+        if (token.text.endsWith("\n")) paragraph = group = null;
+      }
+    },
+  };
+}
+
+function scrollInto(box, node) {
+  const [outer, inner] = [box.getBoundingClientRect(), node.getBoundingClientRect()];
+  if (inner.bottom > outer.bottom - 4) box.scrollTop += inner.bottom - outer.bottom + 12;
+  else if (inner.top < outer.top) box.scrollTop += inner.top - outer.top - 12;
+}
+
+export function createText({ state, choose }) {
+  const box = el("div", { class: "dv-text-box", tabindex: "-1" });
+  const flow = createFlow(box);
+  let epoch = state.epoch, lit = -1, outlined = -1;
+  box.addEventListener("click", (event) => {
+    const token = event.target.closest(".dv-token");
+    if (token) choose(Number(token.dataset.iteration));
+  });
+  return {
+    node: section("text", "Text", box),
+    highlight: (position, on) => flow.mark(position, "dv-lit", on),
+    draw() {
+      if (epoch !== state.epoch) {
+        flow.clear();
+        [epoch, lit, outlined] = [state.epoch, -1, -1];
+      }
+      while (flow.size() < state.iterations.length) flow.append(state.iterations[flow.size()]);
+      while (lit < state.shown) flow.mark(++lit, "dv-later", false);
+      while (lit > state.shown) flow.mark(lit--, "dv-later", true);
+      if (outlined === state.shown) return;
+      flow.mark(outlined, "dv-shown", false);
+      flow.mark(state.shown, "dv-shown", true);
+      outlined = state.shown;
+      if (flow.of(outlined).length) scrollInto(box, flow.of(outlined).at(-1));
+    },
+  };
+}

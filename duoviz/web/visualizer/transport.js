@@ -1,0 +1,80 @@
+// The player's buttons and slider, what is shown, and its sentence.
+
+import { el, iconButton, setText, textButton } from "./dom.js";
+import { sentence } from "./sentence.js";
+import { isLive, tokensBefore } from "./state.js";
+import { isMoving, SPEEDS } from "./player.js";
+
+const ICONS = {
+  first: "M3 3h2v10H3zM13 3v10L6 8z", back: "M10 3 5 8l5 5 1.4-1.4L7.8 8l3.6-3.6z", play: "M4 2v12l10-6z",
+  pause: "M4 3h3v10H4zM9 3h3v10H9z", forward: "M6 3l5 5-5 5-1.4-1.4L8.2 8 4.6 4.4z", last: "M11 3h2v10h-2zM3 3v10l7-5z",
+};
+
+function whereWords(state) {
+  const last = state.iterations.length - 1;
+  if (last < 0) return "";
+  const live = isLive(state);
+  if (live && state.follow) return `Following the run: iteration ${state.shown}.`;
+  const rest = live ? `the run is at ${last}` : `the last is ${last}`;
+  return `${state.playing ? "Playing" : "You are at"} iteration ${state.shown}; ${rest}.`;
+}
+
+function createPlayButton(state, act) {
+  const button = iconButton("Play", ICONS.play, act);
+  return {
+    button,
+    draw() {
+      const [name, icon] = isMoving(state) ? ["Pause", ICONS.pause] : ["Play", ICONS.play];
+      button.setAttribute("aria-label", name);
+      button.title = `${name} (space)`;
+      button.querySelector("path").setAttribute("d", icon);
+    },
+  };
+}
+
+function createSentence(state) {
+  const node = el("p", { class: "dv-sentence" });
+  let told = {};
+  return {
+    node,
+    draw() {
+      const iteration = state.iterations[state.shown];
+      // A screen reader should not be talked over while iterations stream past.
+      node.setAttribute("aria-live", isMoving(state) ? "off" : "polite");
+      const last = state.shown === state.iterations.length - 1;
+      const about = { header: state.header, end: state.end, before: tokensBefore(state, state.shown), last };
+      if (iteration !== told.iteration || state.end !== told.end) setText(node, iteration ? sentence(iteration, about) : "");
+      told = { iteration, end: state.end };
+    },
+  };
+}
+
+export function createTransport({ state, actions, choose }) {
+  const play = createPlayButton(state, actions.togglePlay);
+  const said = createSentence(state);
+  const slider = el("input", { type: "range", class: "dv-slider", min: 0, max: 0, step: 1, value: 0, "aria-label": "Iteration shown" });
+  const where = el("p", { class: "dv-where" });
+  const hint = el("p", { class: "dv-note" }, "Keys: space plays and holds, ← → step, Home and End jump, L follows the run, + − change the speed.");
+  const speed = el("select", { class: "dv-speed", "aria-label": "Replay speed" }, ...SPEEDS.map((value) => el("option", { value }, `${value}×`)));
+  const follow = textButton("Follow live", () => (state.follow ? choose(state.shown) : actions.goLive()));
+  follow.title = "Follow the run (L or End)";
+  slider.addEventListener("input", () => choose(Number(slider.value)));
+  speed.addEventListener("change", () => actions.setSpeed(Number(speed.value)));
+  const buttons = el("div", { class: "dv-buttons" },
+    iconButton("First iteration", ICONS.first, actions.first), iconButton("Step back", ICONS.back, actions.back), play.button,
+    iconButton("Step forward", ICONS.forward, actions.forward), iconButton("Last iteration", ICONS.last, actions.last));
+  const controls = el("div", { class: "dv-controls" }, buttons, slider, speed, follow);
+  return {
+    node: el("section", { class: "dv-section dv-transport", "aria-label": "Player" }, controls, where, said.node, hint),
+    draw() {
+      slider.max = Math.max(0, state.iterations.length - 1);
+      slider.value = Math.max(0, state.shown);
+      setText(where, whereWords(state));
+      speed.value = String(state.speed);
+      follow.hidden = !isLive(state);
+      follow.setAttribute("aria-pressed", state.follow);
+      play.draw();
+      said.draw();
+    },
+  };
+}

@@ -1,0 +1,127 @@
+// The tree of one iteration: what was checked, and what was drafted meanwhile.
+
+import { el, section, setText, svg } from "./dom.js";
+import { count, fixed, known, MARKS, quote, sourceWords } from "./words.js";
+import { COLUMN_GAP, countLabel, MAX_TREE_NODES, placeItems, treeItems } from "./layout.js";
+import { createCandidates } from "./candidates.js";
+
+const CAPTION_WIDTH = 110;
+const KEY_SCROLL = 80;
+const CHECKED_CAPTIONS = {
+  speculative: "drafted, then checked",
+  prompt_lookup: "stood earlier in the text, now checked",
+  rest: "from the datastore, now checked",
+  lookahead: "guesses from the pool, checked",
+};
+
+// How likely a node was thought to be after its parent: the draft's q, or its share of what the datastore counted there.
+function likelihood(node, nodes) {
+  if (known(node.q)) return node.q;
+  if (!known(node.count)) return null;
+  const siblings = nodes.filter((other) => other.parent === node.parent && known(other.count));
+  return node.count / (nodes[node.parent]?.count ?? siblings.reduce((sum, other) => sum + other.count, 0));
+}
+
+function edgePath(item, nodes) {
+  const [x0, x1] = [item.from.x + item.from.width, item.x];
+  const middle = Math.max(x0, x1 - COLUMN_GAP / 2);
+  const d = `M${x0} ${item.from.y}H${Math.max(x0, x1 - COLUMN_GAP)}C${middle} ${item.from.y} ${middle} ${item.y} ${x1} ${item.y}`;
+  const edge = svg("path", { class: `dv-edge${item.taken ? " dv-taken" : ""}`, d, "data-list": item.list, "data-index": item.index, "data-status": item.node.status });
+  const share = likelihood(item.node, nodes);
+  edge.style.strokeWidth = `${share === null ? 1.25 : 1 + 6 * share}px`;
+  return edge;
+}
+
+function nodeTitle({ text, id, q, p, count: seen, status, source }) {
+  if (status === "window") return `${quote(text)} · id ${id}\nwindow: a guess in the making, not verified`;
+  const facts = [`${quote(text)} · id ${id}`, `${status}, ${sourceWords(source)}`];
+  if (known(q)) facts.push(`q (draft) ${fixed(q, 3)}`);
+  if (known(seen)) facts.push(`stood there ${count(seen, "time")} in the datastore`);
+  facts.push(known(p) ? `p (target) ${fixed(p, 3)}` : "not tested by the target");
+  return facts.join("\n");
+}
+
+function nodeGroup(item) {
+  const { node } = item;
+  const data = node ? { "data-list": item.list, "data-index": item.index, "data-status": node.status, "data-source": node.source } : {};
+  const group = svg("g", { class: `${node ? "dv-node" : "dv-context"}${item.taken ? " dv-taken" : ""}`, transform: `translate(${item.x} ${item.y})`, ...data });
+  group.append(svg("rect", { y: -11, width: item.width, height: 22, rx: 6 }), svg("text", { class: "dv-label", x: 9, y: 4 }, item.label));
+  if (!node) return group;
+  if (countLabel(node)) group.append(svg("text", { class: "dv-count", x: item.width - 21, y: 4, "text-anchor": "end" }, countLabel(node).trim()));
+  group.append(svg("text", { class: "dv-mark", x: item.width - 8, y: 4, "text-anchor": "end" }, MARKS[node.status] ?? ""), svg("title", {}, nodeTitle(node)));
+  return group;
+}
+
+const caption = (x, y, text) => svg("text", { class: "dv-caption", x, y }, text);
+
+function treeCaptions(iteration, method, { lefts, windowTop }, split) {
+  const captions = [caption(2, 12, "verified text")];
+  const proposed = iteration.checked.some((node) => node.status !== "correction" && node.status !== "window");
+  const alone = method === "duodecoding" ? "checked" : "the target's own token";
+  if (iteration.checked.length) captions.push(caption(lefts[1], 12, (proposed && CHECKED_CAPTIONS[method]) || alone));
+  if (iteration.drafted.length) captions.push(caption(lefts[split], 12, "drafted meanwhile"));
+  if (windowTop !== null) captions.push(caption(lefts[1], windowTop, "window: the target looks for new guesses here; nothing of it is verified"));
+  return captions;
+}
+
+// Where the eye should land: what was drafted, or else the end of what the target wrote.
+function scrollToResult(box, items, iteration, splitLeft) {
+  const own = items.find((item) => item.node?.status === "correction");
+  const [x, y] = iteration.drafted.length || !own ? [splitLeft, 0] : [own.x, own.y];
+  box.scrollLeft = Math.max(0, x - 0.5 * box.clientWidth);
+  box.scrollTop = Math.max(0, y - 0.6 * box.clientHeight);
+}
+
+function createBox(drawing) {
+  const label = "Tree of proposed tokens: A and D scroll it sideways, the arrows up and down";
+  const box = el("div", { class: "dv-tree-box", tabindex: "0", role: "group", "aria-label": label }, drawing);
+  box.addEventListener("keydown", (event) => {
+    const by = { a: -KEY_SCROLL, d: KEY_SCROLL }[event.key.toLowerCase()];
+    if (by && !event.ctrlKey && !event.metaKey && !event.altKey) box.scrollLeft += by;
+  });
+  return box;
+}
+
+const undrawn = (nodes) => Math.max(0, nodes.length - MAX_TREE_NODES);
+
+export function createTree({ state }) {
+  const drawing = svg("svg", { class: "dv-tree-drawing", role: "img" });
+  const box = createBox(drawing);
+  const note = el("p", { class: "dv-note" });
+  const candidates = createCandidates();
+  const body = el("div", { class: "dv-tree-body" }, el("div", { class: "dv-tree-side" }, box, note), candidates.node);
+  let drawn = null, epoch = state.epoch, tallest = 0;
+  // What stands below should not jump from one iteration to the next.
+  const keepHeight = (height) => {
+    tallest = Math.max(epoch === state.epoch ? tallest : 0, height);
+    epoch = state.epoch;
+    box.style.setProperty("--dv-tallest", `${tallest}px`);
+  };
+  const redraw = (iteration) => {
+    const tree = treeItems(iteration, state.tails[state.shown]);
+    const places = placeItems(tree);
+    const splitLeft = places.lefts[tree.split] ?? 0;
+    drawing.setAttribute("width", Math.max(places.lefts.at(-1), splitLeft + CAPTION_WIDTH));
+    drawing.setAttribute("height", places.height);
+    keepHeight(places.height);
+    drawing.setAttribute("aria-label", `Tree of iteration ${state.shown}`);
+    const edges = tree.items.filter((item) => item.from).map((item) => edgePath(item, iteration[item.list]));
+    drawing.replaceChildren(...treeCaptions(iteration, state.header?.method, places, tree.split), ...edges, ...tree.items.map(nodeGroup));
+    scrollToResult(box, tree.items, iteration, splitLeft);
+    const missing = undrawn(iteration.checked) + undrawn(iteration.drafted);
+    setText(note, missing ? `${missing} more tokens are not drawn.` : "");
+  };
+  return {
+    node: section("tree", "Tree", body),
+    drawing,
+    highlight: (position, on) => box.classList.toggle("dv-lit", on && position === state.shown),
+    draw() {
+      const iteration = state.iterations[state.shown];
+      if (iteration === drawn) return;
+      drawn = iteration;
+      candidates.draw(iteration);
+      if (iteration) redraw(iteration);
+      else drawing.replaceChildren();
+    },
+  };
+}

@@ -1,0 +1,38 @@
+// How tokens and numbers are written; no control character of a model's text gets through as one.
+
+export const MARKS = { pending: "○", accepted: "✓", rejected: "✗", discarded: "–", correction: "➜", window: "◇" };
+
+const SOURCE_WORDS = {
+  draft: "from the draft", target: "from the target", prompt: "found earlier in the text",
+  datastore: "from the datastore", lookahead: "guessed by Lookahead",
+};
+export const sourceWords = (source) => SOURCE_WORDS[source] ?? `from ${source}`;
+
+// Control and direction characters would move or hide what stands beside them.
+export function visible(text) {
+  return String(text).replace(/\r?\n/g, "↵").replace(/\t/g, "⇥").replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\ufffe\uffff]/gu, "·");
+}
+
+export function clip(text, length) {
+  const points = Array.from(text.slice(0, 4 * length));
+  return points.length > length ? points.slice(0, length - 1).join("") + "…" : points.join("");
+}
+
+export const tokenLabel = (text) => clip(visible(String(text).slice(0, 200)).replace(/ /g, "␣"), 12) || "∅";
+
+export function quote(text) {
+  const shown = String(text).slice(0, 200);
+  const word = clip(visible(shown.trim() ? shown.replace(/^ +| +$/g, "") : shown.replace(/ /g, "␣")), 24);
+  const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(word);
+  return rightToLeft ? `"\u2068${word}\u2069"` : `"${word}"`;
+}
+
+export const known = (value) => value !== null && value !== undefined && Number.isFinite(value);
+export const fixed = (value, digits) => (known(value) ? value.toFixed(digits) : "–");
+export const percent = (value) => (known(value) ? `${Math.round(100 * value)} %` : "–");
+export const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
+
+export function duration(seconds) {
+  if (!known(seconds)) return "–";
+  return seconds < 1 ? `${(1000 * seconds).toFixed(seconds < 0.1 ? 1 : 0)} ms` : `${seconds.toFixed(2)} s`;
+}
