@@ -39,9 +39,10 @@ def events_of(trace):
 def hostile_events():
     """A real run of a tiny pair, with each text replaced by a hostile one."""
     trace = runner.collect(runner.stream(tiny_pair(noise=0.3), "duodecoding", "hello", Settings(max_new_tokens=40)))
-    texts = itertools.cycle(HOSTILE)
-    for each in trace["iterations"]:
-        for name in ("committed", "checked", "drafted", "candidates"):
+    # A cycle for each list: how many nodes a run has depends on its timing, and every text must be committed once.
+    for name in ("committed", "checked", "drafted", "candidates"):
+        texts = itertools.cycle(HOSTILE)
+        for each in trace["iterations"]:
             for entry in each[name]:
                 entry["text"] = next(texts)
     trace["end"] = runner.end(trace["iterations"], "length")
