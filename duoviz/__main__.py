@@ -5,6 +5,9 @@ import json
 import sys
 from pathlib import Path
 from typing import NoReturn
+from zipfile import BadZipFile
+
+import numpy as np
 
 from duoviz import runner
 from duoviz.decoding import METHODS
@@ -310,7 +313,9 @@ def write_corpus(options: argparse.Namespace) -> int:
 def train_the_draft(options: argparse.Namespace) -> int:
     from duoviz.training.distillation import Recipe, train_draft
 
-    check_corpus(options.corpus)
+    check_training(options)
+    if not 1 <= options.layers <= 8:
+        raise UsageError(f"--layers must be a whole number from 1 to 8, not {options.layers}.")
     recipe = Recipe(tokens=options.tokens, layers=options.layers, seed=options.seed)
     train_draft(embedded_target(tell), options.corpus, options.out, recipe)
     return 0
@@ -319,17 +324,29 @@ def train_the_draft(options: argparse.Namespace) -> int:
 def train_the_sweep(options: argparse.Namespace) -> int:
     from duoviz.training.sweep import measure, sweep
 
-    check_corpus(options.corpus)
+    check_training(options)
     sweep(embedded_target(tell), options.corpus, options.out, tokens=options.tokens)
     measure(load_pair("embedded", tell), options.out)
     print((options.out / "table.md").read_text())
     return 0
 
 
-def check_corpus(files: list[Path]) -> None:
-    for file in files:
+def check_training(options: argparse.Namespace) -> None:
+    """Raise UsageError where the corpus or the number of tokens cannot be used: before anything is loaded."""
+    from duoviz.training.corpus import ARRAYS
+
+    if options.tokens < 1:
+        raise UsageError("--tokens must be at least 1.")
+    for file in options.corpus:
         if not file.is_file():
             raise UsageError(f"There is no corpus file {file}.")
+        try:
+            with np.load(file) as arrays:
+                whole = set(ARRAYS) <= set(arrays)
+        except (OSError, ValueError, EOFError, BadZipFile, TypeError):
+            whole = False
+        if not whole:
+            raise UsageError(f"{file} is no corpus: it needs the arrays {', '.join(ARRAYS)}.")
 
 
 if __name__ == "__main__":

@@ -113,3 +113,20 @@ def test_a_method_named_twice_runs_once(capsys):
     arguments = ["compare", "--prompts", "hi", "--methods", "duodecoding,duodecoding", "--max-new-tokens", "3"]
     assert main([*arguments, "--repeats", "1"]) == 0
     assert capsys.readouterr().out.count("duodecoding") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["draft", "--tokens", "0"], "--tokens must be at least 1."),
+        (["draft", "--layers", "99"], "--layers must be a whole number from 1 to 8, not 99."),
+        (["sweep", "--corpus", "nowhere.npz"], "There is no corpus file nowhere.npz."),
+        (["draft", "--corpus", "README.md"], "README.md is no corpus: it needs the arrays flat, length, answer"),
+        (["corpus", "--rows", "0"], "--rows and --slots must be at least 1."),
+    ],
+)
+def test_a_training_that_cannot_be_is_told_at_once(arguments, sentence, tmp_path, capsys):
+    assert main(["train", *arguments, "--out", str(tmp_path / "out.npz")]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"duoviz: {sentence}") and told.count("\n") == 1
+    assert not list(tmp_path.iterdir())

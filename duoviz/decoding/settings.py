@@ -72,6 +72,8 @@ class Settings:
         check_number("lookup_ngram", self.lookup_ngram, 1, 16)
         check_number("lookup_tokens", self.lookup_tokens, 1, MAX_BUDGET)
         check_word("lookup_occurrence", self.lookup_occurrence, ("first", "latest"))
+        if not isinstance(self.rest_datastore, str):
+            raise SettingsError(f"rest_datastore must be the name of a folder, not {self.rest_datastore!r}.")
         check_number("rest_longest", self.rest_longest, 1, 64)
         check_number("rest_shortest", self.rest_shortest, 1, self.rest_longest)
         check_number("rest_tokens", self.rest_tokens, 1, MAX_BUDGET)

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+# What a corpus file holds; see `selfchat.pack`.
+ARRAYS = ("flat", "length", "answer", "greedy", "task")
+
 
 @dataclass(frozen=True)
 class Corpus:

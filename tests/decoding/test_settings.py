@@ -44,3 +44,9 @@ def test_numbers_as_typed():
 def test_a_greedy_run_has_nothing_to_reject_by_chance():
     assert not Settings(acceptance="rejection").by_rejection
     assert Settings(acceptance="rejection", temperature=0.5).by_rejection
+
+
+@pytest.mark.parametrize("value", [None, 5, ["folder"]])
+def test_a_datastore_is_named_by_a_folder(value):
+    with pytest.raises(SettingsError, match="rest_datastore must be the name of a folder"):
+        Settings(rest_datastore=value)
