@@ -399,8 +399,10 @@ def test_a_live_run_can_be_held_and_caught_up_with(page, live_page, traces, tmp_
         page.keyboard.press(back)
         expect(where).to_have_text("Following the run: iteration 15.")
     page.keyboard.press("Home")
+    # What stood there before "Home" is what comes after it: see the change first.
+    expect(where).to_have_text("You are at iteration 0; the run is at 15.")
     page.keyboard.press(" ")
-    expect(where).to_have_text("Following the run: iteration 15.")
+    expect(where).to_have_text("Following the run: iteration 15.", timeout=20_000)
     follow.click()
     expect(follow).to_have_attribute("aria-pressed", "false")
     expect(where).to_have_text("You are at iteration 15; the run is at 15.")
