@@ -1,14 +1,20 @@
-"""transformers.generate as rows beside ours: plain, and with prompt look-up."""
+"""transformers.generate as rows beside ours: plain, with prompt look-up, and with our draft as its assistant."""
 
+import tempfile
 import time
+from pathlib import Path
 
 import torch
-from transformers import AutoModelForCausalLM
+from transformers import AutoModelForCausalLM, PreTrainedModel
 from transformers.generation.streamers import BaseStreamer
 
 from duoviz.models.cores import on_cores
-from duoviz.models.embedded import embedded_target
+from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
 from duoviz.models.pairs import Pair
+from duoviz.training.assistant import export_assistant
+
+# The γ of the SpS that it stands beside.
+BUDGET = 5
 
 
 class FirstToken(BaseStreamer):
@@ -26,6 +32,17 @@ class FirstToken(BaseStreamer):
         pass
 
 
+def assistant() -> PreTrainedModel:
+    """The embedded draft with a full head, in float32, drafting `BUDGET` tokens whatever it thinks of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        export_assistant(DRAFT_FOLDER, embedded_target(), Path(folder))
+        model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    model.generation_config.num_assistant_tokens = BUDGET
+    model.generation_config.num_assistant_tokens_schedule = "constant"
+    model.generation_config.assistant_confidence_threshold = 0.0
+    return model
+
+
 class TransformersRows:
     """Runs of transformers.generate, greedy, float32, on all cores."""
 
@@ -35,6 +52,7 @@ class TransformersRows:
         self.options = {
             "transformers": {},
             "transformers, prompt lookup": {"prompt_lookup_num_tokens": 10, "max_matching_ngram_size": 3},
+            f"transformers, assistant γ={BUDGET}": {"assistant_model": assistant()},
         }
 
     def rows(self, prompt: str, *, warmup: bool) -> list[dict]:

@@ -1,5 +1,6 @@
-"""DuoDecoding's samples have the target's distribution; each planted error is found out."""
+"""DuoDecoding's and SpS's samples have the target's distribution; each planted error is found out."""
 
+import importlib
 import multiprocessing
 from collections import Counter
 from collections.abc import Iterator
@@ -10,9 +11,8 @@ from unittest import mock
 
 import pytest
 
-from duoviz.decoding import drafting, verification
+from duoviz.decoding import METHODS, drafting, verification
 from duoviz.decoding.draft_worker import DraftLoop
-from duoviz.decoding.duodecoding import duodecoding
 from duoviz.decoding.settings import Settings
 from tests.tables import chi_square, continuations, exact_distribution, table_pair
 
@@ -36,11 +36,20 @@ def grow_and_tell_the_sampled_token(model, branches, *others):
     return [branch.q[-1] for branch in branches]
 
 
-GROW, ROLL_BACK = drafting.grow, DraftLoop.roll_back
+def another_places_row(draft, size):
+    """Planted error: a refused token is replaced by what the draft thought of the first place."""
+    row_of = ROW_OF_DRAFT(draft, size)
+    return lambda row: row_of(0)
+
+
+# The package's attribute of this name is the method, not its module.
+SPECULATIVE = importlib.import_module("duoviz.decoding.speculative")
+GROW, ROLL_BACK, ROW_OF_DRAFT = drafting.grow, DraftLoop.roll_back, SPECULATIVE.row_of_draft
 ERRORS = {
     "no division by q": (verification, "acceptance", lambda p, q: min(1.0, p)),
     "resampling from p": (verification, "residual", lambda p, q: p),
     "another branch's q row": (DraftLoop, "roll_back", roll_back_to_another_branch),
+    "another place's q row": (SPECULATIVE, "row_of_draft", another_places_row),
     "θ from the sampled token": (drafting, "grow", grow_and_tell_the_sampled_token),
 }
 
@@ -54,12 +63,12 @@ def planted(error: str | None) -> Iterator[None]:
         yield
 
 
-def sample(settings, seeds, error):
+def sample(method, settings, seeds, error):
     """How often each continuation of three tokens came."""
+    pair = table_pair()
+    pair.resources["draft in turn"] = pair.resources["draft"]
     with planted(error):
-        return Counter(
-            continuations(duodecoding, table_pair(), [replace(settings, seed=seed) for seed in seeds], LENGTH)
-        )
+        return Counter(continuations(METHODS[method], pair, [replace(settings, seed=seed) for seed in seeds], LENGTH))
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +78,9 @@ def workers():
         yield pool
 
 
-def p_value(workers, settings, *, seeds=SEEDS, error=None):
+def p_value(workers, settings, *, method="duodecoding", seeds=SEEDS, error=None):
     """Of the first three tokens of runs with seeds 0, 1, 2, …"""
-    halves = [workers.submit(sample, settings, range(start, seeds, 2), error) for start in (0, 1)]
+    halves = [workers.submit(sample, method, settings, range(start, seeds, 2), error) for start in (0, 1)]
     return chi_square(halves[0].result() + halves[1].result(), exact_distribution(settings, LENGTH))
 
 
@@ -104,14 +113,23 @@ def test_other_settings_with_fewer_seeds(settings, workers):
     assert p_value(workers, settings, seeds=4_000) > 0.001
 
 
+@pytest.mark.parametrize("budget", [1, 3, "auto"])
+def test_sps_with_the_classical_rule_has_the_targets_distribution(budget, workers):
+    settings = replace(REJECTION, budget=budget)
+    assert p_value(workers, settings, method="speculative", seeds=3_000) > 0.001
+
+
 @pytest.mark.parametrize(
-    "error, settings, seeds",
+    "method, error, settings, seeds",
     [
-        ("no division by q", replace(REJECTION, budget=2), 3_000),
-        ("resampling from p", replace(REJECTION, budget=2), 3_000),
-        ("another branch's q row", replace(REJECTION, budget=6, sequences=2), 4_000),
-        ("θ from the sampled token", replace(REJECTION, budget=3, draft_mode="paper"), 10_000),
+        ("duodecoding", "no division by q", replace(REJECTION, budget=2), 3_000),
+        ("duodecoding", "resampling from p", replace(REJECTION, budget=2), 3_000),
+        ("duodecoding", "another branch's q row", replace(REJECTION, budget=6, sequences=2), 4_000),
+        ("duodecoding", "θ from the sampled token", replace(REJECTION, budget=3, draft_mode="paper"), 10_000),
+        ("speculative", "no division by q", replace(REJECTION, budget=3), 3_000),
+        ("speculative", "resampling from p", replace(REJECTION, budget=3), 3_000),
+        ("speculative", "another place's q row", replace(REJECTION, budget=3), 3_000),
     ],
 )
-def test_a_planted_error_is_found(error, settings, seeds, workers):
-    assert p_value(workers, settings, seeds=seeds, error=error) < 0.001
+def test_a_planted_error_is_found(method, error, settings, seeds, workers):
+    assert p_value(workers, settings, method=method, seeds=seeds, error=error) < 0.001

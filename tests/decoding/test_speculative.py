@@ -1,8 +1,5 @@
 """SpS on tiny models: the text is vanilla's, the iterations are consistent, γ is the fastest."""
 
-from collections import Counter
-from dataclasses import replace
-
 import pytest
 
 from duoviz import runner
@@ -13,7 +10,6 @@ from duoviz.decoding.vanilla import vanilla
 from tests.conftest import tiny_pair
 from tests.decoding.test_budget import SHORT
 from tests.decoding.test_budget import costs as made_up
-from tests.tables import chi_square, continuations, exact_distribution, table_pair
 
 PROMPTS = [[5, 9, 3], [2] * 12, list(range(2, 30))]
 SAMPLED = {"temperature": 0.9, "top_p": 0.9, "seed": 3}
@@ -69,15 +65,6 @@ def test_stops_at_eos_length_and_context():
     pair = tiny_pair(noise=0.05, context=64)
     run = list(speculative(pair, PROMPTS[2], Settings(max_new_tokens=200, budget=7)))
     assert sum(len(each.committed) for each in run) == 64 - len(PROMPTS[2]) and run[-1].stop == "context"
-
-
-def test_the_classical_rule_gives_the_targets_distribution():
-    base = Settings(max_new_tokens=6, temperature=0.9, acceptance="rejection", budget=3)
-    pair = table_pair()
-    pair.resources["draft in turn"] = pair.resources["draft"]
-    runs = [replace(base, seed=seed) for seed in range(3_000)]
-    samples = Counter(continuations(speculative, pair, runs, 3))
-    assert chi_square(samples, exact_distribution(base, 3)) > 0.001
 
 
 def test_the_budget_is_the_fastest_one():
