@@ -1,23 +1,28 @@
-"""Command line: generate, compare, calibrate, datastore, train."""
+"""Command line: generate, compare, calibrate, bench, export, record, datastore, train."""
 
 import argparse
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 from zipfile import BadZipFile
 
 import numpy as np
 
-from duoviz import runner
+from duoviz import comparison, recordings, runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.budget import CONTEXTS, LiveCosts, cost_model, draft_budget
 from duoviz.decoding.datastore import build_datastore, read_sequences
 from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.settings import Settings, parse_number
-from duoviz.models.embedded import embedded_target
+from duoviz.lab.tasks import TASKS, LabError
+from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
 from duoviz.models.linear import ROW_COUNTS
-from duoviz.models.pairs import PAIRS, find_pair, find_target, fingerprint, load_pair, load_tokenizer, part_of
+from duoviz.models.pairs import PAIRS, Pair, find_pair, find_target, fingerprint, load_pair, load_tokenizer, part_of
+from duoviz.trace.exports import csv_table, perfetto_events
+from duoviz.trace.reading import TraceError, parse_trace, read_text
 
 PAIR_HELP = f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id'
 CORPUS = [Path("assets/draft/selfchat.npz"), Path("assets/draft/tasks.npz")]
@@ -46,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         return options.run(options) or 0
-    except (*runner.USER_ERRORS, UsageError) as error:
+    except (*runner.USER_ERRORS, LabError, TraceError, UsageError) as error:
         print(f"duoviz: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -78,6 +83,7 @@ def parser() -> Parser:
     many.add_argument("--methods", default="vanilla,duodecoding")
     many.add_argument("--repeats", type=int, default=3)
     add_decoding_options(many)
+    many.add_argument("--trace", type=Path, metavar="DIR", help="write every run's trace (.duoviz.json) into it")
     many.add_argument("--json", action="store_true", help="print one JSON object as the last line")
     many.set_defaults(run=compare)
 
@@ -85,6 +91,20 @@ def parser() -> Parser:
     costs.add_argument("--pair", default="embedded", help=PAIR_HELP)
     costs.add_argument("--json", action="store_true")
     costs.set_defaults(run=calibrate)
+
+    add_lab(commands.add_parser("bench", help="measure the paper's tables and figures on this machine"))
+
+    saved = commands.add_parser("export", help="turn a trace into a page, a table or a timeline")
+    saved.add_argument("trace", type=Path, metavar="TRACE", help="a trace file (.duoviz.json)")
+    saved.add_argument("--to", choices=EXPORTS, required=True, help="html: replays the run without a server")
+    saved.add_argument("--out", type=Path, metavar="FILE", help="default: the trace's name with another ending, here")
+    saved.set_defaults(run=export)
+
+    tapes = commands.add_parser("record", help="record one run of each method, as assets/traces holds them")
+    tapes.add_argument("--out", type=Path, required=True, metavar="DIR")
+    tapes.add_argument("--prompt", default=recordings.PROMPT)
+    tapes.add_argument("--max-new-tokens", type=int, default=recordings.NEW_TOKENS)
+    tapes.set_defaults(run=record)
 
     stores = commands.add_parser("datastore", help="make a datastore for REST").add_subparsers(required=True)
     build = stores.add_parser("build", help="of texts, or of corpora as `train corpus` writes them")
@@ -95,6 +115,21 @@ def parser() -> Parser:
 
     add_training(commands.add_parser("train", help="make the embedded draft").add_subparsers(required=True))
     return top
+
+
+def add_lab(lab: argparse.ArgumentParser) -> None:
+    lab.add_argument("--quick", action="store_true", help="two questions a task: all tables, too few to conclude from")
+    lab.add_argument("--tasks", default="", metavar="A,B", help=f"of: {', '.join(TASKS)}; default: all")
+    lab.add_argument("--questions", type=Path, metavar="FILE", help="Spec-Bench's question.jsonl, or HumanEval's jsonl")
+    lab.add_argument("--methods", default="", metavar="A,B", help=f"of: {', '.join(METHODS)}; default: all")
+    lab.add_argument("--max-new-tokens", type=int, metavar="N", help="default: 128; 48 with --quick")
+    lab.add_argument("--repeats", type=int, default=1, metavar="R", help="default: 1")
+    lab.add_argument("--pair", default="embedded", help=PAIR_HELP)
+    lab.add_argument("--out", type=Path, required=True, metavar="DIR", help="results; the same DIR goes on with them")
+    lab.add_argument(
+        "--beside", type=Path, nargs="+", default=[], metavar="DIR", help="other results, to compare with in the report"
+    )
+    lab.set_defaults(run=bench)
 
 
 def add_training(steps: argparse._SubParsersAction) -> None:
@@ -110,10 +145,13 @@ def add_training(steps: argparse._SubParsersAction) -> None:
         "draft", help="distil a draft from the embedded target; the same call goes on after a stop"
     )
     sweep = steps.add_parser("sweep", help="compare shapes and losses on a few tokens, then their costs")
-    for each, tokens in ((draft, 3_000_000), (sweep, 30_000)):
+    for each, tokens in ((draft, 3_000_000), (sweep, 100_000)):
         each.add_argument("--corpus", type=Path, nargs="+", default=CORPUS, metavar="FILE.npz")
         each.add_argument("--out", type=Path, required=True, metavar="DIR")
         each.add_argument("--tokens", type=int, default=tokens, help=f"answer tokens to train on; default {tokens:,}")
+    helper = steps.add_parser("assistant", help="write the embedded draft as an assistant model for transformers")
+    helper.add_argument("--out", type=Path, required=True, metavar="DIR")
+    helper.set_defaults(run=write_assistant)
     draft.add_argument("--layers", type=int, default=2)
     draft.add_argument("--seed", type=int, default=0)
     draft.set_defaults(run=train_the_draft)
@@ -131,6 +169,9 @@ def add_decoding_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--sequences", default="dynamic", help="k: dynamic (default) or 1 to 8")
     command.add_argument("--budget", default="auto", help="γ: auto (default) or 1 to 64")
+    command.add_argument(
+        "--budget-offset", type=int, default=0, help="added to γ where it is auto, -8 to 8; default: 0"
+    )
     command.add_argument("--draft-mode", default="batched", help="batched (default) or paper")
     command.add_argument(
         "--cores", default="all", help="for methods that do not work in parallel: all (default) or target"
@@ -152,6 +193,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
         acceptance=options.acceptance,
         sequences=parse_number("sequences", options.sequences, word="dynamic"),
         budget=parse_number("budget", options.budget, word="auto"),
+        budget_offset=options.budget_offset,
         draft_mode=options.draft_mode,
         cores=options.cores,
         **{name: getattr(options, name) for name in OWN_SETTINGS},
@@ -195,10 +237,17 @@ def generate(options: argparse.Namespace) -> int:
 
 def check_writable(file: Path) -> None:
     """Raise UsageError where the file cannot be written: before the run, so that no run is lost."""
-    try:
+    with told_if_unwritable(file):
         file.open("a").close()
+
+
+@contextmanager
+def told_if_unwritable(path: Path) -> Iterator[None]:
+    """Raise UsageError in place of the system's error."""
+    try:
+        yield
     except OSError as error:
-        raise UsageError(f"The trace cannot be written to {file}: {error.strerror}.") from error
+        raise UsageError(f"{path} cannot be written: {error.strerror}.") from error
 
 
 def metrics_line(figures: dict) -> str:
@@ -233,31 +282,109 @@ def read_prompts(source: str) -> list[str]:
 
 
 def compare(options: argparse.Namespace) -> int:
-    """Alternate the methods and print a table of medians."""
+    """Alternate the methods; print a table of medians and whether each wrote vanilla's text."""
     settings = settings_of(options)
-    prompts = read_prompts(options.prompts)
-    methods = list(dict.fromkeys(name.strip() for name in options.methods.split(",") if name.strip()))
+    # A prompt that stands there twice is run as one: --repeats is for running it again.
+    prompts = list(dict.fromkeys(read_prompts(options.prompts)))
+    methods = names_in(options.methods)
     for method in methods:
         runner.check_method(method)
     if options.repeats < 1:
         raise UsageError("--repeats must be at least 1.")
     if not prompts:
         raise UsageError(f"There are no prompts in {options.prompts}.")
+    if options.trace:
+        with told_if_unwritable(options.trace):
+            options.trace.mkdir(parents=True, exist_ok=True)
     pair = load_pair(options.pair, tell)
     rows = []
-    for row in runner.compare(pair, prompts, runner.lanes(methods, settings), repeats=options.repeats, raw=options.raw):
-        print(f"{row['method']:12} {row['cores']:6} {metrics_line(row['metrics'])}", file=sys.stderr, flush=True)
-        rows.append(row)
-    lines = runner.table(rows)
-    print(f"{'method':12} {'cores':7} {'runs':>4} {'tokens/s':>9} {'TTFT s':>7} {'τ':>5} {'φ':>5} {'φ same cores':>13}")
-    for line in lines:
-        print(
-            f"{line['method']:12} {line['cores']:7} {line['runs']:4} {line['tps']:9.2f} {line['ttft']:7.3f} "
-            f"{line['tau']:5.2f} {line['phi']:5.2f} {line['phi_same_cores']:13.2f}"
-        )
-    if options.json:
-        print(json.dumps({"table": lines, "versions": runner.versions(), "cores": str(pair.cores)}, ensure_ascii=False))
+    try:
+        lanes = runner.lanes(methods, settings)
+        for row in runner.compare(pair, prompts, lanes, repeats=options.repeats, raw=options.raw):
+            print(f"{row['method']:13} {row['cores']:6} {metrics_line(row['metrics'])}", file=sys.stderr, flush=True)
+            rows.append(row)
+            if options.trace:
+                save_trace(row, options.trace, 1 + prompts.index(row["prompt"]))
+    finally:
+        # Also where a method failed or the user stopped it: what was measured before is not lost.
+        if rows:
+            tell_comparison(pair, rows, options)
     return 0
+
+
+def save_trace(row: dict, folder: Path, number: int) -> None:
+    """Write one run's trace; number: of its prompt."""
+    file = folder / f"{number:03}-{row['method']}-{row['cores']}-{row['repeat'] + 1}.duoviz.json"
+    with told_if_unwritable(file):
+        file.write_text(json.dumps(row["trace"], ensure_ascii=False), encoding="utf-8")
+
+
+def tell_comparison(pair: Pair, rows: list[dict], options: argparse.Namespace) -> None:
+    """Print the table, and of a single prompt what makes the difference."""
+    lines, agreements = comparison.table(rows), comparison.against_vanilla(pair, rows)
+    print(
+        f"{'method':13} {'cores':7} {'runs':>4} {'tokens/s':>9} {'lowest':>7} {'highest':>8} {'TTFT s':>7} {'τ':>5} "
+        f"{'φ':>5} {'φ same cores':>13}  equal/tie/defect"
+    )
+    for line in lines:
+        print(table_line(line, agreements))
+    reasons = comparison.reasons(rows) if len({row["prompt"] for row in rows}) == 1 else {}
+    for method, sentences in reasons.items():
+        print(f"\n{method}: {' '.join(sentences)}")
+    if options.json:
+        about = {"versions": runner.versions(), "cores": str(pair.cores)}
+        found = {"table": lines, "agreements": agreements, "reasons": reasons}
+        print(json.dumps(found | about, ensure_ascii=False))
+
+
+def table_line(line: dict, agreements: list[dict]) -> str:
+    """One line of the table; "–" for a figure that could not be measured."""
+
+    def number(name: str, width: int, digits: int) -> str:
+        return f"{'–':>{width}}" if line[name] is None else f"{line[name]:{width}.{digits}f}"
+
+    lane = line["method"], line["cores"]
+    mine = [each["verdict"] for each in agreements if (each["method"], each["cores"]) == lane]
+    counts = "/".join(str(mine.count(verdict)) for verdict in ("equal", "tie", "defect")) if mine else ""
+    widths = (("tps", 9, 2), ("tps_lowest", 7, 2), ("tps_highest", 8, 2), ("ttft", 7, 3), ("tau", 5, 2), ("phi", 5, 2))
+    figures = " ".join(number(*each) for each in (*widths, ("phi_same_cores", 13, 2)))
+    return f"{line['method']:13} {line['cores']:7} {line['runs']:4} {figures}  {counts}"
+
+
+def names_in(text: str) -> list[str]:
+    """The names between commas, each once."""
+    return list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
+def bench(options: argparse.Namespace) -> int:
+    """Measure what DIR does not hold, and write the report, also after an interruption."""
+    from duoviz.lab.bench import bench as measure
+    from duoviz.lab.plan import make_plan
+    from duoviz.lab.report import write_report
+    from duoviz.lab.results import is_results, load, opened
+
+    plan = make_plan(
+        quick=options.quick,
+        tasks=names_in(options.tasks),
+        file=options.questions,
+        methods=names_in(options.methods),
+        max_new_tokens=options.max_new_tokens,
+        repeats=options.repeats,
+    )
+    beside = [load(path) for path in options.beside]
+    interrupted = False
+    with opened(options.out) as folder:
+        try:
+            for progress in measure(load_pair(options.pair, tell), plan, folder):
+                print(f"{progress.words}: {progress.text}", file=sys.stderr, flush=True)
+        except KeyboardInterrupt:
+            interrupted = True
+        if is_results(folder.path):
+            write_report(folder.path, folder.load(), beside)
+            print(folder.path / "report.html")
+    if interrupted:
+        print("duoviz: stopped; the same command goes on", file=sys.stderr)
+    return 130 if interrupted else 0
 
 
 def calibrate(options: argparse.Namespace) -> int:
@@ -277,6 +404,46 @@ def calibrate(options: argparse.Namespace) -> int:
         )
         print("  draft, k      " + "  ".join(f"{k}: {t * 1e3:.1f}" for k, t in enumerate(costs.draft[index], 1)))
         print(f"  γ with nothing pending: {draft_budget(LiveCosts(costs), rows=1, context=context)}")
+    return 0
+
+
+def html_page(text: str, _trace: dict) -> str:
+    from duoviz.web.replay import replay_page
+
+    return replay_page(text)
+
+
+# Each kind's file ending, and what makes it of a trace's text and the trace.
+EXPORTS = {
+    "html": (".html", html_page),
+    "perfetto": (".perfetto.json", lambda _text, trace: json.dumps(perfetto_events(trace), ensure_ascii=False)),
+    "csv": (".csv", lambda _text, trace: csv_table(trace)),
+}
+
+
+def export(options: argparse.Namespace) -> int:
+    """Write a trace in another form, and print where."""
+    ending, make = EXPORTS[options.to]
+    text = read_text(options.trace)
+    content = make(text, parse_trace(text, options.trace))
+    out = options.out or Path(options.trace.name.removesuffix(".json").removesuffix(".duoviz") + ending)
+    if out.exists() and out.samefile(options.trace):
+        raise UsageError("The trace would be overwritten: choose another --out.")
+    with told_if_unwritable(out):
+        out.write_text(content, encoding="utf-8", errors="replace")
+    print(out)
+    return 0
+
+
+def record(options: argparse.Namespace) -> int:
+    """Record one run of each method and print a table of them."""
+    settings = Settings(max_new_tokens=options.max_new_tokens)
+    with told_if_unwritable(options.out):
+        options.out.mkdir(parents=True, exist_ok=True)
+    traces = recordings.record(load_pair("embedded", tell), settings, options.prompt, report=tell)
+    with told_if_unwritable(options.out):
+        recordings.write(traces, options.out)
+    print((options.out / "README.md").read_text(encoding="utf-8"))
     return 0
 
 
@@ -328,6 +495,14 @@ def train_the_sweep(options: argparse.Namespace) -> int:
     sweep(embedded_target(tell), options.corpus, options.out, tokens=options.tokens)
     measure(load_pair("embedded", tell), options.out)
     print((options.out / "table.md").read_text())
+    return 0
+
+
+def write_assistant(options: argparse.Namespace) -> int:
+    from duoviz.training.assistant import export_assistant
+
+    export_assistant(DRAFT_FOLDER, embedded_target(tell), options.out)
+    print(f"{options.out} holds the draft for transformers' generate(assistant_model=…).")
     return 0
 
 

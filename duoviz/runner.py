@@ -2,11 +2,10 @@
 
 import platform
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from statistics import median
 from typing import NamedTuple
 
 import torch
@@ -29,8 +28,16 @@ from duoviz.trace.record import Recorder
 from duoviz.trace.schema import SCHEMA_VERSION
 from duoviz.version import VERSION
 
+
+class LaneFailed(RuntimeError):
+    """A method of a comparison could not go on; the message is a sentence for the user."""
+
+
 # What a user's mistake, a model or datastore that cannot be had or a draft that died raise; the messages are sentences.
-USER_ERRORS = (DatastoreError, DraftDied, ModelUnavailable, PromptError, SettingsError, UnknownPair)
+USER_ERRORS = (DatastoreError, DraftDied, LaneFailed, ModelUnavailable, PromptError, SettingsError, UnknownPair)
+
+# A warm-up loads, measures and tunes what the runs after it use; it need not write a whole text.
+WARMUP_TOKENS = 16
 
 # Methods whose draft works at the same time as the target, so that the target gets its share of cores only.
 PARALLEL_METHODS = {"duodecoding"}
@@ -68,20 +75,30 @@ def prepare(pair: Pair, method: str, settings: Settings = Settings()) -> CostMod
         return cost_model(pair, draft_in_turn(pair), in_turn=True)
 
 
-def stream(pair: Pair, method: str, prompt: str, settings: Settings, *, raw: bool = False) -> Iterator[dict]:
+def stream(
+    pair: Pair,
+    method: str,
+    prompt: str,
+    settings: Settings,
+    *,
+    raw: bool = False,
+    before: Sequence[tuple[str, str]] = (),
+) -> Iterator[dict]:
     """One run as events: `header`, `iteration` … and `end`; see the trace schema.
 
     Closing the generator ends the run. All of it happens in the calling thread, which must be the
     same from the first event to the last. A draft that dies ends the run with `stopped: error`.
+    before: the conversation's earlier turns, as (what the user said, the answer).
     Raises PromptError and SettingsError before the first event.
     """
     check_method(method)
-    prompt_ids = pair.encode(prompt, raw=raw)
+    prompt_ids = pair.encode(prompt, raw=raw, before=before)
     costs = prepare(pair, method, settings)
     cores = target_cores(pair, method, settings)
     # A method that cannot run on this pair says so here, before the first event.
     run = METHODS[method](pair, prompt_ids, settings)
-    yield {"type": "header", "header": header(pair, method, prompt, prompt_ids, settings, raw, costs, cores)}
+    first = header(pair, method, prompt, prompt_ids, settings, raw, costs, cores)
+    yield {"type": "header", "header": first | ({"before": list(before)} if before else {})}
     iterations, message = [], None
     submitted = time.perf_counter()
     recorder = Recorder(pair.tokenizer, submitted)
@@ -175,11 +192,14 @@ def add_event(trace: dict, event: dict) -> None:
         trace[event["type"]] = event[event["type"]]
 
 
-def collect(events: Iterator[dict]) -> dict:
-    """The trace of a whole run."""
+def collect(events: Iterator[dict], *, stopped: Callable[[], bool] = bool) -> dict:
+    """The trace of a whole run. Raises Stopped where `stopped` says so before its end."""
     trace = new_trace()
-    for event in events:
-        add_event(trace, event)
+    with closing(events):
+        for event in events:
+            add_event(trace, event)
+            if event["type"] != "end" and stopped():
+                raise Stopped
     return trace
 
 
@@ -211,53 +231,87 @@ def lanes(methods: Sequence[str], settings: Settings) -> list[Lane]:
     return baselines + [Lane(method, method, settings) for method in methods if method != "vanilla"]
 
 
-def compare(
+def conversation(pair: Pair, lane: Lane, turns: Sequence[str], *, stopped: Callable[[], bool] = bool) -> list[dict]:
+    """A lane's answers to the turns of one conversation, as traces; each turn is asked with the answers before it.
+
+    Raises DraftDied, Stopped where `stopped` says so, and what `stream` raises.
+    """
+    if not turns:
+        raise PromptError("The question is empty: it has no turns.")
+    traces: list[dict] = []
+    for turn in turns:
+        before = [(said, trace["end"]["text"]) for said, trace in zip(turns, traces, strict=False)]
+        trace = collect(stream(pair, lane.method, turn, lane.settings, before=before), stopped=stopped)
+        if trace["end"]["stopped"] == "stopped":
+            raise Stopped
+        if trace["end"]["stopped"] == "error":
+            raise DraftDied(trace["end"]["message"])
+        traces.append(trace)
+    return traces
+
+
+def race(
     pair: Pair, prompts: Sequence[str], lanes: Sequence[Lane], *, repeats: int = 1, warmups: int = 1, raw: bool = False
 ) -> Iterator[dict]:
-    """Run every lane on every prompt `repeats` times, in alternation, and yield each run's row.
+    """Run every lane on every prompt `repeats` times, each run alone, and yield their events (see `stream`).
 
-    A row holds prompt, method (the lane's name), cores, repeat, token_ids, metrics and trace. The
-    first `warmups` rounds are not yielded.
+    Each event also says its `lane` (the name) and its `repeat` (from 0; None in a warm-up, a short
+    run). Rounds take the lanes in alternated order, so that no method always runs after the same one.
+    A lane that cannot run gives the event `error` with its `message`, one whose draft died ends with it;
+    neither runs again, and the others go on. A run that is stopped is the last.
     """
     for lane in lanes:
         check_method(lane.method)
-    rounds = [(True, prompts[0])] * warmups
-    rounds += [(False, prompt) for prompt in prompts for _ in range(repeats)]
-    for number, (warmup, prompt) in enumerate(rounds):
-        # Alternate the order, so that no method always runs after the same one.
-        for name, method, settings in lanes if number % 2 == 0 else reversed(lanes):
-            trace = collect(stream(pair, method, prompt, settings, raw=raw))
-            if trace["end"]["stopped"] == "error":
-                raise DraftDied(trace["end"]["message"])
-            if not warmup:
-                yield {"prompt": prompt, "method": name, "cores": settings.cores, **summary(trace), "trace": trace}
+        # Where this cannot be done, the lane's first run says so.
+        with suppress(*USER_ERRORS):
+            prepare(pair, lane.method, lane.settings)
+    failed = set()
+    rounds = [(None, prompts[0])] * warmups + [(repeat, prompt) for prompt in prompts for repeat in range(repeats)]
+    for number, (repeat, prompt) in enumerate(rounds, -warmups):
+        for lane in lanes if number % 2 == 0 else reversed(lanes):
+            if lane.name in failed:
+                continue
+            settings = short(lane.settings) if repeat is None else lane.settings
+            with closing(told_errors(stream(pair, lane.method, prompt, settings, raw=raw))) as events:
+                for event in events:
+                    yield event | {"lane": lane.name, "repeat": repeat}
+            if event["type"] == "error" or event["end"]["stopped"] == "error":
+                failed.add(lane.name)
+            elif event["end"]["stopped"] == "stopped":
+                return
 
 
-def table(rows: Sequence[dict]) -> list[dict]:
-    """Medians over the rows of each method, and φ against both baselines (median of per-round ratios)."""
-    lanes: dict[tuple[str, str], list[dict]] = {}
-    for row in rows:
-        lanes.setdefault((row["method"], row["cores"]), []).append(row)
-    return [
-        {
-            "method": method,
-            "cores": cores,
-            "runs": len(mine),
-            **{name: middle(row["metrics"][name] for row in mine) for name in ("tps", "ttft", "tau", "acceptance")},
-            "phi": speed_up(mine, lanes["vanilla", "all"]),
-            "phi_same_cores": speed_up(mine, lanes["vanilla", "target"]),
-            "same_text": sum(
-                row["token_ids"] == base["token_ids"] for row, base in zip(mine, lanes["vanilla", "all"], strict=True)
-            ),
-        }
-        for (method, cores), mine in lanes.items()
-    ]
+def short(settings: Settings) -> Settings:
+    return replace(settings, max_new_tokens=min(WARMUP_TOKENS, settings.max_new_tokens))
 
 
-def middle(values: Iterator[float | None]) -> float | None:
-    present = [value for value in values if value is not None]
-    return median(present) if present else None
+def told_errors(events: Iterator[dict]) -> Iterator[dict]:
+    """The events; what keeps a run from beginning is one too."""
+    try:
+        yield from events
+    except USER_ERRORS as error:
+        yield {"type": "error", "message": str(error)}
 
 
-def speed_up(rows: Sequence[dict], baseline: Sequence[dict]) -> float:
-    return median(row["metrics"]["tps"] / base["metrics"]["tps"] for row, base in zip(rows, baseline, strict=True))
+def compare(
+    pair: Pair, prompts: Sequence[str], lanes: Sequence[Lane], *, repeats: int = 1, warmups: int = 1, raw: bool = False
+) -> Iterator[dict]:
+    """The rows of a `race`, each as its run ends; warm-ups give none. Raises LaneFailed."""
+    trace = new_trace()
+    for event in race(pair, prompts, lanes, repeats=repeats, warmups=warmups, raw=raw):
+        if event["type"] == "header":
+            trace = new_trace()
+        if event["type"] == "error":
+            raise LaneFailed(f"{event['lane']}: {event['message']}")
+        add_event(trace, event)
+        if event["type"] == "end" and event["end"]["stopped"] == "error":
+            raise LaneFailed(f"{event['lane']}: {event['end']['message']}")
+        if event["type"] == "end" and event["repeat"] is not None:
+            yield row(trace, event["lane"], event["repeat"])
+
+
+def row(trace: dict, lane: str, repeat: int) -> dict:
+    """One run of a comparison: prompt, method (the lane's name), cores, repeat, its summary and the trace."""
+    header = trace["header"]
+    about = {"prompt": header["prompt"], "method": lane, "cores": header["settings"]["cores"], "repeat": repeat}
+    return {**about, **summary(trace), "trace": trace}

@@ -64,7 +64,7 @@ class DigitTokenizer:
         return {"input_ids": [2 + ord(letter) % (VOCABULARY - 2) for letter in text]}
 
     def apply_chat_template(self, messages, add_generation_prompt=True, return_dict=True):
-        return self(messages[0]["content"])
+        return self("".join(message["content"] for message in messages))
 
 
 def near_copy(model: LlamaForCausalLM, noise: float, seed: int = 7) -> LlamaForCausalLM:

@@ -3,26 +3,16 @@
 import torch
 from torch import Tensor
 
+from duoviz.decoding.rounding import delta_of, readings
 from duoviz.decoding.sampling import Sampling, filtered, noise, nucleus_floor, tempered
 from duoviz.models.llama import Llama
 
-LARGEST_DELTA = 1e-3
 GREEDY = Sampling()
 
 
 def rounding_delta(model: Llama, ids: list[int]) -> float:
-    """δ: four times the largest logit difference between one-row and n-row forwards, at most 1e-3."""
-    largest = 0.0
-    for rows in (2, 4, 8, 16):
-        text = ids[: 32 + rows]
-        model.crop(0)
-        model.forward(text[:-rows])
-        together = model.forward(text[-rows:])
-        model.crop(len(text) - rows)
-        one_by_one = torch.cat([model.forward([token]) for token in text[-rows:]])
-        largest = max(largest, float((together - one_by_one).abs().max()))
-    model.crop(0)
-    return min(4 * largest, LARGEST_DELTA)
+    """δ of a model on the cores in force (see `duoviz.decoding.rounding`)."""
+    return delta_of(readings(model, ids), model.precision)
 
 
 def margins(logits: Tensor, tokens: list[int], first_position: int, sampling: Sampling, delta: float) -> Tensor:

@@ -6,6 +6,8 @@ import pytest
 
 from duoviz import __main__ as command_line
 from duoviz.__main__ import main
+from duoviz.decoding import METHODS
+from duoviz.decoding.draft_worker import DraftDied
 from tests.conftest import tiny_pair
 
 
@@ -51,7 +53,40 @@ def test_compare(capsys, tmp_path):
     file.write_text('{"question_id": 1, "category": "qa", "turns": ["one", "two"]}\n')
     assert main(["compare", "--prompts", str(file), "--max-new-tokens", "5", "--repeats", "1", "--json"]) == 0
     table = json.loads(capsys.readouterr().out.splitlines()[-1])["table"]
-    assert [line["method"] for line in table] == ["duodecoding", "vanilla", "vanilla"]
+    assert [line["method"] for line in table] == ["vanilla", "vanilla", "duodecoding"]
+
+
+def test_compare_tells_agreement_and_reasons_and_keeps_the_traces(capsys, tmp_path):
+    arguments = ["compare", "--prompts", "hello", "--methods", "speculative,duodecoding", "--max-new-tokens", "5"]
+    folder = tmp_path / "new" / "traces"
+    assert main([*arguments, "--repeats", "2", "--json", "--trace", str(folder)]) == 0
+    *shown, last = capsys.readouterr().out.splitlines()
+    found = json.loads(last)
+    assert [line for line in shown if line.startswith("duodecoding")][0].endswith("  2/0/0")
+    assert {each["verdict"] for each in found["agreements"]} == {"equal"} and len(found["agreements"]) == 6
+    assert set(found["reasons"]) == {"speculative", "duodecoding"}
+    assert found["reasons"]["speculative"][0] in " ".join(shown)
+    traces = {file.name: json.loads(file.read_text()) for file in folder.iterdir()}
+    assert len(traces) == 8 and traces["001-vanilla-target-2.duoviz.json"]["header"]["settings"]["cores"] == "target"
+
+
+def test_a_method_that_fails_leaves_the_table_of_those_that_ran(capsys, monkeypatch):
+    def dies(pair, prompt_ids, settings):
+        raise DraftDied("The draft process died.")
+        yield
+
+    monkeypatch.setitem(METHODS, "duodecoding", dies)
+    assert main(["compare", "--prompts", "hello", "--methods", "duodecoding", "--max-new-tokens", "3"]) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == "duoviz: duodecoding: The draft process died."
+
+    def dies_later(pair, prompt_ids, settings):
+        yield from (METHODS["vanilla"] if settings.max_new_tokens <= 16 else dies)(pair, prompt_ids, settings)
+
+    monkeypatch.setitem(METHODS, "duodecoding", dies_later)
+    assert main(["compare", "--prompts", "hello", "--methods", "duodecoding", "--max-new-tokens", "18"]) == 1
+    told = capsys.readouterr()
+    assert told.err.splitlines()[-1] == "duoviz: duodecoding: The draft process died."
+    assert [line.split()[:2] for line in told.out.splitlines()[1:]] == [["vanilla", "all"], ["vanilla", "target"]]
 
 
 def test_calibrate(capsys, monkeypatch, tmp_path):
@@ -81,6 +116,7 @@ def test_calibrate(capsys, monkeypatch, tmp_path):
         (["generate", "hi", "--trace", "."], "cannot be written"),
         (["compare", "--prompts", "missing.jsonl"], "cannot be read"),
         (["compare", "--prompts", "hi", "--repeats", "0"], "at least 1"),
+        (["compare", "--prompts", "hi", "--trace", "README.md"], "README.md cannot be written"),
     ],
 )
 def test_mistakes(arguments, part, capsys):
@@ -112,7 +148,7 @@ def test_questions_in_another_format(line, tmp_path, capsys):
 def test_a_method_named_twice_runs_once(capsys):
     arguments = ["compare", "--prompts", "hi", "--methods", "duodecoding,duodecoding", "--max-new-tokens", "3"]
     assert main([*arguments, "--repeats", "1"]) == 0
-    assert capsys.readouterr().out.count("duodecoding") == 1
+    assert sum(line.startswith("duodecoding ") for line in capsys.readouterr().out.splitlines()) == 1
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import pytest
 
 from duoviz import runner
+from duoviz.comparison import table
 from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.models.pairs import PromptError
@@ -41,15 +42,55 @@ def test_a_draft_that_dies_ends_the_run_with_its_sentence():
     assert len(trace["iterations"]) == 3 and runner.summary(trace)["text"]
 
 
+def test_a_race_gives_every_lanes_events_alone_and_in_alternation(pair):
+    lanes = [runner.Lane("one", "vanilla", SETTINGS), runner.Lane("two", "speculative", SETTINGS)]
+    runs = []
+    for event in runner.race(pair, ["hi", "you"], lanes, repeats=2):
+        if event["type"] == "header":
+            runs.append((event["lane"], event["repeat"], event["header"]["prompt"]))
+            tokens = 0
+        elif event["type"] == "iteration":
+            tokens += len(event["iteration"]["committed"])
+        else:
+            # A run ends before the next one begins; a warm-up is short.
+            assert event["type"] == "end" and (event["lane"], event["repeat"]) == runs[-1][:2]
+            assert tokens == (runner.WARMUP_TOKENS if event["repeat"] is None else 20)
+    warmups, measured = runs[:2], runs[2:]
+    assert [run[:2] for run in warmups] == [("two", None), ("one", None)]
+    assert measured == [
+        ("one", 0, "hi"), ("two", 0, "hi"), ("two", 1, "hi"), ("one", 1, "hi"),
+        ("one", 0, "you"), ("two", 0, "you"), ("two", 1, "you"), ("one", 1, "you"),
+    ]  # fmt: skip
+
+
+def test_a_lane_that_fails_runs_no_more_and_a_comparison_says_which(pair):
+    missing = Settings(max_new_tokens=20, rest_datastore="/no/such/folder")
+    lanes = [runner.Lane("Look", "rest", missing), runner.Lane("Plain", "vanilla", SETTINGS)]
+    events = list(runner.race(pair, ["hi"], lanes, repeats=2))
+    (error,) = [event for event in events if event["lane"] == "Look"]
+    assert error["type"] == "error" and "/no/such/folder" in error["message"]
+    assert [event["repeat"] for event in events if event["type"] == "end"] == [None, 0, 1]
+    with pytest.raises(runner.LaneFailed, match="Look: .*/no/such/folder"):
+        list(runner.compare(pair, ["hi"], lanes))
+    assert runner.LaneFailed in runner.USER_ERRORS
+
+
+def test_a_race_that_is_stopped_ends(pair):
+    lanes = [runner.Lane("one", "vanilla", SETTINGS), runner.Lane("two", "duodecoding", SETTINGS)]
+    pair.stopped = lambda: True
+    events = list(runner.race(pair, ["hi"], lanes))
+    assert {event["lane"] for event in events} == {"two"} and events[-1]["end"]["stopped"] == "stopped"
+
+
 def test_compare_alternates_and_gives_both_baselines():
     pair = tiny_pair(noise=0.0)
     rows = list(runner.compare(pair, ["hi", "you"], runner.lanes(["vanilla", "duodecoding"], SETTINGS), repeats=2))
     lanes = [(row["method"], row["cores"]) for row in rows]
     forward = [("vanilla", "all"), ("vanilla", "target"), ("duodecoding", "all")]
-    # The first round is a warm-up; then the order turns round each time.
-    assert lanes == [*reversed(forward), *forward] * 2
-    table = {(line["method"], line["cores"]): line for line in runner.table(rows)}
-    assert set(table) == set(forward)
-    assert table["vanilla", "all"]["phi"] == table["vanilla", "target"]["phi_same_cores"] == 1
-    assert table["duodecoding", "all"]["runs"] == table["duodecoding", "all"]["same_text"] == 4
-    assert table["vanilla", "all"]["tau"] == 1 < table["duodecoding", "all"]["tau"]
+    assert lanes == [*forward, *reversed(forward)] * 2
+    assert [row["repeat"] for row in rows] == [0, 0, 0, 1, 1, 1] * 2
+    lines = {(line["method"], line["cores"]): line for line in table(rows)}
+    assert set(lines) == set(forward)
+    assert lines["vanilla", "all"]["phi"] == lines["vanilla", "target"]["phi_same_cores"] == 1
+    assert lines["duodecoding", "all"]["runs"] == lines["duodecoding", "all"]["same_text"] == 4
+    assert lines["vanilla", "all"]["tau"] == 1 < lines["duodecoding", "all"]["tau"]

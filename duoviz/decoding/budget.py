@@ -165,7 +165,7 @@ def plan_draft(
 ) -> Plan:
     """What to draft in round `number` while the target works on `rows` rows; `longest`: what the text has room for."""
     if settings.budget == "auto":
-        budget = draft_budget(costs, rows=rows, context=context)
+        budget = settings.near(draft_budget(costs, rows=rows, context=context))
         worth = worthwhile_length(costs, acceptance, context=context)
     else:
         budget, worth = settings.budget, MAX_BUDGET

@@ -44,12 +44,12 @@ class Datastore:
     suffixes: np.ndarray
     vocabulary: int
 
-    def continuations(self, text: Sequence[int], *, longest: int, shortest: int, depth: int) -> np.ndarray:
+    def continuations(self, text: Sequence[int], *, longest: int, shortest: int, depth: int) -> tuple[int, np.ndarray]:
         """What followed the text's longest last n tokens that have a continuation, longest ≥ n ≥ shortest.
 
-        Returns the occurrences' next tokens, [occurrences, depth], in sorted order. A row counts up to
-        its first number that is no token of the vocabulary: there its sequence ends. Of more than
-        MOST_READ occurrences, MOST_READ evenly spread ones are read.
+        Returns n, 0 where there is none, and the occurrences' next tokens, [occurrences, depth], in
+        sorted order. A row counts up to its first number that is no token of the vocabulary: there its
+        sequence ends. Of more than MOST_READ occurrences, MOST_READ evenly spread ones are read.
         """
         size, ranks = 0, range(0)
         for n in range(shortest, min(longest, len(text)) + 1):
@@ -61,7 +61,7 @@ class Datastore:
         read = min(len(ranks), MOST_READ)
         chosen = ranks.start + np.arange(read) * len(ranks) // max(1, read)
         places = self.suffixes[chosen].astype(np.int64) + size
-        return self.tokens[np.minimum(places[:, None] + np.arange(depth), len(self.tokens) - 1)]
+        return size, self.tokens[np.minimum(places[:, None] + np.arange(depth), len(self.tokens) - 1)]
 
     def find(self, ngram: Sequence[int]) -> range:
         """Where in `suffixes` those stand that begin with the n-gram and go on in the same sequence."""

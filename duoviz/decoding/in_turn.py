@@ -12,8 +12,9 @@ from duoviz.decoding.settings import Settings
 from duoviz.decoding.verification import check, gap, mark
 from duoviz.models.pairs import Pair
 
-# From the text so far and the longest run that still fits to the proposed tree, parents before children.
-Propose = Callable[[list[int], int], list[Node]]
+# From the text so far and the longest run that still fits to how many of the text's last tokens were found elsewhere,
+# and the tree proposed for that, parents before children.
+Propose = Callable[[list[int], int], tuple[int, list[Node]]]
 
 
 def propose_and_verify(pair: Pair, prompt_ids: list[int], settings: Settings, propose: Propose) -> Iterator[Iteration]:
@@ -29,10 +30,12 @@ def propose_and_verify(pair: Pair, prompt_ids: list[int], settings: Settings, pr
     pair.target.crop(0)
     while True:
         # The target adds a token of its own, so one fewer than fits is proposed.
-        tree = propose(text, room.limit - len(text) - 1)[: pair.target.context_limit - len(text)]
+        matched, tree = propose(text, room.limit - len(text) - 1)
+        tree = tree[: pair.target.context_limit - len(text)]
         own, span = forward_tree(pair, text, tree, settings)
         iteration = judge(tree, own, settings)
         iteration.target, iteration.sync = span, time.perf_counter()
+        iteration.matched = text[len(text) - matched :]
         keep_accepted(pair, text, tree)
         iteration.committed, iteration.stop = room.cut(len(text), iteration.committed, pair.eos)
         text += [each.token for each in iteration.committed]

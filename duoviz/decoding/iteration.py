@@ -53,7 +53,10 @@ class Committed(NamedTuple):
 
 @dataclass
 class Iteration:
-    """One target forward and what was drafted at the same time."""
+    """One target forward and what was drafted at the same time.
+
+    matched: the text's last tokens, as many as were found elsewhere with what followed them there.
+    """
 
     target: Span
     sync: float
@@ -65,6 +68,7 @@ class Iteration:
     theta: float | None = None
     sequences: int | None = None
     candidates: list[Candidate] = field(default_factory=list)
+    matched: Sequence[int] = ()
     checked: list[Node] = field(default_factory=list)
     drafted: list[Node] = field(default_factory=list)
     outcome: str = "none"

@@ -36,11 +36,12 @@ def rest(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[Iter
     datastore = datastore_of(pair, settings)
     breadth = settings.rest_tokens if pair.target.supports_tree else 1
 
-    def propose(text: list[int], longest: int) -> list[Node]:
-        continuations = datastore.continuations(
+    def propose(text: list[int], longest: int) -> tuple[int, list[Node]]:
+        matched, continuations = datastore.continuations(
             text, longest=settings.rest_longest, shortest=settings.rest_shortest, depth=min(DEPTH, longest)
         )
-        return frequent_tree(continuations, size=settings.rest_tokens, breadth=breadth, vocabulary=datastore.vocabulary)
+        size, vocabulary = settings.rest_tokens, datastore.vocabulary
+        return matched, frequent_tree(continuations, size=size, breadth=breadth, vocabulary=vocabulary)
 
     return propose_and_verify(pair, prompt_ids, settings, propose)
 

@@ -8,6 +8,7 @@ from duoviz.decoding.sampling import Sampling
 
 MAX_NEW_TOKENS = 4096
 MAX_BUDGET = 64
+MAX_OFFSET = 8
 MAX_SEQUENCES = 8
 MAX_TEMPERATURE = 2.0
 # Whole numbers up to here survive JSON and JavaScript.
@@ -29,6 +30,7 @@ class Settings:
     too, with the same noise) or "rejection" (the classical rule; where temperature is 0 both are the same).
     sequences: k, the number of draft sequences, or "dynamic" (by the threshold θ).
     budget: γ, the draft budget in single-sequence draft steps, or "auto" (from measured costs).
+    budget_offset: added to what "auto" gives; γ is 1 at least.
     draft_mode: "batched" (all sequences grow together) or "paper" (one after another, γ tokens in all).
     cores: for methods that do not work in parallel, "all" cores or the "target"'s share only.
     lookup_*: prompt lookup's longest n-gram, how many tokens after it are proposed, and which of its
@@ -45,6 +47,7 @@ class Settings:
     acceptance: Literal["coupled", "rejection"] = "coupled"
     sequences: int | Literal["dynamic"] = "dynamic"
     budget: int | Literal["auto"] = "auto"
+    budget_offset: int = 0
     draft_mode: Literal["batched", "paper"] = "batched"
     cores: Literal["all", "target"] = "all"
     lookup_ngram: int = 3
@@ -67,6 +70,7 @@ class Settings:
         check_word("acceptance", self.acceptance, ("coupled", "rejection"))
         check_number("sequences", self.sequences, 1, MAX_SEQUENCES, word="dynamic")
         check_number("budget", self.budget, 1, MAX_BUDGET, word="auto")
+        check_number("budget_offset", self.budget_offset, -MAX_OFFSET, MAX_OFFSET)
         check_word("draft_mode", self.draft_mode, ("batched", "paper"))
         check_word("cores", self.cores, ("all", "target"))
         check_number("lookup_ngram", self.lookup_ngram, 1, 16)
@@ -80,6 +84,10 @@ class Settings:
         check_number("lookahead_window", self.lookahead_window, 1, 32)
         check_number("lookahead_ngram", self.lookahead_ngram, 2, 8)
         check_number("lookahead_guesses", self.lookahead_guesses, 1, 32)
+
+    def near(self, budget: int) -> int:
+        """γ at the offset from a measured one."""
+        return max(1, min(MAX_BUDGET, budget + self.budget_offset))
 
     @property
     def sampling(self) -> Sampling:

@@ -41,7 +41,7 @@ def speculative(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
     for number in count():
         budget = settings.budget
         if budget == "auto":
-            budget = speculative_budget(costs, accepted / tested, context=len(text))
+            budget = settings.near(speculative_budget(costs, accepted / tested, context=len(text)))
         # The target adds a token of its own, so one fewer than fits is drafted; but one at least.
         length = max(1, min(budget, room.limit - len(text) - 1))
         draft.submit(DraftRequest(None, draft_has, tuple(text[draft_has:]), chain_plan(length, settings, number)))

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -98,17 +98,23 @@ class Pair:
     resources: dict[str, Any] = field(default_factory=dict)
     stopped: Callable[[], bool] = bool
 
-    def encode(self, prompt: str, *, raw: bool = False) -> list[int]:
-        """Token ids of a user turn, in the chat template or the pair's format, or of raw text. Raises PromptError."""
+    def encode(self, prompt: str, *, raw: bool = False, before: Sequence[tuple[str, str]] = ()) -> list[int]:
+        """Token ids of a user turn, in the chat template or the pair's format, or of raw text. Raises PromptError.
+
+        before: the conversation's earlier turns, as (what the user said, the answer).
+        """
         if not prompt.strip():
             raise PromptError("The prompt is empty: type something for the model to answer.")
         if self.prompt_format is not None and not raw:
-            ids = self.tokenizer(self.prompt_format.format(prompt=prompt))["input_ids"]
+            turns = [f"{self.prompt_format.format(prompt=said)} {answer}" for said, answer in before]
+            ids = self.tokenizer(" ".join([*turns, self.prompt_format.format(prompt=prompt)]))["input_ids"]
         elif raw:
-            ids = self.tokenizer(prompt, add_special_tokens=False)["input_ids"]
+            text = "".join(said + answer for said, answer in before) + prompt
+            ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
         else:
-            message = [{"role": "user", "content": prompt}]
-            ids = self.tokenizer.apply_chat_template(message, add_generation_prompt=True, return_dict=True)["input_ids"]
+            turns = [text for turn in before for text in turn] + [prompt]
+            chat = [{"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(turns)]
+            ids = self.tokenizer.apply_chat_template(chat, add_generation_prompt=True, return_dict=True)["input_ids"]
         limit = self.target.context_limit
         if len(ids) >= limit:
             raise PromptError(f"The prompt is too long: {len(ids):,} tokens, and the model's context holds {limit:,}.")

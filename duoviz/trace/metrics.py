@@ -4,6 +4,12 @@ from collections.abc import Iterable
 
 Interval = tuple[float, float]
 
+# The figures of a run without an iteration that are None.
+NOTHING_TO_DIVIDE = (
+    "tps", "ttft", "tau", "acceptance", "yield", "overlap", "idle_target", "idle_draft",
+    "lost_miss", "lost_rejection", "lost_waiting",
+)  # fmt: skip
+
 
 def metrics(trace: dict) -> dict:
     """The figures of one run (times in seconds, shares 0..1, None where a run has nothing to divide by).
@@ -11,20 +17,17 @@ def metrics(trace: dict) -> dict:
     tps: committed tokens / wall; ttft: submit to the first committed token; tau: committed tokens /
     target forwards; acceptance: accepted / positions tested; yield: drafted tokens committed /
     drafted; overlap: time both sides are busy / wall, None where they share one core or there is no
-    draft; idle_*: share of the wall a side is not busy.
+    draft; idle_*: share of the wall a side is not busy; lost_*: see `lost`.
     """
     iterations = trace["iterations"]
     if not iterations:
-        return dict.fromkeys(
-            ("tps", "ttft", "tau", "acceptance", "yield", "overlap", "idle_target", "idle_draft"), None
-        ) | {"new_tokens": 0, "target_forwards": 0, "wall": 0.0}
+        return dict.fromkeys(NOTHING_TO_DIVIDE, None) | {"new_tokens": 0, "target_forwards": 0, "wall": 0.0}
     wall = iterations[-1]["sync"]
     committed = [token for each in iterations for token in each["committed"]]
     drafted = proposals(iterations)
     tested = sum(each["verdict"]["tested"] for each in iterations)
     accepted = sum(each["verdict"]["accepted"] for each in iterations)
-    target = [(each["target"]["start"], each["target"]["end"]) for each in iterations]
-    draft = [(step["start"], step["end"]) for each in iterations for step in each["draft"]]
+    target, draft = busy(iterations)
     has_draft = trace["header"]["draft"] is not None
     return {
         "tps": len(committed) / wall,
@@ -35,6 +38,7 @@ def metrics(trace: dict) -> dict:
         "overlap": common(target, draft) / wall if trace["header"]["can_overlap"] else None,
         "idle_target": 1 - total(target) / wall,
         "idle_draft": 1 - total(draft) / wall if has_draft else None,
+        **{f"lost_{cause}": seconds if has_draft else None for cause, seconds in lost(iterations).items()},
         "new_tokens": len(committed),
         "target_forwards": len(iterations),
         "wall": wall,
@@ -52,6 +56,45 @@ def proposals(iterations: list[dict]) -> int:
         proposed += sum(node["source"] != "target" for node in nodes) - carried
         carried = sum(node["status"] == "pending" for node in each["drafted"])
     return proposed
+
+
+def busy(iterations: list[dict]) -> tuple[list[Interval], list[Interval]]:
+    """When the target and when the draft was busy."""
+    target = [(each["target"]["start"], each["target"]["end"]) for each in iterations]
+    return target, [(step["start"], step["end"]) for each in iterations for step in each["draft"]]
+
+
+def busy_seconds(trace: dict) -> tuple[float, float]:
+    """How long the target was busy, and how long the draft."""
+    target, draft = busy(trace["iterations"])
+    return total(target), total(draft)
+
+
+def lost(iterations: list[dict]) -> dict:
+    """Seconds lost by cause, with a draft model.
+
+    miss, rejection: of the draft's work, that on tokens which an iteration's miss or rejection threw
+    away (reading the prompt is not drafting); waiting: the target was not busy and the draft was.
+    """
+    seconds = {"miss": 0.0, "rejection": 0.0}
+    reading = True
+    for each in iterations:
+        steps = each["draft"][reading:]
+        reading = reading and not each["draft"]
+        if each["verdict"]["outcome"] in seconds:
+            # What was drafted at the same time, or before the target's forward by a method that takes turns.
+            nodes = [node for node in each["drafted"] or each["checked"] if node["source"] == "draft"]
+            thrown = sum(node["status"] in ("rejected", "discarded") for node in nodes)
+            share = thrown / len(nodes) if nodes else 0.0
+            seconds[each["verdict"]["outcome"]] += share * sum(step["end"] - step["start"] for step in steps)
+    target, draft = busy(iterations)
+    return seconds | {"waiting": total(draft) - common(target, draft)}
+
+
+def forward_seconds(trace: dict, *, rows: int) -> float | None:
+    """Mean seconds of the target's forwards of so many rows, None where there were none."""
+    spans = [each["target"] for each in trace["iterations"] if each["target"]["rows"] == rows]
+    return total((span["start"], span["end"]) for span in spans) / len(spans) if spans else None
 
 
 def total(intervals: Iterable[Interval]) -> float:

@@ -1,5 +1,6 @@
 """Iterations as JSON: what decoding yields, with texts and with times since the run was submitted."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from duoviz.decoding.iteration import Iteration, Node, Span
@@ -39,6 +40,7 @@ class Recorder:
                 {"id": each.token, "text": self.text(each.token), "p": rounded(each.p), "over": each.over}
                 for each in raw.candidates
             ],
+            "matched": self.matched(raw.matched),
             "checked": [self.node(node) for node in raw.checked],
             "drafted": [self.node(node) for node in raw.drafted],
             "verdict": {
@@ -67,6 +69,12 @@ class Recorder:
             "p": rounded(node.p),
             "status": node.status,
         }
+
+    def matched(self, tokens: Sequence[int]) -> dict | None:
+        """How many of the text's last tokens were found elsewhere, and what they say."""
+        if not tokens:
+            return None
+        return {"tokens": len(tokens), "text": self.tokenizer.decode(tokens, skip_special_tokens=False)}
 
     def text(self, token: int) -> str:
         """One token's own text, special tokens by name."""

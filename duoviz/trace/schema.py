@@ -13,7 +13,7 @@ run cut short; only two of eight candidates are shown):
        "draft": {"name": "duoviz draft", "device": "CPU core 0 (AMD EPYC)", "precision": "int8"},
        "can_overlap": true,
        "settings": {"max_new_tokens": 3, "temperature": 0.0, "top_k": 0, "top_p": 1.0, "seed": 0,
-                    "acceptance": "coupled", "sequences": "dynamic", "budget": "auto",
+                    "acceptance": "coupled", "sequences": "dynamic", "budget": "auto", "budget_offset": 0,
                     "draft_mode": "batched", "cores": "all", "lookup_ngram": 3, "lookup_tokens": 10,
                     "lookup_occurrence": "first", "rest_datastore": "", "rest_longest": 16, "rest_shortest": 2,
                     "rest_tokens": 64, "lookahead_window": 7, "lookahead_ngram": 5, "lookahead_guesses": 7,
@@ -30,7 +30,7 @@ run cut short; only two of eight candidates are shown):
         "sync": 0.093, "budget": 2, "factors": [1.0, 1.0], "theta": 0.38, "sequences": 1,
         "candidates": [{"id": 504, "text": "The", "p": 0.61, "over": true},
                        {"id": 1626, "text": "It", "p": 0.11, "over": false}],
-        "checked": [],
+        "matched": null, "checked": [],
         "drafted": [{"id": 504, "text": "The", "parent": -1, "source": "draft", "q": 0.61,
                      "count": null, "p": 0.83, "status": "accepted"},
                     {"id": 6376, "text": " sky", "parent": 0, "source": "draft", "q": 0.62,
@@ -43,6 +43,7 @@ run cut short; only two of eight candidates are shown):
         "sync": 0.127, "budget": 1, "factors": [0.99, 1.02], "theta": null, "sequences": 1,
         "candidates": [{"id": 314, "text": " is", "p": 0.55, "over": false},
                        {"id": 3814, "text": " appears", "p": 0.2, "over": false}],
+        "matched": null,
         "checked": [{"id": 6376, "text": " sky", "parent": -1, "source": "draft", "q": 0.62,
                      "count": null, "p": 0.71, "status": "accepted"}],
         "drafted": [{"id": 314, "text": " is", "parent": -1, "source": "draft", "q": 0.55,
@@ -55,7 +56,12 @@ run cut short; only two of eight candidates are shown):
      "end": {"stopped": "length", "wall": 0.127, "text": "The sky appears"}}
 
 mode: `prefill`, `pre` (nothing was pending), `post` (something was); null for methods other than DuoDecoding.
+before: only where the prompt was not the first turn of its conversation: the turns before it, as
+  [what the user said, the answer].
 can_overlap: whether both sides can work at the same time; not on one core, and not without a draft.
+matched: of methods that look up what to propose, how many of the text's last tokens were found elsewhere
+  (`tokens`), and what they say (`text`): {"tokens": 3, "text": " of the city"}. Null where nothing was
+  found, for the other methods, and absent from older traces.
 checked: the tokens that this iteration's target forward verified, a tree: `parent` is an
   index into the same list, -1 is the end of the verified text. Lookahead's window stands between
   the guesses and the target's own token: the same forward reads it and verifies nothing of it.

@@ -5,17 +5,24 @@ import gradio as gr
 from duoviz.models.cores import available_cores
 from duoviz.models.pairs import target_device
 from duoviz.web.limits import limits_here
+from duoviz.web.pages.compare import compare_page
+from duoviz.web.pages.lab import lab_page
+from duoviz.web.pages.learn import learn_page
 from duoviz.web.pages.live import live_page
 from duoviz.web.session import QUEUE_LENGTH, Hardware
+from duoviz.web.share import Page, ShareBar, share
 from duoviz.web.theme import CSS, THEME
 
 INTRO = """
-# duoviz
-**DuoDecoding, run for real.** A small draft model guesses the next tokens on its own processor core
-*while* the large target model checks the guesses before. You see both at work: what was guessed,
-what was accepted, and who waited for whom. The guesses change only the speed: the text is the target's own.
+**A small model guesses the next words while a large one checks the guesses before, both at the same time.**
+Right guesses are kept (✓), a wrong one is replaced (✗): the text is the large model's own, only the speed changes.
+This is *DuoDecoding*, run for real: nothing on this page is simulated.
 """
 
+NO_GPU = (
+    "This machine has no GPU, so both models share its processor. On two cores we measured SpS, which lends all of them "
+    "to each model in turn, as the fastest method; DuoDecoding is made for a target on a GPU. Race them in *Compare*."
+)
 ONE_CORE = "This machine gives the demo one processor core: target and draft take turns on it, so nothing can overlap."
 
 # Each run in the line holds one of Gradio's threads; Gradio's usual 40 are left for all else on the page.
@@ -25,13 +32,25 @@ THREADS = 1 + QUEUE_LENGTH + 40
 def build_app(hardware: Hardware) -> gr.Blocks:
     """The whole page."""
     with gr.Blocks(title="duoviz", analytics_enabled=False) as demo:
-        gr.Markdown(INTRO, elem_id="intro")
-        if len(available_cores()) == 1 and target_device() == "cpu":
-            gr.Markdown(ONE_CORE)
+        with gr.Row(elem_id="top"):
+            gr.Markdown("# duoviz", elem_id="title")
+            bar = ShareBar()
+        gr.Markdown(INTRO)
+        if target_device() == "cpu":
+            gr.Markdown(ONE_CORE if len(available_cores()) == 1 else NO_GPU, elem_id="no-gpu")
         if hardware.limits.on_space:
             gr.Markdown(hardware.limits.note(), elem_id="limits")
-        with gr.Tab("Live"):
-            live_page(hardware)
+        with gr.Tabs() as tabs:
+            with gr.Tab("Live", id="live", elem_id="tab-live"):
+                pages = {"live": live_page(hardware)}
+            with gr.Tab("Compare", id="compare", elem_id="tab-compare"):
+                pages["compare"] = compare_page(hardware)
+            with gr.Tab("Learn", id="learn", elem_id="tab-learn"):
+                pages["learn"] = learn_page()
+            with gr.Tab("Lab", id="lab", elem_id="tab-lab") as lab:
+                lab_page(hardware, lab)
+                pages["lab"] = Page({})
+        share(bar, tabs, pages)
     return demo
 
 

@@ -1,22 +1,20 @@
-"""The one place on the hardware, the line of visitors before it, and one visitor's run."""
+"""The one place on the hardware, and the line of visitors before it."""
 
 import gc
 import logging
 import queue
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
 
 import torch
 
 from duoviz import runner
 from duoviz.decoding.iteration import Stopped
-from duoviz.decoding.settings import Settings
-from duoviz.models.pairs import Pair, PromptError, load_pair
+from duoviz.models.pairs import Pair, load_pair
 from duoviz.trace.metrics import metrics
+from duoviz.web.jobs import Job
 from duoviz.web.limits import Limits
 
 # Visitors who may wait for the one place on the hardware.
@@ -37,46 +35,6 @@ class LineFull(RuntimeError):
 USER_ERRORS = (*runner.USER_ERRORS, LineFull)
 
 
-@dataclass(eq=False, kw_only=True)
-class Run:
-    """What a visitor asked for, and what has come of it: events come out of a queue, and it can be stopped.
-
-    deadline: when its time is over, on the monotonic clock; None until its decoding begins.
-    """
-
-    pair: str
-    method: str
-    prompt: str
-    settings: Settings
-    raw: bool
-    id: str = field(default_factory=lambda: uuid.uuid4().hex)
-    events: queue.SimpleQueue = field(default_factory=queue.SimpleQueue)
-    stop: threading.Event = field(default_factory=threading.Event)
-    future: Future | None = None
-    deadline: float | None = None
-    summary: dict | None = None
-    error: str | None = None
-
-    def over(self) -> bool:
-        """Whether it is to end: its visitor said so, or its time is up."""
-        return self.stop.is_set() or (self.deadline is not None and time.monotonic() > self.deadline)
-
-    def check(self) -> None:
-        """Raise Stopped where its visitor has said so."""
-        if self.stop.is_set():
-            raise Stopped
-
-    def finish(self, trace: dict) -> None:
-        """Put the end of a trace into the queue."""
-        self.events.put({"type": "end", "end": trace["end"], "metrics": metrics(trace)})
-        self.summary = runner.summary(trace)
-
-    def fail(self, message: str) -> None:
-        """End the run with a sentence for the visitor."""
-        self.error = message
-        self.events.put({"type": "error", "message": message})
-
-
 def drain(events: queue.SimpleQueue) -> list[dict]:
     """All that is in the queue now."""
     taken = []
@@ -88,7 +46,7 @@ def drain(events: queue.SimpleQueue) -> list[dict]:
 
 
 class Hardware:
-    """The one thread that loads pairs and decodes, and the line of runs before it.
+    """The one thread that loads pairs and decodes, and the line of jobs before it.
 
     torch keeps its threads and pins with the thread that calls it, so it is always the same one.
     Only that thread touches the loaded pair.
@@ -97,8 +55,8 @@ class Hardware:
     def __init__(self, limits: Limits):
         self.limits = limits
         self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="hardware")
-        # The runs that have not ended, in the order they came; the first is under way or about to be.
-        self.line: list[Run] = []
+        # The jobs that have not ended, in the order they came; the first is under way or about to be.
+        self.line: list[Job] = []
         self.lock = threading.Lock()
         self.loaded: str | None = None
         self.pair: Pair | None = None
@@ -108,99 +66,90 @@ class Hardware:
         """Begin to load a pair, so that the first visitor waits less."""
         return self.thread.submit(self.ready_pair, name, bool)
 
-    def start(self, pair: str, method: str, prompt: str, settings: Settings, *, raw: bool) -> Run:
-        """Put a run into the line; `batches` gives its events. Raises one of USER_ERRORS."""
-        self.limits.check_pair(pair)
-        runner.check_method(method)
-        if not prompt.strip():
-            raise PromptError("The prompt is empty: type something for the model to answer.")
-        run = Run(pair=pair, method=method, prompt=prompt, settings=settings, raw=raw)
+    def start(self, job: Job) -> None:
+        """Put a job into the line; `batches` gives its events. Raises one of USER_ERRORS."""
+        self.limits.check_pair(job.pair)
+        job.check_request()
         with self.lock:
             if len(self.line) > QUEUE_LENGTH:
                 raise LineFull(f"{QUEUE_LENGTH} visitors are waiting already: try again in a few minutes.")
-            self.line.append(run)
-            run.future = self.thread.submit(self.work, run)
-        return run
+            self.line.append(job)
+            job.future = self.thread.submit(self.work, job)
 
-    def batches(self, run: Run) -> Iterator[list[dict]]:
-        """The run's events as they come, in lists that may be empty; closing the generator stops the run.
+    def batches(self, job: Job) -> Iterator[list[dict]]:
+        """The job's events as they come, in lists that may be empty; closing the generator stops the job.
 
-        A run that is stopped before its decoding begins ends at once, though the thread may be busy
+        A job that is stopped before its decoding begins ends at once, though the thread may be busy
         with its pair a while longer.
         """
         told = ""
         try:
             while True:
-                finished = run.future.done()
-                events = drain(run.events)
-                if run.stop.is_set() and run.deadline is None:
+                finished = job.future.done()
+                events = drain(job.events)
+                if job.stop.is_set() and job.deadline is None:
                     yield [{"type": "end", "end": runner.end([], "stopped"), "metrics": metrics(runner.new_trace())}]
                     return
-                if (text := self.status_of(run)) != told:
+                if (text := self.status_of(job)) != told:
                     told = text
                     events.insert(0, {"type": "status", "text": text})
                 yield events
                 if finished:
                     return
-                if self.before(run):
-                    run.stop.wait(WAITING_STEP)
+                if self.before(job):
+                    job.stop.wait(WAITING_STEP)
                 else:
-                    wait([run.future], timeout=RUNNING_STEP)
+                    wait([job.future], timeout=RUNNING_STEP)
         finally:
-            run.stop.set()
-            self.leave(run)
+            job.stop.set()
+            self.leave(job)
 
-    def status_of(self, run: Run) -> str:
+    def status_of(self, job: Job) -> str:
         """What its visitor is told until its decoding begins; "" from then on."""
-        if before := self.before(run):
+        if before := self.before(job):
             return f"Visitors before you: {before}. Your run starts when theirs have ended."
         return self.status
 
-    def before(self, run: Run) -> int:
-        """How many runs are to end before this one begins."""
+    def before(self, job: Job) -> int:
+        """How many jobs are to end before this one begins."""
         with self.lock:
-            return self.line.index(run) if run in self.line else 0
+            return self.line.index(job) if job in self.line else 0
 
-    def leave(self, run: Run) -> None:
-        """Take a run out of the line."""
+    def leave(self, job: Job) -> None:
+        """Take a job out of the line."""
         with self.lock:
-            if run in self.line:
-                self.line.remove(run)
+            if job in self.line:
+                self.line.remove(job)
 
-    def work(self, run: Run) -> None:
-        """Do one run, on the hardware's thread."""
+    def work(self, job: Job) -> None:
+        """Do one job, on the hardware's thread."""
         try:
-            run.check()
-            pair = self.ready_pair(run.pair, run.check)
-            run.check()
-            pair.stopped = run.over
-            self.follow(run, runner.stream(pair, run.method, run.prompt, run.settings, raw=run.raw))
+            job.check()
+            pair = self.ready_pair(job.pair, job.check)
+            job.check()
+            pair.stopped = job.over
+            self.follow(job, pair)
         except Stopped:
             pass  # Its decoding has not begun: the visitor has been told.
         except USER_ERRORS as error:
-            run.fail(str(error))
+            job.fail(str(error))
         except Exception:
-            log.exception("a run failed")
-            run.fail("The run failed for a reason of our own; the server's log has the details.")
+            log.exception("a job failed")
+            job.fail("The run failed for a reason of our own; the server's log has the details.")
         finally:
-            self.leave(run)
+            self.leave(job)
 
-    def follow(self, run: Run, events: Iterator[dict]) -> None:
-        """Put the run's events into its queue, until it ends, is stopped or has had its time."""
-        trace = runner.new_trace()
+    def follow(self, job: Job, pair: Pair) -> None:
+        """Let the job take its events, until it ends, is stopped or has had its time."""
+        events = job.stream(pair)
         for event in events:
-            runner.add_event(trace, event)
-            if event["type"] == "header":
-                run.deadline = time.monotonic() + self.limits.run_seconds
-            if event["type"] != "end":
-                run.events.put(event)
-            if run.over():
+            if event["type"] == "header" and job.deadline is None:
+                job.deadline = time.monotonic() + self.limits.run_seconds
+            job.take(event)
+            if job.over():
                 events.close()
                 break
-        if trace["end"] is None or trace["end"]["stopped"] == "stopped":
-            stopped = ("stopped",) if run.stop.is_set() else ("time", self.limits.time_over())
-            trace["end"] = runner.end(trace["iterations"], *stopped)
-        run.finish(trace)
+        job.finish(pair, ("stopped",) if job.stop.is_set() else ("time", self.limits.time_over()))
 
     def ready_pair(self, name: str, check: Callable[[], object]) -> Pair:
         """The pair, loaded now if it is not the one loaded last; `check` may raise Stopped while it is loading."""
@@ -230,9 +179,9 @@ class Hardware:
             torch.cuda.empty_cache()
 
     def close(self) -> None:
-        """End the run under way, the waiting ones and the draft process."""
+        """End the job under way, the waiting ones and the draft process."""
         with self.lock:
-            for run in self.line:
-                run.stop.set()
+            for job in self.line:
+                job.stop.set()
         self.thread.shutdown(cancel_futures=True)
         self.release()

@@ -8,6 +8,17 @@ MONO = ["ui-monospace", "Consolas", "monospace"]
 THEME = gr.themes.Default(primary_hue="indigo", neutral_hue="slate", font=SANS, font_mono=MONO)
 
 CSS = """
-.gradio-container { max-width: 1280px !important; }
-#intro h1 { margin-bottom: 0.2em; }
+/* Clipped and not hidden, so that what is sticky sticks to the window. */
+.gradio-container { max-width: 1280px !important; overflow: clip !important; }
+#top { align-items: baseline; justify-content: space-between; }
+#top > * { flex: 0 1 auto; width: auto; min-width: 0 !important; }
+#title h1 { margin: 0; }
+/* The prompt and what starts it side by side, as long as there is room. */
+#ask { align-items: end; }
+#examples { display: flex; align-items: center; gap: 12px; }
+#examples .label { margin: 0; flex: none; }
+#examples .gallery { flex-wrap: nowrap; overflow-x: auto; }
+#examples .gallery-item { flex: none; }
+#examples .label svg { display: none; }
+#top .html-container { padding: 0; }
 """

@@ -1,79 +1,71 @@
 """The visualizer as a Gradio component: `visualizer/mount.js` fed by the component's value."""
 
 import json
-import re
 from pathlib import Path
 
 import gradio as gr
 
-HERE = Path(__file__).parent
-FOLDER = HERE / "visualizer"
-
-# Each after those that it imports from.
-MODULES = (
-    "dom",
-    "words",
-    "in_turn",
-    "sentence",
-    "state",
-    "numbers",
-    "text",
-    "layout",
-    "candidates",
-    "tree",
-    "view",
-    "lanes",
-    "timeline",
-    "charts",
-    "player",
-    "transport",
-    "keys",
-    "legend",
-    "check",
-    "export",
-    "files",
-    "mount",
-)
+from duoviz.web.replay import replay_parts
+from duoviz.web.script import CSS, joined_script
 
 # The value is a JSON string {run, seq, events}; a new run id or seq makes every value a new one.
 GLUE = """
-const subscribers = new Set();
-const feed = {subscribe(callback) { subscribers.add(callback); return () => subscribers.delete(callback); }};
-mount(element.querySelector(".dv-root"), feed);
-let run = null, seen = -1;
-watch("value", () => {
+const receiver = createReceiver();
+const shown = mount(element.querySelector(".dv-root"), receiver, { replayParts: () => server.one_file() });
+const { root, api_prefix: prefix } = window.gradio_config;
+const address = props.recording ? encodeURI(`${root}${prefix}/file=${props.recording}`) : null;
+const opening = createOpening(receiver, address, props.told);
+const take = () => {
   if (!props.value) return;
-  const batch = JSON.parse(props.value);
-  const send = (event) => subscribers.forEach((callback) => callback(event));
-  if (batch.run !== run) { run = batch.run; seen = -1; send({type: "reset", run}); }
-  if (batch.seq <= seen) return;
-  seen = batch.seq;
-  batch.events.forEach(send);
+  const value = JSON.parse(props.value);
+  if (!value.view) return receiver.take(value);
+  receiver.holdNext(value.view.iteration);
+  if (value.view.recording !== null) opening(value.view.recording);
+};
+watch("value", take);
+take();
+// The element's own id is another one each time the page is loaded.
+const key = `duoviz ${element.parentElement.closest("[id]")?.id}`;
+addEventListener("pagehide", () => {
+  if (receiver.isOpen()) keepRun(key, shown.run);
+});
+takeKeptRun(key).then((events) => {
+  if (!events) opening(null);
+  else if (!receiver.isOpen()) events.forEach(receiver.send);
 });
 """
 
 
-def joined_script() -> str:
-    """The modules as one script: a browser runs `js_on_load` as a function's body, where nothing is imported."""
-    texts = [(FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in MODULES]
-    return re.sub(r"^import .*\n|^export ", "", "\n".join(texts), flags=re.MULTILINE)
-
-
 class Visualizer(gr.HTML):
-    """Shows a run: text, tree, timeline, k and θ. Feed it `batch(…)` strings."""
+    """Shows a run: text, tree, timeline, k and θ. Feed it `batch(…)` strings.
 
-    def __init__(self, **options):
+    recording: a trace file that is shown before the first run, and `told`, the sentence that stands with it.
+    """
+
+    def __init__(self, *, recording: Path | None = None, told: str = "", **options):
+        if recording:
+            gr.set_static_paths(recording)
+        # Gradio asks its components for their arguments by name, and takes one that it does not find for an event.
+        self.recording, self.told = str(recording.resolve()) if recording else "", told
         super().__init__(
             value="",
             html_template='<div class="dv-root"></div>',
-            css_template=(HERE / "visualizer.css").read_text(encoding="utf-8"),
+            css_template=CSS,
             js_on_load=joined_script() + GLUE,
             apply_default_css=False,
+            server_functions=[one_file],
+            recording=self.recording,
+            told=told,
             **options,
         )
 
     def api_info(self):
         return {"type": "string"}
+
+
+def one_file(_asked: object) -> tuple[str, str]:
+    """For the browser, which puts a trace between the two parts."""
+    return replay_parts()
 
 
 def batch(run: str, number: int, events: list[dict]) -> str:

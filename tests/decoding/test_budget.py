@@ -44,6 +44,15 @@ def test_budget_is_how_many_draft_steps_fit():
     assert draft_budget(LiveCosts(costs(0.001, 0.002)), rows=1, context=SHORT) == 1
 
 
+@pytest.mark.parametrize("offset, expected", [(-8, 1), (-2, 3), (0, 5), (2, 7)])
+def test_an_offset_moves_a_measured_budget_and_no_other(offset, expected):
+    live = LiveCosts(costs(0.01, 0.0019))
+    measured, fixed = (Settings(budget=budget, budget_offset=offset) for budget in ("auto", 5))
+    options = {"rows": 1, "context": SHORT, "longest": 99, "number": 0}
+    assert plan_draft(live, LiveAcceptance(), measured, **options).budget == expected
+    assert plan_draft(live, LiveAcceptance(), fixed, **options).budget == 5
+
+
 def test_slower_batched_steps_are_fewer():
     model = CostModel(((0.01,) * 6,) * 2, ((0.001, 0.002, 0.004, 0.004, 0.004, 0.004, 0.004, 0.004),) * 2)
     live = LiveCosts(model)

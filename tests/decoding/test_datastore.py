@@ -57,12 +57,12 @@ def up_to_the_end(rows, vocabulary=VOCABULARY):
 
 
 def searched(sequences, text, *, longest, shortest, depth):
-    """The continuations by trying every place."""
+    """The length of the match, 0 without any, and the continuations, by trying every place."""
     for n in range(min(longest, len(text)), shortest - 1, -1):
         places = [(each, end) for each in sequences for end in range(n, len(each)) if each[end - n : end] == text[-n:]]
         if places:
-            return sorted(each[end : end + depth] for each, end in places)
-    return []
+            return n, sorted(each[end : end + depth] for each, end in places)
+    return 0, []
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -88,9 +88,9 @@ def test_the_longest_match_and_its_continuations_are_those_of_brute_force(tmp_pa
         text = [chance.randrange(5) for _ in range(chance.randrange(1, 9))]
         shortest = chance.randrange(1, 4)
         sizes = {"longest": shortest + chance.randrange(6), "shortest": shortest, "depth": chance.randrange(1, 7)}
-        expected = searched(sequences, text, **sizes)
-        found = up_to_the_end(datastore.continuations(text, **sizes))
-        assert sorted(found) == expected
+        matched, expected = searched(sequences, text, **sizes)
+        length, found = datastore.continuations(text, **sizes)
+        assert (length, sorted(up_to_the_end(found))) == (matched, expected)
         hits += len(expected) > 1
     assert hits > 30
 
@@ -98,20 +98,20 @@ def test_the_longest_match_and_its_continuations_are_those_of_brute_force(tmp_pa
 def test_nothing_crosses_the_end_of_a_sequence(tmp_path):
     datastore = opened([[5, 6], [7, 8, 9], [], [3, 5, 6]], tmp_path / "store")
     sizes = {"longest": 4, "depth": 3}
-    assert up_to_the_end(datastore.continuations([7], shortest=1, **sizes)) == [[8, 9]]
-    assert up_to_the_end(datastore.continuations([3, 5], shortest=1, **sizes)) == [[6]]
+    assert up_to_the_end(datastore.continuations([7], shortest=1, **sizes)[1]) == [[8, 9]]
+    assert up_to_the_end(datastore.continuations([3, 5], shortest=1, **sizes)[1]) == [[6]]
     # What ends its sequence everywhere has no continuation, nor is it looked for across two sequences.
     for text in ([5, 6], [6, 7], [9, 3]):
-        assert len(datastore.continuations(text, shortest=2, **sizes)) == 0
-    assert len(datastore.continuations([6], shortest=1, **sizes)) == 0
+        assert len(datastore.continuations(text, shortest=2, **sizes)[1]) == 0
+    assert len(datastore.continuations([6], shortest=1, **sizes)[1]) == 0
     # A target may know ids that its tokenizer does not, the number of the end among them.
-    assert len(datastore.continuations([6, 65535], shortest=1, **sizes)) == 0
+    assert len(datastore.continuations([6, 65535], shortest=1, **sizes)[1]) == 0
 
 
 def test_of_many_occurrences_evenly_spread_ones_are_read(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MOST_READ", 10)
     datastore = opened([[1, 2 + each % 20] for each in range(200)], tmp_path / "store")
-    found = datastore.continuations([1], longest=1, shortest=1, depth=1)
+    _, found = datastore.continuations([1], longest=1, shortest=1, depth=1)
     assert found[:, 0].tolist() == [2 + 2 * each for each in range(10)]
 
 
@@ -122,7 +122,7 @@ def test_any_size_of_vocabulary(tmp_path, vocabulary, kind):
     last = vocabulary - 1
     datastore = open_datastore(build([[1, last], [last, last, 3]], tmp_path / "store", vocabulary=vocabulary), pair)
     assert datastore.tokens.dtype == kind
-    found = datastore.continuations([last], longest=1, shortest=1, depth=2)
+    _, found = datastore.continuations([last], longest=1, shortest=1, depth=2)
     assert up_to_the_end(found, vocabulary) == [[3], [last, 3]]
 
 
@@ -130,7 +130,7 @@ def test_any_size_of_vocabulary(tmp_path, vocabulary, kind):
 def test_an_empty_datastore_finds_nothing(tmp_path, sequences):
     datastore = opened(sequences, tmp_path / "store")
     assert len(datastore.tokens) == 0
-    assert len(datastore.continuations([1, 2, 3], longest=3, shortest=1, depth=5)) == 0
+    assert len(datastore.continuations([1, 2, 3], longest=3, shortest=1, depth=5)[1]) == 0
 
 
 def test_building_reports_its_progress_and_replaces_the_datastore(tmp_path):

@@ -22,13 +22,13 @@ def proposed(iteration):
 
 
 def searched(text, *, ngram, most, occurrence):
-    """The proposal by trying every place."""
+    """The length of the match, 0 without any, and the proposal, by trying every place."""
     for n in range(min(ngram, len(text)), 0, -1):
         ends = [end for end in range(n, len(text)) if text[end - n : end] == text[-n:]]
         if ends:
             end = ends[0] if occurrence == "first" else ends[-1]
-            return text[end : end + most]
-    return []
+            return n, text[end : end + most]
+    return 0, []
 
 
 def check_iteration(each, source):
@@ -68,7 +68,8 @@ def test_proposes_what_a_plain_search_finds(changes, occurrence, ngram, most):
     sizes = {"lookup_ngram": ngram, "lookup_tokens": most, "lookup_occurrence": occurrence}
     text, count = list(PROMPTS[2]), 80
     for each in prompt_lookup(tiny_pair(), text, Settings(max_new_tokens=count, **sizes, **changes)):
-        found = searched(text, ngram=ngram, most=most, occurrence=occurrence)
+        matched, found = searched(text, ngram=ngram, most=most, occurrence=occurrence)
+        assert list(each.matched) == text[len(text) - matched :]
         # The target adds a token of its own.
         assert [node.token for node in proposed(each)] == found[: len(PROMPTS[2]) + count - len(text) - 1]
         assert [node.parent for node in proposed(each)] == list(range(-1, len(proposed(each)) - 1))

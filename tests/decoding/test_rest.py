@@ -70,7 +70,8 @@ def test_the_tree_is_the_most_frequent_part(store, size):
     room = len(text) + settings.max_new_tokens
     for each in rest(named_pair(), text, settings):
         tree = proposed(each)
-        found = searched(sequences, text, longest=3, shortest=1, depth=min(10, room - len(text) - 1))
+        matched, found = searched(sequences, text, longest=3, shortest=1, depth=min(10, room - len(text) - 1))
+        assert list(each.matched) == text[len(text) - matched :]
         counts = Counter(tuple(row[:end]) for row in found for end in range(1, len(row) + 1))
         paths = []
         for node in tree:

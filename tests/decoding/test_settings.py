@@ -15,6 +15,8 @@ from duoviz.decoding.settings import Settings, SettingsError, parse_number
         {"sequences": "many"},
         {"budget": 0},
         {"budget": 2.5},
+        {"budget_offset": 9},
+        {"budget_offset": 0.5},
         {"temperature": -0.1},
         {"temperature": float("nan")},
         {"temperature": "warm"},

@@ -56,14 +56,19 @@ def app_url():
         yield url
 
 
-@pytest.fixture(scope="session")
-def browser():
+def launch_chromium(playwright):
+    """The system's Chromium, without a window."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert chromium, "the browser tests need Chromium: install your system's package"
+    return playwright.chromium.launch(
+        executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    )
+
+
+@pytest.fixture(scope="session")
+def browser():
     with sync_playwright() as playwright:
-        instance = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        )
+        instance = launch_chromium(playwright)
         yield instance
         instance.close()
 

@@ -1,5 +1,6 @@
 """The Live tab in a real browser, on the embedded pair."""
 
+import re
 import time
 
 import pytest
@@ -13,11 +14,11 @@ LOADING = 120_000
 def open_live(page, url):
     page.goto(url)
     expect(page.locator("#generate")).to_be_visible(timeout=60_000)
-    expect(page.locator(".dv")).to_have_attribute("data-state", "empty")
+    expect(page.locator(".dv")).to_have_attribute("data-state", re.compile("empty|recording"))
 
 
 def set_tokens(page, count):
-    page.get_by_role("button", name="Settings").first.click()
+    page.get_by_role("button", name="Settings ▼").click()
     type_number(page, "max-new-tokens", count)
 
 
@@ -36,8 +37,14 @@ def iterations(page):
 
 
 def wait_for_iterations(page, count, timeout=LOADING):
+    """Wait until the visitor's own run has this many."""
     page.wait_for_function(
-        "count => Number(document.querySelector('.dv')?.dataset.iterations) >= count", arg=count, timeout=timeout
+        """count => {
+          const {state, iterations} = document.querySelector('.dv').dataset;
+          return state !== 'recording' && Number(iterations) >= count;
+        }""",
+        arg=count,
+        timeout=timeout,
     )
 
 
@@ -137,7 +144,10 @@ def test_the_sampling_fields_reach_the_run(page, app_url):
     shown = "".join(page.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent)"))
     prompt, client = page.locator("#prompt textarea").input_value(), Client(app_url, verbose=False)
     sampled = {"temperature": 1.5, "top_k": 90, "top_p": 0.95, "seed": 11}
-    texts = [client.predict(prompt=prompt, max_new_tokens=16, **chosen)["text"] for chosen in (sampled, {})]
+    texts = [
+        client.predict(prompt=prompt, max_new_tokens=16, api_name="/generate", **chosen)["text"]
+        for chosen in (sampled, {})
+    ]
     assert shown == texts[0] != texts[1]
     type_number(page, "top-p", "7")
     page.locator("#generate").click()
@@ -154,7 +164,9 @@ def test_each_method_comes_with_its_settings_and_writes_vanillas_text(page, app_
     set_tokens(page, 24)
     prompt = "Repeat after me, word for word: one two three four one two three four one two"
     page.locator("#prompt textarea").fill(prompt)
-    expected = Client(app_url, verbose=False).predict(prompt=prompt, method="vanilla", max_new_tokens=24)["text"]
+    expected = Client(app_url, verbose=False).predict(
+        prompt=prompt, method="vanilla", max_new_tokens=24, api_name="/generate"
+    )["text"]
     fields = {"prompt_lookup": "lookup-ngram", "rest": "rest-shortest", "lookahead": "lookahead-window"}
     for method, field in fields.items():
         choose(page, "Method", method)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from duoviz.trace.metrics import acceptance_by_kind, common, expected_tau, metrics
+from duoviz.trace.metrics import acceptance_by_kind, common, expected_tau, forward_seconds, lost, metrics
 
 
 def node(status, source="draft"):
@@ -44,6 +44,11 @@ def test_by_hand():
         "overlap": 1.5 / 4,
         "idle_target": 0.5,
         "idle_draft": 1 - 2.5 / 4,
+        # The first step read the prompt; all of the second hung on the rejected token.
+        "lost_miss": 0.0,
+        "lost_rejection": 1.5,
+        # Half a second in each iteration only the draft was busy.
+        "lost_waiting": 1.0,
         "new_tokens": 3,
         "target_forwards": 2,
         "wall": 4.0,
@@ -51,6 +56,16 @@ def test_by_hand():
     shared = {**TRACE, "header": {**TRACE["header"], "can_overlap": False}}
     assert metrics(shared)["overlap"] is None
     assert acceptance_by_kind(TRACE) == {"alpha": 0.5, "beta": 1.0, "length": 3.0}
+
+
+def test_of_a_chain_only_what_was_not_accepted_is_lost():
+    checked = [node("accepted"), node("rejected"), node("discarded"), node("discarded"), node("correction", "target")]
+    first = iteration(0.1, 1.0, [(0.0, 0.1)], 1.0, checked, [], "rejection", 2, 1, ["draft", "target"])
+    second = iteration(1.4, 2.4, [(1.0, 1.4)], 2.4, checked, [], "rejection", 2, 1, ["draft", "target"])
+    found = lost([first, second])
+    assert found == pytest.approx({"miss": 0.0, "rejection": 0.75 * 0.4, "waiting": 0.5})
+    assert forward_seconds({"iterations": [first, second]}, rows=1) == pytest.approx(0.95)
+    assert forward_seconds({"iterations": [first, second]}, rows=2) is None
 
 
 def test_a_run_stopped_before_its_first_token():

@@ -35,6 +35,22 @@ def test_special_tokens_have_no_text():
     assert pieces(b"a\0b") == ["a", "", "b", ""]
 
 
+def test_what_a_look_up_matched_is_the_end_of_the_text():
+    pair = tiny_pair()
+    trace = runner.collect(runner.stream(pair, "prompt_lookup", "hello hello", Settings(max_new_tokens=40)))
+    text = "".join(f"<{id}>" for id in pair.encode("hello hello"))
+    lengths = set()
+    for each in trace["iterations"]:
+        if each["matched"]:
+            lengths.add(each["matched"]["tokens"])
+            assert each["matched"]["text"].count("<") == each["matched"]["tokens"]
+            assert text.endswith(each["matched"]["text"])
+        # With room for one token only, nothing is proposed, whatever was found.
+        assert each["matched"] or len(each["checked"]) == 1
+        text += "".join(f"<{token['id']}>" for token in each["committed"])
+    assert len(lengths) > 1
+
+
 def literal_example():
     text = schema.__doc__
     return json.loads(text[text.index('{"header"') : text.index("\n\nmode:")])

@@ -8,6 +8,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.settings import Settings
 from duoviz.web import session
+from duoviz.web.jobs import Run
 from duoviz.web.limits import Limits
 from duoviz.web.session import Hardware
 from tests.conftest import tiny_pair
@@ -54,7 +55,9 @@ def start(hardware, **changes):
         "prompt": "hello",
         "settings": Settings(max_new_tokens=30),
     }
-    return hardware.start(**(arguments | changes), raw=False)
+    run = Run(**(arguments | changes), raw=False)
+    hardware.start(run)
+    return run
 
 
 def events_of(hardware, run):

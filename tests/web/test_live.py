@@ -9,7 +9,7 @@ import pytest
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.web.app import build_app
 from duoviz.web.limits import Limits
-from duoviz.web.pages.live import METHODS_OF, settings_from
+from duoviz.web.pages.fields import METHODS_OF, settings_from
 from duoviz.web.visualizer import batch
 from tests.web.conftest import wait_until
 
@@ -67,8 +67,8 @@ def test_a_methods_own_settings_are_shown_with_it(hardware):
 
 
 def functions(hardware):
-    """The page's functions by name."""
-    return {each.name: each.fn for each in build_app(hardware).fns.values()}
+    """The page's functions by name; of two with one name the Live tab's."""
+    return {each.name: each.fn for each in reversed(build_app(hardware).fns.values())}
 
 
 def visitor(name):

@@ -3,11 +3,14 @@
 import { el, setText } from "./dom.js";
 import { fixed, known, quote, tokenLabel } from "./words.js";
 
-function candidateRow({ text, p, over, id }) {
+function candidateRow({ text, p, over, id }, theta) {
+  // Without a threshold, none is over it.
+  const isOver = known(theta) && over;
   const bar = el("span", { class: "dv-candidate-bar" });
   bar.style.width = `${100 * Math.min(1, Math.max(0, p))}%`;
-  const label = el("span", { class: "dv-candidate-label" }, `${over ? "●" : "○"} ${tokenLabel(text)}`);
-  return el("li", { class: "dv-candidate", "data-over": Boolean(over), title: `${quote(text)} · id ${id} · q ${fixed(p, 3)} · ${over ? "over" : "not over"} the threshold` },
+  const label = el("span", { class: "dv-candidate-label" }, `${isOver ? "●" : "○"} ${tokenLabel(text)}`);
+  const side = known(theta) ? ` · ${over ? "over" : "not over"} the threshold` : "";
+  return el("li", { class: "dv-candidate", "data-over": isOver, title: `${quote(text)} · id ${id} · q ${fixed(p, 3)}${side}` },
     label, el("span", { class: "dv-candidate-track" }, bar), el("span", { class: "dv-candidate-value" }, fixed(p, 2)));
 }
 
@@ -27,7 +30,7 @@ export function createCandidates() {
     node,
     draw(iteration) {
       const candidates = iteration?.candidates ?? [];
-      list.replaceChildren(...candidates.map(candidateRow));
+      list.replaceChildren(...candidates.map((each) => candidateRow(each, iteration.theta)));
       const theta = candidates.length ? iteration.theta : null;
       line.hidden = !known(theta);
       line.firstChild.style.left = `${100 * Math.min(1, theta ?? 0)}%`;

@@ -1,25 +1,37 @@
 // k, γ and θ over the iterations, and the histogram of k.
 
-import { el, section, setText, svg } from "./dom.js";
+import { el, section, setText, svg, watchWidth } from "./dom.js";
 import { known } from "./words.js";
 
 const CHART_HEIGHT = 56;
 const SERIES = [["k", "k sequences", "sequences"], ["gamma", "γ draft budget", "budget"], ["theta", "θ threshold", "theta"]];
+
+const heightOf = (value, top) => (CHART_HEIGHT - 2 - (value / top) * (CHART_HEIGHT - 8)).toFixed(1);
 
 function linePath(values, top, width, steps) {
   const unit = width / Math.max(1, values.length);
   let path = "", pen = false;
   values.forEach((value, index) => {
     if (!known(value)) return (pen = false);
-    const [x, y] = [index * unit, CHART_HEIGHT - 2 - (value / top) * (CHART_HEIGHT - 8)];
-    path += `${pen ? "L" : "M"}${(steps ? x : x + unit / 2).toFixed(1)} ${y.toFixed(1)}`;
+    const x = index * unit;
+    path += `${pen ? "L" : "M"}${(steps ? x : x + unit / 2).toFixed(1)} ${heightOf(value, top)}`;
     if (steps) path += `H${(x + unit).toFixed(1)}`;
     pen = true;
   });
   return path;
 }
 
-function createChart([name, label, field], { state, choose }) {
+// Where many iterations share a pixel: from the lowest to the highest value there.
+function densePath(values, top, width) {
+  let path = "";
+  for (let x = 0; x < width; x++) {
+    const here = values.slice(Math.floor((x / width) * values.length), Math.ceil(((x + 1) / width) * values.length)).filter(known);
+    if (here.length) path += `${path ? "L" : "M"}${x} ${heightOf(Math.min(...here), top)}V${heightOf(Math.max(...here), top)}`;
+  }
+  return path;
+}
+
+function createChart([name, label, field], { state, choose, redraw }) {
   const path = svg("path", { class: "dv-line", "data-chart": name });
   const marker = svg("rect", { class: "dv-chart-marker", y: 0, height: CHART_HEIGHT });
   const drawing = svg("svg", { class: "dv-chart-drawing", height: CHART_HEIGHT, role: "img", "aria-label": `${label} over iterations` });
@@ -29,11 +41,14 @@ function createChart([name, label, field], { state, choose }) {
     const box = drawing.getBoundingClientRect();
     choose(Math.floor(((event.clientX - box.left) / box.width) * state.iterations.length));
   });
-  let drawn = "";
+  let width = 0, drawn = "";
+  watchWidth(drawing, (now) => {
+    width = now;
+    redraw();
+  });
   return {
     node: el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, label, range), drawing),
     draw() {
-      const width = drawing.clientWidth;
       const total = state.iterations.length;
       const unit = width / Math.max(1, total);
       marker.setAttribute("x", Math.max(0, state.shown) * unit);
@@ -44,7 +59,7 @@ function createChart([name, label, field], { state, choose }) {
       const values = state.iterations.map((iteration) => iteration[field]);
       const highest = values.reduce((high, value) => (known(value) ? Math.max(high, value) : high), 0);
       const top = name === "theta" ? 1 : Math.max(1, highest);
-      path.setAttribute("d", linePath(values, top, width, name !== "theta"));
+      path.setAttribute("d", total > 2 * width ? densePath(values, top, width) : linePath(values, top, width, name !== "theta"));
       setText(range, `0 to ${top}`);
     },
   };

@@ -1,16 +1,21 @@
 // Whether a file holds a trace that can be drawn (duoviz/trace/schema.py): the types of all fields that are read.
 
+import { createPacer } from "./pacer.js";
+import { parseTrace } from "./parse.js";
+
 const SCHEMA = 1;
 export const MAX_FILE_BYTES = 50_000_000;
 const MAX_TEXT = 20_000;
 const MAX_NUMBER = 1e9;
+const MAX_ITERATIONS = 200_000;
 const KNOWN_STATUSES = ["pending", "accepted", "rejected", "discarded", "correction", "window"];
 const KNOWN_SOURCES = ["draft", "prompt", "datastore", "lookahead", "target"];
 const OUTCOMES = ["hit", "miss", "rejection", "none"];
 const KNOWN_METHODS = ["vanilla", "speculative", "prompt_lookup", "rest", "lookahead", "duodecoding"];
 
-// A check takes a value and where it stands, and returns where the first thing stands that is not as it should be, or null.
-const when = (holds) => (value, where) => (holds(value) ? null : where);
+// A check takes a value and returns null, or where in it the first thing stands that is not as it should be: "" is the
+// value itself. The place is put together on the way back, since almost always there is none.
+const when = (holds) => (value) => (holds(value) ? null : "");
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 const within = (value, low, high) => typeof value === "number" && value >= low && value <= high;
 const whole = (low, high) => when((value) => Number.isInteger(value) && within(value, low, high));
@@ -20,27 +25,27 @@ const text = when((value) => typeof value === "string" && value.length <= MAX_TE
 const anyText = when((value) => typeof value === "string");
 const flag = when((value) => typeof value === "boolean");
 const oneOf = (words) => when((value) => words.includes(value));
-const maybe = (check) => (value, where) => (value === null ? null : check(value, where));
-const optional = (check) => (value, where) => (value === undefined ? null : check(value, where));
+const maybe = (check) => (value) => (value === null ? null : check(value));
+const optional = (check) => (value) => (value === undefined ? null : check(value));
 
 function list(check, most) {
-  return (value, where) => {
-    if (!Array.isArray(value) || value.length > most) return where;
+  return (value) => {
+    if (!Array.isArray(value) || value.length > most) return "";
     for (let index = 0; index < value.length; index++) {
-      const wrong = check(value[index], `${where}[${index}]`);
-      if (wrong) return wrong;
+      const wrong = check(value[index]);
+      if (wrong !== null) return `[${index}]${wrong}`;
     }
     return null;
   };
 }
 
 function object(checks) {
-  return (value, where) => {
-    if (!isObject(value)) return where;
-    for (const [name, check] of Object.entries(checks)) {
-      const own = Object.hasOwn(value, name) ? value[name] : undefined;
-      const wrong = check(own, where ? `${where}.${name}` : name);
-      if (wrong) return wrong;
+  const fields = Object.entries(checks);
+  return (value) => {
+    if (!isObject(value)) return "";
+    for (const [name, check] of fields) {
+      const wrong = check(Object.hasOwn(value, name) ? value[name] : undefined);
+      if (wrong !== null) return `.${name}${wrong}`;
     }
     return null;
   };
@@ -48,7 +53,7 @@ function object(checks) {
 
 const span = (count) => {
   const fields = object({ start: time, end: time, [count]: whole(0, MAX_NUMBER) });
-  return (value, where) => fields(value, where) ?? (value.start <= value.end ? null : `${where}.end`);
+  return (value) => fields(value) ?? (value.start <= value.end ? null : ".end");
 };
 const id = whole(0, MAX_NUMBER);
 const node = object({
@@ -58,11 +63,11 @@ const node = object({
 const nodes = list(node, 10_000);
 
 // Parents stand before their children, so that no node is its own ancestor.
-function tree(value, where) {
-  const wrong = nodes(value, where);
-  if (wrong) return wrong;
+function tree(value) {
+  const wrong = nodes(value);
+  if (wrong !== null) return wrong;
   const late = value.findIndex((each, index) => each.parent >= index);
-  return late < 0 ? null : `${where}[${late}].parent`;
+  return late < 0 ? null : `[${late}].parent`;
 }
 
 const model = object({ name: text, device: text });
@@ -73,37 +78,39 @@ const header = object({
 const iteration = object({
   index: whole(0, MAX_NUMBER), mode: maybe(oneOf(["prefill", "pre", "post"])), target: span("rows"),
   draft: list(span("tokens"), 10_000), sync: time, budget: maybe(whole(0, 10_000)), theta: maybe(share), sequences: maybe(whole(0, 64)),
+  matched: optional(maybe(object({ tokens: whole(1, MAX_NUMBER), text }))),
   candidates: list(object({ id, text, p: share, over: flag }), 100), checked: tree, drafted: tree,
   verdict: object({ outcome: oneOf(OUTCOMES), tested: whole(0, MAX_NUMBER), accepted: whole(0, MAX_NUMBER), sequence: maybe(whole(0, 64)) }),
   committed: list(object({ id, text, source: oneOf(KNOWN_SOURCES), gap: maybe(when((value) => within(value, 0, Infinity))) }), 10_000),
 });
+// All but what stands in the iterations.
 const trace = object({
-  header, iterations: list(iteration, 200_000), end: maybe(object({ stopped: text, message: optional(text) })),
+  header, iterations: when((value) => Array.isArray(value) && value.length <= MAX_ITERATIONS),
+  end: maybe(object({ stopped: text, message: optional(text) })),
 });
 
-function order({ iterations }) {
-  const wrong = iterations.findIndex((each, index) => each.index !== index || (index && each.sync < iterations[index - 1].sync));
-  return wrong < 0 ? null : `iterations[${wrong}]`;
-}
-
-function parsed(json) {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
+async function wrongIteration(iterations) {
+  const pace = createPacer();
+  let before = 0;
+  for (const [index, each] of iterations.entries()) {
+    const wrong = iteration(each) ?? (each.index === index && each.sync >= before ? null : "");
+    if (wrong !== null) return `.iterations[${index}]${wrong}`;
+    before = each.sync;
+    await pace();
   }
+  return null;
 }
 
 // {trace}, or {problem}: one sentence.
-export function readTrace(json) {
-  const value = parsed(json);
+export async function readTrace(json) {
+  const value = await parseTrace(json);
   if (!isObject(value)) return { problem: "This file is not a trace: it holds no JSON object." };
   const schema = value.header?.schema;
   if (Number.isInteger(schema) && schema > SCHEMA) {
     return { problem: `This trace has schema ${schema}, and this page reads schema ${SCHEMA} at most: it needs a newer duoviz.` };
   }
-  const wrong = trace(value, "") ?? order(value);
-  if (wrong !== null) return { problem: `This file is not a trace that can be shown: "${wrong || "its content"}" is missing or not as it should be.` };
+  const wrong = trace(value) ?? await wrongIteration(value.iterations);
+  if (wrong !== null) return { problem: `This file is not a trace that can be shown: "${wrong.slice(1)}" is missing or not as it should be.` };
   if (!value.iterations.length) return { problem: "This trace has no iterations, so there is nothing to show." };
   return { trace: value };
 }

@@ -2,16 +2,20 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+export function setAttributes(node, attributes) {
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+}
+
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  setAttributes(node, attributes);
   node.append(...children);
   return node;
 }
 
 export function svg(tag, attributes = {}, text = null) {
   const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  setAttributes(node, attributes);
   if (text !== null) node.textContent = text;
   return node;
 }
@@ -22,6 +26,12 @@ export function section(name, heading, ...children) {
 
 export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
+}
+
+// Tells the node's width in pixels when it is first laid out and at each change. To ask for it instead would have the
+// page laid out in the middle of a frame.
+export function watchWidth(node, tell) {
+  new ResizeObserver(([entry]) => tell(Math.round(entry.contentRect.width))).observe(node);
 }
 
 export function iconButton(label, path, act) {

@@ -1,10 +1,11 @@
 // What is saved: the trace, the timeline as a Chrome trace, and a drawing as a picture that stands alone.
 
+import { setAttributes } from "./dom.js";
 import { known } from "./words.js";
 
 const PICTURE_STYLES = [
   "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity", "visibility", "display",
-  "font-family", "font-size", "font-weight", "font-style", "text-anchor", "text-decoration-line", "white-space", "unicode-bidi",
+  "font-family", "font-size", "font-weight", "font-style", "text-anchor", "paint-order", "text-decoration-line", "white-space", "unicode-bidi",
 ];
 const MAX_CANVAS = 16_000;
 const MARGIN = 8;
@@ -15,6 +16,11 @@ export function save(blob, name) {
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+// The one file that replays a trace; its texts hold no markup.
+export function replayPage([before, after], trace) {
+  return new Blob([before, JSON.stringify(trace).replaceAll("<", "\\u003c"), after], { type: "text/html" });
 }
 
 export const traceOf = ({ header, iterations, end }) => ({ header, iterations, end });
@@ -75,7 +81,7 @@ export function standaloneSvg(drawing) {
   copy.setAttribute("height", box[3]);
   copy.setAttribute("viewBox", box.join(" "));
   const paper = document.createElementNS(drawing.namespaceURI, "rect");
-  for (const [name, value] of Object.entries({ x: box[0], y: box[1], width: box[2], height: box[3], fill: backgroundOf(drawing) })) paper.setAttribute(name, value);
+  setAttributes(paper, { x: box[0], y: box[1], width: box[2], height: box[3], fill: backgroundOf(drawing) });
   copy.prepend(paper);
   return { text: new XMLSerializer().serializeToString(copy), width: box[2], height: box[3] };
 }

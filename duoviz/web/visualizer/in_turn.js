@@ -2,6 +2,8 @@
 
 import { count, fixed, known, quote } from "./words.js";
 
+const LONGEST_END = 48;
+
 // Proposals come first in `checked`, so that their parents are indices into this list too.
 const proposalsOf = (iteration) => iteration.checked.filter((node) => node.status !== "correction" && node.status !== "window");
 
@@ -31,6 +33,13 @@ function targetClause(iteration, whole) {
   return `${agreed} and ${accepted ? "then " : ""}wrote ${ownText(iteration)} instead${refused}`;
 }
 
+// How the end of the text that was found elsewhere is called; older traces do not say how long it was.
+function foundEnd({ matched }) {
+  if (!matched) return null;
+  const tokens = matched.tokens === 1 ? "token" : `${matched.tokens} tokens`;
+  return `The last ${tokens}, ${quote(matched.text, LONGEST_END)},`;
+}
+
 function draftProposed(proposals) {
   const named = proposals.filter((node) => known(node.q)).slice(0, 3).map((node) => `${fixed(node.q, 2)} for ${quote(node.text)}`);
   return `The draft proposed ${count(proposals.length, "token")} (${named.join(", ")}${proposals.length > named.length ? ", …" : ""})`;
@@ -40,12 +49,13 @@ const VERIFIED = {
   speculative: (iteration, proposals) => `${draftProposed(proposals)}; ${targetClause(iteration)}`,
   prompt_lookup(iteration, { length }) {
     const followed = length === 1 ? "one token followed there, and" : `of the ${length} tokens that followed there,`;
-    return `The end of the text stood earlier in the text; ${followed} ${targetClause(iteration)}`;
+    return `${foundEnd(iteration) ?? "The end of the text"} stood earlier in the text; ${followed} ${targetClause(iteration)}`;
   },
   rest(iteration, proposals) {
     const branches = branchCount(proposals);
     const knew = `${count(proposals.length, "token")} in ${branches} ${branches === 1 ? "branch" : "branches"}`;
-    return `The datastore knew ${knew}; ${targetClause(iteration)}`;
+    const end = foundEnd(iteration);
+    return `${end ? `${end} stood in the datastore, followed by` : "The datastore knew"} ${knew}; ${targetClause(iteration)}`;
   },
   lookahead(iteration, proposals) {
     const guesses = branchCount(proposals);

@@ -1,6 +1,6 @@
 // Puts the parts together: `mount(root, feed)` draws whatever events the feed gives.
 
-import { applyEvent, emptyState, isLive } from "./state.js";
+import { addToRun, applyEvent, emptyRun, emptyState, isLive } from "./state.js";
 import { createNumbers } from "./numbers.js";
 import { createText } from "./text.js";
 import { createTree } from "./tree.js";
@@ -10,9 +10,12 @@ import { advancePlay, createActions } from "./player.js";
 import { createTransport } from "./transport.js";
 import { listenToKeys } from "./keys.js";
 import { createLegend, createMessage } from "./legend.js";
+import { createOrigin } from "./origin.js";
 import { createFiles } from "./files.js";
 
-const EVENTS_PER_FRAME = 80;
+// Events are taken in few at a time, and of a frame's time not more than this; the rest is for drawing.
+const EVENTS_AT_ONCE = 10;
+const TAKING_MS = 6;
 
 function createHover(parts) {
   let current = -1;
@@ -25,68 +28,85 @@ function createHover(parts) {
 }
 
 function writeAttributes(root, state) {
-  root.dataset.iterations = state.iterations.length;
   root.dataset.shown = state.shown;
-  root.dataset.state = state.phase;
+  root.dataset.state = state.recorded ? "recording" : state.phase;
+  root.dataset.playing = state.playing ? "yes" : "no";
+  root.dataset.file = state.file === null ? "no" : "yes";
   root.dataset.method = state.header?.method ?? "";
   root.dataset.draft = state.header?.draft === null ? "none" : "yes";
 }
 
-export function mount(root, feed) {
-  const state = emptyState();
+// replayParts: what stands before and after a trace in the one file that replays it, from whoever knows.
+export function mount(root, feed, { replayParts = null } = {}) {
+  const [state, own] = [emptyState(), emptyRun()];
   const queue = [];
-  let frame = 0, lastTime = null, parts = [];
+  let frame = 0, lastTime = null, parts = [], showsFile = false;
 
   const redraw = () => { frame ||= requestAnimationFrame(draw); };
   const takeEvents = () => {
-    for (const event of queue.splice(0, EVENTS_PER_FRAME)) {
-      if (event.type === "reset") timeline.view.auto = true;
-      applyEvent(state, event);
+    const end = performance.now() + TAKING_MS;
+    while (queue.length && performance.now() < end) {
+      for (const event of queue.splice(0, EVENTS_AT_ONCE)) {
+        if (event.type === "reset") timeline.view.auto = true;
+        applyEvent(state, event);
+      }
+      text.grow();
     }
   };
   const draw = (time) => {
     frame = 0;
+    const isComing = queue.length > 0;
     takeEvents();
     if (state.playing) advancePlay(state, lastTime === null ? 0 : (time - lastTime) / 1000);
     lastTime = state.playing ? time : null;
+    root.dataset.iterations = state.iterations.length;
+    // Of a file, the text alone is laid out as it comes, and the rest drawn at its end: nobody could follow it.
+    if (state.file !== null && isComing) return redraw();
     writeAttributes(root, state);
     for (const part of parts) part.draw();
+    // What is scrolled is laid out for it: after all that changes the layout, so that this happens once.
+    for (const part of parts) part.settle?.();
     if (queue.length || state.playing) redraw();
   };
 
-  const take = (event) => {
-    queue.push(event);
+  const show = (events, file) => {
+    showsFile = file;
+    for (const event of events) queue.push(event);
     redraw();
+  };
+  // While a file is shown, a run that goes on is kept.
+  const hear = (event) => {
+    addToRun(own, event);
+    if (event.type === "reset" || !showsFile) show([event], false);
   };
 
   const actions = createActions(state, redraw, () => { timeline.view.auto = true; });
   const context = { state, actions, redraw, choose: actions.choose, hover: createHover(() => parts) };
   const timeline = createTimeline(context);
+  const text = createText(context);
   const tree = createTree(context);
   const files = createFiles({
-    root, state, drawings: { tree: tree.drawing, timeline: timeline.drawing },
-    isBusy: () => isLive(state) || queue.length > 0, replay: (events) => events.forEach(take),
+    root, state, drawings: { tree: tree.drawing, timeline: timeline.drawing }, replayParts,
+    own, isBusy: () => isLive(state) || queue.length > 0, showFile: (events) => show(events, true), showOwn: (events) => show(events, false),
   });
-  parts = [createMessage(context), createNumbers(context), createTransport(context), createText(context),
-    tree, timeline, createCharts(context), files, createLegend(context)];
+  parts = [createOrigin(context), createMessage(context), createNumbers(context), text, createTransport(context), tree,
+    timeline, createCharts(context), files, createLegend(context)];
   root.classList.add("dv");
   root.tabIndex = 0;
   root.replaceChildren(...parts.map((part) => part.node));
   const stopKeys = listenToKeys(root, actions);
-  const sizes = new ResizeObserver(redraw);
-  sizes.observe(root);
-  const unsubscribe = feed.subscribe(take);
+  const unsubscribe = feed.subscribe(hear);
+  root.dataset.iterations = 0;
   writeAttributes(root, state);
   redraw();
 
   const destroy = () => {
     unsubscribe?.();
-    sizes.disconnect();
     stopKeys();
     files.stop();
     cancelAnimationFrame(frame);
     root.replaceChildren();
     root.classList.remove("dv");
   };
-  return { destroy, show: actions.choose, state };
+  return { destroy, show: actions.choose, state, run: own };
 }

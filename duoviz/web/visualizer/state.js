@@ -1,5 +1,7 @@
 // What the page knows of a run, and what each event adds to it.
 
+import { addSpans, emptyLanes } from "./busy.js";
+
 const STOPPED = {
   eos: "Finished: the target ended its answer.",
   length: "Finished: the limit on new tokens was reached.",
@@ -8,12 +10,14 @@ const STOPPED = {
   time: "Stopped: the time for a run was over.",
   error: "The run failed.",
 };
+const LOST = "The connection to the server was lost";
 
 export const beginOf = (iteration) => Math.min(iteration.target.start, iteration.draft[0]?.start ?? Infinity);
 
 export const emptyState = () => ({
-  epoch: 0, phase: "empty", message: "", file: null, header: null, iterations: [], totals: [], tails: [],
+  epoch: 0, phase: "empty", message: "", file: null, header: null, iterations: [], lanes: emptyLanes(), totals: [], tails: [],
   end: null, metrics: null, shown: -1, follow: true, playing: false, speed: 1, clock: 0,
+  recorded: false, hold: null,
 });
 
 // Whether a run is going on; a trace from a file is not, however long it takes to show.
@@ -22,22 +26,16 @@ export const isLive = (state) => state.phase === "running" && !state.file;
 // How many tokens the run had written before this iteration.
 export const tokensBefore = (state, position) => state.totals[position - 1]?.tokens ?? 0;
 
-function overlapOf({ target, draft }) {
-  let both = 0;
-  for (const step of draft) both += Math.max(0, Math.min(step.end, target.end) - Math.max(step.start, target.start));
-  return both;
-}
-
 // Running sums up to each iteration, so that any one can be shown without going through all before it.
 function addIteration(state, iteration) {
-  const before = state.totals.at(-1) ?? { tokens: 0, forwards: 0, tested: 0, accepted: 0, overlap: 0, ttft: null };
+  const before = state.totals.at(-1) ?? { tokens: 0, forwards: 0, tested: 0, accepted: 0, both: 0, ttft: null };
   const tokens = before.tokens + iteration.committed.length;
   state.totals.push({
     tokens,
     forwards: before.forwards + 1,
     tested: before.tested + iteration.verdict.tested,
     accepted: before.accepted + iteration.verdict.accepted,
-    overlap: before.overlap + overlapOf(iteration),
+    both: before.both + addSpans(state.lanes, iteration, state.iterations.length),
     ttft: before.ttft ?? (tokens ? iteration.sync : null),
   });
   const text = iteration.committed.map((token) => token.text).join("");
@@ -47,9 +45,17 @@ function addIteration(state, iteration) {
   state.iterations.push(iteration);
 }
 
+function setConnection(state, lost) {
+  const kept = state.iterations.length > 0;
+  if (lost && isLive(state)) Object.assign(state, { phase: "lost", message: kept ? `${LOST}; what came before is kept.` : `${LOST}.` });
+  else if (!lost && state.phase === "lost") Object.assign(state, { phase: "running", message: kept ? "Running." : "" });
+}
+
 export function applyEvent(state, event) {
   if (event.type === "reset") {
-    Object.assign(state, emptyState(), { epoch: state.epoch + 1, phase: "running", speed: state.speed, file: event.file ?? null });
+    const speed = state.recorded ? 1 : state.speed;
+    const { file = null, recorded = false } = event;
+    Object.assign(state, emptyState(), { epoch: state.epoch + 1, phase: "running", speed, file, recorded });
   } else if (event.type === "status") {
     state.message = event.text;
   } else if (event.type === "header") {
@@ -57,20 +63,40 @@ export function applyEvent(state, event) {
   } else if (event.type === "iteration") {
     addIteration(state, event.iteration);
     Object.assign(state, { phase: "running", message: state.file ? "Loading." : "Running." });
-    if (state.follow) state.shown = state.iterations.length - 1;
+    if (state.follow) {
+      state.shown = state.iterations.length - 1;
+      state.follow = state.shown !== state.hold;
+    }
   } else if (event.type === "end") {
     const message = event.end?.message ?? STOPPED[event.end?.stopped] ?? "The trace ends before its run did.";
     const phase = event.end?.stopped === "error" ? "error" : "done";
     Object.assign(state, { phase, message, end: event.end ?? null, metrics: event.metrics ?? null });
   } else if (event.type === "error") {
     Object.assign(state, { phase: "error", message: event.message });
+  } else if (event.type === "connection") {
+    setConnection(state, event.lost);
+  } else if (event.type === "hold") {
+    state.hold = event.iteration;
+  } else if (event.type === "play") {
+    Object.assign(state, { playing: true, follow: false, speed: event.speed, clock: beginOf(state.iterations[state.shown]) });
   }
 }
 
-// The events that give a trace again.
-export function eventsOf({ header, iterations, end, metrics }, file = null) {
+// A run as its feed tells it, whatever is shown; `file`: the name of the recording that the feed tells instead.
+export const emptyRun = () => ({ file: null, header: null, iterations: [], end: null, metrics: null, lost: false });
+
+export function addToRun(run, event) {
+  if (event.type === "reset") Object.assign(run, emptyRun(), { file: event.file ?? null });
+  else if (event.type === "header") run.header = event.header;
+  else if (event.type === "iteration") run.iterations.push(event.iteration);
+  else if (event.type === "end") Object.assign(run, { end: event.end, metrics: event.metrics });
+  else if (event.type === "connection") run.lost = event.lost;
+}
+
+// The events that show a trace again; `last` is what is told after its iterations.
+export function eventsOf({ header, iterations, end, metrics }, file = null, last = { type: "end", end, metrics }) {
   const told = iterations.map((iteration) => ({ type: "iteration", iteration }));
-  return [{ type: "reset", file }, { type: "header", header }, ...told, { type: "end", end, metrics }];
+  return [{ type: "reset", file }, { type: "header", header }, ...told, last];
 }
 
 export function runningNumbers(state, position) {
@@ -81,7 +107,7 @@ export function runningNumbers(state, position) {
     tps: sync > 0 ? sums.tokens / sync : null,
     tau: sums.tokens / sums.forwards,
     acceptance: sums.tested ? sums.accepted / sums.tested : null,
-    overlap: state.header?.can_overlap && sync > 0 ? sums.overlap / sync : null,
+    overlap: state.header?.can_overlap && sync > 0 ? sums.both / sync : null,
     ttft: sums.ttft,
   };
 }

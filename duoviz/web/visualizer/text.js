@@ -29,9 +29,9 @@ function tokenSpan(token, position, nodes) {
 // paragraph and not the whole text.
 function createFlow(box) {
   let groups = [], paragraph = null;
-  const openGroup = (position) => {
+  const openGroup = (position, isLater) => {
     if (!paragraph) box.append((paragraph = el("div", { class: "dv-paragraph" })));
-    const group = el("span", { class: "dv-group dv-later", "data-group": position });
+    const group = el("span", { class: isLater ? "dv-group dv-later" : "dv-group", "data-group": position });
     paragraph.append(group);
     groups[position].push(group);
     return group;
@@ -44,12 +44,12 @@ function createFlow(box) {
       [groups, paragraph] = [[], null];
       box.replaceChildren();
     },
-    append(iteration) {
+    append(iteration, isLater) {
       const position = groups.push([]) - 1;
       const nodes = iteration.checked.concat(iteration.drafted);
       let group = null;
       for (const token of iteration.committed) {
-        group ??= openGroup(position);
+        group ??= openGroup(position, isLater);
         group.append(tokenSpan(token, position, nodes));
         if (token.text.endsWith("\n")) paragraph = group = null;
       }
@@ -64,9 +64,20 @@ function scrollInto(box, node) {
 }
 
 export function createText({ state, choose }) {
-  const box = el("div", { class: "dv-text-box", tabindex: "-1" });
+  const box = el("div", { class: "dv-text-box", tabindex: "0", role: "group", "aria-label": "Text" });
   const flow = createFlow(box);
-  let epoch = state.epoch, lit = -1, outlined = -1;
+  let epoch = state.epoch, lit = -1, outlined = -1, isScrolled = true;
+  // The next iterations' tokens. A long trace comes in over many frames: see `takeEvents`.
+  const grow = () => {
+    if (epoch !== state.epoch) {
+      flow.clear();
+      [epoch, lit, outlined] = [state.epoch, -1, -1];
+    }
+    for (let position = flow.size(); position < state.iterations.length; position++) {
+      flow.append(state.iterations[position], position > state.shown);
+      if (lit === position - 1 && position <= state.shown) lit = position;
+    }
+  };
   box.addEventListener("click", (event) => {
     const token = event.target.closest(".dv-token");
     if (token) choose(Number(token.dataset.iteration));
@@ -74,19 +85,19 @@ export function createText({ state, choose }) {
   return {
     node: section("text", "Text", box),
     highlight: (position, on) => flow.mark(position, "dv-lit", on),
+    grow,
     draw() {
-      if (epoch !== state.epoch) {
-        flow.clear();
-        [epoch, lit, outlined] = [state.epoch, -1, -1];
-      }
-      while (flow.size() < state.iterations.length) flow.append(state.iterations[flow.size()]);
+      grow();
       while (lit < state.shown) flow.mark(++lit, "dv-later", false);
       while (lit > state.shown) flow.mark(lit--, "dv-later", true);
       if (outlined === state.shown) return;
       flow.mark(outlined, "dv-shown", false);
       flow.mark(state.shown, "dv-shown", true);
-      outlined = state.shown;
-      if (flow.of(outlined).length) scrollInto(box, flow.of(outlined).at(-1));
+      [outlined, isScrolled] = [state.shown, false];
+    },
+    settle() {
+      if (!isScrolled && flow.of(outlined).length) scrollInto(box, flow.of(outlined).at(-1));
+      isScrolled = true;
     },
   };
 }

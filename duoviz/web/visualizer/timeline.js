@@ -1,8 +1,10 @@
 // The timeline: two lanes on one clock.
 
-import { el, section, svg, textButton } from "./dom.js";
+import { el, section, setText, svg, textButton, watchWidth } from "./dom.js";
 import { addPointer, addTimelineKeys, createView, ITERATIONS_IN_VIEW } from "./view.js";
-import { drawLanes, hatchPattern } from "./lanes.js";
+import { drawLanes, hatchPattern, placeBand, placePlayhead } from "./lanes.js";
+import { busyBetween } from "./busy.js";
+import { duration, percent } from "./words.js";
 
 function timelineTools(state, view, redraw) {
   const near = textButton(`${ITERATIONS_IN_VIEW} iterations`, () => {
@@ -14,36 +16,76 @@ function timelineTools(state, view, redraw) {
   return el("div", { class: "dv-tools" }, near, whole, el("span", { class: "dv-hint" }, "wheel or W S: zoom · drag or A D: move · hatched: idle"));
 }
 
+// What part of the time in view both lanes are busy, and each is idle. On one core the lanes take turns, whatever they show.
+function sharesInView(state, view) {
+  const [from, to] = [Math.max(0, view.start), Math.min(view.end, state.iterations.at(-1).sync)];
+  const busy = busyBetween(state.lanes, from, to);
+  const isAlone = state.header?.draft === null;
+  const takesTurns = state.header?.method === "duodecoding" && !state.header.can_overlap;
+  return {
+    from, to, target: 1 - busy.target / (to - from), draft: isAlone ? null : 1 - busy.draft / (to - from),
+    overlap: isAlone || takesTurns ? null : busy.both / (to - from),
+  };
+}
+
+function createShares(state, view) {
+  const span = el("span");
+  const values = {};
+  const node = el("p", { class: "dv-shares" }, span);
+  for (const [name, label] of [["overlap", "overlap "], ["target", "target idle "], ["draft", "draft idle "]]) {
+    values[name] = el("b", { "data-share": name });
+    node.append(el("span", {}, label, values[name]));
+  }
+  return {
+    node,
+    draw() {
+      const shares = sharesInView(state, view);
+      setText(span, `In view, ${duration(shares.to - shares.from)}:`);
+      for (const [name, value] of Object.entries(values)) {
+        value.parentElement.hidden = shares[name] === null;
+        setText(value, percent(shares[name]));
+      }
+      Object.assign(node.dataset, { from: shares.from, to: shares.to });
+    },
+  };
+}
+
 export function createTimeline({ state, choose, redraw, hover }) {
   // Each visualizer's own: a pattern of one that is hidden would draw nothing.
   const hatch = `dv-hatch-${Math.random().toString(36).slice(2)}`;
   const drawing = svg("svg", { class: "dv-timeline-drawing", tabindex: "0", role: "img", "aria-label": "Timeline: W and S zoom, A and D move" });
-  const layer = svg("g");
+  const [band, layer] = [svg("rect", { class: "dv-band" }), svg("g")];
   const playhead = svg("line", { class: "dv-playhead", y1: 10, y2: "100%" });
-  drawing.append(hatchPattern(hatch), layer, playhead);
+  drawing.append(hatchPattern(hatch), band, layer, playhead);
   const view = createView(state);
+  const shares = createShares(state, view);
   addPointer(drawing, view, { redraw, choose, hover });
   addTimelineKeys(drawing, view, redraw);
-  let drawn = "", followed = "";
+  let width = 0, drawn = "", followed = "";
+  watchWidth(drawing, (now) => {
+    width = now;
+    redraw();
+  });
   return {
-    node: section("timeline", "Timeline", drawing, timelineTools(state, view, redraw)),
+    node: section("timeline", "Timeline", drawing, shares.node, timelineTools(state, view, redraw)),
     view,
     drawing,
     highlight: (position, on) => layer.querySelectorAll(`.dv-bar[data-iteration="${position}"]`).forEach((bar) => bar.classList.toggle("dv-lit", on)),
     draw() {
-      const width = drawing.clientWidth;
       if (!state.iterations.length) layer.replaceChildren();
       if (!state.iterations.length || !width) return;
       const place = `${state.epoch} ${state.shown} ${state.follow} ${view.auto}`;
       if (place !== followed) view.follow();
       followed = place;
-      const key = `${place} ${state.iterations.length} ${width} ${view.start} ${view.end} ${Boolean(state.header)}`;
-      if (key !== drawn) drawLanes(drawing, layer, { state, view, width, hatch });
+      const seen = { state, view, width, hatch };
+      const key = `${state.epoch} ${state.iterations.length} ${width} ${view.start} ${view.end} ${Boolean(state.header)}`;
+      if (key !== drawn) {
+        drawLanes(drawing, layer, seen);
+        shares.draw();
+      }
       drawn = key;
-      const x = ((state.clock - view.start) / (view.end - view.start)) * width;
-      playhead.setAttribute("visibility", state.playing && x >= 0 && x <= width ? "visible" : "hidden");
-      playhead.setAttribute("x1", x);
-      playhead.setAttribute("x2", x);
+      placeBand(band, seen);
+      placePlayhead(playhead, seen);
     },
   };
 }

@@ -5,7 +5,7 @@ import { sentence } from "./sentence.js";
 import { isLive, tokensBefore } from "./state.js";
 import { isMoving, SPEEDS } from "./player.js";
 
-const ICONS = {
+export const ICONS = {
   first: "M3 3h2v10H3zM13 3v10L6 8z", back: "M10 3 5 8l5 5 1.4-1.4L7.8 8l3.6-3.6z", play: "M4 2v12l10-6z",
   pause: "M4 3h3v10H4zM9 3h3v10H9z", forward: "M6 3l5 5-5 5-1.4-1.4L8.2 8 4.6 4.4z", last: "M11 3h2v10h-2zM3 3v10l7-5z",
 };

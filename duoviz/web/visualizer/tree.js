@@ -7,6 +7,7 @@ import { createCandidates } from "./candidates.js";
 
 const CAPTION_WIDTH = 110;
 const KEY_SCROLL = 80;
+const POINT_HINT = "Point at a token, or press W and S in the tree, to see how probable it was.";
 const CHECKED_CAPTIONS = {
   speculative: "drafted, then checked",
   prompt_lookup: "stood earlier in the text, now checked",
@@ -32,13 +33,14 @@ function edgePath(item, nodes) {
   return edge;
 }
 
-function nodeTitle({ text, id, q, p, count: seen, status, source }) {
-  if (status === "window") return `${quote(text)} · id ${id}\nwindow: a guess in the making, not verified`;
-  const facts = [`${quote(text)} · id ${id}`, `${status}, ${sourceWords(source)}`];
+function nodeFacts({ text, id, q, p, count: seen, status, source }) {
+  const named = `${quote(text)} · id ${id}`;
+  if (status === "window") return [named, "window: a guess in the making, not verified"];
+  const facts = [named, `${status}, ${sourceWords(source)}`];
   if (known(q)) facts.push(`q (draft) ${fixed(q, 3)}`);
   if (known(seen)) facts.push(`stood there ${count(seen, "time")} in the datastore`);
   facts.push(known(p) ? `p (target) ${fixed(p, 3)}` : "not tested by the target");
-  return facts.join("\n");
+  return facts;
 }
 
 function nodeGroup(item) {
@@ -48,7 +50,7 @@ function nodeGroup(item) {
   group.append(svg("rect", { y: -11, width: item.width, height: 22, rx: 6 }), svg("text", { class: "dv-label", x: 9, y: 4 }, item.label));
   if (!node) return group;
   if (countLabel(node)) group.append(svg("text", { class: "dv-count", x: item.width - 21, y: 4, "text-anchor": "end" }, countLabel(node).trim()));
-  group.append(svg("text", { class: "dv-mark", x: item.width - 8, y: 4, "text-anchor": "end" }, MARKS[node.status] ?? ""), svg("title", {}, nodeTitle(node)));
+  group.append(svg("text", { class: "dv-mark", x: item.width - 8, y: 4, "text-anchor": "end" }, MARKS[node.status] ?? ""), svg("title", {}, nodeFacts(node).join("\n")));
   return group;
 }
 
@@ -72,25 +74,55 @@ function scrollToResult(box, items, iteration, splitLeft) {
   box.scrollTop = Math.max(0, y - 0.6 * box.clientHeight);
 }
 
-function createBox(drawing) {
-  const label = "Tree of proposed tokens: A and D scroll it sideways, the arrows up and down";
+function createBox(drawing, goTo) {
+  const label = "Tree of proposed tokens: W and S go through the tokens, A and D scroll sideways, the arrows up and down";
   const box = el("div", { class: "dv-tree-box", tabindex: "0", role: "group", "aria-label": label }, drawing);
+  const scroll = (by) => { box.scrollLeft += by; };
+  const acts = { w: () => goTo(-1), s: () => goTo(1), a: () => scroll(-KEY_SCROLL), d: () => scroll(KEY_SCROLL) };
   box.addEventListener("keydown", (event) => {
-    const by = { a: -KEY_SCROLL, d: KEY_SCROLL }[event.key.toLowerCase()];
-    if (by && !event.ctrlKey && !event.metaKey && !event.altKey) box.scrollLeft += by;
+    if (!event.ctrlKey && !event.metaKey && !event.altKey) acts[event.key.toLowerCase()]?.();
   });
   return box;
+}
+
+// The facts of the token that is pointed at, by a pointer, a finger or keys.
+function createPointing(drawing) {
+  const node = el("p", { class: "dv-note dv-facts", role: "status" });
+  let groups = [], at = -1;
+  const point = (index) => {
+    groups[at]?.classList.remove("dv-pointed");
+    at = index;
+    groups[at]?.classList.add("dv-pointed");
+    setText(node, groups[at]?.querySelector("title").textContent.replaceAll("\n", " · ") ?? POINT_HINT);
+  };
+  drawing.addEventListener("pointerover", (event) => {
+    const over = groups.indexOf(event.target.closest(".dv-node"));
+    if (over >= 0) point(over);
+  });
+  return {
+    node,
+    begin() {
+      groups = [...drawing.querySelectorAll(".dv-node")];
+      point(-1);
+    },
+    // To the token so many places on; the group that is it.
+    goTo(by) {
+      point(Math.min(groups.length - 1, Math.max(0, at + by)));
+      return groups[at];
+    },
+  };
 }
 
 const undrawn = (nodes) => Math.max(0, nodes.length - MAX_TREE_NODES);
 
 export function createTree({ state }) {
   const drawing = svg("svg", { class: "dv-tree-drawing", role: "img" });
-  const box = createBox(drawing);
+  const pointing = createPointing(drawing);
+  const box = createBox(drawing, (by) => pointing.goTo(by)?.scrollIntoView({ block: "nearest", inline: "nearest" }));
   const note = el("p", { class: "dv-note" });
   const candidates = createCandidates();
-  const body = el("div", { class: "dv-tree-body" }, el("div", { class: "dv-tree-side" }, box, note), candidates.node);
-  let drawn = null, epoch = state.epoch, tallest = 0;
+  const body = el("div", { class: "dv-tree-body" }, el("div", { class: "dv-tree-side" }, box, pointing.node, note), candidates.node);
+  let drawn = null, epoch = state.epoch, tallest = 0, scroll = null;
   // What stands below should not jump from one iteration to the next.
   const keepHeight = (height) => {
     tallest = Math.max(epoch === state.epoch ? tallest : 0, height);
@@ -107,7 +139,8 @@ export function createTree({ state }) {
     drawing.setAttribute("aria-label", `Tree of iteration ${state.shown}`);
     const edges = tree.items.filter((item) => item.from).map((item) => edgePath(item, iteration[item.list]));
     drawing.replaceChildren(...treeCaptions(iteration, state.header?.method, places, tree.split), ...edges, ...tree.items.map(nodeGroup));
-    scrollToResult(box, tree.items, iteration, splitLeft);
+    pointing.begin();
+    scroll = () => scrollToResult(box, tree.items, iteration, splitLeft);
     const missing = undrawn(iteration.checked) + undrawn(iteration.drafted);
     setText(note, missing ? `${missing} more tokens are not drawn.` : "");
   };
@@ -122,6 +155,10 @@ export function createTree({ state }) {
       candidates.draw(iteration);
       if (iteration) redraw(iteration);
       else drawing.replaceChildren();
+    },
+    settle() {
+      scroll?.();
+      scroll = null;
     },
   };
 }

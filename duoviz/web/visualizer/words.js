@@ -20,9 +20,9 @@ export function clip(text, length) {
 
 export const tokenLabel = (text) => clip(visible(String(text).slice(0, 200)).replace(/ /g, "␣"), 12) || "∅";
 
-export function quote(text) {
+export function quote(text, length = 24) {
   const shown = String(text).slice(0, 200);
-  const word = clip(visible(shown.trim() ? shown.replace(/^ +| +$/g, "") : shown.replace(/ /g, "␣")), 24);
+  const word = clip(visible(shown.trim() ? shown.replace(/^ +| +$/g, "") : shown.replace(/ /g, "␣")), length);
   const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(word);
   return rightToLeft ? `"\u2068${word}\u2069"` : `"${word}"`;
 }

@@ -1,0 +1,167 @@
+"""What the runs of a comparison come to: a table, the agreement of their texts, and the reasons."""
+
+from collections.abc import Iterable, Sequence
+from statistics import median, median_low
+
+from duoviz.decoding.rounding import delta_of, readings
+from duoviz.models.pairs import Pair
+from duoviz.runner import Lane, target_on
+from duoviz.trace.agreement import agreement, first_difference, sentence, worst
+from duoviz.trace.explanation import explain
+
+
+def baseline(rows: Sequence[dict], cores: str) -> list[dict]:
+    """The rows of vanilla on all cores or on the target's."""
+    return [row for row in rows if row["settings"]["method"] == "vanilla" and row["cores"] == cores]
+
+
+def table(rows: Sequence[dict]) -> list[dict]:
+    """Medians over the rows of each method, with the lowest and the highest tokens a second.
+
+    phi, phi_same_cores: over vanilla on all cores and on the target's, medians of ratios within a
+    round; None where that baseline was not run. same_text: in how many rounds it wrote the tokens of
+    vanilla on all cores.
+    """
+    lanes: dict[tuple[str, str], list[dict]] = {}
+    for row in rows:
+        lanes.setdefault((row["method"], row["cores"]), []).append(row)
+    everything = baseline(rows, "all")
+    return [
+        {
+            "method": method,
+            "cores": cores,
+            "runs": len(mine),
+            **{name: middle(row["metrics"][name] for row in mine) for name in ("tps", "ttft", "tau", "acceptance")},
+            "tps_lowest": lowest(row["metrics"]["tps"] for row in mine),
+            "tps_highest": highest(row["metrics"]["tps"] for row in mine),
+            "tokens": middle(row["metrics"]["new_tokens"] for row in mine),
+            "seconds": middle(row["metrics"]["wall"] for row in mine),
+            "phi": speed_up(mine, everything),
+            "phi_same_cores": speed_up(mine, baseline(rows, "target")),
+            "same_text": sum(row["token_ids"] == base["token_ids"] for row, base in rounds(mine, everything)),
+        }
+        for (method, cores), mine in lanes.items()
+    ]
+
+
+def present(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
+
+
+def middle(values: Iterable[float | None]) -> float | None:
+    return median(known) if (known := present(values)) else None
+
+
+def lowest(values: Iterable[float | None]) -> float | None:
+    return min(present(values), default=None)
+
+
+def highest(values: Iterable[float | None]) -> float | None:
+    return max(present(values), default=None)
+
+
+def rounds(rows: Sequence[dict], others: Sequence[dict]) -> list[tuple[dict, dict]]:
+    """The rows that have another of the same prompt and repeat, with it."""
+    found = {(row["prompt"], row["repeat"]): row for row in reversed(others)}
+    return [(row, found[key]) for row in rows if (key := (row["prompt"], row["repeat"])) in found]
+
+
+def speed_up(rows: Sequence[dict], baseline: Sequence[dict]) -> float | None:
+    """Median of the ratios of tokens a second within a round."""
+    pairs = [(row["metrics"]["tps"], base["metrics"]["tps"]) for row, base in rounds(rows, baseline)]
+    return middle(mine / theirs if mine and theirs else None for mine, theirs in pairs)
+
+
+def rounding_delta(pair: Pair, ids: list[int]) -> float:
+    """δ of the pair on this machine, over both shares of the cores; measured once, on a text of the target's."""
+    if "delta" not in pair.resources:
+        found = []
+        for cores in {pair.cores.all, pair.cores.target}:
+            with target_on(pair, cores):
+                found += readings(pair.target, ids)
+        pair.resources["delta"] = delta_of(found, pair.target.precision)
+    return pair.resources["delta"]
+
+
+def agreed(pair: Pair, first: dict, second: dict) -> dict:
+    """Whether two rows of a round wrote the same text (see `trace.agreement`); δ is measured where they differ."""
+    traces = first["trace"], second["trace"]
+    delta = 0.0
+    if first_difference(*traces) is not None:
+        ids = pair.encode(first["prompt"], raw=first["settings"]["raw"])
+        delta = rounding_delta(pair, ids + first["token_ids"])
+    return agreement(*traces, delta)
+
+
+def against_vanilla(pair: Pair, rows: Sequence[dict]) -> list[dict]:
+    """The agreement of each row with vanilla on all cores in its round, under the row's method, cores and round."""
+    others = [row for row in rows if (row["settings"]["method"], row["cores"]) != ("vanilla", "all")]
+    return [
+        {name: row[name] for name in ("method", "cores", "prompt", "repeat")} | agreed(pair, base, row)
+        for row, base in rounds(others, baseline(rows, "all"))
+    ]
+
+
+def outcome(pair: Pair, lanes: Sequence[Lane], rows: Sequence[dict], errors: dict[str, str]) -> dict:
+    """What a race on one prompt came to, as JSON: lanes, baselines of φ, verdict and sentences.
+
+    lanes: the two sides first. errors: of the lanes that could not run.
+    """
+    mine = [[row for row in rows if row["method"] == lane.name] for lane in lanes]
+    lines = {line["method"]: line for line in table(rows)}
+    found = [agreed(pair, *each) for each in rounds(*mine[:2])]
+    verdict = worst(found) if found else None
+    sides = [shown_row(each) for each in mine[:2]]
+    names = [lane.name for lane in lanes[:2]]
+    return {
+        "lanes": [
+            {
+                "name": lane.name,
+                "error": errors.get(lane.name),
+                "figures": lines.get(lane.name),
+                **shown_run(shown_row(each)),
+            }
+            for lane, each in zip(lanes, mine, strict=True)
+        ],
+        "baselines": {cores: baseline_of(rows, lines, cores) for cores in ("all", "target")},
+        "verdict": verdict and verdict | {"sentence": sentence(verdict)},
+        "sentences": explain(names, [row["trace"] for row in sides]) if all(sides) else [],
+    }
+
+
+def reasons(rows: Sequence[dict]) -> dict[str, list[str]]:
+    """For each method, on one prompt, why its speed is not that of vanilla on all cores."""
+    base = shown_row(baseline(rows, "all"))
+    methods = dict.fromkeys(row["method"] for row in rows if row["settings"]["method"] != "vanilla")
+    shown = {method: shown_row([row for row in rows if row["method"] == method]) for method in methods}
+    return {
+        method: explain(("vanilla", method), (base["trace"], row["trace"]))
+        for method, row in shown.items()
+        if base and row
+    }
+
+
+def shown_row(rows: Sequence[dict]) -> dict | None:
+    """The row that stands for its lane: the one of median speed, of an even number the slower one."""
+    finished = [row for row in rows if row["metrics"]["tps"] is not None]
+    if not finished:
+        return None
+    speed = median_low(row["metrics"]["tps"] for row in finished)
+    return next(row for row in finished if row["metrics"]["tps"] == speed)
+
+
+def shown_run(row: dict | None) -> dict:
+    """Which repeat stands for a lane, where it ran, and its summary; nothing where it wrote nothing."""
+    if row is None:
+        return {"repeat": None, "device": None, "summary": None}
+    summary = {name: row[name] for name in ("text", "token_ids", "stopped", "settings", "metrics")}
+    return {"repeat": row["repeat"], "device": row["trace"]["header"]["target"]["device"], "summary": summary}
+
+
+def baseline_of(rows: Sequence[dict], lines: dict[str, dict], cores: str) -> dict | None:
+    """A baseline of φ: which lane it is, where it ran and its tokens a second; None where it did not run."""
+    row = shown_row(baseline(rows, cores))
+    if row is None:
+        return None
+    device = row["trace"]["header"]["target"]["device"]
+    return {"lane": row["method"], "device": device, "tps": lines[row["method"]]["tps"]}

@@ -1,0 +1,39 @@
+"""How far rounding moves a logit: the same text computed in forwards of different row counts."""
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+
+from duoviz.models.language_model import LanguageModel
+
+LARGEST_DELTA = 1e-3
+# The last tokens of a text this long are computed again, in forwards of these row counts.
+LENGTH, AGAIN = 48, 16
+ROW_COUNTS = (1, 2, 4, 8, 16)
+
+
+def readings(model: LanguageModel, ids: list[int]) -> Iterable[Tensor]:
+    """The logits [16, vocab] after the last tokens of one text, once for each row count.
+
+    ids: any text of the model's; it is repeated or cut to the length needed.
+    """
+    text = (ids * (LENGTH // len(ids) + 1))[:LENGTH]
+    model.crop(0)
+    model.forward(text[:-AGAIN], rows=[0])
+    for rows in ROW_COUNTS:
+        model.crop(LENGTH - AGAIN)
+        starts = range(LENGTH - AGAIN, LENGTH, rows)
+        yield torch.cat([model.forward(text[start : start + rows]) for start in starts]).cpu()
+    model.crop(0)
+
+
+def delta_of(logits: Iterable[Tensor], precision: str) -> float:
+    """δ: four times the largest difference between two readings of the same logits.
+
+    At most 1e-3, beyond which a difference is no rounding of float32; a 16-bit model's rounding is as
+    large as it is.
+    """
+    stacked = torch.stack(list(logits))
+    largest = 4 * float((stacked.amax(dim=0) - stacked.amin(dim=0)).max())
+    return min(largest, LARGEST_DELTA) if precision.startswith("float") else largest

@@ -1,0 +1,195 @@
+"""A run of the Lab: what its folder does not hold yet is measured and written there, answer after answer."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from duoviz import runner
+from duoviz.decoding.iteration import Stopped
+from duoviz.decoding.rounding import delta_of, readings
+from duoviz.lab.environment import environment
+from duoviz.lab.equality import VERDICTS, judge
+from duoviz.lab.forwards import QUICK_LENGTH, QUICK_REPEATS, REPEATS, TOKENS, lengths, measure_forwards
+from duoviz.lab.plan import DUO, LABELS, SPS, VANILLA, Plan
+from duoviz.lab.results import Folder
+from duoviz.lab.rows import Row, answer_row, failed_row, key
+from duoviz.lab.tasks import Question, task_name
+from duoviz.models.pairs import Pair
+from duoviz.runner import Lane
+
+WARMUP = "Name three colours of the rainbow."
+
+
+class Progress(NamedTuple):
+    """How far a run is: answers of all, seconds left (None while nothing is known), and what was just done."""
+
+    done: int
+    total: int
+    left: float | None
+    text: str
+
+    @property
+    def words(self) -> str:
+        """How far it is, for a reader."""
+        if not self.total:
+            return "Preparing"
+        minutes = None if self.left is None else round(self.left / 60)
+        rest = "" if minutes is None else ", less than a minute left" if minutes < 1 else f", about {minutes} min left"
+        return f"{self.done} of {self.total} answers{rest if self.done < self.total else ''}"
+
+
+class Job(NamedTuple):
+    """One answer to be made."""
+
+    repeat: int
+    question: Question
+    lane: Lane
+
+    @property
+    def key(self) -> tuple:
+        return self.lane.name, self.question.id, self.repeat
+
+    @property
+    def tokens(self) -> int:
+        return self.lane.settings.max_new_tokens * len(self.question.turns)
+
+    @property
+    def label(self) -> str:
+        return f"{LABELS[self.lane.name]}, {task_name(self.question.task)} {self.question.id}"
+
+
+class Clock:
+    """How long the answers to come will take, from those there are: each lane's seconds a token allowed."""
+
+    def __init__(self):
+        self.seconds: dict[str, float] = {}
+        self.tokens: dict[str, int] = {}
+
+    def see(self, row: Row) -> None:
+        lane, answer = row["model_id"], row["choices"][0]
+        self.seconds[lane] = self.seconds.get(lane, 0.0) + sum(answer["wall_time"])
+        allowed = row["settings"]["max_new_tokens"] * len(answer["turns"])
+        self.tokens[lane] = self.tokens.get(lane, 0) + allowed
+
+    def left(self, jobs: Sequence[Job]) -> float | None:
+        """Seconds for these; None before the first answer. A lane without one counts as the mean of the others."""
+        if not self.tokens:
+            return None
+        mean = sum(self.seconds.values()) / sum(self.tokens.values())
+        rates = {lane: self.seconds[lane] / self.tokens[lane] for lane in self.tokens}
+        return sum(rates.get(job.lane.name, mean) * job.tokens for job in jobs)
+
+
+def bench(pair: Pair, plan: Plan, folder: Folder, *, stopped: Callable[[], bool] = bool) -> Iterator[Progress]:
+    """Measure what the plan asks for and the folder does not hold.
+
+    Ends early where `stopped` says so, also in the middle of an answer; an answer that was cut is not
+    written. What goes wrong in one answer is written as failed. Raises LabError, and DraftDied where
+    the draft does not start.
+    """
+    pair.stopped = stopped
+    yield Progress(0, 0, None, "Measuring what both models cost on this machine")
+    costs = {"together": runner.prepare(pair, DUO), "in turn": runner.prepare(pair, SPS)}
+    with runner.target_on(pair, pair.cores.all):
+        delta = delta_of(readings(pair.target, pair.encode(WARMUP)), pair.target.precision)
+    folder.begin(plan.described(), environment(pair, costs, delta))
+    held = folder.load()
+    answers, clock = {key(row): row for row in held.rows}, Clock()
+    for row in held.rows:
+        clock.see(row)
+    jobs = [job for job in jobs_of(plan) if job.key not in answers]
+    done, total = len(answers), len(answers) + len(jobs)
+
+    yield Progress(done, total, clock.left(jobs), "Warming up")
+    try:
+        warm_up(pair, jobs, plan.warmups, stopped)
+        for row in missing_forwards(pair, plan.quick, held.forwards, stopped):
+            folder.add_forwards(row)
+            text = f"Figure 1: {TOKENS} tokens after {row['length']:,}"
+            yield Progress(done, total, clock.left(jobs), text)
+        for number, job in enumerate(jobs, 1):
+            row = answer(pair, job, answers.get((VANILLA, job.question.id, job.repeat)), delta, stopped)
+            if "choices" in row:
+                folder.add_answer(row)
+                answers[key(row)] = row
+                clock.see(row)
+            else:
+                folder.add_failed(row)
+            yield Progress(done + number, total, clock.left(jobs[number:]), told(job, row))
+    except Stopped:
+        return
+
+
+def jobs_of(plan: Plan) -> list[Job]:
+    """All answers in the order they are made: vanilla's first, those of the others in an order that turns round."""
+    jobs = []
+    for number, (repeat, question) in enumerate(plan.rounds()):
+        first, *others = plan.lanes(question.task)
+        others = others if number % 2 == 0 else others[::-1]
+        jobs += [Job(repeat, question, lane) for lane in (first, *others)]
+    return jobs
+
+
+def warm_up(pair: Pair, jobs: Sequence[Job], rounds: int, stopped: Callable[[], bool]) -> None:
+    """Let every lane that is to run answer a short question. Raises Stopped."""
+    lanes = {job.lane.name: job.lane for job in jobs}.values()
+    for _ in range(rounds):
+        for lane in lanes:
+            try:
+                runner.conversation(
+                    pair, lane._replace(settings=runner.short(lane.settings)), [WARMUP], stopped=stopped
+                )
+            except Stopped:
+                raise
+            except Exception:
+                continue  # Its first answer says why.
+
+
+def missing_forwards(pair: Pair, quick: bool, held: Sequence[dict], stopped: Callable[[], bool]) -> Iterator[dict]:
+    """The times of Figure 1 that are not held. Raises Stopped."""
+    limit = pair.target.context_limit
+    wanted = lengths(min(limit, QUICK_LENGTH + TOKENS) if quick else limit)
+    missing = sorted(set(wanted) - {row["length"] for row in held})
+    return measure_forwards(pair, missing, QUICK_REPEATS if quick else REPEATS, stopped=stopped)
+
+
+def answer(pair: Pair, job: Job, vanilla: Row | None, delta: float, stopped: Callable[[], bool]) -> Row:
+    """The row of one answer, checked against vanilla's, or a failed one. Raises Stopped."""
+    try:
+        traces = runner.conversation(pair, job.lane, job.question.turns, stopped=stopped)
+        row = answer_row(job.question, job.lane, job.repeat, traces)
+        if vanilla:
+            row["verdict"] = verdict(pair, job.question, row, vanilla, delta)
+    except Stopped:
+        raise
+    except Exception as error:
+        # A run of hours does not end with one answer; what went wrong stands in its row and in the report.
+        sentence = str(error) if isinstance(error, runner.USER_ERRORS) else f"{type(error).__name__}: {error}"
+        return failed_row(job.question, job.lane, job.repeat, sentence)
+    return row
+
+
+def verdict(pair: Pair, question: Question, row: Row, vanilla: Row, delta: float) -> str:
+    """The worst verdict of a row's turns; see `equality`."""
+    with runner.target_on(pair, pair.cores.all):
+        pairs = zip(turns(pair, question, row), turns(pair, question, vanilla), strict=True)
+        found = {judge(pair.target, mine, theirs, delta) for mine, theirs in pairs}
+    return next(each for each in VERDICTS if each in found)
+
+
+def turns(pair: Pair, question: Question, row: Row) -> list[tuple[list[int], list[int]]]:
+    """(prompt ids, token ids) of each of a row's turns."""
+    answers = row["choices"][0]["turns"]
+    before = list(zip(question.turns, answers, strict=True))
+    return [
+        (pair.encode(turn, before=before[:place]), row["measured"][place]["token_ids"])
+        for place, turn in enumerate(question.turns)
+    ]
+
+
+def told(job: Job, row: Row) -> str:
+    """One line about an answer."""
+    if "choices" not in row:
+        return f"{job.label}: failed. {row['message']}"
+    answer = row["choices"][0]
+    speed = sum(answer["new_tokens"]) / sum(answer["wall_time"])
+    return f"{job.label}: {speed:.1f} tokens/s" + (f", {row['verdict']}" if row["verdict"] else "")

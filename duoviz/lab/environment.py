@@ -1,0 +1,33 @@
+"""Where and with what a result was measured."""
+
+import platform
+from datetime import UTC, datetime
+
+from duoviz import runner
+from duoviz.decoding.budget import CostModel
+from duoviz.models.pairs import Pair
+
+
+def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
+    """What stands with every result.
+
+    costs: by how they were measured, both sides `together` or `in turn`; delta: δ, see `equality`.
+    """
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "pair": pair.name,
+        "models": {"target": pair.target.label, "draft": pair.draft_label, "draft_version": pair.draft_version},
+        "devices": {
+            "target": pair.target_device_label(pair.cores.all),
+            "target in DuoDecoding": pair.target_device_label(pair.cores.target),
+            "draft in DuoDecoding": pair.draft_device_label(),
+        },
+        "cores": {"target": list(pair.cores.target), "draft": list(pair.cores.draft)},
+        "threads": {"all": len(pair.cores.all), "target": len(pair.cores.target), "draft": len(pair.cores.draft)},
+        "precision": {"target": pair.target.precision, "draft": pair.draft_precision},
+        "versions": runner.versions(),
+        "system": platform.platform(),
+        "context_limit": pair.target.context_limit,
+        "delta": delta,
+        "costs": {name: {"target": model.target, "draft": model.draft} for name, model in costs.items()},
+    }

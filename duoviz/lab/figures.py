@@ -1,0 +1,415 @@
+"""The paper's figures and two of our own, each drawn with plotly from rows by one function.
+
+Backgrounds are transparent and letters mid-grey, so that a figure can stand on a light page and on a
+dark one; nothing that only plotly.js 4 has is used, because Gradio's page carries 3.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from duoviz.lab.plan import DUO, LABELS, SPS, TARGET_ONLY, VANILLA
+from duoviz.lab.prediction import cost_models, duodecoding_phi, growth, predict, ratio_of, speculative_phi
+from duoviz.lab.results import Results
+from duoviz.lab.rows import TIME_PARTS, Row
+from duoviz.lab.tables import LANES, lanes_of, tasks_of
+from duoviz.lab.tasks import task_name
+from duoviz.lab.values import Value, added_counts, iterations, mean_of, of, phi, ratios, spread, tokens, ttft
+
+# Told apart by lightness too; both sides as the visualizer paints them.
+COLOURS = {
+    VANILLA: "#8a93a3",
+    TARGET_ONLY: "#5b6472",
+    SPS: "#2f7fd6",
+    "prompt_lookup": "#c98a1b",
+    "rest": "#b5532a",
+    "lookahead": "#a04a9c",
+    DUO: "#12a594",
+}
+TARGET, DRAFT = "#8460d6", "#12a594"
+SHAPES = ("", ".", "/", "x", "\\", "-", "")
+MARKS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
+GREY, FAINT = "#7d8694", "rgba(128,136,148,0.28)"
+FONT = "ui-sans-serif, system-ui, sans-serif"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing, what it was drawn from as lines of a CSV file (headings first), and how to read it."""
+
+    name: str
+    title: str
+    drawing: go.Figure
+    data: list[list]
+    note: str = ""
+
+
+def styled(drawing: go.Figure, *, height: int = 380, **layout) -> go.Figure:
+    """The look that all figures share."""
+    drawing.update_layout(
+        template="none",
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": FONT, "size": 13, "color": GREY},
+        height=height,
+        margin={"l": 64, "r": 24, "t": 36, "b": 56},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
+        hoverlabel={"font": {"family": FONT}},
+        **layout,
+    )
+    for axes in (drawing.update_xaxes, drawing.update_yaxes):
+        axes(gridcolor=FAINT, zeroline=False, linecolor=FAINT, automargin=True, title={"font": {"size": 13}})
+    return drawing
+
+
+def hatched(colour: str, shape: str) -> dict:
+    """A bar's filling: its colour under a pattern, so that colour is not the only sign."""
+    pattern = {"shape": shape, "fillmode": "overlay", "fgcolor": "rgba(255,255,255,0.75)", "size": 7, "solidity": 0.18}
+    return {"color": colour, "pattern": pattern}
+
+
+def figure_1(results: Results) -> Figure:
+    """Drafting eight tokens beside verifying eight, by the length of the text before them."""
+    drawing, data = go.Figure(), [["side", "text before, tokens", "mean, s", "standard deviation, s", "n"]]
+    sides = (("target", "Target verifies 8 tokens", TARGET), ("draft", "Draft writes 8 tokens", DRAFT))
+    for place, (side, label, colour) in enumerate(sides):
+        found = sorted((row["length"], mean_of(row[side])) for row in results.forwards)
+        data += [[label, length, each.value, each.spread, each.n] for length, each in found]
+        drawing.add_scatter(
+            x=[length for length, _ in found],
+            y=[1e3 * each.value for _, each in found],
+            error_y={"array": [1e3 * (each.spread or 0) for _, each in found], "color": colour},
+            name=label,
+            line={"color": colour, "dash": "solid" if place == 0 else "dash"},
+            marker={"symbol": MARKS[place], "size": 8},
+            customdata=[each.n for _, each in found],
+            hovertemplate="%{y:.1f} ms after %{x:,} tokens (n = %{customdata})",
+        )
+    lengths = sorted({row["length"] for row in results.forwards})
+    drawing.update_xaxes(
+        type="log", title="text before, tokens", tickvals=lengths, ticktext=[f"{n:,}" for n in lengths]
+    )
+    drawing.update_yaxes(title="time for 8 tokens, ms", rangemode="tozero")
+    return Figure(
+        "figure-1",
+        "Figure 1: drafting 8 tokens against verifying 8",
+        styled(drawing),
+        data,
+        "Both work at the same time, each on its own device. Error bars: one standard deviation.",
+    )
+
+
+def figure_3(results: Results) -> Figure:
+    """The time to the first token, relative to vanilla's."""
+    rows, tasks = results.rows, tasks_of(results.rows)
+    drawing = go.Figure()
+    data = [["method", "task", "TTFT over vanilla's", "standard deviation", "n", "mean TTFT, s"]]
+    for lane in [lane for lane in lanes_of(rows, LANES) if lane != VANILLA]:
+        bars = []
+        for task in tasks:
+            relative = ratios(of(rows, lane, task), of(rows, VANILLA, task), ttft)
+            bars.append(mean_of(relative, 2) or Value(float("nan"), None, 0))
+            absolute = mean_of(map(ttft, of(rows, lane, task)))
+            if relative:
+                data.append([LABELS[lane], task_name(task), *bars[-1][:3], absolute.value])
+        drawing.add_bar(
+            x=[task_name(task) for task in tasks],
+            y=[bar.value for bar in bars],
+            error_y={"array": [bar.spread or 0 for bar in bars], "color": GREY, "thickness": 1, "width": 2},
+            name=LABELS[lane],
+            marker=hatched(COLOURS[lane], SHAPES[LANES.index(lane)]),
+            customdata=[bar.n for bar in bars],
+            hovertemplate="%{y:.2f} × vanilla's (n = %{customdata})",
+        )
+    drawing.add_hline(y=1, line={"color": GREY, "width": 1.5, "dash": "dot"})
+    drawing.update_yaxes(title="time to first token over vanilla's", rangemode="tozero")
+    return Figure(
+        "figure-3",
+        "Figure 3: time to the first token, relative to vanilla on all cores",
+        styled(drawing, barmode="group", bargap=0.22),
+        data,
+        "Below the dotted line the first token comes earlier than vanilla's. Error bars: one standard deviation over "
+        "the questions.",
+    )
+
+
+def figure_4(results: Results) -> Figure:
+    """The mean iteration of vanilla, SpS and DuoDecoding: how long each side works, on how many tokens."""
+    drawing, longest, seen = go.Figure(), 0.0, set()
+    data = [["method", "side", "start, ms", "mean time, ms", "standard deviation, ms", "mean tokens", "n"]]
+    for lane in lanes_of(results.rows, (VANILLA, SPS, DUO)):
+        for side, start, time, many, told in mean_iteration(of(results.rows, lane), lane):
+            data.append([LABELS[lane], side, start, *time[:2], many, time.n])
+            longest = max(longest, start + time.value)
+            drawing.add_bar(
+                y=[[LABELS[lane]], [side]],
+                x=[time.value],
+                base=[start],
+                orientation="h",
+                name=side.capitalize(),
+                legendgroup=side,
+                showlegend=side not in seen,
+                marker=hatched(*((TARGET, "") if side == "target" else (DRAFT, "/"))),
+                text=f" {told}",
+                textposition="outside",
+                cliponaxis=False,
+                hovertemplate=f"{told} (n = {time.n:,})<extra></extra>",
+            )
+            seen.add(side)
+    # Room for the words beside the bars.
+    drawing.update_xaxes(title="time since the iteration began, ms", range=[0, 1.9 * longest])
+    drawing.update_yaxes(autorange="reversed")
+    return Figure(
+        "figure-4",
+        "Figure 4: one iteration, its time and its tokens",
+        styled(drawing, height=300),
+        data,
+        "Means over all iterations but those that read a prompt, ± one standard deviation. SpS drafts first and "
+        "verifies then; DuoDecoding does both at once, and what it verifies was drafted one iteration before.",
+    )
+
+
+def mean_iteration(rows: list[Row], lane: str) -> list[tuple[str, float, Value, float, str]]:
+    """For each side that works: its name, its start and its time in ms, its tokens, and all that in words."""
+    found = iterations(rows, "target", "rows", "draft", "drafted", later=True)
+    if not found:
+        return []
+    target, checked, draft, drafted = (mean_of(column) for column in zip(*found, strict=True))
+    target, draft = (Value(1e3 * each.value, 1e3 * (each.spread or 0), each.n) for each in (target, draft))
+    committed = sum(map(tokens, rows)) / sum(sum(row["choices"][0]["decoding_steps"]) for row in rows)
+    told = f"verifies {tokens_in_words(checked.value)} in {in_ms(target)}, commits {committed:.2f}"
+    # SpS's draft works first; DuoDecoding's meanwhile.
+    sides = [("target", draft.value if lane == SPS else 0.0, target, checked.value, told)]
+    if draft.value:
+        told = f"drafts {tokens_in_words(drafted.value)} in {in_ms(draft)}"
+        sides.append(("draft", 0.0, draft, drafted.value, told))
+    return sides
+
+
+def tokens_in_words(count: float) -> str:
+    return "1 token" if count == 1 else f"{count:.1f} tokens"
+
+
+def in_ms(time: Value) -> str:
+    return f"{time.value:.1f} ± {time.spread:.1f} ms"
+
+
+def figure_5(results: Results) -> Figure:
+    """How often θ started how many sequences, by task."""
+    rows = of(results.rows, DUO)
+    tasks, drawing, data = tasks_of(rows), go.Figure(), [["task", "k", "iterations", "share of the task's iterations"]]
+    found = {task: [k for (k,) in iterations(of(rows, DUO, task), "k") if k is not None] for task in tasks}
+    largest = max((max(ks) for ks in found.values() if ks), default=0)
+    for k in range(1, largest + 1):
+        shares = [100 * ks.count(k) / len(ks) if ks else 0 for ks in found.values()]
+        data += [
+            [task_name(task), k, ks.count(k), share / 100]
+            for (task, ks), share in zip(found.items(), shares, strict=True)
+        ]
+        depth = (k - 1) / max(1, largest - 1)
+        drawing.add_bar(
+            y=[f"{task_name(task)}<br>n = {len(ks):,}" for task, ks in found.items()],
+            x=shares,
+            orientation="h",
+            name=f"k = {k}",
+            marker={"color": f"hsl(174, {70 - 20 * depth:.0f}%, {34 + 44 * depth:.0f}%)"},
+            text=[f"{share:.0f}" if share >= 6 else "" for share in shares],
+            textfont={"color": "white" if depth < 0.5 else "#14161c"},
+            insidetextanchor="middle",
+            hovertemplate=f"k = {k}: %{{x:.1f}} % of the iterations<extra></extra>",
+        )
+    drawing.update_xaxes(title="share of the iterations, %", range=[0, 100])
+    drawing.update_yaxes(autorange="reversed")
+    return Figure(
+        "figure-5",
+        "Figure 5: the number of sequences k, by task",
+        styled(drawing, height=130 + 42 * len(tasks), barmode="stack", bargap=0.25),
+        data,
+        "n is the number of iterations in which θ chose k.",
+    )
+
+
+PARTS = {
+    "prompt": ("reading the prompt", "#8a93a3", ""),
+    "target": ("only the target works", TARGET, ""),
+    "both": ("both work", "#3d6fd1", "x"),
+    "draft": ("only the draft works", DRAFT, "/"),
+    "neither": ("neither: lookups, checks, bookkeeping", "#d08a3c", "."),
+}
+
+
+def time_split(results: Results) -> Figure:
+    """Where each method's time goes, in milliseconds for each token it wrote."""
+    lanes, drawing = lanes_of(results.rows, LANES), go.Figure()
+    data = [["method", "part", "mean, ms a token", "standard deviation, ms a token", "n"]]
+    for part in TIME_PARTS:
+        label, colour, pattern = PARTS[part]
+        values = []
+        for lane in lanes:
+            mine = of(results.rows, lane)
+            each = [1e3 * part_of(row, part) / tokens(row) for row in mine]
+            together = 1e3 * sum(part_of(row, part) for row in mine) / sum(map(tokens, mine))
+            values.append(Value(together, spread(each), len(each)))
+            data.append([LABELS[lane], label, *values[-1][:3]])
+        drawing.add_bar(
+            y=[LABELS[lane].replace(", ", ",<br>") for lane in lanes],
+            x=[value.value for value in values],
+            orientation="h",
+            name=label,
+            marker=hatched(colour, pattern),
+            customdata=[(value.spread or 0, value.n) for value in values],
+            hovertemplate="%{x:.1f} ± %{customdata[0]:.1f} ms a token (n = %{customdata[1]})",
+        )
+    drawing.update_xaxes(title="wall time for each token written, ms")
+    drawing.update_yaxes(autorange="reversed")
+    return Figure(
+        "time",
+        "Where each method's time goes",
+        styled(drawing, height=160 + 40 * len(lanes), barmode="stack", bargap=0.3),
+        data,
+        "A bar's length is the inverse of the tokens per second; shorter is faster.",
+    )
+
+
+def part_of(row: Row, part: str) -> float:
+    return sum(turn["time"][part] for turn in row["measured"])
+
+
+def predicted(results: Results) -> Figure:
+    """The cost model's tokens per second against the measured ones."""
+    models, drawing = cost_models(results.environment), go.Figure()
+    data, points = [["method", "measured, tokens/s", "predicted, tokens/s", "error"]], []
+    for lane in lanes_of(results.rows, LABELS):
+        if found := predict(of(results.rows, lane), models):
+            points.append((lane, found))
+            data.append([LABELS[lane], found.speed, found.speed_predicted, found.error])
+    top = 1.1 * max((max(each.speed, each.speed_predicted) for _, each in points), default=1)
+    drawing.add_scatter(
+        x=[0, top], y=[0, top], mode="lines", line={"color": GREY, "dash": "dot"}, name="as measured", hoverinfo="skip"
+    )
+    for place, (lane, each) in enumerate(points):
+        drawing.add_scatter(
+            x=[each.speed],
+            y=[each.speed_predicted],
+            mode="markers",
+            marker={"color": COLOURS.get(lane, "#6bc9bd"), "size": 11, "symbol": MARKS[place % len(MARKS)]},
+            name=LABELS[lane],
+            hovertemplate=f"measured %{{x:.1f}}, predicted %{{y:.1f}} tokens/s ({100 * each.error:+.0f} %)",
+        )
+    drawing.update_xaxes(title="measured, tokens/s", range=[0, top])
+    drawing.update_yaxes(title="predicted, tokens/s", range=[0, top])
+    drawing = styled(drawing, height=440)
+    drawing.update_layout(legend={"orientation": "v", "x": 1.02, "xanchor": "left", "y": 1, "yanchor": "top"})
+    return Figure(
+        "cost-model",
+        "The cost model: predicted against measured speed",
+        drawing,
+        data,
+        "After the prompt was read. On the dotted line the prediction is right.",
+    )
+
+
+# Of φ: where the line is drawn. At 1 itself DuoDecoding is wherever it keeps no more than first tokens.
+GAIN = 1.05
+RATIOS = np.geomspace(0.5, 128, 49)
+ALPHAS = np.linspace(0.02, 0.98, 49)
+
+
+def pays(results: Results) -> Figure:
+    """φ of SpS and DuoDecoding by the cost model, over T_target / T_draft and acceptance; measured runs as points."""
+    models = cost_models(results.environment)
+    drawing = make_subplots(
+        2,
+        2,
+        shared_xaxes=True,
+        shared_yaxes=True,
+        horizontal_spacing=0.06,
+        vertical_spacing=0.1,
+        subplot_titles=[
+            "SpS, rows cost what they cost here",
+            "DuoDecoding, rows cost what they cost here",
+            "SpS, where more rows cost nothing",
+            "DuoDecoding, where more rows cost nothing",
+        ],
+    )
+    data = [["what", "panel", "T_target / T_draft", "acceptance", "φ", "standard deviation", "n"]]
+    sides = (
+        (SPS, speculative_phi, models["in turn"], VANILLA),
+        (DUO, duodecoding_phi, models["together"], TARGET_ONLY),
+    )
+    for column, (lane, formula, costs, base) in enumerate(sides, 1):
+        for row, grown in enumerate((growth(costs), growth(None)), 1):
+            z = [[formula(alpha, ratio, grown) for ratio in RATIOS] for alpha in ALPHAS]
+            where = {"row": row, "col": column}
+            drawing.add_heatmap(x=RATIOS, y=ALPHAS, z=z, coloraxis="coloraxis", hovertemplate=HOVER_PHI, **where)
+            drawing.add_contour(
+                x=RATIOS,
+                y=ALPHAS,
+                z=z,
+                contours={"start": GAIN, "end": GAIN, "size": 1, "coloring": "none"},
+                line={"color": "#14161c", "width": 2},
+                showscale=False,
+                showlegend=False,
+                hoverinfo="skip",
+                **where,
+            )
+            data += [
+                ["model", f"{LABELS[lane]}, row {row}", ratio, alpha, value, "", ""]
+                for alpha, line in zip(ALPHAS, z, strict=True)
+                for ratio, value in zip(RATIOS, line, strict=True)
+            ]
+        points = measured_points(results, lane, base, ratio_of(costs))
+        data += [["measured", f"{LABELS[lane]}, {task}", *point[:2], *point[2][:3]] for task, *point in points]
+        drawing.add_scatter(
+            x=[ratio for _, ratio, _, _ in points],
+            y=[alpha for _, _, alpha, _ in points],
+            mode="markers",
+            marker={
+                "color": [value.value for *_, value in points],
+                "coloraxis": "coloraxis",
+                "size": 12,
+                "line": {"color": "black", "width": 1.5},
+            },
+            text=[f"{task}: φ {value.value:.2f} (n = {value.n})" for task, _, _, value in points],
+            hovertemplate="measured, %{text}<extra></extra>",
+            showlegend=False,
+            row=1,
+            col=column,
+        )
+    ticks = [0.5, 1, 2, 4, 8, 16, 32, 64, 128]
+    drawing.update_xaxes(type="log", tickvals=ticks)
+    drawing.update_xaxes(title="time of a target forward over that of a draft step", row=2)
+    drawing.update_yaxes(title="acceptance", col=1, range=[0, 1])
+    # White is where nothing is gained.
+    scale = [[0, "#b3541e"], [1 / 3, "#f3ede4"], [0.55, "#5fc4b6"], [1, "#0b4f6c"]]
+    drawing = styled(
+        drawing,
+        height=720,
+        coloraxis={"colorscale": scale, "cmin": 0, "cmax": 3, "colorbar": {"title": {"text": "φ"}, "outlinewidth": 0}},
+    )
+    return Figure(
+        "pays",
+        "When does it pay?",
+        drawing,
+        data,
+        "Colours: the speed-up φ that the cost model expects when every token is accepted with the same chance; along "
+        f"the black line {100 * (GAIN - 1):.0f} % are gained. A circle is what was measured here on one task, in the "
+        "colour of its φ: SpS against vanilla on the same cores, DuoDecoding against vanilla on its target's cores. "
+        "DuoDecoding is drawn with one sequence; with several, first tokens are accepted more often.",
+    )
+
+
+HOVER_PHI = "φ %{z:.2f} at ratio %{x:.1f}, acceptance %{y:.2f}<extra></extra>"
+
+
+def measured_points(results: Results, lane: str, base: str, ratio: float) -> list[tuple[str, float, float, Value]]:
+    """(task, T_target / T_draft, acceptance, φ) of a lane, task by task."""
+    points = []
+    for task in tasks_of(of(results.rows, lane)):
+        mine, theirs = of(results.rows, lane, task), of(results.rows, base, task)
+        found, speed_up = added_counts(mine), phi(mine, theirs, [task])
+        if found["tested"] and speed_up:
+            points.append((task_name(task), ratio, found["accepted"] / found["tested"], speed_up))
+    return points

@@ -1,0 +1,180 @@
+"""The sentences that the numbers support, and no more.
+
+A difference counts where it is larger than two standard errors.
+"""
+
+import math
+from collections.abc import Sequence
+
+from duoviz.lab.plan import DUO, LABELS, ONE_SEQUENCE, SPS, TARGET_ONLY, VANILLA
+from duoviz.lab.prediction import cost_models, predict
+from duoviz.lab.results import Results
+from duoviz.lab.tables import LANES, TABLE_2, TABLE_3, confusion, lanes_of, tasks_of
+from duoviz.lab.tasks import task_name
+from duoviz.lab.values import Difference, added_counts, difference, mean_of, of, phi, ratios, seconds, tokens, tps, ttft
+
+TOO_FEW = (
+    "This is a quick run: it fills every table and figure, but it has too few questions, with answers too short, to "
+    "conclude anything from. Read the numbers as a test that all works; for conclusions, make a full run."
+)
+
+
+def about_table_1(results: Results) -> list[str]:
+    """Which method is the fastest, and how DuoDecoding stands to the others."""
+    rows = results.rows
+    others = [lane for lane in lanes_of(rows, LANES) if lane != VANILLA]
+    speed_ups = {lane: phi(of(rows, lane), of(rows, VANILLA), tasks_of(rows)) for lane in others}
+    ranked = sorted((lane for lane in others if speed_ups[lane]), key=lambda lane: -speed_ups[lane].value)
+    if len(ranked) < 2:
+        return []
+    best, second = ranked[:2]
+    found = [f"The largest φ here is {LABELS[best]}'s: {speed_ups[best].value:.2f} (n = {speed_ups[best].n})."]
+    found += told(results, best, second)
+    pairs = [(DUO, VANILLA), (DUO, TARGET_ONLY), (DUO, SPS)]
+    return found + [each for pair in pairs if set(pair) != {best, second} for each in told(results, *pair)]
+
+
+def told(results: Results, lane: str, other: str) -> list[str]:
+    """One sentence on two lanes, none where too few questions were answered by both."""
+    apart = difference(of(results.rows, lane), of(results.rows, other))
+    return [f"{LABELS[lane]} against {lower(LABELS[other])}: {in_words(apart)}."] if apart else []
+
+
+def lower(label: str) -> str:
+    return label[0].lower() + label[1:] if label.startswith("Vanilla") else label
+
+
+def in_words(apart: Difference) -> str:
+    """A difference of speed as a reader sees it."""
+    much, noise = percent(apart.mean), percent(apart.noise)
+    if apart.is_noise:
+        return f"no difference beyond noise ({much:+.1f} %, noise ± {noise:.1f} %, n = {apart.n})"
+    return f"{abs(much):.1f} % {'faster' if much > 0 else 'slower'} (noise ± {noise:.1f} %, n = {apart.n})"
+
+
+def share(value: float, sign: str = "") -> str:
+    return f"{100 * value:{sign}.0f} %"
+
+
+def percent(log_ratio: float) -> float:
+    return 100 * (math.exp(log_ratio) - 1)
+
+
+def against_the_best(results: Results, lane: str, lanes: Sequence[str], name: str) -> list[str]:
+    """Task by task, whether a lane is as fast as the fastest of the lanes, to within noise."""
+    found, good, tasks = [], 0, []
+    for task in tasks_of([row for row in results.rows if row["model_id"] in lanes and row["model_id"] != DUO]):
+        by_lane = {each: of(results.rows, each, task) for each in lanes_of(results.rows, lanes)}
+        speeds = {each: tps(rows).value for each, rows in by_lane.items() if rows}
+        best = max(speeds, key=speeds.get)
+        if lane not in speeds:
+            continue
+        if best == lane:
+            found.append(f"{task_name(task)}: {name} is the fastest.")
+        elif apart := difference(by_lane[best], by_lane[lane]):
+            found.append(f"{task_name(task)}: {LABELS[best]} against {name}: {in_words(apart)}.")
+        else:
+            continue
+        tasks.append(task)
+        good += best == lane or apart.is_noise or apart.mean < 0
+    if not tasks:
+        return []
+    return [f"{name[0].upper() + name[1:]} is within noise of the best on {good} of {len(tasks)} tasks.", *found]
+
+
+def about_table_2(results: Results) -> list[str]:
+    return against_the_best(results, DUO, TABLE_2, "the dynamic number")
+
+
+def about_table_3(results: Results) -> list[str]:
+    return against_the_best(results, ONE_SEQUENCE, TABLE_3, "the measured γ")
+
+
+def about_table_4(results: Results) -> list[str]:
+    counts = confusion(results.rows)
+    total = sum(map(sum, counts))
+    if not total:
+        return []
+    cells = [(needed, k, count) for needed, line in enumerate(counts, 1) for k, count in enumerate(line, 1)]
+    exact = sum(count for needed, k, count in cells if needed == k) / total
+    enough = sum(count for needed, k, count in cells if needed <= k) / total
+    return [
+        f"The predicted k was exactly the needed one in {share(exact)} of {total:,} iterations, and enough "
+        f"(needed ≤ k) in {share(enough)}."
+    ]
+
+
+def about_figure_1(results: Results) -> list[str]:
+    found = [
+        (row["length"], mean_of(row["draft"]).value / mean_of(row["target"]).value)
+        for row in sorted(results.forwards, key=lambda row: row["length"])
+    ]
+    if not found:
+        return []
+    low, high = min(found, key=lambda each: each[1]), max(found, key=lambda each: each[1])
+    return [
+        f"Drafting 8 tokens takes {low[1]:.2f} (after {low[0]:,} tokens) to {high[1]:.2f} (after {high[0]:,}) times as "
+        "long as verifying 8; at 1 neither side would wait for the other."
+    ]
+
+
+def about_figure_3(results: Results) -> list[str]:
+    base, found = of(results.rows, VANILLA), []
+    for lane in (SPS, DUO):
+        if relative := mean_of(ratios(of(results.rows, lane), base, ttft)):
+            found.append(
+                f"{LABELS[lane]}'s first token takes {relative.value:.2f} times as long as vanilla's "
+                f"(n = {relative.n})."
+            )
+    return found
+
+
+def about_time(results: Results) -> list[str]:
+    rows = of(results.rows, DUO)
+    if not rows:
+        return []
+    shares = {name: sum(turn["time"][name] for row in rows for turn in row["measured"]) for name in ("both", "neither")}
+    wall = sum(map(seconds, rows))
+    return [
+        f"DuoDecoding's two sides work at the same time for {share(shares['both'] / wall)} of the time, and neither "
+        f"works for {share(shares['neither'] / wall)} (n = {len(rows)})."
+    ]
+
+
+def about_predictions(results: Results) -> list[str]:
+    models = cost_models(results.environment)
+    lanes = lanes_of(results.rows, LABELS)
+    found = {lane: each for lane in lanes if (each := predict(of(results.rows, lane), models))}
+    if not found:
+        return []
+    worst = max(found, key=lambda lane: abs(found[lane].error))
+    middle = sum(abs(each.error) for each in found.values()) / len(found)
+    return [
+        f"The cost model is off by {share(middle)} in the mean of {len(found)} methods, and most for {LABELS[worst]}: "
+        f"{share(found[worst].error, '+')}."
+    ]
+
+
+def about_checks(results: Results) -> list[str]:
+    rows = [row for row in results.rows if row["model_id"] != VANILLA]
+    verdicts = [row["verdict"] for row in rows]
+    written = sum(map(tokens, rows))
+    found = []
+    if checked := len(verdicts) - verdicts.count(None):
+        found.append(
+            f"{verdicts.count('equal')} of {checked} answers ({written:,} tokens) are vanilla's very text, "
+            f"{verdicts.count('tie')} differ at a numerical tie, {verdicts.count('defect')} are defects."
+        )
+    if results.failed:
+        found.append(f"{len(results.failed)} answers failed; they are listed below and count in no table.")
+    return found
+
+
+def about_drafting(results: Results) -> list[str]:
+    """The acceptance of DuoDecoding's drafted tokens."""
+    found = added_counts(of(results.rows, DUO))
+    if not found or not found["tested"]:
+        return []
+    return [
+        f"Of DuoDecoding's drafted tokens that were tested, {share(found['accepted'] / found['tested'])} were accepted."
+    ]

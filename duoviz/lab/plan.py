@@ -1,0 +1,146 @@
+"""What a run of the Lab consists of: the lanes of each table, the questions, and their order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from pathlib import Path
+
+from duoviz import runner
+from duoviz.decoding import METHODS
+from duoviz.decoding.settings import Settings
+from duoviz.lab.tasks import (
+    SHORT_ANSWER,
+    SHORT_TASKS,
+    TASKS,
+    LabError,
+    Question,
+    in_order,
+    own_questions,
+    read_questions,
+)
+from duoviz.runner import Lane
+
+# The names of lanes: of rows, their files and the lines of tables.
+VANILLA, TARGET_ONLY = "vanilla", "vanilla-target-cores"
+SPS, DUO = "speculative", "duodecoding"
+# Table 2's fixed numbers of sequences, and Table 3's distances from the measured γ (one sequence, as in the paper).
+STATIC = {f"{DUO}-k{k}": k for k in (1, 2, 3)}
+ONE_SEQUENCE = f"{DUO}-k1"
+AROUND = {f"{DUO}-k1-gamma{offset:+d}": offset for offset in (-2, -1, 1, 2)}
+# The tasks of the paper's Tables 2 and 3.
+FOUR_TASKS = ("mt_bench", "translation", "math_reasoning", "code")
+
+LABELS = {
+    VANILLA: "Vanilla",
+    TARGET_ONLY: "Vanilla, the target's cores only",
+    SPS: "SpS",
+    "prompt_lookup": "PLD",
+    "rest": "REST",
+    "lookahead": "Lookahead",
+    DUO: "DuoDecoding",
+    **{name: f"DuoDecoding, k = {k}" for name, k in STATIC.items()},
+    **{name: f"DuoDecoding, k = 1, γ {offset:+d}".replace("-", "−") for name, offset in AROUND.items()},
+}
+
+# (questions a task, None for all; most new tokens; rounds of warm-up)
+QUICK, FULL = (2, 48, 1), (None, 128, 3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """questions: those to ask, one after another. source: where they are from, "own" for the prompts that
+    come along. max_new_tokens: of answers; those of SHORT_TASKS have SHORT_ANSWER at most."""
+
+    questions: tuple[Question, ...]
+    source: str
+    methods: tuple[str, ...]
+    quick: bool
+    max_new_tokens: int
+    repeats: int
+    warmups: int
+
+    @property
+    def tasks(self) -> list[str]:
+        return in_order(question.task for question in self.questions)
+
+    @property
+    def ablation_tasks(self) -> list[str]:
+        """The tasks of Tables 2 and 3: the paper's four, or all where the questions have none of them."""
+        return [task for task in self.tasks if task in FOUR_TASKS] or self.tasks
+
+    def lanes(self, task: str) -> list[Lane]:
+        """What runs on a question of this task. Vanilla comes first: the others are checked against its text."""
+        tokens = min(self.max_new_tokens, SHORT_ANSWER) if task in SHORT_TASKS else self.max_new_tokens
+        found = baselines_and(self.methods)
+        if DUO in self.methods and task in self.ablation_tasks:
+            found += around_duodecoding()
+        return [lane._replace(settings=replace(lane.settings, max_new_tokens=tokens)) for lane in found]
+
+    def described(self) -> dict:
+        """What is kept of it with the results."""
+        return {
+            "quick": self.quick,
+            "source": self.source,
+            "questions": len(self.questions),
+            "tasks": self.tasks,
+            "methods": list(self.methods),
+            "max_new_tokens": self.max_new_tokens,
+            "repeats": self.repeats,
+            "warmups": self.warmups,
+        }
+
+    def rounds(self) -> list[tuple[int, Question]]:
+        """(repeat, question), in the order they run."""
+        return [(repeat, question) for repeat in range(self.repeats) for question in self.questions]
+
+
+def baselines_and(methods: Sequence[str]) -> list[Lane]:
+    """Table 1's lanes: both baselines of φ, and the methods."""
+    lanes = [Lane(VANILLA, "vanilla", Settings()), Lane(TARGET_ONLY, "vanilla", Settings(cores="target"))]
+    return lanes + [Lane(method, method, Settings()) for method in methods if method != "vanilla"]
+
+
+def around_duodecoding() -> list[Lane]:
+    """The lanes of Tables 2 and 3 beyond DuoDecoding itself."""
+    static = [Lane(name, DUO, Settings(sequences=k)) for name, k in STATIC.items()]
+    return static + [Lane(name, DUO, Settings(sequences=1, budget_offset=offset)) for name, offset in AROUND.items()]
+
+
+def make_plan(
+    *,
+    quick: bool = False,
+    tasks: Sequence[str] = (),
+    file: Path | None = None,
+    methods: Sequence[str] = (),
+    max_new_tokens: int | None = None,
+    repeats: int = 1,
+) -> Plan:
+    """A plan of what was asked for; nothing said means all tasks and methods. Raises LabError and SettingsError."""
+    for method in methods:
+        runner.check_method(method)
+    if tasks and file:
+        raise LabError("Choose tasks or a file of questions, not both.")
+    if repeats < 1:
+        raise LabError("There must be at least 1 repeat.")
+    each, tokens, warmups = QUICK if quick else FULL
+    questions = read_questions(file) if file else own_questions(tasks or list(TASKS))
+    tokens = tokens if max_new_tokens is None else max_new_tokens
+    Settings(max_new_tokens=tokens)
+    return Plan(
+        questions=tuple(tasks_in_turn(questions, each)),
+        source=file.name if file else "own",
+        methods=tuple(method for method in METHODS if not methods or method in methods),
+        quick=quick,
+        max_new_tokens=tokens,
+        repeats=repeats,
+        warmups=warmups,
+    )
+
+
+def tasks_in_turn(questions: Sequence[Question], each: int | None) -> list[Question]:
+    """The first question of each task, then the second of each, …; `each` of a task at most.
+
+    So a run that is stopped early has seen all tasks.
+    """
+    by_task = [[q for q in questions if q.task == task][:each] for task in in_order(q.task for q in questions)]
+    return [question for column in zip_longest(*by_task) for question in column if question]

@@ -1,0 +1,154 @@
+"""What the cost model predicts: the speed of each lane that was measured, and when drafting pays at all."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from duoviz.decoding.budget import CONTEXTS, CostModel
+from duoviz.lab.rows import Row
+from duoviz.lab.values import added_counts
+from duoviz.models.linear import ROW_COUNTS
+from duoviz.runner import PARALLEL_METHODS
+from duoviz.trace.metrics import expected_tau
+
+# The longest run of drafted tokens that is considered.
+LONGEST = 31
+
+
+class Prediction(NamedTuple):
+    """Of a lane's iterations after each turn's first: tokens and seconds of one, measured and predicted.
+
+    tau_predicted is None where there is no formula for it; then the speed is predicted with the measured one.
+    """
+
+    tau: float
+    tau_predicted: float | None
+    seconds: float
+    seconds_predicted: float
+    iterations: int
+
+    @property
+    def speed(self) -> float:
+        return self.tau / self.seconds
+
+    @property
+    def speed_predicted(self) -> float:
+        return (self.tau if self.tau_predicted is None else self.tau_predicted) / self.seconds_predicted
+
+    @property
+    def error(self) -> float:
+        """How much too fast the prediction is, as a share of the measured speed."""
+        return self.speed_predicted / self.speed - 1
+
+
+def cost_models(environment: dict) -> dict[str, CostModel]:
+    """The environment's cost models: measured with both sides at work `together`, or `in turn` on all cores."""
+    return {
+        name: CostModel(*(tuple(map(tuple, costs[side])) for side in ("target", "draft")))
+        for name, costs in environment["costs"].items()
+    }
+
+
+def costs_for(models: dict[str, CostModel], settings: dict) -> CostModel:
+    """The cost model of the cores that a lane's target has."""
+    on_its_share = settings["method"] in PARALLEL_METHODS or settings["cores"] == "target"
+    return models["together" if on_its_share else "in turn"]
+
+
+def target_seconds(costs: CostModel, rows: np.ndarray, context: float) -> np.ndarray:
+    """T_target(rows); beyond the rows measured it goes on as between the last two."""
+    last, before = ROW_COUNTS[-1], ROW_COUNTS[-2]
+    slope = (costs.target_time(last, context) - costs.target_time(before, context)) / (last - before)
+    return costs.target_time(rows, context) + np.maximum(0, rows - last) * slope
+
+
+def draft_seconds(costs: CostModel, steps: np.ndarray, k: np.ndarray, context: float) -> np.ndarray:
+    """The time of so many draft steps, of which the first two serve one sequence and the others k."""
+    by_k = np.array([costs.draft_time(n, context) for n in range(1, int(k.max(initial=1)) + 1)])
+    return np.minimum(steps, 2) * by_k[0] + np.maximum(0, steps - 2) * by_k[k - 1]
+
+
+def predict(rows: Sequence[Row], models: dict[str, CostModel]) -> Prediction | None:
+    """One lane's prediction at its measured acceptance; None where no turn has a second iteration."""
+    committed, seconds, predicted, drafted = [], [], [], []
+    for row in rows:
+        costs, method = costs_for(models, row["settings"]), row["settings"]["method"]
+        start, lengths = 0, row["choices"][0]["accept_lengths"]
+        for turn in row["measured"]:
+            arrays = {
+                name: np.array(turn["iterations"][name][1:]) for name in ("rows", "draft_steps", "seconds", "drafted")
+            }
+            mine = lengths[start : start + len(turn["iterations"]["rows"])]
+            start += len(mine)
+            # Times are linear in the context, so the middle of the answer stands for all of it.
+            context = turn["prompt_tokens"] + sum(mine) / 2
+            target = target_seconds(costs, arrays["rows"], context)
+            k = np.array([each or 1 for each in turn["iterations"]["k"][1:]], dtype=int)
+            draft = draft_seconds(costs, arrays["draft_steps"], k, context)
+            predicted += list(np.maximum(target, draft) if method in PARALLEL_METHODS else target + draft)
+            committed += mine[1:]
+            seconds += list(arrays["seconds"])
+            drafted += list(arrays["drafted"])
+    if not seconds:
+        return None
+    return Prediction(
+        tau=sum(committed) / len(committed),
+        tau_predicted=tau_by_formula(rows, drafted),
+        seconds=sum(seconds) / len(seconds),
+        seconds_predicted=float(sum(predicted)) / len(predicted),
+        iterations=len(seconds),
+    )
+
+
+def tau_by_formula(rows: Sequence[Row], drafted: Sequence[int]) -> float | None:
+    """Tokens a target forward when every token is accepted with the same chance; None where no formula holds."""
+    method, found = rows[0]["settings"]["method"], added_counts(rows)
+    if method == "vanilla":
+        return 1.0
+    if method == "speculative" and found["tested"]:
+        alpha = found["accepted"] / found["tested"]
+        return float(np.mean([sum(alpha**n for n in range(count + 1)) for count in drafted]))
+    if method == "duodecoding" and found["pending_tested"] and found["sequences_taken"]:
+        alpha = found["pending_accepted"] / found["pending_tested"]
+        return expected_tau(alpha, found["hits"] / found["tries"], found["taken"] / found["sequences_taken"])
+    return None
+
+
+def growth(costs: CostModel | None) -> np.ndarray:
+    """T_target(n) / T_target(1) for n = 1 … LONGEST + 1; None for a machine on which rows cost nothing."""
+    rows = np.arange(1, LONGEST + 2)
+    if costs is None:
+        return np.ones(len(rows))
+    times = costs.target_time(rows, CONTEXTS[0])
+    return times / times[0]
+
+
+def ratio_of(costs: CostModel) -> float:
+    """T_target(1) / T_draft(1)."""
+    return float(costs.target_time(1, CONTEXTS[0]) / costs.draft_time(1, CONTEXTS[0]))
+
+
+def speculative_phi(alpha: float, ratio: float, grown: np.ndarray) -> float:
+    """φ of SpS with the best γ, over vanilla on the same cores.
+
+    alpha: the chance that a drafted token is accepted; ratio: T_target / T_draft; grown: see `growth`.
+    """
+    gammas = np.arange(1, LONGEST + 1)
+    tokens = 1 + np.cumsum(alpha**gammas)
+    return float((tokens / (gammas / ratio + grown[gammas])).max())
+
+
+def duodecoding_phi(alpha: float, ratio: float, grown: np.ndarray) -> float:
+    """φ of DuoDecoding with one sequence of the best length, over vanilla on the same cores as its target.
+
+    Both sides work at once, so that an iteration takes as long as the slower one; first tokens are
+    accepted with the same chance as the others. See `metrics.expected_tau` for π.
+    """
+    gamma = max(1, min(LONGEST, int(ratio)))
+    lengths = np.arange(1, gamma + 1)
+    odds = alpha / (1 - alpha * alpha ** (lengths - 1))
+    tokens = 1 + odds * np.cumsum(alpha ** (lengths - 1))
+    drafting = gamma / ratio
+    times = np.maximum(grown[0], drafting) + odds * np.maximum(grown[lengths - 1], drafting)
+    return float((tokens / times).max())

@@ -1,0 +1,178 @@
+"""Results as one self-contained page, and as files: CSV for numbers, HTML for figures."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+from plotly.offline import get_plotlyjs
+
+from duoviz.lab.figures import Figure
+from duoviz.lab.findings import TOO_FEW
+from duoviz.lab.results import Results, write_whole
+from duoviz.lab.sections import Section, sections
+from duoviz.lab.tables import Cell, Table
+from duoviz.lab.values import Value
+
+HERE = Path(__file__).parent
+CONFIG = {"displaylogo": False, "responsive": True, "toImageButtonOptions": {"format": "svg"}}
+
+
+def write_report(folder: Path, results: Results, beside: Sequence[Results] = ()) -> None:
+    """Write tables/, figures/ and report.html into the folder."""
+    parts = sections(results, beside)
+    for name in ("tables", "figures"):
+        (folder / name).mkdir(exist_ok=True)
+    for part in parts:
+        for table in part.tables:
+            write_whole(folder / "tables" / f"{table.name}.csv", table_csv(table))
+        if figure := part.figure:
+            write_whole(folder / "figures" / f"{figure.name}.csv", lines_csv(figure.data))
+            file = folder / "figures" / f"{figure.name}.html"
+            figure.drawing.write_html(file, include_plotlyjs="directory", config=CONFIG)
+    write_whole(folder / "report.html", report_html(results, parts))
+
+
+def table_csv(table: Table) -> str:
+    """One line a cell: what it stands for, its value, spread and n."""
+    lines = [[table.head or "line", "column", "value", "standard deviation", "n"]]
+    for label, cells in table.lines:
+        for column, cell in zip(table.columns, cells, strict=True):
+            if cell is not None:
+                lines.append([label, column, *(cell[:3] if isinstance(cell, Value) else (cell, None, None))])
+    return lines_csv(lines)
+
+
+def lines_csv(lines: Sequence[Sequence]) -> str:
+    text = io.StringIO()
+    csv.writer(text).writerows(["" if value is None else value for value in line] for line in lines)
+    return text.getvalue()
+
+
+def report_html(results: Results, parts: Sequence[Section]) -> str:
+    """The whole page; it needs no other file and no network."""
+    links = "".join(f'<li><a href="#{part.name}">{escape(part.title)}</a></li>' for part in parts)
+    drawings = {part.figure.name: json.loads(part.figure.drawing.to_json()) for part in parts if part.figure}
+    body = "".join(whole_section(part, quick=results.plan["quick"]) for part in parts)
+    # No markup of anybody's text ends the script that carries it.
+    data = json.dumps({"drawings": drawings, "config": CONFIG}, ensure_ascii=False).replace("<", "\\u003c")
+    return PAGE.format(
+        title=escape(f"duoviz Lab: {results.name}"),
+        about=about_html(results),
+        links=links,
+        body=body,
+        style=style(),
+        plotly=get_plotlyjs(),
+        data=data,
+        script=(HERE / "report.js").read_text(encoding="utf-8"),
+    )
+
+
+def style() -> str:
+    """The look of tables and texts, here and on the Lab's tab."""
+    return (HERE / "report.css").read_text(encoding="utf-8")
+
+
+def about_html(results: Results) -> str:
+    """What was measured where, in one paragraph, and whether it is too little."""
+    environment, plan = results.environment, results.plan
+    devices, precision = environment["devices"], environment["precision"]
+    text = (
+        f"{environment['models']['target']} in {precision['target']} on {devices['target']}, draft "
+        f"{environment['models']['draft']}; greedy, at most {plan['max_new_tokens']} new tokens, {plan['questions']} "
+        f"questions, {plan['repeats']} time{'s' if plan['repeats'] > 1 else ''} each. Begun {environment['date']}. "
+        f"{len(results.rows):,} answers are in these results."
+    )
+    warning = f'<p class="lab-warning">{escape(TOO_FEW)}</p>' if plan["quick"] else ""
+    return f"<p>{escape(text)}</p>{warning}"
+
+
+def section_html(part: Section, *, quick: bool) -> tuple[str, str]:
+    """A section: what stands above its figure, and what stands below."""
+    papers = [table for table in part.tables if table.papers]
+    above = [f'<h2 id="{part.name}">{escape(part.title)}</h2>']
+    above += [table_html(table) for table in part.tables if not table.papers]
+    below = [note_html(part.figure.note)] if part.figure else []
+    below += [f"<p>{escape(sentence)}</p>" for sentence in (part.facts if quick else part.conclusions + part.facts)]
+    if quick and part.conclusions:
+        below.append(note_html("A quick run has too few answers for a sentence on this."))
+    if part.papers:
+        inner = "".join(table_html(table) for table in papers)
+        below.append(f'<aside class="lab-paper"><p>{escape(part.papers)}</p>{inner}</aside>')
+    return "".join(above), "".join(below)
+
+
+def whole_section(part: Section, *, quick: bool) -> str:
+    """A section of the report, with a place for its figure."""
+    above, below = section_html(part, quick=quick)
+    return f'<section class="lab-section">{above}{place_html(part.figure) if part.figure else ""}{below}</section>'
+
+
+def place_html(figure: Figure) -> str:
+    """Where the report's script draws a figure, and the buttons that save it."""
+    buttons = " ".join(
+        f'<button data-save="{figure.name}" data-format="{format}">{format.upper()}</button>'
+        for format in ("svg", "png")
+    )
+    return (
+        f'<div class="lab-scroll"><div class="lab-figure" id="drawing-{figure.name}" role="img" '
+        f'aria-label="{escape(figure.title)}"></div></div><p class="lab-note lab-save">Save as {buttons}</p>'
+    )
+
+
+def table_html(table: Table) -> str:
+    heads = "".join(f'<th scope="col">{heading_html(column)}</th>' for column in (table.head, *table.columns))
+    lines = []
+    for number, (label, cells) in enumerate(table.lines):
+        shares = table.shares[number] if table.shares else [0.0] * len(cells)
+        inner = "".join(cell_html(cell, share) for cell, share in zip(cells, shares, strict=True))
+        lines.append(f'<tr><th scope="row">{escape(label)}</th>{inner}</tr>')
+    title = f"<caption>{escape(table.title)}</caption>" if table.papers else ""
+    kind = "lab-table lab-words" if table.words else "lab-table"
+    return (
+        f'<div class="lab-scroll"><table class="{kind}">{title}<thead><tr>{heads}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table></div>{note_html(table.note)}"
+    )
+
+
+def heading_html(heading: str) -> str:
+    """The unit, after the last comma, on a line of its own."""
+    name, comma, unit = heading.rpartition(", ")
+    return f"{escape(name)}<small>{escape(unit)}</small>" if comma else escape(heading)
+
+
+def cell_html(cell: Cell, share: float) -> str:
+    """share: how strongly to shade it, 0..1. A count says itself how many it comes from."""
+    shade = f' style="--share: {share:.3f}"' if share else ""
+    if not isinstance(cell, Value):
+        return f"<td{shade}>{escape(cell) if cell is not None else '–'}</td>"
+    around = f"± {cell.spread:,.{cell.digits}f}, " if cell.spread is not None else ""
+    small = f"<small>{around}n = {cell.n:,}</small>" if around or cell.digits else ""
+    return f"<td{shade}>{cell.value:,.{cell.digits}f}{small}</td>"
+
+
+def note_html(text: str) -> str:
+    return f'<p class="lab-note">{escape(text)}</p>' if text else ""
+
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body class="lab lab-page">
+<h1>{title}</h1>
+{about}
+<nav><ol>{links}</ol></nav>
+{body}
+<script>{plotly}</script>
+<script type="application/json" id="data">{data}</script>
+<script>{script}</script>
+</body>
+</html>
+"""

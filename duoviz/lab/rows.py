@@ -1,0 +1,188 @@
+"""One question answered by one lane, as a row: Spec-Bench's answer format, with what duoviz measured beside.
+
+A literal example (arrays cut short: there is one entry for each target forward):
+
+    {"question_id": 501, "category": "math_reasoning", "answer_id": "duodecoding-501-0",
+     "model_id": "duodecoding", "tstamp": 1795254000.0,
+     "choices": [{"index": 0, "turns": ["Greta has"], "decoding_steps": [2], "new_tokens": [3],
+                  "wall_time": [0.127], "accept_lengths": [1, 2]}],
+     "task": "math_reasoning", "repeat": 0, "verdict": "equal",
+     "settings": {"method": "duodecoding", "max_new_tokens": 3, "sequences": "dynamic", …},
+     "measured": [{"prompt_tokens": 37, "stopped": "length", "token_ids": [51, 7, 90],
+                   "metrics": {"tps": 23.6, …},
+                   "time": {"prompt": 0.09, "target": 0.02, "both": 0.015, "draft": 0.0, "neither": 0.002},
+                   "counts": {"accepted": 1, "tested": 2, "pending_accepted": 1, "pending_tested": 1,
+                              "hits": 0, "tries": 1, "taken": 2, "sequences_taken": 1},
+                   "iterations": {"seconds": [0.09, 0.037], "target": [0.085, 0.033], "rows": [37, 2],
+                                  "draft": [0.03, 0.012], "draft_steps": [1, 3], "drafted": [1, 3],
+                                  "budget": [3, 3], "k": [null, 1], "needed": [1, null]}}]}
+
+decoding_steps: target forwards of each turn; accept_lengths: tokens committed by each of them, over all
+turns. verdict: `equal`, `tie` or `defect` against vanilla's row (see `equality`), null where there is none.
+time: see `time_parts`; counts: see `counts`; iterations: see `per_iteration`. All times are seconds.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from duoviz.lab.tasks import Question
+from duoviz.runner import PARALLEL_METHODS, Lane
+from duoviz.trace.metrics import Interval, common, metrics, total
+
+# A rank beyond the candidates that a trace keeps.
+BEYOND = 9
+
+# What `time_parts`, `counts` and `per_iteration` give; of the last, MAY_MISS may be null.
+TIME_PARTS = ("prompt", "target", "both", "draft", "neither")
+COUNTS = ("accepted", "tested", "pending_accepted", "pending_tested", "hits", "tries", "taken", "sequences_taken")
+ARRAYS = ("seconds", "target", "rows", "draft", "draft_steps", "drafted", "budget", "k", "needed")
+MAY_MISS = {"budget", "k", "needed"}
+
+Row = dict
+
+
+def answer_row(question: Question, lane: Lane, repeat: int, traces: Sequence[dict]) -> Row:
+    """The row of a whole conversation, one trace a turn; its verdict is still to be found."""
+    iterations = [trace["iterations"] for trace in traces]
+    return {
+        "question_id": question.id,
+        "category": question.category,
+        "answer_id": f"{lane.name}-{question.id}-{repeat}",
+        "model_id": lane.name,
+        "tstamp": time.time(),
+        "choices": [
+            {
+                "index": 0,
+                "turns": [trace["end"]["text"] for trace in traces],
+                "decoding_steps": [len(each) for each in iterations],
+                "new_tokens": [len(token_ids(trace)) for trace in traces],
+                "wall_time": [trace["end"]["wall"] for trace in traces],
+                "accept_lengths": [len(each["committed"]) for turn in iterations for each in turn],
+            }
+        ],
+        "task": question.task,
+        "repeat": repeat,
+        "verdict": None,
+        "settings": {"method": lane.method, **asdict(lane.settings)},
+        "measured": [measured(trace) for trace in traces],
+    }
+
+
+def failed_row(question: Question, lane: Lane, repeat: int, message: str) -> Row:
+    """What is kept of an answer that could not be had."""
+    return {
+        "question_id": question.id,
+        "category": question.category,
+        "model_id": lane.name,
+        "task": question.task,
+        "repeat": repeat,
+        "message": message,
+    }
+
+
+def key(row: Row) -> tuple:
+    """What a row is the answer to; no two rows of a folder share it."""
+    return row["model_id"], row["question_id"], row["repeat"]
+
+
+def token_ids(trace: dict) -> list[int]:
+    return [token["id"] for each in trace["iterations"] for token in each["committed"]]
+
+
+def measured(trace: dict) -> dict:
+    """What a row keeps of one turn's trace."""
+    return {
+        "prompt_tokens": trace["header"]["prompt_tokens"],
+        "stopped": trace["end"]["stopped"],
+        "token_ids": token_ids(trace),
+        "metrics": metrics(trace),
+        "time": time_parts(trace["iterations"]),
+        "counts": counts(trace["iterations"]),
+        "iterations": per_iteration(trace["header"]["method"], trace["iterations"]),
+    }
+
+
+def time_parts(iterations: Sequence[dict]) -> dict[str, float]:
+    """Where the wall time went, in seconds; the parts add up to it.
+
+    prompt: the first iteration, which reads the prompt. Of the rest: only the target at work, both,
+    only the draft, neither (proposing without a model, verification, rollback, the trace itself).
+    """
+    begin, wall = iterations[0]["sync"], iterations[-1]["sync"]
+    target = clipped([(each["target"]["start"], each["target"]["end"]) for each in iterations], begin)
+    draft = clipped([(step["start"], step["end"]) for each in iterations for step in each["draft"]], begin)
+    both = common(target, draft)
+    parts = {"prompt": begin, "target": total(target) - both, "both": both, "draft": total(draft) - both}
+    parts["neither"] = wall - sum(parts.values())
+    return {name: round(seconds, 6) for name, seconds in parts.items()}
+
+
+def clipped(intervals: Sequence[Interval], begin: float) -> list[Interval]:
+    """What lies after `begin`."""
+    return [(max(start, begin), end) for start, end in intervals if end > begin]
+
+
+def counts(iterations: Sequence[dict]) -> dict[str, int]:
+    """How often what was accepted; sums, so that rows can be added.
+
+    accepted of tested: positions at which a drafted token met the target's. DuoDecoding's two kinds
+    apart: pending tokens; first tokens (hits of tries), with the length of the sequences then taken.
+    """
+    found = dict.fromkeys(COUNTS, 0)
+    for each in iterations:
+        verdict = each["verdict"]
+        found["accepted"] += verdict["accepted"]
+        found["tested"] += verdict["tested"]
+        if not each["drafted"] or verdict["outcome"] == "none":
+            continue
+        pending = sum(node["status"] == "accepted" for node in each["checked"])
+        found["pending_accepted"] += pending
+        found["pending_tested"] += pending + (verdict["outcome"] == "rejection")
+        found["tries"] += verdict["outcome"] != "rejection"
+        if verdict["outcome"] == "hit":
+            found["hits"] += 1
+            found["taken"] += 1 + sum(node["status"] == "pending" for node in each["drafted"])
+            found["sequences_taken"] += 1
+    return found
+
+
+def per_iteration(method: str, iterations: Sequence[dict]) -> dict[str, list]:
+    """One entry for each target forward.
+
+    seconds: from the synchronisation point before it to its own; target: of its forward, of `rows`
+    tokens; draft: of `draft_steps` steps, which drafted `drafted` tokens (lookups take no steps);
+    budget: γ; k: the number of sequences, where θ decided it; needed: the k that would have sufficed (see `needed_k`).
+    """
+    starts = [0.0, *(each["sync"] for each in iterations)]
+    # What a method that works in parallel checks was drafted one iteration before.
+    tree = "drafted" if method in PARALLEL_METHODS else "checked"
+    proposals = [
+        [node for node in each[tree] if node["source"] != "target" and node["status"] != "window"]
+        for each in iterations
+    ]
+    return {
+        "seconds": [round(each["sync"] - start, 6) for each, start in zip(iterations, starts, strict=False)],
+        "target": [round(each["target"]["end"] - each["target"]["start"], 6) for each in iterations],
+        "rows": [each["target"]["rows"] for each in iterations],
+        "draft": [round(sum(step["end"] - step["start"] for step in each["draft"]), 6) for each in iterations],
+        "draft_steps": [len(each["draft"]) for each in iterations],
+        "drafted": [len(nodes) for nodes in proposals],
+        "budget": [each["budget"] for each in iterations],
+        "k": [each["sequences"] if each["theta"] is not None else None for each in iterations],
+        "needed": [needed_k(each) for each in iterations],
+    }
+
+
+def needed_k(iteration: dict) -> int | None:
+    """How many sequences it would have taken: the rank, from 1, of the target's token among the draft's first tokens.
+
+    BEYOND where it is not among the candidates kept; None where the target's token is not known,
+    because a token before it was rejected, or where there was no θ to choose k by.
+    """
+    if iteration["theta"] is None or iteration["verdict"]["outcome"] not in ("hit", "miss"):
+        return None
+    roots = [node for node in iteration["drafted"] if node["parent"] == -1]
+    wanted = next(node["id"] for node in roots if node["status"] in ("accepted", "correction"))
+    ids = [candidate["id"] for candidate in iteration["candidates"]]
+    return ids.index(wanted) + 1 if wanted in ids else BEYOND

@@ -1,0 +1,121 @@
+"""Figures made from rows: each with the number of rows it comes from, and their spread."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from statistics import mean, stdev
+from typing import NamedTuple
+
+from duoviz.lab.rows import Row
+
+
+class Value(NamedTuple):
+    """A figure, the standard deviation of the n values it comes from (None for a single one), and how to show it."""
+
+    value: float
+    spread: float | None
+    n: int
+    digits: int = 1
+
+
+def mean_of(values: Iterable[float], digits: int = 1) -> Value | None:
+    """The mean and spread of some values; None where there are none."""
+    values = list(values)
+    return Value(mean(values), spread(values), len(values), digits) if values else None
+
+
+def spread(values: Sequence[float]) -> float | None:
+    return stdev(values) if len(values) > 1 else None
+
+
+def of(rows: Iterable[Row], lane: str, task: str | None = None) -> list[Row]:
+    """The rows of a lane, on one task or on all."""
+    return [row for row in rows if row["model_id"] == lane and (task is None or row["task"] == task)]
+
+
+def tokens(row: Row) -> int:
+    return sum(row["choices"][0]["new_tokens"])
+
+
+def seconds(row: Row) -> float:
+    return sum(row["choices"][0]["wall_time"])
+
+
+def speed(row: Row) -> float:
+    """Tokens per second of one answer, all turns."""
+    return tokens(row) / seconds(row)
+
+
+def ttft(row: Row) -> float:
+    """Seconds to the first token, of the first turn."""
+    return row["measured"][0]["metrics"]["ttft"]
+
+
+def tps(rows: Sequence[Row]) -> Value | None:
+    """Total tokens over total time, as the paper has it; the spread is that of the answers' own speeds."""
+    if not rows:
+        return None
+    return Value(sum(map(tokens, rows)) / sum(map(seconds, rows)), spread([speed(row) for row in rows]), len(rows))
+
+
+def paired(rows: Iterable[Row], bases: Iterable[Row]) -> list[tuple[Row, Row]]:
+    """Answers to the same question in the same repeat."""
+    by_key = {(row["question_id"], row["repeat"]): row for row in bases}
+    both = [(row, by_key.get((row["question_id"], row["repeat"]))) for row in rows]
+    return [(row, base) for row, base in both if base]
+
+
+def ratios(rows: Iterable[Row], bases: Iterable[Row], figure: Callable[[Row], float]) -> list[float]:
+    """A figure of each answer over that of the other lane's answer to the same question."""
+    return [figure(row) / figure(base) for row, base in paired(rows, bases)]
+
+
+def average(rows: Sequence[Row], tasks: Sequence[str]) -> Value | None:
+    """The mean of the tasks' tokens per second, as the paper's Table 1 averages; the spread is between tasks."""
+    by_task = [tps([row for row in rows if row["task"] == task]) for task in tasks]
+    found = [each.value for each in by_task if each]
+    return Value(mean(found), spread(found), len(rows)) if found else None
+
+
+def phi(rows: Sequence[Row], bases: Sequence[Row], tasks: Sequence[str]) -> Value | None:
+    """φ: the average over the baseline's, on the questions that both answered; the spread: of the answers' own φ."""
+    both = paired(rows, bases)
+    if not both:
+        return None
+    mine, theirs = (average(side, tasks) for side in zip(*both, strict=True))
+    return Value(mine.value / theirs.value, spread(ratios(rows, bases, speed)), len(both), 2)
+
+
+class Difference(NamedTuple):
+    """How much faster one lane is than another on n questions: the mean of log ratios, and two standard errors."""
+
+    mean: float
+    noise: float
+    n: int
+
+    @property
+    def is_noise(self) -> bool:
+        return abs(self.mean) <= self.noise
+
+
+def difference(rows: Iterable[Row], bases: Iterable[Row]) -> Difference | None:
+    """None where fewer than three questions were answered by both."""
+    logs = [math.log(ratio) for ratio in ratios(rows, bases, speed)]
+    if len(logs) < 3:
+        return None
+    return Difference(mean(logs), 2 * stdev(logs) / math.sqrt(len(logs)), len(logs))
+
+
+def iterations(rows: Iterable[Row], *names: str, later: bool = False) -> list[tuple]:
+    """The named entries of every iteration of the rows; later: without each turn's first, which reads the prompt."""
+    return [
+        entry
+        for row in rows
+        for turn in row["measured"]
+        for entry in list(zip(*(turn["iterations"][name] for name in names), strict=True))[int(later) :]
+    ]
+
+
+def added_counts(rows: Iterable[Row]) -> dict[str, int]:
+    """The counts of all turns of the rows, added (see `rows.counts`)."""
+    turns = [turn["counts"] for row in rows for turn in row["measured"]]
+    return {name: sum(turn[name] for turn in turns) for name in turns[0]} if turns else {}

@@ -1,0 +1,226 @@
+"""Why one run was faster than another: sentences made from their two traces."""
+
+import re
+from collections.abc import Callable, Sequence
+from statistics import fmean
+from typing import NamedTuple
+
+import numpy as np
+
+from duoviz.trace.metrics import acceptance_by_kind, busy_seconds, forward_seconds, metrics, proposals
+
+# Below this the two are called equally fast, and a change that gains no more is not worth a word.
+NOTICEABLE = 1.03
+LONGEST_BUDGET = 16
+
+
+class Side(NamedTuple):
+    """One of both runs: its name on the page, its trace and the trace's metrics."""
+
+    name: str
+    trace: dict
+    figures: dict
+
+    @property
+    def header(self) -> dict:
+        return self.trace["header"]
+
+    @property
+    def iteration(self) -> float:
+        """Seconds of the wall for each target forward, with all that goes with it."""
+        return self.figures["wall"] / self.figures["target_forwards"]
+
+    @property
+    def on_cpu(self) -> bool:
+        return "CPU core" in self.header["target"]["device"]
+
+
+def explain(names: Sequence[str], traces: Sequence[dict]) -> list[str]:
+    """Which was faster and by what, where the time went, and what would change it; [] where one wrote nothing.
+
+    Every figure is the traces', but those in a sentence that begins with "Estimate:", which come
+    from the measured costs in their headers and the acceptance of this run.
+    """
+    if not all(trace["iterations"] for trace in traces):
+        return []
+    sides = [Side(name, trace, metrics(trace)) for name, trace in zip(names, traces, strict=True)]
+    # Where one side proposes tokens, it is the one to talk about; of two such, the slower.
+    subject, other = sorted(sides, key=lambda side: (side.header["method"] == "vanilla", side.figures["tps"]))
+    return [each for each in (result(subject, other), time_spent(subject, other), estimate(subject, other)) if each]
+
+
+def result(subject: Side, other: Side) -> str:
+    """Which was faster. Speed is tokens per forward over seconds per forward, so these two explain all of it."""
+    fast, slow = sorted((subject, other), key=lambda side: side.figures["tps"], reverse=True)
+    ratio = fast.figures["tps"] / slow.figures["tps"]
+    speeds = f"{fast.figures['tps']:.1f} against {slow.figures['tps']:.1f} tokens/s"
+    if ratio < NOTICEABLE:
+        told = f"{fast.name} and {slow.name} were about equally fast ({speeds})"
+    else:
+        told = f"{fast.name} was {ratio:.2f} times as fast as {slow.name} ({speeds})"
+    tokens = subject.figures["tau"] / other.figures["tau"]
+    seconds = subject.iteration / other.iteration
+    times = f"{seconds:.2f} times as long ({duration(subject.iteration)} against {duration(other.iteration)})"
+    if subject.header["method"] == "vanilla":
+        return f"{told}: an iteration of {subject.name} took {times}."
+    joint = "but" if (tokens > 1) == (seconds > 1) else "and"
+    return (
+        f"{told}: {subject.name} wrote {tokens:.2f} times as many tokens per target forward as {other.name}, "
+        f"{joint} an iteration took {times}."
+    )
+
+
+def time_spent(subject: Side, other: Side) -> str:
+    """Where the wall time of the side that proposes went."""
+    computed, _ = busy_seconds(subject.trace)
+    wall = duration(subject.figures["wall"])
+    told = f"Of the {wall} that {subject.name} took, its target computed for {duration(computed)}"
+    if subject.header["draft"]:
+        told += f" and waited for the draft for {duration(subject.figures['lost_waiting'])}; {drafts_lost(subject)}"
+    elif subject.header["method"] != "vanilla":
+        told += f"; {proposals_used(subject)}"
+    return f"{told}{forwards(subject, other)}."
+
+
+def drafts_lost(side: Side) -> str:
+    """How much of the draft's work came to nothing, by cause."""
+    outcomes = [each["verdict"]["outcome"] for each in side.trace["iterations"]]
+    _, drafting = busy_seconds(side.trace)
+    causes = [
+        f"{count(outcomes.count(cause), cause)} ({duration(side.figures[f'lost_{cause}'])})"
+        for cause in ("miss", "rejection")
+        if outcomes.count(cause)
+    ]
+    if not causes:
+        return f"none of the draft's {duration(drafting)} of work was thrown away"
+    return f"of the draft's {duration(drafting)} of work, {' and '.join(causes)} threw part away"
+
+
+def proposals_used(side: Side) -> str:
+    iterations = side.trace["iterations"]
+    with_any = sum(each["verdict"]["outcome"] != "none" for each in iterations)
+    used = sum(token["source"] != "target" for each in iterations for token in each["committed"])
+    return (
+        f"it found something to propose in {with_any} of {len(iterations)} iterations, and of the "
+        f"{count(proposals(iterations), 'token')} proposed, {used} became text"
+    )
+
+
+def forwards(subject: Side, other: Side) -> str:
+    """What made the target's forwards longer: fewer cores, else more rows."""
+    mine, theirs = (short_device(side.header["target"]["device"]) for side in (subject, other))
+    usual = forward_seconds(other.trace, rows=1)
+    if mine != theirs and usual and (single := forward_seconds(subject.trace, rows=1)):
+        return (
+            f"; its target had {mine}, that of {other.name} {theirs}: a forward of one row took "
+            f"{duration(single)} against {duration(usual)}"
+        )
+    # The first one reads the prompt.
+    spans = [each["target"] for each in subject.trace["iterations"][1:]]
+    if mine != theirs or not usual or all(span["rows"] == 1 for span in spans):
+        return ""
+    rows, seconds = fmean(span["rows"] for span in spans), fmean(span["end"] - span["start"] for span in spans)
+    return (
+        f"; its forwards read {rows:.1f} rows on average and took {duration(seconds)}, one row took {duration(usual)}"
+    )
+
+
+def estimate(subject: Side, other: Side) -> str:
+    """What would change the result on this machine or another, by the cost model."""
+    told = [each for each in (better_budget(subject), better_method(subject, other), on_gpu(subject)) if each]
+    return f"Estimate: {'; '.join(told)}." if told else ""
+
+
+def better_budget(side: Side) -> str:
+    """A better draft budget than the one that was set; one of `auto` follows the same costs already."""
+    used, alpha = side.header["settings"]["budget"], side.figures["acceptance"]
+    if used == "auto" or not side.header["calibration"] or alpha is None:
+        return ""
+    speed = {"speculative": in_turn_speed, "duodecoding": parallel_speed}[side.header["method"]]
+    speeds = {budget: speed(side, budget) for budget in {*range(1, LONGEST_BUDGET + 1), used}}
+    best = max(speeds, key=speeds.get)
+    if speeds[best] < NOTICEABLE * speeds[used]:
+        return ""
+    gained = side.figures["tps"] * speeds[best] / speeds[used]
+    return f"a draft budget of γ = {best} instead of {used} would give about {gained:.1f} tokens/s here"
+
+
+def better_method(subject: Side, other: Side) -> str:
+    """SpS instead of DuoDecoding, where the draft's core could help the target."""
+    alpha, forward = subject.figures["acceptance"], forward_seconds(other.trace, rows=1)
+    both_known = subject.header["calibration"] and alpha is not None and forward is not None
+    shares = subject.header["target"]["device"] != other.header["target"]["device"]
+    if subject.header["method"] != "duodecoding" or other.header["method"] != "vanilla" or not both_known or not shares:
+        return ""
+    target, draft = costs(subject)
+    longer = forward / target(1)
+    speed = max(
+        expected_run(alpha, budget) / (budget * draft + longer * target(budget + 1))
+        for budget in range(1, LONGEST_BUDGET + 1)
+    )
+    tokens = other.figures["new_tokens"]
+    tps = tokens / (other.figures["ttft"] + (tokens - 1) / speed)
+    if tps < NOTICEABLE * subject.figures["tps"]:
+        return ""
+    device = short_device(other.header["target"]["device"])
+    return f"SpS, whose target would have {device} too, would give about {tps:.1f} tokens/s here"
+
+
+def on_gpu(side: Side) -> str:
+    """What the same proposals would give where neither rows nor drafting lengthen an iteration."""
+    if not side.on_cpu or side.header["method"] == "vanilla" or side.figures["tau"] < NOTICEABLE:
+        return ""
+    what = "drafts" if side.header["draft"] else "proposals"
+    return (
+        f"with the target on a GPU, where more rows cost next to nothing, the same {what} would give "
+        f"up to {side.figures['tau']:.2f} times vanilla's speed there"
+    )
+
+
+def costs(side: Side) -> tuple[Callable[[float], float], float]:
+    """T_target(rows) and T_draft(1), in seconds, as calibrated."""
+    rows, seconds = zip(*side.header["calibration"]["target"], strict=True)
+    return lambda n: float(np.interp(n, rows, seconds)), side.header["calibration"]["draft"][0][1]
+
+
+def expected_run(alpha: float, budget: int) -> float:
+    """Tokens that an iteration of SpS commits: 1 + α + … + α^γ."""
+    return sum(alpha**n for n in range(budget + 1))
+
+
+def in_turn_speed(side: Side, budget: int) -> float:
+    """Expected tokens a second of SpS."""
+    target, draft = costs(side)
+    return expected_run(side.figures["acceptance"], budget) / (budget * draft + target(budget + 1))
+
+
+def parallel_speed(side: Side, length: int) -> float:
+    """Expected tokens a second of DuoDecoding with sequences of this length.
+
+    For each iteration without pending tokens there are π = β / (1 − β α^(L−1)) with L − 1 of them,
+    as long as the longer of both sides takes.
+    """
+    target, draft = costs(side)
+    kinds = acceptance_by_kind(side.trace)
+    alpha, beta = kinds["alpha"] or 0.0, kinds["beta"] or 0.0
+    odds = beta / (1 - beta * alpha ** (length - 1)) if beta * alpha ** (length - 1) < 1 else 1e6
+    drafting = length * draft
+    seconds = max(target(1), drafting) + odds * max(target(length), drafting)
+    return (1 + odds * expected_run(alpha, length - 1)) / seconds
+
+
+def short_device(label: str) -> str:
+    """A device's label without the processor's name."""
+    return re.sub(r" \(.*\)$", "", label)
+
+
+def count(number: int, word: str) -> str:
+    plural = {"miss": "misses"}.get(word, f"{word}s")
+    return f"{number} {word if number == 1 else plural}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds for a reader."""
+    if seconds >= 0.9995:
+        return f"{seconds:.2f} s"
+    return f"{1000 * seconds:.0f} ms" if seconds >= 0.09995 else f"{1000 * seconds:.1f} ms"

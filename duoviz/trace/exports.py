@@ -1,0 +1,122 @@
+"""What a trace is exported as: a table with one row an iteration, and a timeline for Perfetto.
+
+The table's columns, times in seconds since the run was submitted, empty where the method has no such thing:
+
+index         the iteration, from 0
+mode          prefill, pre or post (DuoDecoding)
+target_start, target_end, rows
+              the target's forward and how many tokens it computed
+draft_start, draft_end, draft_steps, draft_busy
+              from the first draft step to the last one's end, how many, and the time they took together
+sync          when both sides' results were in
+gamma, theta, k
+              the draft budget, the threshold and the number of sequences
+checked, drafted
+              how many proposed tokens were verified, and drafted meanwhile
+outcome, tested, accepted, sequence
+              the verdict
+new_tokens    committed in this iteration
+from_target   how many of them are the target's own
+text          their text as a JSON string, so that one row stays one line and no text is taken for a formula
+"""
+
+import csv
+import io
+import json
+import math
+
+NOT_PROPOSED = {"correction", "window"}
+
+
+def csv_table(trace: dict) -> str:
+    """One row an iteration, under a row of column names."""
+    rows = [iteration_row(each) for each in trace["iterations"]]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def iteration_row(iteration: dict) -> dict:
+    target, draft, verdict, committed = (iteration[name] for name in ("target", "draft", "verdict", "committed"))
+    return {
+        "index": iteration["index"],
+        "mode": iteration["mode"],
+        "target_start": target["start"],
+        "target_end": target["end"],
+        "rows": target["rows"],
+        "draft_start": draft[0]["start"] if draft else None,
+        "draft_end": draft[-1]["end"] if draft else None,
+        "draft_steps": len(draft),
+        "draft_busy": round(sum(step["end"] - step["start"] for step in draft), 6),
+        "sync": iteration["sync"],
+        "gamma": iteration["budget"],
+        "theta": iteration["theta"],
+        "k": iteration["sequences"],
+        "checked": proposed(iteration["checked"]),
+        "drafted": proposed(iteration["drafted"]),
+        "outcome": verdict["outcome"],
+        "tested": verdict["tested"],
+        "accepted": verdict["accepted"],
+        "sequence": verdict["sequence"],
+        "new_tokens": len(committed),
+        "from_target": sum(token["source"] == "target" for token in committed),
+        "text": json.dumps("".join(token["text"] for token in committed), ensure_ascii=False),
+    }
+
+
+def proposed(nodes: list[dict]) -> int:
+    return sum(node["status"] not in NOT_PROPOSED for node in nodes)
+
+
+def perfetto_events(trace: dict) -> list[dict]:
+    """The JSON array format of Chrome's trace viewer, which Perfetto opens too: complete events in microseconds."""
+    header = trace["header"]
+    names = [named("process_name", 0, {"name": f"duoviz {header['method']}"})]
+    for lane, thread in (("target", 1), ("draft", 2)):
+        if header[lane]:
+            title = f"{lane.capitalize()} · {header[lane]['device']}"
+            names.append(named("thread_name", thread, {"name": title}))
+            names.append(named("thread_sort_index", thread, {"sort_index": thread}))
+    return names + [event for each in trace["iterations"] for event in iteration_events(each)]
+
+
+def named(name: str, thread: int, arguments: dict) -> dict:
+    return {"name": name, "ph": "M", "pid": 1, "tid": thread, "args": arguments}
+
+
+def iteration_events(iteration: dict) -> list[dict]:
+    target, verdict = iteration["target"], iteration["verdict"]
+    facts = {
+        "iteration": iteration["index"],
+        "rows": target["rows"],
+        "committed": "".join(token["text"] for token in iteration["committed"]),
+        "outcome": verdict["outcome"],
+    }
+    own = {"gamma": iteration["budget"], "theta": iteration["theta"], "k": iteration["sequences"]}
+    facts |= {name: value for name, value in own.items() if value is not None}
+    steps = [
+        complete("draft", 2, step, "draft step", {"iteration": iteration["index"], "tokens": step["tokens"]})
+        for step in iteration["draft"]
+    ]
+    return [complete("target", 1, target, "target forward", facts), *steps]
+
+
+def complete(lane: str, thread: int, span: dict, name: str, arguments: dict) -> dict:
+    start, length = micro(span["start"]), micro(span["end"] - span["start"])
+    return {
+        "name": name,
+        "cat": lane,
+        "ph": "X",
+        "ts": start,
+        "dur": length,
+        "pid": 1,
+        "tid": thread,
+        "args": arguments,
+    }
+
+
+def micro(seconds: float) -> float:
+    """Microseconds with three digits after the point, rounded as the page does."""
+    return math.floor(1e6 * seconds * 1000 + 0.5) / 1000

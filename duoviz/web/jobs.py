@@ -1,0 +1,186 @@
+"""What a visitor asks of the hardware: one run, or a comparison of two methods."""
+
+import queue
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+from duoviz import runner
+from duoviz.comparison import outcome
+from duoviz.decoding.iteration import Stopped
+from duoviz.decoding.settings import Settings, check_number
+from duoviz.models.pairs import Pair, PromptError
+from duoviz.trace.metrics import metrics
+
+MAX_REPEATS = 10
+
+
+@dataclass(eq=False, kw_only=True)
+class Job:
+    """One visitor's place on the hardware: its events come out of a queue, and it can be stopped.
+
+    pair: the models that it needs. deadline: when its time is over, on the monotonic clock; None until
+    its decoding begins. summary: what a client gets at the end. error: why it failed, a sentence.
+    """
+
+    pair: str
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    events: queue.SimpleQueue = field(default_factory=queue.SimpleQueue)
+    stop: threading.Event = field(default_factory=threading.Event)
+    future: Future | None = None
+    deadline: float | None = None
+    summary: dict | None = None
+    error: str | None = None
+
+    def check_request(self) -> None:
+        """Raise one of the runner's USER_ERRORS for what shows before anything is loaded."""
+        raise NotImplementedError
+
+    def stream(self, pair: Pair) -> Iterator[dict]:
+        """The events of the job's work on the loaded pair, in the thread of the hardware."""
+        raise NotImplementedError
+
+    def take(self, event: dict) -> None:
+        """Keep one of the events of `stream`, and put into the queue what the visitor sees of it."""
+        raise NotImplementedError
+
+    def finish(self, pair: Pair, reason: tuple[str, ...]) -> None:
+        """Put the end into the queue; reason: of a run that was cut, how it was stopped and with which message."""
+        raise NotImplementedError
+
+    def over(self) -> bool:
+        """Whether it is to end: its visitor said so, or its time is up."""
+        return self.stop.is_set() or (self.deadline is not None and time.monotonic() > self.deadline)
+
+    def check(self) -> None:
+        """Raise Stopped where its visitor has said so."""
+        if self.stop.is_set():
+            raise Stopped
+
+    def fail(self, message: str) -> None:
+        """End the job with a sentence for the visitor."""
+        self.error = message
+        self.events.put({"type": "error", "message": message})
+
+
+def check_prompt(prompt: str) -> None:
+    """Raise PromptError for a prompt without words."""
+    if not prompt.strip():
+        raise PromptError("The prompt is empty: type something for the model to answer.")
+
+
+def close(trace: dict, reason: tuple[str, ...]) -> None:
+    """Give a trace the end that it lacks: a run that was cut does not know why."""
+    if trace["end"] is None or trace["end"]["stopped"] == "stopped":
+        trace["end"] = runner.end(trace["iterations"], *reason)
+
+
+@dataclass(eq=False, kw_only=True)
+class Run(Job):
+    """One method on one prompt."""
+
+    method: str
+    prompt: str
+    settings: Settings
+    raw: bool
+    trace: dict = field(default_factory=runner.new_trace)
+
+    def check_request(self) -> None:
+        check_prompt(self.prompt)
+        runner.check_method(self.method)
+
+    def stream(self, pair: Pair) -> Iterator[dict]:
+        return runner.stream(pair, self.method, self.prompt, self.settings, raw=self.raw)
+
+    def take(self, event: dict) -> None:
+        runner.add_event(self.trace, event)
+        if event["type"] != "end":
+            self.events.put(event)
+
+    def finish(self, pair: Pair, reason: tuple[str, ...]) -> None:
+        close(self.trace, reason)
+        self.events.put({"type": "end", "end": self.trace["end"], "metrics": metrics(self.trace)})
+        self.summary = runner.summary(self.trace)
+
+
+@dataclass(eq=False, kw_only=True)
+class Comparison(Job):
+    """Two methods on one prompt, each alone, in alternated order.
+
+    lanes: the two sides first, then the baselines of φ that are run besides.
+    """
+
+    lanes: Sequence[runner.Lane]
+    prompt: str
+    raw: bool
+    repeats: int
+    rows: list[dict] = field(default_factory=list)
+    errors: dict[str, str] = field(default_factory=dict)
+    running: dict | None = None
+
+    def check_request(self) -> None:
+        check_prompt(self.prompt)
+        for lane in self.lanes:
+            runner.check_method(lane.method)
+        check_number("repeats", self.repeats, 1, MAX_REPEATS)
+
+    def stream(self, pair: Pair) -> Iterator[dict]:
+        lanes = [
+            {"name": lane.name, "method": lane.method, "baseline": place > 1} for place, lane in enumerate(self.lanes)
+        ]
+        yield {"type": "lanes", "lanes": lanes, "repeats": self.repeats}
+        yield from runner.race(pair, [self.prompt], self.lanes, repeats=self.repeats, raw=self.raw)
+
+    def take(self, event: dict) -> None:
+        if event["type"] == "lanes":
+            self.events.put(event)
+        elif event["type"] == "error":
+            self.fail_lane(event["lane"], event["message"])
+        elif event["repeat"] is not None:
+            self.record(event)
+        elif event["type"] == "header":
+            self.events.put({"type": "status", "text": f"Warming up: {event['lane']}."})
+        elif event["type"] == "end" and event["end"]["stopped"] == "error":
+            self.fail_lane(event["lane"], event["end"]["message"])
+
+    def fail_lane(self, lane: str, message: str) -> None:
+        """Tell that a lane could not run; the others go on."""
+        self.errors[lane] = message
+        self.show(lane, None, {"type": "error", "message": message})
+
+    def show(self, lane: str, repeat: int | None, event: dict) -> None:
+        """Put one of a lane's own events into the queue."""
+        self.events.put({"type": "lane", "lane": lane, "repeat": repeat, "event": event})
+
+    def record(self, event: dict) -> None:
+        """Add an event to the trace of the run under way; `finish` ends a run that was cut."""
+        if event["type"] == "header":
+            self.running = {"lane": event["lane"], "repeat": event["repeat"], "trace": runner.new_trace()}
+        runner.add_event(self.running["trace"], event)
+        if event["type"] != "end":
+            self.show(event["lane"], event["repeat"], event)
+        elif event["end"]["stopped"] != "stopped":
+            self.end_run()
+
+    def end_run(self) -> None:
+        """Keep the run under way, and show its end."""
+        lane, repeat, trace = self.running.values()
+        self.running = None
+        self.rows.append(runner.row(trace, lane, repeat))
+        if trace["end"]["stopped"] == "error":
+            self.errors[lane] = trace["end"]["message"]
+        self.show(lane, repeat, {"type": "end", "end": trace["end"], "metrics": metrics(trace)})
+
+    def finish(self, pair: Pair, reason: tuple[str, ...]) -> None:
+        if self.running:
+            close(self.running["trace"], reason)
+            self.end_run()
+        if not self.rows and self.errors:
+            return self.fail(next(iter(self.errors.values())))
+        # Where the texts differ, rounding is measured now.
+        self.events.put({"type": "status", "text": "Comparing both texts."})
+        self.summary = outcome(pair, self.lanes, self.rows, self.errors)
+        self.events.put({"type": "end", "result": self.summary})

@@ -1,0 +1,47 @@
+// Things that may be clicked to answer a question: by pointer, and by keyboard one after another.
+
+const MOVED = 5;
+
+// Bars of other iterations than the one shown can be clicked, but are too many to go through by keyboard.
+const isFarAway = ({ dataset: { iteration } }, root) => iteration !== undefined && iteration !== root.closest("[data-shown]").dataset.shown;
+
+// root: where they stand and are drawn anew at times; act: called with the one chosen. Returns what ends it.
+export function listenToChoices(root, choices, act) {
+  let pressed = null;
+  const choiceOf = (target) => (target instanceof Element ? target.closest(choices) : null);
+  const offer = () => {
+    for (const node of root.querySelectorAll(choices)) {
+      if (node.hasAttribute("tabindex") || isFarAway(node, root)) continue;
+      node.setAttribute("tabindex", "0");
+      node.setAttribute("role", "button");
+    }
+  };
+  // Pointers are captured by the timeline, so that only where one was pressed tells what was meant.
+  const onDown = (event) => { pressed = { node: choiceOf(event.target), x: event.clientX, y: event.clientY }; };
+  const onUp = (event) => {
+    const still = pressed?.node && Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) <= MOVED;
+    if (still) act(pressed.node);
+    pressed = null;
+  };
+  const onKey = (event) => {
+    if ((event.key !== "Enter" && event.key !== " ") || choiceOf(event.target) !== event.target) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act(event.target);
+  };
+  const listeners = { pointerdown: onDown, pointerup: onUp, keydown: onKey };
+  for (const [name, listener] of Object.entries(listeners)) root.addEventListener(name, listener, true);
+  const drawn = new MutationObserver(offer);
+  drawn.observe(root, { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] });
+  root.classList.add("dl-choosing");
+  offer();
+  return () => {
+    drawn.disconnect();
+    root.classList.remove("dl-choosing");
+    for (const [name, listener] of Object.entries(listeners)) root.removeEventListener(name, listener, true);
+    for (const node of root.querySelectorAll(`:is(${choices})[tabindex]`)) {
+      node.removeAttribute("tabindex");
+      node.removeAttribute("role");
+    }
+  };
+}

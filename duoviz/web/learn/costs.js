@@ -1,0 +1,61 @@
+// The figure "costs": what one forward takes with n tokens in it, as measured.
+
+import { el, setText, svg } from "../visualizer/dom.js";
+import { duration } from "../visualizer/words.js";
+import { createSlider } from "./slider.js";
+
+const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [340, 200, 40, 26, 26];
+
+// The measured times between two counts, on a straight line.
+function timeAt(points, count) {
+  const after = Math.max(1, points.findIndex(([each]) => each >= count));
+  const [[n0, t0], [n1, t1]] = [points[after - 1], points[after]];
+  return t0 + ((t1 - t0) * (count - n0)) / (n1 - n0);
+}
+
+function curve(points, place, name) {
+  const line = svg("polyline", { class: "dl-curve", "data-side": name, points: points.map(([n, t]) => place(n, t).join(" ")).join(",") });
+  const dots = points.map(([n, t]) => svg("circle", { class: "dl-dot", "data-side": name, cx: place(n, t)[0], cy: place(n, t)[1], r: 3 }));
+  return [line, ...dots];
+}
+
+function label(words, x, y, name, anchor = "end") {
+  return svg("text", { class: "dl-curve-label", "data-side": name, x, y, "text-anchor": anchor }, words);
+}
+
+export function costsFigure({ target, draft, target_device: targetDevice, draft_device: draftDevice }) {
+  const [last, slowest] = target.at(-1);
+  const top = 1.15 * Math.max(slowest, target[0][1] * 2);
+  const place = (n, t) => [LEFT + (n / last) * (WIDTH - LEFT - 8), HEIGHT - BOTTOM - (t / top) * (HEIGHT - BOTTOM - TOP)];
+  const one = target[0][1];
+  const steep = Math.min(last, top / one);
+  const [endX, endY] = place(last, slowest);
+  const [steepX, steepY] = place(steep, steep * one);
+  const [draftX, draftY] = place(...draft.at(-1));
+  const marker = svg("line", { class: "dl-marker", y1: TOP, y2: HEIGHT - BOTTOM });
+  const ticks = target.map(([n]) => n).filter((n) => n === 1 || n >= 8)
+    .map((n) => svg("text", { class: "dl-tick", x: place(n, 0)[0], y: HEIGHT - 10, "text-anchor": "middle" }, String(n)));
+  const scale = [0, one, slowest].filter((t, index, all) => !index || t - all[index - 1] > top / 10)
+    .map((t) => svg("text", { class: "dl-tick", x: LEFT - 5, y: place(0, t)[1] + 4, "text-anchor": "end" }, t ? String(Math.round(1000 * t)) : "0"));
+  const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "dl-drawing", role: "img", "aria-label": "Time of one forward by the number of tokens in it" });
+  const [x0, y0] = place(0, 0);
+  drawing.append(svg("path", { class: "dl-axis", d: `M${x0} ${TOP}V${y0}H${WIDTH - 4}` }), marker, ...ticks, ...scale,
+    svg("line", { class: "dl-one-by-one", x1: place(1, one)[0], y1: place(1, one)[1], x2: steepX, y2: steepY }),
+    label("one after another", steepX + 4, steepY - 8, "one", "start"),
+    ...curve(target, place, "target"), label("target, in one forward", endX, endY - 8, "target"),
+    ...curve(draft, place, "draft"), label("draft, sequences at once", draftX + 8, draftY + 4, "draft", "start"),
+    svg("text", { class: "dl-tick", x: 2, y: 12 }, "ms"));
+  const note = el("p", { class: "dl-note" });
+  const slider = createSlider({
+    label: "Tokens in one forward", min: 1, max: last, value: 1, words: (n) => String(n),
+    onMove(n) {
+      marker.setAttribute("x1", place(n, 0)[0]);
+      marker.setAttribute("x2", place(n, 0)[0]);
+      const together = timeAt(target, n);
+      setText(note, n === 1 ? `One token: ${duration(one)}.`
+        : `${n} tokens in one forward: ${duration(together)}, ${(together / one).toFixed(1)} times one token's time. One after another: ${duration(n * one)}.`);
+    },
+  });
+  const where = el("p", { class: "dl-note" }, `Measured before the run. Target: ${targetDevice}. Draft: ${draftDevice}.`);
+  return { node: el("div", {}, drawing, slider.node, note, where), reading: slider.value };
+}

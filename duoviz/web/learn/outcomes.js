@@ -1,0 +1,29 @@
+// What the two figures of drawing share: both models' probabilities of a few tokens, side by side.
+
+import { el } from "../visualizer/dom.js";
+import { fixed, tokenLabel } from "../visualizer/words.js";
+
+export const outcomeName = ({ text }) => (text === null ? "other" : tokenLabel(text));
+
+function shareBar(side) {
+  const fill = el("span", { class: "dl-bar", "data-side": side });
+  const number = el("span", {});
+  return { set(share) { fill.style.width = `${100 * share}%`; number.textContent = fixed(share, 2); }, nodes: [el("div", { class: "dl-lane" }, fill), number] };
+}
+
+// Rows of an outcome's name, p and q; `extra`: one more cell for each row.
+export function createOutcomes(outcomes, extra = () => null) {
+  const rows = outcomes.map((outcome, index) => {
+    const [p, q] = [shareBar("target"), shareBar("draft")];
+    p.set(outcome.p);
+    q.set(outcome.q);
+    const more = extra(outcome, index);
+    const likelier = outcome.q > outcome.p ? "draft" : "target";
+    const node = el("div", { class: "dl-outcome", "data-likelier": likelier },
+      el("span", { class: "dl-token" }, outcomeName(outcome)), el("div", { class: "dl-pair" }, ...p.nodes, ...q.nodes), ...(more ? [more] : []));
+    return { q, node };
+  });
+  const key = el("p", { class: "dl-note" }, el("span", { class: "dl-key", "data-side": "target" }), " p, the target's probability ",
+    el("span", { class: "dl-key", "data-side": "draft" }), " q, the draft's");
+  return { node: el("div", { class: "dl-outcomes" }, key, ...rows.map(({ node }) => node)), setDraft: (shares) => shares.forEach((share, index) => rows[index].q.set(share)) };
+}

@@ -1,0 +1,66 @@
+// A page's question: the reader chooses, steps, clicks or drags, and is told why that is right or not.
+
+import { el, textButton } from "../visualizer/dom.js";
+import { blockNodes, spanNodes } from "./spans.js";
+import { createSlider } from "./slider.js";
+import { listenToChoices } from "./choices.js";
+
+function askChoose({ options }, tell) {
+  const buttons = options.map(({ spans, right, why }) => {
+    const button = el("button", { type: "button", class: "dl-option", "aria-pressed": "false" }, ...spanNodes(spans, null));
+    button.addEventListener("click", () => {
+      for (const other of buttons) other.setAttribute("aria-pressed", other === button);
+      tell(right, why);
+    });
+    return button;
+  });
+  return { nodes: [el("div", { class: "dl-options", role: "group", "aria-label": "Answers" }, ...buttons)] };
+}
+
+function askStep({ answer, right, wrong }, tell, { stage }) {
+  const check = textButton("It is this one", () => {
+    const found = answer.includes(stage.shown());
+    tell(found, found ? right : wrong);
+  });
+  return { nodes: [el("p", { class: "dl-note" }, "Step with ← and → or the player's buttons."), el("div", { class: "dl-tools" }, check)] };
+}
+
+function askClick({ answer, choices, part, right, wrong }, tell, { stage, figure }) {
+  const root = part ? stage.part(part) : figure.node;
+  const stop = listenToChoices(root, choices, (chosen) => tell(chosen.matches(answer), chosen.matches(answer) ? right : wrong));
+  const where = part ? "Click it in the highlighted part, or go there with Tab and press Enter." : "Click it above, or go there with Tab and press Enter.";
+  return { nodes: [el("p", { class: "dl-note" }, where)], stop };
+}
+
+function ownSlider({ from, to, unit }) {
+  const name = unit.map(({ text }) => text).join("");
+  const slider = createSlider({ label: "Your answer", min: from, max: to, value: from, words: (value) => `${value} ${name}`.trim() });
+  return { node: slider.node, reading: slider.value };
+}
+
+function askDrag({ answer, within, slider, right, low, high }, tell, { figure }) {
+  const dragged = slider ? ownSlider(slider) : figure;
+  const check = textButton("Check", () => {
+    const difference = dragged.reading() - answer;
+    const found = Math.abs(difference) <= within;
+    tell(found, found ? right : difference < 0 ? low : high);
+  });
+  return { nodes: [...(slider ? [dragged.node] : []), el("div", { class: "dl-tools" }, check)] };
+}
+
+const KINDS = { choose: askChoose, step: askStep, click: askClick, drag: askDrag };
+
+// about: {stage, figure, glossary}. stop: to be called when the page is left.
+export function createQuestion(question, about) {
+  const verdict = el("p", { class: "dl-verdict", role: "status" });
+  const tell = (right, why) => {
+    verdict.dataset.right = right;
+    verdict.replaceChildren(el("b", {}, right ? "✓ Right. " : "✗ Not that. "), ...spanNodes(why, about.glossary));
+    // On a small screen the reader may have answered far below.
+    verdict.scrollIntoView({ block: "nearest" });
+  };
+  const asked = KINDS[question.kind](question, tell, about);
+  const node = el("section", { class: "dl-question", "data-kind": question.kind, "aria-label": "Question" },
+    el("h4", {}, "Question"), ...blockNodes(question.blocks, about.glossary), ...asked.nodes, verdict);
+  return { node, stop: asked.stop ?? (() => {}) };
+}

@@ -1,0 +1,37 @@
+// The figure "threshold": how many first tokens stand over θ, wherever the reader drags it.
+
+import { el, setText } from "../visualizer/dom.js";
+import { count, fixed, tokenLabel } from "../visualizer/words.js";
+import { createSlider } from "./slider.js";
+
+// k: at least one sequence, and no more than the draft budget.
+export const sequencesOver = (candidates, theta, budget) => Math.max(1, Math.min(budget, candidates.filter(({ p }) => p > theta).length));
+
+function candidateBar({ text, p }, top) {
+  const bar = el("span", { class: "dl-bar", "data-side": "draft" });
+  bar.style.width = `${(100 * p) / top}%`;
+  const mark = el("span");
+  return { p, bar, mark, node: el("div", { class: "dl-row" }, el("span", { class: "dl-token" }, mark, ` ${tokenLabel(text)}`), el("div", { class: "dl-lane" }, bar), el("span", {}, fixed(p, 3))) };
+}
+
+export function thresholdFigure({ candidates, theta, budget }) {
+  // A little more than the best token has, so that the small ones can be told apart.
+  const top = Math.min(1, Math.ceil(candidates[0].p * 22) / 20);
+  const rows = candidates.map((candidate) => candidateBar(candidate, top));
+  const line = el("div", { class: "dl-line" });
+  const note = el("p", { class: "dl-note" });
+  const slider = createSlider({
+    label: "Threshold θ", min: 0, max: top, step: top / 200, value: theta, words: (value) => fixed(value, 3),
+    onMove(value) {
+      line.style.setProperty("--at", value / top);
+      for (const { p, mark, node } of rows) {
+        setText(mark, p > value ? "●" : "○");
+        node.dataset.over = p > value;
+      }
+      const over = candidates.filter(({ p }) => p > value).length;
+      setText(note, `${count(over, "first token")} over the threshold: k = ${sequencesOver(candidates, value, budget)}. In the run θ was ${fixed(theta, 3)}.`);
+    },
+  });
+  const chart = el("div", { class: "dl-rows" }, ...rows.map(({ node }) => node), line);
+  return { node: el("div", {}, chart, slider.node, note), reading: () => sequencesOver(candidates, slider.value(), budget) };
+}

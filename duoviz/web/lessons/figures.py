@@ -1,0 +1,81 @@
+"""The small pictures inside a lesson, as data from the recorded traces; `learn/` draws them."""
+
+from duoviz.trace.metrics import metrics
+from duoviz.web.lessons.placeholders import METHOD_NAMES, Facts, NotInTrace, comparable, cost, steps_that_fit
+from duoviz.web.lessons.predicates import known_outcomes
+
+
+def costs(facts: Facts) -> dict:
+    """T_target(n) and T_draft(k): [[count, seconds], …] of both, and the devices. Reading: n."""
+    header = facts.trace["header"]
+    cost(facts.trace, "target", 1)
+    return {
+        "target": header["calibration"]["target"],
+        "draft": header["calibration"]["draft"],
+        "target_device": header["target"]["device"],
+        "draft_device": header["draft"]["device"],
+    }
+
+
+def budget(facts: Facts) -> dict:
+    """One target forward and the draft steps beside it, in seconds. Reading: the number of steps, γ."""
+    fits = steps_that_fit(facts.trace, 1)
+    return {"target": cost(facts.trace, "target", 1), "step": cost(facts.trace, "draft", 1), "most": max(4, 2 * fits)}
+
+
+def threshold(facts: Facts) -> dict:
+    """The draft's first tokens and θ of the iteration shown. Reading: k."""
+    iteration = shown(facts)
+    if iteration["theta"] is None:
+        raise NotInTrace("threshold there")
+    return {
+        "candidates": [{"text": each["text"], "p": each["p"]} for each in iteration["candidates"]],
+        "theta": iteration["theta"],
+        "budget": iteration["budget"],
+    }
+
+
+def draws(facts: Facts) -> dict:
+    """Both models' probabilities p and q at one place; what is left of both is one outcome more, its text null."""
+    known = [{"text": each["text"], "p": each["p"], "q": each["q"]} for each in known_outcomes(shown(facts))]
+    if len(known) < 2:
+        raise NotInTrace("place where both models' probabilities are known")
+    rest = {name: max(0.0, 1 - sum(each[name] for each in known)) for name in ("p", "q")}
+    return {"outcomes": [*known, {"text": None, **rest}]}
+
+
+def speeds(facts: Facts) -> dict:
+    """Tokens a second of the recorded runs, with τ and how long a target forward took on average, in seconds."""
+    runs = []
+    for method, trace in comparable(facts.traces).items():
+        found = metrics(trace)
+        forwards = [each["target"]["end"] - each["target"]["start"] for each in trace["iterations"][1:]]
+        runs.append(
+            {
+                "name": METHOD_NAMES[method],
+                "tps": found["tps"],
+                "tau": found["tau"],
+                "forward": sum(forwards) / len(forwards) if forwards else None,
+                "device": trace["header"]["target"]["device"],
+            }
+        )
+    return {"runs": runs}
+
+
+def shown(facts: Facts) -> dict:
+    """The iteration that the page shows; `lesson` has seen to it that there is one."""
+    assert facts.iteration is not None
+    return facts.iteration
+
+
+FIGURES = {
+    "costs": costs,
+    "budget": budget,
+    "threshold": threshold,
+    "coupled draws": draws,
+    "classical rule": draws,
+    "speeds": speeds,
+}
+# Those made from the iteration that the page shows, and those with a slider that a question may ask to be dragged.
+OF_ITERATION = {"threshold", "coupled draws", "classical rule"}
+WITH_READING = {"costs", "budget", "threshold"}

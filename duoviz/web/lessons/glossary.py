@@ -1,0 +1,70 @@
+"""The page's terms, each with a sentence or two, and finding them in a text."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from duoviz.web.lessons.markdown import Span, blocks
+from duoviz.web.lessons.source import LessonError, read_lines
+
+
+class Term(NamedTuple):
+    """forms: the words that stand for it, the first being its name; spans: what it means."""
+
+    forms: tuple[str, ...]
+    spans: list[Span]
+
+
+def read_glossary(file: Path) -> list[Term]:
+    """`## NAME, OTHER FORM, …` and one paragraph, again and again; before them may stand a text. Raises LessonError."""
+    lines = read_lines(file)
+    starts = [index for index, line in enumerate(lines) if line.text.startswith("## ")]
+    terms: list[Term] = []
+    known: set[str] = set()
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        number = lines[start].number
+        forms = tuple(form.strip() for form in lines[start].text.removeprefix("## ").split(","))
+        for form in forms:
+            if not form or key_of(form) in known:
+                raise LessonError(file, number, f'the term "{form}" is empty or stands twice.')
+            known.add(key_of(form))
+        told = blocks(lines[start + 1 : end], lambda line, message: LessonError(file, line, message))
+        if [block["kind"] for block in told] != ["paragraph"]:
+            raise LessonError(file, number, f'the term "{forms[0]}" needs one paragraph that says what it means.')
+        terms.append(Term(forms, told[0]["spans"]))
+    return terms
+
+
+def key_of(form: str) -> str:
+    """How a form is compared: words without regard to case; k, γ and the like as they are."""
+    return form if len(form) == 1 else form.lower()
+
+
+class Finder:
+    """Marks the terms in one page's text: each where it stands first."""
+
+    def __init__(self, terms: list[Term]):
+        self.names = {key_of(form): term.forms[0] for term in terms for form in term.forms}
+        forms = sorted((form for term in terms for form in term.forms), key=len, reverse=True)
+        longer, single = ([re.escape(form) for form in forms if (len(form) == 1) == one] for one in (False, True))
+        choices = [f"(?i:{'|'.join(longer)})"] * bool(longer) + single
+        self.pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(choices)})(?![\w-])") if choices else None
+        self.seen: set[str] = set()
+
+    def mark(self, spans: list[Span]) -> list[Span]:
+        """The spans, with each term's first place in the page's text as a span of kind "term"."""
+        return [part for span in spans for part in (self.split(span) if span["kind"] == "text" else [span])]
+
+    def split(self, span: Span) -> list[Span]:
+        found, end, text = [], 0, span["text"]
+        for match in self.pattern.finditer(text) if self.pattern else ():
+            name = self.names[key_of(match[0])]
+            if name in self.seen:
+                continue
+            self.seen.add(name)
+            found += [
+                {"kind": "text", "text": text[end : match.start()]},
+                {"kind": "term", "text": match[0], "to": name},
+            ]
+            end = match.end()
+        return [each for each in (*found, {"kind": "text", "text": text[end:]}) if each["text"]]

@@ -1,0 +1,140 @@
+"""A lesson as plain data for the page: its text with figures filled in, its iterations found, its mistakes named."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import quote
+
+from duoviz.decoding import METHODS
+from duoviz.decoding.settings import Settings, SettingsError, parse_number
+from duoviz.recordings import ENDING
+from duoviz.trace.reading import TraceError, read_trace
+from duoviz.web.lessons.glossary import Finder, Term, read_glossary
+from duoviz.web.lessons.page import PageReader
+from duoviz.web.lessons.placeholders import Facts
+from duoviz.web.lessons.source import LessonError, Line, Page, Source, read_source
+
+GLOSSARY = "glossary.md"
+ABOUT = "README.md"
+NUMBER_SETTINGS = {"sequences": "dynamic", "budget": "auto"}
+
+Found = TypeVar("Found")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Course:
+    """What the Learn tab shows. lessons, glossary: for JSON; mistakes: one sentence each, with file and line."""
+
+    lessons: list[dict]
+    glossary: list[dict]
+    mistakes: list[str]
+
+
+def read_traces(folder: Path, mistakes: list[str]) -> dict[str, dict]:
+    """The recorded trace of each method that has one; what is wrong with a file is added to the mistakes."""
+    files = {method: folder / f"{method}{ENDING}" for method in METHODS}
+    found = {
+        method: collect(mistakes, lambda file=file: read_trace(file))
+        for method, file in files.items()
+        if file.is_file()
+    }
+    return {method: trace for method, trace in found.items() if trace}
+
+
+def read_course(folder: Path, traces_folder: Path) -> Course:
+    """All lessons of a folder, in the order of their names; one with a mistake is left out, and its mistake logged."""
+    mistakes: list[str] = []
+    traces = read_traces(traces_folder, mistakes)
+    terms = collect(mistakes, lambda: read_glossary(folder / GLOSSARY)) if (folder / GLOSSARY).is_file() else []
+    files = [file for file in sorted(folder.glob("*.md")) if file.name not in (ABOUT, GLOSSARY)]
+    names = {name_of(file) for file in files}
+    found = [collect(mistakes, lambda file=file: read_lesson(file, traces, terms or [], names)) for file in files]
+    for mistake in mistakes:
+        log.warning("a mistake in the lessons: %s", mistake)
+    glossary = [{"name": term.forms[0], "spans": term.spans} for term in terms or []]
+    return Course([lesson for lesson in found if lesson], glossary, mistakes)
+
+
+def collect(mistakes: list[str], read: Callable[[], Found]) -> Found | None:
+    """What `read` gives, or None and its mistake."""
+    try:
+        return read()
+    except (LessonError, TraceError) as error:
+        mistakes.append(str(error))
+        return None
+
+
+def name_of(file: Path) -> str:
+    """A lesson's name in links: its file's, without the number before it."""
+    number, _, name = file.stem.partition("-")
+    return name if number.isdigit() and name else file.stem
+
+
+def read_lesson(file: Path, traces: dict[str, dict], terms: list[Term], lessons: set[str]) -> dict:
+    """One lesson's data. lessons: the names of all, for links. Raises LessonError."""
+    source = read_source(file)
+    return {
+        "name": name_of(file),
+        "title": source.front.values["title"].text,
+        "summary": source.front.values["summary"].text,
+        "pages": [read_page(source, page, traces, terms, lessons) for page in source.pages],
+        "live": live_link(source),
+    }
+
+
+def read_page(source: Source, page: Page, traces: dict[str, dict], terms: list[Term], lessons: set[str]) -> dict:
+    """One page's data. Raises LessonError."""
+    method = page.fields.get("trace") or source.front.values["trace"]
+    if method.text not in METHODS:
+        raise source.mistake(method.number, f'there is no method "{method.text}"; there are: {", ".join(METHODS)}.')
+    if method.text not in traces:
+        raise source.mistake(
+            method.number, f"there is no recorded run of {method.text} yet: `python -m duoviz record`."
+        )
+    return PageReader(source, page, Facts(traces, method.text), Finder(terms), lessons).read()
+
+
+def live_link(source: Source) -> str | None:
+    """The fragment that opens the Live tab with the lesson's settings. Raises LessonError."""
+    line = source.front.get("live")
+    prompt = source.front.get("prompt")
+    if line is None:
+        if prompt:
+            raise source.mistake(prompt.number, 'the field "prompt" is for "live", which is missing.')
+        return None
+    chosen = {}
+    for part in line.text.split():
+        name, equals, text = part.partition("=")
+        if not equals or name in chosen:
+            raise source.mistake(line.number, f'"{part}" is not NAME=VALUE, or its name stands twice.')
+        chosen[name] = text
+    check_settings(source, line, chosen)
+    if prompt:
+        chosen["prompt"] = prompt.text
+    return "#tab=live&" + "&".join(f"{name}={quote(text, safe='')}" for name, text in chosen.items())
+
+
+def check_settings(source: Source, line: Line, chosen: dict[str, str]) -> None:
+    """Raise LessonError unless these are a method and settings that a run may have."""
+    kinds = {field.name: field.type for field in fields(Settings)}
+    try:
+        values = {}
+        for name, text in chosen.items():
+            if name == "method":
+                if text not in METHODS:
+                    raise SettingsError(f"There is no method named {text!r}; there are: {', '.join(METHODS)}.")
+            elif name not in kinds:
+                raise SettingsError(f"There is no setting {name!r}.")
+            elif name in NUMBER_SETTINGS:
+                values[name] = parse_number(name, text, word=NUMBER_SETTINGS[name])
+            else:
+                values[name] = kinds[name](text) if kinds[name] in (int, float) else text
+        Settings(**values)
+    except SettingsError as error:
+        raise source.mistake(line.number, f"live: {error}") from None
+    except ValueError:
+        raise source.mistake(line.number, f"live: {name} must be a number, not {text!r}.") from None

@@ -1,0 +1,262 @@
+"""One page of a lesson as data: its iteration found, its figures filled in, its question made answerable."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from duoviz.web.lessons import markdown
+from duoviz.web.lessons.figures import FIGURES, OF_ITERATION, WITH_READING
+from duoviz.web.lessons.glossary import Finder
+from duoviz.web.lessons.markdown import Block, Span
+from duoviz.web.lessons.placeholders import METHOD_NAMES, PLACEHOLDER, Facts, NotInTrace, UnknownPlaceholder, value
+from duoviz.web.lessons.predicates import CONDITIONS, FORMS, find, is_predicate, matching
+from duoviz.web.lessons.source import Fields, LessonError, Line, Option, Page, Question, Source
+from duoviz.web.lessons.vocabulary import FIGURE_MARKS, MARKS, PARTS, Mark
+
+TABS = ("live", "compare", "learn", "lab")
+
+
+@dataclass
+class PageReader:
+    """Reads one page against a recorded trace.
+
+    facts: what its placeholders are read from. at: the index of the iteration shown, None where the
+    trace has none for the page's `at`. finder: of the glossary's terms. lessons: the names that a
+    link may lead to.
+    """
+
+    source: Source
+    page: Page
+    facts: Facts
+    finder: Finder
+    lessons: set[str]
+    at: int | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.at = self.find_iteration()
+        if self.at is not None and self.page.fields.get("at"):
+            self.facts = replace(self.facts, iteration=self.facts.trace["iterations"][self.at])
+
+    def mistake(self, line: int, message: str) -> LessonError:
+        return self.source.mistake(line, message)
+
+    def find_iteration(self) -> int | None:
+        """A page without `at` shows the whole text, as it is at the end."""
+        line = self.page.fields.get("at")
+        if line and not is_predicate(line.text):
+            raise self.mistake(line.number, f'"{line.text}" stands for no iteration; what does: {FORMS}.')
+        return find(line.text if line else "last", self.facts.trace["iterations"])
+
+    def read(self) -> dict:
+        """The page's data; `missing` is a sentence instead of it where the trace does not hold what it shows."""
+        highlights = self.highlights()
+        marks = [MARKS[name] for name in highlights if name in MARKS]
+        parts = {name for name in highlights if name in PARTS} | {mark.part for mark in marks}
+        data = {"title": self.page.title.text, "trace": self.facts.method, "at": self.at, "missing": None}
+        try:
+            if self.at is None:
+                raise NotInTrace(f"iteration with “{condition_of(self.page.fields.values['at'].text)}”")
+            for name in highlights:
+                self.require(name, MARKS.get(name))
+            return data | {
+                "parts": [PARTS[name] for name in PARTS if name in parts],
+                "marks": [mark.lit(self.at) for mark in marks],
+                "look": [
+                    {"name": name, "part": PARTS[MARKS[name].part if name in MARKS else name]} for name in highlights
+                ],
+                "figure": self.figure(),
+                "blocks": self.blocks(self.page.text),
+                "question": self.question(parts),
+            }
+        except NotInTrace as error:
+            method = METHOD_NAMES[self.facts.method]
+            missing = f"The recorded run of {method} has no {error}, so there is nothing to see on this page. Go on."
+            nothing = {"parts": [], "marks": [], "look": [], "figure": None, "blocks": [], "question": None}
+            return data | nothing | {"at": 0, "missing": missing}
+
+    def highlights(self) -> list[str]:
+        line = self.page.fields.get("highlight")
+        names = [name.strip() for name in line.text.split(",")] if line else []
+        for name in names:
+            if name not in PARTS and name not in MARKS:
+                known = ", ".join((*PARTS, *MARKS))
+                raise self.mistake(line.number, f'"{name}" cannot be highlighted; what can: {known}.')
+        return names
+
+    def require(self, name: str, mark: Mark | None) -> None:
+        """Raise NotInTrace where the iteration shown has nothing of this kind."""
+        if mark and not mark.present(self.facts.trace["iterations"][self.at]):
+            raise NotInTrace(f"“{name}” in the iteration shown")
+
+    def figure(self) -> dict | None:
+        line = self.page.fields.get("figure")
+        if line is None:
+            return None
+        if line.text not in FIGURES:
+            raise self.mistake(line.number, f'there is no figure "{line.text}"; there are: {", ".join(FIGURES)}.')
+        if line.text in OF_ITERATION and self.facts.iteration is None:
+            raise self.mistake(line.number, f'the figure "{line.text}" is of an iteration; give the page an "at".')
+        return {"kind": line.text, **FIGURES[line.text](self.facts)}
+
+    def blocks(self, lines: Sequence[Line]) -> list[Block]:
+        """Markdown with its placeholders filled in and its terms marked."""
+        blocks = markdown.blocks(lines, self.mistake)
+        for block in blocks:
+            if block["kind"] == "paragraph":
+                block["spans"] = self.finish(block["spans"], block.pop("line"))
+            else:
+                line = block.pop("line")
+                block["items"] = [self.finish(spans, line) for spans in block["items"]]
+        return blocks
+
+    def inline(self, line: Line) -> list[Span]:
+        return self.finish(markdown.inline(line.text, line.number, self.mistake), line.number)
+
+    def finish(self, spans: list[Span], line: int) -> list[Span]:
+        """Links checked, figures filled in, terms marked."""
+        done = []
+        for span in spans:
+            if span["kind"] == "link":
+                span = {**span, "to": self.link(span["to"], line)}
+            done += self.filled(span, line)
+        return self.finder.mark(done)
+
+    def link(self, to: str, line: int) -> str:
+        """`lesson:NAME`, `lesson:NAME/PAGE`, `tab:NAME` or an https address, as an address."""
+        kind, _, name = to.partition(":")
+        lesson, _, number = name.partition("/")
+        if kind == "lesson" and lesson in self.lessons and (not number or number.isdigit()):
+            return f"#tab=learn&lesson={lesson}&page={number or 1}"
+        if kind == "tab" and name in TABS:
+            return f"#tab={name}"
+        if kind == "https":
+            return to
+        raise self.mistake(
+            line, f'the link "{to}" leads nowhere; a link is lesson:NAME, lesson:NAME/PAGE, tab:NAME or https.'
+        )
+
+    def filled(self, span: Span, line: int) -> list[Span]:
+        """A span cut at its placeholders; each one's value is a span of kind "value"."""
+        found, end, text = [], 0, span["text"]
+        for match in PLACEHOLDER.finditer(text):
+            found += [
+                {**span, "text": text[end : match.start()]},
+                {"kind": "value", "text": self.value(match[1], line)},
+            ]
+            end = match.end()
+        found.append({**span, "text": text[end:]})
+        rest = [each for each in found if each["text"]]
+        if any(each["kind"] != "value" and set("{}") & set(each["text"]) for each in rest):
+            raise self.mistake(line, "a brace { or } stands alone.")
+        return rest
+
+    def value(self, name: str, line: int) -> str:
+        try:
+            return value(name, self.facts)
+        except UnknownPlaceholder as error:
+            raise self.mistake(line, f"{error}.") from None
+
+    def question(self, parts: set[str]) -> dict | None:
+        question = self.page.question
+        if question is None:
+            return None
+        data = {"kind": question.kind, "blocks": self.blocks(question.text)}
+        if not data["blocks"]:
+            raise self.mistake(question.fields.line, "the question asks nothing: its text is missing.")
+        return data | getattr(self, f"ask_{question.kind}")(question, parts)
+
+    def field(self, fields: Fields, name: str) -> Line:
+        if name not in fields.values:
+            raise self.mistake(fields.line, f'the question\'s field "{name}" is missing.')
+        return fields.values[name]
+
+    def told(self, fields: Fields, *names: str) -> dict[str, list[Span]]:
+        return {name: self.inline(self.field(fields, name)) for name in names}
+
+    def ask_choose(self, question: Question, parts: set[str]) -> dict:
+        """Options marked [x] and [ ], each with its reason; or plain ones and the `answer` that one of them is."""
+        if len(question.options) < 2:
+            raise self.mistake(question.fields.line, "a question to choose needs two answers or more.")
+        if question.fields.get("answer"):
+            return {"options": self.options_by_answer(question)}
+        for option in question.options:
+            if option.right is None or not option.why:
+                raise self.mistake(
+                    option.line,
+                    'an answer is "- [x] TEXT" or "- [ ] TEXT", and under it, indented, why it is right or wrong.',
+                )
+        if not any(option.right for option in question.options):
+            raise self.mistake(question.fields.line, "no answer is the right one; mark it with [x].")
+        return {"options": [self.option(each, each.right, Line(each.line, each.why)) for each in question.options]}
+
+    def option(self, option: Option, right: bool, why: Line) -> dict:
+        return {"spans": self.inline(Line(option.line, option.text)), "right": right, "why": self.inline(why)}
+
+    def options_by_answer(self, question: Question) -> list[dict]:
+        fields = question.fields
+        answer = "".join(span["text"] for span in self.inline(fields.values["answer"]))
+        texts = ["".join(span["text"] for span in self.inline(Line(each.line, each.text))) for each in question.options]
+        if answer not in texts:
+            raise NotInTrace(f"answer to choose: it would be “{answer}”")
+        return [
+            self.option(option, text == answer, self.field(fields, "right" if text == answer else "wrong"))
+            for option, text in zip(question.options, texts, strict=True)
+        ]
+
+    def ask_step(self, question: Question, parts: set[str]) -> dict:
+        """The reader goes to an iteration; `answer` is a condition."""
+        answer = self.field(question.fields, "answer")
+        if answer.text not in CONDITIONS:
+            known = ", ".join(CONDITIONS)
+            raise self.mistake(answer.number, f'"{answer.text}" is no condition of an iteration; there are: {known}.')
+        found = matching(answer.text, self.facts.trace["iterations"])
+        if not found:
+            raise NotInTrace(f"iteration with “{answer.text}”")
+        return {"answer": found} | self.told(question.fields, "right", "wrong")
+
+    def ask_click(self, question: Question, parts: set[str]) -> dict:
+        """The reader clicks something; `answer` is what can be highlighted in a part, or a mark of the figure."""
+        answer = self.field(question.fields, "answer")
+        known: dict[str, Mark] = MARKS | (FIGURE_MARKS if self.figure_name() == "classical rule" else {})
+        if answer.text not in known:
+            raise self.mistake(answer.number, f'"{answer.text}" cannot be clicked here; what can: {", ".join(known)}.')
+        mark = known[answer.text]
+        if mark.part in PARTS and mark.part not in parts:
+            raise self.mistake(answer.number, f'"{answer.text}" stands in the part "{mark.part}": highlight it.')
+        self.require(answer.text, mark)
+        where = {"answer": mark.selector, "choices": mark.choices, "part": PARTS.get(mark.part)}
+        return where | self.told(question.fields, "right", "wrong")
+
+    def figure_name(self) -> str | None:
+        line = self.page.fields.get("figure")
+        return line and line.text
+
+    def ask_drag(self, question: Question, parts: set[str]) -> dict:
+        """The reader drags the figure's slider, or one from `from` to `to`; right is what is `within` of the answer."""
+        fields = question.fields
+        slider = None
+        if self.figure_name() not in WITH_READING:
+            unit = fields.get("unit")
+            ends = {name: self.number(self.field(fields, name)) for name in ("from", "to")}
+            slider = ends | {"unit": self.inline(unit) if unit else []}
+        elif extra := next((fields.get(name) for name in ("from", "to", "unit") if fields.get(name)), None):
+            raise self.mistake(extra.number, "the figure has its own slider: it needs no from, to or unit.")
+        within = fields.get("within")
+        return {
+            "answer": self.number(self.field(fields, "answer")),
+            "within": self.number(within) if within else 0,
+            "slider": slider,
+        } | self.told(fields, "right", "low", "high")
+
+    def number(self, line: Line) -> float:
+        text = "".join(span["text"] for span in self.inline(line))
+        try:
+            return float(text)
+        except ValueError:
+            raise self.mistake(line.number, f'"{text}" is not a number.') from None
+
+
+def condition_of(predicate: str) -> str:
+    """What a predicate asks for, without which of several it takes."""
+    for form in ("after first ", "first ", "last ", "most "):
+        predicate = predicate.removeprefix(form)
+    return predicate

@@ -1,0 +1,273 @@
+"""Figures in a lesson's text, read from a recorded trace: none is ever typed."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from duoviz.trace.metrics import metrics
+from duoviz.web.lessons.predicates import Iteration, discarded, idle, known_outcomes, proposals
+
+PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+NAMED = re.compile(r"(?:([a-z_]+)\.)?([A-Za-z_]+)(?:\((\d+)\))?$")
+
+METHOD_NAMES = {
+    "vanilla": "Vanilla",
+    "speculative": "SpS",
+    "prompt_lookup": "PLD",
+    "rest": "REST",
+    "lookahead": "Lookahead",
+    "duodecoding": "DuoDecoding",
+}
+
+# Two speeds closer than this are called equal: one run's speed is not more certain.
+EQUAL_SPEED = 0.03
+
+
+class UnknownPlaceholder(ValueError):
+    """No figure has this name; the message is a sentence."""
+
+
+class NotInTrace(LookupError):
+    """The trace does not hold this figure; the message says what, as in "there is no …"."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a page's placeholders are read from.
+
+    traces: the recorded trace of each method. method: the page's. iteration: the one that the page
+    shows, None where its predicate finds none or the page shows none.
+    """
+
+    traces: dict[str, dict]
+    method: str
+    iteration: Iteration | None = None
+
+    @property
+    def trace(self) -> dict:
+        return self.traces[self.method]
+
+
+def milliseconds(seconds: float) -> str:
+    return f"{1000 * seconds:.1f} ms" if seconds < 0.01 else f"{1000 * seconds:.0f} ms"
+
+
+def seconds(value: float) -> str:
+    return milliseconds(value) if value < 1 else f"{value:.2f} s"
+
+
+def percent(value: float) -> str:
+    return f"{100 * value:.0f} %"
+
+
+def fixed(digits: int) -> Callable[[float], str]:
+    return lambda value: f"{value:.{digits}f}"
+
+
+def quoted(text: str) -> str:
+    """A token's text as words on the page."""
+    return f"“{text.strip(' ') or text.replace(' ', '␣')}”".replace("\n", "↵")
+
+
+# Of the whole run: `trace.metrics`.
+METRICS: dict[str, Callable[[float], str]] = {
+    "tps": fixed(1),
+    "tau": fixed(2),
+    "ttft": seconds,
+    "wall": seconds,
+    "acceptance": percent,
+    "yield": percent,
+    "overlap": percent,
+    "idle_target": percent,
+    "idle_draft": percent,
+    "new_tokens": str,
+    "target_forwards": str,
+}
+
+HEADER: dict[str, Callable[[dict], str | int | None]] = {
+    "method": lambda header: METHOD_NAMES[header["method"]],
+    "target": lambda header: header["target"]["name"],
+    "target_device": lambda header: header["target"]["device"],
+    "draft": lambda header: header["draft"] and header["draft"]["name"],
+    "draft_device": lambda header: header["draft"] and header["draft"]["device"],
+    "prompt": lambda header: header["prompt"],
+    "prompt_tokens": lambda header: header["prompt_tokens"],
+}
+
+
+def node_text(iteration: Iteration, status: str) -> str | None:
+    """The first proposed or own token with this status, quoted."""
+    nodes = iteration["checked"] + iteration["drafted"]
+    return next((quoted(node["text"]) for node in nodes if node["status"] == status), None)
+
+
+def second_best(iteration: Iteration) -> float | None:
+    """p(2,1): θ over p(1,1)."""
+    return None if iteration["theta"] is None else iteration["theta"] / iteration["candidates"][0]["p"]
+
+
+def drafting(iteration: Iteration) -> float | None:
+    return sum(step["end"] - step["start"] for step in iteration["draft"]) or None
+
+
+def of(value: float | None, form: Callable[[float], str]) -> str | None:
+    return None if value is None else form(value)
+
+
+# Of the iteration shown.
+ITERATION: dict[str, Callable[[Iteration], str | int | None]] = {
+    "iteration": lambda each: each["index"],
+    "k": lambda each: each["sequences"],
+    "gamma": lambda each: each["budget"],
+    "theta": lambda each: of(each["theta"], fixed(3)),
+    "first_p": lambda each: of(each["candidates"][0]["p"] if each["candidates"] else None, fixed(3)),
+    "second_p": lambda each: of(second_best(each), fixed(3)),
+    "rows": lambda each: each["target"]["rows"],
+    "target_time": lambda each: seconds(each["target"]["end"] - each["target"]["start"]),
+    "draft_time": lambda each: of(drafting(each), seconds),
+    "draft_steps": lambda each: len(each["draft"]) or None,
+    "target_idle_time": lambda each: seconds(idle(each, "target")),
+    "draft_idle_time": lambda each: seconds(idle(each, "draft")),
+    "proposed": lambda each: len(proposals(each)) or None,
+    "pending": lambda each: sum(node["status"] != "correction" for node in each["checked"]),
+    "tested": lambda each: each["verdict"]["tested"],
+    "accepted": lambda each: each["verdict"]["accepted"],
+    "committed": lambda each: len(each["committed"]),
+    "discarded": discarded,
+    "kept": lambda each: sum(node["status"] == "pending" for node in each["drafted"]),
+    "taken": lambda each: each["verdict"]["sequence"],
+    "rejected_token": lambda each: node_text(each, "rejected"),
+    "accepted_token": lambda each: node_text(each, "accepted"),
+    "own_token": lambda each: node_text(each, "correction"),
+    "known_tokens": lambda each: len(known_outcomes(each)) or None,
+}
+
+
+def cost(trace: dict, side: str, count: int) -> float:
+    """Calibrated seconds of the target's forward with `count` rows or the draft's step of `count` sequences."""
+    calibration = trace["header"].get("calibration")
+    if not calibration:
+        raise NotInTrace("calibration, for its method has no draft")
+    counts, times = zip(*calibration[side], strict=True)
+    if not counts[0] <= count <= counts[-1]:
+        raise UnknownPlaceholder(f"the calibration goes from {counts[0]} to {counts[-1]}, and {count} is beyond it")
+    return float(np.interp(count, counts, times))
+
+
+def rows_within(trace: dict, factor: float) -> int:
+    """How many rows, at most, one target forward has that takes no longer than `factor` forwards of one row."""
+    limit = factor * cost(trace, "target", 1)
+    last = trace["header"]["calibration"]["target"][-1][0]
+    return max(rows for rows in range(1, last + 1) if cost(trace, "target", rows) <= limit)
+
+
+# Of the calibration; those with a number in brackets take one.
+COSTS: dict[str, Callable[[dict, int], str]] = {
+    "T_target": lambda trace, n: seconds(cost(trace, "target", n)),
+    "T_draft": lambda trace, k: seconds(cost(trace, "draft", k)),
+    "target_ratio": lambda trace, n: fixed(1)(cost(trace, "target", n) / cost(trace, "target", 1)),
+    "draft_ratio": lambda trace, k: fixed(1)(cost(trace, "draft", k) / cost(trace, "draft", 1)),
+    "rows_within": lambda trace, factor: str(rows_within(trace, factor)),
+    "steps_that_fit": lambda trace, n: str(steps_that_fit(trace, n)),
+}
+
+
+def steps_that_fit(trace: dict, rows: int) -> int:
+    """γ by the calibration: how many draft steps fit into one target forward of so many rows; at least 1."""
+    return max(1, int(cost(trace, "target", rows) / cost(trace, "draft", 1)))
+
+
+def comparable(traces: dict[str, dict]) -> dict[str, dict]:
+    """The traces that answer vanilla's prompt with vanilla's sampling, vanilla's own first."""
+    if "vanilla" not in traces:
+        raise NotInTrace("run of Vanilla beside it")
+    names = ("max_new_tokens", "temperature", "top_k", "top_p", "seed", "raw")
+
+    def asked(trace: dict) -> tuple:
+        return (trace["header"]["prompt"], *(trace["header"]["settings"].get(name) for name in names))
+
+    ordered = [name for name in METHOD_NAMES if name in traces]
+    return {name: traces[name] for name in ordered if asked(traces[name]) == asked(traces["vanilla"])}
+
+
+def speeds(traces: dict[str, dict]) -> dict[str, float]:
+    """Tokens per second of the traces that can be compared."""
+    return {name: metrics(trace)["tps"] for name, trace in comparable(traces).items()}
+
+
+def token_ids(trace: dict) -> list[int]:
+    return [token["id"] for each in trace["iterations"] for token in each["committed"]]
+
+
+def same_text(traces: dict[str, dict]) -> int:
+    """How many of the other comparable runs wrote vanilla's tokens."""
+    runs = comparable(traces)
+    wanted = token_ids(runs.pop("vanilla"))
+    return sum(token_ids(trace) == wanted for trace in runs.values())
+
+
+def fastest(traces: dict[str, dict]) -> str:
+    found = speeds(traces)
+    return METHOD_NAMES[max(found, key=found.get)]
+
+
+def speed_up(facts: Facts) -> float:
+    """φ of the page's trace: its tokens per second over vanilla's."""
+    found = speeds(facts.traces)
+    if facts.method not in found:
+        raise NotInTrace("run of Vanilla on the same prompt beside it")
+    return found[facts.method] / found["vanilla"]
+
+
+def against_vanilla(facts: Facts) -> str:
+    """As in "SpS was … Vanilla"."""
+    ratio = speed_up(facts)
+    if abs(ratio - 1) < EQUAL_SPEED:
+        return "about as fast as"
+    return f"{percent(abs(ratio - 1))} {'faster' if ratio > 1 else 'slower'} than"
+
+
+# Of all recorded runs together.
+RUNS: dict[str, Callable[[Facts], str | int]] = {
+    "phi": lambda facts: fixed(2)(speed_up(facts)),
+    "against_vanilla": against_vanilla,
+    "fastest": lambda facts: fastest(facts.traces),
+    "other_runs": lambda facts: len(comparable(facts.traces)) - 1,
+    "same_text": lambda facts: same_text(facts.traces),
+}
+
+NAMES = (*METRICS, *HEADER, *ITERATION, *COSTS, *RUNS)
+
+
+def value(name: str, facts: Facts) -> str:
+    """What a placeholder stands for. Raises UnknownPlaceholder and NotInTrace."""
+    match = NAMED.match(name)
+    method, word, argument = match.groups() if match else (None, None, None)
+    if word not in NAMES or (method and method not in METHOD_NAMES) or (argument is not None) != (word in COSTS):
+        raise UnknownPlaceholder(f"there is no placeholder {{{name}}}; README.md beside this file lists them")
+    if method and method != facts.method:
+        if word in ITERATION:
+            raise UnknownPlaceholder(f"{{{name}}} is of an iteration, and the page shows one of another method")
+        if method not in facts.traces:
+            raise UnknownPlaceholder(f"there is no recorded trace of {method}")
+        facts = Facts(facts.traces, method)
+    found = look_up(word, argument, facts)
+    if found is None:
+        raise NotInTrace(f"value for “{name}”")
+    return str(found)
+
+
+def look_up(word: str, argument: str | None, facts: Facts) -> str | int | None:
+    if word in METRICS:
+        return of(metrics(facts.trace)[word], METRICS[word])
+    if word in HEADER:
+        return HEADER[word](facts.trace["header"])
+    if word in COSTS:
+        return COSTS[word](facts.trace, int(argument))
+    if word in RUNS:
+        return RUNS[word](facts)
+    if facts.iteration is None:
+        raise UnknownPlaceholder(f"{{{word}}} is of an iteration, and the page shows none; give it an `at`")
+    return ITERATION[word](facts.iteration)

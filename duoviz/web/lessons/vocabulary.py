@@ -1,0 +1,91 @@
+"""What a lesson may point at in the visualizer, and which figures it may show of its own."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from duoviz.web.lessons.predicates import Iteration, idle
+
+# The visualizer's parts, each a section of the page.
+PARTS = {
+    "numbers": ".dv-numbers",
+    "player": ".dv-transport",
+    "text": ".dv-text",
+    "tree": ".dv-tree",
+    "timeline": ".dv-timeline",
+    "charts": ".dv-charts",
+    "legend": ".dv-legend",
+}
+
+
+class Mark(NamedTuple):
+    """Something inside a part.
+
+    choices: what a reader may click there to answer a question. present: whether an iteration has it.
+    of_iteration: whether only those of the iteration that the page shows are lit.
+    """
+
+    part: str
+    selector: str
+    choices: str
+    present: Callable[[Iteration], bool] = lambda iteration: True
+    of_iteration: bool = False
+
+    def lit(self, at: int) -> str:
+        """The selector of what is highlighted on a page that shows this iteration."""
+        return self.selector + (f'[data-iteration="{at}"]' if self.of_iteration else "")
+
+
+def of_tree(status: str) -> Mark:
+    def present(iteration: Iteration) -> bool:
+        return any(node["status"] == status for node in iteration["checked"] + iteration["drafted"])
+
+    return Mark("tree", f'.dv-node[data-status="{status}"]', ".dv-node", present)
+
+
+def of_bars(lane: str, present: Callable[[Iteration], bool]) -> Mark:
+    return Mark("timeline", f'.dv-bar[data-lane="{lane}"]', ".dv-bar, .dv-idle", present, of_iteration=True)
+
+
+def of_idle(lane: str) -> Mark:
+    return Mark("timeline", f'.dv-idle[data-lane="{lane}"]', ".dv-bar, .dv-idle", lambda each: idle(each, lane) > 0)
+
+
+def of_text(source: str) -> Mark:
+    def present(iteration: Iteration) -> bool:
+        return any(token["source"] == source for token in iteration["committed"])
+
+    return Mark("text", f'.dv-shown .dv-token[data-source="{source}"]', ".dv-shown .dv-token", present)
+
+
+def of_numbers(name: str) -> Mark:
+    return Mark("numbers", f'.dv-number:has([data-number="{name}"])', ".dv-number")
+
+
+MARKS = {
+    "accepted": of_tree("accepted"),
+    "rejected": of_tree("rejected"),
+    "discarded": of_tree("discarded"),
+    "pending": of_tree("pending"),
+    "correction": of_tree("correction"),
+    "candidates": Mark("tree", ".dv-candidates", ".dv-node, .dv-candidates", lambda each: bool(each["candidates"])),
+    "target forward": of_bars("target", lambda each: True),
+    "draft steps": of_bars("draft", lambda each: bool(each["draft"])),
+    "target idle": of_idle("target"),
+    "draft idle": of_idle("draft"),
+    "token from the draft": of_text("draft"),
+    "token from the target": of_text("target"),
+    "tokens/s": of_numbers("tps"),
+    "τ": of_numbers("tau"),
+    "acceptance": of_numbers("acceptance"),
+    "overlap": of_numbers("overlap"),
+    "first token": of_numbers("ttft"),
+    "k": of_numbers("k"),
+    "γ": of_numbers("gamma"),
+    "θ": of_numbers("theta"),
+}
+
+# What can be clicked in the figure `rule`.
+FIGURE_MARKS = {
+    "more likely for the draft": Mark("figure", '[data-likelier="draft"]', "[data-likelier]"),
+    "more likely for the target": Mark("figure", '[data-likelier="target"]', "[data-likelier]"),
+}

@@ -1,0 +1,167 @@
+"""The Compare tab: two methods on one prompt, one after the other, then both on one clock."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import gradio as gr
+
+from duoviz import runner
+from duoviz.decoding.settings import Settings
+from duoviz.runner import Lane
+from duoviz.web.jobs import MAX_REPEATS, Comparison
+from duoviz.web.limits import Limits
+from duoviz.web.pages.fields import (
+    EXAMPLES,
+    Fields,
+    method_field,
+    own_fields,
+    raw_field,
+    sampling_fields,
+    settings_from,
+    size_fields,
+    whole,
+)
+from duoviz.web.race import Race
+from duoviz.web.session import Hardware
+from duoviz.web.share import Page
+from duoviz.web.visitors import Visitors
+
+SIDES = {"first": "vanilla", "second": "duodecoding"}
+TITLES = {
+    "vanilla": "Vanilla",
+    "speculative": "SpS",
+    "prompt_lookup": "PLD",
+    "rest": "REST",
+    "lookahead": "Lookahead",
+    "duodecoding": "DuoDecoding",
+}
+ABOUT = (
+    "Each method runs alone, one after the other, so that neither slows the other. Then both runs are replayed "
+    "on one clock, side by side, as they were measured."
+)
+
+
+def compare_page(hardware: Hardware) -> Page:
+    """Lay out the tab inside the Blocks in force."""
+    gr.Markdown(ABOUT)
+    prompt = gr.Textbox(label="Prompt", value=EXAMPLES[0], lines=2, max_lines=8, elem_id="compare-prompt")
+    inputs = {"prompt": prompt} | comparison_fields(hardware.limits)
+    with gr.Row():
+        go = gr.Button("Race", variant="primary", elem_id="race")
+        fair = gr.Button("Race like for like", elem_id="race-like-for-like")
+        halt = gr.Button("Stop", variant="stop", elem_id="stop-race")
+    view = Race(elem_id="race-view")
+    client, answer = gr.Button(visible=False), gr.JSON(visible=False)
+    inputs["like_for_like"] = gr.Checkbox(False, visible=False)
+    connect(hardware, inputs, go=go, fair=fair, halt=halt, view=view, client=client, answer=answer)
+    return Page({name: field for name, field in inputs.items() if name != "like_for_like"}, start=go)
+
+
+def comparison_fields(limits: Limits) -> Fields:
+    """Lay out what both sides share, and below it each side's method with its own settings."""
+    with gr.Accordion("Settings of both", open=False):
+        with gr.Row():
+            fields = size_fields(limits, place="compare-")
+            info = f"1 to {MAX_REPEATS}, taking turns in going first; figures are medians"
+            fields["repeats"] = gr.Number(1, label="Rounds", info=info, elem_id="repeats")
+        with gr.Row():
+            fields |= sampling_fields(place="compare-")
+        fields["raw"] = raw_field()
+    with gr.Row():
+        for side, method in SIDES.items():
+            with gr.Column():
+                fields[f"{side}_method"] = method_field(method, label=f"{side.capitalize()} method")
+                with gr.Accordion("Its own settings", open=False):
+                    own = own_fields(limits, fields[f"{side}_method"], place=f"{side}-")
+                fields |= {f"{side}_{name}": field for name, field in own.items()}
+    return fields
+
+
+def lanes_of(first: Settings, second: Settings, methods: tuple[str, str], *, like_for_like: bool) -> list[Lane]:
+    """Both sides, and the baselines of φ that neither of them is: vanilla on all cores, and on the
+    target's where the race is like for like.
+    """
+    names = [title(*each) for each in zip(methods, (first, second), strict=True)]
+    if names[0] == names[1]:
+        names = [f"{name} ({side})" for side, name in zip(SIDES, names, strict=True)]
+    sides = [Lane(*each) for each in zip(names, methods, (first, second), strict=True)]
+    present = {lane.settings.cores for lane in sides if lane.method == "vanilla"}
+    wanted = ("all", "target") if like_for_like else ("all",)
+    baselines = [
+        Lane(title("vanilla", each), "vanilla", each)
+        for each in (replace(first, cores=cores) for cores in wanted)
+        if each.cores not in present
+    ]
+    return sides + baselines
+
+
+def title(method: str, settings: Settings) -> str:
+    """What a side is called."""
+    shared = settings.cores == "target" and method not in runner.PARALLEL_METHODS
+    return TITLES.get(method, method) + (", the target's cores" if shared else "")
+
+
+def split(sent: dict) -> tuple[dict, dict, dict]:
+    """What was sent for both sides, for the first and for the second."""
+    own = [
+        {name.removeprefix(f"{side}_"): value for name, value in sent.items() if name.startswith(f"{side}_")}
+        for side in SIDES
+    ]
+    common = {name: value for name, value in sent.items() if not name.startswith(tuple(f"{side}_" for side in SIDES))}
+    return common, *own
+
+
+def asked(limits: Limits, sent: dict) -> Comparison:
+    """The comparison that the page or a client asks for. Raises SettingsError."""
+    common, *sides = split(sent)
+    rest = {name: common.pop(name) for name in ("prompt", "pair", "raw", "repeats", "like_for_like")}
+    methods = tuple(side.pop("method") for side in sides)
+    settings = [settings_from(limits, **common, **side) for side in sides]
+    lanes = lanes_of(*settings, methods, like_for_like=rest["like_for_like"])
+    return Comparison(
+        pair=rest["pair"], prompt=rest["prompt"], raw=rest["raw"], repeats=whole(rest["repeats"]), lanes=lanes
+    )
+
+
+def connect(hardware: Hardware, inputs: Fields, *, go, fair, halt, view, client, answer) -> None:
+    """Bind the buttons and the endpoint `compare` to comparisons on the hardware."""
+    visitors = Visitors(hardware)
+    unlimited = {"inputs_kwargs": inputs, "concurrency_limit": None}
+
+    def race(request: gr.Request, **sent) -> Iterator[str]:
+        """Stream a comparison into the race view."""
+        yield from visitors.watch(request, lambda: asked(hardware.limits, sent))
+
+    def race_like_for_like(request: gr.Request, **sent) -> Iterator[str]:
+        """The same, with both baselines of φ."""
+        yield from race(request, **sent | {"like_for_like": True})
+
+    def compare(**sent) -> Iterator[dict]:
+        """Stream a comparison to a client: both texts so far, and last what it came to."""
+        texts: dict[str, str] = {}
+
+        def progress(events: list[dict]) -> dict:
+            add_texts(texts, events)
+            return {"texts": texts}
+
+        yield from visitors.answer(lambda: asked(hardware.limits, sent), progress)
+
+    def stop_race(request: gr.Request) -> None:
+        """End this visitor's comparison."""
+        visitors.stop(request)
+
+    private = {"show_progress": "hidden", "api_visibility": "private"}
+    gr.on([go.click, inputs["prompt"].submit], race, None, view, **private, **unlimited)
+    fair.click(race_like_for_like, None, view, **private, **unlimited)
+    # Not queued, so that it reaches a run however many others wait.
+    halt.click(stop_race, queue=False, api_visibility="private")
+    client.click(compare, None, answer, api_name="compare", **unlimited)
+
+
+def add_texts(texts: dict[str, str], events: list[dict]) -> None:
+    """Add what these events say of the lanes' texts; a lane's next round begins anew."""
+    for lane, event in ((event["lane"], event["event"]) for event in events if event["type"] == "lane"):
+        if event["type"] == "header":
+            texts[lane] = ""
+        elif event["type"] == "iteration":
+            texts[lane] += "".join(token["text"] for token in event["iteration"]["committed"])

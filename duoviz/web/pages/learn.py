@@ -1,0 +1,27 @@
+"""The Learn tab: lessons on recorded runs."""
+
+from pathlib import Path
+
+import gradio as gr
+
+from duoviz.recordings import FOLDER as TRACES
+from duoviz.web.learn import Learn
+from duoviz.web.lessons.lesson import read_course
+from duoviz.web.share import Page
+
+LESSONS = Path(__file__).parents[3] / "assets" / "lessons"
+
+
+def learn_page(lessons: Path = LESSONS, traces: Path = TRACES) -> Page:
+    """Lay out the tab inside the Blocks in force. A link holds the lesson, its page, and the controls shown."""
+    learn = Learn(read_course(lessons, traces), traces, elem_id="learn")
+    fields = {
+        "lesson": gr.Textbox("", visible="hidden"),
+        "page": gr.Number(1, visible="hidden"),
+        "controls": gr.Textbox("", visible="hidden"),
+    }
+    learn.moved(
+        None, None, [fields["lesson"], fields["page"]], js="() => window.duovizLearn.place()",
+        queue=False, show_progress="hidden", api_visibility="private",
+    )  # fmt: skip
+    return Page(fields)

@@ -1,0 +1,77 @@
+// What the page knows of a race, and what each event adds to it.
+
+import { addToRun, applyEvent, emptyRun, emptyState, eventsOf } from "../visualizer/state.js";
+
+const ALONE = "The methods run one after the other, each alone on the machine, so that neither slows the other.";
+const OVER = "Both runs are over. The replay shows them on one clock, as they were measured.";
+
+export const emptyRace = () => ({
+  epoch: 0, phase: "empty", message: "", lanes: [], repeats: 1, result: null, clock: 0, playing: false, speed: 1,
+});
+
+// A lane's `runs` are its rounds by number; `state` is the visualizer's, of the run that is shown.
+const newLane = ({ name, method, baseline }) => ({ name, method, baseline, runs: new Map(), error: null, state: emptyState() });
+
+export const sidesOf = (race) => race.lanes.filter((lane) => !lane.baseline);
+export const wallOf = (lane) => lane.state.iterations.at(-1)?.sync ?? 0;
+export const writtenBy = (lane) => lane.state.totals[lane.state.shown]?.tokens ?? 0;
+export const tokensOf = (lane) => lane.state.totals.at(-1)?.tokens ?? 0;
+// The replay ends when the slower side has.
+export const endOf = (race) => Math.max(0, ...sidesOf(race).map(wallOf));
+
+// The last iteration that had ended at this time; −1 before the first.
+export const iterationAt = (lane, time) => lane.state.iterations.findLastIndex((iteration) => iteration.sync <= time);
+
+function hearLane(race, { lane: name, repeat, event }) {
+  const lane = race.lanes.find((each) => each.name === name);
+  if (event.type === "error") {
+    lane.error = event.message;
+    return;
+  }
+  if (event.type === "header") {
+    lane.runs.set(repeat, emptyRun());
+    applyEvent(lane.state, { type: "reset" });
+    const round = race.repeats > 1 ? ` Round ${repeat + 1} of ${race.repeats}.` : "";
+    race.message = `${name} runs, alone on the machine.${round}`;
+  }
+  addToRun(lane.runs.get(repeat), event);
+  applyEvent(lane.state, event);
+  if (event.end?.stopped === "error") lane.error = event.end.message;
+}
+
+// Each lane shows the round that stands for it, from the beginning.
+function finish(race, result) {
+  for (const { name, repeat } of result.lanes) {
+    const lane = race.lanes.find((each) => each.name === name);
+    if (lane.runs.has(repeat)) for (const event of eventsOf(lane.runs.get(repeat))) applyEvent(lane.state, event);
+    lane.state.follow = false;
+  }
+  const cut = sidesOf(race).map((lane) => lane.state.end).find((end) => end?.stopped === "stopped" || end?.stopped === "time");
+  const failed = sidesOf(race).find((lane) => lane.error);
+  const missing = sidesOf(race).some((lane) => !lane.state.end);
+  const words = failed ? `${failed.name} failed; what was written is kept.`
+    : cut ? cut.message ?? "Stopped." : missing ? "Stopped before both had run." : OVER;
+  Object.assign(race, { phase: "done", result, clock: endOf(race), message: words });
+}
+
+export function applyRaceEvent(race, event) {
+  if (event.type === "reset") {
+    // The race before stays until the next one really begins: it may wait in line, or be refused.
+    Object.assign(race, { phase: "waiting", message: "", playing: false });
+  } else if (event.type === "status") {
+    race.message = event.text;
+  } else if (event.type === "lanes") {
+    const [lanes, epoch] = [event.lanes.map(newLane), race.epoch + 1];
+    Object.assign(race, emptyRace(), { epoch, phase: "running", speed: race.speed, lanes, repeats: event.repeats, message: ALONE });
+  } else if (event.type === "lane") {
+    hearLane(race, event);
+  } else if (event.type === "end" && event.result) {
+    finish(race, event.result);
+  } else if (event.type === "end") {
+    Object.assign(race, { phase: "done", message: "Stopped." });
+  } else if (event.type === "error") {
+    Object.assign(race, { phase: "error", message: event.message });
+  } else if (event.type === "connection") {
+    race.message = event.lost ? "The connection to the server was lost; what came before is kept." : ALONE;
+  }
+}

@@ -1,0 +1,79 @@
+"""A run as one HTML file that needs neither a server nor a network."""
+
+import base64
+import hashlib
+from functools import cache
+
+from duoviz.web.script import CSS, joined_script
+
+# The page's colours, which Gradio gives the visualizer elsewhere.
+PAGE_CSS = """
+:root { color-scheme: light dark; --body-text-color: #1f2937; --background-fill-secondary: #f9fafb; --page: #ffffff; }
+.dark { --body-text-color: #f1f5f9; --background-fill-secondary: #1e293b; --border-color-primary: #334155;
+  --color-accent: #818cf8; --page: #0f172a; }
+body { margin: 0 auto; padding: 16px; max-width: 1248px; font-family: ui-sans-serif, system-ui, sans-serif;
+  color: var(--body-text-color); background: var(--page); }
+h1 { margin: 0 0 4px; font-size: 24px; }
+.about { margin: 0 0 16px; max-width: 80ch; font-size: 15px; line-height: 1.5; }
+"""
+
+START = """
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const follow = () => document.documentElement.classList.toggle("dark", dark.matches);
+dark.addEventListener("change", follow);
+follow();
+mount(document.querySelector(".dv-root"), {
+  subscribe(callback) {
+    readTrace(document.getElementById("trace").textContent).then(({ trace, problem }) => {
+      const events = trace ? eventsOf(trace, document.title) : [{ type: "error", message: problem }];
+      events.forEach(callback);
+    });
+  },
+});
+"""
+
+# All that may run is the script below, and nothing may be fetched.
+POLICY = (
+    "default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data: blob:; "
+    "base-uri 'none'; form-action 'none'"
+)
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>duoviz: a recorded run</title>
+<style>{css}</style>
+</head>
+<body>
+<h1>duoviz: a recorded run</h1>
+<p class="about">This file replays, step by step and with the times that were measured, how a language model wrote a
+text. In all but vanilla decoding, something cheaper (a small draft model, say) guessed tokens ahead, and the large
+target model checked several guesses at once: the guesses change only the speed. Press play, or use the arrow keys.</p>
+<div class="dv-root"></div>
+<script type="application/json" id="trace">{trace}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+TRACE = "{trace}"
+
+
+@cache
+def replay_parts() -> tuple[str, str]:
+    """What stands before and after the trace's JSON in the file; the page puts the same parts together."""
+    # In a function of its own: the modules' names are no one else's.
+    script = f"(() => {{\n{joined_script()}{START}}})();"
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    before, after = PAGE.split(TRACE)
+    # The visualizer's rules are written to be nested.
+    css = f"{PAGE_CSS}body {{\n{CSS}}}\n"
+    return before.format(policy=POLICY.format(digest=digest), css=css), after.format(script=script)
+
+
+def replay_page(trace_json: str) -> str:
+    """The file for a trace's JSON, which must be valid: its markup stays text."""
+    before, after = replay_parts()
+    return before + trace_json.replace("<", "\\u003c") + after

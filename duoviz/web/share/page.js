@@ -1,0 +1,108 @@
+// The buttons "Copy link" and "Open settings file…": between the page's fields and a view of it.
+// site: {pages, host}; pages: for each tab {fields, visualizer, start}, the last two ids of elements or null.
+
+import { save } from "../visualizer/export.js";
+import { fileOf, fragmentOf, LONGEST_TEXT, longestText, viewOfFile, viewOfFragment } from "./link.js";
+
+const FILE_NAME = "duoviz-settings.json";
+const MAX_SETTINGS_BYTES = 2_000_000;
+const COPIED = "The link is copied; it stands here too. It holds this tab, its prompt and settings, and the iteration held.";
+const REFUSED = "This page may not copy by itself here: the link is selected, copy it with Ctrl+C (⌘C on a Mac).";
+
+const selectedTab = ({ pages }) => Object.keys(pages).find((tab) => document.querySelector(`#tab-${tab}-button[aria-selected=true]`)) ?? Object.keys(pages)[0];
+
+// Where the tab's visualizer is held: at a run's iteration or the recording's. Its end is where all runs come to, and a
+// file of the reader's is not in the link.
+function shownIn({ visualizer }) {
+  const shown = visualizer && document.querySelector(`#${visualizer} .dv`)?.dataset;
+  const last = Number(shown?.iterations) - 1;
+  if (!shown || shown.playing === "yes" || Number(shown.shown) === last) return {};
+  if (shown.state === "recording") return { recording: Number(shown.shown) };
+  return shown.file === "yes" ? {} : { iteration: Number(shown.shown) };
+}
+
+// values: of all pages' fields, in their order.
+function currentView(values, site) {
+  const tab = selectedTab(site);
+  const names = Object.entries(site.pages).flatMap(([page, { fields }]) => Object.keys(fields).map((name) => [page, name]));
+  const own = names.map(([page, name], index) => [page, name, values[index]]).filter(([page]) => page === tab);
+  return { tab, fields: Object.fromEntries(own.map(([, name, value]) => [name, value])), ...shownIn(site.pages[tab]) };
+}
+
+// On a Space the page stands in a frame of another one, and only its own address leads to it.
+const addressOf = ({ host }) => (host ? `https://${host}/` : `${location.origin}${location.pathname}`);
+
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// Two values of a component must differ, or the second is not told.
+const spoken = (value) => JSON.stringify({ ...value, at: performance.now() });
+
+// What the bar is to say.
+export async function copyLink(values, site) {
+  const view = currentView(values, site);
+  const length = longestText(view);
+  if (length > LONGEST_TEXT) {
+    save(new Blob([fileOf(view)], { type: "application/json" }), FILE_NAME);
+    return spoken({
+      message: `A text of ${length.toLocaleString("en")} characters is too long for a link, which holds ${LONGEST_TEXT.toLocaleString("en")} at most: `
+        + `this view was saved as the file ${FILE_NAME}. Whoever gets it opens it here with "Open settings file…".`,
+    });
+  }
+  const link = addressOf(site) + fragmentOf(view, site.pages);
+  return spoken({ message: (await copied(link)) ? COPIED : REFUSED, link });
+}
+
+// The file that the reader picks; null where none is picked.
+function pickedFile() {
+  const input = Object.assign(document.createElement("input"), { type: "file", accept: ".json,application/json" });
+  return new Promise((done) => {
+    input.addEventListener("change", () => done(input.files[0] ?? null));
+    input.addEventListener("cancel", () => done(null));
+    input.click();
+  });
+}
+
+const visualizerValue = ({ iteration = null, recording = null }) => spoken({ view: { iteration, recording } });
+
+// What the outputs become: the tabs, the bar, each page's visualizer and each page's fields; undefined stays as it is.
+function outputsFor({ view, problem }, { pages }, message = "") {
+  const of = Object.entries(pages).map(([tab, page]) => ({ ...page, view: tab === view?.tab ? view : null }));
+  const shown = of.filter((page) => page.visualizer).map((page) => (page.view ? visualizerValue(page.view) : undefined));
+  const values = of.flatMap((page) => Object.keys(page.fields).map((name) => page.view?.fields[name]));
+  const told = { message: problem ?? message, start: view?.autoplay ? pages[view.tab].start : null };
+  return [view ? { __type__: "update", selected: view.tab } : undefined, spoken(told), ...shown, ...values];
+}
+
+// A tab that starts no run has none to speak of.
+function linkWords({ autoplay, iteration }, { start }) {
+  if (autoplay || !start) return "";
+  const held = iteration === undefined ? "" : ` Iteration ${iteration} will be held when the run comes to it.`;
+  return `The link has set the prompt and the settings; nothing runs before you start it.${held}`;
+}
+
+export function openLink(site) {
+  const found = viewOfFragment(location.hash, site.pages);
+  return outputsFor(found, site, found.view && linkWords(found.view, site.pages[found.view.tab]));
+}
+
+export async function openFile(site) {
+  const file = await pickedFile();
+  if (!file) return [];
+  const text = file.size > MAX_SETTINGS_BYTES ? "" : await file.text().catch(() => "");
+  return outputsFor(viewOfFile(text, site.pages), site, "The prompt and the settings are those of the file.");
+}
+
+// told: what the bar was told last. Called when a link has set the fields; as the page opens, the button may not have come.
+export function startRun(told) {
+  const { start } = JSON.parse(told);
+  const button = start && document.getElementById(start);
+  if (button) button.click();
+  else if (start) requestAnimationFrame(() => startRun(told));
+}

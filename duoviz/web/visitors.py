@@ -1,0 +1,52 @@
+"""Which job is whose: a visitor's page shows its own job's events, and its Stop button ends that job alone."""
+
+import uuid
+from collections.abc import Callable, Iterator
+
+import gradio as gr
+
+from duoviz.web.jobs import Job
+from duoviz.web.session import USER_ERRORS, Hardware
+from duoviz.web.visualizer import batch
+
+
+class Visitors:
+    """The jobs that the visitors of one tab watch."""
+
+    def __init__(self, hardware: Hardware):
+        self.hardware = hardware
+        self.jobs: dict[str, Job] = {}
+
+    def watch(self, request: gr.Request, ask: Callable[[], Job]) -> Iterator[str]:
+        """The events of the job that `ask` gives, as values of the tab's component; a mistake is an event too."""
+        try:
+            job = ask()
+            self.hardware.start(job)
+        except USER_ERRORS as error:
+            yield batch(uuid.uuid4().hex, 0, [{"type": "error", "message": str(error)}])
+            return
+        self.jobs[request.session_hash] = job
+        try:
+            for number, events in enumerate(self.hardware.batches(job)):
+                yield batch(job.id, number, events)
+        finally:
+            if self.jobs.get(request.session_hash) is job:
+                del self.jobs[request.session_hash]
+
+    def stop(self, request: gr.Request) -> None:
+        """End this visitor's job; what it has produced stays on the page."""
+        if job := self.jobs.get(request.session_hash):
+            job.stop.set()
+
+    def answer(self, ask: Callable[[], Job], progress: Callable[[list[dict]], dict]) -> Iterator[dict]:
+        """What a client gets: `progress(events)` at each step, and the job's summary at last."""
+        try:
+            job = ask()
+            self.hardware.start(job)
+        except USER_ERRORS as error:
+            raise gr.Error(str(error), print_exception=False) from None
+        for events in self.hardware.batches(job):
+            yield progress(events)
+        if job.error:
+            raise gr.Error(job.error, print_exception=False)
+        yield job.summary

@@ -1,0 +1,40 @@
+// A feed of the batches that a server sends. When they stop coming before their run has ended, it tells so.
+
+// A server sends a batch four times a second at least, with or without events.
+const TICK_MS = 1000;
+const SILENT_TICKS = 5;
+
+// subscribe, which makes it a feed; take, for each batch {run, seq, events}; isOpen: whether a run has begun and not ended;
+// isNew: whether none has begun; holdNext: at which iteration the next run is held.
+export function createReceiver() {
+  const subscribers = new Set();
+  const send = (event) => subscribers.forEach((callback) => callback(event));
+  let run = null, seen = -1, open = false, silent = 0, hold = null;
+  // Ticks are counted and not time: while a computer sleeps, neither ticks nor batches come.
+  setInterval(() => {
+    if (open && ++silent === SILENT_TICKS) send({ type: "connection", lost: true });
+  }, TICK_MS);
+  return {
+    send,
+    isOpen: () => open,
+    isNew: () => run === null,
+    holdNext(iteration) { hold = iteration; },
+    subscribe(callback) {
+      subscribers.add(callback);
+      return () => subscribers.delete(callback);
+    },
+    take(batch) {
+      if (batch.run !== run) {
+        [run, seen, open, silent] = [batch.run, -1, true, 0];
+        send({ type: "reset" });
+        if (hold !== null) send({ type: "hold", iteration: hold });
+        hold = null;
+      }
+      if (batch.seq <= seen) return;
+      if (silent >= SILENT_TICKS) send({ type: "connection", lost: false });
+      [seen, silent] = [batch.seq, 0];
+      batch.events.forEach(send);
+      if (batch.events.some(({ type }) => type === "end" || type === "error")) open = false;
+    },
+  };
+}

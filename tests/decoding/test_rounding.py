@@ -1,0 +1,24 @@
+"""δ: what rounding does to a logit."""
+
+import torch
+
+from duoviz.decoding.rounding import LARGEST_DELTA, delta_of, readings
+from tests.conftest import lean, reference_model
+
+
+def test_the_same_text_is_read_at_every_row_count():
+    model = lean(reference_model(0))
+    found = list(readings(model, [3, 5, 7]))
+    assert [each.shape for each in found] == [(16, 40)] * 5 and model.length == 0
+    # float64 rounds too, but far below any gap that a trace can hold.
+    assert 0 <= delta_of(found, "float64") < 1e-9
+
+
+def test_delta_is_four_times_the_largest_difference_and_bounded_for_float32():
+    logits = torch.zeros(16, 40)
+    other = logits.clone()
+    other[3, 4] = 1e-5
+    assert abs(delta_of([logits, other], "float32") - 4e-5) < 1e-9
+    other[3, 4] = 0.1
+    assert delta_of([logits, other], "float32") == LARGEST_DELTA
+    assert abs(delta_of([logits, other], "bfloat16") - 0.4) < 1e-6

@@ -1,0 +1,354 @@
+"""The Compare tab in a real browser: the race replayed is the race measured, whoever wrote its texts."""
+
+import itertools
+import json
+import time
+
+import gradio as gr
+import pytest
+from gradio_client import Client
+from playwright.sync_api import expect
+
+from duoviz import runner
+from duoviz.comparison import outcome
+from duoviz.decoding.settings import Settings
+from duoviz.trace.metrics import metrics
+from duoviz.web.race import Race
+from duoviz.web.visualizer import batch
+from tests.conftest import tiny_pair
+from tests.e2e.test_live import type_number
+from tests.e2e.tiny_site import tiny_site
+
+HOSTILE = [
+    '<img src=x onerror="window.hacked=1">',
+    "${window.hacked=2}",
+    "</script><script>window.hacked=3</script>",
+    "x" * 3000,
+]
+LANES = [
+    runner.Lane("Vanilla", "vanilla", Settings(max_new_tokens=40)),
+    runner.Lane("DuoDecoding", "duodecoding", Settings(max_new_tokens=40)),
+]
+# Seconds that the slower side of a race takes here: long enough to be looked at.
+WALL = 1.5
+
+
+def slowed(trace, factor):
+    """The trace with all its times longer."""
+    spans = [span for each in trace["iterations"] for span in (each["target"], *each["draft"])]
+    for span in spans:
+        span["start"], span["end"] = span["start"] * factor, span["end"] * factor
+    for each in trace["iterations"]:
+        each["sync"] *= factor
+    trace["end"]["wall"] *= factor
+
+
+def race_of(change=lambda rows: None):
+    """The rows of a real race of a tiny pair, with longer times, and its events."""
+    pair = tiny_pair(noise=0.3)
+    rows = list(runner.compare(pair, ["hello"], LANES, warmups=0))
+    for row, wall in zip(rows, (WALL, 0.7 * WALL), strict=True):
+        slowed(row["trace"], wall / row["trace"]["end"]["wall"])
+        row["metrics"] = metrics(row["trace"])
+    change(rows)
+    lanes = [{"name": lane.name, "method": lane.method, "baseline": False} for lane in LANES]
+    events = [{"type": "lanes", "lanes": lanes, "repeats": 1}]
+    for row in rows:
+        trace = row["trace"]
+        told = [{"type": "header", "header": trace["header"]}]
+        told += [{"type": "iteration", "iteration": each} for each in trace["iterations"]]
+        told += [{"type": "end", "end": trace["end"], "metrics": row["metrics"]}]
+        events += [{"type": "lane", "lane": row["method"], "repeat": 0, "event": event} for event in told]
+    result = outcome(pair, LANES, rows, {})
+    return rows, [*events, {"type": "end", "result": result}], result
+
+
+def with_a_defect(rows):
+    for row in rows:
+        row["trace"]["iterations"][-1]["committed"][-1]["gap"] = 0.42
+    rows[1]["trace"]["iterations"][-1]["committed"][-1]["id"] += 1
+
+
+def with_hostile_texts(rows):
+    texts = itertools.cycle(HOSTILE)
+    for row in rows:
+        for token in [token for each in row["trace"]["iterations"] for token in each["committed"]][:8]:
+            token["text"] = next(texts)
+
+
+@pytest.fixture(scope="module")
+def races():
+    """A page with one button a race, and the races."""
+    made = {"plain": race_of(), "defect": race_of(with_a_defect), "hostile": race_of(with_hostile_texts)}
+    with gr.Blocks() as demo:
+        view = Race()
+        for name, (_, events, _) in made.items():
+            gr.Button(name).click(lambda name=name, events=events: batch(name, 0, events), None, view)
+    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
+    yield url, made
+    demo.close()
+
+
+def show(page, url, name):
+    page.goto(url)
+    page.get_by_role("button", name=name, exact=True).click()
+    expect(page.locator(".dv-race")).to_have_attribute("data-state", "done", timeout=20_000)
+
+
+def finished(page):
+    expect(page.locator(".dv-race")).to_have_attribute("data-playing", "false", timeout=20_000)
+
+
+# At each frame of the replay: the clock, and of each side the tokens that can be seen.
+WATCH = """() => new Promise((done) => {
+  const root = document.querySelector(".dv-race");
+  const seen = [], start = performance.now();
+  const look = () => {
+    const isVisible = (token) => getComputedStyle(token).visibility === "visible";
+    const sides = Array.from(root.querySelectorAll(".dv-side"), (side) => ({
+      written: Number(side.dataset.written),
+      visible: Array.from(side.querySelectorAll(".dv-token")).filter(isVisible).map((token) => token.textContent),
+    }));
+    seen.push({ clock: Number(root.dataset.clock), sides });
+    if (root.dataset.playing === "true") requestAnimationFrame(look);
+    else done({ seen, seconds: (performance.now() - start) / 1000 });
+  };
+  document.querySelector("[aria-label='To the start']").click();
+  requestAnimationFrame(() => {
+    document.querySelector("[aria-label='Play']").click();
+    requestAnimationFrame(look);
+  });
+})"""
+
+
+def written_at(trace, clock):
+    """The texts of the tokens that a run had written at a time."""
+    return [token["text"] for each in trace["iterations"] if each["sync"] <= clock for token in each["committed"]]
+
+
+def test_the_race_replayed_is_the_race_measured(page, races):
+    url, made = races
+    rows, _, _ = made["plain"]
+    show(page, url, "plain")
+    finished(page)
+    watched = page.evaluate(WATCH)
+    frames = watched["seen"]
+    clocks = [frame["clock"] for frame in frames]
+    assert clocks == sorted(clocks) and clocks[-1] == pytest.approx(WALL, abs=1e-6)
+    # One clock for both, and it goes no faster than the runs did.
+    assert watched["seconds"] > 0.95 * (clocks[-1] - clocks[0])
+    assert len({frame["sides"][1]["written"] for frame in frames}) > 5
+    for frame in frames:
+        for side, row in zip(frame["sides"], rows, strict=True):
+            expected = written_at(row["trace"], frame["clock"])
+            assert side["visible"] == expected and side["written"] == len(expected)
+    assert not page.errors
+
+
+def side(page, number):
+    return page.locator(".dv-side").nth(number)
+
+
+def text_of(side):
+    return "".join(side.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent)"))
+
+
+def test_holding_scrubbing_and_keys_move_both_sides(page, races):
+    url, made = races
+    rows, _, _ = made["plain"]
+    show(page, url, "plain")
+    finished(page)
+
+    def check():
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        clock = float(page.locator(".dv-race").get_attribute("data-clock"))
+        for number, row in enumerate(rows):
+            expected = str(len(written_at(row["trace"], clock)))
+            expect(side(page, number)).to_have_attribute("data-written", expected)
+        return clock
+
+    page.keyboard.press("Home")
+    expect(page.locator(".dv-race")).to_have_attribute("data-clock", "0")
+    check()
+    moments = sorted({each["sync"] for row in rows for each in row["trace"]["iterations"]})
+    for moment in moments[:4]:
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(".dv-race")).to_have_attribute("data-clock", str(moment))
+        check()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".dv-race")).to_have_attribute("data-clock", str(moments[2]))
+    page.locator(".dv-race .dv-slider").evaluate(
+        "(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input')); }", WALL / 2
+    )
+    assert check() == pytest.approx(WALL / 2)
+    # Playing, and held by the space key.
+    page.locator(".dv-message").first.click()
+    page.keyboard.press(" ")
+    expect(page.locator(".dv-race")).to_have_attribute("data-playing", "true")
+    page.keyboard.press(" ")
+    expect(page.locator(".dv-race")).to_have_attribute("data-playing", "false")
+    assert WALL / 2 <= check() < WALL
+    # The chart is a way to scrub too.
+    page.locator(".dv-curves").click(position={"x": 400, "y": 60})
+    assert 0 < check() < WALL
+    # A token brings the clock to its own time.
+    page.keyboard.press("End")
+    token = side(page, 1).locator(".dv-token").nth(5)
+    token.click()
+    (moment,) = {
+        each["sync"]
+        for each in rows[1]["trace"]["iterations"]
+        if each["index"] == int(token.get_attribute("data-iteration"))
+    }
+    assert check() == moment
+
+
+def test_a_token_lights_up_its_twin_and_the_chart_what_both_had(page, races):
+    url, made = races
+    rows, _, _ = made["plain"]
+    show(page, url, "plain")
+    finished(page)
+    side(page, 0).locator(".dv-token").nth(7).hover()
+    for number in (0, 1):
+        lit = (
+            side(page, number)
+            .locator(".dv-token")
+            .evaluate_all(
+                "tokens => tokens.flatMap((token, place) => token.classList.contains('dv-twin') ? [place] : [])"
+            )
+        )
+        assert lit == [7]
+    note = page.locator(".dv-twins")
+    expect(note).to_contain_text("Token 8: Vanilla wrote")
+    for row in rows:
+        moment = next(
+            each["sync"] for each in row["trace"]["iterations"] if len(written_at(row["trace"], each["sync"])) > 7
+        )
+        expect(note).to_contain_text(f"at {1000 * moment:.0f} ms" if moment < 1 else f"at {moment:.2f} s")
+    box = page.locator(".dv-curves").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 60)
+    expect(note).to_contain_text("Vanilla had")
+    assert side(page, 1).locator(".dv-group.dv-lit").count() >= 1
+    page.mouse.move(5, 5)
+    expect(note).to_have_text("")
+
+
+def test_the_finish_shows_the_figures_the_verdict_and_the_reasons(page, races):
+    url, made = races
+    _, _, result = made["plain"]
+    show(page, url, "plain")
+    finished(page)
+    for number, lane in enumerate(result["lanes"]):
+        figures = lane["figures"]
+        shown = {
+            name: side(page, number).locator(f'[data-figure="{name}"]').inner_text()
+            for name in ("tokens", "tps", "tau", "phi", "phi_same_cores", "seconds")
+        }
+        expected = {"tokens": "40", "seconds": f"{figures['seconds']:.2f} s", "phi_same_cores": "–"}
+        assert shown == expected | {
+            "tps": f"{figures['tps']:.1f}",
+            "tau": f"{figures['tau']:.2f}",
+            "phi": f"{figures['phi']:.2f}",
+        }
+    expect(side(page, 1).locator(".dv-tally")).to_contain_text("✓ first")
+    expect(page.locator(".dv-verdict")).to_have_text("✓ Equal. Both wrote the same 40 tokens.")
+    baseline = result["baselines"]["all"]
+    expect(page.locator(".dv-baselines")).to_contain_text(f"{baseline['tps']:.1f} tokens/s on {baseline['device']}")
+    expect(page.locator(".dv-baselines")).to_contain_text("Race like for like")
+    assert page.locator(".dv-reasons li").all_inner_texts() == result["sentences"] and len(result["sentences"]) >= 2
+    # Each side opens in the visualizer, and is the same run there.
+    page.locator(".dv-inside summary").nth(1).click()
+    inside = page.locator(".dv-inside .dv").last
+    expect(inside).to_have_attribute("data-method", "duodecoding")
+    expect(inside).to_have_attribute("data-state", "done")
+    assert inside.locator(".dv-token").count() == 40
+    side(page, 1).locator(".dv-token").nth(9).click()
+    expect(inside).to_have_attribute(
+        "data-shown", side(page, 1).locator(".dv-token").nth(9).get_attribute("data-iteration")
+    )
+
+
+def test_a_defect_is_red(page, races):
+    url, _ = races
+    show(page, url, "defect")
+    verdict = page.locator(".dv-verdict")
+    expect(verdict).to_have_attribute("data-verdict", "defect")
+    expect(verdict).to_contain_text("✗ Defect. From token 40 on the texts differ, and it is no tie")
+    red, *_ = verdict.evaluate("node => getComputedStyle(node).color.match(/\\d+/g).map(Number)")
+    assert red > 150
+
+
+def test_hostile_texts_show_as_text_on_a_narrow_page(browser, races):
+    url, made = races
+    # Whoever wants less motion sees the finish at once.
+    context = browser.new_context(viewport={"width": 390, "height": 900}, reduced_motion="reduce")
+    page = context.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    show(page, url, "hostile")
+    expect(page.locator(".dv-race")).to_have_attribute("data-clock", str(made["hostile"][0][0]["trace"]["end"]["wall"]))
+    shown = text_of(side(page, 0))
+    assert all(text in shown for text in HOSTILE)
+    page.locator(".dv-inside summary").nth(0).click()
+    expect(page.locator(".dv-inside .dv").first).to_have_attribute("data-state", "done")
+    tops = [side(page, number).bounding_box()["y"] for number in (0, 1)]
+    assert tops[1] > tops[0] + 100
+    assert page.evaluate("window.hacked") is None and page.locator(".dv-race img, .dv-race script").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")
+    assert not errors
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def site():
+    with tiny_site() as (url, _):
+        yield url
+
+
+def open_compare(page, url):
+    page.goto(url)
+    page.get_by_role("tab", name="Compare").click()
+    expect(page.locator("#race")).to_be_visible(timeout=60_000)
+    expect(page.locator(".dv-race")).to_have_attribute("data-state", "empty")
+
+
+def test_a_race_in_the_tab_and_through_the_endpoint(page, site):
+    open_compare(page, site)
+    page.get_by_role("button", name="Settings of both").click()
+    type_number(page, "compare-max-new-tokens", 24)
+    page.locator("#race-like-for-like").click()
+    expect(page.locator(".dv-race")).to_have_attribute("data-state", "done", timeout=30_000)
+    texts = [text_of(side(page, number)) for number in (0, 1)]
+    expect(page.locator(".dv-verdict")).to_have_attribute("data-verdict", "equal")
+    assert all(float(text) > 0 for text in page.locator("[data-figure=phi_same_cores]").all_inner_texts())
+    assert page.locator(".dv-curve[data-place='2']").count() >= 1
+    prompt = page.locator("#compare-prompt textarea").input_value()
+    job = Client(site, verbose=False).submit(
+        prompt=prompt, max_new_tokens=24, repeats=2, second_budget="3", api_name="/compare"
+    )
+    result = job.result(timeout=60)
+    assert [lane["summary"]["text"] for lane in result["lanes"]] == texts and len(set(texts)) == 1
+    assert result["lanes"][1]["summary"]["settings"]["budget"] == 3 and result["lanes"][1]["figures"]["runs"] == 2
+    assert result["verdict"]["verdict"] == "equal" and result["sentences"] and "texts" in job.outputs()[0]
+    assert json.dumps(result)
+    # Mistakes are told in the page, and what was there stays: no race has begun.
+    type_number(page, "compare-max-new-tokens", 0)
+    page.locator("#race").click()
+    expect(page.locator(".dv-race .dv-message").first).to_contain_text("max_new_tokens must be", timeout=20_000)
+    assert [text_of(side(page, number)) for number in (0, 1)] == texts
+    assert not page.errors
+
+
+def test_stop_keeps_what_was_written_and_frees_the_place(page, site):
+    open_compare(page, site)
+    page.get_by_role("button", name="Settings of both").click()
+    type_number(page, "compare-max-new-tokens", 4000)
+    page.locator("#race").click()
+    page.wait_for_function("() => Number(document.querySelector('.dv-side')?.dataset.tokens) > 5", timeout=30_000)
+    start = time.monotonic()
+    page.locator("#stop-race").click()
+    expect(page.locator(".dv-race")).to_have_attribute("data-state", "done", timeout=5_000)
+    assert time.monotonic() - start < 3
+    assert 5 < int(side(page, 0).get_attribute("data-tokens")) < 4000
+    result = Client(site, verbose=False).predict(prompt="Hi", method="vanilla", max_new_tokens=4, api_name="/generate")
+    assert result["metrics"]["new_tokens"] == 4

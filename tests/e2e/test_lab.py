@@ -1,0 +1,133 @@
+"""The Lab's tab in a real browser: a run that is stopped and goes on, what it shows, saving, loading, a Space."""
+
+import shutil
+import time
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import expect
+
+from duoviz.decoding.iteration import Stopped
+from duoviz.lab import bench
+from duoviz.lab.results import load
+from duoviz.web import lab_run, session
+from duoviz.web.app import build_app
+from duoviz.web.limits import Limits
+from tests.conftest import tiny_pair
+
+pytestmark = pytest.mark.slow
+PATIENCE = 60_000
+
+
+@contextmanager
+def app(**limits):
+    """The URL of the page on a tiny pair."""
+    hardware = session.Hardware(Limits(**limits))
+    demo = build_app(hardware)
+    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
+    try:
+        yield url
+    finally:
+        demo.close()
+        hardware.close()
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path, monkeypatch):
+    monkeypatch.setattr(session, "load_pair", lambda name, progress: tiny_pair())
+    monkeypatch.setattr(lab_run, "RECORDED", tmp_path / "recorded")
+    monkeypatch.setattr(lab_run, "LOOK_EVERY", 1)
+    monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "recorded").mkdir()
+
+
+def open_lab(page, url):
+    page.goto(url)
+    page.get_by_role("tab", name="Lab").click()
+    expect(page.locator("#lab-results")).to_be_visible(timeout=60_000)
+
+
+def choose_little(page):
+    for group, names in {
+        "lab-tasks": ("MT-Bench", "Translation", "Summarization", "Math", "Retrieval", "Code"),
+        "lab-methods": ("PLD", "REST", "Lookahead"),
+    }.items():
+        for name in names:
+            page.locator(f"#{group}").get_by_label(name, exact=True).uncheck()
+    page.locator("#lab-name input, #lab-name textarea").fill("mine")
+
+
+def hold_after(count, monkeypatch):
+    """Let the Lab's first run wait after so many answers until it is stopped."""
+    left = [None] * count
+
+    def answer(pair, job, vanilla, delta, stopped):
+        if left:
+            left.pop()
+            return make(pair, job, vanilla, delta, stopped)
+        while not stopped():
+            time.sleep(0.01)
+        raise Stopped
+
+    make = bench.answer
+    monkeypatch.setattr(bench, "answer", answer)
+
+
+def load_file(page, file):
+    with page.expect_file_chooser() as chooser:
+        page.locator("#lab-load").click()
+    chooser.value.set_files(file)
+
+
+def says(page, text):
+    expect(page.locator("#lab-status")).to_contain_text(text, timeout=PATIENCE)
+
+
+def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, tmp_path, monkeypatch):
+    with app() as url:
+        open_lab(page, url)
+        choose_little(page)
+        with monkeypatch.context() as patched:
+            hold_after(5, patched)
+            page.locator("#lab-run").click()
+            says(page, "5 of 22 answers")
+            page.locator("#lab-stop").click()
+            says(page, "Stopped. What is finished is kept.")
+        kept = load(tmp_path / "cache" / "lab" / "mine").rows
+        assert len(kept) == 5
+        page.locator("#lab-run").click()
+        says(page, "Finished.")
+        rows = load(tmp_path / "cache" / "lab" / "mine").rows
+        assert len(rows) == 22 and all(row in rows for row in kept)
+        for name in ("table-1", "table-2", "table-3", "table-4", "cost-model", "checks", "environment"):
+            expect(page.locator(f"#lab-{name} table").first).to_be_visible()
+        for name in ("figure-1", "figure-3", "figure-4", "figure-5", "time", "cost-model", "pays"):
+            expect(page.locator(f"#lab-{name}-figure .js-plotly-plot")).to_be_attached(timeout=30_000)
+        expect(page.locator("#lab-about")).to_contain_text("This is a quick run")
+        expect(page.locator("#lab-table-1")).to_contain_text("The paper's own values, not measured here")
+        expect(page.locator("#lab-save")).to_be_enabled(timeout=30_000)
+        with page.expect_download() as download:
+            page.locator("#lab-save").click()
+        file = tmp_path / "another.zip"
+        download.value.save_as(file)
+        assert load(file).rows == rows
+        load_file(page, file)
+        expect(page.locator("#lab-compared")).to_contain_text("Several results side by side", timeout=30_000)
+        file.write_text("no zip")
+        load_file(page, file)
+        says(page, "another.zip holds no results of the Lab, or damaged ones.")
+        page.locator("#lab-name input, #lab-name textarea").fill("../up")
+        page.locator("#lab-run").click()
+        says(page, "A name has letters, digits")
+        page.set_viewport_size({"width": 390, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert not page.errors
+    # A Space shows what was recorded and runs nothing.
+    shutil.make_archive(str(tmp_path / "recorded" / "then"), "zip", tmp_path / "cache" / "lab", "mine")
+    with app(on_space=True) as url:
+        open_lab(page, url)
+        expect(page.locator("#lab-table-1 table").first).to_be_visible(timeout=30_000)
+        for gone in ("run", "stop", "load", "name"):
+            expect(page.locator(f"#lab-{gone}")).to_have_count(0)
+        expect(page.locator("#lab-results")).to_contain_text("then")
+        expect(page.locator("#lab-results")).not_to_contain_text("mine")

@@ -1,0 +1,478 @@
+"""The lessons in a real browser: every page of every lesson, its question answered wrongly and rightly."""
+
+import re
+from contextlib import contextmanager
+from urllib.parse import parse_qs
+
+import gradio as gr
+import pytest
+from playwright.sync_api import expect
+
+from duoviz.recordings import FOLDER as TRACES
+from duoviz.web.learn import FOLDER
+from duoviz.web.lessons.lesson import read_course
+from duoviz.web.pages.learn import LESSONS, learn_page
+from duoviz.web.theme import CSS, THEME
+from tests.e2e.tiny_site import tiny_site
+from tests.web.lessons.made import LESSON, duo_trace, vanilla_trace, write_lesson, write_traces
+
+LOADING = 5_000
+
+
+@contextmanager
+def learn_site(lessons, traces):
+    """The tab alone: nothing is loaded for it but what stands in the two folders."""
+    with gr.Blocks() as demo:
+        learn_page(lessons, traces)
+    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, theme=THEME, css=CSS)
+    try:
+        yield url
+    finally:
+        demo.close()
+
+
+@pytest.fixture(scope="module")
+def lessons_url():
+    with learn_site(LESSONS, TRACES) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def course():
+    found = read_course(LESSONS, TRACES)
+    assert not found.mistakes
+    return found
+
+
+def wait_for_page(page, lesson, number, shown):
+    """The page of the lesson is there, and the visualizer beside it has come to its iteration."""
+    root = page.locator(".dl")
+    expect(root).to_have_attribute("data-lesson", lesson["name"], timeout=LOADING)
+    expect(root).to_have_attribute("data-page", str(number))
+    expect(page.locator(".dl-body h3")).to_have_text(shown["title"])
+    stage = page.locator(".dl-visualizer")
+    expect(stage).to_have_attribute("data-method", shown["trace"], timeout=LOADING)
+    expect(stage).to_have_attribute("data-state", "done", timeout=LOADING)
+    expect(stage).to_have_attribute("data-shown", str(shown["at"]))
+
+
+READ_PAGE = """([parts, marks]) => {
+  const stage = document.querySelector(".dl-visualizer");
+  const sections = [...stage.querySelectorAll(".dv-section:not(.dv-files)")];
+  const dimmed = sections.filter((section) => section.matches(".dl-dim"));
+  const isOutlined = (node) => getComputedStyle(node).outlineStyle === "solid";
+  const isLit = (node) => node.checkVisibility() && !node.matches(".dl-dim");
+  return {
+    lit: parts.map((part) => isLit(stage.querySelector(part))),
+    marked: marks.map((mark) => [...stage.querySelectorAll(mark)].some(isOutlined)),
+    dimmed: dimmed.length,
+    figure: document.querySelector(".dl-figure")?.dataset.figure ?? null,
+    wide: document.documentElement.scrollWidth <= innerWidth + 1,
+    text: document.querySelector(".dl-body").textContent,
+  };
+}"""
+
+
+def check_page(page, shown):
+    """What is highlighted is there and lit, all else is dimmed; the text is the lesson's."""
+    # The timeline is drawn a frame after the words around it.
+    page.wait_for_function(
+        "marks => marks.every((mark) => document.querySelector(`.dl-visualizer ${mark}`))", arg=shown["marks"]
+    )
+    read = page.evaluate(READ_PAGE, [shown["parts"], shown["marks"]])
+    assert all(read["lit"]), shown["title"]
+    assert all(read["marked"]), (shown["title"], shown["marks"])
+    assert read["dimmed"] >= 2
+    assert read["figure"] == (shown["figure"] and shown["figure"]["kind"])
+    assert read["wide"] and "{" not in read["text"]
+    for block in shown["blocks"]:
+        for spans in block.get("items") or [block["spans"]]:
+            assert "".join(span["text"] for span in spans) in read["text"]
+
+
+FREE_POINT = """(node) => {
+  const { left, top, width, height } = node.getBoundingClientRect();
+  for (let part = 1; part < 400; part++) {
+    const [x, y] = [left + (width * part) / 400, top + height / 2];
+    if (node.contains(document.elementFromPoint(x, y))) return [x, y];
+  }
+}"""
+
+
+class Pointer:
+    """How a reader with a mouse answers."""
+
+    def __init__(self, page):
+        self.page = page
+
+    def press(self, node):
+        node.click()
+
+    def press_drawn(self, node):
+        """Press it where nothing is drawn over it."""
+        node.scroll_into_view_if_needed()
+        self.page.mouse.click(*node.evaluate(FREE_POINT))
+
+    def slide(self, slider, value):
+        slider.fill(f"{value:g}")
+
+    def go_to(self, index):
+        self.page.locator(".dv-slider").fill(str(index))
+
+
+class Keyboard(Pointer):
+    """How a reader without one does: each thing must take the focus and answer to a key."""
+
+    def press(self, node):
+        node.focus()
+        expect(node).to_be_focused()
+        self.page.keyboard.press("Enter")
+
+    press_drawn = press
+
+    def slide(self, slider, value):
+        slider.focus()
+        lowest, step = (float(slider.get_attribute(name)) for name in ("min", "step"))
+        self.page.keyboard.press("Home")
+        for _ in range(round((value - lowest) / step)):
+            self.page.keyboard.press("ArrowRight")
+
+    def go_to(self, index):
+        self.page.locator(".dl-body h3").focus()
+        self.page.keyboard.press("Home")
+        for _ in range(index):
+            self.page.keyboard.press("ArrowRight")
+
+
+def told(page, right):
+    verdict = page.locator(".dl-verdict")
+    expect(verdict).to_have_attribute("data-right", str(right).lower())
+    said = verdict.inner_text().removeprefix("✓ Right. " if right else "✗ Not that. ")
+    assert len(said) > 4
+    return said
+
+
+def words(spans):
+    return "".join(span["text"] for span in spans)
+
+
+def answer_choose(page, question, hand):
+    for right in (False, True):
+        options = [index for index, option in enumerate(question["options"]) if option["right"] is right]
+        for index in options:
+            hand.press(page.locator(".dl-option").nth(index))
+            assert told(page, right) == words(question["options"][index]["why"])
+
+
+def answer_step(page, question, hand):
+    last = int(page.locator(".dl-visualizer").get_attribute("data-iterations"))
+    wrong = next(index for index in range(last) if index not in question["answer"])
+    for index, right in ((wrong, False), (question["answer"][0], True)):
+        hand.go_to(index)
+        expect(page.locator(".dl-visualizer")).to_have_attribute("data-shown", str(index))
+        hand.press(page.get_by_role("button", name="It is this one"))
+        assert told(page, right) == words(question["right" if right else "wrong"])
+
+
+def answer_click(page, question, hand):
+    root = ".dl-visualizer" if question["part"] else ".dl-figure"
+    choices = [f"{root} {each.strip()}" for each in question["choices"].split(",")]
+    right = page.locator(", ".join(f"{each}:is({question['answer']})[tabindex]" for each in choices))
+    wrong = page.locator(", ".join(f"{each}:not({question['answer']})[tabindex]" for each in choices))
+    for nodes, is_right in ((wrong, False), (right, True)):
+        hand.press_drawn(nodes.first)
+        assert told(page, is_right) == words(question["right" if is_right else "wrong"])
+
+
+def answer_drag(page, question, hand):
+    slider = page.locator(".dl-question input, .dl-figure input").first
+    lowest, highest, step = (float(slider.get_attribute(name)) for name in ("min", "max", "step"))
+    # A slider of θ gives k = 1 at its upper end.
+    right = highest if step < 1 else question["answer"]
+    wrong = lowest if abs(lowest - right) > question["within"] else highest
+    for value, is_right in ((wrong, False), (right, True)):
+        hand.slide(slider, value)
+        hand.press(page.get_by_role("button", name="Check"))
+        said = told(page, is_right)
+        assert said in {words(question[name]) for name in (("right",) if is_right else ("low", "high"))}
+
+
+ANSWERS = {"choose": answer_choose, "step": answer_step, "click": answer_click, "drag": answer_drag}
+
+
+@pytest.mark.parametrize("width, hand", [(1280, Pointer), (390, Keyboard)])
+def test_every_lesson_can_be_walked_through(page, lessons_url, course, width, hand):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(lessons_url)
+    hand = hand(page)
+    back, forward = page.locator(".dl-pages button").first, page.locator(".dl-pages button").last
+    for lesson in course.lessons:
+        for number, shown in enumerate(lesson["pages"], 1):
+            wait_for_page(page, lesson, number, shown)
+            check_page(page, shown)
+            if shown["question"]:
+                ANSWERS[shown["question"]["kind"]](page, shown["question"], hand)
+            if number < len(lesson["pages"]):
+                assert page.locator(".dl-live:visible").count() == 0
+            elif lesson["live"]:
+                assert page.locator(".dl-live a").get_attribute("href") == lesson["live"]
+            if forward.is_enabled():
+                hand.press(forward)
+    assert lesson is course.lessons[-1] and number == len(lesson["pages"])
+    for number in range(len(lesson["pages"]) - 1, 0, -1):
+        hand.press(back)
+        wait_for_page(page, lesson, number, lesson["pages"][number - 1])
+    hand.press(back)
+    before = course.lessons[-2]
+    wait_for_page(page, before, len(before["pages"]), before["pages"][-1])
+    assert not page.errors
+
+
+DRAWS = """async ({ p, q }) => {
+  const [{ drawByRule }, { coupledDraws }, { uniform }] =
+    await Promise.all(["rule", "coupled", "chance"].map((name) => import(`http://plain.test/learn/${name}.js`)));
+  const outcomes = p.map((share, index) => ({ text: String(index), p: share, q: q[index] }));
+  const next = uniform(7);
+  return {
+    rule: Array.from({ length: 5000 }, () => drawByRule(outcomes, next)),
+    coupled: [q, [...q].reverse(), p].map((draft) => coupledDraws(p, draft, 5000, 7)),
+  };
+}"""
+
+
+def test_the_figures_draw_by_the_rules_that_they_teach(page):
+    def answer(route):
+        path = route.request.url.removeprefix("http://plain.test/")
+        if path.endswith(".js"):
+            route.fulfill(path=FOLDER.parent / path, content_type="text/javascript")
+        else:
+            route.fulfill(body="<!doctype html>", content_type="text/html")
+
+    page.route("http://plain.test/**", answer)
+    page.goto("http://plain.test/")
+    p, q = [0.2, 0.1, 0.6, 0.1], [0.5, 0.3, 0.05, 0.15]
+    drawn = page.evaluate(DRAWS, {"p": p, "q": q})
+
+    def shares(indices):
+        return [indices.count(index) / len(indices) for index in range(len(p))]
+
+    shared = sum(map(min, p, q))
+    assert shares([each["written"] for each in drawn["rule"]]) == pytest.approx(p, abs=0.03)
+    assert sum(each["accepted"] for each in drawn["rule"]) / 5_000 == pytest.approx(shared, abs=0.03)
+    texts = [[each["target"] for each in draws] for draws in drawn["coupled"]]
+    assert texts[0] == texts[1] == texts[2]
+    assert shares(texts[0]) == pytest.approx(p, abs=0.03)
+    assert shares([each["draft"] for each in drawn["coupled"][0]]) == pytest.approx(q, abs=0.03)
+    agreed = [sum(each["target"] == each["draft"] for each in draws) / 5_000 for draws in drawn["coupled"]]
+    # With the same noise at least (1 - TV) / (1 + TV), at most 1 - TV; with the same distribution always.
+    assert shared / (2 - shared) - 0.03 <= agreed[0] <= shared + 0.03 and agreed[2] == 1
+
+
+def test_the_figures_answer_to_the_reader(page, lessons_url, course):
+    def open_figure(kind):
+        lesson, number = next(
+            (lesson["name"], number)
+            for lesson in course.lessons
+            for number, shown in enumerate(lesson["pages"], 1)
+            if shown["figure"] and shown["figure"]["kind"] == kind
+        )
+        page.goto("about:blank")
+        page.goto(f"{lessons_url}#tab=learn&lesson={lesson}&page={number}")
+        expect(page.locator(".dl-figure")).to_have_attribute("data-figure", kind, timeout=LOADING)
+        return page.locator(".dl-figure")
+
+    figure = open_figure("coupled draws")
+    lines = figure.locator(".dl-draws").inner_text
+    rows = lines().split("Draft")[0]
+    figure.locator("input").fill("0")
+    assert lines().split("Draft")[0] == rows
+    figure.locator("input").fill("2")
+    assert "✗" not in lines() and "1000 drafted tokens are accepted" in figure.inner_text()
+    figure = open_figure("classical rule")
+    figure.get_by_role("button", name="Draw one").click()
+    expect(figure).to_contain_text("The draft draws")
+    figure.get_by_role("button", name="Draw 1,000").click()
+    expect(figure).to_contain_text("1,001 drawn")
+    assert figure.locator(".dl-share", has_text="%").count() == figure.locator(".dl-outcome").count()
+    figure = open_figure("costs")
+    figure.locator("input").fill("8")
+    expect(figure).to_contain_text("8 tokens in one forward")
+    figure = open_figure("budget")
+    for end, who in (("min", "The draft waits"), ("max", "The target waits")):
+        figure.locator("input").fill(figure.locator("input").get_attribute(end))
+        expect(figure).to_contain_text(who)
+    figure = open_figure("threshold")
+    figure.locator("input").fill("0")
+    expect(figure).to_contain_text(re.compile(r"k = [2-8]\."))
+    assert not page.errors
+
+
+HOSTILE = '<img src=x onerror="window.hacked=1">'
+SECOND = """---
+title: Another one {h}
+summary: {h}
+trace: duodecoding
+---
+
+## Page {h}
+at: first miss
+
+Text {h} of a *draft*. The draft is meant.
+
+### Question: choose
+
+{h}?
+
+- [ ] No {h}
+  Why {h}
+- [x] Yes
+  It is.
+
+## Without its iteration
+at: first all accepted
+
+Never shown.
+"""
+
+
+@pytest.fixture(scope="module")
+def made_url(tmp_path_factory):
+    """Two lessons on made traces, hostile in every text, and one with a mistake."""
+    folder = tmp_path_factory.mktemp("learn")
+    lessons = folder / "lessons"
+    write_lesson(lessons)
+    write_lesson(lessons, SECOND.replace("{h}", HOSTILE), name="02-another.md")
+    write_lesson(lessons, LESSON.replace("{rejected_token}", "{magic}"), name="03-wrong.md")
+    write_lesson(lessons, f"## draft, drafts\nIt guesses {HOSTILE}.\n", name="glossary.md")
+    trace = duo_trace()
+    for each in trace["iterations"]:
+        for node in (*each["checked"], *each["drafted"], *each["committed"], *each["candidates"]):
+            node["text"] += HOSTILE
+    with learn_site(lessons, write_traces(folder / "traces", trace, vanilla_trace())) as url:
+        yield url
+
+
+def test_hostile_texts_a_mistake_and_what_a_trace_lacks(page, made_url):
+    page.goto(made_url)
+    wait = page.locator(".dl-visualizer[data-state=done]")
+    expect(wait).to_be_visible(timeout=LOADING)
+    expect(page.locator(".dl-mistakes li")).to_have_text(
+        "lessons/03-wrong.md:13: there is no placeholder {magic}; README.md beside this file lists them."
+    )
+    assert HOSTILE in page.locator(".dl-value").inner_text()
+    page.locator(".dl-contents summary").click()
+    expect(page.locator(".dl-lesson")).to_have_text(["A lessonAbout guesses.", f"Another one {HOSTILE}{HOSTILE}"])
+    page.locator(".dl-lesson").nth(1).click()
+    expect(page.locator(".dl-body h3")).to_have_text(f"Page {HOSTILE}")
+    expect(page.locator(".dl-body h3")).to_be_focused()
+    page.locator(".dl-option").first.click()
+    assert told(page, False) == f"Why {HOSTILE}"
+    page.locator(".dl-option").nth(1).click()
+    told(page, True)
+    page.get_by_role("button", name="Next").click()
+    expect(page.locator(".dl-missing")).to_have_text(
+        "The recorded run of DuoDecoding has no iteration with “all accepted”, "
+        "so there is nothing to see on this page. Go on."
+    )
+    assert page.locator(".dl img, .dl script").count() == 0
+    assert page.evaluate("window.hacked") is None
+    assert not page.errors
+
+
+def test_a_term_opens_its_sentence_by_pointer_and_by_keyboard(page, made_url):
+    page.goto(f"{made_url}#tab=learn&lesson=another")
+    term, note = page.locator(".dl-body .dl-term"), page.locator(".dl-definition")
+    expect(term).to_have_text(["draft"], timeout=LOADING)
+    term.click()
+    expect(note).to_have_text(f"draft: It guesses {HOSTILE}.")
+    term.click()
+    expect(note).to_have_count(0)
+    for key in ("Enter", " "):
+        term.focus()
+        page.keyboard.press(key)
+        expect(note).to_be_visible()
+        expect(term).to_have_attribute("aria-expanded", "true")
+        page.keyboard.press("Escape")
+        expect(note).to_have_count(0)
+    page.locator(".dl-glossary summary").click()
+    expect(page.locator(".dl-glossary dd")).to_have_text([f"It guesses {HOSTILE}."])
+
+
+def test_a_link_opens_a_page_and_leaves_only_some_controls(page, made_url):
+    page.goto(f"{made_url}#tab=learn&lesson=another&page=2")
+    expect(page.locator(".dl-missing")).to_be_visible(timeout=LOADING)
+    for address in (
+        f"{made_url}?controls=step,pages,magic#tab=learn&lesson=another",
+        f"{made_url}#tab=learn&lesson=another&controls=step,pages",
+    ):
+        page.goto("about:blank")
+        page.goto(address)
+        stage = page.locator(".dl-visualizer")
+        expect(stage).to_have_attribute("data-shown", "1", timeout=LOADING)
+        unknown = page.get_by_text('The link names the control "magic"; there are: pages, lessons,')
+        expect(unknown).to_have_count(address.count("magic"))
+        seen = {
+            "step": page.get_by_role("button", name="Step forward"),
+            "play": page.get_by_role("button", name="Play"),
+            "slider": page.locator(".dv-slider"),
+            "speed": page.locator(".dv-speed"),
+            "zoom": page.locator(".dv-timeline .dv-tools"),
+            "pages": page.get_by_role("button", name="Next"),
+            "live": page.locator(".dl-live"),
+        }
+        assert {name for name, control in seen.items() if control.is_visible()} == {"step", "pages"}
+        page.locator(".dl-contents summary").click()
+        expect(page.locator(".dl-lesson").first).to_be_hidden()
+        page.keyboard.press("ArrowRight")
+        expect(stage).to_have_attribute("data-shown", "2")
+        page.locator(".dl-body h3").focus()
+        page.keyboard.press(" ")
+        page.keyboard.press("+")
+        page.keyboard.press("ArrowLeft")
+        expect(stage).to_have_attribute("data-shown", "1")
+        expect(page.locator(".dv-speed")).to_have_value("1")
+
+
+def test_a_lost_recording_is_told_and_fetched_again(page, made_url):
+    lost = []
+    page.route("**/*.duoviz.json", lambda route: route.abort() if not lost else route.continue_())
+    page.goto(f"{made_url}#tab=learn&lesson=another")
+    expect(page.locator(".dl-stage > .dl-note")).to_contain_text("could not be loaded", timeout=LOADING)
+    lost.append(False)
+    page.get_by_role("button", name="Next").click()
+    expect(page.locator(".dl-visualizer")).to_have_attribute("data-state", "done", timeout=LOADING)
+    expect(page.locator(".dl-stage > .dl-note")).to_be_hidden()
+
+
+def test_try_it_live_fills_in_the_live_tab_and_links_hold_the_place(page):
+    with tiny_site() as (url, _):
+        page.goto(f"{url}#tab=learn&lesson=the-classical-rule&page=4")
+        expect(page.locator(".dl")).to_have_attribute("data-page", "4", timeout=LOADING)
+        expect(page.locator("#share [role=status]")).to_have_text("")
+        page.get_by_role("button", name="Copy link").click()
+        link = page.locator("#share input").input_value()
+        assert parse_qs(link.partition("#")[2]) == {"tab": ["learn"], "lesson": ["the-classical-rule"], "page": ["4"]}
+        page.get_by_role("button", name="Next").click()
+        page.get_by_role("button", name="Copy link").click()
+        expect(page.locator("#share input")).to_have_value(re.compile("lesson=what-drafting-costs$"))
+        page.get_by_role("button", name="Back", exact=True).click()
+        page.get_by_role("link", name="Try it live").click()
+        expect(page.locator("#prompt textarea")).to_be_visible(timeout=LOADING)
+        expect(page.locator("#prompt textarea")).to_have_value("Tell me a story about a lighthouse.")
+        page.get_by_role("button", name=re.compile("^Settings")).first.click()
+        expect(page.get_by_label("Method", exact=True)).to_have_value("speculative")
+        expect(page.locator("#temperature input")).to_have_value("0.8")
+        expect(page.get_by_label("Acceptance")).to_have_value("rejection")
+        page.get_by_role("tab", name="Learn").click()
+        page.get_by_role("link", name="shared noise").click()
+        expect(page.locator(".dl")).to_have_attribute("data-lesson", "the-text-does-not-change")
+        # A link that was followed last leads there again.
+        for _ in range(2):
+            page.get_by_role("tab", name="Learn").click()
+            page.locator(".dl-contents summary").click()
+            page.locator(".dl-lesson", has_text="The classical rule").click()
+            for _ in range(3):
+                page.get_by_role("button", name="Next", exact=True).click()
+            page.get_by_role("link", name="Try it live").click()
+            expect(page.locator("#prompt textarea")).to_be_visible()
+        assert not page.errors

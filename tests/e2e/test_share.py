@@ -1,0 +1,334 @@
+"""Links and settings files: what they hold, and what the page makes of them."""
+
+import json
+import random
+import re
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import expect
+
+from duoviz.web.script import FOLDER
+from duoviz.web.share import ShareBar
+from tests.e2e.tiny_site import tiny_site
+
+PIECES = ["plain words", "&a=b#c", "100% + é", "line\nbreak", "\t", "日本語", "🦙", "</script>", "%zz", "?q", " "]
+
+
+@pytest.fixture(scope="module")
+def site():
+    """The app's address, and its pages as the browser knows them."""
+    with tiny_site() as (url, demo):
+        (bar,) = [block for block in demo.blocks.values() if isinstance(block, ShareBar)]
+        yield url, bar.props["site"]["pages"]
+
+
+@pytest.fixture
+def modules(page):
+    """A page that may import the modules."""
+
+    def answer(route):
+        path = route.request.url.removeprefix("http://plain.test/")
+        if path.endswith(".js"):
+            route.fulfill(path=FOLDER.parent / path, content_type="text/javascript")
+        else:
+            route.fulfill(body="<!doctype html>", content_type="text/html")
+
+    page.route("http://plain.test/**", answer)
+    page.goto("http://plain.test/")
+    return page
+
+
+def random_text(chance):
+    return "".join(chance.choices(PIECES, k=chance.randrange(6)))
+
+
+def random_value(chance, field):
+    if field["kind"] == "choice":
+        return chance.choice(field["choices"])
+    if field["kind"] == "flag":
+        return chance.random() < 0.5
+    if field["kind"] == "number":
+        return chance.choice([None, 0, 7, -3, 2**40, 0.1, 1e-9, 1.5e300, round(chance.random(), 6)])
+    return random_text(chance)
+
+
+def random_view(chance, pages):
+    tab = chance.choice(list(pages))
+    fields = {name: random_value(chance, field) for name, field in pages[tab]["fields"].items()}
+    own = {"iteration": chance.randrange(1000), "recording": chance.randrange(1000), "autoplay": True}
+    return {"tab": tab, "fields": fields} | {name: own[name] for name in own if chance.random() < 0.4}
+
+
+def random_views(pages):
+    chance = random.Random(5)
+    return [random_view(chance, pages) for _ in range(200)]
+
+
+ROUND_TRIP = """async ([views, pages]) => {
+  const link = await import("http://plain.test/share/link.js");
+  const found = views.map((view) => {
+    const fragment = link.fragmentOf(view, pages);
+    return { fragment, of: link.viewOfFragment(fragment, pages), file: link.viewOfFile(link.fileOf(view), pages) };
+  });
+  return JSON.parse(JSON.stringify(found));
+}"""
+
+
+def test_200_random_views_come_back_from_links_and_files(modules, site):
+    pages = site[1]
+    views = random_views(pages)
+    for view, found in zip(views, modules.evaluate(ROUND_TRIP, [views, pages]), strict=True):
+        assert found["of"] == {"view": view}
+        assert found["file"] == {"view": {name: value for name, value in view.items() if name != "autoplay"}}
+        assert re.fullmatch(r"#[\w.~!*'()=&%+-]+", found["fragment"])
+
+
+def mutated(chance, text):
+    for _ in range(chance.randrange(1, 4)):
+        at = chance.randrange(len(text))
+        cut = at + chance.randrange(1, 12)
+        text = chance.choice(
+            [
+                lambda: text[:at] + text[cut:],
+                lambda: (
+                    text[:at] + chance.choice(["%", "&", "=", "#", "+", "<", "é", "\0", "%E0%A4", "tab="]) + text[at:]
+                ),
+                lambda: text[: at + 1],
+                lambda: text[:cut] + text[at:],
+                lambda: text[:at] + chance.choice("0123456789abcxyz%") + text[at + 1 :],
+            ]
+        )()
+    return text
+
+
+READ = """async ([fragments, pages]) => {
+  const link = await import("http://plain.test/share/link.js");
+  return fragments.map((fragment) => {
+    const found = link.viewOfFragment(fragment, pages);
+    const again = found.view && link.viewOfFragment(link.fragmentOf(found.view, pages), pages);
+    return { found, again, file: link.viewOfFile(fragment, pages) };
+  });
+}"""
+BAD = {
+    "#tab=nowhere": "the page has no tab",
+    "#tab=live&magic=1": "the page has no setting",
+    "#__proto__=1": "the page has no setting",
+    "#temperature=warm": '"temperature" is not a number',
+    "#temperature=Infinity": '"temperature" is not a number',
+    "#method=magic": '"method" is not one of the choices',
+    "#raw=perhaps": '"raw" is not true or false',
+    "#iteration=-1": '"iteration" is not the number of an iteration',
+    "#seed=1&seed=2": 'it names "seed" twice',
+    "#prompt=%E0%A4%A": "cannot be read",
+    "#prompt=Hi&x": "cannot be read",
+}
+
+
+def test_200_mutated_links_give_a_view_or_one_sentence(modules, site):
+    pages, chance = site[1], random.Random(6)
+    fragments = [made["fragment"] for made in modules.evaluate(ROUND_TRIP, [random_views(pages), pages])]
+    results = modules.evaluate(READ, [[mutated(chance, each) for each in fragments], pages])
+    for result in results:
+        found = result["found"]
+        if "view" in found:
+            assert (
+                result["again"] == found
+                and found["view"]["fields"].keys() == pages[found["view"]["tab"]]["fields"].keys()
+            )
+        elif found:
+            assert found["problem"].startswith("This link cannot be used, so the page shows its defaults: ")
+            assert found["problem"].endswith(".") and len(found["problem"]) < 200
+        assert "no settings file" in result["file"]["problem"]
+    assert sum("problem" in result["found"] for result in results) > 40
+    for fragment, found in zip(BAD, modules.evaluate(READ, [list(BAD), pages]), strict=True):
+        assert BAD[fragment] in found["found"]["problem"]
+    assert modules.evaluate(READ, [["", "#", "#heading"], pages])[0]["found"] == {}
+
+
+FILES = """async ([texts, pages]) => {
+  const link = await import("http://plain.test/share/link.js");
+  return texts.map((text) => link.viewOfFile(text, pages).problem);
+}"""
+
+
+def test_bad_settings_files_give_one_sentence(modules, site):
+    good = {"duoviz": "settings", "version": 1, "tab": "live", "fields": {"seed": 3}}
+    cases = {
+        "no settings file": ["", "[]", "{", "null", '"settings"', "{}"],
+        'has version "2"': [json.dumps(good | {"version": 2})],
+        "the page has no tab": [json.dumps(good | {"tab": ["live"]}), json.dumps(good | {"tab": "constructor"})],
+        '"fields" is missing': [json.dumps(good | {"fields": [1]}), json.dumps(good | {"fields": None})],
+        "the page has no setting": [json.dumps(good | {"fields": {"toString": 1}})],
+        '"seed" is not a number': [json.dumps(good | {"fields": {"seed": "1"}})],
+        '"prompt" is not a text': [json.dumps(good | {"fields": {"prompt": {"a": 1}}})],
+        "not the number of an iteration": [json.dumps(good | {"iteration": "1"})],
+    }
+    for sentence, texts in cases.items():
+        assert all(sentence in problem for problem in modules.evaluate(FILES, [texts, site[1]]))
+
+
+def opened(page, url, fragment=""):
+    page.goto("about:blank")
+    page.goto(url + fragment)
+    expect(page.locator("#share").get_by_role("button", name="Copy link")).to_be_visible(timeout=30_000)
+
+
+def message(page):
+    return page.locator("#share .dv-share-message")
+
+
+def copy(page):
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator(".dv-share-link")).to_be_visible()
+    return page.locator(".dv-share-link").input_value()
+
+
+def run(page, method, **expected):
+    """Press Generate, and see that the run, of another method than the one before, had these settings."""
+    page.locator("#generate").click()
+    expect(page.locator("#visualizer .dv")).to_have_attribute("data-method", method, timeout=30_000)
+    expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "done", timeout=30_000)
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save trace").click()
+    header = json.loads(waiting.value.path().read_text())["header"]
+    assert {"prompt": header["prompt"], **header["settings"]}.items() >= expected.items()
+
+
+VIEW = {
+    "prompt": "a&b=c #1 100%\n<b>é</b> 🦙",
+    "method": "rest",
+    "max_new_tokens": 9,
+    "temperature": 0.7,
+    "seed": 11,
+    "rest_shortest": 3,
+    "raw": True,
+}
+
+
+def fragment_of(fields):
+    return "#" + "&".join(
+        f"{name}={quote(str(value).lower() if value is True else str(value))}" for name, value in fields.items()
+    )
+
+
+def test_a_link_gives_the_same_view_and_runs_nothing(page, site):
+    url, view = site[0], VIEW | {"method": "vanilla"}
+    opened(page, url, fragment_of(view))
+    expect(page.locator("#prompt textarea")).to_have_value(view["prompt"])
+    expect(message(page)).to_contain_text("nothing runs before you start it")
+    assert page.evaluate("document.querySelector('#share b')") is None
+    link = copy(page)
+    assert link.startswith(url + "#tab=live&") and "seed=11" in link and "rest_shortest=3" in link
+    opened(page, url, link.removeprefix(url))
+    assert copy(page) == link
+    expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "empty")
+    run(page, **view)
+    page.locator("#visualizer .dv-slider").fill("4")
+    held = copy(page)
+    assert held == link + "&iteration=4"
+    opened(page, url, held.removeprefix(url))
+    expect(message(page)).to_contain_text("Iteration 4 will be held")
+    run(page, "vanilla", seed=11)
+    expect(page.locator("#visualizer .dv")).to_have_attribute("data-shown", "4")
+    assert not page.errors
+
+
+def test_other_tabs_have_links_of_their_own(page, site):
+    opened(page, site[0], "#tab=compare&prompt=Two+runs&seed=9")
+    expect(page.locator("#compare-prompt textarea")).to_have_value("Two runs")
+    link = copy(page)
+    assert "#tab=compare&" in link and "seed=9" in link and "iteration" not in link
+    page.get_by_role("tab", name="Lab").click()
+    assert copy(page) == f"{site[0]}#tab=lab"
+    page.evaluate("location.hash = '#tab=live'")
+    expect(page.locator("#prompt textarea")).to_be_visible()
+    assert not page.errors
+
+
+def test_inside_another_sites_frame_the_link_is_taken_up_and_stands_selected(page, site):
+    url = site[0]
+    page.goto(url.replace("127.0.0.1", "localhost") + "theme.css")
+    page.set_content(f'<iframe src="{url}#prompt=Framed&seed=8" width="1000" height="800"></iframe>')
+    frame = page.frame_locator("iframe")
+    expect(frame.locator("#prompt textarea")).to_have_value("Framed", timeout=30_000)
+    frame.get_by_role("button", name="Copy link").click()
+    link = frame.locator(".dv-share-link")
+    expect(link).to_have_value(re.compile(f"^{re.escape(url)}#tab=live&prompt=Framed&.*seed=8$"))
+    expect(frame.locator(".dv-share-message")).to_contain_text("the link is selected")
+    selected = "input => input.selectionEnd - input.selectionStart === input.value.length"
+    assert link.evaluate(selected) and link.evaluate("input => document.activeElement === input")
+
+
+def test_autoplay_runs_and_a_link_followed_on_the_page_is_taken_up(page, site):
+    opened(page, site[0], fragment_of({"method": "vanilla", "max_new_tokens": 3, "autoplay": 1}))
+    dv = page.locator("#visualizer .dv")
+    expect(dv).to_have_attribute("data-state", "done", timeout=30_000)
+    expect(dv).to_have_attribute("data-iterations", "3")
+    page.evaluate("location.hash = '#prompt=Another&seed=5'")
+    expect(page.locator("#prompt textarea")).to_have_value("Another")
+    expect(dv).to_have_attribute("data-iterations", "3")
+    page.evaluate("location.hash = '#a-heading'")
+    expect(message(page)).to_be_hidden()
+    page.wait_for_timeout(300)
+    expect(dv).to_have_attribute("data-method", "vanilla")
+    run(page, "duodecoding", prompt="Another", seed=5, max_new_tokens=128)
+
+
+@pytest.mark.parametrize("fragment", ["#seed=x", "#<img src=x onerror=window.hacked=1>=1", "#prompt=%E0%A4%A&seed=5"])
+def test_a_bad_link_gives_the_defaults_and_one_sentence(page, site, fragment):
+    opened(page, site[0], fragment)
+    expect(message(page)).to_contain_text("This link cannot be used, so the page shows its defaults: ")
+    assert page.locator("#prompt textarea").input_value() == site[1]["live"]["fields"]["prompt"]["default"]
+    assert page.evaluate("window.hacked") is None and page.locator("#share img").count() == 0
+    assert not page.errors
+
+
+def test_the_link_is_copied_or_stands_selected_to_be_copied(browser, site):
+    context = browser.new_context()
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    opened(page, site[0])
+    link = copy(page)
+    expect(message(page)).to_contain_text("The link is copied")
+    assert page.evaluate("navigator.clipboard.readText()") == link
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }")
+    assert copy(page) == link
+    expect(message(page)).to_contain_text("the link is selected")
+    assert page.evaluate("document.getSelection().toString()") == link
+    context.close()
+
+
+def test_a_long_prompt_travels_as_a_file(page, site, tmp_path):
+    opened(page, site[0])
+    prompt = "é< " * 700
+    page.locator("#prompt textarea").fill(prompt)
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Copy link").click()
+    expect(message(page)).to_contain_text("2,100 characters is too long for a link, which holds 2,000 at most")
+    expect(page.locator(".dv-share-link")).to_be_hidden()
+    file = tmp_path / waiting.value.suggested_filename
+    waiting.value.save_as(file)
+    opened(page, site[0])
+
+    def load(path):
+        with page.expect_file_chooser() as choosing:
+            page.get_by_role("button", name="Open settings file").click()
+        choosing.value.set_files(path)
+
+    load(file)
+    expect(page.locator("#prompt textarea")).to_have_value(prompt)
+    expect(message(page)).to_have_text("The prompt and the settings are those of the file.")
+    (tmp_path / "bad.json").write_text('{"a": "<b>"}')
+    load(tmp_path / "bad.json")
+    expect(message(page)).to_have_text("This is no settings file of duoviz, so nothing was changed.")
+    expect(page.locator("#prompt textarea")).to_have_value(prompt)
+    assert not page.errors
+
+
+def test_on_a_space_links_lead_to_its_own_address(page, monkeypatch):
+    monkeypatch.setenv("SPACE_HOST", "someone-duoviz.hf.space")
+    with tiny_site() as (url, _):
+        opened(page, url, "#seed=4")
+        expect(message(page)).to_contain_text("The link has set")
+        assert copy(page).startswith("https://someone-duoviz.hf.space/#tab=live&")

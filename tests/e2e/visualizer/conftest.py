@@ -1,0 +1,107 @@
+"""Real runs of a tiny pair, one of each method, shown in a real browser."""
+
+import json
+
+import gradio as gr
+import pytest
+from playwright.sync_api import expect
+
+from duoviz import runner
+from duoviz.decoding import METHODS
+from duoviz.decoding.settings import Settings
+from duoviz.decoding.vanilla import vanilla
+from duoviz.trace.metrics import metrics
+from duoviz.web.visualizer import Visualizer, batch
+from tests.conftest import VOCABULARY
+from tests.decoding.test_datastore import build, named_pair, random_sequences
+from tests.decoding.test_prompt_lookup import tokens
+
+OWN_SETTINGS = {"prompt_lookup": {"lookup_ngram": 2}, "rest": {"rest_shortest": 1}}
+PROMPT = "hello hello"
+# Steps through all iterations and reads what is drawn.
+READ_ITERATIONS = """async () => {
+  const root = document.querySelector(".dv");
+  const press = async (key) => {
+    root.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  };
+  const read = (query, what) => Array.from(root.querySelectorAll(query), what);
+  const shown = [];
+  await press("Home");
+  for (let position = 0; position < Number(root.dataset.iterations); position++) {
+    shown.push({
+      position: Number(root.dataset.shown),
+      nodes: read("g.dv-node", (node) => ({...node.dataset, label: node.querySelector(".dv-label").textContent,
+        count: node.querySelector(".dv-count")?.textContent,
+        title: node.querySelector("title").textContent, top: node.getBoundingClientRect().top})),
+      edges: read("path.dv-edge", (edge) => ({...edge.dataset, width: parseFloat(edge.style.strokeWidth)})),
+      sentence: root.querySelector(".dv-sentence").textContent,
+    });
+    await press("ArrowRight");
+  }
+  return shown;
+}"""
+
+
+def events_of(trace):
+    iterations = [{"type": "iteration", "iteration": each} for each in trace["iterations"]]
+    end = {"type": "end", "end": trace["end"], "metrics": metrics(trace)}
+    return [{"type": "header", "header": trace["header"]}, *iterations, end]
+
+
+def datastore_of(folder):
+    """A datastore of what the tiny target writes and of other texts."""
+    pair = named_pair()
+    runs = [Settings(max_new_tokens=60, temperature=temperature, seed=1) for temperature in (0.3, 0.6, 1.2)]
+    written = [tokens(vanilla(pair, pair.encode(PROMPT), run)) for run in runs]
+    return build(written + random_sequences(0, tokens=VOCABULARY), folder)
+
+
+@pytest.fixture(scope="package")
+def traces(tmp_path_factory):
+    """A real run of each method by a tiny pair."""
+    store = datastore_of(tmp_path_factory.mktemp("visualizer") / "store")
+    runs = {}
+    for method in METHODS:
+        settings = Settings(max_new_tokens=32, rest_datastore=str(store), **OWN_SETTINGS.get(method, {}))
+        pair = named_pair(noise=0.3)
+        runs[method] = runner.collect(runner.stream(pair, method, PROMPT, settings))
+    return runs
+
+
+@pytest.fixture(scope="package")
+def methods_page(traces):
+    """One button a method, which shows its run."""
+    with gr.Blocks() as demo:
+        visualizer = Visualizer()
+        for method, trace in traces.items():
+            value = batch(method, 0, events_of(trace))
+            gr.Button(method).click(lambda value=value: value, None, visualizer)
+    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
+    yield url
+    demo.close()
+
+
+def show(page, url, method):
+    page.goto(url)
+    page.get_by_role("button", name=method, exact=True).click()
+    expect(page.locator(".dv")).to_have_attribute("data-state", "done", timeout=20_000)
+    page.mouse.move(600, 400)
+
+
+def saved_to(folder, content, name="run.duoviz.json"):
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def load(page, path):
+    page.locator(".dv input[type=file]").set_input_files(path)
+
+
+def download(page, button, folder):
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=button, exact=True).click()
+    path = folder / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    return path

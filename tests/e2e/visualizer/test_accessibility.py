@@ -1,0 +1,84 @@
+"""Whoever reads the visualizer with other eyes, or goes through it by keys alone."""
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tests.e2e.visualizer.conftest import show
+
+
+def serious(results):
+    """What axe holds to be serious, with the parts of the page it is about."""
+    found = [each for each in results.response["violations"] if each["impact"] in ("serious", "critical")]
+    return {each["id"]: [node["html"][:200] for node in each["nodes"]] for each in found}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(page, methods_page, scheme):
+    page.emulate_media(color_scheme=scheme)
+    for method in ("duodecoding", "rest"):
+        show(page, methods_page, method)
+        assert page.evaluate("document.body.classList.contains('dark')") == (scheme == "dark")
+        page.keyboard.press("Home")
+        page.locator(".dv-tree-box").press("s")
+        expect(page.locator(".dv-pointed")).to_have_count(1)
+        assert not serious(Axe().run(page, context=".dv"))
+
+
+POINTED = re.compile(r"\bdv-pointed\b")
+NAME = '(node) => (node.getAttribute("aria-label") ?? node.textContent).slice(0, 40)'
+# The name of what has the focus, null outside; whether that shows.
+FOCUSED = f"""() => {{
+  const node = document.activeElement, {{outlineStyle, outlineWidth}} = getComputedStyle(node);
+  return [node.closest(".dv > *") && ({NAME})(node), outlineStyle !== "none" && parseFloat(outlineWidth) > 0];
+}}"""
+# The names of all that does something or scrolls.
+USABLE = f"""() => Array.from(document.querySelectorAll(".dv *")).filter((node) => {{
+  const scrolls = /auto|scroll/.test(getComputedStyle(node).overflowY) && node.scrollHeight > node.clientHeight;
+  const acts = node.matches("button, input, select, a, [tabindex]") || scrolls;
+  return acts && !node.disabled && node.checkVisibility();
+}}).map({NAME})"""
+
+
+def test_everything_is_reached_by_tab_and_shows_its_focus(page, methods_page):
+    show(page, methods_page, "duodecoding")
+    page.locator(".dv").focus()
+    names = []
+    while len(names) < 100:
+        page.keyboard.press("Tab")
+        name, is_visible = page.evaluate(FOCUSED)
+        if name is None:
+            break
+        assert is_visible, name
+        names.append(name)
+    assert names == page.evaluate(USABLE)
+    assert {"Play", "Iteration shown", "Replay speed", "Text", "Whole run", "Save trace"} <= set(names)
+    assert sum(name.startswith(("Tree of proposed tokens", "Timeline: W")) for name in names) == 2
+
+
+def test_what_a_pointer_shows_keys_show_too(page, methods_page, traces):
+    show(page, methods_page, "duodecoding")
+    page.keyboard.press("Home")
+    first = traces["duodecoding"]["iterations"][0]
+    facts, box = page.locator(".dv-facts"), page.locator(".dv-tree-box")
+    expect(facts).to_contain_text("press W and S in the tree")
+    for number, node in enumerate(first["checked"] + first["drafted"]):
+        box.press("s")
+        expect(facts).to_contain_text(f'"{node["text"]}" · id {node["id"]} · {node["status"]}')
+        if node["q"] is not None:
+            expect(facts).to_contain_text(f"q (draft) {node['q']:.3f}")
+        expect(page.locator("g.dv-node").nth(number)).to_have_class(POINTED)
+    box.press("w")
+    expect(page.locator("g.dv-node").nth(number - 1)).to_have_class(POINTED)
+    expect(page.locator(".dv")).to_have_attribute("data-shown", "0")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".dv")).to_have_attribute("data-shown", "1")
+    page.locator(".dv-timeline-drawing").focus()
+    before = page.locator(".dv-shares").get_attribute("data-to")
+    page.keyboard.press("w")
+    expect(page.locator(".dv-shares")).not_to_have_attribute("data-to", before)
+    page.locator(".dv-slider").focus()
+    page.keyboard.press("End")
+    expect(page.locator(".dv")).to_have_attribute("data-shown", str(len(traces["duodecoding"]["iterations"]) - 1))

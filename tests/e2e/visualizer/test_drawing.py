@@ -1,0 +1,248 @@
+"""What is drawn is the trace, whoever wrote its texts."""
+
+import itertools
+from xml.etree import ElementTree
+
+import gradio as gr
+import pytest
+from playwright.sync_api import expect
+
+from duoviz import runner
+from duoviz.decoding import METHODS
+from duoviz.decoding.settings import Settings
+from duoviz.web.visualizer import Visualizer, batch
+from tests.conftest import tiny_pair
+from tests.e2e.visualizer.conftest import READ_ITERATIONS, download, events_of, show
+
+HOSTILE = [
+    '<img src=x onerror="window.hacked=1">',
+    "${window.hacked=2}",
+    "{{x}}",
+    "</script><script>window.hacked=3</script>",
+    "x" * 10_000,
+    "\u202eright to left",
+    "\u200b\u200d",
+    "\x07\x1b[31m",
+]
+
+
+def hostile_events():
+    """A real run of a tiny pair, with each text replaced by a hostile one."""
+    trace = runner.collect(runner.stream(tiny_pair(noise=0.3), "duodecoding", "hello", Settings(max_new_tokens=40)))
+    # A cycle for each list: how many nodes a run has depends on its timing, and every text must be committed once.
+    for name in ("committed", "checked", "drafted", "candidates"):
+        texts = itertools.cycle(HOSTILE)
+        for each in trace["iterations"]:
+            for entry in each[name]:
+                entry["text"] = next(texts)
+    trace["end"] = runner.end(trace["iterations"], "length")
+    return trace, events_of(trace)
+
+
+@pytest.fixture(scope="module")
+def hostile_page():
+    trace, events = hostile_events()
+    with gr.Blocks() as demo:
+        visualizer = Visualizer()
+        gr.Button("Feed").click(lambda: batch("run", 0, events), None, visualizer)
+    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
+    yield url, trace
+    demo.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_hostile_texts_show_as_text(page, hostile_page, tmp_path, width):
+    url, trace = hostile_page
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(url)
+    page.get_by_role("button", name="Feed").click()
+    expect(page.locator(".dv")).to_have_attribute("data-state", "done", timeout=20_000)
+    shown = "".join(page.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent)"))
+    for text in HOSTILE[:4]:
+        assert text in trace["end"]["text"]
+        assert text in shown
+    for _ in range(len(trace["iterations"]) // 2):
+        page.keyboard.press("ArrowLeft")
+    for part in ("Tree", "Timeline"):
+        ElementTree.parse(download(page, f"{part} as SVG", tmp_path))
+    assert page.evaluate("window.hacked") is None
+    assert page.locator(".dv img, .dv script").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")
+    assert not page.errors
+
+
+CHARTS = {
+    "vanilla": [],
+    "speculative": ["γ draft budget"],
+    "prompt_lookup": [],
+    "rest": [],
+    "lookahead": [],
+    "duodecoding": ["k sequences", "γ draft budget", "θ threshold"],
+}
+DUO = ["k", "gamma", "theta"]
+
+
+def test_every_method_is_tested():
+    assert set(CHARTS) == set(METHODS)
+
+
+SOURCE_OF = {
+    "speculative": ["draft"],
+    "duodecoding": ["draft"],
+    "prompt_lookup": ["prompt"],
+    "rest": ["datastore"],
+    "lookahead": ["lookahead"],
+}
+
+
+def likelihood(node, nodes):
+    """What an edge's thickness stands for."""
+    if node["q"] is not None or node["count"] is None:
+        return node["q"]
+    siblings = sum(other["count"] for other in nodes if other["parent"] == node["parent"] and other["count"])
+    return node["count"] / (nodes[node["parent"]]["count"] if node["parent"] >= 0 else siblings)
+
+
+def check_edges(drawn, iteration):
+    for edge in drawn["edges"]:
+        nodes = iteration[edge["list"]]
+        share = likelihood(nodes[int(edge["index"])], nodes)
+        assert edge["width"] == pytest.approx(1.25 if share is None else 1 + 6 * share, abs=0.01)
+
+
+def check_window(drawn):
+    """The window stands below the guesses, calm: without edges."""
+    tops = {
+        state: [node["top"] for node in drawn["nodes"] if (node["status"] == "window") is state] for state in (0, 1)
+    }
+    if tops[True]:
+        assert max(tops[False]) < min(tops[True])
+    assert not any(edge["status"] == "window" for edge in drawn["edges"])
+
+
+def check_parts(page, method):
+    """Only what the method has is drawn."""
+    titles = page.locator(".dv-chart:visible .dv-subheading")
+    shown = titles.evaluate_all("titles => titles.map(t => t.firstChild.data)")
+    assert shown == CHARTS[method] + (["Iterations by k"] if "k sequences" in CHARTS[method] else [])
+    assert page.get_by_text("This method has no sequences").is_visible() == (not CHARTS[method])
+    numbers = page.locator("[data-number]:visible").evaluate_all("all => all.map(each => each.dataset.number)")
+    own = {"vanilla": [], "speculative": ["acceptance", "gamma"], "duodecoding": ["acceptance", "overlap", *DUO]}
+    assert sorted(numbers) == sorted(["tps", "tau", "ttft", *own.get(method, ["acceptance"])])
+    lanes = page.locator("text.dv-lane-label").evaluate_all("labels => labels.map(label => label.dataset.lane)")
+    assert lanes == (["target", "draft"] if CHARTS[method] else ["target"])
+    sources = page.locator(".dv-legend .dv-sample").evaluate_all("marks => marks.map(mark => mark.dataset.source)")
+    assert sources == [*SOURCE_OF.get(method, []), "target"]
+
+
+def check_nodes(drawn, iteration):
+    expected = {(name, i): node for name in ("checked", "drafted") for i, node in enumerate(iteration[name])}
+    shown = {(node["list"], int(node["index"])): node for node in drawn["nodes"]}
+    assert shown.keys() == expected.keys()
+    for key, node in shown.items():
+        said = [expected[key][name] for name in ("status", "source", "text")]
+        assert [node["status"], node["source"], node["label"]] == said
+        if expected[key]["status"] != "window":
+            assert f"{said[0]}, {SOURCE_WORDS[said[1]]}" in node["title"]
+        if expected[key]["count"] is None:
+            assert node.get("count") is None
+        else:
+            assert node["count"] == f"×{expected[key]['count']}"
+            assert f"stood there {counted(expected[key]['count'], 'time')} in the datastore" in node["title"]
+
+
+def counted(number, word, plural=None):
+    return f"{number} {word if number == 1 else plural or word + 's'}"
+
+
+def found_end(matched):
+    """How the sentence begins that says what was found elsewhere."""
+    if matched is None:
+        return "The end of the text"
+    text = matched["text"] if len(matched["text"]) <= 48 else matched["text"][:47] + "…"
+    return f'The last {"token" if matched["tokens"] == 1 else counted(matched["tokens"], "token")}, "{text}",'
+
+
+def check_sentence(told, method, iteration, written):
+    """The counts in the sentence, counted here from the trace."""
+    proposed = [node for node in iteration["checked"] if node["status"] not in ("correction", "window")]
+    leaves = sum(all(node["parent"] != index for node in proposed) for index in range(len(proposed)))
+    full = "There was room for one token only" if written == 31 else None
+    if method == "duodecoding":
+        roots = [node for node in iteration["drafted"] if node["parent"] == -1 and node["status"] != "correction"]
+        if iteration["mode"] != "prefill" and iteration["verdict"]["outcome"] in ("hit", "miss") and roots:
+            assert f"{counted(len(roots), 'sequence')} started" in told
+            assert f'{roots[0]["q"]:.2f} for "{roots[0]["text"]}"' in told
+        return
+    if method == "vanilla":
+        assert "computed one token" in told
+    elif not proposed:
+        assert (full or NOTHING_PROPOSED[method]) in told
+    else:
+        found = found_end(iteration["matched"])
+        guesses = "1 guess from the pool was" if leaves == 1 else f"{leaves} guesses from the pool were"
+        followed = f"the {len(proposed)} tokens that followed" if len(proposed) > 1 else "one token followed"
+        start = {
+            "speculative": f"The draft proposed {counted(len(proposed), 'token')} ({proposed[0]['q'] or 0:.2f} for",
+            "prompt_lookup": f"{found} stood earlier in the text; {'of ' * (len(proposed) > 1)}{followed}",
+            "rest": f"{found} stood in the datastore, followed by {counted(len(proposed), 'token')} "
+            f"in {counted(leaves, 'branch', 'branches')};",
+            "lookahead": f"{guesses} verified;",
+        }
+        assert start[method] in told
+        accepted = sum(node["status"] == "accepted" for node in proposed)
+        assert (f"agreed with {accepted}" in told) == (0 < accepted < len(proposed))
+    assert f'"{iteration["checked"][-1]["text"]}"' in told
+    assert told.startswith("The target read the prompt (11 tokens)") == (iteration["index"] == 0)
+
+
+SOURCE_WORDS = {
+    "draft": "from the draft",
+    "target": "from the target",
+    "prompt": "found earlier in the text",
+    "datastore": "from the datastore",
+    "lookahead": "guessed by Lookahead",
+}
+NOTHING_PROPOSED = {
+    "prompt_lookup": "Nothing like the end of the text stood earlier, so the target wrote one token",
+    "rest": "The datastore knew nothing like the end of the text, so the target wrote one token",
+    "lookahead": "The pool held no guess that begins with the last token, so the target wrote one token",
+}
+
+
+@pytest.mark.parametrize("method", CHARTS)
+def test_what_is_drawn_is_the_trace(page, methods_page, traces, method):
+    show(page, methods_page, method)
+    check_parts(page, method)
+    written = 0
+    for drawn, iteration in zip(page.evaluate(READ_ITERATIONS), traces[method]["iterations"], strict=True):
+        assert drawn["position"] == iteration["index"]
+        check_nodes(drawn, iteration)
+        check_edges(drawn, iteration)
+        check_window(drawn)
+        check_sentence(drawn["sentence"], method, iteration, written)
+        written += len(iteration["committed"])
+    assert not page.errors
+
+
+def test_the_runs_have_what_is_tested(traces):
+    """Trees of a datastore with branches, guesses and windows, proposals accepted and rejected."""
+    nodes = {method: [node for each in run["iterations"] for node in each["checked"]] for method, run in traces.items()}
+    for method in ("speculative", "prompt_lookup", "rest", "lookahead"):
+        assert {"accepted", "rejected"} <= {node["status"] for node in nodes[method]}, method
+    assert "window" in {node["status"] for node in nodes["lookahead"]}
+    assert max(len(each["checked"]) for each in traces["rest"]["iterations"]) > 60
+
+
+def test_a_long_tree_scrolls_inside_its_own_box(page, methods_page, traces):
+    page.set_viewport_size({"width": 390, "height": 900})
+    show(page, methods_page, "rest")
+    sizes = [len(each["checked"]) for each in traces["rest"]["iterations"]]
+    page.locator(".dv-slider").fill(str(sizes.index(max(sizes))))
+    expect(page.locator(".dv")).to_have_attribute("data-shown", str(sizes.index(max(sizes))))
+    box = page.locator(".dv-tree-box")
+    assert box.evaluate("box => box.scrollHeight > box.clientHeight && box.clientHeight <= 430")
+    own = page.locator('g.dv-node[data-status="correction"]').bounding_box()
+    outer = box.bounding_box()
+    assert outer["y"] <= own["y"] and own["y"] + own["height"] <= outer["y"] + outer["height"]
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")

@@ -1,0 +1,155 @@
+"""Traces and pictures, saved and loaded."""
+
+import itertools
+import json
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.visualizer.conftest import READ_ITERATIONS, download, load, saved_to, show
+
+
+def view_of(page):
+    numbers = page.locator("[data-number]").all_inner_texts()
+    text = page.locator(".dv-text-box").inner_text()
+    return numbers, text, page.locator(".dv-message").inner_text(), page.evaluate(READ_ITERATIONS)
+
+
+def test_a_saved_trace_shows_the_same_when_loaded(page, methods_page, traces, tmp_path):
+    show(page, methods_page, "duodecoding")
+    path = download(page, "Save trace", tmp_path)
+    assert path.name.endswith(".duoviz.json")
+    assert json.loads(path.read_text()) == traces["duodecoding"]
+    before = view_of(page)
+    show(page, methods_page, "rest")
+    load(page, path)
+    expect(page.locator(".dv")).to_have_attribute("data-iterations", str(len(traces["duodecoding"]["iterations"])))
+    expect(page.locator(".dv")).to_have_attribute("data-state", "done")
+    assert without_places(view_of(page)) == without_places(before)
+    page.get_by_role("button", name="Back to your run").click()
+    expect(page.locator(".dv")).to_have_attribute("data-iterations", str(len(traces["rest"]["iterations"])))
+    expect(page.get_by_role("button", name="Back to your run")).to_be_hidden()
+    assert not page.errors
+
+
+def without_places(view):
+    numbers, text, message, iterations = view
+    for node in itertools.chain.from_iterable(each["nodes"] for each in iterations):
+        node.pop("top", None)
+    return numbers, text, message, iterations
+
+
+DROP = """([name, text]) => {
+  const files = new DataTransfer();
+  files.items.add(new File([text], name));
+  document.querySelector(".dv").dispatchEvent(new DragEvent("drop", {dataTransfer: files, bubbles: true}));
+}"""
+
+
+def test_every_methods_file_can_be_dropped(page, methods_page, traces):
+    page.goto(methods_page)
+    expect(page.locator(".dv")).to_have_attribute("data-state", "empty", timeout=20_000)
+    for method, trace in traces.items():
+        page.evaluate(DROP, [f"{method}.duoviz.json", json.dumps(trace)])
+        expect(page.locator(".dv-files-message")).to_have_text(f"Shown: the file {method}.duoviz.json.")
+        expect(page.locator(".dv")).to_have_attribute("data-state", "done")
+        expect(page.locator(".dv")).to_have_attribute("data-iterations", str(len(trace["iterations"])))
+    assert not page.errors
+
+
+def test_older_traces_do_not_say_how_much_matched(page, methods_page, traces, tmp_path):
+    page.goto(methods_page)
+    for method, sentence in (("prompt_lookup", "The end of the text stood earlier"), ("rest", "The datastore knew ")):
+        trace = json.loads(json.dumps(traces[method]))
+        for each in trace["iterations"]:
+            del each["matched"]
+        load(page, saved_to(tmp_path, trace))
+        expect(page.locator(".dv")).to_have_attribute("data-method", method, timeout=20_000)
+        place = next(each["index"] for each in trace["iterations"] if len(each["checked"]) > 1)
+        page.locator(".dv-slider").fill(str(place))
+        expect(page.locator(".dv-sentence")).to_contain_text(sentence)
+    assert not page.errors
+
+
+def check_chrome_trace(events, trace):
+    names = {each["tid"]: each["args"]["name"] for each in events if each["name"] == "thread_name"}
+    device = {side: trace["header"][side]["device"] for side in ("target", "draft")}
+    assert names == {1: f"Target · {device['target']}", 2: f"Draft · {device['draft']}"}
+    bars = [each for each in events if each["ph"] == "X"]
+    assert {each["ph"] for each in events} == {"X", "M"}
+    for tid, spans in (
+        (1, [each["target"] for each in trace["iterations"]]),
+        (2, [step for each in trace["iterations"] for step in each["draft"]]),
+    ):
+        shown = [(each["ts"], each["ts"] + each["dur"]) for each in bars if each["tid"] == tid]
+        assert shown == [pytest.approx((1e6 * span["start"], 1e6 * span["end"]), abs=0.01) for span in spans]
+
+
+def test_timeline_and_pictures_are_saved(page, methods_page, traces, tmp_path):
+    show(page, methods_page, "duodecoding")
+    check_chrome_trace(json.loads(download(page, "Timeline for Perfetto", tmp_path).read_text()), traces["duodecoding"])
+    for part, marks in (("Tree", "dv-node"), ("Timeline", "dv-bar")):
+        drawing = ElementTree.parse(download(page, f"{part} as SVG", tmp_path)).getroot()
+        marked = [each for each in drawing.iter() if marks in each.get("class", "").split()]
+        assert len(marked) == page.locator(f".{marks}").count()
+        assert all("fill:" in each.get("style", "") for each in marked)
+        assert not {"http:", "https:"} & {each.get("href", "")[:6] for each in drawing.iter()}
+        png = download(page, f"{part} as PNG", tmp_path).read_bytes()
+        assert png.startswith(b"\x89PNG")
+        width = int.from_bytes(png[16:20], "big")
+        assert width == 2 * float(drawing.get("width"))
+    assert not page.errors
+
+
+def changed(trace, path, value):
+    """The trace as JSON, with one field set."""
+    copy = json.loads(json.dumps(trace))
+    place = copy
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return json.dumps(copy)
+
+
+WRONG_FIELDS = [
+    (("header", "method"), "constructor"),
+    (("header", "target"), None),
+    (("header", "prompt"), ["x"]),
+    (("iterations", 1, "target", "start"), "now"),
+    (("iterations", 1, "sync"), -1),
+    (("iterations", 1, "sequences"), 1e9),
+    (("iterations", 1, "candidates"), {}),
+    (("iterations", 1, "matched"), {"tokens": 0, "text": ""}),
+    (("iterations", 1, "drafted", 0, "parent"), 5),
+    (("iterations", 1, "drafted", 0, "text"), {"toString": 1}),
+    (("iterations", 1, "drafted", 0, "status"), "<b>"),
+    (("iterations", 1, "verdict"), None),
+    (("iterations", 1, "committed", 0, "text"), "x" * 30_000),
+    (("iterations", 2), None),
+    (("end",), "eos"),
+]
+
+
+def test_a_bad_file_gives_a_sentence_and_changes_nothing(page, methods_page, traces, tmp_path):
+    trace = traces["duodecoding"]
+    show(page, methods_page, "vanilla")
+    shown, message = page.locator(".dv-token").all_inner_texts(), page.locator(".dv-files-message")
+    cases = [(changed(trace, path, value), ".".join(map(str, path[:1]))) for path, value in WRONG_FIELDS]
+    cases += [("", "no JSON object"), ("[1]", "no JSON object"), ("{" * 50, "no JSON object"), ("{}", '"header"')]
+    cases += [
+        (changed(trace, ("header", "schema"), 2), "This trace has schema 2, and this page reads schema 1 at most")
+    ]
+    cases += [(changed(trace, ("iterations",), []), "no iterations")]
+    for number, (content, sentence) in enumerate(cases):
+        load(page, saved_to(tmp_path, content, f"{number}.json"))
+        expect(message).to_contain_text(sentence)
+        # The next sentence may be the same one.
+        message.evaluate("node => { node.textContent = '' }")
+    with (tmp_path / "huge.json").open("wb") as huge:
+        huge.truncate(51_000_000)
+    load(page, tmp_path / "huge.json")
+    expect(message).to_have_text("This file has 51 MB, and a trace may have at most 50 MB.")
+    assert page.locator(".dv-token").all_inner_texts() == shown
+    expect(page.locator(".dv")).to_have_attribute("data-iterations", str(len(traces["vanilla"]["iterations"])))
+    assert not page.errors

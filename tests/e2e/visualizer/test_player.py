@@ -1,0 +1,234 @@
+"""The player: its keys, a live run that is held, and one whose server is lost."""
+
+import json
+import threading
+import time
+
+import gradio as gr
+import pytest
+from playwright.sync_api import expect
+
+from duoviz.web.script import FOLDER
+from duoviz.web.visualizer import Visualizer, batch
+from tests.e2e.visualizer.conftest import download, events_of, load, saved_to
+
+
+@pytest.fixture(scope="module")
+def pair_page(traces):
+    """Two visualizers and a text field."""
+    with gr.Blocks() as demo:
+        gr.Textbox(label="Prompt")
+        shown = [Visualizer(elem_id="one"), Visualizer(elem_id="two")]
+        values = [batch(method, 0, events_of(traces[method])) for method in ("vanilla", "rest")]
+        gr.Button("Feed").click(lambda: values, None, shown)
+    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
+    yield url
+    demo.close()
+
+
+def test_keys_go_to_the_visualizer_used_last(page, pair_page, traces):
+    page.set_viewport_size({"width": 1280, "height": 1900})
+    page.goto(pair_page)
+    page.get_by_role("button", name="Feed").click()
+    roots = [page.locator(f"#{name} .dv") for name in ("one", "two")]
+    for root in roots:
+        expect(root).to_have_attribute("data-state", "done", timeout=20_000)
+    at = [len(traces[method]["iterations"]) - 1 for method in ("vanilla", "rest")]
+
+    def after_key(key, *moved):
+        page.keyboard.press(key)
+        for index, by in enumerate(moved):
+            at[index] += by
+            expect(roots[index]).to_have_attribute("data-shown", str(at[index]))
+
+    page.mouse.move(5, 5)
+    after_key("ArrowLeft", -1, 0)
+    roots[1].locator(".dv-message").hover()
+    after_key("ArrowLeft", 0, -1)
+    roots[0].locator(".dv-message").click()
+    after_key("ArrowLeft", -1, 0)
+    roots[1].get_by_role("button", name="Step back").focus()
+    after_key("ArrowLeft", 0, -1)
+    page.get_by_label("Prompt").click()
+    for key in ("ArrowLeft", "Home", "l", " "):
+        after_key(key, 0, 0)
+    assert page.get_by_label("Prompt").input_value() == "l "
+
+
+@pytest.fixture(scope="module")
+def live_page(traces):
+    """A run that comes in three parts, one a button."""
+    events = events_of(traces["duodecoding"])
+    parts = [events[:11], events[11:17], events[17:]]
+    with gr.Blocks() as demo:
+        visualizer = Visualizer()
+        for number, part in enumerate(parts):
+            value = batch("run", number, part)
+            gr.Button(f"Part {number}").click(lambda value=value: value, None, visualizer)
+    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
+    yield url
+    demo.close()
+
+
+def test_a_live_run_can_be_held_and_caught_up_with(page, live_page, traces, tmp_path):
+    last = len(traces["duodecoding"]["iterations"]) - 1
+    page.goto(live_page)
+    where, follow = page.locator(".dv-where"), page.get_by_role("button", name="Follow live")
+
+    def part(number):
+        page.get_by_role("button", name=f"Part {number}").click()
+        page.locator(".dv-message").click()
+
+    part(0)
+    expect(where).to_have_text("Following the run: iteration 9.", timeout=20_000)
+    page.keyboard.press(" ")
+    expect(where).to_have_text("You are at iteration 9; the run is at 9.")
+    page.keyboard.press("ArrowLeft")
+    part(1)
+    expect(where).to_have_text("You are at iteration 8; the run is at 15.", timeout=20_000)
+    page.locator(".dv-slider").fill("3")
+    expect(where).to_have_text("You are at iteration 3; the run is at 15.")
+    load(page, saved_to(tmp_path, traces["vanilla"]))
+    expect(page.locator(".dv-files-message")).to_contain_text("A run is going on")
+    held = json.loads(download(page, "Save trace", tmp_path).read_text())
+    assert (len(held["iterations"]), held["end"]) == (16, None)
+    page.locator(".dv-files-message").click()
+    for back in ("l", "End"):
+        page.keyboard.press("Home")
+        expect(where).to_have_text("You are at iteration 0; the run is at 15.")
+        page.keyboard.press(back)
+        expect(where).to_have_text("Following the run: iteration 15.")
+    page.keyboard.press("Home")
+    # What stood there before "Home" is what comes after it: see the change first.
+    expect(where).to_have_text("You are at iteration 0; the run is at 15.")
+    page.keyboard.press(" ")
+    expect(where).to_have_text("Following the run: iteration 15.", timeout=20_000)
+    follow.click()
+    expect(follow).to_have_attribute("aria-pressed", "false")
+    expect(where).to_have_text("You are at iteration 15; the run is at 15.")
+    follow.click()
+    part(2)
+    expect(where).to_have_text(f"You are at iteration {last}; the last is {last}.", timeout=20_000)
+    expect(follow).to_be_hidden()
+    assert not page.errors
+
+
+@pytest.fixture
+def broken_page(traces):
+    """A run whose batches stop coming half-way, until the event is set; the URL, its events, the event."""
+    events, go_on = events_of(traces["duodecoding"]), threading.Event()
+
+    def stream():
+        yield batch("run", 0, events[:9])
+        go_on.wait(60)
+        yield batch("run", 1, [])
+        time.sleep(1)
+        yield batch("run", 2, events[9:])
+
+    with gr.Blocks() as demo:
+        gr.Button("Run").click(stream, None, Visualizer())
+    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
+    yield url, events, go_on
+    go_on.set()
+    demo.close()
+
+
+LOST = "The connection to the server was lost; what came before is kept."
+
+
+def test_a_run_whose_server_is_lost_is_kept_and_goes_on_when_it_is_back(page, broken_page, traces, tmp_path):
+    url, events, go_on = broken_page
+    page.goto(url)
+    page.get_by_role("button", name="Run").click()
+    root, message = page.locator(".dv"), page.locator(".dv-message")
+    expect(message).to_have_text("Running.", timeout=20_000)
+    expect(message).to_have_text(LOST, timeout=20_000)
+    expect(root).to_have_attribute("data-state", "lost")
+    expect(page.locator(".dv-where")).to_have_text("You are at iteration 7; the last is 7.")
+    page.keyboard.press("ArrowLeft")
+    expect(root).to_have_attribute("data-shown", "6")
+    half = {
+        "header": traces["duodecoding"]["header"],
+        "iterations": traces["duodecoding"]["iterations"][:8],
+        "end": None,
+    }
+    assert json.loads(download(page, "Save trace", tmp_path).read_text()) == half
+    go_on.set()
+    expect(message).to_have_text("Running.")
+    expect(root).to_have_attribute("data-state", "done", timeout=20_000)
+    expect(root).to_have_attribute("data-iterations", str(len(events) - 2))
+    assert not page.errors
+
+
+def test_a_run_that_a_reload_cuts_off_is_there_again(page, broken_page):
+    page.goto(broken_page[0])
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator(".dv")).to_have_attribute("data-iterations", "8", timeout=20_000)
+    # What Gradio does when a lost server is back.
+    page.reload()
+    expect(page.locator(".dv")).to_have_attribute("data-iterations", "8", timeout=20_000)
+    expect(page.locator(".dv-message")).to_have_text(
+        "The page was loaded anew while the run went on; what came before is kept."
+    )
+    expect(page.locator(".dv-where")).to_have_text("You are at iteration 7; the last is 7.")
+    page.reload()
+    expect(page.locator(".dv")).to_have_attribute("data-state", "empty", timeout=20_000)
+    assert not page.errors
+
+
+PLAIN_PAGE = """<!doctype html><div id="root"></div><script type="module">
+import { mount } from "./mount.js";
+mount(document.getElementById("root"), { subscribe(callback) { window.send = callback; } });
+</script>"""
+
+
+@pytest.fixture
+def plain_page(page):
+    """The modules in a page without Gradio; `window.send` feeds the visualizer."""
+
+    def answer(route):
+        name = route.request.url.rsplit("/", 1)[-1]
+        if name.endswith(".js"):
+            route.fulfill(path=FOLDER / name, content_type="text/javascript")
+        else:
+            route.fulfill(body=PLAIN_PAGE, content_type="text/html; charset=utf-8")
+
+    page.route("http://plain.test/**", answer)
+    page.goto("http://plain.test/")
+    expect(page.locator(".dv")).to_have_attribute("data-state", "empty")
+    return page
+
+
+def send(page, events):
+    page.evaluate("events => events.forEach(window.send)", events)
+
+
+def test_the_modules_work_without_gradio(plain_page, traces):
+    send(plain_page, events_of(traces["speculative"]))
+    root = plain_page.locator(".dv")
+    expect(root).to_have_attribute("data-state", "done")
+    expect(root).to_have_attribute("data-iterations", str(len(traces["speculative"]["iterations"])))
+    assert not plain_page.errors
+
+
+def test_what_comes_while_a_file_is_shown_belongs_to_the_run(plain_page, traces, tmp_path):
+    events = events_of(traces["duodecoding"])
+    root, message = plain_page.locator(".dv"), plain_page.locator(".dv-message")
+    back = plain_page.get_by_role("button", name="Back to your run")
+    send(plain_page, [*events[:9], {"type": "connection", "lost": True}])
+    expect(message).to_have_text(LOST)
+    for part, shown, said in (
+        (events[9:9], 8, LOST),
+        (events[9:17], 16, "Running."),
+        (events[17:], len(events) - 2, "Finished"),
+    ):
+        load(plain_page, saved_to(tmp_path, traces["vanilla"]))
+        expect(root).to_have_attribute("data-method", "vanilla")
+        expect(root).to_have_attribute("data-state", "done")
+        send(plain_page, [{"type": "connection", "lost": not part}, *part])
+        back.click()
+        expect(message).to_contain_text(said)
+        expect(root).to_have_attribute("data-iterations", str(shown))
+        # A live run would refuse the next file.
+        send(plain_page, [{"type": "connection", "lost": True}])
+    assert not plain_page.errors

@@ -1,0 +1,153 @@
+"""The one file that replays a run, and the exports that the command line writes too."""
+
+import copy
+import json
+import random
+
+import pytest
+from playwright.sync_api import expect
+
+from duoviz.trace.exports import perfetto_events
+from duoviz.trace.reading import TraceError, parse_trace
+from duoviz.web.replay import replay_page
+from tests.e2e.visualizer.conftest import download, show
+
+HOSTILE = [
+    '<img src=x onerror="window.hacked=1">',
+    "</script><script>window.hacked=2</script>",
+    "<!--<script>",
+    "{trace}",
+    "${window.hacked=3}",
+    "\u2028\u202e",
+    "é🦙\n",
+]
+
+
+def test_the_file_replays_the_run_from_disk_without_a_network(browser, page, methods_page, traces, tmp_path):
+    show(page, methods_page, "duodecoding")
+    saved = download(page, "Save as one file", tmp_path)
+    trace = download(page, "Save trace", tmp_path)
+    assert saved.name.endswith(".html")
+    assert saved.read_bytes() == replay_page(trace.read_text(encoding="utf-8")).encode()
+    before = page.locator(".dv-token").all_inner_texts(), page.locator("[data-number]").all_inner_texts()
+    context = browser.new_context(offline=True, color_scheme="dark", viewport={"width": 390, "height": 800})
+    replay, requests, errors = context.new_page(), [], []
+    replay.on("request", lambda request: requests.append(request.url))
+    replay.on("pageerror", lambda error: errors.append(str(error)))
+    replay.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    replay.goto(saved.as_uri())
+    expect(replay.locator(".dv")).to_have_attribute("data-state", "done")
+    assert (replay.locator(".dv-token").all_inner_texts(), replay.locator("[data-number]").all_inner_texts()) == before
+    expect(replay.locator(".dv-origin")).to_contain_text("A recording, not a live run. DuoDecoding, recorded on")
+    replay.keyboard.press("Home")
+    expect(replay.locator(".dv")).to_have_attribute("data-shown", "0")
+    replay.keyboard.press(" ")
+    expect(replay.locator(".dv")).not_to_have_attribute("data-shown", "0")
+    replay.keyboard.press(" ")
+    # What is saved from it needs no network either.
+    assert json.loads(download(replay, "Save trace", tmp_path).read_text()) == traces["duodecoding"]
+    assert download(replay, "Tree as PNG", tmp_path).read_bytes().startswith(b"\x89PNG")
+    assert replay.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert replay.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 23, 42)"
+    assert replay.get_by_role("button", name="Save as one file").count() == 0
+    assert requests == [saved.as_uri()] and not errors
+    context.close()
+
+
+def test_hostile_texts_stay_text_and_nothing_else_may_run_or_be_fetched(page, traces, tmp_path):
+    trace = copy.deepcopy(traces["duodecoding"])
+    trace["header"] |= {"prompt": HOSTILE[1], "date": HOSTILE[0], "versions": {"duoviz": HOSTILE[0]}}
+    trace["header"]["target"]["device"] = HOSTILE[1]
+    for number, each in enumerate(trace["iterations"]):
+        for entry in (*each["committed"], *each["drafted"], *each["checked"], *each["candidates"]):
+            entry["text"] = HOSTILE[number % len(HOSTILE)]
+    file = tmp_path / "hostile.html"
+    file.write_text(replay_page(json.dumps(trace)), encoding="utf-8")
+    blocked = []
+    page.on("console", lambda message: blocked.append(message.text) if "Content Security" in message.text else None)
+    page.goto(file.as_uri())
+    expect(page.locator(".dv")).to_have_attribute("data-state", "done")
+    shown = "".join(page.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent)"))
+    assert all(text in shown for text in HOSTILE)
+    expect(page.locator(".dv-origin q")).to_have_text(HOSTILE[1])
+    assert page.locator("img, iframe").count() == 0 and page.locator("script").count() == 2
+    page.evaluate("document.body.append(Object.assign(document.createElement('script'), {text: 'window.hacked = 4'}))")
+    fetched = page.evaluate("fetch('http://127.0.0.1:9/').then(() => 'done', () => 'refused')")
+    assert fetched == "refused" and len(blocked) >= 2
+    assert page.evaluate("window.hacked") is None and not page.errors
+
+
+@pytest.fixture
+def modules(page):
+    """The page of the modules without Gradio, and what they give."""
+    from duoviz.web.script import FOLDER
+
+    def answer(route):
+        name = route.request.url.rsplit("/", 1)[-1]
+        if name.endswith(".js"):
+            route.fulfill(path=FOLDER / name, content_type="text/javascript")
+        else:
+            route.fulfill(body="<!doctype html>", content_type="text/html")
+
+    page.route("http://plain.test/**", answer)
+    page.goto("http://plain.test/")
+    return page
+
+
+TIMELINES = """async (traces) => {
+  const { chromeTrace } = await import("http://plain.test/export.js");
+  return traces.map((trace) => chromeTrace(trace));
+}"""
+
+
+def test_page_and_command_line_give_the_same_timeline(modules, traces):
+    for trace, events in zip(traces.values(), modules.evaluate(TIMELINES, list(traces.values())), strict=True):
+        assert perfetto_events(trace) == events
+
+
+def places(value, path=()):
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield (*path, key)
+            yield from places(inner, (*path, key))
+
+
+def spoilt(trace, chance):
+    """The trace with one value replaced by another kind of value, or left out."""
+    other = copy.deepcopy(trace)
+    *before, last = chance.choice([path for path in places(other) if len(path) > 1 or chance.random() < 0.1])
+    place = other
+    for key in before:
+        place = place[key]
+    if chance.random() < 0.2 and isinstance(place, dict):
+        del place[last]
+    else:
+        place[last] = chance.choice([None, True, -1, 0, 1, 0.5, 3, 1e12, "", "draft", "accepted", [], {}, "x" * 20_001])
+    return other
+
+
+READ = """async (texts) => {
+  const { readTrace } = await import("http://plain.test/check.js");
+  return Promise.all(texts.map(async (text) => (await readTrace(text)).problem ?? null));
+}"""
+
+
+def accepted(text):
+    try:
+        parse_trace(text, "x")
+    except TraceError as error:
+        return str(error)
+
+
+def test_page_and_command_line_refuse_the_same_files_for_the_same_field(modules, traces):
+    chance = random.Random(3)
+    short = [trace | {"iterations": trace["iterations"][:3]} for trace in traces.values()]
+    texts = [json.dumps(spoilt(chance.choice(short), chance)) for _ in range(300)]
+    refused = 0
+    for text, problem in zip(texts, modules.evaluate(READ, texts), strict=True):
+        told = accepted(text)
+        assert (told is None) == (problem is None), (told, problem, text[:2000])
+        if told and '"' in told:
+            assert told.split('"')[1] == problem.split('"')[1]
+        refused += told is not None
+    assert 100 < refused < 290

@@ -1,0 +1,178 @@
+"""A run of the Lab: every answer once, whatever stops it; what goes wrong in one answer ends none of the others."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from duoviz import runner
+from duoviz.decoding import METHODS
+from duoviz.decoding.settings import Settings
+from duoviz.decoding.vanilla import vanilla
+from duoviz.lab.bench import Clock, bench, jobs_of
+from duoviz.lab.equality import farthest, judge
+from duoviz.lab.plan import DUO, VANILLA, make_plan
+from duoviz.lab.results import load, opened
+from duoviz.lab.rows import key
+from duoviz.lab.tasks import LabError
+from tests.conftest import tiny_pair
+from tests.lab.conftest import QUESTIONS, TOKENS
+
+ROOT = Path(__file__).resolve().parents[2]
+BAD = {7: "The prompt is too long", 8: "The question is empty"}
+
+
+def run(path, plan, **options):
+    with opened(path) as folder:
+        return list(bench(tiny_pair(), plan, folder, **options))
+
+
+def answers_in(path):
+    return [json.loads(line) for file in path.glob("answers/*.jsonl") for line in file.read_text().splitlines()]
+
+
+def test_every_answer_is_there_once_and_failures_stand_apart(finished, questions):
+    results = load(finished)
+    wanted = {job.key for job in jobs_of(make_plan(quick=True, file=questions, max_new_tokens=TOKENS))}
+    found = Counter(key(row) for row in results.rows + results.failed)
+    assert set(found) == wanted and set(found.values()) == {1}
+    for row in results.failed:
+        # The datastore that comes along is for another tokenizer.
+        assert BAD.get(row["question_id"], "datastore") in row["message"]
+    assert {row["question_id"] for row in results.failed if row["model_id"] == VANILLA} == set(BAD)
+    assert {row["verdict"] for row in results.rows if row["model_id"] != VANILLA} == {"equal"}
+    assert len({lane for lane, *_ in wanted}) == 14
+
+
+def test_answers_are_in_spec_benchs_format(finished):
+    files = sorted(finished.glob("answers/*.jsonl"))
+    assert len(files) == 13
+    for file in files:
+        for line in file.read_text().splitlines():
+            row = json.loads(line)
+            assert {"question_id", "category", "model_id", "answer_id", "choices", "tstamp"} <= set(row)
+            answer = row["choices"][0]
+            turns = len(next(each["turns"] for each in QUESTIONS if each["question_id"] == row["question_id"]))
+            for name in ("turns", "decoding_steps", "new_tokens", "wall_time"):
+                assert len(answer[name]) == turns
+            assert sum(answer["accept_lengths"]) == sum(answer["new_tokens"]) > 0
+            assert len(answer["accept_lengths"]) == sum(answer["decoding_steps"])
+            assert row["model_id"] == file.stem and all(0 < seconds < 60 for seconds in answer["wall_time"])
+
+
+def test_a_second_turn_is_asked_with_the_first_answer_in_the_conversation(finished):
+    row = next(row for row in load(finished).rows if key(row) == (DUO, 1, 0))
+    first, second = row["measured"]
+    pair, text = tiny_pair(), "tell me" + row["choices"][0]["turns"][0] + "and now?"
+    alone = runner.collect(runner.stream(pair, "vanilla", text, Settings(max_new_tokens=TOKENS)))
+    assert second["prompt_tokens"] == alone["header"]["prompt_tokens"] > first["prompt_tokens"]
+    assert second["token_ids"] == [token["id"] for each in alone["iterations"] for token in each["committed"]]
+
+
+def test_stopped_in_the_middle_of_an_answer_it_goes_on_later(questions, tmp_path):
+    plan = make_plan(quick=True, file=questions, methods=["duodecoding"], max_new_tokens=TOKENS)
+    glances = iter(range(10**6))
+    # Not during the warm-ups; and not after a whole number of answers.
+    run(tmp_path, plan, stopped=lambda: (tmp_path / "answers").exists() and next(glances) > 6.5 * TOKENS)
+    before = answers_in(tmp_path)
+    assert before and all(sum(row["choices"][0]["new_tokens"]) % TOKENS == 0 for row in before)
+    progress = run(tmp_path, plan)
+    after = answers_in(tmp_path)
+    assert [row for row in after if row in before] != after and all(row in after for row in before)
+    assert Counter(map(key, after)) == Counter({job.key: 1 for job in jobs_of(plan) if job.question.id not in BAD})
+    assert progress[-1].words == f"{progress[-1].total} of {progress[-1].total} answers"
+
+
+def test_killed_it_goes_on_and_no_answer_is_lost_or_made_twice(questions, tmp_path):
+    command = [sys.executable, "-m", "tests.lab.child", str(questions), str(tmp_path)]
+    child = subprocess.Popen(command, cwd=ROOT)
+    end = time.monotonic() + 60
+    while sum(file.read_bytes().count(b"\n") for file in tmp_path.glob("answers/*.jsonl")) < 12:
+        assert time.monotonic() < end and child.poll() is None
+        time.sleep(0.01)
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    # What a kill in the middle of a write leaves behind.
+    with (tmp_path / "answers" / "vanilla.jsonl").open("a") as file:
+        file.write('{"question_id": 99, "model_id": "van')
+    before = load(tmp_path).rows
+    plan = make_plan(quick=True, file=questions, methods=["duodecoding"], max_new_tokens=TOKENS)
+    run(tmp_path, plan)
+    after = load(tmp_path)
+    assert len(before) >= 12 and all(row in after.rows for row in before)
+    keys = Counter(key(row) for row in answers_in(tmp_path) + after.failed)
+    assert keys == Counter({job.key: 1 for job in jobs_of(plan)})
+
+
+def test_results_of_another_run_are_not_mixed_and_two_runs_do_not_share_a_folder(finished, questions):
+    with pytest.raises(LabError, match=r"another max new tokens \(16, now 9\): choose another folder"):
+        run(finished, make_plan(quick=True, file=questions, max_new_tokens=9))
+    with opened(finished), pytest.raises(LabError, match="Another run is writing"), opened(finished):
+        pass
+    with pytest.raises(LabError, match="cannot be written"), opened(questions / "folder"):
+        pass
+
+
+def broken(pair, prompt_ids, settings):
+    """A method with a defect: its third token is another one than the target's."""
+    for number, iteration in enumerate(vanilla(pair, prompt_ids, settings)):
+        if number == 2:
+            token = iteration.committed[0]
+            iteration.committed = [token._replace(token=(token.token + 1) % 40)]
+        yield iteration
+
+
+def crashing(pair, prompt_ids, settings):
+    yield next(vanilla(pair, prompt_ids, settings))
+    raise ZeroDivisionError("by zero")
+
+
+def test_a_defect_and_a_crash_are_told_in_their_rows(questions, tmp_path, monkeypatch):
+    monkeypatch.setitem(METHODS, "prompt_lookup", broken)
+    monkeypatch.setitem(METHODS, "lookahead", crashing)
+    progress = run(
+        tmp_path, make_plan(quick=True, file=questions, methods=["prompt_lookup", "lookahead"], max_new_tokens=6)
+    )
+    results = load(tmp_path)
+    verdicts = {row["model_id"]: row["verdict"] for row in results.rows}
+    assert verdicts == {VANILLA: None, "vanilla-target-cores": "equal", "prompt_lookup": "defect"}
+    crashed = [row["message"] for row in results.failed if row["model_id"] == "lookahead"]
+    assert crashed.count("ZeroDivisionError: by zero") == len(QUESTIONS) - len(BAD)
+    assert any(each.text.endswith("tokens/s, defect") for each in progress)
+    assert any("failed. ZeroDivisionError" in each.text for each in progress)
+
+
+def test_texts_that_differ_are_a_tie_only_within_delta():
+    model, prompt = tiny_pair().target, [5, 9, 3]
+    own = [each.token for step in vanilla(tiny_pair(), prompt, Settings(max_new_tokens=40)) for each in step.committed]
+    other = [*own[:30], (own[30] + 1) % 40, *own[31:]]
+    margin = farthest(model, prompt, other)
+    assert farthest(model, prompt, own) == 0 < margin
+    verdicts = [judge(model, (prompt, other), (prompt, own), delta) for delta in (0.9 * margin, 1.1 * margin)]
+    assert verdicts == ["defect", "tie"]
+    assert judge(model, (prompt, own), (prompt, list(own)), 0.0) == "equal"
+
+
+def test_the_order_alternates_after_vanilla_and_sees_all_tasks_first(questions):
+    plan = make_plan(file=questions, repeats=2)
+    assert [question.id for _, question in plan.rounds()][:5] == [1, 2, 7, 3, 5]
+    lanes = [job.lane.name for job in jobs_of(plan)]
+    assert lanes[0] == VANILLA == lanes[14] and lanes[1:14] == lanes[27:14:-1]
+    assert {job.lane.settings.max_new_tokens for job in jobs_of(plan) if job.question.task == "qa"} == {32}
+
+
+def test_the_time_left_follows_each_lanes_own_speed(questions, finished):
+    clock, results = Clock(), load(finished)
+    plan = make_plan(quick=True, file=questions, max_new_tokens=TOKENS)
+    jobs = [job for job in jobs_of(plan) if job.question.id not in BAD and job.lane.name != "rest"]
+    assert clock.left(jobs) is None
+    for row in results.rows:
+        clock.see(row)
+    spent = sum(sum(row["choices"][0]["wall_time"]) for row in results.rows)
+    assert clock.left(jobs) == pytest.approx(spent)

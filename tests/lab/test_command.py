@@ -1,0 +1,68 @@
+"""`python -m duoviz bench`: results in a folder, mistakes in one line."""
+
+import json
+
+import pytest
+
+from duoviz import __main__ as command_line
+from duoviz.__main__ import main
+from duoviz.lab import bench
+from tests.conftest import tiny_pair
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch):
+    monkeypatch.setattr(command_line, "load_pair", lambda name, progress: tiny_pair())
+
+
+def test_a_run_goes_on_in_the_same_folder_and_stands_beside_another(questions, finished, tmp_path, capsys, monkeypatch):
+    out = tmp_path / "new" / "results"
+    command = ["bench", "--quick", "--questions", str(questions), "--max-new-tokens", "6", "--out", str(out)]
+
+    def interrupted(*arguments):
+        if len(list(out.glob("answers/*.jsonl"))) == 2:
+            raise KeyboardInterrupt
+        return answer(*arguments)
+
+    answer = bench.answer
+    monkeypatch.setattr(bench, "answer", interrupted)
+    assert main([*command, "--methods", "vanilla,speculative"]) == 130
+    assert capsys.readouterr().err.splitlines()[-1] == "duoviz: stopped; the same command goes on"
+    assert (out / "report.html").is_file()
+    monkeypatch.undo()
+    monkeypatch.setattr(command_line, "load_pair", lambda name, progress: tiny_pair())
+    assert main([*command, "--methods", "speculative", "--beside", str(finished)]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.strip() == str(out / "report.html")
+    assert "answers, less than a minute left: " in shown.err and " tokens/s, equal" in shown.err
+    report = (out / "report.html").read_text()
+    assert "This is a quick run" in report and "Several results side by side" in report
+    rows = [json.loads(line) for line in (out / "answers" / "speculative.jsonl").read_text().splitlines()]
+    assert len({row["question_id"] for row in rows}) == len(rows) > 0
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["--tasks", "qa,poetry"], "There is no task named 'poetry'; there are: mt_bench,"),
+        (["--methods", "magic"], "There is no method named 'magic'"),
+        (["--questions", "nowhere.jsonl"], "The questions cannot be read: No such file or directory: nowhere.jsonl."),
+        (["--questions", "README.md"], "README.md, line 1: this is not JSON."),
+        (["--questions", "x.jsonl", "--tasks", "qa"], "Choose tasks or a file of questions, not both."),
+        (["--repeats", "0"], "There must be at least 1 repeat."),
+        (["--max-new-tokens", "0"], "max_new_tokens must be a whole number from 1 to 4096, not 0."),
+        (["--beside", "nowhere"], "nowhere holds no results of the Lab, or damaged ones."),
+    ],
+)
+def test_mistakes_are_told_in_one_line_before_anything_is_loaded(arguments, sentence, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(command_line, "load_pair", None)
+    assert main(["bench", *arguments, "--out", str(tmp_path / "out")]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"duoviz: {sentence}") and told.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_written(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert main(["bench", "--tasks", "qa", "--out", str(tmp_path / "file" / "out")]) == 1
+    assert "The results cannot be written to" in capsys.readouterr().err

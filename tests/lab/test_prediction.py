@@ -1,0 +1,91 @@
+"""The cost model's predictions, against runs that keep to its own rules and against chance played out."""
+
+import random
+
+import numpy as np
+import pytest
+
+from duoviz.lab import findings, tables
+from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA
+from duoviz.lab.prediction import cost_models, duodecoding_phi, growth, predict, speculative_phi, target_seconds
+from tests.lab.test_tables import ENVIRONMENT, results, row
+
+MODELS = cost_models(ENVIRONMENT)
+HALF = {"accepted": 3, "tested": 6}
+# Half of the pending and half of the first tokens are accepted, and sequences taken have two tokens:
+# for each iteration without pending tokens there are 2/3 with one, and τ = (1 + 2/3 · 3/2) / (1 + 2/3).
+DUO_HALF = {"pending_accepted": 2, "pending_tested": 4, "hits": 2, "tries": 4, "taken": 4, "sequences_taken": 2}
+
+
+def runs():
+    """Runs that take just the time and commit just the tokens that the model expects; the first iterations are odd."""
+    return [
+        row(VANILLA, committed=[1, 1, 1], each=[9, 0.01, 0.01], rows=[7, 1, 1]),
+        # Three rows take 12 ms, and two draft steps before them 4 ms.
+        row(SPS, committed=[1, 1.75, 1.75], each=[9, 0.016, 0.016], rows=[9, 3, 3], draft_steps=[5, 2, 2],
+            drafted=[2, 2, 2], k=[None] * 3, counts=HALF),
+        # Two rows take 11 ms, five draft steps meanwhile 10 ms; seven take longer than the target.
+        row(DUO, committed=[1, 1.2, 1.2], each=[9, 0.011, 0.014], rows=[7, 2, 2], draft_steps=[1, 5, 7],
+            drafted=[1, 5, 7], k=[None, 1, 3], counts=DUO_HALF),
+        # No formula for what a lookup finds: only its 21 rows are predicted, at 30 ms.
+        row("prompt_lookup", committed=[1, 3, 5], each=[9, 0.03, 0.03], rows=[9, 21, 21]),
+    ]  # fmt: skip
+
+
+def test_a_run_that_keeps_to_the_model_is_predicted_without_error():
+    for each in runs():
+        found = predict([each], MODELS)
+        assert found.error == pytest.approx(0, abs=1e-9) and found.seconds < 0.05
+        assert (found.tau_predicted is None) == (each["model_id"] == "prompt_lookup")
+    slower = row(VANILLA, committed=[1, 1], each=[9, 0.02], rows=[7, 1])
+    assert predict([slower], MODELS).error == pytest.approx(1.0)
+    assert predict([row(VANILLA, committed=[1], each=[9], rows=[7])], MODELS) is None
+
+
+def test_the_table_has_each_methods_error_and_the_sentence_the_worst():
+    made = results(*runs(), row(TARGET_ONLY, committed=[1, 1], each=[9, 0.02], rows=[7, 1], method="vanilla"))
+    table = tables.predictions(made)
+    errors = {label: cells[table.columns.index("error, %")].value for label, cells in table.lines}
+    assert errors == pytest.approx(
+        {"Vanilla": 0, "Vanilla, the target's cores only": 100, "SpS": 0, "PLD": 0, "DuoDecoding": 0}
+    )
+    assert findings.about_predictions(made) == [
+        "The cost model is off by 20 % in the mean of 5 methods, and most for Vanilla, the target's cores only: +100 %."
+    ]
+
+
+def test_more_rows_than_were_measured_go_on_as_the_last_did():
+    assert list(target_seconds(MODELS["in turn"], np.array([1, 32, 64]), 64)) == pytest.approx([0.01, 0.041, 0.073])
+
+
+def played(alpha, ratio, grown, *, gamma, parallel, seed=0):
+    """φ of many iterations in which chance decides whether each token is accepted."""
+    dice, tokens, time, pending = random.Random(seed), 0, 0.0, 0
+    for _ in range(40_000):
+        checked = pending if parallel else gamma
+        time += max(grown[checked], gamma / ratio) if parallel else gamma / ratio + grown[checked]
+        right = 0
+        while right < checked and dice.random() < alpha:
+            right += 1
+        tokens += right + 1
+        # All right: the first of the tokens drafted meanwhile may be the target's next.
+        hit = parallel and right == checked and dice.random() < alpha
+        pending = gamma - 1 if hit else 0
+    return tokens / time
+
+
+@pytest.mark.parametrize("alpha, ratio", [(0.5, 4.0), (0.8, 8.0), (0.9, 3.0)])
+def test_phi_is_the_best_of_what_chance_gives(alpha, ratio):
+    for grown in (growth(None), growth(MODELS["together"])):
+        gammas = range(1, 10)
+        in_turn = max(played(alpha, ratio, grown, gamma=gamma, parallel=False) for gamma in gammas)
+        assert speculative_phi(alpha, ratio, grown) == pytest.approx(in_turn, rel=0.02)
+    # Where rows cost nothing, all that fits into the target's forward is kept.
+    together = played(alpha, ratio, growth(None), gamma=int(ratio), parallel=True)
+    assert duodecoding_phi(alpha, ratio, growth(None)) == pytest.approx(together, rel=0.02)
+
+
+def test_drafting_never_pays_with_a_draft_that_is_always_wrong():
+    grown = growth(MODELS["together"])
+    assert speculative_phi(0.01, 2.0, grown) < 1
+    assert duodecoding_phi(0.01, 8.0, grown) == pytest.approx(1, abs=0.02)

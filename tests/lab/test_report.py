@@ -1,0 +1,138 @@
+"""The report and the files: everything is there, on its own, and nobody's text is markup."""
+
+import csv
+import json
+import re
+import shutil
+import zipfile
+
+import pytest
+
+from duoviz.lab.report import report_html, write_report
+from duoviz.lab.results import load, zipped
+from duoviz.lab.sections import sections
+from duoviz.lab.tasks import LabError
+
+EVERYTHING = [
+    "table-1", "figure-3", "table-2", "table-3", "table-4", "figure-5", "figure-1", "figure-4", "time", "cost-model",
+    "pays", "checks", "environment",
+]  # fmt: skip
+DRAWN = {"figure-1", "figure-3", "figure-4", "figure-5", "time", "cost-model", "pays"}
+
+
+def test_a_run_fills_every_table_and_figure(finished):
+    parts = sections(load(finished))
+    assert [part.name for part in parts] == EVERYTHING
+    assert {part.name for part in parts if part.figure} == DRAWN
+    for part in parts:
+        assert all(table.lines for table in part.tables)
+        if part.figure:
+            assert part.figure.drawing.data and len(part.figure.data) > 1
+            axes = [axis for axis in part.figure.drawing.layout if re.fullmatch("[xy]axis[0-9]*", axis)]
+            titles = {(part.figure.drawing.layout[axis].title.text or "") for axis in axes}
+            assert any(re.search(r", (ms|s|tokens|%|tokens/s)$|over", title) for title in titles), part.name
+
+
+def test_the_files_are_written_and_the_numbers_can_be_traced(finished):
+    report = (finished / "report.html").read_text()
+    assert all(f'id="{name}"' in report for name in EVERYTHING)
+    assert all((finished / "figures" / f"{name}.{kind}").is_file() for name in DRAWN for kind in ("csv", "html"))
+    with (finished / "tables" / "table-1.csv").open(newline="") as file:
+        lines = {(line["Method"], line["column"]): line for line in csv.DictReader(file)}
+    rows = [row for row in load(finished).rows if row["model_id"] == "duodecoding" and row["task"] == "code"]
+    answers = [row["choices"][0] for row in rows]
+    speed = sum(sum(each["new_tokens"]) for each in answers) / sum(sum(each["wall_time"]) for each in answers)
+    assert float(lines["DuoDecoding", "Code, tokens/s"]["value"]) == speed
+    assert lines["DuoDecoding", "Code, tokens/s"]["n"] == "1"
+
+
+def test_the_report_needs_nothing_else_and_warns_of_a_quick_run(finished):
+    results = load(finished)
+    results.plan["quick"] = True
+    report = report_html(results, sections(results))
+    assert "This is a quick run" in report and "faster (noise" not in report
+    own = report.replace(report[report.index("<script>") : report.index("</script>")], "")
+    assert not re.search(r'(src|href)="(?!#)', own)
+    results.plan["quick"] = False
+    assert "This is a quick run" not in report_html(results, sections(results))
+
+
+def test_texts_of_others_are_shown_as_texts(finished):
+    results = load(finished)
+    bad = "</script><img src=x onerror=alert(1)>"
+    results.name = bad
+    results.environment["models"]["target"] = bad
+    results.rows = [row | {"task": bad} for row in results.rows]
+    results.failed = [row | {"message": bad, "question_id": bad} for row in results.failed]
+    report = report_html(results, sections(results, [results]))
+    assert "<img" not in report and "&lt;img src=x" in report
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', report, re.DOTALL).group(1)
+    assert set(json.loads(data)["drawings"]) == DRAWN
+
+
+def test_a_zip_of_a_folder_is_the_folder_and_others_stand_beside_it(finished, tmp_path):
+    file = tmp_path / "elsewhere.zip"
+    file.write_bytes(zipped(finished))
+    there, here = load(file), load(finished)
+    assert (there.rows, there.failed, there.forwards) == (here.rows, here.failed, here.forwards)
+    assert there.name == "elsewhere"
+    copy = shutil.copytree(finished, tmp_path / "copy")
+    write_report(copy, here, [there])
+    assert "Several results side by side" in (copy / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    "name, content",
+    [
+        ("environment.json", "{}"),
+        ("plan.json", "[]"),
+        ("answers/x.jsonl", "[]\n"),
+        ("answers/x.jsonl", '{"model_id": "x", "question_id": 1, "repeat": 0}\n'),
+        ("failed.jsonl", '{"task": 1}\n'),
+        ("forwards.jsonl", '{"length": "many"}\n'),
+        ("plan.json", "[" * 100_000),
+    ],
+)
+def test_damaged_results_are_refused_in_one_sentence(finished, tmp_path, name, content):
+    file = tmp_path / "bad.zip"
+    files = {each: (finished / each).read_text() for each in ("environment.json", "plan.json")} | {name: content}
+    with zipfile.ZipFile(file, "w") as out:
+        for each, text in files.items():
+            out.writestr(each, text)
+    with pytest.raises(LabError, match=r"bad.zip holds no results of the Lab, or damaged ones\."):
+        load(file)
+    file.write_bytes(file.read_bytes()[:200])
+    with pytest.raises(LabError, match="holds no results"):
+        load(file)
+    with pytest.raises(LabError, match="holds no results"):
+        load(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    "path, value",
+    [
+        (("choices", 0, "wall_time"), [0.0]),
+        (("choices", 0, "new_tokens"), [10**400]),
+        (("measured", 0, "iterations", "k"), ["many"]),
+        (("measured", 0, "metrics", "ttft"), None),
+        (("measured", 0, "iterations", "seconds"), []),
+        (("settings",), {}),
+        (("question_id",), []),
+    ],
+)
+def test_a_row_with_something_wrong_in_it_is_refused(finished, tmp_path, path, value):
+    for name in ("environment.json", "plan.json"):
+        shutil.copy(finished / name, tmp_path)
+    (tmp_path / "answers").mkdir()
+    row = json.loads((finished / "answers" / "duodecoding.jsonl").read_text().splitlines()[1])
+    file = tmp_path / "answers" / "duodecoding.jsonl"
+    file.write_text(json.dumps(row) + "\n")
+    assert load(tmp_path).rows == [row]
+    *way, last = path
+    place = row
+    for step in way:
+        place = place[step]
+    place[last] = value
+    file.write_text(json.dumps(row) + "\n")
+    with pytest.raises(LabError, match="holds no results"):
+        load(tmp_path)

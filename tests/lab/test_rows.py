@@ -1,0 +1,72 @@
+"""What a row keeps of a trace."""
+
+import pytest
+
+from duoviz import runner
+from duoviz.decoding.settings import Settings
+from duoviz.lab.rows import BEYOND, counts, measured, needed_k, time_parts
+from duoviz.trace.metrics import acceptance_by_kind
+from tests.conftest import tiny_pair
+
+
+def trace_of(method, **settings):
+    return runner.collect(runner.stream(tiny_pair(), method, "hello", Settings(max_new_tokens=60, **settings)))
+
+
+@pytest.mark.parametrize("method", ["vanilla", "speculative", "prompt_lookup", "duodecoding"])
+def test_one_entry_an_iteration_and_times_that_add_up(method):
+    trace = trace_of(method)
+    kept = measured(trace)
+    arrays, wall = kept["iterations"], trace["end"]["wall"]
+    assert {len(values) for values in arrays.values()} == {len(trace["iterations"])}
+    assert sum(arrays["seconds"]) == pytest.approx(wall, abs=1e-4) == sum(kept["time"].values())
+    assert arrays["rows"][0] == 5 + (arrays["drafted"][0] if method in ("speculative", "prompt_lookup") else 0)
+    drafts = method in ("speculative", "duodecoding")
+    assert (sum(arrays["draft_steps"]) > 0) == drafts == (sum(arrays["draft"]) > 0)
+    assert (kept["counts"]["tested"] > 0) == (method != "vanilla")
+    # Only DuoDecoding chooses k.
+    assert any(k is not None for k in arrays["k"]) == (method == "duodecoding")
+
+
+def test_counts_are_those_of_the_acceptance_by_kind():
+    trace = trace_of("duodecoding")
+    found, kinds = counts(trace["iterations"]), acceptance_by_kind(trace)
+    assert found["pending_accepted"] / found["pending_tested"] == kinds["alpha"]
+    assert found["hits"] / found["tries"] == kinds["beta"]
+    assert found["taken"] / found["sequences_taken"] == kinds["length"]
+    assert found["tested"] == sum(each["verdict"]["tested"] for each in trace["iterations"])
+
+
+def iteration(outcome, wanted, *, theta=0.3):
+    candidates = [{"id": id, "text": "", "p": 0.1, "over": False} for id in (7, 3, 5, 2)]
+    status = "accepted" if outcome == "hit" else "correction"
+    drafted = [
+        {"id": wanted if outcome == "hit" else 7, "parent": -1, "status": status if outcome == "hit" else "rejected"},
+        {"id": 4, "parent": 0, "status": "pending"},
+    ]
+    if outcome == "miss":
+        drafted.append({"id": wanted, "parent": -1, "status": status})
+    return {"theta": theta, "verdict": {"outcome": outcome}, "drafted": drafted, "candidates": candidates}
+
+
+def test_the_needed_k_is_the_rank_of_the_targets_token_among_the_first_tokens():
+    assert needed_k(iteration("hit", 7)) == 1
+    assert needed_k(iteration("hit", 5)) == 3
+    assert needed_k(iteration("miss", 2)) == 4
+    assert needed_k(iteration("miss", 11)) == BEYOND
+    assert needed_k(iteration("rejection", 7)) is None
+    assert needed_k(iteration("hit", 7, theta=None)) is None
+    run = trace_of("duodecoding")["iterations"]
+    for each in run:
+        if each["verdict"]["outcome"] == "hit" and each["theta"] is not None:
+            assert needed_k(each) == each["verdict"]["sequence"]
+
+
+def test_time_parts_split_overlap_and_what_neither_does():
+    def at(sync, target, *draft):
+        steps = [{"start": start, "end": end} for start, end in draft]
+        return {"sync": sync, "target": {"start": target[0], "end": target[1]}, "draft": steps}
+
+    # The draft still reads the prompt when the second iteration begins.
+    parts = time_parts([at(1.0, (0.0, 1.0)), at(2.0, (1.0, 1.6), (0.5, 1.2)), at(3.0, (2.1, 2.5), (2.3, 2.8))])
+    assert parts == {"prompt": 1.0, "target": 0.6, "both": 0.4, "draft": 0.3, "neither": 0.7}

@@ -1,0 +1,180 @@
+"""Numbers of tables and sentences, from rows made by hand."""
+
+import math
+
+import pytest
+
+from duoviz.lab import findings, tables
+from duoviz.lab.plan import AROUND, DUO, ONE_SEQUENCE, SPS, STATIC, TARGET_ONLY, VANILLA
+from duoviz.lab.results import Results
+from duoviz.lab.rows import ARRAYS, COUNTS, TIME_PARTS
+from duoviz.lab.values import difference, of
+
+ENVIRONMENT = {
+    "date": "2026-11-21T10:00:00+00:00",
+    "pair": "embedded",
+    "models": {"target": "target", "draft": "draft"},
+    "devices": {"target": "CPU cores 0, 1"},
+    "precision": {"target": "float32", "draft": "int8"},
+    "delta": 1e-4,
+    "costs": {
+        # 10 ms for one row of the target's and 1 ms more for each further one; 2 ms for a draft step.
+        name: {
+            "target": [[0.01 + 0.001 * (n - 1) for n in (1, 2, 4, 8, 16, 32)]] * 2,
+            "draft": [[0.002] * 8] * 2,
+        }
+        for name in ("together", "in turn")
+    },
+}
+
+
+def row(
+    lane,
+    question=1,
+    *,
+    task="code",
+    tokens=100,
+    seconds=10.0,
+    ttft=0.5,
+    method=None,
+    counts={},
+    committed=None,
+    **arrays,
+):
+    """A row of one turn. arrays: its iterations', of which `each` is called `seconds` in a row."""
+    steps = len(next(iter(arrays.values()), [0]))
+    arrays = {"seconds": arrays.pop("each", [0.0] * steps)} | arrays
+    turn = {
+        "prompt_tokens": 10,
+        "stopped": "length",
+        "token_ids": [],
+        "metrics": {"ttft": ttft},
+        "time": dict.fromkeys(TIME_PARTS, 0.0) | {"target": seconds},
+        "counts": dict.fromkeys(COUNTS, 0) | counts,
+        "iterations": {name: arrays.get(name, [0.0] * steps) for name in ARRAYS},
+    }
+    return {
+        "question_id": question,
+        "category": task,
+        "model_id": lane,
+        "choices": [
+            {
+                "index": 0,
+                "turns": ["text"],
+                "decoding_steps": [steps],
+                "new_tokens": [tokens],
+                "wall_time": [seconds],
+                "accept_lengths": committed or [tokens],
+            }
+        ],
+        "task": task,
+        "repeat": 0,
+        "verdict": None if lane == VANILLA else "equal",
+        "settings": {"method": method or lane, "cores": "target" if lane == TARGET_ONLY else "all"},
+        "measured": [turn],
+    }
+
+
+def results(*rows, **others):
+    plan = {"quick": False, "max_new_tokens": 128, "questions": 2, "repeats": 1}
+    return Results("made", ENVIRONMENT, plan, list(rows), **others)
+
+
+def line(table, label):
+    return dict(zip(table.columns, dict(table.lines)[label], strict=True))
+
+
+def test_table_1_is_total_tokens_over_total_time_and_phi_the_ratio_of_averages():
+    made = results(
+        row(VANILLA, 1, tokens=100, seconds=10), row(VANILLA, 2, tokens=100, seconds=5),
+        row(VANILLA, 3, task="qa", tokens=30, seconds=1),
+        row(SPS, 1, tokens=100, seconds=5), row(SPS, 2, tokens=100, seconds=5),
+        row(SPS, 3, task="qa", tokens=30, seconds=0.5),
+        # A question that vanilla has not answered counts in the tokens/s, and not in φ.
+        row(SPS, 4, task="qa", tokens=60, seconds=1),
+    )  # fmt: skip
+    table = tables.table_1(made)
+    vanilla, sps = line(table, "Vanilla"), line(table, "SpS")
+    assert vanilla["Code, tokens/s"].value == pytest.approx(200 / 15)
+    assert vanilla["Code, tokens/s"].spread == pytest.approx(math.sqrt(50)) and vanilla["Code, tokens/s"].n == 2
+    assert vanilla["Average, tokens/s"].value == pytest.approx((200 / 15 + 30) / 2)
+    assert sps["Question answering, tokens/s"].value == 60 and sps["Question answering, tokens/s"].n == 2
+    assert sps["φ over vanilla"].value == pytest.approx((20 + 60) / (200 / 15 + 30)) and sps["φ over vanilla"].n == 3
+    assert sps["φ over vanilla on the target's cores"] is None
+    assert sps["the paper's φ, Llama-2-7b"] == "1.80" and vanilla["φ over vanilla"].value == 1
+    assert [table.lines[-1][1][-1] for table in tables.papers_table_1()] == ["1.58", "2.61"]
+
+
+def test_a_difference_counts_only_beyond_two_standard_errors():
+    base = [row(DUO, n, seconds=10) for n in range(8)]
+    faster = [row(SPS, n, seconds=9 + 0.1 * (n % 2)) for n in range(8)]
+    noisy = [row(TARGET_ONLY, n, seconds=(8, 12.6)[n % 2]) for n in range(8)]
+    sure, unsure = difference(faster, base), difference(noisy, base)
+    assert not sure.is_noise and sure.mean == pytest.approx((math.log(10 / 9) + math.log(10 / 9.1)) / 2)
+    assert unsure.is_noise and difference(faster[:2], base) is None
+    assert findings.in_words(sure).startswith("10.5 % faster (noise ± ")
+    assert findings.in_words(unsure).startswith("no difference beyond noise")
+
+
+def test_table_3_says_task_by_task_whether_the_measured_budget_is_the_best():
+    lanes = [*AROUND, ONE_SEQUENCE]
+    rows = []
+    for lane in lanes:
+        for n in range(6):
+            wobble = 0.05 * ((n * 7 + lanes.index(lane)) % 3)
+            slow = 2 if lane == ONE_SEQUENCE else 0
+            rows.append(row(lane, n, seconds=10 + wobble, method=DUO, budget=[4, 5]))
+            rows.append(row(lane, 100 + n, task="translation", seconds=10 + slow + wobble, method=DUO, budget=[4, 5]))
+    made = results(*rows)
+    table = tables.table_3(made)
+    assert [label for label, _ in table.lines] == ["γ −2", "γ −1", "γ", "γ +1", "γ +2"]
+    assert line(table, "γ")["γ used, draft steps"].value == 4.5
+    said = findings.about_table_3(made)
+    assert said[0] == "The measured γ is within noise of the best on 1 of 2 tasks."
+    assert any(each.startswith("Translation: DuoDecoding, k = 1, γ") and "faster (noise" in each for each in said)
+    papers = tables.papers_table_3()
+    assert papers.lines[2] == ("γ", ["98.71", "131.15", "149.68", "89.06"]) and papers.papers
+
+
+def test_table_2_compares_fixed_numbers_of_sequences_with_the_dynamic_one():
+    made = results(*(row(lane, n, method=DUO, seconds=5 + n) for lane in (*STATIC, DUO) for n in range(2)),
+                   row(DUO, 9, task="qa"))  # fmt: skip
+    table = tables.table_2(made)
+    assert table.columns == ["Code, tokens/s"]
+    assert [label for label, _ in table.lines] == ["k = 1", "k = 2", "k = 3", "dynamic"]
+
+
+def test_table_4_counts_needed_against_predicted():
+    needed, k = [1, 1, 3, 9, None, 2], [1, 2, 1, 2, 1, None]
+    made = results(row(DUO, needed=needed, k=k), row(ONE_SEQUENCE, needed=[1], k=[1], method=DUO))
+    table = tables.table_4(made)
+    counts = {label: [cell.value for cell in cells] for label, cells in table.lines}
+    assert counts == {"1": [1, 1], "3": [1, 0], "more than 8": [0, 1]}
+    assert table.shares == [[0.25, 0.25], [0.25, 0.0], [0.0, 0.25]]
+    assert findings.about_table_4(made) == [
+        "The predicted k was exactly the needed one in 25 % of 4 iterations, and enough (needed ≤ k) in 50 %."
+    ]
+
+
+def test_answers_that_failed_or_are_not_vanillas_are_counted():
+    failed = {"model_id": "rest", "task": "qa", "question_id": "<7>", "repeat": 0, "message": "No datastore."}
+    tie = row(SPS, 2) | {"verdict": "tie"}
+    made = results(row(VANILLA), row(SPS), tie, failed=[failed])
+    table = tables.checks(made)
+    assert [cell.value for cell in dict(table.lines)["SpS"]] == [1, 1, 0, 0, 0]
+    assert [cell.value for cell in dict(table.lines)["REST"]] == [0, 0, 0, 0, 1]
+    assert tables.failures(made).lines == [("REST", ["Question answering", "<7>", "No datastore."])]
+    assert findings.about_checks(made)[0] == (
+        "1 of 2 answers (200 tokens) are vanilla's very text, 1 differ at a numerical tie, 0 are defects."
+    )
+
+
+def test_several_results_stand_side_by_side():
+    fast = results(row(VANILLA, seconds=5), row(SPS, seconds=2))
+    slow = results(row(VANILLA, seconds=10))
+    fast.name = "fast"
+    table = tables.compared([slow, fast])
+    assert [cell and cell.value for cell in dict(table.lines)["Vanilla"]] == [10, 1, 20, 1]
+    assert dict(table.lines)["SpS"][:2] == [None, None] and dict(table.lines)["SpS"][3].value == 2.5
+    assert tables.environments([slow, fast]).columns == ["made", "fast"]
+    assert of(fast.rows, SPS, "qa") == []

@@ -1,0 +1,82 @@
+"""What runs come to together: figures by hand, and texts that agree or do not."""
+
+from duoviz import runner
+from duoviz.comparison import agreed, outcome, rounding_delta, table
+from duoviz.decoding.settings import Settings
+from tests.conftest import tiny_pair
+
+SETTINGS = Settings(max_new_tokens=20)
+
+
+def row(method, tps, *, cores="all", repeat=0, prompt="hi", ids=(1, 2), name=None):
+    metrics = {"tps": tps, "ttft": 0.1, "tau": 1.0, "acceptance": None, "new_tokens": 2, "wall": 2 / tps}
+    settings = {"method": method, "cores": cores}
+    about = {"prompt": prompt, "method": name or method, "cores": cores, "repeat": repeat, "settings": settings}
+    return {**about, "token_ids": list(ids), "metrics": metrics}
+
+
+def test_speed_ups_are_medians_of_ratios_within_a_round():
+    rows = [row("vanilla", tps, repeat=repeat) for repeat, tps in enumerate((10.0, 20.0, 40.0))]
+    rows += [row("vanilla", 8.0, cores="target", repeat=repeat, name="like") for repeat in range(3)]
+    rows += [row("rest", tps, repeat=repeat) for repeat, tps in reversed([*enumerate((15.0, 20.0, 120.0))])]
+    lines = {line["method"]: line for line in table(rows)}
+    assert lines["rest"]["phi"] == 1.5 and lines["rest"]["phi_same_cores"] == 2.5
+    assert (lines["rest"]["tps"], lines["rest"]["tps_lowest"], lines["rest"]["tps_highest"]) == (20.0, 15.0, 120.0)
+    assert lines["rest"]["seconds"] == 0.1 and lines["rest"]["tokens"] == 2
+    assert lines["like"]["phi_same_cores"] == 1.0 and lines["like"]["phi"] == 0.4
+
+
+def test_a_baseline_that_did_not_run_leaves_its_figure_out():
+    # The round that the baseline missed does not count either.
+    rows = [row("rest", 15.0), row("rest", 40.0, repeat=1), row("vanilla", 10.0)]
+    line = table(rows)[0]
+    assert line["phi"] == 1.5 and line["phi_same_cores"] is None and line["same_text"] == 1
+
+
+def rows_of(pair, lanes):
+    return list(runner.compare(pair, ["hi"], lanes, warmups=0))
+
+
+def two_lanes(settings=SETTINGS):
+    return [runner.Lane("one", "vanilla", settings), runner.Lane("two", "duodecoding", settings)]
+
+
+def test_delta_is_measured_where_texts_differ_and_once(pair):
+    first, second = rows_of(pair, two_lanes())
+    assert agreed(pair, first, second)["verdict"] == "equal" and "delta" not in pair.resources
+    changed = second["trace"]["iterations"][-1]["committed"][-1]
+    changed["id"] += 1
+    found = agreed(pair, first, second)
+    assert found["verdict"] == "defect" and found["place"] == 19
+    assert found["delta"] == pair.resources["delta"] == rounding_delta(pair, [1]) < 1e-9
+    pair.resources["delta"] = 1 + max(changed["gap"], first["trace"]["iterations"][-1]["committed"][-1]["gap"])
+    assert agreed(pair, first, second)["verdict"] == "tie"
+
+
+def test_the_outcome_is_of_the_round_of_median_speed(pair):
+    lanes = two_lanes()
+    rows = list(runner.compare(pair, ["hi"], lanes, repeats=3, warmups=0))
+    for number, each in enumerate(rows):
+        each["metrics"]["tps"] = [5.0, 1.0, 9.0][each["repeat"]] if each["method"] == "one" else 10.0 + number
+    found = outcome(pair, lanes, rows, {})
+    one, two = found["lanes"]
+    assert one["repeat"] == 0 and one["figures"]["tps"] == 5.0 and one["error"] is None
+    assert found["baselines"]["all"] == {"lane": "one", "device": one["device"], "tps": 5.0}
+    assert found["baselines"]["target"] is None
+    assert found["verdict"]["verdict"] == "equal" and found["verdict"]["sentence"] == "Both wrote the same 20 tokens."
+
+
+def test_the_worst_round_is_the_verdict(pair):
+    lanes = two_lanes()
+    rows = list(runner.compare(pair, ["hi"], lanes, repeats=3, warmups=0))
+    rows[3]["trace"]["iterations"][0]["committed"][0]["id"] += 1
+    found = outcome(pair, lanes, rows, {})
+    assert found["verdict"]["verdict"] == "defect" and "From token 1 on" in found["verdict"]["sentence"]
+
+
+def test_lanes_without_a_run():
+    lanes = two_lanes()
+    found = outcome(tiny_pair(), lanes, [], {"two": "It died."})
+    assert [lane["error"] for lane in found["lanes"]] == [None, "It died."]
+    assert [lane["figures"] for lane in found["lanes"]] == [lane["summary"] for lane in found["lanes"]] == [None, None]
+    assert found["verdict"] is None and found["sentences"] == []

@@ -1,0 +1,66 @@
+"""The recorded runs: one of each method, kept after a warm-up, and the text made from them."""
+
+import json
+
+import pytest
+
+from duoviz import __main__ as command_line
+from duoviz import recordings, runner
+from duoviz.__main__ import main
+from duoviz.decoding import METHODS
+from duoviz.decoding.settings import Settings
+from duoviz.trace.reading import read_trace
+from tests.conftest import VOCABULARY
+from tests.decoding.test_datastore import build, named_pair, random_sequences
+
+
+@pytest.fixture
+def tiny(monkeypatch, tmp_path):
+    """The command on a tiny pair, with a datastore that fits it; the methods in the order they ran."""
+    store = build(random_sequences(0, tokens=VOCABULARY), tmp_path / "store")
+    ran = []
+
+    def stream(pair, method, prompt, settings):
+        ran.append(method)
+        settings = Settings(max_new_tokens=settings.max_new_tokens, rest_datastore=str(store))
+        return real(pair, method, prompt, settings)
+
+    real = runner.stream
+    monkeypatch.setattr(runner, "stream", stream)
+    monkeypatch.setattr(command_line, "load_pair", lambda name, progress: named_pair(noise=0.3))
+    return ran
+
+
+def test_one_run_of_each_method_is_kept(tiny, tmp_path, capsys):
+    out = tmp_path / "new" / "traces"
+    assert main(["record", "--out", str(out), "--prompt", "hello", "--max-new-tokens", "24"]) == 0
+    assert tiny == [*METHODS, *METHODS]
+    traces = {method: read_trace(out / f"{method}.duoviz.json") for method in METHODS}
+    assert {trace["end"]["text"] for trace in traces.values()} == {traces["vanilla"]["end"]["text"]}
+    assert all(trace["header"]["method"] == method for method, trace in traces.items())
+    text = (out / "README.md").read_text()
+    assert text == recordings.readme(traces) and text in capsys.readouterr().out
+    for trace in traces.values():
+        assert trace["header"]["date"] in text and trace["header"]["target"]["device"] in text
+        assert f"| {len(trace['iterations'])} |" in text
+    assert json.dumps(traces["vanilla"]["header"]["prompt"]) in text
+
+
+def test_mistakes_are_told_before_anything_runs(tiny, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    for options, sentence in (
+        (["--out", str(tmp_path / "file")], "cannot be written"),
+        (["--out", str(tmp_path), "--max-new-tokens", "0"], "max_new_tokens must be"),
+        (["--out", str(tmp_path), "--prompt", ""], "The prompt is empty"),
+    ):
+        assert main(["record", *options]) == 1
+        assert sentence in capsys.readouterr().err.splitlines()[-1]
+    assert (tmp_path / "file").read_text() == "" and not list(tmp_path.glob("*.json"))
+
+
+@pytest.mark.skipif(not list(recordings.FOLDER.glob("*.json")), reason="no runs have been recorded here")
+def test_the_recorded_runs_are_whole_and_their_text_is_made_from_them():
+    files = {method: recordings.FOLDER / f"{method}{recordings.ENDING}" for method in METHODS}
+    traces = {method: read_trace(file) for method, file in files.items()}
+    assert (recordings.FOLDER / "README.md").read_text(encoding="utf-8") == recordings.readme(traces)
+    assert all(file.stat().st_size < 1_000_000 for file in files.values())

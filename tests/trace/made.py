@@ -1,0 +1,58 @@
+"""Hand-made traces with times that are easy to add up."""
+
+HERE = "CPU cores 0, 1 (Processor)"
+SETTINGS = {"acceptance": "coupled", "temperature": 0.0, "budget": "auto", "cores": "all", "raw": False}
+
+
+def node(status, source="draft"):
+    return {"source": source, "status": status}
+
+
+def step(
+    target, *, rows=1, before=0.0, beside=0.0, outcome="none", tested=0, accepted=0, checked=(), drafted=(), **tokens
+):
+    """One iteration, relative to its own start: `before`, the draft worked and then the target; `beside`, both at once.
+
+    tokens: ids, and where they differ from "target" their sources; gap: of all.
+    """
+    ids = tokens.get("ids", [7])
+    sources = tokens.get("sources", ["target"] * len(ids))
+    draft = before or beside
+    return {
+        "target": {"start": before, "end": before + target, "rows": rows},
+        "draft": [{"start": 0.0, "end": draft, "tokens": 1}] if draft else [],
+        "sync": max(before + target, beside),
+        "checked": list(checked),
+        "drafted": list(drafted),
+        "verdict": {"outcome": outcome, "tested": tested, "accepted": accepted, "sequence": None},
+        "committed": [
+            {"id": id, "text": f"<{id}>", "source": source, "gap": tokens.get("gap", 1.0)}
+            for id, source in zip(ids, sources, strict=True)
+        ],
+    }
+
+
+def made(method, steps, *, device=HERE, draft=None, calibration=None, stopped="length", **settings):
+    """A trace of the steps, one after the other."""
+    iterations, clock = [], 0.0
+    for index, each in enumerate(steps):
+        spans = {
+            "target": moved(each["target"], clock),
+            "draft": [moved(span, clock) for span in each["draft"]],
+            "sync": clock + each["sync"],
+        }
+        iterations.append({**each, **spans, "index": index})
+        clock += each["sync"]
+    header = {
+        "method": method,
+        "target": {"device": device},
+        "draft": draft and {"device": draft},
+        "can_overlap": method == "duodecoding",
+        "calibration": calibration,
+        "settings": SETTINGS | settings,
+    }
+    return {"header": header, "iterations": iterations, "end": {"stopped": stopped}}
+
+
+def moved(span, by):
+    return {**span, "start": span["start"] + by, "end": span["end"] + by}

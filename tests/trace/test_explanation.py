@@ -1,0 +1,172 @@
+"""Every figure in the reasons is the traces', on hand-made runs: one that wins, one that loses, and others."""
+
+import re
+
+import pytest
+
+from duoviz.trace.explanation import explain
+from tests.trace.made import HERE, made, node, step
+
+DRAFT_CORE, TARGET_CORE = "CPU core 0 (Processor)", "CPU core 1 (Processor)"
+# T_target(1) = 100 ms and 10 ms for each row more; T_draft(1) = 20 ms.
+COSTS = {"context": 64, "target": [[1, 0.1], [31, 0.4]], "draft": [[1, 0.02], [8, 0.02]]}
+
+
+def vanilla(count=10, seconds=0.1, **about):
+    return made("vanilla", [step(seconds) for _ in range(count)], **about)
+
+
+def numbers(text):
+    """All figures of a sentence, in order; a device's core numbers are none."""
+    return [float(each) for each in re.findall(r"\d+(?:\.\d+)?", re.sub(r"CPU cores? [\d, ]*\d", "", text))]
+
+
+def sps(**about):
+    """Five iterations of 20 ms drafting and 120 ms verifying; three are hits of one token, two are rejections."""
+    hit = step(0.12, rows=2, before=0.02, outcome="hit", tested=1, accepted=1, ids=[7, 7], sources=["draft", "target"],
+               checked=[node("accepted"), node("correction", "target")])  # fmt: skip
+    miss = step(
+        0.12,
+        rows=2,
+        before=0.02,
+        outcome="rejection",
+        tested=1,
+        ids=[7],
+        checked=[node("rejected"), node("correction", "target")],
+    )
+    return made("speculative", [hit, hit, hit, miss, miss], draft=HERE, **about)
+
+
+def test_a_run_that_wins():
+    result, spent, estimate = explain(("Vanilla", "SpS"), (vanilla(8), sps(calibration=COSTS)))
+    # Eight tokens in 0.7 s against 0.8 s; 1.6 tokens per forward at 140 ms against 1 at 100 ms.
+    assert result == (
+        "SpS was 1.14 times as fast as Vanilla (11.4 against 10.0 tokens/s): SpS wrote 1.60 times as many tokens per "
+        "target forward as Vanilla, but an iteration took 1.40 times as long (140 ms against 100 ms)."
+    )
+    # The first step reads the prompt: of the other four, two were thrown away.
+    assert spent == (
+        "Of the 700 ms that SpS took, its target computed for 600 ms and waited for the draft for 100 ms; of the "
+        "draft's 100 ms of work, 2 rejections (40.0 ms) threw part away; its forwards read 2.0 rows on average "
+        "and took 120 ms, one row took 100 ms."
+    )
+    assert estimate.startswith("Estimate: with the target on a GPU") and numbers(estimate) == [1.6]
+
+
+def duodecoding(**about):
+    """Eight iterations of 150 ms: two hits with the draft busy for 60 ms, four misses, two rejections."""
+    hit = step(0.15, rows=2, beside=0.06, outcome="hit", tested=2, accepted=2, ids=[7, 7], sources=["draft", "draft"],
+               checked=[node("accepted")], drafted=[node("accepted"), node("pending")])  # fmt: skip
+    miss = step(0.12, beside=0.15, outcome="miss", tested=1, ids=[7], drafted=[node("rejected"), node("discarded")])
+    rejection = step(0.15, rows=2, beside=0.05, outcome="rejection", tested=1, ids=[7], checked=[node("rejected")],
+                     drafted=[node("discarded"), node("discarded")])  # fmt: skip
+    steps = [hit, hit, miss, miss, miss, miss, rejection, rejection]
+    return made("duodecoding", steps, device=TARGET_CORE, draft=DRAFT_CORE, **about)
+
+
+def test_a_run_that_loses():
+    result, spent, estimate = explain(("Vanilla", "DuoDecoding"), (vanilla(10), duodecoding(calibration=COSTS)))
+    assert result == (
+        "Vanilla was 1.20 times as fast as DuoDecoding (10.0 against 8.3 tokens/s): DuoDecoding wrote 1.25 times as "
+        "many tokens per target forward as Vanilla, but an iteration took 1.50 times as long (150 ms against 100 ms)."
+    )
+    # 4 · 0.15 + 4 · 0.12 s of the target; the draft went on for 0.03 s after it four times.
+    assert spent.startswith(
+        "Of the 1.20 s that DuoDecoding took, its target computed for 1.08 s and waited for the draft for 120 ms;"
+    )
+    # 2 · 60 + 4 · 150 + 2 · 50 ms of drafting; all of the misses' and of the rejections' was thrown away.
+    assert "of the draft's 820 ms of work, 4 misses (600 ms) and 2 rejections (100 ms) threw part away" in spent
+    # Both had forwards of one row: 120 ms on one core, 100 ms on two.
+    assert spent.endswith(
+        "; its target had CPU core 1, that of Vanilla CPU cores 0, 1: a forward of one row took 120 ms against 100 ms."
+    )
+    assert estimate.startswith("Estimate: ")
+
+
+def test_the_estimate_of_another_method_is_the_cost_models():
+    *_, estimate = explain(("Vanilla", "DuoDecoding"), (vanilla(10), duodecoding(calibration=COSTS)))
+    # 4 of 10 tested were accepted. On both cores a forward takes 100 ms and 10 ms for each row more.
+    alpha = 0.4
+    speed = max(
+        sum(alpha**n for n in range(budget + 1)) / (0.02 * budget + 0.1 + 0.01 * budget) for budget in range(1, 17)
+    )
+    tps = 10 / (0.1 + 9 / speed)
+    assert f"SpS, whose target would have CPU cores 0, 1 too, would give about {tps:.1f} tokens/s here" in estimate
+    assert "up to 1.25 times vanilla's speed" in estimate
+    assert numbers(estimate) == [round(tps, 1), 1.25]
+
+
+def test_the_estimate_of_another_budget_is_the_cost_models():
+    def speed(budget):
+        return sum(0.6**n for n in range(budget + 1)) / (0.02 * budget + 0.1 + 0.01 * budget)
+
+    best = max(range(1, 17), key=speed)
+    run = sps(calibration=COSTS, budget=9)
+    gained = run_tps(run) * speed(best) / speed(9)
+    *_, estimate = explain(("Vanilla", "SpS"), (vanilla(8), run))
+    assert f"a draft budget of γ = {best} instead of 9 would give about {gained:.1f} tokens/s here" in estimate
+    # The best one, and `auto`, which finds it, leave nothing to say.
+    for budget in (best, "auto"):
+        assert "draft budget" not in explain(("Vanilla", "SpS"), (vanilla(8), sps(calibration=COSTS, budget=budget)))[2]
+
+
+def run_tps(trace):
+    return sum(len(each["committed"]) for each in trace["iterations"]) / trace["iterations"][-1]["sync"]
+
+
+def test_duodecodings_own_budget():
+    *_, estimate = explain(("Vanilla", "DuoDecoding"), (vanilla(10), duodecoding(calibration=COSTS, budget=16)))
+    assert re.search(r"a draft budget of γ = \d+ instead of 16 would give about", estimate)
+
+
+def test_on_a_gpu_no_gpu_is_proposed():
+    run = sps(calibration=COSTS, device="NVIDIA H200")
+    assert len(explain(("Vanilla", "SpS"), (vanilla(8, device="NVIDIA H200"), run))) == 2
+
+
+def test_a_method_without_a_draft_model():
+    checked = [node("accepted", "prompt"), node("rejected", "prompt"), node("correction", "target")]
+    tokens = {"ids": [7, 7], "sources": ["prompt", "target"]}
+    found = step(0.11, rows=4, outcome="rejection", tested=2, accepted=1, checked=checked, **tokens)
+    trace = made("prompt_lookup", [step(0.08), found, found])
+    result, spent, estimate = explain(("PLD", "Vanilla"), (trace, vanilla(5)))
+    assert result.startswith("PLD was 1.67 times as fast as Vanilla (16.7 against 10.0 tokens/s)")
+    assert spent == (
+        "Of the 300 ms that PLD took, its target computed for 300 ms; it found something to propose in 2 of 3 "
+        "iterations, and of the 4 tokens proposed, 2 became text; its forwards read 4.0 rows on average and took "
+        "110 ms, one row took 100 ms."
+    )
+    assert numbers(estimate) == [1.67]
+
+
+def test_of_two_that_propose_the_slower_one_is_explained():
+    result, spent, _ = explain(("DuoDecoding", "SpS"), (duodecoding(), sps()))
+    # 1.25 tokens per forward against 1.6, 150 ms against 140 ms.
+    assert result == (
+        "SpS was 1.37 times as fast as DuoDecoding (11.4 against 8.3 tokens/s): DuoDecoding wrote 0.78 times as many "
+        "tokens per target forward as SpS, and an iteration took 1.07 times as long (150 ms against 140 ms)."
+    )
+    assert spent.startswith("Of the 1.20 s that DuoDecoding took") and "one row" not in spent
+
+
+def test_vanilla_on_fewer_cores():
+    names = ("Vanilla", "Vanilla, the target's cores")
+    result, spent = explain(names, (vanilla(5), vanilla(5, 0.15, device=TARGET_CORE)))
+    assert result.startswith(
+        "Vanilla was 1.50 times as fast as Vanilla, the target's cores (10.0 against 6.7 tokens/s)"
+    )
+    assert ": an iteration of Vanilla, the target's cores took 1.50 times as long (150 ms against 100 ms)." in result
+    assert spent.endswith("a forward of one row took 150 ms against 100 ms.")
+
+
+def test_about_equal_and_nothing_written():
+    result, *_ = explain(("Vanilla (first)", "Vanilla (second)"), (vanilla(10, 0.1), vanilla(10, 0.101)))
+    assert result.startswith("Vanilla (first) and Vanilla (second) were about equally fast (10.0 against 9.9 tokens/s)")
+    assert explain(("Vanilla", "SpS"), (vanilla(10), made("speculative", []))) == []
+
+
+@pytest.mark.parametrize("first_is_subject", [True, False])
+def test_the_order_of_the_sides_changes_nothing(first_is_subject):
+    runs = [("SpS", sps(calibration=COSTS)), ("Vanilla", vanilla(8))]
+    names, traces = zip(*runs if first_is_subject else reversed(runs), strict=True)
+    assert explain(names, traces) == explain(("Vanilla", "SpS"), (vanilla(8), sps(calibration=COSTS)))

@@ -1,0 +1,123 @@
+"""A trace as a table, a timeline and a page, and the command that writes them."""
+
+import copy
+import csv
+import io
+import json
+import re
+
+import pytest
+
+from duoviz import runner
+from duoviz.__main__ import main
+from duoviz.decoding.settings import Settings
+from duoviz.trace import exports
+from duoviz.trace.exports import csv_table, perfetto_events
+from tests.conftest import tiny_pair
+
+HOSTILE = ["=cmd|' /C calc'!A0", "a,b;c\nd", '"quoted"', "</script><script>alert(1)</script>", "\u2028", "é", "\ud800"]
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return runner.collect(runner.stream(tiny_pair(noise=0.3), "duodecoding", "hello", Settings(max_new_tokens=40)))
+
+
+@pytest.fixture
+def hostile(trace):
+    changed = copy.deepcopy(trace)
+    for each, text in zip(changed["iterations"], HOSTILE * 40):
+        for entry in (*each["committed"], *each["drafted"], *each["candidates"]):
+            entry["text"] = text
+    return changed
+
+
+@pytest.fixture
+def file(hostile, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "run.duoviz.json"
+    path.write_text(json.dumps(hostile))
+    return path
+
+
+def rows_of(table):
+    return list(csv.DictReader(io.StringIO(table)))
+
+
+def test_the_table_has_a_row_an_iteration_that_adds_up(trace):
+    rows = rows_of(csv_table(trace))
+    assert len(rows) == len(trace["iterations"])
+    assert sum(int(row["new_tokens"]) for row in rows) == 40
+    assert "".join(json.loads(row["text"]) for row in rows) == trace["end"]["text"]
+    for row, each in zip(rows, trace["iterations"], strict=True):
+        assert float(row["target_end"]) == each["target"]["end"] and float(row["sync"]) == each["sync"]
+        assert row["k"] == ("" if each["sequences"] is None else str(each["sequences"]))
+        assert row["outcome"] == each["verdict"]["outcome"]
+        busy = sum(step["end"] - step["start"] for step in each["draft"])
+        assert float(row["draft_busy"]) == pytest.approx(busy, abs=1e-6)
+
+
+def test_the_tables_columns_are_documented(trace):
+    documented = re.findall(r"^([a-z_]+(?:, [a-z_]+)*)(?:\s{2,}|\n {14})", exports.__doc__, re.MULTILINE)
+    assert ", ".join(documented).split(", ") == list(rows_of(csv_table(trace))[0])
+
+
+def test_no_text_breaks_the_table_or_is_a_formula(hostile):
+    table = csv_table(hostile)
+    assert table.count("\n") == 1 + len(hostile["iterations"])
+    texts = [row["text"] for row in rows_of(table)]
+    assert all(text.startswith('"') for text in texts)
+    assert json.loads(texts[1]) == "".join(token["text"] for token in hostile["iterations"][1]["committed"])
+
+
+def test_the_timeline_has_every_forward_and_draft_step(trace):
+    bars = [each for each in perfetto_events(trace) if each["ph"] == "X"]
+    steps = [step for each in trace["iterations"] for step in each["draft"]]
+    assert [each["cat"] for each in bars].count("target") == len(trace["iterations"])
+    assert [each["cat"] for each in bars].count("draft") == len(steps)
+    assert sum(each["dur"] for each in bars if each["cat"] == "draft") == pytest.approx(
+        1e6 * sum(step["end"] - step["start"] for step in steps)
+    )
+
+
+@pytest.mark.parametrize("kind, name", [("csv", "run.csv"), ("perfetto", "run.perfetto.json"), ("html", "run.html")])
+def test_the_command_writes_beside_and_where_it_is_told(file, hostile, tmp_path, capsys, kind, name):
+    assert main(["export", str(file), "--to", kind]) == 0
+    assert capsys.readouterr().out == f"{name}\n"
+    written = (tmp_path / name).read_text(encoding="utf-8")
+    assert main(["export", str(file), "--to", kind, "--out", str(tmp_path / "other")]) == 0
+    assert (tmp_path / "other").read_text(encoding="utf-8") == written
+    if kind == "perfetto":
+        assert len(json.loads(written)) == len(perfetto_events(hostile))
+    elif kind == "csv":
+        assert len(rows_of(written)) == len(hostile["iterations"])
+    else:
+        held = re.search(r'<script type="application/json" id="trace">(.*?)</script>', written, re.DOTALL).group(1)
+        assert "<" not in held and json.loads(held) == hostile
+        assert written.count("<script") == 2 and "http" not in re.sub(
+            r"http://www\.w3\.org/\S+|http-equiv", "", written
+        )
+
+
+@pytest.mark.parametrize(
+    "content, options, sentence",
+    [
+        (None, ["--to", "csv"], "There is no file"),
+        (b"{}", ["--to", "csv"], '"header" is missing'),
+        (b"\xff", ["--to", "html"], "cannot be read"),
+        (b'{"header": {"schema": 9}}', ["--to", "perfetto"], "it needs a newer duoviz"),
+        ("trace", ["--to", "csv", "--out", "run.duoviz.json"], "The trace would be overwritten"),
+        ("trace", ["--to", "csv", "--out", "no/such/folder/x.csv"], "cannot be written"),
+        ("trace", ["--to", "csv", "--out", "."], "cannot be written"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(file, capsys, content, options, sentence):
+    before = file.read_text()
+    if content is None:
+        file.unlink()
+    elif content != "trace":
+        file.write_bytes(content)
+    assert main(["export", "run.duoviz.json", *options]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("duoviz: ") and sentence in told and told.count("\n") == 1
+    assert content != "trace" or file.read_text() == before

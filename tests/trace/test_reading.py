@@ -1,0 +1,94 @@
+"""Trace files are read whole or refused in one sentence."""
+
+import copy
+import json
+
+import pytest
+
+from duoviz import runner
+from duoviz.decoding.settings import Settings
+from duoviz.trace.reading import TraceError, parse_trace, read_trace
+from tests.conftest import tiny_pair
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return runner.collect(runner.stream(tiny_pair(noise=0.3), "duodecoding", "hello", Settings(max_new_tokens=40)))
+
+
+def refusal(text):
+    with pytest.raises(TraceError) as error:
+        parse_trace(text, "x.json")
+    sentence = str(error.value)
+    assert sentence.startswith("x.json ") and sentence.endswith(".") and "\n" not in sentence
+    return sentence
+
+
+def changed(trace, path, value):
+    """The trace as JSON, with one field set."""
+    other = copy.deepcopy(trace)
+    place = other
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return json.dumps(other)
+
+
+def test_what_is_written_is_read(trace, tmp_path):
+    file = tmp_path / "run.duoviz.json"
+    file.write_text(json.dumps(trace, ensure_ascii=False))
+    assert read_trace(file) == trace
+    extended = copy.deepcopy(trace) | {"later": 1}
+    extended["iterations"][0]["target"]["later"] = "x"
+    assert parse_trace(json.dumps(extended), file) == extended
+
+
+@pytest.mark.parametrize(
+    "path, value, told",
+    [
+        (("header", "method"), "magic", "header.method"),
+        (("header", "target"), None, "header.target"),
+        (("header", "prompt"), ["x"], "header.prompt"),
+        (("header", "settings", "max_new_tokens"), True, "header.settings.max_new_tokens"),
+        (("iterations", 1, "target", "start"), "now", "iterations[1].target.start"),
+        (("iterations", 1, "target"), {"start": 2, "end": 1, "rows": 1}, "iterations[1].target.end"),
+        (("iterations", 1, "sync"), -1, "iterations[1].sync"),
+        (("iterations", 2, "sync"), 0, "iterations[2]"),
+        (("iterations", 2, "index"), 7, "iterations[2]"),
+        (("iterations", 1, "sequences"), 2.5, "iterations[1].sequences"),
+        (("iterations", 1, "candidates"), {}, "iterations[1].candidates"),
+        (("iterations", 1, "drafted", 0, "parent"), 5, "iterations[1].drafted[0].parent"),
+        (("iterations", 1, "drafted", 0, "text"), {"toString": 1}, "iterations[1].drafted[0].text"),
+        (("iterations", 1, "drafted", 0, "status"), "<b>", "iterations[1].drafted[0].status"),
+        (("iterations", 1, "committed", 0, "text"), "x" * 30_000, "iterations[1].committed[0].text"),
+        (("iterations", 1, "committed", 0, "gap"), -1, "iterations[1].committed[0].gap"),
+        (("iterations", 2), None, "iterations[2]"),
+        (("end",), "eos", "end"),
+    ],
+)
+def test_a_wrong_field_is_named(trace, path, value, told):
+    assert refusal(changed(trace, path, value)) == f'x.json is not a trace: "{told}" is missing or not as it should be.'
+
+
+def test_what_is_no_trace_is_refused(trace):
+    for text in ("", "[1]", "{", "NaN", '{"header": NaN}', "[" * 100_000, '{"a":' * 100_000, "9" * 10_000):
+        assert "holds no JSON object" in refusal(text)
+    assert '"header" is missing' in refusal("{}")
+    assert "no iterations" in refusal(changed(trace, ("iterations",), []))
+    assert refusal(changed(trace, ("header", "schema"), 2)).endswith("reads schema 1: it needs a newer duoviz.")
+    assert refusal(changed(trace, ("header", "schema"), 0)).endswith("has schema 0, and this duoviz reads schema 1.")
+
+
+def test_files_that_cannot_be_read_are_refused(tmp_path):
+    huge, binary = tmp_path / "huge.json", tmp_path / "binary.json"
+    with huge.open("wb") as file:
+        file.truncate(50_000_001)
+    binary.write_bytes(b"\xff\xfe\x00")
+    for path, sentence in (
+        (tmp_path / "nowhere.json", "There is no file"),
+        (tmp_path, "There is no file"),
+        (huge, "has 51 MB, and a trace may have at most 50 MB"),
+        (binary, "cannot be read"),
+    ):
+        with pytest.raises(TraceError, match=sentence):
+            read_trace(path)

@@ -1,0 +1,286 @@
+"""Lessons become plain data, and each mistake is named with file and line."""
+
+import logging
+
+import pytest
+
+from duoviz.web.lessons.glossary import Finder, Term, read_glossary
+from duoviz.web.lessons.lesson import name_of, read_course, read_lesson, read_traces
+from duoviz.web.lessons.source import LessonError
+from tests.web.lessons.made import LESSON, duo_trace, vanilla_trace, write_lesson, write_traces
+
+TRACES = {"duodecoding": duo_trace(), "vanilla": vanilla_trace()}
+TERMS = [Term(("draft", "drafts", "draft model"), [{"kind": "text", "text": "It guesses."}]), Term(("k",), [])]
+FRONT = LESSON.partition("\n## First page")[0]
+
+
+def read(folder, text, names=frozenset({"a-lesson", "b"})):
+    return read_lesson(write_lesson(folder, text), TRACES, TERMS, names)
+
+
+def page(folder, text, front=FRONT):
+    """The data of one page."""
+    (found,) = read(folder, f"{front}## Page\n{text}")["pages"]
+    return found
+
+
+def words(spans):
+    return "".join(span["text"] for span in spans)
+
+
+def test_a_lesson_as_data(tmp_path):
+    lesson = read(tmp_path, LESSON)
+    (first,) = lesson.pop("pages")
+    assert lesson == {
+        "name": "a-lesson",
+        "title": "A lesson",
+        "summary": "About guesses.",
+        "live": "#tab=live&method=speculative&temperature=0.5&prompt=Why%3F",
+    }
+    assert first == {
+        "title": "First page", "trace": "duodecoding", "at": 3, "missing": None, "parts": [".dv-tree"],
+        "marks": ['.dv-node[data-status="rejected"]'], "look": [{"name": "rejected", "part": ".dv-tree"}],
+        "figure": None, "question": None,
+        "blocks": [{"kind": "paragraph", "spans": [
+            {"kind": "text", "text": "The "}, {"kind": "term", "text": "draft", "to": "draft"},
+            {"kind": "text", "text": " proposed "}, {"kind": "value", "text": "“and”"}, {"kind": "text", "text": "."},
+        ]}],
+    }  # fmt: skip
+
+
+def test_text_is_paragraphs_lists_styles_and_links(tmp_path):
+    text = "\nOne *two* **three** `{k}`\nnext [go](lesson:b/2) [lab](tab:lab) [out](https://x.org/a)\n"
+    text += "\n- a\n- b {tau}\n\n1. c\n"
+    blocks = page(tmp_path, "at: first hit\n" + text)["blocks"]
+    assert [block["kind"] for block in blocks] == ["paragraph", "list", "numbers"]
+    assert [(span["kind"], span["text"], span.get("to")) for span in blocks[0]["spans"] if span["text"].strip()] == [
+        ("text", "One ", None), ("em", "two", None), ("strong", "three", None), ("value", "3", None),
+        ("text", " next ", None), ("link", "go", "#tab=learn&lesson=b&page=2"), ("link", "lab", "#tab=lab"),
+        ("link", "out", "https://x.org/a"),
+    ]  # fmt: skip
+    assert [words(item) for item in blocks[1]["items"]] == ["a", "b 1.20"]
+
+
+def test_markup_stays_text(tmp_path):
+    hostile = "<img src=x onerror=alert(1)> &amp; <b>x</b>"
+    assert words(page(tmp_path, f"\n{hostile}\n")["blocks"][0]["spans"]) == hostile
+
+
+def test_a_term_is_marked_where_it_first_stands_on_a_page(tmp_path):
+    spans = page(tmp_path, "\nA draft model drafts. Kept k, K and a DRAFT; draft-like.\n")["blocks"][0]["spans"]
+    assert [(span["text"], span["to"]) for span in spans if span["kind"] == "term"] == [
+        ("draft model", "draft"),
+        ("k", "k"),
+    ]
+    finder = Finder(TERMS)
+    finder.mark([{"kind": "text", "text": "drafts"}])
+    assert finder.mark([{"kind": "text", "text": "draft"}]) == [{"kind": "text", "text": "draft"}]
+    assert Finder([]).mark([{"kind": "text", "text": "draft"}]) == [{"kind": "text", "text": "draft"}]
+
+
+def test_a_page_without_at_shows_the_end_and_one_may_name_its_own_trace(tmp_path):
+    assert page(tmp_path, "trace: vanilla\n\n{tps} {duodecoding.tps}\n")["at"] == 6
+    assert words(page(tmp_path, "trace: vanilla\n\n{tps} {duodecoding.tps}\n")["blocks"][0]["spans"]) == "50.0 57.7"
+
+
+SAID = "right: r\nwrong: w\n"
+MISSING = {
+    "at: first all accepted\n\nText.\n": "no iteration with “all accepted”",
+    "at: most shared probability\ntrace: vanilla\n\nText.\n": "no iteration with “shared probability”",
+    "at: last\n\n{theta}\n": "no value for “theta”",
+    "trace: vanilla\nfigure: costs\n\nText.\n": "no calibration",
+    "at: last\nhighlight: rejected\n\nText.\n": "no “rejected” in the iteration shown",
+    "at: last\nfigure: threshold\n\nText.\n": "no threshold there",
+    "at: last\nfigure: coupled draws\n\nText.\n": "no place where both models' probabilities are known",
+    f"\nx\n\n### Question: step\nanswer: some accepted\n{SAID}\nGo.\n": "no iteration with “some accepted”",
+    f"\nx\n\n### Question: choose\nanswer: {{fastest}}\n{SAID}\nWho?\n\n- SpS\n- PLD\n": "no answer to choose",
+}
+
+
+@pytest.mark.parametrize("text", MISSING)
+def test_what_the_trace_does_not_hold_leaves_a_sentence(tmp_path, text):
+    found = page(tmp_path, text)
+    assert f"has {MISSING[text]}" in found["missing"]
+    assert (found["blocks"], found["question"], found["at"]) == ([], None, 0)
+
+
+def question(folder, text, before=""):
+    return page(folder, f"at: first rejection\nhighlight: tree\n{before}\n### Question: {text}")["question"]
+
+
+def test_to_choose_with_reasons(tmp_path):
+    asked = question(tmp_path, "choose\n\nWhich?\n\n- [ ] One\n  No,\n  not it.\n- [x] Two *k*\n  Yes: {discarded}.\n")
+    assert [(words(each["spans"]), each["right"], words(each["why"])) for each in asked["options"]] == [
+        ("One", False, "No, not it."),
+        ("Two k", True, "Yes: 2."),
+    ]
+    assert words(asked["blocks"][0]["spans"]) == "Which?"
+
+
+def test_to_choose_by_a_figure_of_the_traces(tmp_path):
+    asked = question(
+        tmp_path, "choose\nanswer: {fastest}\nright: r {fastest}\nwrong: w\n\nWho?\n- Vanilla\n- DuoDecoding\n"
+    )
+    assert [(words(each["spans"]), each["right"], words(each["why"])) for each in asked["options"]] == [
+        ("Vanilla", False, "w"),
+        ("DuoDecoding", True, "r DuoDecoding"),
+    ]
+
+
+def test_to_step_to_click_and_to_drag(tmp_path):
+    asked = question(tmp_path, "step\nanswer: discarded tokens\nright: r\nwrong: w\n\nGo.\n")
+    assert (asked["answer"], words(asked["right"])) == ([1, 2, 3], "r")
+    asked = question(tmp_path, "click\nanswer: discarded\nright: r\nwrong: w\n\nClick.\n")
+    selectors = (asked["answer"], asked["choices"], asked["part"])
+    assert selectors == ('.dv-node[data-status="discarded"]', ".dv-node", ".dv-tree")
+    text = "drag\nanswer: {steps_that_fit(1)}\nwithin: 1\nright: r\nlow: l\nhigh: h\n"
+    asked = question(tmp_path, text + "from: 0\nto: 9\nunit: *steps*\n\nDrag.\n")
+    assert (asked["answer"], asked["within"], asked["slider"]["from"], asked["slider"]["to"]) == (5, 1, 0, 9)
+    asked = question(tmp_path, text + "\nDrag.\n", before="figure: budget\n")
+    assert (asked["answer"], asked["slider"]) == (5, None)
+
+
+Q = "at: first miss\nhighlight: tree\n\nText.\n\n### Question: "
+# The page's text, the line of its mistake (the page begins in line 8), and what is said.
+MISTAKES = [
+    ("at: third hit\n\nx\n", 9, '"third hit" stands for no iteration'),
+    ("at: first rejectoin\n\nx\n", 9, '"first rejectoin" stands for no iteration'),
+    ("color: red\n\nx\n", 9, 'there is no field "color" here; there are: at, trace, highlight, figure.'),
+    ("at: last\nat: last\n\nx\n", 10, 'the field "at" stands twice'),
+    ("at:\n\nx\n", 9, 'the field "at" is empty'),
+    ("Text without an empty line\n", 9, "is not a field"),
+    ("trace: magic\n\nx\n", 9, 'there is no method "magic"; there are: vanilla'),
+    ("trace: rest\n\nx\n", 9, "there is no recorded run of rest yet"),
+    ("highlight: tree, leaf\n\nx\n", 9, '"leaf" cannot be highlighted; what can: numbers'),
+    ("figure: curve\n\nx\n", 9, 'there is no figure "curve"; there are: costs'),
+    ("figure: threshold\n\nx\n", 9, 'the figure "threshold" is of an iteration; give the page an "at".'),
+    ("\nx\ny {magic}\n", 10, "there is no placeholder {magic}"),
+    ("\n{k}\n", 10, "{k} is of an iteration, and the page shows none"),
+    ("\n{rest.tps}\n", 10, "there is no recorded trace of rest"),
+    ("\n{tps\n", 10, "a brace { or } stands alone"),
+    ("\nx\n\n```\ncode\n```\n", 12, "paragraphs and simple lists only"),
+    ("\n> quote\n", 10, "paragraphs and simple lists only"),
+    ("\n- a\n  - b\n", 10, "an item of a list is one paragraph"),
+    ("\n![x](y.png)\n", 10, "pictures and line breaks have no place"),
+    ("\n[x](http://y.z)\n", 10, 'the link "http://y.z" leads nowhere'),
+    ("\n[x](lesson:none)\n", 10, 'the link "lesson:none" leads nowhere'),
+    ("\n[x](tab:none)\n", 10, 'the link "tab:none" leads nowhere'),
+    ("\n### Heading\n", 10, 'the only headings are "## TITLE" and'),
+    ("\n# Heading\n", 10, 'the only headings are "## TITLE" and'),
+    (Q + "guess\n\nx?\n", 14, 'there is no question of the kind "guess"; there are: choose'),
+    (Q + "step\nanswer: hit\n" + SAID + "\nx?\n\n### Question: step\n", 21, "this page has a question already"),
+    (Q + "step\nanswer: hit\n" + SAID, 14, "its text is missing"),
+    (Q + "step\nanswer: first hit\n" + SAID + "\nx?\n", 15, '"first hit" is no condition of an iteration'),
+    (Q + "step\n" + SAID + "\nx?\n", 14, 'the question\'s field "answer" is missing'),
+    (Q + "step\nanswer: hit\nwrong: w\n\nx?\n", 14, 'the question\'s field "right" is missing'),
+    (Q + "click\nanswer: leaf\n" + SAID + "\nx?\n", 15, '"leaf" cannot be clicked here'),
+    (Q + "click\nanswer: draft steps\n" + SAID + "\nx?\n", 15, 'stands in the part "timeline": highlight it'),
+    (Q + "click\nanswer: more likely for the draft\n" + SAID + "\nx?\n", 15, "cannot be clicked here"),
+    (Q + "drag\nanswer: 3\nright: r\nlow: l\nhigh: h\n\nx?\n", 14, 'the question\'s field "from" is missing'),
+    (Q + "drag\nanswer: three\nfrom: 1\nto: 9\nright: r\nlow: l\nhigh: h\n\nx?\n", 15, '"three" is not a number'),
+    ("figure: costs\n\n### Question: drag\nanswer: 3\nto: 9\n\nx?\n", 13, "the figure has its own slider"),
+    (Q + "choose\n\nx?\n\n- [x] One\n  y\n", 14, "needs two answers or more"),
+    (Q + "choose\n\nx?\n\n- [x] One\n  y\n- [ ] Two\n", 20, "under it, indented, why it is right or wrong"),
+    (Q + "choose\n\nx?\n\n- [ ] One\n  y\n- [ ] Two\n  z\n", 14, "no answer is the right one"),
+    (Q + "choose\n\nx?\n\n- [ ] One\n  y\n\nMore text.\n", 21, "after the answers there can only be answers"),
+    (Q + "choose\nanswer: One\nright: r\n\nx?\n\n- One\n- Two\n", 14, 'the question\'s field "wrong" is missing'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text, line, said", MISTAKES)
+def test_a_mistake_on_a_page_is_named_with_file_and_line(tmp_path, text, line, said):
+    folder = tmp_path / "lessons"
+    with pytest.raises(LessonError) as error:
+        page(folder, text)
+    assert str(error.value).startswith(f"lessons/01-a-lesson.md:{line}: ")
+    assert said in str(error.value)
+
+
+def changed(old, new):
+    assert old in LESSON
+    return LESSON.replace(old, new)
+
+
+FRONT_MISTAKES = [
+    ("", 1, 'a lesson begins with a line "---"'),
+    (LESSON.removeprefix("---\n"), 1, 'a lesson begins with a line "---"'),
+    (changed("prompt: Why?\n---\n", "prompt: Why?\n"), 1, "the fields have no end"),
+    (FRONT, 1, "the lesson has no page"),
+    (changed("## First page", "Text.\n\n## First page"), 9, "text before the first page"),
+    (changed("title: A lesson\n", ""), 1, 'the field "title" is missing'),
+    (changed("title: A lesson", "titel: A lesson"), 2, 'there is no field "titel" here; there are: title'),
+    (changed("title: A lesson", "title"), 2, '"title" is not a field'),
+    (changed("trace: duodecoding", "trace: magic"), 4, 'there is no method "magic"'),
+    (changed("live: method=speculative temperature=0.5\n", ""), 5, 'the field "prompt" is for "live"'),
+    (changed("temperature=0.5", "temperature"), 5, '"temperature" is not NAME=VALUE'),
+    (changed("temperature=0.5", "method=rest"), 5, "its name stands twice"),
+    (changed("temperature=0.5", "temperature=9"), 5, "live: temperature must be a number from 0 to 2.0, not 9.0."),
+    (changed("temperature=0.5", "temperature=warm"), 5, "live: temperature must be a number, not 'warm'."),
+    (changed("temperature=0.5", "budget=much"), 5, "live: budget must be a whole number or 'auto', not 'much'."),
+    (changed("temperature=0.5", "magic=1"), 5, "live: There is no setting 'magic'."),
+    (changed("method=speculative", "method=magic"), 5, "live: There is no method named 'magic'"),
+]
+
+
+@pytest.mark.parametrize("text, line, said", FRONT_MISTAKES)
+def test_a_mistake_in_the_front_is_named_with_file_and_line(tmp_path, text, line, said):
+    with pytest.raises(LessonError) as error:
+        read(tmp_path / "lessons", text)
+    assert str(error.value).startswith(f"lessons/01-a-lesson.md:{line}: ")
+    assert said in str(error.value)
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    file = write_lesson(tmp_path)
+    file.write_bytes(LESSON.encode() + b"\xff")
+    with pytest.raises(LessonError, match="01-a-lesson.md:14: this is not UTF-8 text"):
+        read_lesson(file, TRACES, TERMS, set())
+
+
+def test_a_course_leaves_out_what_is_wrong_and_says_so(tmp_path, caplog):
+    lessons, traces = tmp_path / "lessons", write_traces(tmp_path / "traces", *TRACES.values())
+    write_lesson(lessons, name="02-second.md")
+    write_lesson(lessons, name="01-first.md")
+    write_lesson(lessons, LESSON.replace("{rejected_token}", "{magic}"), name="03-third.md")
+    write_lesson(lessons, "# Not a lesson", name="README.md")
+    write_lesson(lessons, "## draft, drafts\nIt guesses.\n", name="glossary.md")
+    with caplog.at_level(logging.WARNING):
+        course = read_course(lessons, traces)
+    assert [lesson["name"] for lesson in course.lessons] == ["first", "second"]
+    assert course.glossary == [{"name": "draft", "spans": [{"kind": "text", "text": "It guesses."}]}]
+    (mistake,) = course.mistakes
+    assert mistake.startswith("lessons/03-third.md:13: there is no placeholder {magic}")
+    assert mistake in caplog.text
+
+
+def test_a_broken_glossary_or_trace_leaves_the_rest(tmp_path):
+    lessons, traces = tmp_path / "lessons", write_traces(tmp_path / "traces", *TRACES.values())
+    write_lesson(lessons)
+    write_lesson(lessons, "## draft\n", name="glossary.md")
+    course = read_course(lessons, traces)
+    assert len(course.lessons) == 1 and not course.glossary
+    assert course.mistakes == ['lessons/glossary.md:1: the term "draft" needs one paragraph that says what it means.']
+    (traces / "vanilla.duoviz.json").write_text("{}")
+    course = read_course(lessons, traces)
+    assert len(course.lessons) == 1 and "vanilla.duoviz.json is not a trace" in course.mistakes[0]
+
+
+def test_without_recordings_each_lesson_says_what_it_needs(tmp_path):
+    write_lesson(tmp_path / "lessons")
+    (mistake,) = read_course(tmp_path / "lessons", tmp_path).mistakes
+    assert mistake.startswith("lessons/01-a-lesson.md:4: there is no recorded run of duodecoding yet")
+
+
+@pytest.mark.parametrize(
+    "text, line",
+    [("## an\nx\n\n## AN\ny\n", 4), ("## a,\nx\n", 1), ("## a\nx\n\ny\n", 1), ("## a\n- x\n", 1)],
+)
+def test_a_mistake_in_the_glossary_is_named(tmp_path, text, line):
+    with pytest.raises(LessonError, match=f"glossary.md:{line}: "):
+        read_glossary(write_lesson(tmp_path, text, name="glossary.md"))
+
+
+def test_names_and_traces_by_their_files(tmp_path):
+    assert [name_of(tmp_path / name) for name in ("03-a-b.md", "a-b.md", "07.md")] == ["a-b", "a-b", "07"]
+    write_traces(tmp_path, *TRACES.values())
+    assert list(read_traces(tmp_path, [])) == ["vanilla", "duodecoding"]

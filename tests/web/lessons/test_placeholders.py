@@ -1,0 +1,122 @@
+"""Each figure in a text is read from the trace."""
+
+import pytest
+
+from duoviz.web.lessons.placeholders import NAMES, Facts, NotInTrace, UnknownPlaceholder, value
+from tests.web.lessons.made import duo_trace, trace, vanilla_trace
+
+TRACES = {"duodecoding": duo_trace(), "vanilla": vanilla_trace("The sky was blue wide .".split())}
+
+
+def facts(at=None, method="duodecoding", traces=TRACES):
+    return Facts(traces, method, None if at is None else traces[method]["iterations"][at])
+
+
+def test_of_the_run():
+    found = {name: value(name, facts()) for name in ("tps", "tau", "new_tokens", "target_forwards", "wall", "ttft")}
+    # 6 tokens in 4 · 20 ms + 24 ms; the first one came after 20 ms.
+    assert found == {
+        "tps": "57.7",
+        "tau": "1.20",
+        "new_tokens": "6",
+        "target_forwards": "5",
+        "wall": "104 ms",
+        "ttft": "20 ms",
+    }
+    assert value("acceptance", facts()) == "60 %"
+    assert value("method", facts()) == "DuoDecoding"
+    assert value("target_device", facts()) == "core 1"
+    assert value("prompt", facts()) == "Why?"
+
+
+def test_of_the_iteration_shown():
+    names = ("iteration", "k", "gamma", "theta", "first_p", "second_p", "draft_steps", "committed", "rejected_token")
+    assert [value(name, facts(1)) for name in names] == ["1", "2", "5", "0.250", "0.500", "0.500", "4", "2", "“is”"]
+    names = ("own_token", "discarded", "kept", "taken", "target_time", "draft_time", "draft_idle_time", "pending")
+    assert [value(name, facts(2)) for name in names[1:]] == ["3", "1", "2", "20 ms", "20 ms", "0.0 ms", "0"]
+    assert value("own_token", facts(3)) == "“wide”"
+    assert value("target_time", facts(3)) == "24 ms"
+
+
+def test_of_the_calibration():
+    names = ("T_target(1)", "T_target(6)", "T_draft(1)", "target_ratio(8)", "draft_ratio(8)")
+    assert [value(name, facts()) for name in names] == ["20 ms", "28 ms", "4.0 ms", "1.5", "2.0"]
+    # 12 tokens take 40 ms, twice as long as one; 5 steps of 4 ms fit beside one token.
+    assert value("rows_within(2)", facts()) == "12"
+    assert value("steps_that_fit(1)", facts()) == "5"
+
+
+def test_of_all_runs():
+    other = {**TRACES, "vanilla": vanilla_trace("The sky is blue wide .".split())}
+    assert [value(name, facts()) for name in ("phi", "fastest", "other_runs", "same_text")] == [
+        "1.15",
+        "DuoDecoding",
+        "1",
+        "1",
+    ]
+    assert value("same_text", facts(traces=other)) == "0"
+    assert value("against_vanilla", facts()) == "15 % faster than"
+    assert value("vanilla.tps", facts()) == "50.0"
+    slow = {**TRACES, "vanilla": vanilla_trace("a b c d e f".split())}
+    slow["vanilla"]["iterations"][-1]["sync"] = 0.06
+    assert value("against_vanilla", facts(traces=slow)) == "42 % slower than"
+    slow["vanilla"]["iterations"][-1]["sync"] = 0.105
+    assert value("against_vanilla", facts(traces=slow)) == "about as fast as"
+
+
+def test_a_run_on_another_prompt_is_not_compared():
+    alone = {**TRACES, "vanilla": trace("vanilla", vanilla_trace()["iterations"], prompt="Where?")}
+    with pytest.raises(NotInTrace, match="run of Vanilla on the same prompt"):
+        value("phi", facts(traces=alone))
+    with pytest.raises(NotInTrace, match="run of Vanilla beside it"):
+        value("fastest", facts(traces={"duodecoding": TRACES["duodecoding"]}))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "magic",
+        "TPS",
+        "",
+        "a b",
+        "vanilla.magic",
+        "nobody.tps",
+        "T_target",
+        "T_target()",
+        "T_target(0)",
+        "T_target(33)",
+        "tps(1)",
+    ],
+)
+def test_others_are_unknown(name):
+    with pytest.raises(UnknownPlaceholder):
+        value(name, facts(1))
+
+
+def test_an_iteration_s_figure_needs_an_iteration():
+    with pytest.raises(UnknownPlaceholder, match="give it an `at`"):
+        value("k", facts())
+    with pytest.raises(UnknownPlaceholder, match="of another method"):
+        value("vanilla.k", facts(1))
+
+
+def test_what_the_trace_does_not_hold_is_said():
+    for name, at in (("theta", 4), ("rejected_token", 4), ("k", 4)):
+        with pytest.raises(NotInTrace, match=f"value for “{name}”"):
+            value(name, facts(at))
+    with pytest.raises(NotInTrace, match="calibration"):
+        value("T_target(8)", facts(method="vanilla"))
+
+
+def test_every_name_gives_a_text_or_says_why_not():
+    for name in NAMES:
+        called = (
+            f"{name}(1)"
+            if name in ("T_target", "T_draft", "rows_within", "steps_that_fit") or name.endswith("_ratio")
+            else name
+        )
+        for at in range(5):
+            try:
+                assert isinstance(value(called, facts(at)), str)
+            except NotInTrace:
+                continue

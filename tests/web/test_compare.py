@@ -1,0 +1,201 @@
+"""The Compare tab: what it asks of the hardware, and what comes of it."""
+
+import json
+
+import pytest
+
+from duoviz import runner
+from duoviz.decoding import METHODS
+from duoviz.decoding.draft_worker import DraftDied
+from duoviz.decoding.settings import Settings, SettingsError
+from duoviz.web.jobs import Comparison
+from duoviz.web.limits import Limits
+from duoviz.web.pages.compare import asked, lanes_of
+from tests.conftest import tiny_pair
+from tests.web.conftest import events_of, start, wait_until
+from tests.web.test_live import SENT, functions, visitor
+
+OWN = ("acceptance", "sequences", "budget", "draft_mode", "cores")
+SHORT = Settings(max_new_tokens=12)
+
+
+def sent(**changes):
+    common = {name: value for name, value in SENT.items() if name not in OWN}
+    sides = {f"{side}_{name}": SENT[name] for side in ("first", "second") for name in OWN}
+    about = {"prompt": "hello", "pair": "embedded", "raw": False, "repeats": 1.0, "like_for_like": False}
+    methods = {"first_method": "vanilla", "second_method": "duodecoding"}
+    return about | common | sides | methods | changes
+
+
+def comparison(first="vanilla", second="duodecoding", *, settings=SHORT, repeats=1, like_for_like=False, **about):
+    lanes = lanes_of(settings, settings, (first, second), like_for_like=like_for_like)
+    return Comparison(**{"pair": "embedded", "prompt": "hello", "raw": False} | about, repeats=repeats, lanes=lanes)
+
+
+def run(hardware, job):
+    hardware.start(job)
+    return events_of(hardware, job)
+
+
+def lane_events(events, name):
+    return [event["event"] for event in events if event["type"] == "lane" and event["lane"] == name]
+
+
+def test_both_sides_share_some_settings_and_have_others_of_their_own():
+    job = asked(
+        Limits(), sent(temperature=0.7, seed=3.0, second_sequences="2", first_cores="target", second_budget="5")
+    )
+    first, second, all_cores = job.lanes
+    assert (first.name, second.name) == ("Vanilla, the target's cores", "DuoDecoding")
+    assert (first.settings.cores, second.settings.sequences, second.settings.budget) == ("target", 2, 5)
+    assert first.settings.seed == second.settings.seed == all_cores.settings.seed == 3
+    assert (all_cores.method, all_cores.settings.cores) == ("vanilla", "all") and job.repeats == 1
+    with pytest.raises(SettingsError, match="budget must be a whole number or 'auto', not 'much'"):
+        asked(Limits(), sent(second_budget="much"))
+
+
+def test_the_baselines_are_run_unless_a_side_is_one():
+    def names(*methods, like_for_like, cores="all"):
+        first = Settings(cores=cores)
+        return [lane.name for lane in lanes_of(first, Settings(), methods, like_for_like=like_for_like)]
+
+    assert names("vanilla", "duodecoding", like_for_like=False) == ["Vanilla", "DuoDecoding"]
+    both = ["Vanilla", "DuoDecoding", "Vanilla, the target's cores"]
+    assert names("vanilla", "duodecoding", like_for_like=True) == both
+    assert names("speculative", "rest", like_for_like=False) == ["SpS", "REST", "Vanilla"]
+    assert len(names("speculative", "rest", like_for_like=True)) == 4
+    assert names("vanilla", "lookahead", like_for_like=True, cores="target")[2:] == ["Vanilla"]
+    assert names("rest", "rest", like_for_like=False) == ["REST (first)", "REST (second)", "Vanilla"]
+
+
+def test_each_side_streams_alone_and_the_end_says_what_it_came_to(hardware):
+    job = comparison(repeats=3, like_for_like=True)
+    events = run(hardware, job)
+    order = [
+        (event["lane"], event["repeat"])
+        for event in events
+        if event["type"] == "lane" and event["event"]["type"] == "header"
+    ]
+    names = [lane.name for lane in job.lanes]
+    assert order == [(name, repeat) for repeat in range(3) for name in (names if repeat % 2 == 0 else names[::-1])]
+    for name in names:
+        kinds = [event["type"] for event in lane_events(events, name)]
+        assert kinds.count("end") == 3 and kinds[-1] == "end"
+    told = [event["text"] for event in events if event["type"] == "status" and event["text"].startswith("Warming")]
+    assert told == [f"Warming up: {name}." for name in reversed(names)]
+    result = events[-1]["result"]
+    assert events[-1]["type"] == "end" and result == job.summary and json.loads(json.dumps(result)) == result
+    first, second, _ = result["lanes"]
+    assert result["verdict"]["verdict"] == "equal" and result["verdict"]["tokens"] == 12
+    assert first["summary"]["token_ids"] == second["summary"]["token_ids"] and first["figures"]["phi"] == 1
+    assert second["figures"]["runs"] == 3 and second["figures"]["tps_lowest"] <= second["figures"]["tps"]
+    assert result["baselines"]["all"]["lane"] == "Vanilla" and result["baselines"]["target"]["lane"] == names[2]
+    assert len(result["sentences"]) >= 2
+
+
+def test_without_the_like_for_like_baseline_its_figure_is_missing(hardware):
+    result = run(hardware, comparison("speculative", "duodecoding"))[-1]["result"]
+    assert result["baselines"]["target"] is None and result["baselines"]["all"]["lane"] == "Vanilla"
+    for lane in result["lanes"]:
+        assert lane["figures"]["phi_same_cores"] is None and lane["figures"]["phi"] > 0
+
+
+def test_a_side_that_fails_says_so_and_the_other_stays(hardware, monkeypatch):
+    def dies(pair, prompt_ids, settings):
+        runs = METHODS["vanilla"](pair, prompt_ids, settings)
+        for _ in range(3):
+            yield next(runs)
+        raise DraftDied("The draft process died.")
+
+    monkeypatch.setitem(METHODS, "duodecoding", dies)
+    job = comparison(repeats=2)
+    events = run(hardware, job)
+    first, second = events[-1]["result"]["lanes"]
+    assert first["error"] is None and first["figures"]["runs"] == 2
+    assert second["error"] == "The draft process died." and second["figures"] is None
+    # It died in its warm-up, and did not run again.
+    assert [event["type"] for event in lane_events(events, "DuoDecoding")] == ["error"]
+
+    def dies_later(pair, prompt_ids, settings):
+        warms_up = settings.max_new_tokens <= runner.WARMUP_TOKENS
+        yield from (METHODS["vanilla"] if warms_up else dies)(pair, prompt_ids, settings)
+
+    monkeypatch.setitem(METHODS, "duodecoding", dies_later)
+    events = run(hardware, comparison(settings=Settings(max_new_tokens=20), repeats=2))
+    first, second = events[-1]["result"]["lanes"]
+    assert second["error"] == "The draft process died." and second["figures"]["tokens"] == 3
+    assert events[-1]["result"]["verdict"] == events[-1]["result"]["verdict"] | {"verdict": "equal", "tokens": 3}
+    assert lane_events(events, "DuoDecoding")[-1]["end"]["stopped"] == "error"
+
+
+def test_where_no_side_can_run_the_comparison_fails_with_the_sentence(hardware):
+    job = comparison(prompt="x" * 300)
+    events = run(hardware, job)
+    assert "too long" in events[-1]["message"] and events[-1]["type"] == "error" and job.summary is None
+    assert "too long" in job.error
+
+
+def test_stopping_keeps_what_was_written_and_runs_no_more(hardware):
+    job = comparison(settings=Settings(max_new_tokens=200))
+    hardware.start(job)
+    events = []
+    for batch in hardware.batches(job):
+        events += batch
+        if len(lane_events(events, "Vanilla")) >= 4:
+            job.stop.set()
+    *_, end = lane_events(events, "Vanilla")
+    assert end["end"]["stopped"] == "stopped" and not lane_events(events, "DuoDecoding")
+    first, second = events[-1]["result"]["lanes"]
+    assert 3 <= first["figures"]["tokens"] < 200 and second["figures"] is None
+    assert events[-1]["result"]["verdict"] is None and events[-1]["result"]["sentences"] == []
+
+
+def test_a_comparison_has_one_place_in_the_line_and_one_time(make_hardware, endless):
+    hardware = make_hardware(lambda name, progress: tiny_pair(context=8192), run_seconds=0.6)
+    first = start(hardware, method=endless)
+    job = comparison(settings=Settings(max_new_tokens=4000))
+    hardware.start(job)
+    assert hardware.before(job) == 1 and len(hardware.line) == 2
+    first.stop.set()
+    events = events_of(hardware, job)
+    end = [event["event"]["end"] for event in events if event["type"] == "lane" and event["event"]["type"] == "end"][-1]
+    assert end["stopped"] == "time" and end["message"] == "Stopped: a run may take 0.6 seconds here."
+    assert 0 < events[-1]["result"]["lanes"][0]["figures"]["tokens"] < 4000
+
+
+def test_a_closed_page_frees_the_place(hardware, endless):
+    page = functions(hardware)
+    stream = page["race"](visitor("ann"), **sent(first_method=endless))
+    next(stream)
+    assert len(hardware.line) == 1
+    stream.close()
+    wait_until(lambda: not hardware.line)
+    assert events_of(hardware, start(hardware))[-1]["type"] == "end"
+
+
+def test_each_stop_button_ends_its_own_tabs_job(hardware, endless):
+    page = functions(hardware)
+    race = page["race"](visitor("ann"), **sent(first_method=endless))
+    next(race)
+    (job,) = hardware.line
+    page["stop"](visitor("ann")), page["stop_race"](visitor("ben"))
+    assert not job.stop.is_set()
+    page["stop_race"](visitor("ann"))
+    assert job.stop.is_set()
+    race.close()
+
+
+def test_the_page_and_the_endpoint_tell_mistakes_and_results(hardware):
+    page = functions(hardware)
+    (value,) = page["race"](visitor("ann"), **sent(repeats=0))
+    (event,) = json.loads(value)["events"]
+    assert event == {"type": "error", "message": "repeats must be a whole number from 1 to 10, not 0."}
+    (value,) = page["race"](visitor("ann"), **sent(prompt=" "))
+    assert "The prompt is empty" in json.loads(value)["events"][0]["message"]
+    with pytest.raises(Exception, match="no method named 'magic'"):
+        list(page["compare"](**sent(second_method="magic")))
+    *progress, result = page["compare"](**sent())
+    assert progress[-1]["texts"] == {lane["name"]: lane["summary"]["text"] for lane in result["lanes"]}
+    assert {"lanes", "baselines", "verdict", "sentences"} <= set(result)
+    values = list(page["race_like_for_like"](visitor("ann"), **sent()))
+    assert len(json.loads(values[-1])["events"][-1]["result"]["lanes"]) == 3

@@ -1,0 +1,92 @@
+"""The Lab's job on the hardware, and what the tab is sent."""
+
+import json
+
+import pytest
+
+from duoviz.lab.plan import make_plan
+from duoviz.lab.results import load, zipped
+from duoviz.lab.rows import key
+from duoviz.lab.tasks import LabError
+from duoviz.web import lab_run
+from duoviz.web.lab_run import LabRun, available, folder_named
+from duoviz.web.pages.lab import PARTS, take_in
+from tests.lab.conftest import QUESTIONS
+from tests.web.conftest import events_of, start
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(lab_run, "RECORDED", tmp_path / "recorded")
+    (tmp_path / "recorded").mkdir()
+
+
+@pytest.fixture
+def questions(tmp_path):
+    file = tmp_path / "question.jsonl"
+    file.write_text("".join(json.dumps(question) + "\n" for question in QUESTIONS))
+    return file
+
+
+def lab_run_of(file, name="mine", **options):
+    plan = make_plan(quick=True, file=file, methods=["speculative"], max_new_tokens=8, **options)
+    return LabRun(pair="embedded", plan=plan, path=folder_named(name))
+
+
+def test_a_run_is_shown_as_it_goes_and_has_a_report_at_its_end(hardware, questions, monkeypatch):
+    monkeypatch.setattr(lab_run, "LOOK_EVERY", 0)
+    job = lab_run_of(questions)
+    hardware.start(job)
+    events = events_of(hardware, job)
+    progress = [event["progress"] for event in events if event["type"] == "progress"]
+    looks = [len(event["results"].rows) for event in events if event["type"] == "results"]
+    assert looks == sorted(looks) and looks[0] == 0 and looks[-1] == 18 and len(set(looks)) > 10
+    assert progress[-1].done == progress[-1].total == 24
+    assert events[-1] == {"type": "end", "stopped": False}
+    assert (job.path / "report.html").is_file() and list(available(recorded_only=False)) == ["mine"]
+    shown = {part.name for event in events if event["type"] == "results" for part in event["sections"]}
+    assert shown <= set(PARTS) and "table-1" in shown
+
+
+def test_a_visitor_who_leaves_loses_no_answer_and_the_next_one_gets_the_place(hardware, questions):
+    job = lab_run_of(questions, repeats=5)
+    hardware.start(job)
+    stream = hardware.batches(job)
+    while not any(event["type"] == "progress" and event["progress"].done > 3 for event in next(stream)):
+        pass
+    # The tab is closed.
+    stream.close()
+    assert events_of(hardware, start(hardware))[-1]["type"] == "end"
+    kept = load(job.path)
+    assert 3 < len(kept.rows) < 90 and (job.path / "report.html").is_file()
+    again = lab_run_of(questions, repeats=1)
+    hardware.start(again)
+    events_of(hardware, again)
+    rows = load(job.path).rows
+    assert all(row in rows for row in kept.rows) and len({key(row) for row in rows}) == len(rows) >= 18
+
+
+def test_mistakes_reach_the_visitor_in_a_sentence(hardware, questions):
+    hardware.start(first := lab_run_of(questions))
+    events_of(hardware, first)
+    plan = make_plan(file=questions, methods=["vanilla"], max_new_tokens=9)
+    hardware.start(other := LabRun(pair="embedded", plan=plan, path=first.path))
+    assert events_of(hardware, other)[-1] == {"type": "error", "message": other.error}
+    assert "another max new tokens" in other.error
+    for name in ("", "../up", "a/b", ".hidden", "x" * 61):
+        with pytest.raises(LabError, match="A name has letters"):
+            folder_named(name)
+
+
+def test_a_loaded_zip_is_kept_under_a_name_of_its_own(hardware, questions, tmp_path):
+    hardware.start(job := lab_run_of(questions))
+    events_of(hardware, job)
+    file = tmp_path / "mine.zip"
+    file.write_bytes(zipped(job.path))
+    update, told = take_in(str(file), ["other"])
+    assert update["value"] == ["other", "mine 2"] and told == ""
+    assert set(available(recorded_only=False)) == {"mine", "mine 2"} and available(recorded_only=True) == {}
+    assert load(available(recorded_only=False)["mine 2"]).rows == load(job.path).rows
+    file.write_bytes(b"nothing")
+    assert "holds no results" in take_in(str(file), [])[1]

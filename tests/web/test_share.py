@@ -1,0 +1,57 @@
+"""What the tabs share, and the script that shares it."""
+
+import re
+from dataclasses import fields
+
+from duoviz.decoding.settings import Settings
+from duoviz.web import script
+from duoviz.web.app import build_app
+from duoviz.web.share import BORROWED, FOLDER, MODULES, ShareBar
+from tests.web.test_visualizer import DEFINITION
+
+
+def site(hardware):
+    (bar,) = [block for block in build_app(hardware).blocks.values() if isinstance(block, ShareBar)]
+    return bar.props["site"]
+
+
+def test_all_that_a_run_depends_on_is_in_its_link(hardware):
+    live = site(hardware)["pages"]["live"]
+    # The offset is the Lab's alone.
+    own = {each.name: each.default for each in fields(Settings) if each.name != "budget_offset"}
+    assert set(live["fields"]) == {"prompt", "method", "pair", "raw", *own}
+    defaults = {name: field["default"] for name, field in live["fields"].items()}
+    assert defaults.items() >= (own | {"max_new_tokens": 128}).items()
+    assert live["visualizer"] == "visualizer" and live["start"] == "generate"
+
+
+def test_on_a_space_a_link_names_no_other_models_and_leads_to_its_own_address(make_hardware, monkeypatch):
+    monkeypatch.setenv("SPACE_HOST", "someone-duoviz.hf.space")
+    space = site(make_hardware(on_space=True))
+    assert space["host"] == "someone-duoviz.hf.space"
+    assert space["pages"]["live"]["fields"]["pair"]["kind"] == "choice"
+    assert site(make_hardware())["pages"]["live"]["fields"]["pair"]["kind"] == "text"
+
+
+def test_every_tab_has_a_link(hardware):
+    tabs = [each["props"] for each in build_app(hardware).config["components"] if each["type"] == "tabitem"]
+    assert list(site(hardware)["pages"]) == [tab["id"] for tab in tabs]
+    assert all(tab["elem_id"] == f"tab-{tab['id']}" for tab in tabs)
+
+
+def test_the_modules_fit_together():
+    files = [script.FOLDER / f"{name}.js" for name in BORROWED] + [FOLDER / f"{name}.js" for name in MODULES]
+    assert sorted(MODULES) == sorted(path.stem for path in FOLDER.glob("*.js"))
+    exported, defined = set(), []
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        imports = re.findall(r'^import \{ (.+) \} from "[\w./]+";$', text, re.MULTILINE)
+        assert len(imports) == len(re.findall(r"^\s*import\b", text, re.MULTILINE))
+        for name in ", ".join(imports).split(", ") if imports else []:
+            assert name in exported, f"{file.name} imports {name}, which no module before it exports"
+            assert len(re.findall(rf"\b{name}\b", text)) > 1, f"{file.name} imports {name} and does not use it"
+        found = DEFINITION.findall(text)
+        exported |= {name for export, name in found if export}
+        defined += [name for _, name in found]
+        assert text.count("\n") < 250
+    assert len(defined) == len(set(defined))
