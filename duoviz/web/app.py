@@ -20,8 +20,9 @@ This is *DuoDecoding*, run for real: nothing on this page is simulated.
 """
 
 NO_GPU = (
-    "This machine has no GPU, so both models share its processor. On two cores we measured SpS, which lends all of them "
-    "to each model in turn, as the fastest method; DuoDecoding is made for a target on a GPU. Race them in *Compare*."
+    "This machine has no GPU, so both models share its processor. On two cores we measured SpS, which lends all of "
+    "them to each model in turn, as the fastest method; DuoDecoding is made for a target on a GPU. "
+    "Race them in *Compare*."
 )
 ONE_CORE = "This machine gives the demo one processor core: target and draft take turns on it, so nothing can overlap."
 

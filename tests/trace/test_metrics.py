@@ -24,7 +24,9 @@ def iteration(start, end, draft, sync, checked, drafted, outcome, tested, accept
 TRACE = {
     "header": {"target": {"device": "core 1"}, "draft": {"device": "core 0"}, "can_overlap": True},
     "iterations": [
-        iteration(0.0, 1.0, [(0.5, 1.5)], 2.0, [], [node("accepted"), node("pending"), node("pending")], "hit", 1, 1, ["draft"]),
+        iteration(
+            0.0, 1.0, [(0.5, 1.5)], 2.0, [], [node("accepted"), node("pending"), node("pending")], "hit", 1, 1, ["draft"]
+        ),
         iteration(
             2.0, 3.0, [(2.0, 3.5)], 4.0,
             [node("accepted"), node("rejected"), node("correction", "target")],
