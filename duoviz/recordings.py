@@ -28,7 +28,10 @@ python -m duoviz record --out assets/traces
 ```
 
 """
-HEADINGS = ("file", "tokens", "target forwards", "tokens/s", "first token, s", "τ", "acceptance", "overlap")
+HEADINGS = (
+    "file", "recorded", "target on", "draft on",
+    "tokens", "target forwards", "tokens/s", "first token, s", "τ", "acceptance", "overlap",
+)  # fmt: skip
 
 
 def record(
@@ -60,33 +63,34 @@ def write(traces: dict[str, dict], folder: Path) -> None:
 
 def readme(traces: dict[str, dict]) -> str:
     """What, where and when, and the figures, all from the traces."""
-    headers = {method: trace["header"] for method, trace in traces.items()}
-    first = next(iter(headers.values()))
-    settings = first["settings"]
-    versions = ", ".join(f"{name} {version}" for name, version in first["versions"].items())
+    header = traces["duodecoding"]["header"]
+    settings = header["settings"]
+    versions = ", ".join(f"{name} {version}" for name, version in header["versions"].items())
     lines = [
-        f"- Prompt: {json.dumps(first['prompt'], ensure_ascii=False)}",
+        f"- Prompt: {json.dumps(header['prompt'], ensure_ascii=False)}",
         f"- Settings: at most {settings['max_new_tokens']} new tokens, temperature {settings['temperature']:g}, "
         f"seed {settings['seed']}",
-        f"- Target: {first['target']['name']}, {first['target']['precision']}",
-        *(f"- Draft of {name}: {draft_words(each)}" for name, each in headers.items() if each["draft"]),
-        *(f"- Target of {name} on {each['target']['device']}, {each['date']}" for name, each in headers.items()),
+        *(
+            f"- {side.capitalize()}: {header[side]['name']}, {header[side]['precision']}"
+            for side in ("target", "draft")
+        ),
         f"- Versions: {versions}",
     ]
-    table = [HEADINGS, ["---"] * len(HEADINGS), *(figures(method, trace) for method, trace in traces.items())]
-    return ABOUT + "\n".join(lines) + "\n\n" + "\n".join(f"| {' | '.join(row)} |" for row in table) + "\n"
+    table = [HEADINGS, ["---"] * len(HEADINGS), *(row(method, trace) for method, trace in traces.items())]
+    return ABOUT + "\n".join(lines) + "\n\n" + "\n".join(f"| {' | '.join(cells)} |" for cells in table) + "\n"
 
 
-def draft_words(header: dict) -> str:
-    draft = header["draft"]
-    return f"{draft['name']}, {draft['precision']}, on {draft['device']}"
-
-
-def figures(method: str, trace: dict) -> list[str]:
-    """One row of the table."""
-    found = metrics(trace)
-    shown = {
-        name: "" if found[name] is None else f"{found[name]:.2f}" for name in ("ttft", "tau", "acceptance", "overlap")
-    }
-    counts = [str(found[name]) for name in ("new_tokens", "target_forwards")]
-    return [f"`{method}{ENDING}`", *counts, f"{found['tps']:.1f}", *shown.values()]
+def row(method: str, trace: dict) -> list[str]:
+    """A trace's cells in the table."""
+    header, found = trace["header"], metrics(trace)
+    shares = [found[name] for name in ("ttft", "tau", "acceptance", "overlap")]
+    return [
+        f"`{method}{ENDING}`",
+        header["date"],
+        header["target"]["device"],
+        header["draft"]["device"] if header["draft"] else "",
+        str(found["new_tokens"]),
+        str(found["target_forwards"]),
+        f"{found['tps']:.1f}",
+        *("" if share is None else f"{share:.2f}" for share in shares),
+    ]

@@ -121,7 +121,14 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, tmp_path, mo
         says(page, "A name has letters, digits")
         page.set_viewport_size({"width": 390, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        assert not page.errors
+    # The report stands on its own, and its figures are saved as pictures.
+    page.goto((tmp_path / "cache" / "lab" / "mine" / "report.html").as_uri())
+    for kind, begin in (("svg", b"<svg"), ("png", b"\x89PNG")):
+        with page.expect_download() as download:
+            page.locator(f'[data-save="figure-5"][data-format="{kind}"]').click()
+        assert download.value.path().read_bytes().startswith(begin)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert not page.errors
     # A Space shows what was recorded and runs nothing.
     shutil.make_archive(str(tmp_path / "recorded" / "then"), "zip", tmp_path / "cache" / "lab", "mine")
     with app(on_space=True) as url:

@@ -22,6 +22,7 @@ def test_axe_finds_nothing_serious(page, methods_page, scheme):
         show(page, methods_page, method)
         assert page.evaluate("document.body.classList.contains('dark')") == (scheme == "dark")
         page.keyboard.press("Home")
+        expect(page.locator(".dv")).to_have_attribute("data-shown", "0")
         page.locator(".dv-tree-box").press("s")
         expect(page.locator(".dv-pointed")).to_have_count(1)
         assert not serious(Axe().run(page, context=".dv"))
@@ -61,6 +62,7 @@ def test_everything_is_reached_by_tab_and_shows_its_focus(page, methods_page):
 def test_what_a_pointer_shows_keys_show_too(page, methods_page, traces):
     show(page, methods_page, "duodecoding")
     page.keyboard.press("Home")
+    expect(page.locator(".dv")).to_have_attribute("data-shown", "0")
     first = traces["duodecoding"]["iterations"][0]
     facts, box = page.locator(".dv-facts"), page.locator(".dv-tree-box")
     expect(facts).to_contain_text("press W and S in the tree")
