@@ -1,6 +1,5 @@
-"""The Lab's tab in a real browser: a run that is stopped and goes on, what it shows, saving, loading, a Space."""
+"""The Lab's tab in a real browser: a run that is stopped and goes on, what it shows, saving, loading."""
 
-import shutil
 import time
 from contextlib import contextmanager
 
@@ -20,9 +19,9 @@ PATIENCE = 60_000
 
 
 @contextmanager
-def app(**limits):
+def app():
     """The URL of the page on a tiny pair."""
-    hardware = session.Hardware(Limits(**limits))
+    hardware = session.Hardware(Limits())
     demo = build_app(hardware)
     _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
     try:
@@ -129,12 +128,3 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, tmp_path, mo
         assert download.value.path().read_bytes().startswith(begin)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert not page.errors
-    # A Space shows what was recorded and runs nothing.
-    shutil.make_archive(str(tmp_path / "recorded" / "then"), "zip", tmp_path / "cache" / "lab", "mine")
-    with app(on_space=True) as url:
-        open_lab(page, url)
-        expect(page.locator("#lab-table-1 table").first).to_be_visible(timeout=30_000)
-        for gone in ("run", "stop", "load", "name"):
-            expect(page.locator(f"#lab-{gone}")).to_have_count(0)
-        expect(page.locator("#lab-results")).to_contain_text("then")
-        expect(page.locator("#lab-results")).not_to_contain_text("mine")

@@ -25,7 +25,8 @@ TRACE = {
     "header": {"target": {"device": "core 1"}, "draft": {"device": "core 0"}, "can_overlap": True},
     "iterations": [
         iteration(
-            0.0, 1.0, [(0.5, 1.5)], 2.0, [], [node("accepted"), node("pending"), node("pending")], "hit", 1, 1, ["draft"]
+            0.0, 1.0, [(0.5, 1.5)], 2.0, [],
+            [node("accepted"), node("pending"), node("pending")], "hit", 1, 1, ["draft"],
         ),
         iteration(
             2.0, 3.0, [(2.0, 3.5)], 4.0,

@@ -3,6 +3,9 @@
 import { el, section } from "./dom.js";
 import { count, fixed, known, sourceWords } from "./words.js";
 
+const NEAR = 150;
+const MARKS_PER_FRAME = 300;
+
 // Newlines get a sign from CSS, so that textContent stays the decoded text exactly.
 function fillToken(span, text) {
   text.split("\n").forEach((line, position) => {
@@ -57,6 +60,36 @@ function createFlow(box) {
   };
 }
 
+// Which groups come after the iteration shown. A jump changes thousands: those in sight are marked at once, and of the
+// others some in each frame.
+function createMarking(flow) {
+  let marked = -1, stale = null;
+  const mark = (from, to, shown) => {
+    for (let position = Math.max(from, stale.from); position < Math.min(to, stale.to); position++) flow.mark(position, "dv-later", position > shown);
+  };
+  return {
+    clear() { [marked, stale] = [-1, null]; },
+    // A new group is made as it should be.
+    added(position, shown) {
+      if (marked === position - 1 && position <= shown) marked = position;
+    },
+    // Returns whether some are left to be marked.
+    draw(shown) {
+      if (marked !== shown) {
+        const [low, high] = [Math.min(marked, shown), Math.max(marked, shown)];
+        stale = { from: Math.min(low + 1, stale?.from ?? Infinity), to: Math.max(high + 1, stale?.to ?? 0) };
+        marked = shown;
+      }
+      if (!stale) return false;
+      mark(shown - NEAR, shown + NEAR, shown);
+      mark(stale.from, stale.from + MARKS_PER_FRAME, shown);
+      stale.from += MARKS_PER_FRAME;
+      if (stale.from >= stale.to) stale = null;
+      return stale !== null;
+    },
+  };
+}
+
 function scrollInto(box, node) {
   const [outer, inner] = [box.getBoundingClientRect(), node.getBoundingClientRect()];
   if (inner.bottom > outer.bottom - 4) box.scrollTop += inner.bottom - outer.bottom + 12;
@@ -66,16 +99,18 @@ function scrollInto(box, node) {
 export function createText({ state, choose }) {
   const box = el("div", { class: "dv-text-box", tabindex: "0", role: "group", "aria-label": "Text" });
   const flow = createFlow(box);
-  let epoch = state.epoch, lit = -1, outlined = -1, isScrolled = true;
+  const marking = createMarking(flow);
+  let epoch = state.epoch, outlined = -1, isScrolled = true;
   // The next iterations' tokens. A long trace comes in over many frames: see `takeEvents`.
   const grow = () => {
     if (epoch !== state.epoch) {
       flow.clear();
-      [epoch, lit, outlined] = [state.epoch, -1, -1];
+      marking.clear();
+      [epoch, outlined] = [state.epoch, -1];
     }
     for (let position = flow.size(); position < state.iterations.length; position++) {
       flow.append(state.iterations[position], position > state.shown);
-      if (lit === position - 1 && position <= state.shown) lit = position;
+      marking.added(position, state.shown);
     }
   };
   box.addEventListener("click", (event) => {
@@ -88,12 +123,12 @@ export function createText({ state, choose }) {
     grow,
     draw() {
       grow();
-      while (lit < state.shown) flow.mark(++lit, "dv-later", false);
-      while (lit > state.shown) flow.mark(lit--, "dv-later", true);
-      if (outlined === state.shown) return;
-      flow.mark(outlined, "dv-shown", false);
-      flow.mark(state.shown, "dv-shown", true);
-      [outlined, isScrolled] = [state.shown, false];
+      if (outlined !== state.shown) {
+        flow.mark(outlined, "dv-shown", false);
+        flow.mark(state.shown, "dv-shown", true);
+        [outlined, isScrolled] = [state.shown, false];
+      }
+      return marking.draw(state.shown);
     },
     settle() {
       if (!isScrolled && flow.of(outlined).length) scrollInto(box, flow.of(outlined).at(-1));

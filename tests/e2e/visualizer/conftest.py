@@ -11,6 +11,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
 from duoviz.trace.metrics import metrics
+from duoviz.web.script import FOLDER
 from duoviz.web.visualizer import Visualizer, batch
 from tests.conftest import VOCABULARY
 from tests.decoding.test_datastore import build, named_pair, random_sequences
@@ -105,3 +106,30 @@ def download(page, button, folder):
     path = folder / waiting.value.suggested_filename
     waiting.value.save_as(path)
     return path
+
+
+PLAIN_PAGE = """<!doctype html><div id="root"></div><script type="module">
+import { mount } from "./mount.js";
+mount(document.getElementById("root"), { subscribe(callback) { window.send = callback; } });
+</script>"""
+
+
+@pytest.fixture
+def plain_page(page):
+    """The modules in a page without Gradio; `window.send` feeds the visualizer."""
+
+    def answer(route):
+        name = route.request.url.rsplit("/", 1)[-1]
+        if name.endswith(".js"):
+            route.fulfill(path=FOLDER / name, content_type="text/javascript")
+        else:
+            route.fulfill(body=PLAIN_PAGE, content_type="text/html; charset=utf-8")
+
+    page.route("http://plain.test/**", answer)
+    page.goto("http://plain.test/")
+    expect(page.locator(".dv")).to_have_attribute("data-state", "empty")
+    return page
+
+
+def send(page, events):
+    page.evaluate("events => events.forEach(window.send)", events)

@@ -11,8 +11,9 @@ from duoviz import runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.web.visualizer import Visualizer, batch
+from tests.benchmarks.visualizer import longer
 from tests.conftest import tiny_pair
-from tests.e2e.visualizer.conftest import READ_ITERATIONS, download, events_of, show
+from tests.e2e.visualizer.conftest import READ_ITERATIONS, download, events_of, send, show
 
 HOSTILE = [
     '<img src=x onerror="window.hacked=1">',
@@ -131,6 +132,8 @@ def check_parts(page, method):
     assert sorted(numbers) == sorted(["tps", "tau", "ttft", *own.get(method, ["acceptance"])])
     lanes = page.locator("text.dv-lane-label").evaluate_all("labels => labels.map(label => label.dataset.lane)")
     assert lanes == (["target", "draft"] if CHARTS[method] else ["target"])
+    # Without a threshold, no candidate is over it.
+    assert bool(page.locator('.dv-candidate[data-over="true"]').count()) <= (method == "duodecoding")
     sources = page.locator(".dv-legend .dv-sample").evaluate_all("marks => marks.map(mark => mark.dataset.source)")
     assert sources == [*SOURCE_OF.get(method, []), "target"]
 
@@ -232,6 +235,25 @@ def test_the_runs_have_what_is_tested(traces):
         assert {"accepted", "rejected"} <= {node["status"] for node in nodes[method]}, method
     assert "window" in {node["status"] for node in nodes["lookahead"]}
     assert max(len(each["checked"]) for each in traces["rest"]["iterations"]) > 60
+
+
+LATER = """(shown) => {
+  const groups = Array.from(document.querySelectorAll(".dv-group"));
+  const isRight = (group) => group.classList.contains("dv-later") === (Number(group.dataset.group) > shown);
+  return groups.length > 1000 && groups.every(isRight);
+}"""
+
+
+def test_what_comes_later_is_marked_after_any_jump(plain_page, traces):
+    trace = longer(traces["vanilla"], 1200)
+    send(plain_page, events_of(trace))
+    root, slider = plain_page.locator(".dv"), plain_page.locator(".dv-slider")
+    expect(root).to_have_attribute("data-state", "done")
+    for jumps in (["1199"], ["0"], ["700"], ["100", "900", "400"], ["1199", "3"]):
+        for place in jumps:
+            slider.fill(place)
+        plain_page.wait_for_function(LATER, arg=int(jumps[-1]), timeout=5_000)
+        expect(root).to_have_attribute("data-shown", jumps[-1])
 
 
 def test_a_long_tree_scrolls_inside_its_own_box(page, methods_page, traces):

@@ -153,3 +153,27 @@ def test_a_bad_file_gives_a_sentence_and_changes_nothing(page, methods_page, tra
     assert page.locator(".dv-token").all_inner_texts() == shown
     expect(page.locator(".dv")).to_have_attribute("data-iterations", str(len(traces["vanilla"]["iterations"])))
     assert not page.errors
+
+
+# Strings that look like the file's own signs, in a file that is long enough to be read in several parts.
+TRICKY = {
+    "header": {"iterations": [1], "prompt": 'say "iterations": [{'},
+    "iterations": [{"text": '"],[}{,\\' * 100, "\\": [number, [{}]]} for number in range(300)],
+    "end": "iterations",
+}
+PARSE = """async (text) => {
+  const { parseTrace } = await import("/parse.js");
+  return JSON.stringify(await parseTrace(text)) ?? null;
+}"""
+
+
+@pytest.mark.parametrize("options", [{}, {"indent": 2}, {"separators": (",", ":")}, {"sort_keys": True}])
+def test_a_long_file_is_read_in_parts_as_in_one(plain_page, options):
+    text = json.dumps(TRICKY, **options)
+    assert len(text) > 300_000
+    assert json.loads(plain_page.evaluate(PARSE, text)) == TRICKY
+    commas = [place for place, sign in enumerate(text) if sign == "," and text[:place].rstrip()[-1] == "}"]
+    for place in (*commas[::17], text.rindex("]")):
+        assert plain_page.evaluate(PARSE, f"{text[:place]},{text[place:]}") is None
+    for place in (text.index("}"), text.rindex("}"), text.rindex("]")):
+        assert plain_page.evaluate(PARSE, text[:place] + text[place + 1 :]) is None

@@ -8,9 +8,8 @@ import gradio as gr
 import pytest
 from playwright.sync_api import expect
 
-from duoviz.web.script import FOLDER
 from duoviz.web.visualizer import Visualizer, batch
-from tests.e2e.visualizer.conftest import download, events_of, load, saved_to
+from tests.e2e.visualizer.conftest import download, events_of, load, saved_to, send
 
 
 @pytest.fixture(scope="module")
@@ -138,11 +137,15 @@ LOST = "The connection to the server was lost; what came before is kept."
 
 def test_a_run_whose_server_is_lost_is_kept_and_goes_on_when_it_is_back(page, broken_page, traces, tmp_path):
     url, events, go_on = broken_page
+    page.clock.install()
     page.goto(url)
-    page.get_by_role("button", name="Run").click()
+    page.get_by_role("button", name="Run", exact=True).click()
     root, message = page.locator(".dv"), page.locator(".dv-message")
     expect(message).to_have_text("Running.", timeout=20_000)
-    expect(message).to_have_text(LOST, timeout=20_000)
+    page.clock.run_for(3_000)
+    expect(message).to_have_text("Running.")
+    page.clock.run_for(3_000)
+    expect(message).to_have_text(LOST)
     expect(root).to_have_attribute("data-state", "lost")
     expect(page.locator(".dv-where")).to_have_text("You are at iteration 7; the last is 7.")
     page.keyboard.press("ArrowLeft")
@@ -162,7 +165,7 @@ def test_a_run_whose_server_is_lost_is_kept_and_goes_on_when_it_is_back(page, br
 
 def test_a_run_that_a_reload_cuts_off_is_there_again(page, broken_page):
     page.goto(broken_page[0])
-    page.get_by_role("button", name="Run").click()
+    page.get_by_role("button", name="Run", exact=True).click()
     expect(page.locator(".dv")).to_have_attribute("data-iterations", "8", timeout=20_000)
     # What Gradio does when a lost server is back.
     page.reload()
@@ -174,33 +177,6 @@ def test_a_run_that_a_reload_cuts_off_is_there_again(page, broken_page):
     page.reload()
     expect(page.locator(".dv")).to_have_attribute("data-state", "empty", timeout=20_000)
     assert not page.errors
-
-
-PLAIN_PAGE = """<!doctype html><div id="root"></div><script type="module">
-import { mount } from "./mount.js";
-mount(document.getElementById("root"), { subscribe(callback) { window.send = callback; } });
-</script>"""
-
-
-@pytest.fixture
-def plain_page(page):
-    """The modules in a page without Gradio; `window.send` feeds the visualizer."""
-
-    def answer(route):
-        name = route.request.url.rsplit("/", 1)[-1]
-        if name.endswith(".js"):
-            route.fulfill(path=FOLDER / name, content_type="text/javascript")
-        else:
-            route.fulfill(body=PLAIN_PAGE, content_type="text/html; charset=utf-8")
-
-    page.route("http://plain.test/**", answer)
-    page.goto("http://plain.test/")
-    expect(page.locator(".dv")).to_have_attribute("data-state", "empty")
-    return page
-
-
-def send(page, events):
-    page.evaluate("events => events.forEach(window.send)", events)
 
 
 def test_the_modules_work_without_gradio(plain_page, traces):

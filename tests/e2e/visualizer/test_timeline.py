@@ -83,17 +83,15 @@ def test_overlap_and_idle_follow_zoom_and_pan(page, methods_page, traces, tmp_pa
     seen = []
     overlap = f"{100 * metrics(trace)['overlap']:.0f} %"
     expect(page.locator("[data-number=overlap]")).to_have_text(overlap)
-    for act in ("start", "w", "w", "a", "a", "w", "Whole run", "w", "w", "a", "a", "a", "d", "12 iterations"):
-        if len(act) == 1:
-            page.keyboard.press(act)
-        elif act != "start":
+    for act in ("", "w", "w", "a", "a", "w", "Whole run", "w", "wwwww" + 40 * "a", "d", "12 iterations"):
+        if set(act) <= set("wasd"):
+            page.keyboard.type(act)
+        else:
             page.get_by_role("button", name=act).click()
             page.locator(".dv-timeline-drawing").focus()
         page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         seen.append(check_timeline(page, trace))
-    assert len(set(seen)) > 10 and seen[0] == seen[-1]
-    # One view ends before the draft has read the prompt.
-    assert min(end for _, end in seen) < trace["iterations"][3]["target"]["start"]
+    assert len(set(seen)) > 8 and seen[0] == seen[-1]
     assert seen[6] == (0, trace["iterations"][-1]["sync"])
     assert not page.errors
 
