@@ -15,3 +15,13 @@ METHODS = {
     "lookahead": lookahead,
     "duodecoding": duodecoding,
 }
+
+# What each is called on the page and in the Lab's tables.
+METHOD_TITLES = {
+    "vanilla": "Vanilla",
+    "speculative": "SpS",
+    "prompt_lookup": "PLD",
+    "rest": "REST",
+    "lookahead": "Lookahead",
+    "duodecoding": "DuoDecoding",
+}

@@ -6,7 +6,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from duoviz import runner
-from duoviz.decoding import METHODS
+from duoviz.decoding import METHOD_TITLES, METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.lab.tasks import (
     SHORT_ANSWER,
@@ -31,15 +31,11 @@ AROUND = {f"{DUO}-k1-gamma{offset:+d}": offset for offset in (-2, -1, 1, 2)}
 FOUR_TASKS = ("mt_bench", "translation", "math_reasoning", "code")
 
 LABELS = {
-    VANILLA: "Vanilla",
-    TARGET_ONLY: "Vanilla, the target's cores only",
-    SPS: "SpS",
-    "prompt_lookup": "PLD",
-    "rest": "REST",
-    "lookahead": "Lookahead",
-    DUO: "DuoDecoding",
-    **{name: f"DuoDecoding, k = {k}" for name, k in STATIC.items()},
-    **{name: f"DuoDecoding, k = 1, γ {offset:+d}".replace("-", "−") for name, offset in AROUND.items()},
+    VANILLA: METHOD_TITLES[VANILLA],
+    TARGET_ONLY: f"{METHOD_TITLES[VANILLA]}, the target's cores only",
+    **{method: title for method, title in METHOD_TITLES.items() if method != VANILLA},
+    **{name: f"{METHOD_TITLES[DUO]}, k = {k}" for name, k in STATIC.items()},
+    **{name: f"{METHOD_TITLES[DUO]}, k = 1, γ {offset:+d}".replace("-", "−") for name, offset in AROUND.items()},
 }
 
 # (questions a task, None for all; most new tokens; rounds of warm-up)

@@ -97,6 +97,12 @@ def forward_seconds(trace: dict, *, rows: int) -> float | None:
     return total((span["start"], span["end"]) for span in spans) / len(spans) if spans else None
 
 
+def iteration_seconds(trace: dict) -> float | None:
+    """Mean seconds of the iterations after the one that reads the prompt, None where there are none."""
+    iterations = trace["iterations"]
+    return (iterations[-1]["sync"] - iterations[0]["sync"]) / (len(iterations) - 1) if len(iterations) > 1 else None
+
+
 def total(intervals: Iterable[Interval]) -> float:
     """Length of intervals that do not overlap each other."""
     return sum(end - start for start, end in intervals)

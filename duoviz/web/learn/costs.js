@@ -1,10 +1,10 @@
-// The figure "costs": what one forward takes with n tokens in it, as measured.
+// The figures "target costs" and "costs": what one forward takes with n tokens in it, as measured; the draft's too in "costs".
 
 import { el, setText, svg } from "../visualizer/dom.js";
 import { duration } from "../visualizer/words.js";
 import { createSlider } from "./slider.js";
 
-const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [340, 200, 40, 26, 26];
+const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [340, 214, 40, 40, 26];
 
 // The measured times between two counts, on a straight line.
 function timeAt(points, count) {
@@ -23,6 +23,11 @@ function label(words, x, y, name, anchor = "end") {
   return svg("text", { class: "dl-curve-label", "data-side": name, x, y, "text-anchor": anchor }, words);
 }
 
+function draftCurve(points, place) {
+  const [x, y] = place(...points.at(-1));
+  return [...curve(points, place, "draft"), label("draft, sequences at once", x + 8, y + 4, "draft", "start")];
+}
+
 export function costsFigure({ target, draft, target_device: targetDevice, draft_device: draftDevice }) {
   const [last, slowest] = target.at(-1);
   const top = 1.15 * Math.max(slowest, target[0][1] * 2);
@@ -31,10 +36,9 @@ export function costsFigure({ target, draft, target_device: targetDevice, draft_
   const steep = Math.min(last, top / one);
   const [endX, endY] = place(last, slowest);
   const [steepX, steepY] = place(steep, steep * one);
-  const [draftX, draftY] = place(...draft.at(-1));
   const marker = svg("line", { class: "dl-marker", y1: TOP, y2: HEIGHT - BOTTOM });
   const ticks = target.map(([n]) => n).filter((n) => n === 1 || n >= 8)
-    .map((n) => svg("text", { class: "dl-tick", x: place(n, 0)[0], y: HEIGHT - 10, "text-anchor": "middle" }, String(n)));
+    .map((n) => svg("text", { class: "dl-tick", x: place(n, 0)[0], y: HEIGHT - 24, "text-anchor": "middle" }, String(n)));
   const scale = [0, one, slowest].filter((t, index, all) => !index || t - all[index - 1] > top / 10)
     .map((t) => svg("text", { class: "dl-tick", x: LEFT - 5, y: place(0, t)[1] + 4, "text-anchor": "end" }, t ? String(Math.round(1000 * t)) : "0"));
   const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "dl-drawing", role: "img", "aria-label": "Time of one forward by the number of tokens in it" });
@@ -43,8 +47,8 @@ export function costsFigure({ target, draft, target_device: targetDevice, draft_
     svg("line", { class: "dl-one-by-one", x1: place(1, one)[0], y1: place(1, one)[1], x2: steepX, y2: steepY }),
     label("one after another", steepX + 4, steepY - 8, "one", "start"),
     ...curve(target, place, "target"), label("target, in one forward", endX, endY - 8, "target"),
-    ...curve(draft, place, "draft"), label("draft, sequences at once", draftX + 8, draftY + 4, "draft", "start"),
-    svg("text", { class: "dl-tick", x: 2, y: 12 }, "ms"));
+    ...(draft ? draftCurve(draft, place) : []), svg("text", { class: "dl-tick", x: 2, y: 12 }, "ms"),
+    svg("text", { class: "dl-tick", x: (LEFT + WIDTH) / 2, y: HEIGHT - 5, "text-anchor": "middle" }, draft ? "tokens in one forward, or sequences of the draft" : "tokens in one forward"));
   const note = el("p", { class: "dl-note" });
   const slider = createSlider({
     label: "Tokens in one forward", min: 1, max: last, value: 1, words: (n) => String(n),
@@ -56,6 +60,7 @@ export function costsFigure({ target, draft, target_device: targetDevice, draft_
         : `${n} tokens in one forward: ${duration(together)}, ${(together / one).toFixed(1)} times one token's time. One after another: ${duration(n * one)}.`);
     },
   });
-  const where = el("p", { class: "dl-note" }, `Measured before the run. Target: ${targetDevice}. Draft: ${draftDevice}.`);
+  const devices = draft ? `Target: ${targetDevice}. Draft: ${draftDevice}.` : `Target: ${targetDevice}.`;
+  const where = el("p", { class: "dl-note" }, `Measured before the run. ${devices}`);
   return { node: el("div", {}, drawing, slider.node, note, where), reading: slider.value };
 }

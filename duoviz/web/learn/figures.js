@@ -8,6 +8,6 @@ import { speedsFigure } from "./speeds.js";
 import { thresholdFigure } from "./threshold.js";
 
 export const FIGURES = {
-  costs: costsFigure, budget: budgetFigure, threshold: thresholdFigure, "coupled draws": coupledFigure,
+  "target costs": costsFigure, costs: costsFigure, budget: budgetFigure, threshold: thresholdFigure, "coupled draws": coupledFigure,
   "classical rule": ruleFigure, speeds: speedsFigure,
 };

@@ -11,8 +11,8 @@ function shareBar(side) {
   return { set(share) { fill.style.width = `${100 * share}%`; number.textContent = fixed(share, 2); }, nodes: [el("div", { class: "dl-lane" }, fill), number] };
 }
 
-// Rows of an outcome's name, p and q; `extra`: one more cell for each row.
-export function createOutcomes(outcomes, extra = () => null) {
+// Rows of an outcome's name, p and q; `extra`: one more cell for each row, in a column of this name.
+export function createOutcomes(outcomes, { extra = () => null, extraName = "" } = {}) {
   const rows = outcomes.map((outcome, index) => {
     const [p, q] = [shareBar("target"), shareBar("draft")];
     p.set(outcome.p);
@@ -24,6 +24,6 @@ export function createOutcomes(outcomes, extra = () => null) {
     return { q, node };
   });
   const key = el("p", { class: "dl-note" }, el("span", { class: "dl-key", "data-side": "target" }), " p, the target's probability ",
-    el("span", { class: "dl-key", "data-side": "draft" }), " q, the draft's");
+    el("span", { class: "dl-key", "data-side": "draft" }), " q, the draft's", ...(extraName ? [el("span", { class: "dl-column" }, extraName)] : []));
   return { node: el("div", { class: "dl-outcomes" }, key, ...rows.map(({ node }) => node)), setDraft: (shares) => shares.forEach((share, index) => rows[index].q.set(share)) };
 }

@@ -26,7 +26,7 @@ export function ruleFigure({ outcomes }) {
   const next = uniform(1);
   const counts = outcomes.map(() => 0);
   const shares = outcomes.map(() => el("span", { class: "dl-share" }, "–"));
-  const shown = createOutcomes(outcomes, (outcome, index) => shares[index]);
+  const shown = createOutcomes(outcomes, { extra: (outcome, index) => shares[index], extraName: "share of the text" });
   const [told, note] = [el("p", { class: "dl-note", role: "status" }), el("p", { class: "dl-note" }, "Nothing has been drawn yet.")];
   let drawn = 0, accepted = 0;
   const draw = (times) => {
@@ -39,7 +39,7 @@ export function ruleFigure({ outcomes }) {
     drawn += times;
     counts.forEach((number, index) => setText(shares[index], percent(number / drawn)));
     setText(told, times === 1 ? story(outcomes, last) : "");
-    setText(note, `${drawn.toLocaleString("en")} drawn, ${percent(accepted / drawn)} of the drafted ones accepted. At the right: each token's share of the text.`);
+    setText(note, `${drawn.toLocaleString("en")} drawn, ${percent(accepted / drawn)} of the drafted ones accepted.`);
   };
   const tools = el("div", { class: "dl-tools" }, textButton("Draw one", () => draw(1)), textButton(`Draw ${AT_ONCE.toLocaleString("en")}`, () => draw(AT_ONCE)));
   return { node: el("div", {}, shown.node, tools, told, note) };

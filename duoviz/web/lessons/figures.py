@@ -1,20 +1,23 @@
 """The small pictures inside a lesson, as data from the recorded traces; `learn/` draws them."""
 
-from duoviz.trace.metrics import metrics
-from duoviz.web.lessons.placeholders import METHOD_NAMES, Facts, NotInTrace, comparable, cost, steps_that_fit
+from duoviz.decoding import METHOD_TITLES
+from duoviz.trace.metrics import iteration_seconds, metrics
+from duoviz.web.lessons.placeholders import Facts, NotInTrace, comparable, cost, steps_that_fit
 from duoviz.web.lessons.predicates import known_outcomes
+
+
+def target_costs(facts: Facts) -> dict:
+    """T_target(n): [[count, seconds], …], and its device. Reading: n."""
+    cost(facts.trace, "target", 1)
+    header = facts.trace["header"]
+    return {"target": header["calibration"]["target"], "target_device": header["target"]["device"]}
 
 
 def costs(facts: Facts) -> dict:
     """T_target(n) and T_draft(k): [[count, seconds], …] of both, and the devices. Reading: n."""
+    target = target_costs(facts)
     header = facts.trace["header"]
-    cost(facts.trace, "target", 1)
-    return {
-        "target": header["calibration"]["target"],
-        "draft": header["calibration"]["draft"],
-        "target_device": header["target"]["device"],
-        "draft_device": header["draft"]["device"],
-    }
+    return target | {"draft": header["calibration"]["draft"], "draft_device": header["draft"]["device"]}
 
 
 def budget(facts: Facts) -> dict:
@@ -45,17 +48,23 @@ def draws(facts: Facts) -> dict:
 
 
 def speeds(facts: Facts) -> dict:
-    """Tokens a second of the recorded runs, with τ and how long a target forward took on average, in seconds."""
+    """Tokens a second of the recorded runs, and why.
+
+    tau: τ; rows: tokens in a target forward; iteration: seconds from one forward to the next. The last two
+    are means without the forward that reads the prompt, None where there is no other.
+    """
     runs = []
     for method, trace in comparable(facts.traces).items():
         found = metrics(trace)
-        forwards = [each["target"]["end"] - each["target"]["start"] for each in trace["iterations"][1:]]
+        rows = [each["target"]["rows"] for each in trace["iterations"][1:]]
         runs.append(
             {
-                "name": METHOD_NAMES[method],
+                "method": method,
+                "title": METHOD_TITLES[method],
                 "tps": found["tps"],
                 "tau": found["tau"],
-                "forward": sum(forwards) / len(forwards) if forwards else None,
+                "rows": sum(rows) / len(rows) if rows else None,
+                "iteration": iteration_seconds(trace),
                 "device": trace["header"]["target"]["device"],
             }
         )
@@ -69,6 +78,7 @@ def shown(facts: Facts) -> dict:
 
 
 FIGURES = {
+    "target costs": target_costs,
     "costs": costs,
     "budget": budget,
     "threshold": threshold,
@@ -78,4 +88,4 @@ FIGURES = {
 }
 # Those made from the iteration that the page shows, and those with a slider that a question may ask to be dragged.
 OF_ITERATION = {"threshold", "coupled draws", "classical rule"}
-WITH_READING = {"costs", "budget", "threshold"}
+WITH_READING = {"target costs", "costs", "budget", "threshold"}

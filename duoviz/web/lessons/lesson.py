@@ -50,7 +50,7 @@ def read_course(folder: Path, traces_folder: Path) -> Course:
     mistakes: list[str] = []
     traces = read_traces(traces_folder, mistakes)
     terms = collect(mistakes, lambda: read_glossary(folder / GLOSSARY)) if (folder / GLOSSARY).is_file() else []
-    files = [file for file in sorted(folder.glob("*.md")) if file.name not in (ABOUT, GLOSSARY)]
+    files = told_apart([file for file in sorted(folder.glob("*.md")) if file.name not in (ABOUT, GLOSSARY)], mistakes)
     names = {name_of(file) for file in files}
     found = [collect(mistakes, lambda file=file: read_lesson(file, traces, terms or [], names)) for file in files]
     for mistake in mistakes:
@@ -68,10 +68,32 @@ def collect(mistakes: list[str], read: Callable[[], Found]) -> Found | None:
         return None
 
 
+def place_of(file: Path) -> tuple[int | None, str]:
+    """A lesson's number and its name, from its file's name; no number is None."""
+    number, _, name = file.stem.partition("-")
+    return (int(number), name) if number.isdecimal() and name else (None, file.stem)
+
+
 def name_of(file: Path) -> str:
     """A lesson's name in links: its file's, without the number before it."""
-    number, _, name = file.stem.partition("-")
-    return name if number.isdigit() and name else file.stem
+    return place_of(file)[1]
+
+
+def told_apart(files: list[Path], mistakes: list[str]) -> list[Path]:
+    """The files without those that have the number or name of one before them; each of these is a mistake more."""
+    known: dict[int | str, Path] = {}
+    kept = []
+    for file in files:
+        number, name = place_of(file)
+        keys = [name] if number is None else [name, number]
+        taken = next((key for key in keys if key in known), None)
+        if taken is None:
+            known |= dict.fromkeys(keys, file)
+            kept.append(file)
+        else:
+            what = "name" if taken == name else "number"
+            mistakes.append(str(LessonError(file, 1, f'{known[taken].name} has the {what} "{taken}" too; rename one.')))
+    return kept
 
 
 def read_lesson(file: Path, traces: dict[str, dict], terms: list[Term], lessons: set[str]) -> dict:

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from duoviz.decoding import METHOD_TITLES
 from duoviz.web.lessons import markdown
 from duoviz.web.lessons.figures import FIGURES, OF_ITERATION, WITH_READING
 from duoviz.web.lessons.glossary import Finder
 from duoviz.web.lessons.markdown import Block, Span
-from duoviz.web.lessons.placeholders import METHOD_NAMES, PLACEHOLDER, Facts, NotInTrace, UnknownPlaceholder, value
-from duoviz.web.lessons.predicates import CONDITIONS, FORMS, find, is_predicate, matching
+from duoviz.web.lessons.placeholders import PLACEHOLDER, Facts, NotInTrace, UnknownPlaceholder, value
+from duoviz.web.lessons.predicates import CONDITIONS, FORMS, find, is_condition, is_predicate, matching
 from duoviz.web.lessons.source import Fields, LessonError, Line, Option, Page, Question, Source
 from duoviz.web.lessons.vocabulary import FIGURE_MARKS, MARKS, PARTS, Mark
 
@@ -68,7 +69,7 @@ class PageReader:
                 "question": self.question(parts),
             }
         except NotInTrace as error:
-            method = METHOD_NAMES[self.facts.method]
+            method = METHOD_TITLES[self.facts.method]
             missing = f"The recorded run of {method} has no {error}, so there is nothing to see on this page. Go on."
             nothing = {"parts": [], "marks": [], "look": [], "figure": None, "blocks": [], "question": None}
             return data | nothing | {"at": 0, "missing": missing}
@@ -205,7 +206,7 @@ class PageReader:
     def ask_step(self, question: Question, parts: set[str]) -> dict:
         """The reader goes to an iteration; `answer` is a condition."""
         answer = self.field(question.fields, "answer")
-        if answer.text not in CONDITIONS:
+        if not is_condition(answer.text):
             known = ", ".join(CONDITIONS)
             raise self.mistake(answer.number, f'"{answer.text}" is no condition of an iteration; there are: {known}.')
         found = matching(answer.text, self.facts.trace["iterations"])

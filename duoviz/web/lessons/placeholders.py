@@ -6,20 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from duoviz.trace.metrics import metrics
+from duoviz.decoding import METHOD_TITLES
+from duoviz.trace.metrics import iteration_seconds, metrics
 from duoviz.web.lessons.predicates import Iteration, discarded, idle, known_outcomes, proposals
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 NAMED = re.compile(r"(?:([a-z_]+)\.)?([A-Za-z_]+)(?:\((\d+)\))?$")
-
-METHOD_NAMES = {
-    "vanilla": "Vanilla",
-    "speculative": "SpS",
-    "prompt_lookup": "PLD",
-    "rest": "REST",
-    "lookahead": "Lookahead",
-    "duodecoding": "DuoDecoding",
-}
 
 # Two speeds closer than this are called equal: one run's speed is not more certain.
 EQUAL_SPEED = 0.03
@@ -87,7 +79,7 @@ METRICS: dict[str, Callable[[float], str]] = {
 }
 
 HEADER: dict[str, Callable[[dict], str | int | None]] = {
-    "method": lambda header: METHOD_NAMES[header["method"]],
+    "method": lambda header: METHOD_TITLES[header["method"]],
     "target": lambda header: header["target"]["name"],
     "target_device": lambda header: header["target"]["device"],
     "draft": lambda header: header["draft"] and header["draft"]["name"],
@@ -188,7 +180,7 @@ def comparable(traces: dict[str, dict]) -> dict[str, dict]:
     def asked(trace: dict) -> tuple:
         return (trace["header"]["prompt"], *(trace["header"]["settings"].get(name) for name in names))
 
-    ordered = [name for name in METHOD_NAMES if name in traces]
+    ordered = [name for name in METHOD_TITLES if name in traces]
     return {name: traces[name] for name in ordered if asked(traces[name]) == asked(traces["vanilla"])}
 
 
@@ -210,7 +202,7 @@ def same_text(traces: dict[str, dict]) -> int:
 
 def fastest(traces: dict[str, dict]) -> str:
     found = speeds(traces)
-    return METHOD_NAMES[max(found, key=found.get)]
+    return METHOD_TITLES[max(found, key=found.get)]
 
 
 def speed_up(facts: Facts) -> float:
@@ -229,8 +221,9 @@ def against_vanilla(facts: Facts) -> str:
     return f"{percent(abs(ratio - 1))} {'faster' if ratio > 1 else 'slower'} than"
 
 
-# Of all recorded runs together.
-RUNS: dict[str, Callable[[Facts], str | int]] = {
+# Of the recorded runs, most of them of all together.
+RUNS: dict[str, Callable[[Facts], str | int | None]] = {
+    "iteration_time": lambda facts: of(iteration_seconds(facts.trace), seconds),
     "phi": lambda facts: fixed(2)(speed_up(facts)),
     "against_vanilla": against_vanilla,
     "fastest": lambda facts: fastest(facts.traces),
@@ -245,7 +238,7 @@ def value(name: str, facts: Facts) -> str:
     """What a placeholder stands for. Raises UnknownPlaceholder and NotInTrace."""
     match = NAMED.match(name)
     method, word, argument = match.groups() if match else (None, None, None)
-    if word not in NAMES or (method and method not in METHOD_NAMES) or (argument is not None) != (word in COSTS):
+    if word not in NAMES or (method and method not in METHOD_TITLES) or (argument is not None) != (word in COSTS):
         raise UnknownPlaceholder(f"there is no placeholder {{{name}}}; README.md beside this file lists them")
     if method and method != facts.method:
         if word in ITERATION:

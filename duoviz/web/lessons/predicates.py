@@ -89,26 +89,28 @@ MEASURES: dict[str, Callable[[Iteration], float | None]] = {
 }
 
 FORMS = "prefill, middle, last, first CONDITION, last CONDITION, after first CONDITION, most MEASURE"
+AND = " and "
+
+
+def is_condition(text: str) -> bool:
+    """Whether this is a condition, or several of them with `and` between."""
+    return all(name in CONDITIONS for name in text.split(AND))
 
 
 def is_predicate(text: str) -> bool:
     """Whether this stands for an iteration."""
     if text in ("prefill", "middle", "last"):
         return True
-    for form, names in (
-        ("after first ", CONDITIONS),
-        ("first ", CONDITIONS),
-        ("last ", CONDITIONS),
-        ("most ", MEASURES),
-    ):
-        if text.startswith(form):
-            return text.removeprefix(form) in names
-    return False
+    if text.startswith("most "):
+        return text.removeprefix("most ") in MEASURES
+    form = next((form for form in ("after first ", "first ", "last ") if text.startswith(form)), None)
+    return form is not None and is_condition(text.removeprefix(form))
 
 
 def matching(condition: str, iterations: list[Iteration]) -> list[int]:
     """The indices of the iterations for which a condition holds; the prefill is never one of them."""
-    return [each["index"] for each in iterations[1:] if CONDITIONS[condition](each)]
+    tests = [CONDITIONS[name] for name in condition.split(AND)]
+    return [each["index"] for each in iterations[1:] if all(test(each) for test in tests)]
 
 
 def find(predicate: str, iterations: list[Iteration]) -> int | None:

@@ -120,7 +120,17 @@ def read_front(file: Path, lines: list[Line]) -> tuple[Fields, list[Line]]:
     for name in ("title", "summary", "trace"):
         if name not in fields.values:
             raise LessonError(file, 1, f'the field "{name}" is missing.')
+    for name in ("title", "summary"):
+        refuse_placeholders(file, fields.values[name])
     return fields, lines[end + 1 :]
+
+
+def refuse_placeholders(file: Path, line: Line) -> None:
+    """Raise LessonError for a brace in what stands in lists and headings, where no figure is filled in."""
+    if set("{}") & set(line.text):
+        raise LessonError(
+            file, line.number, "a title or summary has no placeholders, so no { or }; write the figure in the text."
+        )
 
 
 def add_field(file: Path, fields: Fields, line: Line, known: tuple[str, ...]) -> None:
@@ -151,6 +161,7 @@ def read_fields(file: Path, line: int, lines: list[Line], known: tuple[str, ...]
 def read_page(file: Path, lines: list[Line]) -> Page:
     """A page: its heading, its fields, its text, and at the end perhaps a question."""
     title = Line(lines[0].number, lines[0].text.removeprefix("## ").strip())
+    refuse_placeholders(file, title)
     headings = [index for index, line in enumerate(lines) if line.text.startswith("#") and index]
     for index in headings:
         if not lines[index].text.startswith("### Question:"):

@@ -6,6 +6,7 @@ from dataclasses import replace
 import gradio as gr
 
 from duoviz import runner
+from duoviz.decoding import METHOD_TITLES
 from duoviz.decoding.settings import Settings
 from duoviz.runner import Lane
 from duoviz.web.jobs import MAX_REPEATS, Comparison
@@ -27,14 +28,6 @@ from duoviz.web.share import Page
 from duoviz.web.visitors import Visitors
 
 SIDES = {"first": "vanilla", "second": "duodecoding"}
-TITLES = {
-    "vanilla": "Vanilla",
-    "speculative": "SpS",
-    "prompt_lookup": "PLD",
-    "rest": "REST",
-    "lookahead": "Lookahead",
-    "duodecoding": "DuoDecoding",
-}
 ABOUT = (
     "Each method runs alone, one after the other, so that neither slows the other. Then both runs are replayed "
     "on one clock, side by side, as they were measured."
@@ -98,7 +91,7 @@ def lanes_of(first: Settings, second: Settings, methods: tuple[str, str], *, lik
 def title(method: str, settings: Settings) -> str:
     """What a side is called."""
     shared = settings.cores == "target" and method not in runner.PARALLEL_METHODS
-    return TITLES.get(method, method) + (", the target's cores" if shared else "")
+    return METHOD_TITLES.get(method, method) + (", the target's cores" if shared else "")
 
 
 def split(sent: dict) -> tuple[dict, dict, dict]:
