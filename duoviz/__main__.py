@@ -1,28 +1,16 @@
 """Command line: generate, compare, calibrate, bench, export, record, datastore, train."""
 
 import argparse
-import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
-from zipfile import BadZipFile
 
-import numpy as np
-
-from duoviz import comparison, recordings, runner
+from duoviz import commands, recordings, runner
 from duoviz.decoding import METHODS
-from duoviz.decoding.budget import CONTEXTS, LiveCosts, cost_model, draft_budget
-from duoviz.decoding.datastore import build_datastore, read_sequences
-from duoviz.decoding.duodecoding import running_draft
-from duoviz.decoding.settings import Settings, parse_number
+from duoviz.decoding.settings import Settings
 from duoviz.lab.tasks import TASKS, LabError
-from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
-from duoviz.models.linear import ROW_COUNTS
-from duoviz.models.pairs import PAIRS, Pair, find_pair, find_target, fingerprint, load_pair, load_tokenizer, part_of
-from duoviz.trace.exports import csv_table, perfetto_events
-from duoviz.trace.reading import TraceError, parse_trace, read_text
+from duoviz.models.pairs import PAIRS
+from duoviz.trace.reading import TraceError
 
 PAIR_HELP = f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id'
 CORPUS = [Path("assets/draft/selfchat.npz"), Path("assets/draft/tasks.npz")]
@@ -39,11 +27,6 @@ OWN_SETTINGS = {
     "lookahead_ngram": "lookahead: N, the size of an n-gram; default: 5",
     "lookahead_guesses": "lookahead: G, how many n-grams are verified at once; default: 7",
 }
-BAD_QUESTIONS = "{} is not in the question format: each line needs a JSON object with a list of turns."
-
-
-class UsageError(ValueError):
-    """An argument cannot be used; the message is a sentence for the user."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -51,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         return options.run(options) or 0
-    except (*runner.USER_ERRORS, LabError, TraceError, UsageError) as error:
+    except (*runner.USER_ERRORS, LabError, TraceError, commands.UsageError) as error:
         print(f"duoviz: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -68,52 +51,52 @@ class Parser(argparse.ArgumentParser):
 
 def parser() -> Parser:
     top = Parser(prog="python -m duoviz", description="DuoDecoding, run for real.")
-    commands = top.add_subparsers(required=True, metavar="COMMAND")
+    names = top.add_subparsers(required=True, metavar="COMMAND")
 
-    one = commands.add_parser("generate", help="answer one prompt")
+    one = names.add_parser("generate", help="answer one prompt")
     one.add_argument("prompt")
     one.add_argument("--method", default="duodecoding", help=f"one of: {', '.join(METHODS)}; default: duodecoding")
     add_decoding_options(one)
     one.add_argument("--trace", type=Path, metavar="FILE", help="write the run's trace (.duoviz.json)")
     one.add_argument("--json", action="store_true", help="print one JSON object as the last line")
-    one.set_defaults(run=generate)
+    one.set_defaults(run=commands.generate)
 
-    many = commands.add_parser("compare", help="run methods on prompts in alternation")
+    many = names.add_parser("compare", help="run methods on prompts in alternation")
     many.add_argument("--prompts", required=True, metavar="FILE.jsonl|PROMPT", help="questions, or one prompt")
     many.add_argument("--methods", default="vanilla,duodecoding")
     many.add_argument("--repeats", type=int, default=3)
     add_decoding_options(many)
     many.add_argument("--trace", type=Path, metavar="DIR", help="write every run's trace (.duoviz.json) into it")
     many.add_argument("--json", action="store_true", help="print one JSON object as the last line")
-    many.set_defaults(run=compare)
+    many.set_defaults(run=commands.compare)
 
-    costs = commands.add_parser("calibrate", help="measure what target and draft cost on this machine")
+    costs = names.add_parser("calibrate", help="measure what target and draft cost on this machine")
     costs.add_argument("--pair", default="embedded", help=PAIR_HELP)
     costs.add_argument("--json", action="store_true")
-    costs.set_defaults(run=calibrate)
+    costs.set_defaults(run=commands.calibrate)
 
-    add_lab(commands.add_parser("bench", help="measure the paper's tables and figures on this machine"))
+    add_lab(names.add_parser("bench", help="measure the paper's tables and figures on this machine"))
 
-    saved = commands.add_parser("export", help="turn a trace into a page, a table or a timeline")
+    saved = names.add_parser("export", help="turn a trace into a page, a table or a timeline")
     saved.add_argument("trace", type=Path, metavar="TRACE", help="a trace file (.duoviz.json)")
-    saved.add_argument("--to", choices=EXPORTS, required=True, help="html: replays the run without a server")
+    saved.add_argument("--to", choices=commands.EXPORTS, required=True, help="html: replays the run without a server")
     saved.add_argument("--out", type=Path, metavar="FILE", help="default: the trace's name with another ending, here")
-    saved.set_defaults(run=export)
+    saved.set_defaults(run=commands.export)
 
-    tapes = commands.add_parser("record", help="record one run of each method, as assets/traces holds them")
+    tapes = names.add_parser("record", help="record one run of each method, as assets/traces holds them")
     tapes.add_argument("--out", type=Path, required=True, metavar="DIR")
     tapes.add_argument("--prompt", default=recordings.PROMPT)
     tapes.add_argument("--max-new-tokens", type=int, default=recordings.NEW_TOKENS)
-    tapes.set_defaults(run=record)
+    tapes.set_defaults(run=commands.record)
 
-    stores = commands.add_parser("datastore", help="make a datastore for REST").add_subparsers(required=True)
+    stores = names.add_parser("datastore", help="make a datastore for REST").add_subparsers(required=True)
     build = stores.add_parser("build", help="of texts, or of corpora as `train corpus` writes them")
     build.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a text, or a corpus (.npz)")
     build.add_argument("--out", type=Path, required=True, metavar="DIR")
     build.add_argument("--pair", default="embedded", help=PAIR_HELP)
-    build.set_defaults(run=make_datastore)
+    build.set_defaults(run=commands.make_datastore)
 
-    add_training(commands.add_parser("train", help="make the embedded draft").add_subparsers(required=True))
+    add_training(names.add_parser("train", help="make the embedded draft").add_subparsers(required=True))
     return top
 
 
@@ -129,7 +112,7 @@ def add_lab(lab: argparse.ArgumentParser) -> None:
     lab.add_argument(
         "--beside", type=Path, nargs="+", default=[], metavar="DIR", help="other results, to compare with in the report"
     )
-    lab.set_defaults(run=bench)
+    lab.set_defaults(run=commands.bench)
 
 
 def add_training(steps: argparse._SubParsersAction) -> None:
@@ -139,7 +122,7 @@ def add_training(steps: argparse._SubParsersAction) -> None:
     talk.add_argument("--minutes", type=float, default=60.0, help="stop after this time; the same call goes on")
     talk.add_argument("--slots", type=int, default=192, help="how many texts are written at once")
     talk.add_argument("--seed", type=int, default=0)
-    talk.set_defaults(run=write_corpus)
+    talk.set_defaults(run=commands.write_corpus)
 
     draft = steps.add_parser(
         "draft", help="distil a draft from the embedded target; the same call goes on after a stop"
@@ -151,11 +134,11 @@ def add_training(steps: argparse._SubParsersAction) -> None:
         each.add_argument("--tokens", type=int, default=tokens, help=f"answer tokens to train on; default {tokens:,}")
     helper = steps.add_parser("assistant", help="write the embedded draft as an assistant model for transformers")
     helper.add_argument("--out", type=Path, required=True, metavar="DIR")
-    helper.set_defaults(run=write_assistant)
+    helper.set_defaults(run=commands.write_assistant)
     draft.add_argument("--layers", type=int, default=2)
     draft.add_argument("--seed", type=int, default=0)
-    draft.set_defaults(run=train_the_draft)
-    sweep.set_defaults(run=train_the_sweep)
+    draft.set_defaults(run=commands.train_the_draft)
+    sweep.set_defaults(run=commands.train_the_sweep)
 
 
 def add_decoding_options(command: argparse.ArgumentParser) -> None:
@@ -181,347 +164,6 @@ def add_decoding_options(command: argparse.ArgumentParser) -> None:
         command.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default, help=help)
     command.add_argument("--pair", default="embedded", help=PAIR_HELP)
     command.add_argument("--raw", action="store_true", help="no chat template: continue the text as it is")
-
-
-def settings_of(options: argparse.Namespace) -> Settings:
-    return Settings(
-        max_new_tokens=options.max_new_tokens,
-        temperature=options.temperature,
-        top_k=options.top_k,
-        top_p=options.top_p,
-        seed=options.seed,
-        acceptance=options.acceptance,
-        sequences=parse_number("sequences", options.sequences, word="dynamic"),
-        budget=parse_number("budget", options.budget, word="auto"),
-        budget_offset=options.budget_offset,
-        draft_mode=options.draft_mode,
-        cores=options.cores,
-        **{name: getattr(options, name) for name in OWN_SETTINGS},
-    )
-
-
-def tell(fraction: float, text: str) -> None:
-    """Show loading progress on stderr."""
-    print(f"{fraction:4.0%} {text}", file=sys.stderr, flush=True)
-
-
-def generate(options: argparse.Namespace) -> int:
-    """Stream one answer to stdout; the metrics follow, or one JSON object."""
-    settings = settings_of(options)
-    runner.check_method(options.method)
-    if options.trace:
-        check_writable(options.trace)
-    pair = load_pair(options.pair, tell)
-    trace = runner.new_trace()
-    try:
-        for event in runner.stream(pair, options.method, options.prompt, settings, raw=options.raw):
-            runner.add_event(trace, event)
-            if event["type"] == "iteration":
-                print("".join(token["text"] for token in event["iteration"]["committed"]), end="", flush=True)
-    finally:
-        print()
-        if trace["header"] and not trace["end"]:
-            trace["end"] = runner.end(trace["iterations"], "stopped")
-        if options.trace and trace["header"]:
-            options.trace.write_text(json.dumps(trace, ensure_ascii=False))
-    result = runner.summary(trace)
-    if options.json:
-        print(json.dumps(result, ensure_ascii=False))
-    elif result["metrics"]["new_tokens"]:
-        print(metrics_line(result["metrics"]), file=sys.stderr)
-    if trace["end"]["stopped"] == "error":
-        print(f"duoviz: {trace['end']['message']}", file=sys.stderr)
-        return 1
-    return 0
-
-
-def check_writable(file: Path) -> None:
-    """Raise UsageError where the file cannot be written: before the run, so that no run is lost."""
-    with told_if_unwritable(file):
-        file.open("a").close()
-
-
-@contextmanager
-def told_if_unwritable(path: Path) -> Iterator[None]:
-    """Raise UsageError in place of the system's error."""
-    try:
-        yield
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}.") from error
-
-
-def metrics_line(figures: dict) -> str:
-    shown = [
-        f"{figures['new_tokens']} tokens",
-        f"{figures['tps']:.1f} tokens/s",
-        f"first token {figures['ttft']:.2f} s",
-        f"τ {figures['tau']:.2f}",
-    ]
-    if figures["acceptance"] is not None:
-        shown.append(f"acceptance {figures['acceptance']:.2f}")
-    if figures["overlap"] is not None:
-        shown.append(f"overlap {figures['overlap']:.2f}")
-    return ", ".join(shown)
-
-
-def read_prompts(source: str) -> list[str]:
-    """The first turn of each question in a .jsonl file, or the one prompt itself. Raises UsageError."""
-    if not source.endswith(".jsonl"):
-        return [source]
-    try:
-        lines = Path(source).read_text().splitlines()
-        questions = [json.loads(line) for line in lines if line.strip()]
-        prompts = [question["turns"][0] if isinstance(question["turns"], list) else None for question in questions]
-    except OSError as error:
-        raise UsageError(f"The prompts cannot be read: {error.strerror}: {source}.") from error
-    except (ValueError, LookupError, TypeError) as error:
-        raise UsageError(BAD_QUESTIONS.format(source)) from error
-    if not all(isinstance(prompt, str) for prompt in prompts):
-        raise UsageError(BAD_QUESTIONS.format(source))
-    return prompts
-
-
-def compare(options: argparse.Namespace) -> int:
-    """Alternate the methods; print a table of medians and whether each wrote vanilla's text."""
-    settings = settings_of(options)
-    # A prompt that stands there twice is run as one: --repeats is for running it again.
-    prompts = list(dict.fromkeys(read_prompts(options.prompts)))
-    methods = names_in(options.methods)
-    for method in methods:
-        runner.check_method(method)
-    if options.repeats < 1:
-        raise UsageError("--repeats must be at least 1.")
-    if not prompts:
-        raise UsageError(f"There are no prompts in {options.prompts}.")
-    if options.trace:
-        with told_if_unwritable(options.trace):
-            options.trace.mkdir(parents=True, exist_ok=True)
-    pair = load_pair(options.pair, tell)
-    rows = []
-    try:
-        lanes = runner.lanes(methods, settings)
-        for row in runner.compare(pair, prompts, lanes, repeats=options.repeats, raw=options.raw):
-            print(f"{row['method']:13} {row['cores']:6} {metrics_line(row['metrics'])}", file=sys.stderr, flush=True)
-            rows.append(row)
-            if options.trace:
-                save_trace(row, options.trace, 1 + prompts.index(row["prompt"]))
-    finally:
-        # Also where a method failed or the user stopped it: what was measured before is not lost.
-        if rows:
-            tell_comparison(pair, rows, options)
-    return 0
-
-
-def save_trace(row: dict, folder: Path, number: int) -> None:
-    """Write one run's trace; number: of its prompt."""
-    file = folder / f"{number:03}-{row['method']}-{row['cores']}-{row['repeat'] + 1}.duoviz.json"
-    with told_if_unwritable(file):
-        file.write_text(json.dumps(row["trace"], ensure_ascii=False), encoding="utf-8")
-
-
-def tell_comparison(pair: Pair, rows: list[dict], options: argparse.Namespace) -> None:
-    """Print the table, and of a single prompt what makes the difference."""
-    lines, agreements = comparison.table(rows), comparison.against_vanilla(pair, rows)
-    print(
-        f"{'method':13} {'cores':7} {'runs':>4} {'tokens/s':>9} {'lowest':>7} {'highest':>8} {'TTFT s':>7} {'τ':>5} "
-        f"{'φ':>5} {'φ same cores':>13}  equal/tie/defect"
-    )
-    for line in lines:
-        print(table_line(line, agreements))
-    reasons = comparison.reasons(rows) if len({row["prompt"] for row in rows}) == 1 else {}
-    for method, sentences in reasons.items():
-        print(f"\n{method}: {' '.join(sentences)}")
-    if options.json:
-        about = {"versions": runner.versions(), "cores": str(pair.cores)}
-        found = {"table": lines, "agreements": agreements, "reasons": reasons}
-        print(json.dumps(found | about, ensure_ascii=False))
-
-
-def table_line(line: dict, agreements: list[dict]) -> str:
-    """One line of the table; "–" for a figure that could not be measured."""
-
-    def number(name: str, width: int, digits: int) -> str:
-        return f"{'–':>{width}}" if line[name] is None else f"{line[name]:{width}.{digits}f}"
-
-    lane = line["method"], line["cores"]
-    mine = [each["verdict"] for each in agreements if (each["method"], each["cores"]) == lane]
-    counts = "/".join(str(mine.count(verdict)) for verdict in ("equal", "tie", "defect")) if mine else ""
-    widths = (("tps", 9, 2), ("tps_lowest", 7, 2), ("tps_highest", 8, 2), ("ttft", 7, 3), ("tau", 5, 2), ("phi", 5, 2))
-    figures = " ".join(number(*each) for each in (*widths, ("phi_same_cores", 13, 2)))
-    return f"{line['method']:13} {line['cores']:7} {line['runs']:4} {figures}  {counts}"
-
-
-def names_in(text: str) -> list[str]:
-    """The names between commas, each once."""
-    return list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-
-
-def bench(options: argparse.Namespace) -> int:
-    """Measure what DIR does not hold, and write the report, also after an interruption."""
-    from duoviz.lab.bench import bench as measure
-    from duoviz.lab.plan import make_plan
-    from duoviz.lab.report import write_report
-    from duoviz.lab.results import is_results, load, opened
-
-    plan = make_plan(
-        quick=options.quick,
-        tasks=names_in(options.tasks),
-        file=options.questions,
-        methods=names_in(options.methods),
-        max_new_tokens=options.max_new_tokens,
-        repeats=options.repeats,
-    )
-    beside = [load(path) for path in options.beside]
-    interrupted = False
-    with opened(options.out) as folder:
-        try:
-            for progress in measure(load_pair(options.pair, tell), plan, folder):
-                print(f"{progress.words}: {progress.text}", file=sys.stderr, flush=True)
-        except KeyboardInterrupt:
-            interrupted = True
-        if is_results(folder.path):
-            write_report(folder.path, folder.load(), beside)
-            print(folder.path / "report.html")
-    if interrupted:
-        print("duoviz: stopped; the same command goes on", file=sys.stderr)
-    return 130 if interrupted else 0
-
-
-def calibrate(options: argparse.Namespace) -> int:
-    """Measure the cost model anew and print it."""
-    pair = load_pair(options.pair, tell)
-    with runner.target_on(pair, pair.cores.target):
-        costs = cost_model(pair, running_draft(pair), fresh=True)
-    if options.json:
-        print(json.dumps({"contexts": CONTEXTS, "rows": ROW_COUNTS, "target": costs.target, "draft": costs.draft}))
-        return 0
-    print(f"target on {pair.target_device_label(pair.cores.target)}, draft on {pair.draft_device_label()}")
-    for index, context in enumerate(CONTEXTS):
-        print(f"context {context}, milliseconds")
-        print(
-            "  target, rows  "
-            + "  ".join(f"{n}: {t * 1e3:.1f}" for n, t in zip(ROW_COUNTS, costs.target[index], strict=True))
-        )
-        print("  draft, k      " + "  ".join(f"{k}: {t * 1e3:.1f}" for k, t in enumerate(costs.draft[index], 1)))
-        print(f"  γ with nothing pending: {draft_budget(LiveCosts(costs), rows=1, context=context)}")
-    return 0
-
-
-def html_page(text: str, _trace: dict) -> str:
-    from duoviz.web.replay import replay_page
-
-    return replay_page(text)
-
-
-# Each kind's file ending, and what makes it of a trace's text and the trace.
-EXPORTS = {
-    "html": (".html", html_page),
-    "perfetto": (".perfetto.json", lambda _text, trace: json.dumps(perfetto_events(trace), ensure_ascii=False)),
-    "csv": (".csv", lambda _text, trace: csv_table(trace)),
-}
-
-
-def export(options: argparse.Namespace) -> int:
-    """Write a trace in another form, and print where."""
-    ending, make = EXPORTS[options.to]
-    text = read_text(options.trace)
-    content = make(text, parse_trace(text, options.trace))
-    out = options.out or Path(options.trace.name.removesuffix(".json").removesuffix(".duoviz") + ending)
-    if out.exists() and out.samefile(options.trace):
-        raise UsageError("The trace would be overwritten: choose another --out.")
-    with told_if_unwritable(out):
-        out.write_text(content, encoding="utf-8", errors="replace")
-    print(out)
-    return 0
-
-
-def record(options: argparse.Namespace) -> int:
-    """Record one run of each method and print a table of them."""
-    settings = Settings(max_new_tokens=options.max_new_tokens)
-    with told_if_unwritable(options.out):
-        options.out.mkdir(parents=True, exist_ok=True)
-    traces = recordings.record(load_pair("embedded", tell), settings, options.prompt, report=tell)
-    with told_if_unwritable(options.out):
-        recordings.write(traces, options.out)
-    print((options.out / "README.md").read_text(encoding="utf-8"))
-    return 0
-
-
-def make_datastore(options: argparse.Namespace) -> int:
-    """Build a datastore; of the pair only the target's tokenizer is loaded."""
-    tokenizer = load_tokenizer(find_target(find_pair(options.pair).target, tell))
-    vocabulary = tokenizer.get_vocab()
-    build_datastore(
-        read_sequences(options.files, tokenizer, part_of(tell, 0.0, 0.3)),
-        options.out,
-        vocabulary=max(vocabulary.values()) + 1,
-        tokenizer=fingerprint(vocabulary),
-        report=part_of(tell, 0.3, 1.0),
-    )
-    return 0
-
-
-def write_corpus(options: argparse.Namespace) -> int:
-    from duoviz.training.selfchat import make_corpus
-
-    if options.rows < 1 or options.slots < 1:
-        raise UsageError("--rows and --slots must be at least 1.")
-    make_corpus(
-        embedded_target(tell),
-        options.out,
-        rows=options.rows,
-        minutes=options.minutes,
-        slots=options.slots,
-        seed=options.seed,
-    )
-    return 0
-
-
-def train_the_draft(options: argparse.Namespace) -> int:
-    from duoviz.training.distillation import Recipe, train_draft
-
-    check_training(options)
-    if not 1 <= options.layers <= 8:
-        raise UsageError(f"--layers must be a whole number from 1 to 8, not {options.layers}.")
-    recipe = Recipe(tokens=options.tokens, layers=options.layers, seed=options.seed)
-    train_draft(embedded_target(tell), options.corpus, options.out, recipe)
-    return 0
-
-
-def train_the_sweep(options: argparse.Namespace) -> int:
-    from duoviz.training.sweep import measure, sweep
-
-    check_training(options)
-    sweep(embedded_target(tell), options.corpus, options.out, tokens=options.tokens)
-    measure(load_pair("embedded", tell), options.out)
-    print((options.out / "table.md").read_text())
-    return 0
-
-
-def write_assistant(options: argparse.Namespace) -> int:
-    from duoviz.training.assistant import export_assistant
-
-    export_assistant(DRAFT_FOLDER, embedded_target(tell), options.out)
-    print(f"{options.out} holds the draft for transformers' generate(assistant_model=…).")
-    return 0
-
-
-def check_training(options: argparse.Namespace) -> None:
-    """Raise UsageError where the corpus or the number of tokens cannot be used: before anything is loaded."""
-    from duoviz.training.corpus import ARRAYS
-
-    if options.tokens < 1:
-        raise UsageError("--tokens must be at least 1.")
-    for file in options.corpus:
-        if not file.is_file():
-            raise UsageError(f"There is no corpus file {file}.")
-        try:
-            with np.load(file) as arrays:
-                whole = set(ARRAYS) <= set(arrays)
-        except (OSError, ValueError, EOFError, BadZipFile, TypeError):
-            whole = False
-        if not whole:
-            raise UsageError(f"{file} is no corpus: it needs the arrays {', '.join(ARRAYS)}.")
 
 
 if __name__ == "__main__":

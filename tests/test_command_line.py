@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from duoviz import __main__ as command_line
+from duoviz import commands
 from duoviz.__main__ import main
 from duoviz.decoding import METHODS
 from duoviz.decoding.draft_worker import DraftDied
@@ -13,7 +13,7 @@ from tests.conftest import tiny_pair
 
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch):
-    monkeypatch.setattr(command_line, "load_pair", lambda name, progress: tiny_pair(context=640))
+    monkeypatch.setattr(commands, "load_pair", lambda name, progress: tiny_pair(context=640))
 
 
 def test_generate_prints_one_json_object_last(capsys, tmp_path):

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from duoviz import __main__ as command_line
-from duoviz import recordings, runner
+from duoviz import commands, recordings, runner
 from duoviz.__main__ import main
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
@@ -27,7 +26,7 @@ def tiny(monkeypatch, tmp_path):
 
     real = runner.stream
     monkeypatch.setattr(runner, "stream", stream)
-    monkeypatch.setattr(command_line, "load_pair", lambda name, progress: named_pair(noise=0.3))
+    monkeypatch.setattr(commands, "load_pair", lambda name, progress: named_pair(noise=0.3))
     return ran
 
 

@@ -9,7 +9,7 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
-from duoviz import __main__ as command_line
+from duoviz import commands
 from duoviz.__main__ import main
 from duoviz.decoding import datastore as module
 from duoviz.decoding.datastore import DatastoreError, build_datastore, open_datastore, read_sequences
@@ -242,8 +242,8 @@ def test_the_paragraphs_of_texts_and_the_rows_of_corpora(tmp_path):
 
 @pytest.fixture
 def digits(monkeypatch):
-    monkeypatch.setattr(command_line, "find_target", lambda model, progress: None)
-    monkeypatch.setattr(command_line, "load_tokenizer", lambda target: NamedDigits())
+    monkeypatch.setattr(commands, "find_target", lambda model, progress: None)
+    monkeypatch.setattr(commands, "load_tokenizer", lambda target: NamedDigits())
 
 
 def test_the_command_builds_a_datastore(tmp_path, digits, capsys):
