@@ -11,7 +11,7 @@ from torch import OutOfMemoryError, Tensor
 
 from duoviz.models.embedded import ModelUnavailable
 
-# The kind of model in assets/draft, which transformers does not know.
+# The drafts that this project trains, as in assets/draft; transformers does not know the kind.
 OUR_KIND = "duoviz_draft"
 
 

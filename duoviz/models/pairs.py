@@ -11,7 +11,15 @@ from typing import Any
 
 import torch
 
-from duoviz.models.checkpoint import Checkpoint, first_line, one_sentence, read_config, read_json, weight_files
+from duoviz.models.checkpoint import (
+    OUR_KIND,
+    Checkpoint,
+    first_line,
+    one_sentence,
+    read_config,
+    read_json,
+    weight_files,
+)
 from duoviz.models.copying import Copying
 from duoviz.models.cores import Cores, available_cores, core_label, on_cores, share_cores
 from duoviz.models.embedded import DRAFT_FOLDER, TARGET_LABEL, ModelUnavailable, Progress, embedded_target, no_progress
@@ -221,10 +229,10 @@ def fingerprint(vocabulary: dict[str, int]) -> str:
 def check_tokenizers(tokenizer: Any, target: Source, draft: Source) -> None:
     """Raise ModelUnavailable unless every id means the same token to both models."""
     mine = tokenizer.get_vocab()
-    if draft.folder == DRAFT_FOLDER:
+    if draft.config.get("model_type") == OUR_KIND:
         if fingerprint(mine) != EMBEDDED_VOCABULARY:
             raise ModelUnavailable(
-                f"The embedded draft knows SmolLM2's tokenizer only, and that of {target.label} is another one."
+                f"{draft.label} knows SmolLM2's tokenizer only, and that of {target.label} is another one."
             )
         return
     theirs = load_tokenizer(draft).get_vocab()

@@ -9,7 +9,9 @@ import torch.nn.functional as F
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from duoviz.models.checkpoint import OUR_KIND
 from duoviz.models.linear import quantise_rows
+from duoviz.training.copying import START_WEIGHTS
 from duoviz.training.corpus import Corpus
 from duoviz.training.teacher import padded, predicting
 
@@ -191,7 +193,10 @@ def cut_from_target(
 
 
 def save_draft(student: Student, folder: Path) -> None:
-    """Write config.json and model.safetensors: matrices in int8 with a scale a row, norms in float32."""
+    """Write config.json and model.safetensors: matrices in int8 with a scale a row, norms in float32.
+
+    The draft copies with the weights that its training assumed, until they are fitted.
+    """
     tensors = {}
     for name, value in student.state_dict().items():
         value = value.detach().float().cpu()
@@ -201,5 +206,6 @@ def save_draft(student: Student, folder: Path) -> None:
             tensors[name] = value.contiguous()
     folder.mkdir(parents=True, exist_ok=True)
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-    config = {"model_type": "duoviz_draft", **asdict(student.shape), "bos_token_id": 1, "eos_token_id": 2}
+    config = {"model_type": OUR_KIND, **asdict(student.shape), "bos_token_id": 1, "eos_token_id": 2}
+    config["copying"] = START_WEIGHTS
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
+from statistics import median
 
 from duoviz.decoding.budget import (
     CONTEXTS,
@@ -16,11 +17,8 @@ from duoviz.decoding.budget import (
 )
 from duoviz.decoding.draft_worker import InlineDraft
 from duoviz.decoding.duodecoding import running_draft
-from duoviz.models.copying import Copying
 from duoviz.models.cores import on_cores
-from duoviz.models.llama import load_llama
-from duoviz.models.pairs import Pair
-from duoviz.training.copying import START_WEIGHTS
+from duoviz.models.pairs import Pair, load_model
 from duoviz.training.distillation import Recipe, load_teacher, train
 from duoviz.training.evaluation import scores
 from duoviz.training.student import save_draft
@@ -37,6 +35,8 @@ LOSSES = (
     {"drafted": 0.25}, {"copying": False}, {"peak": 4e-4}, {"peak": 1.6e-3},
 )  # fmt: skip
 SCORED_ROWS = 64
+# Of timing, and for each side and context in one of them.
+ROUNDS, SECONDS = 3, 0.5
 
 
 def sweep(
@@ -69,21 +69,46 @@ def named(change: dict) -> str:
 def measure(pair: Pair, out: Path, *, report: Callable[[str], None] = print) -> list[dict]:
     """The results of a sweep with each draft's cost beside this pair's target, and predicted speeds.
 
-    Run it on a machine that does nothing else. Writes `table.md` and returns the rows.
+    Each shape is timed in rounds, so that a slow moment of the machine falls on no single one. Run it on a machine
+    that does nothing else. Writes `table.md` and returns the rows.
     """
-    rows = []
+    found = list(results(out))
+    folders = {shape_of(result): folder for result, folder in found}
     together = cost_model(pair, running_draft(pair))
-    for result, folder in results(out):
-        draft = InlineDraft(Copying(load_llama(folder, precision="int8", label="draft"), START_WEIGHTS))
-        with on_cores(pair.cores.all):
-            in_turn = calibrate_in_turn(pair, draft, seconds=0.5)
-        with on_cores(pair.cores.draft):
-            parallel = CostModel(together.target, tuple(draft_times(draft, context, 0.5) for context in CONTEXTS))
-        row = result | predicted(in_turn, parallel, result["copying"]["top1"])
-        report(line(row))
-        rows.append(row)
+    taken = {shape: [] for shape in folders}
+    for number in range(1, ROUNDS + 1):
+        report(f"costs, round {number} of {ROUNDS}")
+        for shape, folder in folders.items():
+            taken[shape].append(costs_beside(pair, folder))
+    target = middle([in_turn.target for costs in taken.values() for in_turn, _ in costs])
+    rows = []
+    for result, _ in found:
+        costs = taken[shape_of(result)]
+        in_turn = CostModel(target, middle([each.draft for each, _ in costs]))
+        parallel = CostModel(together.target, middle([times for _, times in costs]))
+        rows.append(result | predicted(in_turn, parallel, result["copying"]["top1"]))
+        report(line(rows[-1]))
     (out / "table.md").write_text(table(rows))
     return rows
+
+
+def shape_of(result: dict) -> tuple:
+    """What a draft's cost follows from."""
+    return tuple(result["recipe"][name] for name in ("layers", "width", "embedding_rank", "output_tokens"))
+
+
+def costs_beside(pair: Pair, folder: Path) -> tuple[CostModel, tuple[tuple[float, ...], ...]]:
+    """The costs of taking turns with this pair's target, and T_draft(k) at each context on the draft's own cores."""
+    draft = InlineDraft(load_model(folder, precision="int8", label="draft"))
+    with on_cores(pair.cores.all):
+        in_turn = calibrate_in_turn(pair, draft, seconds=SECONDS)
+    with on_cores(pair.cores.draft):
+        return in_turn, tuple(draft_times(draft, context, SECONDS) for context in CONTEXTS)
+
+
+def middle(tables: list[tuple[tuple[float, ...], ...]]) -> tuple[tuple[float, ...], ...]:
+    """The median of each entry of tables of one shape."""
+    return tuple(tuple(map(median, zip(*rows, strict=True))) for rows in zip(*tables, strict=True))
 
 
 def results(out: Path) -> Iterator[tuple[dict, Path]]:

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
+from duoviz.web.script import FOLDER
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -81,3 +83,19 @@ def page(browser):
     page.on("pageerror", lambda error: page.errors.append(str(error)))
     yield page
     context.close()
+
+
+@pytest.fixture
+def modules(page):
+    """A page without Gradio that may import the scripts, at their paths in `duoviz/web`."""
+
+    def answer(route):
+        path = route.request.url.removeprefix("http://plain.test/")
+        if path.endswith(".js"):
+            route.fulfill(path=FOLDER.parent / path, content_type="text/javascript")
+        else:
+            route.fulfill(body="<!doctype html>", content_type="text/html")
+
+    page.route("http://plain.test/**", answer)
+    page.goto("http://plain.test/")
+    return page

@@ -8,9 +8,11 @@ import gradio as gr
 import pytest
 from playwright.sync_api import expect
 
+from duoviz.decoding import METHOD_TITLES
 from duoviz.recordings import FOLDER as TRACES
-from duoviz.web.learn import FOLDER
-from duoviz.web.lessons.lesson import read_course
+from duoviz.trace.metrics import iteration_seconds
+from duoviz.web.lessons.lesson import read_course, read_traces
+from duoviz.web.lessons.placeholders import speeds
 from duoviz.web.pages.learn import LESSONS, learn_page
 from duoviz.web.theme import CSS, THEME
 from tests.e2e.tiny_site import tiny_site
@@ -240,18 +242,9 @@ DRAWS = """async ({ p, q }) => {
 }"""
 
 
-def test_the_figures_draw_by_the_rules_that_they_teach(page):
-    def answer(route):
-        path = route.request.url.removeprefix("http://plain.test/")
-        if path.endswith(".js"):
-            route.fulfill(path=FOLDER.parent / path, content_type="text/javascript")
-        else:
-            route.fulfill(body="<!doctype html>", content_type="text/html")
-
-    page.route("http://plain.test/**", answer)
-    page.goto("http://plain.test/")
+def test_the_figures_draw_by_the_rules_that_they_teach(modules):
     p, q = [0.2, 0.1, 0.6, 0.1], [0.5, 0.3, 0.05, 0.15]
-    drawn = page.evaluate(DRAWS, {"p": p, "q": q})
+    drawn = modules.evaluate(DRAWS, {"p": p, "q": q})
 
     def shares(indices):
         return [indices.count(index) / len(indices) for index in range(len(p))]
@@ -269,6 +262,8 @@ def test_the_figures_draw_by_the_rules_that_they_teach(page):
 
 
 def test_the_figures_answer_to_the_reader(page, lessons_url, course):
+    course_traces = read_traces(TRACES, [])
+
     def open_figure(kind):
         lesson, number = next(
             (lesson["name"], number)
@@ -294,9 +289,19 @@ def test_the_figures_answer_to_the_reader(page, lessons_url, course):
     figure.get_by_role("button", name="Draw 1,000").click()
     expect(figure).to_contain_text("1,001 drawn")
     assert figure.locator(".dl-share", has_text="%").count() == figure.locator(".dl-outcome").count()
-    figure = open_figure("costs")
-    figure.locator("input").fill("8")
-    expect(figure).to_contain_text("8 tokens in one forward")
+    for kind, draft in (("costs", True), ("target costs", False)):
+        figure = open_figure(kind)
+        figure.locator("input").fill("8")
+        expect(figure).to_contain_text("8 tokens in one forward")
+        assert figure.locator('.dl-curve[data-side="draft"]').count() == draft
+        assert ("Draft:" in figure.inner_text()) == draft
+    figure = open_figure("speeds")
+    for method, speed in speeds(course_traces).items():
+        line = figure.locator(".dl-speed", has_text=METHOD_TITLES[method])
+        expect(line).to_contain_text(f"{speed:.1f}")
+        expect(line).to_contain_text(
+            f"{1000 * iteration_seconds(course_traces[method]):.1f} ms from forward to forward"
+        )
     figure = open_figure("budget")
     for end, who in (("min", "The draft waits"), ("max", "The target waits")):
         figure.locator("input").fill(figure.locator("input").get_attribute(end))

@@ -8,7 +8,6 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
-from duoviz.web.script import FOLDER
 from duoviz.web.share import ShareBar
 from tests.e2e.tiny_site import tiny_site
 
@@ -21,22 +20,6 @@ def site():
     with tiny_site() as (url, demo):
         (bar,) = [block for block in demo.blocks.values() if isinstance(block, ShareBar)]
         yield url, bar.props["site"]["pages"]
-
-
-@pytest.fixture
-def modules(page):
-    """A page that may import the modules."""
-
-    def answer(route):
-        path = route.request.url.removeprefix("http://plain.test/")
-        if path.endswith(".js"):
-            route.fulfill(path=FOLDER.parent / path, content_type="text/javascript")
-        else:
-            route.fulfill(body="<!doctype html>", content_type="text/html")
-
-    page.route("http://plain.test/**", answer)
-    page.goto("http://plain.test/")
-    return page
 
 
 def random_text(chance):

@@ -229,16 +229,20 @@ def test_tokenizers_that_differ(two, tmp_path):
         load_pair(f"{two[0]} + {short}")
 
 
-def test_the_embedded_draft_wants_its_own_tokenizer(two):
-    with pytest.raises(ModelUnavailable, match="knows SmolLM2's tokenizer only"):
-        load_pair(f"{two[0]} + embedded")
+def test_drafts_that_were_trained_here_want_the_embedded_tokenizer(two, tmp_path):
+    own = shutil.copytree(DRAFT_FOLDER, tmp_path / "own")
+    for draft, label in (("embedded", "duoviz draft"), (own, own)):
+        with pytest.raises(ModelUnavailable, match=f"{label} knows SmolLM2's tokenizer only"):
+            load_pair(f"{two[0]} + {draft}")
 
 
-def test_the_embedded_draft_drafts_for_a_target_with_its_vocabulary(two, monkeypatch):
+def test_drafts_that_were_trained_here_draft_for_a_target_with_their_vocabulary(two, monkeypatch, tmp_path):
     monkeypatch.setattr(pairs, "EMBEDDED_VOCABULARY", pairs.fingerprint(tokenizer().get_vocab()))
-    pair = load_pair(f"{two[0]} + embedded")
-    assert pair.draft_label == "duoviz draft (int8)"
-    assert pair.load_draft.args == (DRAFT_FOLDER,) and pair.load_draft().vocab_size == 60
+    own = shutil.copytree(DRAFT_FOLDER, tmp_path / "own")
+    for draft, folder, label in (("embedded", DRAFT_FOLDER, "duoviz draft"), (own, own, own)):
+        pair = load_pair(f"{two[0]} + {draft}")
+        assert pair.draft_label == f"{label} (int8)"
+        assert pair.load_draft.args == (folder,) and pair.load_draft().vocab_size == 60
 
 
 def test_a_tokenizer_with_more_ids_than_the_weights(tmp_path):

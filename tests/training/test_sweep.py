@@ -8,7 +8,8 @@ import pytest
 from duoviz.decoding.budget import CONTEXTS
 from duoviz.training import sweep as sweeping
 from duoviz.training.distillation import Recipe
-from duoviz.training.sweep import named, parallel_speed, predicted, results, sweep, table
+from duoviz.training.sweep import measure, middle, named, parallel_speed, predicted, results, sweep, table
+from tests.conftest import tiny_pair
 from tests.decoding.test_budget import costs as made_up
 
 TINY = Recipe(tokens=0, layers=1, embedding_rank=16, output_tokens=48, batch_tokens=200)
@@ -39,6 +40,17 @@ def test_every_variant_is_trained_once(target_folder, corpus_files, tmp_path):
     assert text.count("\n") == 5 and "| layers 2 |" in text
     (tmp_path / "base" / "result.json").unlink()
     assert len(list(results(tmp_path))) == 2
+
+
+def test_costs_are_those_of_a_shape(target_folder, corpus_files, tmp_path, monkeypatch):
+    monkeypatch.setattr(sweeping, "SECONDS", 0.001)
+    sweep(target_folder, corpus_files, tmp_path, tokens=300, report=lambda text: None)
+    rows = measure(tiny_pair(), tmp_path, report=lambda text: None)
+    one, two, one_of_another_loss = (row["draft_ms"] for row in rows)
+    assert one == one_of_another_loss != two and all(milliseconds > 0 for milliseconds in one + two)
+    assert all(row["speculative"] > 0 and row["duodecoding"] > 0 for row in rows)
+    assert (tmp_path / "table.md").read_text() == table(rows)
+    assert middle([((1.0, 5.0), (4.0,)), ((3.0, 1.0), (4.0,)), ((2.0, 9.0), (7.0,))]) == ((2.0, 5.0), (4.0,))
 
 
 def test_a_surer_draft_and_a_cheaper_one_are_faster():

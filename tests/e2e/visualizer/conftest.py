@@ -11,7 +11,6 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
 from duoviz.trace.metrics import metrics
-from duoviz.web.script import FOLDER
 from duoviz.web.visualizer import Visualizer, batch
 from tests.conftest import VOCABULARY
 from tests.decoding.test_datastore import build, named_pair, random_sequences
@@ -108,27 +107,18 @@ def download(page, button, folder):
     return path
 
 
-PLAIN_PAGE = """<!doctype html><div id="root"></div><script type="module">
-import { mount } from "./mount.js";
-mount(document.getElementById("root"), { subscribe(callback) { window.send = callback; } });
-</script>"""
+VISUALIZER_ALONE = """async () => {
+  const { mount } = await import("http://plain.test/visualizer/mount.js");
+  mount(document.body.appendChild(document.createElement("div")), { subscribe(callback) { window.send = callback; } });
+}"""
 
 
 @pytest.fixture
-def plain_page(page):
-    """The modules in a page without Gradio; `window.send` feeds the visualizer."""
-
-    def answer(route):
-        name = route.request.url.rsplit("/", 1)[-1]
-        if name.endswith(".js"):
-            route.fulfill(path=FOLDER / name, content_type="text/javascript")
-        else:
-            route.fulfill(body=PLAIN_PAGE, content_type="text/html; charset=utf-8")
-
-    page.route("http://plain.test/**", answer)
-    page.goto("http://plain.test/")
-    expect(page.locator(".dv")).to_have_attribute("data-state", "empty")
-    return page
+def plain_page(modules):
+    """The visualizer in a page without Gradio; `window.send` feeds it."""
+    modules.evaluate(VISUALIZER_ALONE)
+    expect(modules.locator(".dv")).to_have_attribute("data-state", "empty")
+    return modules
 
 
 def send(page, events):

@@ -4,7 +4,6 @@ import copy
 import json
 import random
 
-import pytest
 from playwright.sync_api import expect
 
 from duoviz.trace.exports import perfetto_events
@@ -77,25 +76,8 @@ def test_hostile_texts_stay_text_and_nothing_else_may_run_or_be_fetched(page, tr
     assert page.evaluate("window.hacked") is None and not page.errors
 
 
-@pytest.fixture
-def modules(page):
-    """The page of the modules without Gradio, and what they give."""
-    from duoviz.web.script import FOLDER
-
-    def answer(route):
-        name = route.request.url.rsplit("/", 1)[-1]
-        if name.endswith(".js"):
-            route.fulfill(path=FOLDER / name, content_type="text/javascript")
-        else:
-            route.fulfill(body="<!doctype html>", content_type="text/html")
-
-    page.route("http://plain.test/**", answer)
-    page.goto("http://plain.test/")
-    return page
-
-
 TIMELINES = """async (traces) => {
-  const { chromeTrace } = await import("http://plain.test/export.js");
+  const { chromeTrace } = await import("http://plain.test/visualizer/export.js");
   return traces.map((trace) => chromeTrace(trace));
 }"""
 
@@ -127,7 +109,7 @@ def spoilt(trace, chance):
 
 
 READ = """async (texts) => {
-  const { readTrace } = await import("http://plain.test/check.js");
+  const { readTrace } = await import("http://plain.test/visualizer/check.js");
   return Promise.all(texts.map(async (text) => (await readTrace(text)).problem ?? null));
 }"""
 
