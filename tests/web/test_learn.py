@@ -2,16 +2,20 @@
 
 import re
 
+from duoviz.decoding import METHOD_TITLES, METHODS
 from duoviz.decoding.settings import Settings
+from duoviz.lab.plan import LABELS
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.runner import collect, stream
 from duoviz.web.learn import FOLDER, MODULES
 from duoviz.web.lessons.figures import FIGURES
-from duoviz.web.lessons.lesson import read_course
-from duoviz.web.lessons.placeholders import NAMES
+from duoviz.web.lessons.glossary import read_glossary
+from duoviz.web.lessons.lesson import read_course, read_traces
+from duoviz.web.lessons.placeholders import NAMES, Facts, value
 from duoviz.web.lessons.predicates import CONDITIONS, MEASURES
 from duoviz.web.lessons.source import FRONT_FIELDS, PAGE_FIELDS, QUESTION_FIELDS
 from duoviz.web.lessons.vocabulary import FIGURE_MARKS, MARKS, PARTS
+from duoviz.web.pages.compare import title
 from duoviz.web.pages.learn import LESSONS
 from duoviz.web.script import FOLDER as VISUALIZER
 from duoviz.web.script import MODULES as SHARED
@@ -70,6 +74,16 @@ def test_the_readme_names_the_whole_vocabulary():
     for words in (CONDITIONS, MEASURES, PARTS, MARKS, FIGURES, FIGURE_MARKS, controls(), QUESTION_FIELDS, fields):
         assert {word for word in words if f"`{word}`" not in told} == set()
     assert {name for name in NAMES if not re.search(rf"`{name}(\(\w\))?`", told)} == set()
+
+
+def test_a_method_has_one_title_everywhere_and_the_glossary_has_it():
+    assert list(METHOD_TITLES) == list(METHODS)
+    assert {lane: label for lane, label in LABELS.items() if lane in METHODS} == METHOD_TITLES
+    assert {method: title(method, Settings()) for method in METHODS} == METHOD_TITLES
+    for method, trace in read_traces(TRACES, []).items():
+        assert value("method", Facts({method: trace}, method)) == METHOD_TITLES[method]
+    terms = {form for term in read_glossary(LESSONS / "glossary.md") for form in term.forms}
+    assert set(METHOD_TITLES.values()) <= terms
 
 
 def pages_of(course):

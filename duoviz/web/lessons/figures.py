@@ -78,8 +78,8 @@ def shown(facts: Facts) -> dict:
 
 
 FIGURES = {
-    "target costs": target_costs,
     "costs": costs,
+    "target costs": target_costs,
     "budget": budget,
     "threshold": threshold,
     "coupled draws": draws,

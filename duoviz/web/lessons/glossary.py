@@ -40,15 +40,20 @@ def key_of(form: str) -> str:
     return form if len(form) == 1 else form.lower()
 
 
+def pattern_of(form: str) -> str:
+    """What finds a form in a text. Capitals are found as capitals only: REST is not the rest."""
+    exact = len(form) == 1 or form.isupper()
+    return re.escape(form) if exact else f"(?i:{re.escape(form)})"
+
+
 class Finder:
     """Marks the terms in one page's text: each where it stands first."""
 
     def __init__(self, terms: list[Term]):
         self.names = {key_of(form): term.forms[0] for term in terms for form in term.forms}
         forms = sorted((form for term in terms for form in term.forms), key=len, reverse=True)
-        longer, single = ([re.escape(form) for form in forms if (len(form) == 1) == one] for one in (False, True))
-        choices = [f"(?i:{'|'.join(longer)})"] * bool(longer) + single
-        self.pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(choices)})(?![\w-])") if choices else None
+        choices = "|".join(map(pattern_of, forms))
+        self.pattern = re.compile(rf"(?<![\w-])(?:{choices})(?![\w-])") if choices else None
         self.seen: set[str] = set()
 
     def mark(self, spans: list[Span]) -> list[Span]:

@@ -221,7 +221,7 @@ def against_vanilla(facts: Facts) -> str:
     return f"{percent(abs(ratio - 1))} {'faster' if ratio > 1 else 'slower'} than"
 
 
-# Of the recorded runs, most of them of all together.
+# Of the recorded runs, of one or of all together.
 RUNS: dict[str, Callable[[Facts], str | int | None]] = {
     "iteration_time": lambda facts: of(iteration_seconds(facts.trace), seconds),
     "phi": lambda facts: fixed(2)(speed_up(facts)),

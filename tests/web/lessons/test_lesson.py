@@ -75,12 +75,29 @@ def test_a_term_is_marked_where_it_first_stands_on_a_page(tmp_path):
     finder = Finder(TERMS)
     finder.mark([{"kind": "text", "text": "drafts"}])
     assert finder.mark([{"kind": "text", "text": "draft"}]) == [{"kind": "text", "text": "draft"}]
+    both = Finder([Term(("REST",), []), Term(("the end", "draft"), [])])
+    spans = both.mark([{"kind": "text", "text": "The rest of DRAFT, REST and THE END."}])
+    assert [(span["text"], span["to"]) for span in spans if span["kind"] == "term"] == [
+        ("DRAFT", "the end"),
+        ("REST", "REST"),
+    ]
     assert Finder([]).mark([{"kind": "text", "text": "draft"}]) == [{"kind": "text", "text": "draft"}]
 
 
 def test_a_page_without_at_shows_the_end_and_one_may_name_its_own_trace(tmp_path):
     assert page(tmp_path, "trace: vanilla\n\n{tps} {duodecoding.tps}\n")["at"] == 6
     assert words(page(tmp_path, "trace: vanilla\n\n{tps} {duodecoding.tps}\n")["blocks"][0]["spans"]) == "50.0 57.7"
+
+
+def test_the_figure_of_speeds_says_why_and_one_of_the_target_s_costs_is_silent_about_the_draft(tmp_path):
+    vanilla, duo = page(tmp_path, "figure: speeds\n\nx\n")["figure"]["runs"]
+    assert vanilla == {
+        "method": "vanilla", "title": "Vanilla", "tps": pytest.approx(50), "tau": 1, "rows": 1,
+        "iteration": pytest.approx(0.02), "device": "core 1",
+    }  # fmt: skip
+    # 84 ms for four forwards of 2, 1, 3 and 2 tokens.
+    assert (duo["title"], duo["rows"], duo["iteration"]) == ("DuoDecoding", 2, pytest.approx(0.021))
+    assert set(page(tmp_path, "figure: target costs\n\nx\n")["figure"]) == {"kind", "target", "target_device"}
 
 
 SAID = "right: r\nwrong: w\n"
@@ -210,6 +227,9 @@ FRONT_MISTAKES = [
     (changed("title: A lesson\n", ""), 1, 'the field "title" is missing'),
     (changed("title: A lesson", "titel: A lesson"), 2, 'there is no field "titel" here; there are: title'),
     (changed("title: A lesson", "title"), 2, '"title" is not a field'),
+    (changed("title: A lesson", "title: A {method} lesson"), 2, "a title or summary has no placeholders"),
+    (changed("summary: About guesses.", "summary: {tau}"), 3, "a title or summary has no placeholders"),
+    (changed("## First page", "## First {k} page"), 9, "a title or summary has no placeholders"),
     (changed("trace: duodecoding", "trace: magic"), 4, 'there is no method "magic"'),
     (changed("live: method=speculative temperature=0.5\n", ""), 5, 'the field "prompt" is for "live"'),
     (changed("temperature=0.5", "temperature"), 5, '"temperature" is not NAME=VALUE'),
@@ -251,6 +271,19 @@ def test_a_course_leaves_out_what_is_wrong_and_says_so(tmp_path, caplog):
     (mistake,) = course.mistakes
     assert mistake.startswith("lessons/03-third.md:13: there is no placeholder {magic}")
     assert mistake in caplog.text
+
+
+def test_of_two_lessons_with_one_name_or_number_the_second_is_refused(tmp_path):
+    lessons, traces = tmp_path / "lessons", write_traces(tmp_path / "traces", *TRACES.values())
+    for name in ("01-a.md", "02-a.md", "02-b.md", "2-c.md", "a.md", "z.md"):
+        write_lesson(lessons, name=name)
+    course = read_course(lessons, traces)
+    assert [lesson["name"] for lesson in course.lessons] == ["a", "b", "z"]
+    assert course.mistakes == [
+        'lessons/02-a.md:1: 01-a.md has the name "a" too; rename one.',
+        'lessons/2-c.md:1: 02-b.md has the number "2" too; rename one.',
+        'lessons/a.md:1: 01-a.md has the name "a" too; rename one.',
+    ]
 
 
 def test_a_broken_glossary_or_trace_leaves_the_rest(tmp_path):

@@ -57,6 +57,10 @@ def test_of_all_runs():
     assert value("same_text", facts(traces=other)) == "0"
     assert value("against_vanilla", facts()) == "15 % faster than"
     assert value("vanilla.tps", facts()) == "50.0"
+    # 84 ms for the four iterations after the prefill.
+    assert [value(name, facts()) for name in ("iteration_time", "vanilla.iteration_time")] == ["21 ms", "20 ms"]
+    with pytest.raises(NotInTrace, match="value for “iteration_time”"):
+        value("iteration_time", facts(traces={"duodecoding": trace("duodecoding", duo_trace()["iterations"][:1])}))
     slow = {**TRACES, "vanilla": vanilla_trace("a b c d e f".split())}
     slow["vanilla"]["iterations"][-1]["sync"] = 0.06
     assert value("against_vanilla", facts(traces=slow)) == "42 % slower than"

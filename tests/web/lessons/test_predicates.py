@@ -61,6 +61,9 @@ def test_first_last_after_and_places():
         "middle": 2,
         "last": 4,
         "first all accepted": None,
+        "first hit and nothing pending": 2,
+        "last nothing pending and nothing proposed": 4,
+        "first hit and something pending": None,
     }
     assert {predicate: find(predicate, iterations) for predicate in found} == found
     assert all(is_predicate(predicate) for predicate in found)
@@ -84,6 +87,9 @@ def test_what_a_trace_does_not_have_is_none():
         "most rejection",
         "after rejection",
         "first committed",
+        "first hit and",
+        "first hit and third",
+        "most committed and discarded",
     ],
 )
 def test_other_words_are_no_predicate(text):
