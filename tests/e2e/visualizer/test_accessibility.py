@@ -38,7 +38,7 @@ FOCUSED = f"""() => {{
 # The names of all that does something or scrolls.
 USABLE = f"""() => Array.from(document.querySelectorAll(".dv *")).filter((node) => {{
   const scrolls = /auto|scroll/.test(getComputedStyle(node).overflowY) && node.scrollHeight > node.clientHeight;
-  const acts = node.matches("button, input, select, a, [tabindex]") || scrolls;
+  const acts = node.matches("button, input, select, a, summary, [tabindex]") || scrolls;
   return acts && !node.disabled && node.checkVisibility();
 }}).map({NAME})"""
 
