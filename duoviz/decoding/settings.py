@@ -106,14 +106,19 @@ def check_number(name: str, value: object, lowest: int, highest: int, *, word: s
         return
     if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= highest:
         allowed = f"a whole number from {lowest} to {highest}" + (f" or {word!r}" if word else "")
-        raise SettingsError(f"{name} must be {allowed}, not {value!r}.")
+        raise SettingsError(f"{name} must be {allowed}{given(value)}.")
+
+
+def given(value: object) -> str:
+    """The end of a sentence on a wrong value; a field that was left empty has none."""
+    return ", and nothing was given" if value is None else f", not {value!r}"
 
 
 def check_share(name: str, value: object, lowest: float, highest: float) -> None:
     """Raise SettingsError unless `value` is a number from `lowest` to `highest`."""
     number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     if not number or not lowest <= value <= highest:
-        raise SettingsError(f"{name} must be a number from {lowest} to {highest}, not {value!r}.")
+        raise SettingsError(f"{name} must be a number from {lowest} to {highest}{given(value)}.")
 
 
 def check_word(name: str, value: object, words: tuple[str, ...]) -> None:

@@ -328,10 +328,10 @@ def pays(results: Results) -> Figure:
         horizontal_spacing=0.06,
         vertical_spacing=0.1,
         subplot_titles=[
-            "SpS, rows cost what they cost here",
-            "DuoDecoding, rows cost what they cost here",
-            "SpS, where more rows cost nothing",
-            "DuoDecoding, where more rows cost nothing",
+            "SpS, as rows cost here",
+            "DuoDecoding, as rows cost here",
+            "SpS, if rows cost nothing",
+            "DuoDecoding, if rows cost nothing",
         ],
     )
     data = [["what", "panel", "T_target / T_draft", "acceptance", "φ", "standard deviation", "n"]]
@@ -380,7 +380,7 @@ def pays(results: Results) -> Figure:
         )
     ticks = [0.5, 1, 2, 4, 8, 16, 32, 64, 128]
     drawing.update_xaxes(type="log", tickvals=ticks)
-    drawing.update_xaxes(title="time of a target forward over that of a draft step", row=2)
+    drawing.update_xaxes(title="target forward over draft step, time", row=2)
     drawing.update_yaxes(title="acceptance", col=1, range=[0, 1])
     # White is where nothing is gained.
     scale = [[0, "#b3541e"], [1 / 3, "#f3ede4"], [0.55, "#5fc4b6"], [1, "#0b4f6c"]]
@@ -394,9 +394,10 @@ def pays(results: Results) -> Figure:
         "When does it pay?",
         drawing,
         data,
-        "Colours: the speed-up φ that the cost model expects when every token is accepted with the same chance; along "
-        f"the black line {100 * (GAIN - 1):.0f} % are gained. A circle is what was measured here on one task, in the "
-        "colour of its φ: SpS against vanilla on the same cores, DuoDecoding against vanilla on its target's cores. "
+        "A row is one token of a target forward. Colours: the speed-up φ that the cost model expects when every token "
+        f"is accepted with the same chance; along the black line {100 * (GAIN - 1):.0f} % are gained. A circle is what "
+        "was measured here on one task, in the colour of its φ: SpS against vanilla on the same cores, DuoDecoding "
+        "against vanilla on its target's cores. "
         "DuoDecoding is drawn with one sequence; with several, first tokens are accepted more often.",
     )
 

@@ -79,11 +79,13 @@ def about_html(results: Results) -> str:
     """What was measured where, in one paragraph, and whether it is too little."""
     environment, plan = results.environment, results.plan
     devices, precision = environment["devices"], environment["precision"]
+    times = "once" if plan["repeats"] == 1 else f"{plan['repeats']} times"
+    # In UTC, to the minute; but another machine's file may hold anything.
+    begun = str(environment["date"])[:16].replace("T", " at ")
     text = (
         f"{environment['models']['target']} in {precision['target']} on {devices['target']}, draft "
         f"{environment['models']['draft']}; greedy, at most {plan['max_new_tokens']} new tokens, {plan['questions']} "
-        f"questions, {plan['repeats']} time{'s' if plan['repeats'] > 1 else ''} each. Begun {environment['date']}. "
-        f"{len(results.rows):,} answers are in these results."
+        f"questions, each {times}. Begun on {begun} UTC. {len(results.rows):,} answers are in these results."
     )
     warning = f'<p class="lab-warning">{escape(TOO_FEW)}</p>' if plan["quick"] else ""
     return f"<p>{escape(text)}</p>{warning}"

@@ -14,15 +14,15 @@ from duoviz.web.share import Page, ShareBar, share
 from duoviz.web.theme import CSS, THEME
 
 INTRO = """
-**A small model guesses the next words while a large one checks the guesses before, both at the same time.**
-Right guesses are kept (✓), a wrong one is replaced (✗): the text is the large model's own, only the speed changes.
-This is *DuoDecoding*, run for real: nothing on this page is simulated.
+**A small model (the *draft*) guesses the next words while a large one (the *target*) checks the guesses before, both
+at the same time.** Right guesses are kept (✓), a wrong one is replaced (✗): the text is the target's own, only the
+speed changes. This is *DuoDecoding*, run for real: nothing on this page is simulated.
 """
 
 NO_GPU = (
-    "This machine has no GPU, so both models share its processor. On two cores we measured SpS, which lends all of "
-    "them to each model in turn, as the fastest method; DuoDecoding is made for a target on a GPU. "
-    "Race them in *Compare*."
+    "DuoDecoding is made for a target on a GPU, and this machine has none: both models share its processor. On two "
+    "cores, the fastest method that we measured is SpS, where they take turns and each has all the cores. Race them in "
+    "*Compare*."
 )
 ONE_CORE = "This machine gives the demo one processor core: target and draft take turns on it, so nothing can overlap."
 

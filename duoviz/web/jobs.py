@@ -142,9 +142,13 @@ class Comparison(Job):
         elif event["repeat"] is not None:
             self.record(event)
         elif event["type"] == "header":
-            self.events.put({"type": "status", "text": f"Warming up: {event['lane']}."})
+            self.events.put({"type": "status", "text": f"Warming up: {event['lane']}{self.role(event['lane'])}."})
         elif event["type"] == "end" and event["end"]["stopped"] == "error":
             self.fail_lane(event["lane"], event["end"]["message"])
+
+    def role(self, name: str) -> str:
+        """What a lane that is none of both sides is there for."""
+        return "" if name in [lane.name for lane in self.lanes[:2]] else ", which the speed-up φ compares with"
 
     def fail_lane(self, lane: str, message: str) -> None:
         """Tell that a lane could not run; the others go on."""

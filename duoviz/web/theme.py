@@ -9,7 +9,7 @@ THEME = gr.themes.Default(primary_hue="indigo", neutral_hue="slate", font=SANS, 
 
 CSS = """
 /* Clipped and not hidden, so that what is sticky sticks to the window. */
-.gradio-container { max-width: 1280px !important; overflow: clip !important; }
+.gradio-container { max-width: 1280px !important; margin-inline: auto !important; overflow: clip !important; }
 #top { align-items: baseline; justify-content: space-between; }
 #top > * { flex: 0 1 auto; width: auto; min-width: 0 !important; }
 #title h1 { margin: 0; }

@@ -99,6 +99,19 @@ def finished(page):
     expect(page.locator(".dv-race")).to_have_attribute("data-playing", "false", timeout=20_000)
 
 
+@pytest.fixture(scope="module")
+def plain(browser, races):
+    """A page with the plain race, over and replayed once; each test goes on where the one before has left it."""
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    page = context.new_page()
+    page.errors = []
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    show(page, races[0], "plain")
+    finished(page)
+    yield page
+    context.close()
+
+
 # At each frame of the replay: the clock, and of each side the tokens that can be seen.
 WATCH = """() => new Promise((done) => {
   const root = document.querySelector(".dv-race");
@@ -126,11 +139,8 @@ def written_at(trace, clock):
     return [token["text"] for each in trace["iterations"] if each["sync"] <= clock for token in each["committed"]]
 
 
-def test_the_race_replayed_is_the_race_measured(page, races):
-    url, made = races
-    rows, _, _ = made["plain"]
-    show(page, url, "plain")
-    finished(page)
+def test_the_race_replayed_is_the_race_measured(plain, races):
+    page, rows = plain, races[1]["plain"][0]
     watched = page.evaluate(WATCH)
     frames = watched["seen"]
     clocks = [frame["clock"] for frame in frames]
@@ -153,11 +163,8 @@ def text_of(side):
     return "".join(side.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent)"))
 
 
-def test_holding_scrubbing_and_keys_move_both_sides(page, races):
-    url, made = races
-    rows, _, _ = made["plain"]
-    show(page, url, "plain")
-    finished(page)
+def test_holding_scrubbing_and_keys_move_both_sides(plain, races):
+    page, rows = plain, races[1]["plain"][0]
 
     def check():
         page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
@@ -203,11 +210,9 @@ def test_holding_scrubbing_and_keys_move_both_sides(page, races):
     assert check() == moment
 
 
-def test_a_token_lights_up_its_twin_and_the_chart_what_both_had(page, races):
-    url, made = races
-    rows, _, _ = made["plain"]
-    show(page, url, "plain")
-    finished(page)
+def test_a_token_lights_up_its_twin_and_the_chart_what_both_had(plain, races):
+    page, rows = plain, races[1]["plain"][0]
+    page.get_by_role("button", name="To the finish").click()
     side(page, 0).locator(".dv-token").nth(7).hover()
     for number in (0, 1):
         lit = (
@@ -233,11 +238,9 @@ def test_a_token_lights_up_its_twin_and_the_chart_what_both_had(page, races):
     expect(note).to_have_text("")
 
 
-def test_the_finish_shows_the_figures_the_verdict_and_the_reasons(page, races):
-    url, made = races
-    _, _, result = made["plain"]
-    show(page, url, "plain")
-    finished(page)
+def test_the_finish_shows_the_figures_the_verdict_and_the_reasons(plain, races):
+    page, result = plain, races[1]["plain"][2]
+    page.get_by_role("button", name="To the finish").click()
     for number, lane in enumerate(result["lanes"]):
         figures = lane["figures"]
         shown = {
@@ -266,6 +269,7 @@ def test_the_finish_shows_the_figures_the_verdict_and_the_reasons(page, races):
     expect(inside).to_have_attribute(
         "data-shown", side(page, 1).locator(".dv-token").nth(9).get_attribute("data-iteration")
     )
+    assert not page.errors
 
 
 def test_a_defect_is_red(page, races):

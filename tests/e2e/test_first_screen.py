@@ -66,10 +66,10 @@ def test_a_recorded_run_plays_before_anything_is_loaded_and_gives_way_to_the_liv
     header = recording[1]["header"]
     expect(label).to_contain_text(header["target"]["device"].split("(")[1].rstrip(")"))
     expect(label.locator("q")).to_have_text("the recorded prompt")
-    expect(page.locator(".dv-message")).to_contain_text("press Generate to run it live")
+    expect(page.locator(".dv-message")).to_contain_text("Press Generate to run it live")
     # It plays by itself, slowly, and to the end.
     expect(page.locator(".dv-speed")).to_have_value("0.25")
-    expect(page.locator(".dv-where")).to_contain_text("Playing iteration")
+    expect(page.locator(".dv-where")).to_have_text(re.compile(r"^Playing iteration \d+; .* At 0.25× the real speed\.$"))
     last = len(recording[1]["iterations"]) - 1
     expect(dv).to_have_attribute("data-shown", str(last), timeout=30_000)
     expect(page.locator(".dv-where")).to_have_text(f"You are at iteration {last}; the last is {last}.")

@@ -35,7 +35,6 @@ def app():
 def folders(tmp_path, monkeypatch):
     monkeypatch.setattr(session, "load_pair", lambda name, progress: tiny_pair())
     monkeypatch.setattr(lab_run, "RECORDED", tmp_path / "recorded")
-    monkeypatch.setattr(lab_run, "LOOK_EVERY", 1)
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "cache"))
     (tmp_path / "recorded").mkdir()
 

@@ -217,13 +217,22 @@ def test_a_link_gives_the_same_view_and_runs_nothing(page, site):
     assert not page.errors
 
 
-def test_other_tabs_have_links_of_their_own(page, site):
+def test_other_tabs_have_links_of_their_own_which_are_copied_or_stand_selected(page, site):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     opened(page, site[0], "#tab=compare&prompt=Two+runs&seed=9")
     expect(page.locator("#compare-prompt textarea")).to_have_value("Two runs")
     link = copy(page)
     assert "#tab=compare&" in link and "seed=9" in link and "iteration" not in link
+    expect(message(page)).to_contain_text("The link is copied")
+    assert page.evaluate("navigator.clipboard.readText()") == link
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }")
+    assert copy(page) == link
+    expect(message(page)).to_contain_text("the link is selected")
+    assert page.evaluate("document.getSelection().toString()") == link
     page.get_by_role("tab", name="Lab").click()
-    assert copy(page) == f"{site[0]}#tab=lab"
+    expect(page.get_by_role("tab", name="Lab")).to_have_attribute("aria-selected", "true")
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator(".dv-share-link")).to_have_value(f"{site[0]}#tab=lab")
     page.evaluate("location.hash = '#tab=live'")
     expect(page.locator("#prompt textarea")).to_be_visible()
     assert not page.errors
@@ -258,28 +267,17 @@ def test_autoplay_runs_and_a_link_followed_on_the_page_is_taken_up(page, site):
     run(page, "duodecoding", prompt="Another", seed=5, max_new_tokens=128)
 
 
-@pytest.mark.parametrize("fragment", ["#seed=x", "#<img src=x onerror=window.hacked=1>=1", "#prompt=%E0%A4%A&seed=5"])
-def test_a_bad_link_gives_the_defaults_and_one_sentence(page, site, fragment):
-    opened(page, site[0], fragment)
-    expect(message(page)).to_contain_text("This link cannot be used, so the page shows its defaults: ")
+def test_a_bad_link_gives_the_defaults_and_one_sentence(page, site):
+    fragments = ["#prompt=%E0%A4%A&seed=5", "#seed=x", "#<img src=x onerror=window.hacked=1>=1"]
+    opened(page, site[0], fragments[0])
+    for fragment, named in zip(fragments, ("prompt=%E0", '"seed"', "%3Cimg|<img"), strict=True):
+        # The first as the page opens; the others are followed on it.
+        page.evaluate("fragment => { location.hash = fragment; }", fragment)
+        expect(message(page)).to_contain_text("This link cannot be used, so the page shows its defaults: ")
+        expect(message(page)).to_contain_text(re.compile(named))
     assert page.locator("#prompt textarea").input_value() == site[1]["live"]["fields"]["prompt"]["default"]
     assert page.evaluate("window.hacked") is None and page.locator("#share img").count() == 0
     assert not page.errors
-
-
-def test_the_link_is_copied_or_stands_selected_to_be_copied(browser, site):
-    context = browser.new_context()
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page = context.new_page()
-    opened(page, site[0])
-    link = copy(page)
-    expect(message(page)).to_contain_text("The link is copied")
-    assert page.evaluate("navigator.clipboard.readText()") == link
-    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }")
-    assert copy(page) == link
-    expect(message(page)).to_contain_text("the link is selected")
-    assert page.evaluate("document.getSelection().toString()") == link
-    context.close()
 
 
 def test_a_long_prompt_travels_as_a_file(page, site, tmp_path):

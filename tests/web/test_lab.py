@@ -108,4 +108,7 @@ def test_a_space_shows_recorded_results_and_runs_nothing(make_hardware, hardware
     shown = {block.elem_id: update for block, update in functions["show"](["then"]).items()}
     assert "Table 1" in shown["lab-table-1"]["value"] and shown["lab-table-1"]["visible"]
     assert shown["lab-save"]["interactive"] and not shown["lab-table-4"]["visible"]
-    assert list(functions["show"](["mine"]).values()) == [{"__type__": "update", "interactive": False}]
+    shown = {block.elem_id: update for block, update in functions["show"]([]).items()}
+    assert "No results are shown" in shown["lab-about"]["value"] and not shown["lab-table-1"]["visible"]
+    assert not shown["lab-save"]["interactive"]
+    assert functions["show"](["mine"]) == functions["show"]([])

@@ -30,7 +30,8 @@ from duoviz.web.visitors import Visitors
 SIDES = {"first": "vanilla", "second": "duodecoding"}
 ABOUT = (
     "Each method runs alone, one after the other, so that neither slows the other. Then both runs are replayed "
-    "on one clock, side by side, as they were measured."
+    "on one clock, side by side, as they were measured. *Race like for like* also runs vanilla on the target's cores "
+    "alone, which is what the paper compares with."
 )
 
 
@@ -42,7 +43,7 @@ def compare_page(hardware: Hardware) -> Page:
     with gr.Row():
         go = gr.Button("Race", variant="primary", elem_id="race")
         fair = gr.Button("Race like for like", elem_id="race-like-for-like")
-        halt = gr.Button("Stop", variant="stop", elem_id="stop-race")
+        halt = gr.Button("Stop", elem_id="stop-race")
     view = Race(elem_id="race-view")
     client, answer = gr.Button(visible=False), gr.JSON(visible=False)
     inputs["like_for_like"] = gr.Checkbox(False, visible=False)

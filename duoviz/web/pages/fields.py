@@ -54,7 +54,7 @@ def method_field(method: str, label: str = "Method") -> gr.Dropdown:
 def size_fields(limits: Limits, place: str = "") -> Fields:
     """How much is written, and by which models. place: begins the ids of this page's fields."""
     return {
-        "max_new_tokens": gr.Number(128, label="Most new tokens", elem_id=f"{place}max-new-tokens"),
+        "max_new_tokens": gr.Number(128, label="Max new tokens", elem_id=f"{place}max-new-tokens"),
         "pair": gr.Dropdown(list(PAIRS), value="embedded", label="Models", allow_custom_value=not limits.on_space),
     }
 
@@ -65,11 +65,11 @@ def sampling_fields(place: str = "") -> Fields:
         "temperature": gr.Number(
             0, label="Temperature", info="0: always the most probable token", step=0.1, elem_id=f"{place}temperature"
         ),
-        "top_k": gr.Number(0, label="Top-k", info="only the k most probable tokens; 0: all", elem_id=f"{place}top-k"),
+        "top_k": gr.Number(0, label="Top-k", info="the k most probable tokens; 0: all", elem_id=f"{place}top-k"),
         "top_p": gr.Number(
             1,
             label="Top-p",
-            info="only the most probable, up to this share; 1: all",
+            info="this share of the most probable; 1: all",
             step=0.05,
             elem_id=f"{place}top-p",
         ),
@@ -96,22 +96,21 @@ def drafting_fields() -> Fields:
             ["coupled", "rejection"],
             value="coupled",
             label="Acceptance",
-            info="coupled: the text is exactly what the target alone would draw; "
-            "rejection: the classical rule, equal in distribution",
+            info="coupled: the target's very text; rejection: the classical rule",
             scale=2,
         ),
         "sequences": gr.Dropdown(
             ["dynamic", *map(str, range(1, MAX_SEQUENCES + 1))],
             value="dynamic",
             label="Draft sequences k",
-            info="dynamic: as many as the threshold θ says",
+            info="dynamic: by the threshold θ",
         ),
         "budget": gr.Textbox("auto", label="Draft budget γ", info=f"auto (measured), or 1 to {MAX_BUDGET}"),
         "draft_mode": gr.Dropdown(
             ["batched", "paper"],
             value="batched",
             label="How sequences are drafted",
-            info="batched: all at once; paper: one by one",
+            info="batched: at once; paper: in turn",
         ),
         "cores": gr.Dropdown(
             ["all", "target"], value="all", label="Cores", info="target: only those that DuoDecoding's target has"

@@ -30,9 +30,14 @@ ABOUT_SPACE = (
     "duoviz there."
 )
 SIZES = {
-    f"quick: {QUICK[0]} questions a task, to see that it works": "quick",
-    "full: all questions, to conclude something": "full",
+    f"quick, minutes: {QUICK[0]} questions a task": "quick",
+    "full, hours: all questions": "full",
 }
+NOTHING = (
+    "No results are shown. Press Run, and the tables and figures fill here as answers come in; or choose results that "
+    "were measured before."
+)
+NOTHING_RECORDED = "No results are shown: choose some that were recorded, where there are any."
 # The parts of a report in the page's order, and whether each has a figure.
 PARTS = {
     "compared": False,
@@ -57,13 +62,19 @@ Updates = dict[gr.components.Component, object]
 class Board:
     """Where results are shown: a paragraph about them, and a place for each part."""
 
-    def __init__(self):
-        self.about = gr.HTML(elem_id="lab-about", apply_default_css=False)
+    def __init__(self, empty: str):
+        self.empty = in_lab(f"<p>{escape(empty)}</p>")
+        self.about = gr.HTML(self.empty, elem_id="lab-about", apply_default_css=False)
         self.places = {name: place(name, has_figure) for name, has_figure in PARTS.items()}
 
     @property
     def components(self) -> list[gr.components.Component]:
         return [self.about, *(each for place in self.places.values() for each in place)]
+
+    def emptied(self) -> Updates:
+        """What shows that there are no results."""
+        hidden = {each: gr.update(visible=False) for each in self.components if each is not self.about}
+        return {self.about: gr.update(value=self.empty)} | hidden
 
     def filled(self, results: Results, parts: Sequence[Section]) -> Updates:
         """What shows these results."""
@@ -105,7 +116,7 @@ def lab_page(hardware: Hardware, tab: gr.Tab) -> None:
         inputs = plan_fields()
         with gr.Row():
             go = gr.Button("Run", variant="primary", elem_id="lab-run")
-            halt = gr.Button("Stop", variant="stop", elem_id="lab-stop")
+            halt = gr.Button("Stop", elem_id="lab-stop")
     status = gr.HTML(elem_id="lab-status", apply_default_css=False)
     with gr.Row():
         chosen = gr.Dropdown(
@@ -113,14 +124,14 @@ def lab_page(hardware: Hardware, tab: gr.Tab) -> None:
             value=[],
             multiselect=True,
             label="Results shown",
-            info="the first one, with others beside it to compare",
+            info="choose several to see them side by side",
             elem_id="lab-results",
             scale=3,
         )
         download = gr.DownloadButton("Save results (.zip)", interactive=False, elem_id="lab-save")
         if not recorded_only:
             upload = gr.UploadButton("Load results (.zip)", file_types=[".zip"], elem_id="lab-load")
-    board = Board()
+    board = Board(NOTHING_RECORDED if recorded_only else NOTHING)
     show = show_chosen(chosen, download, status, board, tab, recorded_only=recorded_only)
     if not recorded_only:
         shown = {"status": status, "chosen": chosen, "download": download, "board": board}
@@ -177,7 +188,7 @@ def show_chosen(chosen, download, status, board: Board, tab: gr.Tab, *, recorded
     def show(names: list[str]) -> Updates:
         paths = [path for name, path in available(recorded_only=recorded_only).items() if name in names]
         if not paths:
-            return {download: gr.update(interactive=False)}
+            return board.emptied() | {download: gr.update(interactive=False)}
         paths.sort(key=lambda path: names.index(path.stem if path.suffix == ".zip" else path.name))
         try:
             results, *beside = [load(path) for path in paths]

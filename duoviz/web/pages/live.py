@@ -24,8 +24,8 @@ from duoviz.web.visitors import Visitors
 from duoviz.web.visualizer import Visualizer
 
 RUN_IT = (
-    "Words underlined in solid green were guessed by the small model; those in dotted violet are the large one's own. "
-    "It plays slowly: press Generate to run it live, with this prompt or your own."
+    "Words underlined in solid green were guessed by the draft; those in dotted violet are the target's own. "
+    "Press Generate to run it live, with this prompt or your own."
 )
 
 

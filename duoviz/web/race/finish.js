@@ -10,8 +10,8 @@ function verdictNode(verdict) {
 }
 
 function baselineWords({ all, target }) {
-  const told = all ? [`φ compares with vanilla on all that this machine offers in the same precision: ${fixed(all.tps, 1)} tokens/s on ${all.device}.`]
-    : ["φ was not measured: vanilla on all that this machine offers did not run."];
+  const told = all ? [`φ is the speed-up over vanilla on all that this machine offers in the same precision: ${fixed(all.tps, 1)} tokens/s on ${all.device}.`]
+    : ["The speed-up φ was not measured: vanilla on all that this machine offers did not run."];
   told.push(target ? `Like for like, on what DuoDecoding's target has: ${fixed(target.tps, 1)} tokens/s on ${target.device}.`
     : "The like-for-like figure, over vanilla on what DuoDecoding's target has, is one more run: press “Race like for like”.");
   return told.join(" ");

@@ -3,6 +3,8 @@
 import { el, setText } from "./dom.js";
 import { fixed, known, quote, tokenLabel } from "./words.js";
 
+const ONE_STEP = "No threshold here: θ takes a second draft step, and the draft made only one.";
+
 function candidateRow({ text, p, over, id }, theta) {
   // Without a threshold, none is over it.
   const isOver = known(theta) && over;
@@ -20,22 +22,24 @@ export function createCandidates() {
   const note = el("p", { class: "dv-note" });
   const chart = el("div", { class: "dv-candidate-chart" }, line, list);
   const node = el("div", { class: "dv-candidates" }, el("h4", { class: "dv-subheading" }, "First tokens the draft thought of"), chart, note);
-  const describe = (iteration, candidates) => {
+  const describe = (iteration, candidates, header) => {
     if (!candidates.length) return "No first tokens: nothing was drafted here.";
-    if (!known(iteration.theta)) return "";
+    if (!known(iteration.theta)) return header?.method === "duodecoding" ? ONE_STEP : "";
     const over = candidates.filter((candidate) => candidate.over).length;
-    return `${over} over the threshold ● → k = ${iteration.sequences ?? "–"}`;
+    const isSet = (header?.settings?.sequences ?? "dynamic") !== "dynamic";
+    // The budget, or a model that can take no tree, may allow fewer.
+    return `${over} over the threshold ●${over === iteration.sequences && !isSet ? " →" : ";"} k = ${iteration.sequences ?? "–"}${isSet ? ", as set" : ""}`;
   };
   return {
     node,
-    draw(iteration) {
+    draw(iteration, header) {
       const candidates = iteration?.candidates ?? [];
       list.replaceChildren(...candidates.map((each) => candidateRow(each, iteration.theta)));
       const theta = candidates.length ? iteration.theta : null;
       line.hidden = !known(theta);
       line.firstChild.style.left = `${100 * Math.min(1, theta ?? 0)}%`;
       setText(line.firstChild.firstChild, `θ ${fixed(theta, 2)}`);
-      setText(note, iteration ? describe(iteration, candidates) : "");
+      setText(note, iteration ? describe(iteration, candidates, header) : "");
     },
   };
 }

@@ -4,15 +4,16 @@ import { el, section, setText } from "./dom.js";
 import { duration, fixed, percent } from "./words.js";
 import { runningNumbers } from "./state.js";
 
+// [name, label, how it is written, what it means].
 const NUMBERS = [
-  ["tps", "tokens/s", (value) => fixed(value, 1)],
-  ["tau", "τ tokens per target forward", (value) => fixed(value, 2)],
-  ["acceptance", "acceptance", percent],
-  ["overlap", "overlap of both models", percent],
-  ["ttft", "time to first token", duration],
-  ["k", "k sequences", (value) => fixed(value, 0)],
-  ["gamma", "γ draft budget", (value) => fixed(value, 0)],
-  ["theta", "θ threshold", (value) => fixed(value, 3)],
+  ["tps", "tokens/s", (value) => fixed(value, 1), "tokens written a second, the time to read the prompt included"],
+  ["tau", "τ tokens per target forward", (value) => fixed(value, 2), "how many tokens one pass through the target gives; without guesses it gives 1"],
+  ["acceptance", "acceptance", percent, "of the guesses that the target checked, the part that it accepted"],
+  ["overlap", "overlap of both models", percent, "the part of the time in which draft and target compute at once"],
+  ["ttft", "time to first token", duration, "from the start of the run to the first token of the answer"],
+  ["k", "k sequences", (value) => fixed(value, 0), "how many guesses at the next words the draft writes side by side"],
+  ["gamma", "γ draft budget", (value) => fixed(value, 0), "how many steps the draft may take in this iteration"],
+  ["theta", "θ threshold", (value) => fixed(value, 3), "each first token that the draft finds more probable than this starts a sequence"],
 ];
 
 const isDuo = ({ method }) => method === "duodecoding";
@@ -28,11 +29,14 @@ export function createNumbers({ state }) {
   const values = {};
   const scope = el("span", { class: "dv-scope" });
   const row = el("div", { class: "dv-number-row" });
-  for (const [name, label] of NUMBERS) {
+  const meanings = {};
+  for (const [name, label, , meaning] of NUMBERS) {
     values[name] = el("span", { class: "dv-number-value", "data-number": name }, "–");
-    row.append(el("div", { class: "dv-number" }, values[name], el("span", { class: "dv-number-label" }, label)));
+    row.append(el("div", { class: "dv-number", title: meaning }, values[name], el("span", { class: "dv-number-label" }, label)));
+    meanings[name] = el("li", {}, el("b", {}, label), `: ${meaning}`);
   }
-  const node = section("numbers", "Numbers", row);
+  const help = el("details", { class: "dv-meanings" }, el("summary", {}, "What these numbers mean"), el("ul", {}, ...Object.values(meanings)));
+  const node = section("numbers", "Numbers", row, help);
   node.firstChild.append(scope);
   return {
     node,
@@ -43,7 +47,8 @@ export function createNumbers({ state }) {
       const all = { ...numbers, k: iteration?.sequences, gamma: iteration?.budget, theta: iteration?.theta };
       for (const [name, , format] of NUMBERS) {
         setText(values[name], format(all[name]));
-        values[name].parentElement.hidden = Boolean(state.header && OWNED[name] && !OWNED[name](state.header));
+        const isOthers = Boolean(state.header && OWNED[name] && !OWNED[name](state.header));
+        values[name].parentElement.hidden = meanings[name].hidden = isOthers;
       }
       setText(scope, scopeWords(whole, state.header));
     },

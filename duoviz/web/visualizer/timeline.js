@@ -13,7 +13,7 @@ function timelineTools(state, view, redraw) {
     redraw();
   });
   const whole = textButton("Whole run", () => { view.whole(); redraw(); });
-  return el("div", { class: "dv-tools" }, near, whole, el("span", { class: "dv-hint" }, "wheel or W S: zoom · drag or A D: move · hatched: idle"));
+  return el("div", { class: "dv-tools" }, near, whole, el("span", { class: "dv-hint" }, "wheel or W S: zoom · drag or A D: move · number: tokens in that forward · hatched: idle · shaded: iteration shown"));
 }
 
 // What part of the time in view both lanes are busy, and each is idle. On one core the lanes take turns, whatever they show.

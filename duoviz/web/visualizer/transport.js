@@ -16,7 +16,8 @@ function whereWords(state) {
   const live = isLive(state);
   if (live && state.follow) return `Following the run: iteration ${state.shown}.`;
   const rest = live ? `the run is at ${last}` : `the last is ${last}`;
-  return `${state.playing ? "Playing" : "You are at"} iteration ${state.shown}; ${rest}.`;
+  const doing = state.playing ? "Playing" : "You are at";
+  return `${doing} iteration ${state.shown}; ${rest}.${state.playing && state.speed !== 1 ? ` At ${state.speed}× the real speed.` : ""}`;
 }
 
 function createPlayButton(state, act) {

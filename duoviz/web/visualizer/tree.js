@@ -66,11 +66,12 @@ function treeCaptions(iteration, method, { lefts, windowTop }, split) {
   return captions;
 }
 
-// Where the eye should land: what was drafted, or else the end of what the target wrote.
+// Where the eye should land: what was drafted, or else the end of what the target wrote. What is in sight from the left
+// end is not scrolled to: the verified text, where the eye begins, would be cut.
 function scrollToResult(box, items, iteration, splitLeft) {
   const own = items.find((item) => item.node?.status === "correction");
   const [x, y] = iteration.drafted.length || !own ? [splitLeft, 0] : [own.x, own.y];
-  box.scrollLeft = Math.max(0, x - 0.5 * box.clientWidth);
+  box.scrollLeft = x > 0.7 * box.clientWidth ? x - 0.5 * box.clientWidth : 0;
   box.scrollTop = Math.max(0, y - 0.6 * box.clientHeight);
 }
 
@@ -152,7 +153,7 @@ export function createTree({ state }) {
       const iteration = state.iterations[state.shown];
       if (iteration === drawn) return;
       drawn = iteration;
-      candidates.draw(iteration);
+      candidates.draw(iteration, state.header);
       if (iteration) redraw(iteration);
       else drawing.replaceChildren();
     },

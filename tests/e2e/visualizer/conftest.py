@@ -36,6 +36,10 @@ READ_ITERATIONS = """async () => {
         title: node.querySelector("title").textContent, top: node.getBoundingClientRect().top})),
       edges: read("path.dv-edge", (edge) => ({...edge.dataset, width: parseFloat(edge.style.strokeWidth)})),
       sentence: root.querySelector(".dv-sentence").textContent,
+      tree: (({scrollLeft, clientWidth}) => ({scrollLeft, clientWidth}))(root.querySelector(".dv-tree-box")),
+      captions: read(".dv-tree-drawing .dv-caption", (caption) => ({text: caption.textContent,
+        x: Number(caption.getAttribute("x"))})),
+      threshold: root.querySelector(".dv-candidates .dv-note").textContent,
     });
     await press("ArrowRight");
   }

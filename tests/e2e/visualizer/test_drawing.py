@@ -158,6 +158,25 @@ def counted(number, word, plural=None):
     return f"{number} {word if number == 1 else plural or word + 's'}"
 
 
+def check_threshold(told, method, iteration):
+    """The line beside the first tokens says how k came about, or why there is no θ."""
+    if method != "duodecoding" or not iteration["candidates"]:
+        return
+    over = sum(each["over"] for each in iteration["candidates"])
+    if iteration["theta"] is None:
+        assert over == 0 and told.startswith("No threshold here: θ takes a second draft step")
+    else:
+        arrow = " →" if over == iteration["sequences"] else ";"
+        assert told == f"{over} over the threshold ●{arrow} k = {iteration['sequences']}"
+
+
+def check_start(drawn):
+    """The tree's left end, where the verified text stands, is in sight where what was drafted is too."""
+    for caption in drawn["captions"]:
+        if caption["text"] == "drafted meanwhile" and caption["x"] < 0.7 * drawn["tree"]["clientWidth"]:
+            assert drawn["tree"]["scrollLeft"] == 0
+
+
 def found_end(matched):
     """How the sentence begins that says what was found elsewhere."""
     if matched is None:
@@ -223,9 +242,20 @@ def test_what_is_drawn_is_the_trace(page, methods_page, traces, method):
         check_nodes(drawn, iteration)
         check_edges(drawn, iteration)
         check_window(drawn)
+        check_start(drawn)
+        check_threshold(drawn["threshold"], method, iteration)
         check_sentence(drawn["sentence"], method, iteration, written)
         written += len(iteration["committed"])
     assert not page.errors
+
+
+def test_a_number_of_sequences_that_was_set_is_told(plain_page, traces):
+    trace = traces["duodecoding"]
+    header = trace["header"] | {"settings": trace["header"]["settings"] | {"sequences": 2}}
+    send(plain_page, events_of(trace | {"header": header}))
+    expect(plain_page.locator(".dv")).to_have_attribute("data-state", "done")
+    told = [drawn["threshold"] for drawn in plain_page.evaluate(READ_ITERATIONS)]
+    assert any(text.endswith(", as set") and "→" not in text for text in told)
 
 
 def test_the_runs_have_what_is_tested(traces):
