@@ -12,6 +12,11 @@ from duoviz.trace.metrics import acceptance_by_kind, busy_seconds, forward_secon
 # Below this the two are called equally fast, and a change that gains no more is not worth a word.
 NOTICEABLE = 1.03
 LONGEST_BUDGET = 16
+# Why the work of an iteration's draft comes to nothing.
+CAUSES = {
+    "miss": "where the target's next token began none of its sequences",
+    "rejection": "where the target refused an earlier guess",
+}
 
 
 class Side(NamedTuple):
@@ -87,8 +92,8 @@ def drafts_lost(side: Side) -> str:
     outcomes = [each["verdict"]["outcome"] for each in side.trace["iterations"]]
     _, drafting = busy_seconds(side.trace)
     causes = [
-        f"{count(outcomes.count(cause), cause)} ({duration(side.figures[f'lost_{cause}'])})"
-        for cause in ("miss", "rejection")
+        f"{count(outcomes.count(cause), cause)}, {meaning} ({duration(side.figures[f'lost_{cause}'])}),"
+        for cause, meaning in CAUSES.items()
         if outcomes.count(cause)
     ]
     if not causes:

@@ -103,7 +103,7 @@ def test_continuations_have_the_targets_distribution(workers):
     ids=["coupled", "coupled, filters", "auto", "γ=1", "γ=3 in turn", "filters", "two sequences", "three in turn"],
 )
 def test_other_settings_with_fewer_seeds(settings, workers):
-    assert p_value(workers, settings, seeds=4_000) > 0.001
+    assert p_value(workers, settings, seeds=2_500) > 0.001
 
 
 @pytest.mark.parametrize("budget", [1, 3, "auto"])

@@ -47,7 +47,8 @@ def test_a_run_that_wins():
     # The first step reads the prompt: of the other four, two were thrown away.
     assert spent == (
         "Of the 700 ms that SpS took, its target computed for 600 ms and waited for the draft for 100 ms; of the "
-        "draft's 100 ms of work, 2 rejections (40.0 ms) threw part away; its forwards read 2.0 rows on average "
+        "draft's 100 ms of work, 2 rejections, where the target refused an earlier guess (40.0 ms), threw part away; its "
+        "forwards read 2.0 rows on average "
         "and took 120 ms, one row took 100 ms."
     )
     assert estimate.startswith("Estimate: with the target on a GPU") and numbers(estimate) == [1.6]
@@ -75,7 +76,10 @@ def test_a_run_that_loses():
         "Of the 1.20 s that DuoDecoding took, its target computed for 1.08 s and waited for the draft for 120 ms;"
     )
     # 2 · 60 + 4 · 150 + 2 · 50 ms of drafting; all of the misses' and of the rejections' was thrown away.
-    assert "of the draft's 820 ms of work, 4 misses (600 ms) and 2 rejections (100 ms) threw part away" in spent
+    assert (
+        "of the draft's 820 ms of work, 4 misses, where the target's next token began none of its sequences (600 ms), "
+        "and 2 rejections, where the target refused an earlier guess (100 ms), threw part away"
+    ) in spent
     # Both had forwards of one row: 120 ms on one core, 100 ms on two.
     assert spent.endswith(
         "; its target had CPU core 1, that of Vanilla CPU cores 0, 1: a forward of one row took 120 ms against 100 ms."
