@@ -22,7 +22,7 @@ speed changes. This is *DuoDecoding*, run for real: nothing on this page is simu
 NO_GPU = (
     "DuoDecoding is made for a target on a GPU, and this machine has none: both models share its processor. On two "
     "cores, the fastest method that we measured is SpS, where they take turns and each has all the cores. Race them in "
-    "*Compare*."
+    "*Compare*. A browser on this same machine takes some of its time too, so runs are slower while it draws them."
 )
 ONE_CORE = "This machine gives the demo one processor core: target and draft take turns on it, so nothing can overlap."
 

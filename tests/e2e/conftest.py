@@ -90,9 +90,10 @@ def modules(page):
     """A page without Gradio that may import the scripts, at their paths in `duoviz/web`."""
 
     def answer(route):
-        path = route.request.url.removeprefix("http://plain.test/")
-        if path.endswith(".js"):
-            route.fulfill(path=FOLDER.parent / path, content_type="text/javascript")
+        path = FOLDER.parent / route.request.url.removeprefix("http://plain.test/")
+        if path.suffix == ".js":
+            # An error in here would leave the page waiting for ever.
+            route.fulfill(path=path, content_type="text/javascript") if path.is_file() else route.fulfill(status=404)
         else:
             route.fulfill(body="<!doctype html>", content_type="text/html")
 

@@ -162,7 +162,7 @@ TRICKY = {
     "end": "iterations",
 }
 PARSE = """async (text) => {
-  const { parseTrace } = await import("/parse.js");
+  const { parseTrace } = await import("/visualizer/parse.js");
   return JSON.stringify(await parseTrace(text)) ?? null;
 }"""
 
