@@ -47,9 +47,8 @@ def test_a_run_that_wins():
     # The first step reads the prompt: of the other four, two were thrown away.
     assert spent == (
         "Of the 700 ms that SpS took, its target computed for 600 ms and waited for the draft for 100 ms; of the "
-        "draft's 100 ms of work, 2 rejections, where the target refused an earlier guess (40.0 ms), threw part away; its "
-        "forwards read 2.0 rows on average "
-        "and took 120 ms, one row took 100 ms."
+        "draft's 100 ms of work, 2 rejections, where the target refused an earlier guess (40.0 ms), threw part away; "
+        "its forwards read 2.0 rows on average and took 120 ms, one row took 100 ms."
     )
     assert estimate.startswith("Estimate: with the target on a GPU") and numbers(estimate) == [1.6]
 

@@ -3,8 +3,8 @@
 import { el, section } from "./dom.js";
 import { count, fixed, known, sourceWords } from "./words.js";
 
-const NEAR = 100;
-const MARKS_PER_FRAME = 150;
+const NEAR = 150;
+const MARKS_PER_FRAME = 300;
 
 // Newlines get a sign from CSS, so that textContent stays the decoded text exactly.
 function fillToken(span, text) {
