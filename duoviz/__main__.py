@@ -153,7 +153,10 @@ def add_decoding_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--sequences", default="dynamic", help="k: dynamic (default) or 1 to 8")
     command.add_argument("--budget", default="auto", help="γ: auto (default) or 1 to 64")
     command.add_argument(
-        "--budget-offset", type=int, default=0, help="added to γ where it is auto, -8 to 8; default: 0"
+        "--budget-offset",
+        type=int,
+        default=0,
+        help="added to an automatic γ and a sequence's length, -8 to 8; default: 0",
     )
     command.add_argument("--draft-mode", default="batched", help="batched (default) or paper")
     command.add_argument(

@@ -139,16 +139,17 @@ def speculative_budget(costs: LiveCosts, acceptance: float, *, context: int) -> 
 
 
 def worthwhile_length(costs: LiveCosts, acceptance: LiveAcceptance, *, context: int) -> int:
-    """L: how much of a sequence is worth verifying: its tokens beyond the first are rows of the next target forward.
+    """L: how long a sequence may be and still pay: its tokens beyond the first are rows of the next target forward.
 
-    The L with the most expected tokens a second. For each iteration without pending tokens there are
+    The L with the most expected tokens a second, 2 at least: where only first tokens are drafted, θ has
+    no second step and α is never learnt. For each iteration without pending tokens there are
     π = β / (1 − β·α^(L−1)) with L − 1 of them, which commit (1 − α^L) / (1 − α) tokens. The paper has
     no such bound: on a GPU more rows cost nothing, on a processor they do.
     """
     alpha, beta = acceptance.alpha, acceptance.beta
-    lengths = np.arange(1, ROW_COUNTS[-1] + 1)
+    lengths = np.arange(2, ROW_COUNTS[-1] + 1)
     odds = beta / (1 - beta * alpha ** (lengths - 1))
-    committed = np.cumsum(alpha ** (lengths - 1))
+    committed = 1 + np.cumsum(alpha ** (lengths - 1))
     seconds = costs.target_time(1, context) + odds * costs.target_time(lengths, context)
     return int(lengths[np.argmax((1 + odds * committed) / seconds)])
 
@@ -163,16 +164,20 @@ def plan_draft(
     longest: int,
     number: int,
 ) -> Plan:
-    """What to draft in round `number` while the target works on `rows` rows; `longest`: what the text has room for."""
+    """What to draft in round `number` while the target works on `rows` rows; `longest`: what the text has room for.
+
+    A budget that is set is used up, whether it pays or not.
+    """
     if settings.budget == "auto":
         budget = settings.near(draft_budget(costs, rows=rows, context=context))
-        worth = worthwhile_length(costs, acceptance, context=context)
+        longest = min(longest, settings.near(worthwhile_length(costs, acceptance, context=context)))
     else:
-        budget, worth = settings.budget, MAX_BUDGET
+        budget = settings.budget
     seconds = budget * costs.draft_time(1, context)
     steps = tuple(steps_in(seconds, costs, k, context) for k in range(1, MAX_SEQUENCES + 1))
     fresh = number if settings.by_rejection else None
-    return Plan(budget, steps, settings.sequences, settings.draft_mode, longest, worth, settings.sampling, fresh)
+    longest = min(longest, budget)
+    return Plan(budget, steps, settings.sequences, settings.draft_mode, longest, settings.sampling, fresh)
 
 
 def calibrate(pair: Pair, draft: Draft, *, seconds: float = 1.5) -> CostModel:

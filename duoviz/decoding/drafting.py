@@ -17,8 +17,8 @@ class Plan(NamedTuple):
     """How much to draft.
 
     budget: γ, in single-sequence steps. steps: for k = 1..8 the number of steps that fill the same
-    time in batched mode, the first two (which serve one sequence) among them. longest: no sequence
-    may be longer. worth: how many tokens of the one that is taken are kept for the target to verify.
+    time in batched mode, the first two (which serve one sequence) among them. longest: how many
+    tokens a sequence may have, γ at most.
     fresh: for the classical rule, the number of the drafting round: tokens are drawn with this
     round's own noise, and the distributions they come from are kept; None: with the target's noise.
     """
@@ -28,7 +28,6 @@ class Plan(NamedTuple):
     sequences: int | Literal["dynamic"]
     draft_mode: Literal["batched", "paper"]
     longest: int
-    worth: int
     sampling: Sampling = Sampling()
     fresh: int | None = None
 
@@ -99,7 +98,7 @@ def draft(model: LanguageModel, new_tokens: ManyOf[int], plan: Plan) -> Drafted:
     starts = first_branches(q[0], score[0], plan)
     steps = [ended_now(span)]
     lead = starts[0]
-    if plan.budget == 1 or plan.longest == 1:
+    if plan.longest == 1:
         candidates = [Candidate(token, probability, False) for token, probability in zip(best, best_p, strict=True)]
         return Drafted([lead], candidates, None, steps)
 

@@ -58,9 +58,9 @@ def duodecoding(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
         drafted = draft.result(stopped=pair.stopped)
         sync = time.perf_counter()
         own = Choices(logits, range(len(text), context + 1), settings.sampling)
-        iteration = synchronise(pending, own, drafted, draft, settings, worth=plan.worth)
+        iteration = synchronise(pending, own, drafted, draft, settings)
         iteration.mode, iteration.target, iteration.sync = "post" if pending else "pre", span, sync
-        iteration.budget, iteration.factors = plan.budget, costs.factors
+        iteration.budget, iteration.longest, iteration.factors = plan.budget, plan.longest, costs.factors
         costs.observe(span, drafted.steps, context)
         acceptance.observe(iteration)
         iteration.committed, iteration.stop = room.cut(len(text), iteration.committed, pair.eos)
@@ -99,12 +99,12 @@ def prefill(
         sync = time.perf_counter()
         own = Choices(logits, [len(text)], settings.sampling)
         if drafted and mode == "prefill":
-            iteration = synchronise([], own, drafted, draft, settings, worth=plan.worth)
+            iteration = synchronise([], own, drafted, draft, settings)
         else:
             iteration = alone(own, drafted, draft, settings)
         iteration.mode, iteration.target, iteration.sync = mode, span, sync
         if drafted:
-            iteration.budget, iteration.factors = plan.budget, costs.factors
+            iteration.budget, iteration.longest, iteration.factors = plan.budget, plan.longest, costs.factors
         iteration.committed, iteration.stop = room.cut(len(text), iteration.committed, pair.eos)
         text += [each.token for each in iteration.committed]
         yield iteration
@@ -146,13 +146,8 @@ def next_request(text: list[int], pending: list[Node], branch: int | None, draft
     return DraftRequest(branch, draft_has, (last,), plan, kept=len(pending))
 
 
-def synchronise(
-    pending: list[Node], own: Choices, drafted: Drafted, draft: Draft, settings: Settings, *, worth: int
-) -> Iteration:
-    """Check the pending tokens and, after the last of them, the first tokens of the sequences just drafted.
-
-    worth: how many tokens of the sequence that is taken are kept (see `budget.worthwhile_length`).
-    """
+def synchronise(pending: list[Node], own: Choices, drafted: Drafted, draft: Draft, settings: Settings) -> Iteration:
+    """Check the pending tokens and, after the last of them, the first tokens of the sequences just drafted."""
     m = len(pending)
     tree = drafted.tree()
     firsts = [index for index, node in enumerate(tree) if node.parent == -1]
@@ -173,7 +168,7 @@ def synchronise(
     if verdict.own is None:
         iteration.outcome, iteration.tested = "hit", iteration.accepted
         iteration.sequence = 1 + verdict.path[-1] - m
-        take_branch(tree, firsts[iteration.sequence - 1], worth=worth)
+        take_branch(tree, firsts[iteration.sequence - 1])
         return iteration
     row = len(verdict.path)
     iteration.outcome, iteration.tested = "miss" if row == m else "rejection", row + 1
@@ -190,12 +185,12 @@ def synchronise(
     return iteration
 
 
-def take_branch(tree: list[Node], hit: int, *, worth: int) -> None:
-    """Of the branch whose first token is at `hit`, `worth` tokens stay; all other tokens are discarded."""
-    kept, length = hit, 1
+def take_branch(tree: list[Node], hit: int) -> None:
+    """The branch whose first token is at `hit` stays; all other tokens are discarded."""
+    kept = hit
     for index, node in enumerate(tree):
-        if node.parent == kept and index > hit and length < worth:
-            kept, length = index, length + 1
+        if node.parent == kept and index > hit:
+            kept = index
         elif node.status == "pending":
             node.status = "discarded"
 

@@ -55,6 +55,7 @@ class Committed(NamedTuple):
 class Iteration:
     """One target forward and what was drafted at the same time.
 
+    longest: how many tokens a sequence drafted meanwhile might have (see `drafting.Plan`).
     matched: the text's last tokens, as many as were found elsewhere with what followed them there.
     """
 
@@ -64,6 +65,7 @@ class Iteration:
     mode: str | None = None
     draft: list[Span] = field(default_factory=list)
     budget: int | None = None
+    longest: int | None = None
     factors: tuple[float, float] | None = None
     theta: float | None = None
     sequences: int | None = None

@@ -30,7 +30,7 @@ class Settings:
     too, with the same noise) or "rejection" (the classical rule; where temperature is 0 both are the same).
     sequences: k, the number of draft sequences, or "dynamic" (by the threshold θ).
     budget: γ, the draft budget in single-sequence draft steps, or "auto" (from measured costs).
-    budget_offset: added to what "auto" gives; γ is 1 at least.
+    budget_offset: added to γ where it is "auto", and to how long sequences may be; both are 1 at least.
     draft_mode: "batched" (all sequences grow together) or "paper" (one after another, γ tokens in all).
     cores: for methods that do not work in parallel, "all" cores or the "target"'s share only.
     lookup_*: prompt lookup's longest n-gram, how many tokens after it are proposed, and which of its
@@ -85,9 +85,9 @@ class Settings:
         check_number("lookahead_ngram", self.lookahead_ngram, 2, 8)
         check_number("lookahead_guesses", self.lookahead_guesses, 1, 32)
 
-    def near(self, budget: int) -> int:
-        """γ at the offset from a measured one."""
-        return max(1, min(MAX_BUDGET, budget + self.budget_offset))
+    def near(self, measured: int) -> int:
+        """A number of draft steps at the offset from the measured one."""
+        return max(1, min(MAX_BUDGET, measured + self.budget_offset))
 
     @property
     def sampling(self) -> Sampling:

@@ -66,4 +66,4 @@ def speculative(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
 def chain_plan(length: int, settings: Settings, number: int) -> Plan:
     """One sequence of `length` tokens."""
     fresh = number if settings.by_rejection else None
-    return Plan(length, (length,) * MAX_SEQUENCES, 1, "batched", length, length, settings.sampling, fresh)
+    return Plan(length, (length,) * MAX_SEQUENCES, 1, "batched", length, settings.sampling, fresh)

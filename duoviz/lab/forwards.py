@@ -62,5 +62,5 @@ def both_sides(target: LanguageModel, draft: Draft, length: int) -> tuple[float,
 
 def ask(draft: Draft, *, crop: int, tokens: int, budget: int) -> None:
     """Let the draft read `tokens` tokens after the first `crop` and draft one sequence of `budget`."""
-    plan = Plan(budget, (budget,) * MAX_SEQUENCES, 1, "batched", budget, budget)
+    plan = Plan(budget, (budget,) * MAX_SEQUENCES, 1, "batched", budget)
     draft.submit(DraftRequest(None, crop, (0,) * tokens, plan))

@@ -128,15 +128,17 @@ def table_3(results: Results) -> Table:
     tasks, lines = ablation(results, TABLE_3)
     lanes = lanes_of(results.rows, TABLE_3)
     for lane, (_, cells) in zip(lanes, lines, strict=True):
-        used = [budget for (budget,) in iterations(of(results.rows, lane), "budget") if budget is not None]
-        cells.append(mean_of(used))
+        used = iterations(of(results.rows, lane), "budget", "draft_steps", later=True)
+        cells.append(mean_of(budget for budget, _ in used if budget is not None))
+        cells.append(mean_of(steps for _, steps in used))
     return Table(
         "table-3",
         "Table 3: draft budgets around the measured γ, one sequence",
         "Budget",
-        [*(f"{task_name(task)}, tokens/s" for task in tasks), "γ used, draft steps"],
+        [*(f"{task_name(task)}, tokens/s" for task in tasks), "γ used, draft steps", "draft steps made"],
         [(label.removeprefix("DuoDecoding, k = 1").removeprefix(", ") or "γ", cells) for label, cells in lines],
-        "γ is measured anew in every iteration, so the last column is a mean over iterations; it is 1 at least.",
+        "γ is measured anew in every iteration, so the last columns are means over iterations; it is 1 at least. "
+        "Fewer steps are made where longer sequences would not pay; the offset is added to that length too.",
     )
 
 

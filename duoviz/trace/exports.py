@@ -9,8 +9,8 @@ target_start, target_end, rows
 draft_start, draft_end, draft_steps, draft_busy
               from the first draft step to the last one's end, how many, and the time they took together
 sync          when both sides' results were in
-gamma, theta, k
-              the draft budget, the threshold and the number of sequences
+gamma, longest, theta, k
+              the draft budget, how many tokens a sequence might have, the threshold and the number of sequences
 checked, drafted
               how many proposed tokens were verified, and drafted meanwhile
 outcome, tested, accepted, sequence
@@ -52,6 +52,7 @@ def iteration_row(iteration: dict) -> dict:
         "draft_busy": round(sum(step["end"] - step["start"] for step in draft), 6),
         "sync": iteration["sync"],
         "gamma": iteration["budget"],
+        "longest": iteration.get("longest"),
         "theta": iteration["theta"],
         "k": iteration["sequences"],
         "checked": proposed(iteration["checked"]),
@@ -94,8 +95,8 @@ def iteration_events(iteration: dict) -> list[dict]:
         "committed": "".join(token["text"] for token in iteration["committed"]),
         "outcome": verdict["outcome"],
     }
-    own = {"gamma": iteration["budget"], "theta": iteration["theta"], "k": iteration["sequences"]}
-    facts |= {name: value for name, value in own.items() if value is not None}
+    own = {"gamma": "budget", "longest": "longest", "theta": "theta", "k": "sequences"}
+    facts |= {name: iteration[field] for name, field in own.items() if iteration.get(field) is not None}
     steps = [
         complete("draft", 2, step, "draft step", {"iteration": iteration["index"], "tokens": step["tokens"]})
         for step in iteration["draft"]

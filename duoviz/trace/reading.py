@@ -112,7 +112,8 @@ HEADER = fields(
 ITERATION = fields(
     index=COUNT, mode=maybe(one_of({"prefill", "pre", "post"})), target=span("rows"),
     draft=items(span("tokens"), 10_000), sync=TIME,
-    budget=maybe(whole(0, 10_000)), theta=maybe(SHARE), sequences=maybe(whole(0, 64)),
+    budget=maybe(whole(0, 10_000)), longest=optional(maybe(whole(0, 10_000))), theta=maybe(SHARE),
+    sequences=maybe(whole(0, 64)),
     candidates=items(fields(id=ID, text=TEXT, p=SHARE, over=FLAG), 100),
     matched=optional(maybe(fields(tokens=whole(1, MAX_NUMBER), text=TEXT))), checked=TREE, drafted=TREE,
     verdict=fields(

@@ -33,6 +33,7 @@ class Recorder:
             "draft": [self.span(step, "tokens") for step in raw.draft],
             "sync": self.seconds(raw.sync),
             "budget": raw.budget,
+            "longest": raw.longest,
             "factors": raw.factors and [round(factor, 4) for factor in raw.factors],
             "theta": rounded(raw.theta),
             "sequences": raw.sequences,

@@ -27,7 +27,7 @@ run cut short; only two of eight candidates are shown):
        {"index": 0, "mode": "prefill",
         "target": {"start": 0.010, "end": 0.092, "rows": 37},
         "draft": [{"start": 0.011, "end": 0.043, "tokens": 37}, {"start": 0.043, "end": 0.047, "tokens": 1}],
-        "sync": 0.093, "budget": 2, "factors": [1.0, 1.0], "theta": 0.38, "sequences": 1,
+        "sync": 0.093, "budget": 2, "longest": 2, "factors": [1.0, 1.0], "theta": 0.38, "sequences": 1,
         "candidates": [{"id": 504, "text": "The", "p": 0.61, "over": true},
                        {"id": 1626, "text": "It", "p": 0.11, "over": false}],
         "matched": null, "checked": [],
@@ -40,7 +40,7 @@ run cut short; only two of eight candidates are shown):
        {"index": 1, "mode": "post",
         "target": {"start": 0.094, "end": 0.127, "rows": 2},
         "draft": [{"start": 0.094, "end": 0.098, "tokens": 1}],
-        "sync": 0.127, "budget": 1, "factors": [0.99, 1.02], "theta": null, "sequences": 1,
+        "sync": 0.127, "budget": 1, "longest": 1, "factors": [0.99, 1.02], "theta": null, "sequences": 1,
         "candidates": [{"id": 314, "text": " is", "p": 0.55, "over": false},
                        {"id": 3814, "text": " appears", "p": 0.2, "over": false}],
         "matched": null,
@@ -71,15 +71,16 @@ q: the probability of the token in the distribution that the draft drew it from;
   the target draws from, null where the token was not tested. Both are after temperature, top-k and
   top-p (greedy: at temperature 1); the candidates' p and θ are the draft's at the temperature alone.
 status: `pending`, `accepted`, `rejected`, `discarded` (hung on a rejected token, a branch not taken,
-  or beyond what is worth verifying), `correction` (the target's own token), `window` (Lookahead's).
+  or, in older traces, beyond what was worth verifying), `correction` (the target's own token), `window` (Lookahead's).
 verdict.outcome: `hit` (all that was tested was accepted), `miss` (the pending tokens were, no first
   token was), `rejection`, or `none` (nothing was tested);
   tested: positions at which a drafted token met the target's; sequence: which branch was taken, from 1.
 gap: how far, in logits, the next best token was from being the target's (greedy: the top-1 logit minus
   the top-2; sampled: the same with the noise added); null where no other token could be drawn, and
   for the classical rule, which has no such measure.
-budget is γ, theta θ, sequences k; factors: how many times longer than calibrated the target's
-  forwards and the draft's steps have been taking; all null for methods without them.
+budget is γ, theta θ, sequences k; longest: how many tokens a sequence might have, as γ, the text's room
+  and what is worth verifying allow (absent from older traces); factors: how many times longer than
+  calibrated the target's forwards and the draft's steps have been taking; all null for methods without them.
 sync: when both sides' results were in.
 end.stopped: `eos`, `length`, `context`, `stopped` (by the user), `time` (the
   run's time was over) or `error`; the last two with `message`.

@@ -160,9 +160,9 @@ def test_a_sequence_is_as_long_as_it_pays():
     free, dear = LiveCosts(costs(0.01)), LiveCosts(costs(0.01, slope=0.01))
     sure, unsure = accepted(100, 90, 100, 90), accepted(100, 20, 100, 30)
     assert worthwhile_length(free, sure, context=SHORT) == ROW_COUNTS[-1]
-    assert worthwhile_length(dear, unsure, context=SHORT) == 1
-    some = LiveCosts(costs(0.01, slope=0.0005))
-    assert 1 < worthwhile_length(some, unsure, context=SHORT) < worthwhile_length(some, sure, context=SHORT)
+    assert worthwhile_length(dear, unsure, context=SHORT) == 2
+    some = LiveCosts(costs(0.01, slope=0.0002))
+    assert 2 < worthwhile_length(some, unsure, context=SHORT) < worthwhile_length(some, sure, context=SHORT)
 
 
 def test_rows_that_cost_nothing_are_used():
@@ -172,11 +172,18 @@ def test_rows_that_cost_nothing_are_used():
     assert worthwhile_length(steps, accepted(100, 45, 100, 45), context=SHORT) == 4
 
 
-def test_only_an_automatic_budget_is_cut_short():
+def test_with_an_automatic_budget_no_sequence_is_longer_than_pays():
     dear, unsure = LiveCosts(costs(0.01, 0.001, slope=0.01)), accepted(100, 10, 100, 10)
-    options = {"rows": 1, "context": SHORT, "longest": 99, "number": 0}
-    assert plan_draft(dear, unsure, Settings(), **options).worth == 1
-    assert plan_draft(dear, unsure, Settings(budget=9), **options).worth == 64
+
+    def plan(longest=99, **settings):
+        return plan_draft(dear, unsure, Settings(**settings), rows=1, context=SHORT, longest=longest, number=0)
+
+    assert (plan().budget, plan().longest) == (20, 2)
+    assert (plan(budget_offset=3).budget, plan(budget_offset=3).longest) == (23, 5)
+    assert (plan(budget_offset=-3).budget, plan(budget_offset=-3).longest) == (17, 1)
+    assert plan(longest=1).longest == 1
+    assert (plan(budget=9).budget, plan(budget=9).longest) == (9, 9)
+    assert plan(budget=9, longest=4).longest == 4
 
 
 def test_acceptance_follows_the_run():

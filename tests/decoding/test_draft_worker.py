@@ -8,7 +8,7 @@ from duoviz.decoding.draft_worker import DraftDied, DraftRequest, InlineDraft, M
 from duoviz.decoding.drafting import Plan
 from tests.conftest import lean, reference_model
 
-PLAN = Plan(5, (5,) * 8, 2, "batched", 99, 99)
+PLAN = Plan(5, (5,) * 8, 2, "batched", 5)
 REQUEST = DraftRequest(None, 0, (5, 9, 3), PLAN)
 
 

@@ -10,19 +10,9 @@ PROMPT = [5, 9, 3, 4]
 
 
 def plan(**changes):
-    return Plan(
-        **(
-            {
-                "budget": 6,
-                "steps": (6,) * 8,
-                "sequences": "dynamic",
-                "draft_mode": "batched",
-                "longest": 99,
-                "worth": 99,
-            }
-            | changes
-        )
-    )
+    usual = {"budget": 6, "steps": (6,) * 8, "sequences": "dynamic", "draft_mode": "batched"}
+    asked = usual | changes
+    return Plan(**({"longest": asked["budget"]} | asked))
 
 
 def test_threshold_is_the_product_of_the_two_top_probabilities():

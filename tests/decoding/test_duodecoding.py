@@ -112,14 +112,15 @@ def test_a_perfect_draft_is_never_refused_by_the_classical_rule():
     assert {each.outcome for each in duodecoding(tiny_pair(noise=0.0), PROMPTS[0], settings)} == {"hit"}
 
 
-def test_only_what_is_worth_verifying_becomes_pending():
-    """Where every row of the target's costs as much as the first, one token at a time is fastest."""
+def test_only_what_is_worth_verifying_is_drafted():
+    """Where every row of the target's costs more than the first, sequences are as short as they may be."""
     pair = tiny_pair(noise=0.0)
-    rows = tuple(0.01 * count for count in ROW_COUNTS)
+    rows = tuple(0.01 * count**1.5 for count in ROW_COUNTS)
     pair.resources["costs"] = CostModel((rows, rows), ((0.001,) * 8,) * 2)
     run = list(duodecoding(pair, PROMPTS[0], Settings(max_new_tokens=30, sequences=2)))
-    assert {len(each.committed) for each in run} == {1} and {each.outcome for each in run} == {"hit"}
-    assert all(sum(node.source == "draft" for node in each.drafted) > 4 for each in run[:10])
+    assert {each.outcome for each in run} == {"hit"}
+    assert {each.longest for each in run[:-2]} == {2} and all(each.budget >= 10 for each in run)
+    assert all(sum(node.source == "draft" for node in each.drafted) == 3 for each in run[:-2])
     free = tiny_pair(noise=0.0)
     free.resources["costs"] = CostModel(((0.01,) * 6,) * 2, ((0.001,) * 8,) * 2)
     assert max(len(each.committed) for each in duodecoding(free, PROMPTS[0], Settings(max_new_tokens=60))) > 8

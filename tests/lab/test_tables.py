@@ -123,12 +123,14 @@ def test_table_3_says_task_by_task_whether_the_measured_budget_is_the_best():
         for n in range(6):
             wobble = 0.05 * ((n * 7 + lanes.index(lane)) % 3)
             slow = 2 if lane == ONE_SEQUENCE else 0
-            rows.append(row(lane, n, seconds=10 + wobble, method=DUO, budget=[4, 5]))
-            rows.append(row(lane, 100 + n, task="translation", seconds=10 + slow + wobble, method=DUO, budget=[4, 5]))
+            steps = {"method": DUO, "budget": [9, 4, 5], "draft_steps": [9, 2, 3]}
+            rows.append(row(lane, n, seconds=10 + wobble, **steps))
+            rows.append(row(lane, 100 + n, task="translation", seconds=10 + slow + wobble, **steps))
     made = results(*rows)
     table = tables.table_3(made)
     assert [label for label, _ in table.lines] == ["γ −2", "γ −1", "γ", "γ +1", "γ +2"]
     assert line(table, "γ")["γ used, draft steps"].value == 4.5
+    assert line(table, "γ")["draft steps made"].value == 2.5
     said = findings.about_table_3(made)
     assert said[0] == "The measured γ is within noise of the best on 1 of 2 tasks."
     assert any(each.startswith("Translation: DuoDecoding, k = 1, γ") and "faster (noise" in each for each in said)

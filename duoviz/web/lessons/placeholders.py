@@ -113,6 +113,7 @@ ITERATION: dict[str, Callable[[Iteration], str | int | None]] = {
     "iteration": lambda each: each["index"],
     "k": lambda each: each["sequences"],
     "gamma": lambda each: each["budget"],
+    "longest": lambda each: each.get("longest"),
     "theta": lambda each: of(each["theta"], fixed(3)),
     "first_p": lambda each: of(each["candidates"][0]["p"] if each["candidates"] else None, fixed(3)),
     "second_p": lambda each: of(second_best(each), fixed(3)),

@@ -45,12 +45,6 @@ def known_outcomes(iteration: Iteration) -> list[dict]:
     return known if any(each["own"] for each in known) else []
 
 
-def cut_here(node: dict, drafted: list[dict]) -> bool:
-    """Whether a node is the first of the sequence that was taken to be discarded."""
-    before = drafted[node["parent"]]["status"] if node["parent"] >= 0 else None
-    return node["status"] == "discarded" and before in ("accepted", "pending")
-
-
 def shared(outcomes: list[dict]) -> float | None:
     """How much of both models' probability the known tokens have in common; None where fewer than two are known."""
     return sum(min(each["p"], each["q"]) for each in outcomes) if len(outcomes) >= 2 else None
@@ -72,7 +66,7 @@ CONDITIONS: dict[str, Callable[[Iteration], bool]] = {
     "three sequences": lambda each: (each["sequences"] or 0) >= 3 and each["theta"] is not None,
     "other sequence taken": lambda each: (each["verdict"]["sequence"] or 1) >= 2,
     "discarded tokens": lambda each: discarded(each) > 0,
-    "sequence cut short": lambda each: any(cut_here(node, each["drafted"]) for node in each["drafted"]),
+    "budget left": lambda each: each.get("longest") is not None and each["longest"] < each["budget"],
     "two distributions": lambda each: len(known_outcomes(each)) >= 2,
 }
 

@@ -81,6 +81,7 @@ MARKS = {
     "first token": of_numbers("ttft"),
     "k": of_numbers("k"),
     "γ": of_numbers("gamma"),
+    "longest sequence": of_numbers("longest"),
     "θ": of_numbers("theta"),
 }
 

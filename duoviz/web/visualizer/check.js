@@ -77,7 +77,8 @@ const header = object({
 });
 const iteration = object({
   index: whole(0, MAX_NUMBER), mode: maybe(oneOf(["prefill", "pre", "post"])), target: span("rows"),
-  draft: list(span("tokens"), 10_000), sync: time, budget: maybe(whole(0, 10_000)), theta: maybe(share), sequences: maybe(whole(0, 64)),
+  draft: list(span("tokens"), 10_000), sync: time, budget: maybe(whole(0, 10_000)),
+  longest: optional(maybe(whole(0, 10_000))), theta: maybe(share), sequences: maybe(whole(0, 64)),
   matched: optional(maybe(object({ tokens: whole(1, MAX_NUMBER), text }))),
   candidates: list(object({ id, text, p: share, over: flag }), 100), checked: tree, drafted: tree,
   verdict: object({ outcome: oneOf(OUTCOMES), tested: whole(0, MAX_NUMBER), accepted: whole(0, MAX_NUMBER), sequence: maybe(whole(0, 64)) }),

@@ -23,7 +23,7 @@ const SOURCES = [
 ];
 const STATUSES = [
   ["pending", "proposed, not yet checked"], ["accepted", "the target agrees"], ["rejected", "the target disagrees"],
-  ["discarded", "hung on a rejected token, a branch not taken, or too long to be worth checking"],
+  ["discarded", "hung on a rejected token or on a branch not taken"],
   ["correction", "the target's own token"], ["window", "Lookahead's guess in the making"],
 ];
 // What else but the target a method's tokens come from.

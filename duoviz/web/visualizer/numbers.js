@@ -13,16 +13,17 @@ const NUMBERS = [
   ["ttft", "time to first token", duration, "from the start of the run to the first token of the answer"],
   ["k", "k sequences", (value) => fixed(value, 0), "how many guesses at the next words the draft writes side by side"],
   ["gamma", "γ draft budget", (value) => fixed(value, 0), "how many steps the draft may take in this iteration"],
+  ["longest", "longest sequence", (value) => fixed(value, 0), "how many tokens a sequence may have: to check more would cost the target more than they bring"],
   ["theta", "θ threshold", (value) => fixed(value, 3), "each first token that the draft finds more probable than this starts a sequence"],
 ];
 
 const isDuo = ({ method }) => method === "duodecoding";
 // Which numbers not every method has.
-const OWNED = { acceptance: ({ method }) => method !== "vanilla", overlap: isDuo, k: isDuo, gamma: ({ draft }) => draft !== null, theta: isDuo };
+const OWNED = { acceptance: ({ method }) => method !== "vanilla", overlap: isDuo, k: isDuo, gamma: ({ draft }) => draft !== null, longest: isDuo, theta: isDuo };
 
 function scopeWords(whole, header) {
   if (!whole) return "up to the iteration shown";
-  return header && isDuo(header) ? "whole run; k, γ, θ of the iteration shown" : "whole run";
+  return header && isDuo(header) ? "whole run; from k on, of the iteration shown" : "whole run";
 }
 
 export function createNumbers({ state }) {
@@ -44,7 +45,7 @@ export function createNumbers({ state }) {
       const whole = Boolean(state.end) && !state.playing;
       const iteration = state.iterations[state.shown];
       const numbers = whole ? state.metrics ?? runningNumbers(state, state.iterations.length - 1) : runningNumbers(state, state.shown);
-      const all = { ...numbers, k: iteration?.sequences, gamma: iteration?.budget, theta: iteration?.theta };
+      const all = { ...numbers, k: iteration?.sequences, gamma: iteration?.budget, longest: iteration?.longest, theta: iteration?.theta };
       for (const [name, , format] of NUMBERS) {
         setText(values[name], format(all[name]));
         const isOthers = Boolean(state.header && OWNED[name] && !OWNED[name](state.header));

@@ -80,7 +80,7 @@ CHARTS = {
     "lookahead": [],
     "duodecoding": ["k sequences", "γ draft budget", "θ threshold"],
 }
-DUO = ["k", "gamma", "theta"]
+DUO = ["k", "gamma", "longest", "theta"]
 
 
 def test_every_method_is_tested():

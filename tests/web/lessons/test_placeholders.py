@@ -34,6 +34,7 @@ def test_of_the_iteration_shown():
     assert [value(name, facts(1)) for name in names] == ["1", "2", "5", "0.250", "0.500", "0.500", "4", "2", "“is”"]
     names = ("own_token", "discarded", "kept", "taken", "target_time", "draft_time", "draft_idle_time", "pending")
     assert [value(name, facts(2)) for name in names[1:]] == ["3", "1", "2", "20 ms", "20 ms", "0.0 ms", "0"]
+    assert value("longest", facts(2)) == "3"
     assert value("own_token", facts(3)) == "“wide”"
     assert value("target_time", facts(3)) == "24 ms"
 

@@ -20,7 +20,7 @@ HOLDS = {
     "three sequences": [2],
     "other sequence taken": [2],
     "discarded tokens": [1, 2, 3],
-    "sequence cut short": [2],
+    "budget left": [2],
     "two distributions": [1],
 }
 MOST = {
