@@ -63,10 +63,12 @@ export function mount(root, feed, { replayParts = null } = {}) {
     // Of a file, the text alone is laid out as it comes, and the rest drawn at its end: nobody could follow it.
     if (state.file !== null && isComing) return redraw();
     writeAttributes(root, state);
-    const isLeft = parts.map((part) => part.draw()).includes(true);
-    // What is scrolled is laid out for it: after all that changes the layout, so that this happens once.
-    for (const part of parts) part.settle?.();
-    if (queue.length || state.playing || isLeft) redraw();
+    for (const part of parts) part.draw();
+    // What is scrolled is laid out for it: after all that changes the layout, so that this happens once. The text
+    // comes last, for it changes more when it knows what is in sight.
+    tree.settle();
+    text.settle();
+    if (queue.length || state.playing) redraw();
   };
 
   const show = (events, file) => {

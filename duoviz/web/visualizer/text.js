@@ -3,8 +3,7 @@
 import { el, section } from "./dom.js";
 import { count, fixed, known, sourceWords } from "./words.js";
 
-const NEAR = 150;
-const MARKS_PER_FRAME = 300;
+const BEYOND_SIGHT = 150;
 
 // Newlines get a sign from CSS, so that textContent stays the decoded text exactly.
 function fillToken(span, text) {
@@ -43,6 +42,18 @@ function createFlow(box) {
     size: () => groups.length,
     of: (position) => groups[position] ?? [],
     mark: (position, name, on) => groups[position]?.forEach((group) => group.classList.toggle(name, on)),
+    // The first iteration whose group's rectangle is so, which it is for all after it too; some have no group.
+    firstWhere(isSo) {
+      let [low, high] = [0, groups.length];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        let nearest = middle;
+        while (nearest < high && !groups[nearest].length) nearest++;
+        if (nearest === high || isSo(groups[nearest][0].getBoundingClientRect())) high = middle;
+        else low = nearest + 1;
+      }
+      return low;
+    },
     clear() {
       [groups, paragraph] = [[], null];
       box.replaceChildren();
@@ -60,34 +71,13 @@ function createFlow(box) {
   };
 }
 
-// Which groups come after the iteration shown. A jump changes thousands: those in sight are marked at once, and of the
-// others some in each frame.
-function createMarking(flow) {
-  let marked = -1, stale = null;
-  const mark = (from, to, shown) => {
-    for (let position = Math.max(from, stale.from); position < Math.min(to, stale.to); position++) flow.mark(position, "dv-later", position > shown);
-  };
-  return {
-    clear() { [marked, stale] = [-1, null]; },
-    // A new group is made as it should be.
-    added(position, shown) {
-      if (marked === position - 1 && position <= shown) marked = position;
-    },
-    // Returns whether some are left to be marked.
-    draw(shown) {
-      if (marked !== shown) {
-        const [low, high] = [Math.min(marked, shown), Math.max(marked, shown)];
-        stale = { from: Math.min(low + 1, stale?.from ?? Infinity), to: Math.max(high + 1, stale?.to ?? 0) };
-        marked = shown;
-      }
-      if (!stale) return false;
-      mark(shown - NEAR, shown + NEAR, shown);
-      mark(stale.from, stale.from + MARKS_PER_FRAME, shown);
-      stale.from += MARKS_PER_FRAME;
-      if (stale.from >= stale.to) stale = null;
-      return stale !== null;
-    },
-  };
+// Which groups come after the iteration shown. A jump changes thousands, so only those in sight, and some on either side,
+// are marked: the others when they are scrolled there.
+function markInSight(box, flow, shown) {
+  const { top, bottom } = box.getBoundingClientRect();
+  const from = flow.firstWhere((rectangle) => rectangle.bottom >= top) - BEYOND_SIGHT;
+  const to = flow.firstWhere((rectangle) => rectangle.top > bottom) + BEYOND_SIGHT;
+  for (let position = from; position < to; position++) flow.mark(position, "dv-later", position > shown);
 }
 
 function scrollInto(box, node) {
@@ -99,20 +89,18 @@ function scrollInto(box, node) {
 export function createText({ state, choose }) {
   const box = el("div", { class: "dv-text-box", tabindex: "0", role: "group", "aria-label": "Text" });
   const flow = createFlow(box);
-  const marking = createMarking(flow);
   let epoch = state.epoch, outlined = -1, isScrolled = true;
   // The next iterations' tokens. A long trace comes in over many frames: see `takeEvents`.
   const grow = () => {
     if (epoch !== state.epoch) {
       flow.clear();
-      marking.clear();
       [epoch, outlined] = [state.epoch, -1];
     }
     for (let position = flow.size(); position < state.iterations.length; position++) {
       flow.append(state.iterations[position], position > state.shown);
-      marking.added(position, state.shown);
     }
   };
+  box.addEventListener("scroll", () => markInSight(box, flow, state.shown));
   box.addEventListener("click", (event) => {
     const token = event.target.closest(".dv-token");
     if (token) choose(Number(token.dataset.iteration));
@@ -128,10 +116,11 @@ export function createText({ state, choose }) {
         flow.mark(state.shown, "dv-shown", true);
         [outlined, isScrolled] = [state.shown, false];
       }
-      return marking.draw(state.shown);
     },
     settle() {
-      if (!isScrolled && flow.of(outlined).length) scrollInto(box, flow.of(outlined).at(-1));
+      if (isScrolled) return;
+      if (flow.of(outlined).length) scrollInto(box, flow.of(outlined).at(-1));
+      markInSight(box, flow, state.shown);
       isScrolled = true;
     },
   };
