@@ -3,7 +3,7 @@
 import { el, section } from "./dom.js";
 import { count, fixed, known, sourceWords } from "./words.js";
 
-const BEYOND_SIGHT = 150;
+const BEYOND_SIGHT = 40;
 
 // Newlines get a sign from CSS, so that textContent stays the decoded text exactly.
 function fillToken(span, text) {
