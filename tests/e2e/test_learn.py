@@ -455,6 +455,7 @@ def test_try_it_live_fills_in_the_live_tab_and_links_hold_the_place(page):
         expect(page.locator(".dl")).to_have_attribute("data-page", "4", timeout=LOADING)
         expect(page.locator("#share [role=status]")).to_have_text("")
         page.get_by_role("button", name="Copy link").click()
+        expect(page.locator("#share input")).to_have_value(re.compile("page="))
         link = page.locator("#share input").input_value()
         assert parse_qs(link.partition("#")[2]) == {"tab": ["learn"], "lesson": ["the-classical-rule"], "page": ["4"]}
         page.get_by_role("button", name="Next").click()
