@@ -54,10 +54,11 @@ SAMPLED = [
 
 
 @pytest.mark.parametrize("sampling", SAMPLED)
-def test_sampled_text_is_seeded_vanillas_in_every_combination(sampling):
+def test_sampled_text_is_seeded_vanillas(sampling):
+    """Each sampling with a third of the combinations, so that each of these meets two or three."""
     pair = tiny_pair(noise=0.2)
     expected = {}
-    for number, settings in enumerate(COMBINATIONS):
+    for number, settings in enumerate(COMBINATIONS[SAMPLED.index(sampling) % 3 :: 3]):
         settings = replace(settings, **sampling, seed=number % 4, max_new_tokens=40)
         if settings.seed not in expected:
             expected[settings.seed] = tokens(vanilla, pair, PROMPTS[0], settings)

@@ -24,7 +24,7 @@ def tokens(method, pair, prompt, settings):
 @pytest.mark.parametrize("noise", [0.0, 0.2, 3.0])
 def test_equals_seeded_vanilla(changes, budget, noise):
     pair = tiny_pair(noise=noise)
-    settings = Settings(max_new_tokens=60, budget=budget, **changes)
+    settings = Settings(max_new_tokens=40, budget=budget, **changes)
     for prompt in PROMPTS:
         assert tokens(speculative, pair, prompt, settings) == tokens(vanilla, pair, prompt, settings)
 

@@ -330,6 +330,11 @@ def exact():
     return load_llama(embedded_target(), precision="float64", label="exact", context_limit=1024)
 
 
+@pytest.fixture(scope="module")
+def delta(embedded_pair):
+    return rounding_delta(embedded_pair.target, embedded_pair.encode("Tell me about the history of bread. " * 6))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
@@ -339,8 +344,7 @@ def exact():
         Settings(max_new_tokens=32, temperature=1.3, top_k=50, top_p=0.9, seed=2),
     ],
 )
-def test_duodecoding_writes_vanillas_text(embedded_pair, exact, settings):
-    delta = rounding_delta(embedded_pair.target, embedded_pair.encode("Tell me about the history of bread. " * 6))
+def test_duodecoding_writes_vanillas_text(embedded_pair, exact, delta, settings):
     traces = []
     for prompt in questions(1)[1::3]:
         texts = []
@@ -353,9 +357,8 @@ def test_duodecoding_writes_vanillas_text(embedded_pair, exact, settings):
 
 
 @pytest.mark.slow
-def test_the_same_seed_gives_the_same_text_whatever_the_timing(embedded_pair, exact):
+def test_the_same_seed_gives_the_same_text_whatever_the_timing(embedded_pair, exact, delta):
     settings, prompt = Settings(max_new_tokens=40, temperature=1.0, seed=6), "Tell me a story about a lighthouse."
-    delta = rounding_delta(embedded_pair.target, embedded_pair.encode("Tell me about the history of bread. " * 6))
     traces = [runner.collect(runner.stream(embedded_pair, "duodecoding", prompt, settings)) for _ in range(3)]
     texts = [runner.summary(trace)["token_ids"] for trace in traces]
     for text in texts[1:]:
