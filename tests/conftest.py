@@ -12,17 +12,13 @@ from transformers import LlamaForCausalLM
 
 from duoviz.decoding.budget import CostModel
 from duoviz.decoding.draft_worker import InlineDraft
-from duoviz.models.cores import Cores, available_cores
+from duoviz.models.cores import Cores
 from duoviz.models.linear import ROW_COUNTS
 from duoviz.models.llama import Llama, LlamaConfig
 from duoviz.models.pairs import Pair
 
 # Tiny products gain nothing from threads, and lose much where another process is busy.
 torch.set_num_threads(1)
-
-# Test processes that run side by side do not share a core.
-WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-CORE = available_cores()[WORKER % len(available_cores())]
 
 VOCABULARY = 40
 
@@ -93,7 +89,7 @@ def tiny_pair(*, seed: int = 0, noise: float = 0.15, eos: frozenset = frozenset(
         load_draft=None,
         draft_label="tiny draft",
         draft_precision="float64",
-        cores=Cores(target=(CORE,), draft=(CORE,)),
+        cores=Cores(target=(0,), draft=(0,)),
     )
     pair.resources["draft"] = InlineDraft(lean(near_copy(model, noise)))
     target = tuple(0.006 + 0.0002 * rows for rows in ROW_COUNTS)
