@@ -13,7 +13,7 @@ const NUMBERS = [
   ["ttft", "time to first token", duration, "from the start of the run to the first token of the answer"],
   ["k", "k sequences", (value) => fixed(value, 0), "how many guesses at the next words the draft writes side by side"],
   ["gamma", "γ draft budget", (value) => fixed(value, 0), "how many steps the draft may take in this iteration"],
-  ["longest", "longest sequence", (value) => fixed(value, 0), "how many tokens a sequence may have: to check more would cost the target more than they bring"],
+  ["longest", "longest sequence", (value) => fixed(value, 0), "how many tokens a sequence may have; where γ is automatic, no more than are worth checking"],
   ["theta", "θ threshold", (value) => fixed(value, 3), "each first token that the draft finds more probable than this starts a sequence"],
 ];
 

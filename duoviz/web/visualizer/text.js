@@ -1,6 +1,6 @@
 // The text, each token marked with its source.
 
-import { el, section } from "./dom.js";
+import { el, section, watchWidth } from "./dom.js";
 import { count, fixed, known, sourceWords } from "./words.js";
 
 const BEYOND_SIGHT = 40;
@@ -101,6 +101,8 @@ export function createText({ state, choose }) {
     }
   };
   box.addEventListener("scroll", () => markInSight(box, flow, state.shown));
+  // A wider or narrower text has other tokens in sight.
+  watchWidth(box, () => markInSight(box, flow, state.shown));
   box.addEventListener("click", (event) => {
     const token = event.target.closest(".dv-token");
     if (token) choose(Number(token.dataset.iteration));

@@ -290,6 +290,9 @@ def test_what_comes_later_is_marked_after_any_jump(plain_page, traces):
             if part is not None:
                 box.evaluate("(box, part) => { box.scrollTop = part * box.scrollHeight; }", part)
             plain_page.wait_for_function(LATER, arg=int(jumps[-1]), timeout=5_000)
+        for width in (1900, 500, 1280):
+            plain_page.set_viewport_size({"width": width, "height": 1000})
+            plain_page.wait_for_function(LATER, arg=int(jumps[-1]), timeout=5_000)
 
 
 def test_a_long_tree_scrolls_inside_its_own_box(page, methods_page, traces):
