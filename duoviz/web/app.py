@@ -1,5 +1,8 @@
 """The Gradio app."""
 
+import sys
+from importlib.util import find_spec
+
 import gradio as gr
 
 from duoviz.models.cores import available_cores
@@ -25,6 +28,10 @@ NO_GPU = (
     "*Compare*. A browser on this same machine takes some of its time too, so runs are slower while it draws them."
 )
 ONE_CORE = "This machine gives the demo one processor core: target and draft take turns on it, so nothing can overlap."
+
+# Seconds from one look of Gradio's queue at its requests to the next. It usually looks a thousand times
+# a second, and each look takes Python's lock from the thread that decodes.
+QUEUE_STEP = 0.05
 
 # Each run in the line holds one of Gradio's threads; Gradio's usual 40 are left for all else on the page.
 THREADS = 1 + QUEUE_LENGTH + 40
@@ -52,7 +59,16 @@ def build_app(hardware: Hardware) -> gr.Blocks:
                 lab_page(hardware, lab)
                 pages["lab"] = Page({})
         share(bar, tabs, pages)
+    calm(demo)
     return demo
+
+
+def calm(demo: gr.Blocks) -> None:
+    """Let Gradio compute less beside a run; a request waits `QUEUE_STEP` at most."""
+    demo._queue.sleep_when_free = demo._queue.progress_update_sleep_when_free = QUEUE_STEP
+    # Gradio tries to import it before and after each value that it sends, and each time searches the disk.
+    if find_spec("matplotlib") is None:
+        sys.modules["matplotlib"] = None
 
 
 def serve() -> None:

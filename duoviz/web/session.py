@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 
 import torch
 
@@ -20,9 +21,10 @@ from duoviz.web.limits import Limits
 # Visitors who may wait for the one place on the hardware.
 QUEUE_LENGTH = 20
 
-# Seconds from one batch to the next, while a run is under way and while it waits in line. Gradio
-# notices between two batches only that a visitor has left.
-RUNNING_STEP = 0.05
+# Seconds from one batch to the next: at least, of a run under way, and at most, while there is nothing
+# to tell. Each batch costs the run some 2 ms, for what sends it shares Python's lock with the decoding;
+# but Gradio notices between two batches only that a visitor has left.
+RUNNING_STEP = 0.055
 WAITING_STEP = 0.25
 
 log = logging.getLogger(__name__)
@@ -82,11 +84,11 @@ class Hardware:
         A job that is stopped before its decoding begins ends at once, though the thread may be busy
         with its pair a while longer.
         """
-        told = ""
+        told, first = "", []
         try:
             while True:
                 finished = job.future.done()
-                events = drain(job.events)
+                events = first + drain(job.events)
                 if job.stop.is_set() and job.deadline is None:
                     yield [{"type": "end", "end": runner.end([], "stopped"), "metrics": metrics(runner.new_trace())}]
                     return
@@ -96,13 +98,19 @@ class Hardware:
                 yield events
                 if finished:
                     return
-                if self.before(job):
-                    job.stop.wait(WAITING_STEP)
-                else:
-                    wait([job.future], timeout=RUNNING_STEP)
+                first = self.next_event(job)
         finally:
             job.stop.set()
             self.leave(job)
+
+    def next_event(self, job: Job) -> list[dict]:
+        """Wait until there is something to tell, or for a while: the event that came first, if one did."""
+        if self.before(job):
+            job.stop.wait(WAITING_STEP)
+        elif not wait([job.future], timeout=RUNNING_STEP).done:
+            with suppress(queue.Empty):
+                return [job.events.get(timeout=WAITING_STEP - RUNNING_STEP)]
+        return []
 
     def status_of(self, job: Job) -> str:
         """What its visitor is told until its decoding begins; "" from then on."""

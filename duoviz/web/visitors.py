@@ -9,6 +9,10 @@ from duoviz.web.jobs import Job
 from duoviz.web.session import USER_ERRORS, Hardware
 from duoviz.web.visualizer import batch
 
+# How a listener calls what yields `watch`: a batch goes out as it is, for what Gradio does to a usual value
+# after each costs the run time.
+WATCHED = {"show_progress": "hidden", "api_visibility": "private", "concurrency_limit": None, "postprocess": False}
+
 
 class Visitors:
     """The jobs that the visitors of one tab watch."""

@@ -24,9 +24,11 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
+from types import SimpleNamespace
 
 import gradio as gr
 import psutil
@@ -34,14 +36,15 @@ from playwright.sync_api import Page, sync_playwright
 
 from duoviz import runner
 from duoviz.decoding.settings import Settings
-from duoviz.models.pairs import load_pair
+from duoviz.models.pairs import Pair, load_pair
 from duoviz.trace.metrics import metrics
-from duoviz.web.jobs import Run
+from duoviz.web.app import calm
+from duoviz.web.jobs import Job, Run
 from duoviz.web.limits import Limits
 from duoviz.web.script import CSS, FOLDER
-from duoviz.web.session import RUNNING_STEP, Hardware
-from duoviz.web.visitors import Visitors
-from duoviz.web.visualizer import Visualizer, batch
+from duoviz.web.session import Hardware
+from duoviz.web.visitors import WATCHED, Visitors
+from duoviz.web.visualizer import Visualizer
 from tests.benchmarks.methods import questions
 from tests.e2e.conftest import launch_chromium
 
@@ -251,41 +254,72 @@ def watch_nodes(page: Page) -> None:
     )
 
 
+@dataclass(eq=False, kw_only=True)
+class Played(Job):
+    """A recorded run, as if it were under way: each event comes at its own time.
+
+    ended: when the iterations did, in ms of this machine's clock.
+    """
+
+    trace: dict
+    ended: list[float] = field(default_factory=list)
+
+    def check_request(self) -> None:
+        pass
+
+    def stream(self, pair: Pair) -> Iterator[dict]:
+        start = time.monotonic()
+        for event in events_of(self.trace)[1:]:
+            if event["type"] == "iteration":
+                time.sleep(max(0, event["iteration"]["sync"] - passed(start)))
+                self.ended.append(1000 * time.time())
+            yield event
+
+    def take(self, event: dict) -> None:
+        self.events.put(event)
+
+    def finish(self, pair: Pair, reason: tuple[str, ...]) -> None:
+        pass
+
+
 def feed_served(browser, trace: dict, report: Report) -> None:
-    """The same through Gradio: from when a batch is handed to it to the pixels; both clocks are this machine's."""
-    handed: list[float] = []
+    """The same through Gradio, as a visitor's run comes; both clocks are this machine's."""
+    hardware, job = Hardware(Limits()), Played(pair="embedded", trace=trace)
+    hardware.loaded, hardware.pair = job.pair, SimpleNamespace()
+    visitors = Visitors(hardware)
 
-    def stream() -> Iterator[str]:
-        waiting, start = events_of(trace)[1:], time.monotonic()
-        for number in range(10**9):
-            due = [
-                each for each in waiting if each["type"] != "iteration" or each["iteration"]["sync"] <= passed(start)
-            ]
-            # The end comes after the last iteration.
-            due = due if len(due) == len(waiting) else [each for each in due if each["type"] != "end"]
-            waiting = waiting[len(due) :]
-            handed.extend(1000 * time.time() for each in due if each["type"] == "iteration")
-            yield batch("run", number, due)
-            if not waiting:
-                return
-            time.sleep(RUNNING_STEP)
+    def watch(request: gr.Request) -> Iterator[str]:
+        yield from visitors.watch(request, lambda: job)
 
+    with button_page(watch) as url:
+        page = browser.new_page(viewport={"width": 1280, "height": 1000})
+        page.goto(url)
+        page.wait_for_selector(".dv")
+        page.evaluate(PROBE)
+        page.get_by_role("button", name="Run").click()
+        page.set_default_timeout(0)
+        page.wait_for_function("document.querySelector('.dv').dataset.state === 'done'")
+        report.times(
+            "from the end of an iteration to its pixels",
+            latencies(job.ended, page.evaluate("painted")),
+            p95=WANTED_P95_MS,
+        )
+        report.long_tasks(page)
+        page.close()
+    hardware.thread.shutdown()
+
+
+@contextmanager
+def button_page(watch: Callable[[gr.Request], Iterator[str]]) -> Iterator[str]:
+    """The address of a page with one button, which calls `watch` for the visualizer, as on the Live tab."""
     with gr.Blocks() as demo:
-        gr.Button("Run").click(stream, None, Visualizer(), show_progress="hidden")
+        gr.Button("Run").click(watch, None, Visualizer(), **WATCHED)
+    calm(demo)
     _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
-    page = browser.new_page(viewport={"width": 1280, "height": 1000})
-    page.goto(url)
-    page.wait_for_selector(".dv")
-    page.evaluate(PROBE)
-    page.get_by_role("button", name="Run").click()
-    page.set_default_timeout(0)
-    page.wait_for_function("document.querySelector('.dv').dataset.state === 'done'")
-    report.times(
-        "from a batch handed to Gradio to its pixels", latencies(handed, page.evaluate("painted")), p95=WANTED_P95_MS
-    )
-    report.long_tasks(page)
-    page.close()
-    demo.close()
+    try:
+        yield url
+    finally:
+        demo.close()
 
 
 def passed(start: float) -> float:
@@ -354,11 +388,8 @@ def served_page(hardware: Hardware, prompt: str, settings: Settings) -> Iterator
     def watch(request: gr.Request) -> Iterator[str]:
         yield from visitors.watch(request, ask)
 
-    with gr.Blocks() as demo:
-        gr.Button("Run").click(watch, None, Visualizer(), show_progress="hidden")
-    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
-    yield url, runs
-    demo.close()
+    with button_page(watch) as url:
+        yield url, runs
 
 
 def serving(browser, options: argparse.Namespace, report: Report) -> None:

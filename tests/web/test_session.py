@@ -93,6 +93,21 @@ def test_stopping_keeps_what_was_written(hardware):
     assert 3 <= seen == run.summary["metrics"]["target_forwards"] < 200
 
 
+def test_a_batch_comes_with_its_first_event_and_in_order(hardware, endless):
+    run = start(hardware, method=endless)
+    stream = hardware.batches(run)
+    while not any(event["type"] == "header" for event in next(stream)):
+        pass
+    told = [{"type": "status", "text": text} for text in "abc"]
+    run.events.put(told[0])
+    assert hardware.next_event(run) == told[:1]
+    assert hardware.next_event(run) == []
+    for event in told:
+        run.events.put(event)
+    assert next(stream) == told
+    stream.close()
+
+
 def test_closing_the_stream_of_a_running_run_frees_the_hardware(hardware, endless):
     run = start(hardware, method=endless)
     stream = hardware.batches(run)

@@ -25,7 +25,7 @@ from duoviz.web.pages.fields import (
 from duoviz.web.race import Race
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page
-from duoviz.web.visitors import Visitors
+from duoviz.web.visitors import WATCHED, Visitors
 
 SIDES = {"first": "vanilla", "second": "duodecoding"}
 ABOUT = (
@@ -120,7 +120,6 @@ def asked(limits: Limits, sent: dict) -> Comparison:
 def connect(hardware: Hardware, inputs: Fields, *, go, fair, halt, view, client, answer) -> None:
     """Bind the buttons and the endpoint `compare` to comparisons on the hardware."""
     visitors = Visitors(hardware)
-    unlimited = {"inputs_kwargs": inputs, "concurrency_limit": None}
 
     def race(request: gr.Request, **sent) -> Iterator[str]:
         """Stream a comparison into the race view."""
@@ -144,12 +143,11 @@ def connect(hardware: Hardware, inputs: Fields, *, go, fair, halt, view, client,
         """End this visitor's comparison."""
         visitors.stop(request)
 
-    private = {"show_progress": "hidden", "api_visibility": "private"}
-    gr.on([go.click, inputs["prompt"].submit], race, None, view, **private, **unlimited)
-    fair.click(race_like_for_like, None, view, **private, **unlimited)
+    gr.on([go.click, inputs["prompt"].submit], race, None, view, inputs_kwargs=inputs, **WATCHED)
+    fair.click(race_like_for_like, None, view, inputs_kwargs=inputs, **WATCHED)
     # Not queued, so that it reaches a run however many others wait.
     halt.click(stop_race, queue=False, api_visibility="private")
-    client.click(compare, None, answer, api_name="compare", **unlimited)
+    client.click(compare, None, answer, api_name="compare", inputs_kwargs=inputs, concurrency_limit=None)
 
 
 def add_texts(texts: dict[str, str], events: list[dict]) -> None:

@@ -20,7 +20,7 @@ from duoviz.web.pages.fields import (
 )
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page
-from duoviz.web.visitors import Visitors
+from duoviz.web.visitors import WATCHED, Visitors
 from duoviz.web.visualizer import Visualizer
 
 RUN_IT = (
@@ -66,7 +66,6 @@ def settings_fields(limits: Limits) -> Fields:
 def connect(hardware: Hardware, inputs: Fields, *, go, halt, visualizer, client, answer) -> None:
     """Bind the buttons and the endpoint `generate` to runs on the hardware, which keeps its own line."""
     visitors = Visitors(hardware)
-    unlimited = {"inputs_kwargs": inputs, "concurrency_limit": None}
 
     def ask(prompt, method, pair, raw, **chosen) -> Run:
         settings = settings_from(hardware.limits, **chosen)
@@ -91,18 +90,10 @@ def connect(hardware: Hardware, inputs: Fields, *, go, halt, visualizer, client,
         """End this visitor's run."""
         visitors.stop(request)
 
-    gr.on(
-        [go.click, inputs["prompt"].submit],
-        watch,
-        None,
-        visualizer,
-        show_progress="hidden",
-        api_visibility="private",
-        **unlimited,
-    )
+    gr.on([go.click, inputs["prompt"].submit], watch, None, visualizer, inputs_kwargs=inputs, **WATCHED)
     # Not queued, so that it reaches a run however many others wait.
     halt.click(stop, queue=False, api_visibility="private")
-    client.click(generate, None, answer, api_name="generate", **unlimited)
+    client.click(generate, None, answer, api_name="generate", inputs_kwargs=inputs, concurrency_limit=None)
 
 
 def text_in(events: list[dict]) -> str:
