@@ -14,8 +14,9 @@ from duoviz.decoding.budget import CostModel
 from duoviz.decoding.draft_worker import InlineDraft
 from duoviz.models.cores import Cores
 from duoviz.models.linear import ROW_COUNTS
-from duoviz.models.llama import Llama, LlamaConfig
+from duoviz.models.llama import Llama
 from duoviz.models.pairs import Pair
+from tests.weights import decoder
 
 # Tiny products gain nothing from threads, and lose much where another process is busy.
 torch.set_num_threads(1)
@@ -46,10 +47,14 @@ def reference_model(seed: int, *, layers: int = 2, context: int = 256) -> LlamaF
     return model
 
 
+def weights(model: LlamaForCausalLM) -> tuple[dict, dict]:
+    """The arguments of `decoder`, which can be pickled."""
+    return model.config.to_dict(), dict(model.state_dict())
+
+
 def lean(model: LlamaForCausalLM) -> Llama:
     """The lean decoder with the same weights."""
-    config = LlamaConfig.from_dict(model.config.to_dict())
-    return Llama(config, dict(model.state_dict()), precision="float64")
+    return decoder(*weights(model))
 
 
 class DigitTokenizer:

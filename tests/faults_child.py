@@ -4,6 +4,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from multiprocessing.connection import Connection
 
 from duoviz import runner
@@ -13,36 +14,18 @@ from duoviz.models import embedded
 from duoviz.models.cores import available_cores, share_cores
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.pairs import Pair
-from tests.conftest import lean, near_copy, reference_model, tiny_pair
+from tests.conftest import near_copy, reference_model, tiny_pair, weights
+from tests.weights import decoder
 
 SETTINGS = Settings(max_new_tokens=120)
 
 
-def load_draft() -> LanguageModel:
-    """The tiny pair's draft, where it runs."""
-    return lean(near_copy(reference_model(0), 0.15))
-
-
-def load_slow_draft() -> LanguageModel:
-    """A draft whose every forward takes 10 ms more."""
-    model = load_draft()
-    forward = model.forward
-
-    def slow(*args, **options):
-        end = time.perf_counter() + 0.01
-        while time.perf_counter() < end:
-            pass
-        return forward(*args, **options)
-
-    model.forward = slow
-    return model
-
-
-def pair_with_draft(load: Callable[[], LanguageModel] = load_draft) -> Pair:
-    """The tiny pair on this machine's cores, whose draft is started as a real one is."""
+def pair_with_draft(load: Callable[[dict, dict], LanguageModel] = decoder) -> Pair:
+    """The tiny pair on this machine's cores, whose draft is started as a real one is; load: makes it of its weights."""
     pair = tiny_pair()
     del pair.resources["draft"]
-    pair.load_draft, pair.cores = load, share_cores(available_cores(), target_on_gpu=False)
+    pair.load_draft = partial(load, *weights(near_copy(reference_model(0), 0.15)))
+    pair.cores = share_cores(available_cores(), target_on_gpu=False)
     return pair
 
 

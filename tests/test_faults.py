@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from duoviz.decoding.draft_worker import DraftDied
 from tests import faults_child
 from tests.conftest import tiny_pair
 from tests.faults_child import SETTINGS, pair_with_draft, warm_up
+from tests.weights import ends_at_once, slow_decoder
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -86,14 +86,14 @@ def test_a_draft_that_hangs_before_its_first_answer_is_replaced(vanilla_text, mo
 
 
 def test_a_draft_that_ends_while_it_starts(vanilla_text):
-    pair = pair_with_draft(partial(os._exit, 3))
+    pair = pair_with_draft(ends_at_once)
     with pytest.raises(DraftDied, match=r"died \(exit code 3\); the next run starts a new one"):
         run(pair)
     assert run(pair, "vanilla")["end"]["text"] == vanilla_text
 
 
 def test_a_slow_draft_changes_no_token(vanilla_text):
-    pair, trace = pair_with_draft(faults_child.load_slow_draft), runner.new_trace()
+    pair, trace = pair_with_draft(slow_decoder), runner.new_trace()
     warm_up(pair)
     events = runner.stream(pair, "duodecoding", "hello", replace(SETTINGS, budget=2))
     for _ in range(4):

@@ -6,14 +6,14 @@ import pytest
 
 from duoviz.decoding.draft_worker import DraftDied, DraftRequest, InlineDraft, MeasureRequest, ProcessDraft, ThreadDraft
 from duoviz.decoding.drafting import Plan
-from tests.conftest import lean, reference_model
+from tests.conftest import reference_model, weights
+from tests.weights import decoder
 
 PLAN = Plan(5, (5,) * 8, 2, "batched", 5)
 REQUEST = DraftRequest(None, 0, (5, 9, 3), PLAN)
 
 
-def load(seed=2):
-    return lean(reference_model(seed, context=1024))
+load = partial(decoder, *weights(reference_model(2, context=1024)))
 
 
 @pytest.fixture(params=[ProcessDraft, ThreadDraft], scope="module")

@@ -27,5 +27,7 @@ def test_gradio_computes_less_beside_a_run(hardware, monkeypatch, installed):
 
 
 def test_a_batch_goes_out_as_it_is(hardware):
-    streams = [each for each in app.build_app(hardware).fns.values() if each.name in ("watch", "race", "race_like_for_like")]
+    streams = [
+        each for each in app.build_app(hardware).fns.values() if each.name in ("watch", "race", "race_like_for_like")
+    ]
     assert len(streams) == 3 and not any(each.postprocess for each in streams)
