@@ -4,6 +4,9 @@ import os
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+# Test processes run side by side: none uses another's ports, nor the one of a Space.
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+os.environ["GRADIO_SERVER_PORT"] = str(7900 + 100 * WORKER)
 
 import pytest
 import torch
@@ -12,7 +15,7 @@ from transformers import LlamaForCausalLM
 
 from duoviz.decoding.budget import CostModel
 from duoviz.decoding.draft_worker import InlineDraft
-from duoviz.models.cores import Cores
+from duoviz.models.cores import Cores, available_cores
 from duoviz.models.linear import ROW_COUNTS
 from duoviz.models.llama import Llama
 from duoviz.models.pairs import Pair
@@ -20,6 +23,8 @@ from tests.weights import decoder
 
 # Tiny products gain nothing from threads, and lose much where another process is busy.
 torch.set_num_threads(1)
+# Nor does one use the core of another's tiny pairs.
+CORE = available_cores()[WORKER % len(available_cores())]
 
 VOCABULARY = 40
 
@@ -94,7 +99,7 @@ def tiny_pair(*, seed: int = 0, noise: float = 0.15, eos: frozenset = frozenset(
         load_draft=None,
         draft_label="tiny draft",
         draft_precision="float64",
-        cores=Cores(target=(0,), draft=(0,)),
+        cores=Cores(target=(CORE,), draft=(CORE,)),
     )
     pair.resources["draft"] = InlineDraft(lean(near_copy(model, noise)))
     target = tuple(0.006 + 0.0002 * rows for rows in ROW_COUNTS)
