@@ -4,9 +4,8 @@ import os
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
-# Test processes run side by side: none uses another's ports, nor the one of a Space.
-WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-os.environ["GRADIO_SERVER_PORT"] = str(7900 + 100 * WORKER)
+# Test processes run side by side: none looks for a port among another's, nor at a Space's.
+os.environ["GRADIO_SERVER_PORT"] = str(7900 + 100 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]))
 
 import pytest
 import torch
@@ -23,8 +22,8 @@ from tests.weights import decoder
 
 # Tiny products gain nothing from threads, and lose much where another process is busy.
 torch.set_num_threads(1)
-# Nor does one use the core of another's tiny pairs.
-CORE = available_cores()[WORKER % len(available_cores())]
+# Nor do the tiny pairs of two test processes use the same core.
+CORE = available_cores()[int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % len(available_cores())]
 
 VOCABULARY = 40
 
