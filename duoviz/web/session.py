@@ -81,8 +81,8 @@ class Hardware:
     def batches(self, job: Job) -> Iterator[list[dict]]:
         """The job's events as they come, in lists that may be empty; closing the generator stops the job.
 
-        A job that is stopped before its decoding begins ends at once, though the thread may be busy
-        with its pair a while longer.
+        A job that is stopped before its decoding begins ends within `WAITING_STEP`, though the thread may
+        be busy with its pair a while longer.
         """
         told, first = "", []
         try:
