@@ -1,5 +1,9 @@
 """duoviz: DuoDecoding, run for real and shown live."""
 
+from duoviz import waiting
+
+waiting.be_a_good_neighbour()
+
 from duoviz.decoding.iteration import Iteration
 from duoviz.decoding.settings import Settings
 from duoviz.models.pairs import load_pair

@@ -12,7 +12,8 @@ from zipfile import BadZipFile
 import numpy as np
 
 from duoviz import comparison, recordings, runner
-from duoviz.decoding.budget import CONTEXTS, LiveCosts, cost_model, draft_budget
+from duoviz.decoding.budget import CONTEXTS, LiveCosts, draft_budget
+from duoviz.decoding.calibration import cost_model, keep_costs, refine_costs
 from duoviz.decoding.datastore import build_datastore, read_sequences
 from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.settings import Settings, parse_number
@@ -134,6 +135,8 @@ def compare(options: argparse.Namespace) -> int:
         with told_if_unwritable(options.trace):
             options.trace.mkdir(parents=True, exist_ok=True)
     pair = load_pair(options.pair, tell)
+    tell(1.0, "Measuring what both models cost on this machine")
+    runner.settle(pair, methods, settings)
     rows = []
     try:
         lanes = runner.lanes(methods, settings)
@@ -228,7 +231,11 @@ def calibrate(options: argparse.Namespace) -> int:
     """Measure the cost model anew and print it."""
     pair = load_pair(options.pair, tell)
     with runner.target_on(pair, pair.cores.target):
-        costs = cost_model(pair, running_draft(pair), fresh=True)
+        keep_costs(pair, [], in_turn=False)
+        draft = running_draft(pair)
+        while refine_costs(pair, draft, in_turn=False):
+            pass
+        costs = cost_model(pair, draft)
     if options.json:
         print(json.dumps({"contexts": CONTEXTS, "rows": ROW_COUNTS, "target": costs.target, "draft": costs.draft}))
         return 0

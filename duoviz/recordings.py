@@ -43,6 +43,7 @@ def record(
     """
     rounds = [(kept, method) for kept in (False, True) for method in METHODS]
     traces = {}
+    runner.settle(pair, METHODS, settings)
     for number, (kept, method) in enumerate(rounds):
         if report:
             report(number / len(rounds), f"{'Recording' if kept else 'Warming up'} {method}")

@@ -2,19 +2,20 @@
 
 import platform
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import NamedTuple
 
 import torch
-import transformers
 
 from duoviz.decoding import METHODS
-from duoviz.decoding.budget import CONTEXTS, CostModel, cost_model
+from duoviz.decoding.budget import CONTEXTS, CostModel
+from duoviz.decoding.calibration import cost_model, doubt_costs, refine_costs
 from duoviz.decoding.datastore import DatastoreError
-from duoviz.decoding.draft_worker import DraftDied
+from duoviz.decoding.draft_worker import Draft, DraftDied
 from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.settings import Settings, SettingsError
@@ -65,14 +66,43 @@ def target_on(pair: Pair, cores: tuple[int, ...]) -> Iterator[None]:
         yield
 
 
+def draft_of(pair: Pair, method: str) -> Draft:
+    """The draft as the method uses it, loaded and ready. Raises DraftDied."""
+    return running_draft(pair) if method in PARALLEL_METHODS else draft_in_turn(pair)
+
+
 def prepare(pair: Pair, method: str, settings: Settings = Settings()) -> CostModel | None:
     """Start the draft and measure the costs, where the method needs them. Raises DraftDied."""
     if method not in DRAFT_METHODS:
         return None
     with target_on(pair, target_cores(pair, method, settings)):
-        if method in PARALLEL_METHODS:
-            return cost_model(pair, running_draft(pair))
-        return cost_model(pair, draft_in_turn(pair), in_turn=True)
+        return cost_model(pair, draft_of(pair, method), in_turn=method not in PARALLEL_METHODS)
+
+
+def refine(
+    pair: Pair, method: str, settings: Settings = Settings(), *, stopped: Callable[[], bool] = bool
+) -> bool:
+    """Measure a method's costs once more where they rest on too few calibrations; whether they did.
+
+    Raises DraftDied, and Stopped where `stopped` says so.
+    """
+    if method not in DRAFT_METHODS:
+        return False
+    with target_on(pair, target_cores(pair, method, settings)):
+        in_turn = method not in PARALLEL_METHODS
+        return refine_costs(pair, draft_of(pair, method), in_turn=in_turn, stopped=stopped)
+
+
+def settle(
+    pair: Pair, methods: Iterable[str], settings: Settings = Settings(), *, stopped: Callable[[], bool] = bool
+) -> None:
+    """Refine the costs of these methods as far as they are, before runs that are compared.
+
+    Raises DraftDied, and Stopped where `stopped` says so.
+    """
+    for method in methods:
+        while refine(pair, method, settings, stopped=stopped):
+            pass
 
 
 def stream(
@@ -102,13 +132,15 @@ def stream(
     iterations, message = [], None
     submitted = time.perf_counter()
     recorder = Recorder(pair.tokenizer, submitted)
-    stopped = None
+    stopped = factors = None
     with target_on(pair, cores):
         try:
             for each in run:
                 iterations.append(recorder.iteration(each))
-                stopped = each.stop
+                stopped, factors = each.stop, each.factors
                 yield {"type": "iteration", "iteration": iterations[-1]}
+            if factors:
+                doubt_costs(pair, factors, in_turn=method not in PARALLEL_METHODS)
         except DraftDied as error:
             stopped, message = "error", str(error)
         except Stopped:
@@ -174,7 +206,7 @@ def versions() -> dict:
     return {
         "duoviz": VERSION,
         "torch": torch.__version__,
-        "transformers": transformers.__version__,
+        "transformers": version("transformers"),
         "python": platform.python_version(),
     }
 

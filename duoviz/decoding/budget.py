@@ -1,29 +1,15 @@
 """The cost model and the hardware-aware draft budget γ."""
 
-import hashlib
-import json
-import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
-import torch
 
-from duoviz.decoding.draft_worker import Draft, MeasureRequest
 from duoviz.decoding.drafting import Plan
-from duoviz.decoding.iteration import Iteration, Span, timed_forward
+from duoviz.decoding.iteration import Iteration, Span
 from duoviz.decoding.settings import MAX_BUDGET, MAX_SEQUENCES, Settings
-from duoviz.models.cores import machine_name
-from duoviz.models.embedded import cache_folder, remember
-from duoviz.models.language_model import LanguageModel
 from duoviz.models.linear import ROW_COUNTS
-from duoviz.models.pairs import Pair
 
 CONTEXTS = (64, 512)
-
-# Seconds: no forward of any model takes less, nor more on a machine of any use.
-SHORTEST, LONGEST = 1e-6, 600.0
 
 
 @dataclass(frozen=True)
@@ -178,91 +164,3 @@ def plan_draft(
     fresh = number if settings.by_rejection else None
     longest = min(longest, budget)
     return Plan(budget, steps, settings.sequences, settings.draft_mode, longest, settings.sampling, fresh)
-
-
-def calibrate(pair: Pair, draft: Draft, *, seconds: float = 1.5) -> CostModel:
-    """Measure the cost model: both sides work at the same time, each on its own cores, for `seconds`
-    a context or longer on a slow target.
-
-    Call it on the target's cores.
-    """
-    target, steps = [], []
-    for context in CONTEXTS:
-        alone = sum(measure_target(pair.target, context=context, until=lambda: True))
-        draft.submit(MeasureRequest(context, max(seconds, 8 * alone)))
-        target.append(measure_target(pair.target, context=context, until=draft.ready))
-        steps.append(by_sequences(draft.result()))
-    return CostModel(tuple(target), tuple(steps))
-
-
-def calibrate_in_turn(pair: Pair, draft: Draft, *, seconds: float = 1.0) -> CostModel:
-    """Measure the cost model of two models that take turns on the same cores; `seconds` for each side and context."""
-    target, steps = [], []
-    for context in CONTEXTS:
-        end = time.perf_counter() + seconds
-        target.append(measure_target(pair.target, context=context, until=lambda end=end: time.perf_counter() > end))
-        steps.append(draft_times(draft, context, seconds))
-    return CostModel(tuple(target), tuple(steps))
-
-
-def draft_times(draft: Draft, context: int, seconds: float) -> tuple[float, ...]:
-    """T_draft(k) for k = 1..8 at a context, measured for `seconds`."""
-    draft.submit(MeasureRequest(context, seconds))
-    return by_sequences(draft.result())
-
-
-def by_sequences(times: dict[int, float]) -> tuple[float, ...]:
-    return tuple(times[k] for k in range(1, MAX_SEQUENCES + 1))
-
-
-def measure_target(model: LanguageModel, *, context: int, until: Callable[[], bool]) -> tuple[float, ...]:
-    """Median seconds of one forward for each row count; three or more of each, the first left out.
-
-    A model with a shorter context is measured at the end of it.
-    """
-    context = min(context, model.context_limit - ROW_COUNTS[-1])
-    model.crop(0)
-    model.forward([0] * context, rows=[0])
-    times: dict[int, list[float]] = {rows: [] for rows in ROW_COUNTS}
-    while len(times[1]) < 3 or not until():
-        for rows, taken in times.items():
-            _, span = timed_forward(model, [0] * rows)
-            taken.append(span.end - span.start)
-            model.crop(context)
-    model.crop(0)
-    return tuple(sorted(taken[1:])[len(taken[1:]) // 2] for taken in times.values())
-
-
-def cost_model(pair: Pair, draft: Draft, *, in_turn: bool = False, fresh: bool = False) -> CostModel:
-    """The pair's cost model on this machine: kept with the pair, else from the cache folder, else measured.
-
-    in_turn: both sides use the cores in force one after the other; else each has its own share.
-    """
-    threads = torch.get_num_threads()
-    name = f"costs in turn, {threads} threads" if in_turn else "costs"
-    if name in pair.resources and not fresh:
-        return pair.resources[name]
-    device = pair.target_device_label(pair.cores.all if in_turn else pair.cores.target)
-    machine = f"{device} {pair.cores} {machine_name()} {torch.__version__}"
-    key = f"{name} {machine} {pair.name} {pair.target.label} {pair.draft_version}"
-    file = cache_folder() / f"costs-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
-    costs = None if fresh else stored_costs(file)
-    if costs is None:
-        costs = calibrate_in_turn(pair, draft) if in_turn else calibrate(pair, draft)
-        remember(file, {"for": key, **asdict(costs)})
-    pair.resources[name] = costs
-    return costs
-
-
-def stored_costs(file: Path) -> CostModel | None:
-    """The cost model in a cache file, or None where it is missing, damaged or cannot be true."""
-    try:
-        stored = json.loads(file.read_text())
-        target, draft = (tuple(tuple(map(float, row)) for row in stored[side]) for side in ("target", "draft"))
-    except (OSError, ValueError, KeyError, TypeError, OverflowError):
-        return None
-    shapes = ([len(row) for row in target], [len(row) for row in draft])
-    right = shapes == ([len(ROW_COUNTS)] * len(CONTEXTS), [MAX_SEQUENCES] * len(CONTEXTS))
-    # No NaN passes a comparison.
-    possible = all(SHORTEST <= seconds <= LONGEST for row in (*target, *draft) for seconds in row)
-    return CostModel(target, draft) if right and possible else None

@@ -4,7 +4,8 @@ import time
 from collections.abc import Iterator, Sequence
 from itertools import count
 
-from duoviz.decoding.budget import LiveAcceptance, LiveCosts, cost_model, plan_draft
+from duoviz.decoding.budget import LiveAcceptance, LiveCosts, plan_draft
+from duoviz.decoding.calibration import cost_model
 from duoviz.decoding.draft_worker import Draft, DraftRequest, row_of_draft, start_draft
 from duoviz.decoding.drafting import Drafted, Plan
 from duoviz.decoding.iteration import Committed, Iteration, Node, Room, Span, timed_forward, timed_prefill

@@ -4,7 +4,8 @@ import time
 from collections.abc import Iterator
 from itertools import count
 
-from duoviz.decoding.budget import LiveCosts, cost_model, speculative_budget
+from duoviz.decoding.budget import LiveCosts, speculative_budget
+from duoviz.decoding.calibration import cost_model
 from duoviz.decoding.draft_worker import DraftRequest, InlineDraft, row_of_draft
 from duoviz.decoding.drafting import Plan
 from duoviz.decoding.in_turn import forward_tree, judge, keep_accepted

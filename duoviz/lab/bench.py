@@ -88,6 +88,10 @@ def bench(pair: Pair, plan: Plan, folder: Folder, *, stopped: Callable[[], bool]
     """
     pair.stopped = stopped
     yield Progress(0, 0, None, "Measuring what both models cost on this machine")
+    try:
+        runner.settle(pair, (DUO, SPS), stopped=stopped)
+    except Stopped:
+        return
     costs = {"together": runner.prepare(pair, DUO), "in turn": runner.prepare(pair, SPS)}
     with runner.target_on(pair, pair.cores.all):
         delta = delta_of(readings(pair.target, pair.encode(WARMUP)), pair.target.precision)

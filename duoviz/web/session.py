@@ -8,12 +8,16 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from functools import partial
 
 import torch
 
 from duoviz import runner
+from duoviz.decoding import METHODS
+from duoviz.decoding.draft_worker import start_draft
 from duoviz.decoding.iteration import Stopped
-from duoviz.models.pairs import Pair, load_pair
+from duoviz.models import pairs
+from duoviz.models.pairs import Pair
 from duoviz.trace.metrics import metrics
 from duoviz.web.jobs import Job
 from duoviz.web.limits import Limits
@@ -26,6 +30,9 @@ QUEUE_LENGTH = 20
 # but Gradio notices between two batches only that a visitor has left.
 RUNNING_STEP = 0.055
 WAITING_STEP = 0.25
+
+# Target and draft are loaded at the same time.
+load_pair = partial(pairs.load_pair, begin_draft=start_draft)
 
 log = logging.getLogger(__name__)
 
@@ -63,10 +70,14 @@ class Hardware:
         self.loaded: str | None = None
         self.pair: Pair | None = None
         self.status = ""
+        self.settles = False
 
     def warm_up(self, name: str = "embedded") -> Future:
-        """Begin to load a pair, so that the first visitor waits less."""
-        return self.thread.submit(self.ready_pair, name, bool)
+        """Begin to load a pair, so that the first visitor waits less, and measure better while nobody waits."""
+        self.settles = True
+        loading = self.thread.submit(self.ready_pair, name, bool)
+        self.settle_later()
+        return loading
 
     def start(self, job: Job) -> None:
         """Put a job into the line; `batches` gives its events. Raises one of USER_ERRORS."""
@@ -146,6 +157,25 @@ class Hardware:
             job.fail("The run failed for a reason of our own; the server's log has the details.")
         finally:
             self.leave(job)
+            self.settle_later()
+
+    def settle_later(self) -> None:
+        """Let the thread `settle` after what it has to do."""
+        if self.settles:
+            with suppress(RuntimeError):  # the thread is being shut down
+                self.thread.submit(self.settle)
+
+    def settle(self) -> None:
+        """Measure once more what the loaded pair costs, as long as it helps and no job waits; on the hardware's thread."""
+
+        def wanted() -> bool:
+            return bool(self.line) or not self.settles
+
+        if self.pair is None or wanted():
+            return
+        with suppress(Stopped, *USER_ERRORS):
+            if any(runner.refine(self.pair, method, stopped=wanted) for method in METHODS):
+                self.settle_later()
 
     def follow(self, job: Job, pair: Pair) -> None:
         """Let the job take its events, until it ends, is stopped or has had its time."""
@@ -188,6 +218,7 @@ class Hardware:
 
     def close(self) -> None:
         """End the job under way, the waiting ones and the draft process."""
+        self.settles = False
         with self.lock:
             for job in self.line:
                 job.stop.set()

@@ -150,6 +150,7 @@ def main() -> None:
     options = options.parse_args()
     pair = load_pair("embedded" if options.draft is None else embedded_with(options.draft))
     settings = Settings(max_new_tokens=options.max_new_tokens)
+    runner.settle(pair, options.methods.split(","), settings)
     chosen = spread(tasked(6), options.prompts)
     tasks = {prompt: task for task, prompt in chosen}
     lanes = runner.lanes(options.methods.split(","), settings)

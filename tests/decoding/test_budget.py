@@ -1,19 +1,12 @@
 """The cost model, γ, and how many batched steps fill the same time."""
 
-import json
-import math
-from functools import partial
-from pathlib import Path
-
 import pytest
 
-from duoviz.decoding import budget
 from duoviz.decoding.budget import (
     CONTEXTS,
     CostModel,
     LiveAcceptance,
     LiveCosts,
-    cost_model,
     draft_budget,
     plan_draft,
     steps_in,
@@ -22,7 +15,6 @@ from duoviz.decoding.budget import (
 from duoviz.decoding.iteration import Iteration, Node, Span
 from duoviz.decoding.settings import Settings
 from duoviz.models.linear import ROW_COUNTS
-from tests.conftest import tiny_pair
 
 SHORT, LONG = CONTEXTS
 
@@ -75,79 +67,6 @@ def test_follows_the_run():
     assert draft_budget(live, rows=1, context=SHORT) == pytest.approx(2 * before, abs=1)
     live.observe(Span(0.0, 9.0, 400), [], SHORT)
     assert live.target_time(1, SHORT) == pytest.approx(0.02, rel=0.02)
-
-
-def test_measured_once_and_remembered(tmp_path, monkeypatch):
-    monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path))
-    pair = tiny_pair(context=1024)
-    draft = pair.resources["draft"]
-    del pair.resources["costs"]
-    calibrate = budget.calibrate
-    monkeypatch.setattr(budget, "calibrate", lambda pair, draft: calibrate(pair, draft, seconds=0.05))
-    measured = cost_model(pair, draft)
-    assert all(time > 0 for row in (*measured.target, *measured.draft) for time in row)
-    monkeypatch.setattr(budget, "calibrate", None)
-    assert cost_model(pair, draft) == measured
-    del pair.resources["costs"]
-    assert cost_model(pair, draft) == measured
-
-
-def change(file, side, row, value):
-    stored = json.loads(file.read_text())
-    stored[side][row] = value
-    file.write_text(json.dumps(stored))
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda file: file.write_text(file.read_text()[:40]),
-        lambda file: file.write_bytes(b""),
-        lambda file: file.write_bytes(b"\xff\xfe{}"),
-        *(partial(Path.write_text, data=text) for text in ("[]", "7", "null", "{}", '{"target": 1, "draft": 2}')),
-        *(
-            partial(change, side="target", row=1, value=[0.01] * 5 + [value])
-            for value in (0, -0.01, math.nan, math.inf, 1e-12, 1e9, 10**400, None, [], "soon")
-        ),
-        partial(change, side="target", row=1, value=[0.01] * 5),
-        partial(change, side="draft", row=0, value=[0.01] * 9),
-        partial(change, side="draft", row=slice(1, None), value=[]),
-    ],
-)
-def test_damaged_costs_are_measured_anew_and_written_again(tmp_path, monkeypatch, damage):
-    monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path))
-    pair = tiny_pair()
-    made_up = pair.resources["costs"]
-    monkeypatch.setattr(budget, "calibrate", lambda pair, draft: made_up)
-    for _ in range(2):
-        del pair.resources["costs"]
-        assert cost_model(pair, pair.resources["draft"]) == made_up
-        file = next(tmp_path.glob("costs-*.json"))
-        assert budget.stored_costs(file) == made_up
-        damage(file)
-        assert budget.stored_costs(file) is None
-    assert [each.name for each in tmp_path.iterdir()] == [file.name]
-
-
-def test_a_short_context_is_measured_at_its_end():
-    pair = tiny_pair(context=40)
-    costs = budget.calibrate(pair, pair.resources["draft"], seconds=0.01)
-    assert all(time > 0 for row in (*costs.target, *costs.draft) for time in row)
-
-
-def test_a_draft_without_trees_is_measured_with_one_row():
-    pair = tiny_pair()
-    model = pair.resources["draft"].loop.model
-    model.supports_tree, model.forward = False, one_row_only(model.forward)
-    assert len(set(budget.calibrate(pair, pair.resources["draft"], seconds=0.01).draft[0])) == 1
-
-
-def one_row_only(forward):
-    def checked(ids, *, parents=None, rows=None):
-        assert parents is None or len(parents) == 1
-        return forward(ids, parents=parents, rows=rows)
-
-    return checked
 
 
 def accepted(tested, right, tries, hits):

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from gradio_client import Client
 
-from duoviz.models.embedded import cache_folder, embedded_target
+from duoviz.models.cache import cache_folder
+from duoviz.models.embedded import embedded_target
 from tests.e2e.conftest import ROOT, free_port, served
 
 pytestmark = pytest.mark.slow

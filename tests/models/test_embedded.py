@@ -21,7 +21,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from duoviz import runner
 from duoviz.decoding.settings import Settings
 from duoviz.models import embedded
-from duoviz.models.embedded import ModelUnavailable, embedded_target, is_complete, remember
+from duoviz.models.cache import remember
+from duoviz.models.embedded import ModelUnavailable, embedded_target, is_complete
 from duoviz.models.llama import load_llama
 from duoviz.models.pairs import load_pair
 from tests.benchmarks.methods import questions
@@ -75,7 +76,8 @@ def write_gguf(file: Path) -> None:
 
 
 def add_matrix(writer: GGUFWriter, name: str, rows: int) -> None:
-    values = np.linspace(-1, 1, 32, dtype=np.float32)[None].repeat(rows, 0)
+    # No two rows alike, so that their order shows.
+    values = np.linspace(-1, 1, 32, dtype=np.float32) * np.linspace(1, 2, rows, dtype=np.float32)[:, None]
     kind = GGMLQuantizationType.Q4_1
     writer.add_tensor(f"{name}.weight", quantize(values, kind), raw_dtype=kind)
 
@@ -281,7 +283,6 @@ def fake_fetch(scratch, progress):
 
 
 def fake_convert(gguf, folder, progress):
-    folder.mkdir()
     (folder / "model.safetensors").write_bytes(b"weights")
 
 

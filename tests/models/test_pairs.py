@@ -72,7 +72,7 @@ def folder(path, model, made=None):
 @pytest.fixture(autouse=True)
 def plain_kernels(monkeypatch):
     """No kernel is timed, so that nothing differs from run to run."""
-    monkeypatch.setattr("duoviz.models.llama.fastest_kernels", lambda linears: {})
+    monkeypatch.setattr("duoviz.models.llama.fastest_padding", lambda linears: {})
 
 
 @pytest.fixture(scope="module")

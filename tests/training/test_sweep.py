@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from duoviz.decoding.budget import CONTEXTS
+from duoviz.decoding.calibration import medians
 from duoviz.training import sweep as sweeping
 from duoviz.training.distillation import Recipe
-from duoviz.training.sweep import measure, middle, named, parallel_speed, predicted, results, sweep, table
+from duoviz.training.sweep import measure, named, parallel_speed, predicted, results, sweep, table
 from tests.conftest import tiny_pair
 from tests.decoding.test_budget import costs as made_up
 
@@ -50,7 +51,7 @@ def test_costs_are_those_of_a_shape(target_folder, corpus_files, tmp_path, monke
     assert one == one_of_another_loss != two and all(milliseconds > 0 for milliseconds in one + two)
     assert all(row["speculative"] > 0 and row["duodecoding"] > 0 for row in rows)
     assert (tmp_path / "table.md").read_text() == table(rows)
-    assert middle([((1.0, 5.0), (4.0,)), ((3.0, 1.0), (4.0,)), ((2.0, 9.0), (7.0,))]) == ((2.0, 5.0), (4.0,))
+    assert medians([((1.0, 5.0), (4.0,)), ((3.0, 1.0), (4.0,)), ((2.0, 9.0), (7.0,))]) == ((2.0, 5.0), (4.0,))
 
 
 def test_a_surer_draft_and_a_cheaper_one_are_faster():

@@ -1,5 +1,6 @@
 """What the page says of the machine it runs on, and what Gradio does beside a run."""
 
+import subprocess
 import sys
 
 import pytest
@@ -31,3 +32,9 @@ def test_a_batch_goes_out_as_it_is(hardware):
         each for each in app.build_app(hardware).fns.values() if each.name in ("watch", "race", "race_like_for_like")
     ]
     assert len(streams) == 3 and not any(each.postprocess for each in streams)
+
+
+def test_the_models_begin_to_load_before_gradio_is_imported():
+    code = "import sys, duoviz.web.serve; print([name for name in ('gradio', 'transformers') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

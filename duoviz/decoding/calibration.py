@@ -1,0 +1,180 @@
+"""Measuring what both models cost on this machine, and keeping it."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+import torch
+
+from duoviz.decoding.budget import CONTEXTS, CostModel
+from duoviz.decoding.draft_worker import Draft, MeasureRequest
+from duoviz.decoding.iteration import Stopped, timed_forward, timed_prefill
+from duoviz.decoding.settings import MAX_SEQUENCES
+from duoviz.models.cache import cache_folder, measured_once, measuring, recall, remember
+from duoviz.models.cores import machine_name
+from duoviz.models.language_model import LanguageModel
+from duoviz.models.linear import ROW_COUNTS
+from duoviz.models.pairs import Pair
+
+# Seconds: no forward of any model takes less, nor more on a machine of any use.
+SHORTEST, LONGEST = 1e-6, 600.0
+
+# How often a calibration times each row count, and how many calibrations make costs that are not refined further:
+# a run begins with the first, the others follow while nobody waits.
+PASSES, CALIBRATIONS = 3, 5
+# Costs that a run finds larger or smaller by this factor are measured anew.
+CONTRADICTION = 2.0
+
+
+def calibrate(pair: Pair, draft: Draft, *, stopped: Callable[[], bool] = bool) -> CostModel:
+    """Measure the cost model once: both sides work at the same time, each on its own cores.
+
+    Call it on the target's cores. Raises Stopped.
+    """
+    target, steps = [], []
+    for context in CONTEXTS:
+        alone = measure_target(pair.target, context=context, passes=1, stopped=stopped)
+        draft.submit(MeasureRequest(context, PASSES * sum(alone)))
+        busy = partial(measure_target, pair.target, context=context, passes=PASSES, stopped=stopped)
+        target.append(busy(until=draft.ready))
+        steps.append(by_sequences(draft.result(stopped=stopped)))
+    return CostModel(tuple(target), tuple(steps))
+
+
+def calibrate_in_turn(pair: Pair, draft: Draft, *, stopped: Callable[[], bool] = bool) -> CostModel:
+    """Measure once the cost model of two models that take turns on the same cores. Raises Stopped."""
+    target, steps = [], []
+    for context in CONTEXTS:
+        target.append(measure_target(pair.target, context=context, passes=1 + PASSES, stopped=stopped))
+        steps.append(draft_times(draft, context, PASSES * sum(target[-1])))
+    return CostModel(tuple(target), tuple(steps))
+
+
+def draft_times(draft: Draft, context: int, seconds: float) -> tuple[float, ...]:
+    """T_draft(k) for k = 1..8 at a context, measured for `seconds`."""
+    draft.submit(MeasureRequest(context, seconds))
+    return by_sequences(draft.result())
+
+
+def by_sequences(times: dict[int, float]) -> tuple[float, ...]:
+    return tuple(times[k] for k in range(1, MAX_SEQUENCES + 1))
+
+
+def measure_target(
+    model: LanguageModel,
+    *,
+    context: int,
+    passes: int,
+    until: Callable[[], bool] = lambda: True,
+    stopped: Callable[[], bool] = bool,
+) -> tuple[float, ...]:
+    """Median seconds of one forward for each row count, each timed `passes` times or more; the first of
+    several does not count.
+
+    A model with a shorter context is measured at the end of it. Raises Stopped.
+    """
+    context = min(context, model.context_limit - ROW_COUNTS[-1])
+    model.crop(0)
+    timed_prefill(model, [0] * context, stopped=stopped)
+    times: dict[int, list[float]] = {rows: [] for rows in ROW_COUNTS}
+    while len(times[1]) < passes or not until():
+        for rows, taken in times.items():
+            if stopped():
+                raise Stopped
+            _, span = timed_forward(model, [0] * rows)
+            taken.append(span.end - span.start)
+            model.crop(context)
+    model.crop(0)
+    counted = [taken[1:] or taken for taken in times.values()]
+    return tuple(sorted(taken)[len(taken) // 2] for taken in counted)
+
+
+def costs_name(*, in_turn: bool) -> str:
+    """Where the costs on the cores in force are kept with the pair."""
+    return f"costs in turn, {torch.get_num_threads()} threads" if in_turn else "costs"
+
+
+def costs_file(pair: Pair, *, in_turn: bool) -> Path:
+    """The cache file of the pair's calibrations on the cores in force."""
+    device = pair.target_device_label(pair.cores.all if in_turn else pair.cores.target)
+    machine = f"{device} {pair.cores} {machine_name()} {torch.__version__}"
+    key = f"{costs_name(in_turn=in_turn)} {machine} {pair.name} {pair.target.label} {pair.draft_version}"
+    return cache_folder() / f"costs-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
+
+
+def cost_model(pair: Pair, draft: Draft, *, in_turn: bool = False) -> CostModel:
+    """The pair's cost model on this machine: kept with the pair, else from the cache folder, else measured once.
+
+    in_turn: both sides use the cores in force one after the other; else each has its own share.
+    """
+    name = costs_name(in_turn=in_turn)
+    if name not in pair.resources:
+        measure = calibrate_in_turn if in_turn else calibrate
+        found = measured_once(
+            partial(stored_costs, costs_file(pair, in_turn=in_turn)), lambda: [measure(pair, draft)]
+        )
+        keep_costs(pair, found, in_turn=in_turn)
+    return pair.resources[name]
+
+
+def keep_costs(pair: Pair, calibrations: list[CostModel], *, in_turn: bool) -> None:
+    """Keep calibrations with the pair and in the cache folder; the costs in force are their medians, if there are any."""
+    name = costs_name(in_turn=in_turn)
+    pair.resources[f"{name}, calibrations"] = calibrations
+    remember(costs_file(pair, in_turn=in_turn), {"calibrations": [asdict(each) for each in calibrations]})
+    if calibrations:
+        target, draft = ([getattr(each, side) for each in calibrations] for side in ("target", "draft"))
+        pair.resources[name] = CostModel(medians(target), medians(draft))
+
+
+def refine_costs(pair: Pair, draft: Draft, *, in_turn: bool, stopped: Callable[[], bool] = bool) -> bool:
+    """Measure once more where the costs rest on too few calibrations; whether they did. Raises Stopped.
+
+    Costs that were given and not measured stay as they are.
+    """
+    cost_model(pair, draft, in_turn=in_turn)
+    known = pair.resources.get(f"{costs_name(in_turn=in_turn)}, calibrations")
+    if known is None or len(known) >= CALIBRATIONS:
+        return False
+    measure = calibrate_in_turn if in_turn else calibrate
+    with measuring(stopped=stopped):
+        keep_costs(pair, [*known, measure(pair, draft, stopped=stopped)], in_turn=in_turn)
+    return True
+
+
+def doubt_costs(pair: Pair, factors: tuple[float, float], *, in_turn: bool) -> None:
+    """Forget calibrations that a run contradicts; its costs stay in force until they are measured anew.
+
+    factors: `LiveCosts.factors` at the end of the run.
+    """
+    known = pair.resources.get(f"{costs_name(in_turn=in_turn)}, calibrations")
+    if known and not all(1 / CONTRADICTION < factor < CONTRADICTION for factor in factors):
+        keep_costs(pair, [], in_turn=in_turn)
+
+
+def medians(tables: Sequence[Sequence[Sequence[float]]]) -> tuple[tuple[float, ...], ...]:
+    """The median of each entry of tables of one shape."""
+    return tuple(tuple(map(median, zip(*rows, strict=True))) for rows in zip(*tables, strict=True))
+
+
+def stored_costs(file: Path) -> list[CostModel] | None:
+    """The calibrations in a cache file, or None where there are none, or one cannot be true."""
+    try:
+        calibrations = [
+            CostModel(*(tuple(tuple(map(float, row)) for row in stored[side]) for side in ("target", "draft")))
+            for stored in recall(file)["calibrations"]
+        ]
+    except (ValueError, KeyError, TypeError, OverflowError):
+        return None
+    return calibrations if calibrations and all(map(is_possible, calibrations)) else None
+
+
+def is_possible(costs: CostModel) -> bool:
+    """Whether these can be a machine's costs."""
+    shapes = ([len(row) for row in costs.target], [len(row) for row in costs.draft])
+    right = shapes == ([len(ROW_COUNTS)] * len(CONTEXTS), [MAX_SEQUENCES] * len(CONTEXTS))
+    # No NaN passes a comparison.
+    return right and all(SHORTEST <= seconds <= LONGEST for row in (*costs.target, *costs.draft) for seconds in row)

@@ -1,0 +1,76 @@
+"""The folder for converted models and measurements, and measuring alone on a machine."""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from filelock import FileLock
+
+# Seconds: no measurement takes longer, so what holds the lock by then hangs.
+PATIENCE = 90.0
+
+T = TypeVar("T")
+
+
+def cache_folder() -> Path:
+    """The folder for converted models and calibrations: `DUOVIZ_CACHE`, or the platform's user cache."""
+    if chosen := os.environ.get("DUOVIZ_CACHE"):
+        return Path(chosen).expanduser()
+    if sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    elif sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "duoviz"
+
+
+def remember(file: Path, content: dict) -> None:
+    """Write a measurement to a cache file at once: another process sees the old file or the new one, never half.
+
+    A cache that cannot be written only means that the next start measures again.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=file.name + ".part-", dir=file.parent) as scratch:
+            part = Path(scratch) / file.name
+            part.write_text(json.dumps(content, indent=1))
+            os.replace(part, file)
+    except OSError:
+        pass
+
+
+def recall(file: Path) -> Any:
+    """What `remember` wrote, or None where the file is missing or damaged."""
+    try:
+        return json.loads(file.read_text())
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+@contextmanager
+def measuring(*, stopped: Callable[[], bool] = bool) -> Iterator[None]:
+    """Be the only process of this user that measures on this machine: two at once would measure each other.
+
+    Where no lock can be had, or `stopped` says that it is no longer wanted, it goes on without one.
+    """
+    owner = os.getuid() if hasattr(os, "getuid") else "all"
+    lock = FileLock(Path(tempfile.gettempdir()) / f"duoviz-{owner}-measuring.lock")
+    with ExitStack() as held:
+        with suppress(OSError):  # a Timeout is one
+            held.enter_context(lock.acquire(timeout=PATIENCE, cancel_check=stopped))
+        yield
+
+
+def measured_once(stored: Callable[[], T | None], measure: Callable[[], T]) -> T:
+    """What is stored, else what `measure` gives and stores; meanwhile no other process measures."""
+    if (found := stored()) is not None:
+        return found
+    with measuring():
+        # Another process may have measured the same while this one waited.
+        return measure() if (found := stored()) is None else found
