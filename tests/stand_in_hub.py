@@ -39,8 +39,8 @@ class Space:
 class Hub:
     """users: by token, their name, organisations and whether the token may write. stored: contents by SHA-256.
 
-    spoilt: by the beginning of "METHOD /path", a status and a reason to answer with instead, or None to
-    cut the connection. requests: all "METHOD /path" so far. xorbs, shards: what came by way of Xet.
+    spoilt: by the beginning of "METHOD /path", a status and a reason (or a page of bytes) to answer with
+    instead, or None to cut the connection. requests: all "METHOD /path" so far. xorbs, shards: what came by way of Xet.
     """
 
     def __init__(self):
@@ -52,7 +52,7 @@ class Hub:
         self.stored: dict[str, bytes] = {}
         self.xorbs: dict[str, bytes] = {}
         self.shards: list[bytes] = []
-        self.spoilt: dict[str, tuple[int, str] | None] = {}
+        self.spoilt: dict[str, tuple[int, str | bytes] | None] = {}
         self.requests: list[str] = []
         self.lock = threading.Lock()
         self.address = ""
@@ -94,7 +94,8 @@ class Handler(BaseHTTPRequestHandler):
                 status, content, headers = 200, self.result(path, body), {}
         except Refused as error:
             status, code, reason = error.args
-            content, headers = {"error": reason}, {"X-Error-Code": code}
+            content = reason if isinstance(reason, bytes) else {"error": reason}
+            headers = {"X-Error-Code": code}
         content = content if isinstance(content, bytes) else json.dumps(content).encode()
         self.send_response(status)
         for key, value in {"Content-Length": len(content), "Content-Type": "application/json", **headers}.items():

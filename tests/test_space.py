@@ -326,6 +326,8 @@ def test_hardware_that_must_be_paid_for(status, reason, there, hub, project, cap
     "request_, answer, sentence",
     [
         ("GET /api/whoami", (429, "Too many"), "The hub answered with the error 429 ("),
+        ("GET /api/whoami", (200, b"<html>Log in to this network"), "The hub cannot be reached ("),
+        ("POST /api/validate", (502, b"<html>Down"), "The upload to me/duoviz broke off ("),
         ("GET /api/spaces", (503, "Down"), "The hub answered with the error 503 (Down): start again later."),
         ("POST /api/repos", (400, "Bad\nname."), "The hub refuses me/duoviz with the error 400 (Bad name)."),
         ("POST /api/validate", (400, "Bad README"), "The hub refuses the files (Invalid metadata in README.md."),

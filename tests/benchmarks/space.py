@@ -5,8 +5,8 @@
 The files that `python -m duoviz space` would send, and no others, in an empty folder and read-only; a new
 virtual environment of their requirements.txt; an empty cache; uid 1000 (where this is root: it keeps the right to
 read, for the interpreter may lie in root's home); SPACE_ID set; the port of a Space, 7860, or another where it is
-taken. Then one visitor, who asks as soon as the page answers, and once more. Takes some 8 GB of --folder (default:
-the temporary folder), and needs the package index. Exits with 1 where an answer is empty.
+taken. Then one visitor, who asks as soon as the page answers, and once more. Needs a few GB in --folder (default: the
+temporary folder), and the package index. Exits with 1 where an answer is empty.
 """
 
 import argparse
