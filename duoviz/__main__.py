@@ -1,4 +1,4 @@
-"""Command line: generate, compare, calibrate, bench, export, record, datastore, train."""
+"""Command line: generate, compare, calibrate, bench, export, record, datastore, space, train."""
 
 import argparse
 import sys
@@ -10,6 +10,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.lab.tasks import TASKS, LabError
 from duoviz.models.pairs import PAIRS
+from duoviz.space import HARDWARE, SpaceError
 from duoviz.trace.reading import TraceError
 
 PAIR_HELP = f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id'
@@ -34,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         return options.run(options) or 0
-    except (*runner.USER_ERRORS, LabError, TraceError, commands.UsageError) as error:
+    except (*runner.USER_ERRORS, LabError, TraceError, SpaceError, commands.UsageError) as error:
         print(f"duoviz: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -95,6 +96,12 @@ def parser() -> Parser:
     build.add_argument("--out", type=Path, required=True, metavar="DIR")
     build.add_argument("--pair", default="embedded", help=PAIR_HELP)
     build.set_defaults(run=commands.make_datastore)
+
+    place = names.add_parser("space", help="put the page on a Hugging Face Space, or update it there")
+    place.add_argument("name", metavar="OWNER/NAME", help="OWNER: you on the hub, or an organisation of yours")
+    place.add_argument("--hardware", metavar="NAME", help=f"one of: {', '.join(HARDWARE)}; default: as it is")
+    place.add_argument("--private", action="store_true", help="only you see it; default: as it is")
+    place.set_defaults(run=commands.space)
 
     add_training(names.add_parser("train", help="make the embedded draft").add_subparsers(required=True))
     return top

@@ -20,6 +20,7 @@ from duoviz.decoding.settings import Settings, parse_number
 from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
 from duoviz.models.linear import ROW_COUNTS
 from duoviz.models.pairs import Pair, find_pair, find_target, fingerprint, load_pair, load_tokenizer, part_of
+from duoviz.space import ROOT, publish
 from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.trace.reading import parse_trace, read_text
 
@@ -302,6 +303,17 @@ def make_datastore(options: argparse.Namespace) -> int:
         tokenizer=fingerprint(vocabulary),
         report=part_of(tell, 0.3, 1.0),
     )
+    return 0
+
+
+def space(options: argparse.Namespace) -> int:
+    """Send the page to a Space, and print its address."""
+    try:
+        address = publish(ROOT, options.name, hardware=options.hardware, private=options.private, progress=tell)
+    except KeyboardInterrupt:
+        print("duoviz: stopped; the same command goes on", file=sys.stderr)
+        return 130
+    print(address)
     return 0
 
 

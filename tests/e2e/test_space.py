@@ -1,4 +1,4 @@
-"""`python app.py` as a Space runs it: another user's read-only source tree, uid 1000, every network interface."""
+"""`python app.py` as a Space runs it: the files sent there and no others, read-only, uid 1000, on every interface."""
 
 import os
 import shutil
@@ -11,6 +11,7 @@ from gradio_client import Client
 
 from duoviz.models.cache import cache_folder
 from duoviz.models.embedded import embedded_target
+from duoviz.space import space_files
 from tests.e2e.conftest import ROOT, free_port, served
 
 pytestmark = pytest.mark.slow
@@ -18,10 +19,10 @@ CAP_DAC_READ_SEARCH = 2
 
 
 def read_only_copy(folder: Path) -> Path:
-    """What a Space runs, without the right to write any of it."""
-    for name in ("duoviz", "assets"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.pyi"))
-    shutil.copy(ROOT / "app.py", folder)
+    """What `python -m duoviz space` sends, without the right to write any of it."""
+    for file in space_files(ROOT):
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / file, folder / file)
     for path in [folder, *folder.rglob("*")]:
         path.chmod(path.stat().st_mode & ~0o222)
     return folder

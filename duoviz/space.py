@@ -1,0 +1,281 @@
+"""The page as a Space on the Hugging Face hub: which files it needs there, and sending them."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from textwrap import shorten
+
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, SpaceHardware, SpaceInfo, constants
+from huggingface_hub.errors import (
+    HfHubHTTPError,
+    HFValidationError,
+    HTTPError,
+    LocalTokenNotFoundError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+)
+from huggingface_hub.utils import disable_progress_bars, validate_repo_id
+
+from duoviz.decoding import METHODS
+from duoviz.decoding.datastore import HEADER, SUFFIXES, TOKENS
+from duoviz.lab.tasks import TASKS
+from duoviz.models.checkpoint import first_line
+from duoviz.models.embedded import Progress, no_progress
+from duoviz.recordings import ENDING
+from duoviz.version import VERSION
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# By kind and place, so that neither a cache nor what a user keeps beside the project is among them.
+NEEDED = (
+    "app.py",
+    "requirements.txt",
+    "README.md",
+    "LICENSE",
+    "duoviz/**/*.py",
+    "duoviz/**/*.css",
+    "duoviz/**/*.js",
+    "assets/screenshot.png",
+    *(f"assets/datastore/{file}" for file in (HEADER, TOKENS, SUFFIXES)),
+    *(f"assets/draft/{file}" for file in ("README.md", "config.json", "model.safetensors", "training.json")),
+    "assets/lab/*.zip",
+    "assets/lessons/*.md",
+    "assets/prompts/README.md",
+    *(f"assets/prompts/{task}.jsonl" for task in TASKS),
+    "assets/traces/README.md",
+    *(f"assets/traces/{method}{ENDING}" for method in METHODS),
+)
+# The command line and what only it uses: no page reads them.
+NOT_NEEDED = (
+    "duoviz/__main__.py",
+    "duoviz/commands.py",
+    "duoviz/space.py",
+    "duoviz/trace/exports.py",
+    "duoviz/training/*",
+)
+OURS = ("duoviz/", "assets/")
+
+# Without these there is no page; the last one tells a Space of ours from another.
+MARK = "duoviz/web/app.py"
+CORE = ("app.py", "requirements.txt", "README.md", "assets/draft/model.safetensors", MARK)
+# What the hub puts into a Space that it makes.
+BLANK = {".gitattributes", "README.md"}
+
+# "zero-a10g" lends its GPU only to functions that ask for it in a way of its own, which the page's do not.
+HARDWARE = [each.value for each in SpaceHardware if each != SpaceHardware.ZERO_A10G]
+
+NOT_LOGGED_IN = (
+    "You are not logged in to the hub: run `hf auth login` with a token that may write "
+    "(https://huggingface.co/settings/tokens), or set HF_TOKEN to one."
+)
+BILLING = "https://huggingface.co/settings/billing"
+BAD_TOKEN = "The hub does not know your token: run `hf auth login` with another one, or correct HF_TOKEN."
+
+
+class SpaceError(ValueError):
+    """A Space cannot be made or updated; the message is a sentence for the user."""
+
+
+def space_files(root: Path) -> list[str]:
+    """The files that the page needs on a Space, relative to `root`, sorted; in a clone only what git tracks."""
+    found, known = matching(root), tracked(root)
+    return sorted(found if known is None else found & known)
+
+
+def matching(root: Path) -> set[str]:
+    """The files of the kinds and places that the page needs; no hidden ones."""
+    files = {path.relative_to(root) for pattern in NEEDED for path in root.glob(pattern) if path.is_file()}
+    return {
+        file.as_posix()
+        for file in files
+        if not any(file.match(pattern) for pattern in NOT_NEEDED)
+        and not any(part.startswith(".") for part in file.parts)
+    }
+
+
+def tracked(root: Path) -> set[str] | None:
+    """The files that git tracks; None where `root` is no clone, or there is no git."""
+    if not (root / ".git").exists():
+        return None
+    # Whose clone it is does not matter: its code is running already.
+    command = ["git", "-c", f"safe.directory={root}", "-C", str(root), "ls-files", "-z"]
+    try:
+        listed = subprocess.run(command, capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return set(listed.decode(errors="surrogateescape").split("\0"))
+
+
+def publish(
+    root: Path, name: str, *, hardware: str | None = None, private: bool = False, progress: Progress = no_progress
+) -> str:
+    """Create the Space `name` ("owner/name"), or update it, with the files of `root`; returns its address.
+
+    hardware: one of HARDWARE; None leaves it as it is. private: hide the Space; False leaves it as it is.
+    progress: called with a fraction of 1 and a sentence. Raises SpaceError.
+    """
+    check_name(name)
+    check_hardware(hardware)
+    files = space_files(root)
+    check_whole(root, files)
+    additions = read(root, files)
+    api = HfApi()
+    progress(0.0, "Asking the hub who you are")
+    with told(name, user=None):
+        user = api.whoami()["name"]
+    progress(0.05, f"Preparing the Space {name} as {user}")
+    with told(name, user):
+        space = prepare(api, name, hardware=hardware, private=private)
+    if left_out := sorted(matching(root) - set(files)):
+        progress(0.1, f"Left out, as git does not track it: {', '.join(left_out)}")
+    megabytes = sum(addition.upload_info.size for addition in additions) / 1e6
+    progress(0.1, f"Sending what has changed of {len(files)} files ({megabytes:.1f} MB)")
+    gone = sorted(file for file in content(space) - set(files) if file.startswith(OURS))
+    commit = send(api, name, user, additions, gone)
+    progress(1.0, "The files were up to date" if commit == space.sha else "Sent: the hub builds and starts it now")
+    return f"{api.endpoint}/spaces/{name}"
+
+
+def check_name(name: str) -> None:
+    """Raise SpaceError unless the name is of the form OWNER/NAME."""
+    if "/" not in name:
+        raise SpaceError(f"The Space {name!r} has no owner: write OWNER/NAME, where OWNER is your name on the hub.")
+    try:
+        validate_repo_id(name)
+    except HFValidationError as error:
+        raise SpaceError(
+            f"No Space can be named {name!r}: write OWNER/NAME, each of letters, digits, '-', '_' and '.'."
+        ) from error
+
+
+def check_hardware(hardware: str | None) -> None:
+    """Raise SpaceError for hardware that no Space has, or that the page cannot use."""
+    if hardware is not None and hardware not in HARDWARE:
+        raise SpaceError(f"There is no hardware named {hardware!r} for this page; there are: {', '.join(HARDWARE)}.")
+
+
+def check_whole(root: Path, files: list[str]) -> None:
+    """Raise SpaceError where the page could not start from these files."""
+    if lacking := [file for file in CORE if file not in files]:
+        raise SpaceError(f"{root} is not the whole project: it lacks {', '.join(lacking)}.")
+
+
+def read(root: Path, files: list[str]) -> list[CommitOperationAdd]:
+    """The files as the hub's client sends them. Raises SpaceError where one cannot be read."""
+    additions = []
+    for file in files:
+        try:
+            additions.append(CommitOperationAdd(file, root / file))
+        except OSError as error:
+            raise SpaceError(f"{root / file} cannot be read ({error.strerror}).") from error
+    return additions
+
+
+def prepare(api: HfApi, name: str, *, hardware: str | None, private: bool) -> SpaceInfo:
+    """Make the Space or find it, hidden and on the hardware that is asked for; as it was found, or made.
+
+    Raises SpaceError where it is another app, and what the hub's client raises.
+    """
+    try:
+        space = api.space_info(name)
+    except RepositoryNotFoundError:
+        # Without a wish the owner's own default decides who sees it.
+        visible = {"private": True} if private else {}
+        api.create_repo(name, repo_type="space", space_sdk="gradio", space_hardware=hardware, **visible)
+        space = api.space_info(name)
+    if content(space) - BLANK and MARK not in content(space):
+        raise SpaceError(f"{name} holds another app, which is left as it is: choose another name.")
+    if private and not space.private:
+        api.update_repo_settings(name, repo_type="space", private=True)
+    # Also for a new one: the hub need not have taken what it was created with.
+    if hardware and hardware != (space.runtime and (space.runtime.requested_hardware or space.runtime.hardware)):
+        api.request_space_hardware(name, hardware)
+    return space
+
+
+def content(space: SpaceInfo) -> set[str]:
+    """The files in a Space."""
+    return {file.rfilename for file in space.siblings or []}
+
+
+def send(api: HfApi, name: str, user: str, additions: list[CommitOperationAdd], gone: list[str]) -> str:
+    """Bring the Space to hold `additions` and none of `gone`, in one commit, so that it never runs half of them.
+
+    Returns the id of the commit, the last one where nothing had changed. Raises SpaceError.
+    """
+    # `models.hub` downloads without Xet, the hub's own transfer; an upload goes as the environment says.
+    constants.HF_HUB_DISABLE_XET = os.environ.get("HF_HUB_DISABLE_XET", "").upper() in constants.ENV_VARS_TRUE_VALUES
+    # The client's bars of bytes are for a terminal; in a log they would be hundreds of lines.
+    bars = nullcontext() if sys.stderr.isatty() else disable_progress_bars()
+    try:
+        operations = [*(CommitOperationDelete(file, is_folder=False) for file in gone), *additions]
+        with bars:
+            return api.create_commit(name, operations, repo_type="space", commit_message=f"duoviz {VERSION}").oid
+    except (HTTPError, OSError, ValueError, RuntimeError) as error:
+        raise SpaceError(interruption(error, name, user)) from error
+
+
+@contextmanager
+def told(name: str, user: str | None) -> Iterator[None]:
+    """Raise SpaceError for what the hub or the way to it refuses; user: None before the hub knows the token."""
+    try:
+        yield
+    except SpaceError:
+        raise
+    except (HTTPError, OSError, ValueError) as error:
+        raise SpaceError(refusal(error, name, user)) from error
+
+
+def refusal(error: BaseException, name: str, user: str | None) -> str:
+    """Why the hub does not do what it was asked; see `told`."""
+    if isinstance(error, LocalTokenNotFoundError):
+        return NOT_LOGGED_IN
+    if isinstance(error, OfflineModeIsEnabled):
+        return "HF_HUB_OFFLINE forbids to reach the hub: unset it for this command."
+    if isinstance(error, UnicodeEncodeError):
+        return BAD_TOKEN
+    if not isinstance(error, HfHubHTTPError):
+        return f"The hub cannot be reached ({first_line(error)}): check the network, and start again."
+    status, owner = error.response.status_code, name.partition("/")[0]
+    if wants_payment(error):
+        return f"The hub wants payment (“{words(error)}”): choose another --hardware, or see {BILLING}."
+    if status == 401 and user is None:
+        return BAD_TOKEN
+    if status in (401, 403, 404):
+        return (
+            f"The hub does not let you change {name}: you are {user}, and {owner} must be you or an organisation "
+            f"of yours, and your token must have the right to write."
+        )
+    if status == 429 or status >= 500:
+        return f"The hub answered with the error {status} ({words(error)}): start again later."
+    return f"The hub refuses {name} with the error {status} ({words(error)})."
+
+
+def wants_payment(error: HfHubHTTPError) -> bool:
+    """Whether an account without a payment method or a subscription is the reason."""
+    told_reason = (error.server_message or "").lower()
+    about_money = any(word in told_reason for word in ("payment", "billing", "subscription"))
+    return error.response.status_code == 402 or (error.response.status_code == 403 and about_money)
+
+
+def words(error: HfHubHTTPError) -> str:
+    """The hub's own reason, in one line."""
+    return " ".join((error.server_message or first_line(error)).split()).rstrip(".")
+
+
+def interruption(error: BaseException, name: str, user: str) -> str:
+    """Why the files did not arrive."""
+    if isinstance(error, HfHubHTTPError) and error.response.status_code in (400, 401, 402, 403, 404):
+        return refusal(error, name, user)
+    if isinstance(error, ValueError) and not isinstance(error, json.JSONDecodeError):
+        return f"The hub refuses the files ({' '.join(str(error).split())})."
+    # The client wraps what ended a file's upload; Xet's own reasons end in long addresses.
+    reason = shorten(first_line(error.__cause__ or error), 100, placeholder=" …")
+    return (
+        f"The upload to {name} broke off ({reason}): the same command goes on, and what the hub has stored by then is "
+        f"not sent again."
+    )

@@ -1,0 +1,413 @@
+"""`python -m duoviz space`, against a hub of its own on this machine that the hub's real client talks to."""
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from huggingface_hub import SpaceHardware, constants
+
+from duoviz import commands, space
+from duoviz.__main__ import main
+from tests.stand_in_hub import Space, serving
+
+BINARY = {"assets/draft/model.safetensors": b"\0weights", "assets/datastore/tokens.npy": b"\0tokens"}
+PROJECT = BINARY | {
+    "app.py": b"print()",
+    "requirements.txt": b"gradio",
+    "README.md": b"---\nsdk: gradio\n---\n",
+    "LICENSE": b"free",
+    "duoviz/__init__.py": b"",
+    "duoviz/web/app.py": b"x = 1",
+    "duoviz/web/page.js": b"let x",
+    "assets/lessons/01-one.md": b"# One",
+    "assets/traces/vanilla.duoviz.json": b"{}",
+}
+LEFT = [
+    ".env",
+    ".git/config",
+    ".venv/lib/app.py",
+    ".ci/run",
+    "notes.md",
+    "pytest.ini",
+    "requirements-dev.txt",
+    "run.duoviz.json",
+    "my-results/report.html",
+    "tests/test_app.py",
+    "assets/notes.txt",
+    "assets/datastore/.DS_Store",
+    "assets/draft/selfchat.npz",
+    "assets/draft/checkpoint.safetensors",
+    "assets/prompts/mine.jsonl",
+    "assets/traces/mine.duoviz.json",
+    "duoviz/.web.py.swp",
+    "duoviz/.idea/x.py",
+    "duoviz/secrets.json",
+    "duoviz/web/app.pyi",
+    "duoviz/web/__pycache__/app.cpython-311.pyc",
+    "duoviz/__main__.py",
+    "duoviz/commands.py",
+    "duoviz/space.py",
+    "duoviz/training/losses.py",
+]
+
+
+def write(root: Path, files: dict[str, bytes]) -> Path:
+    for name, content in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(content)
+    return root
+
+
+def git(root: Path, *arguments: str) -> None:
+    subprocess.run(["git", "-C", str(root), *arguments], check=True, capture_output=True)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project of a few files, which the command sends in place of this one."""
+    root = write(tmp_path / "project", PROJECT)
+    monkeypatch.setattr(commands, "ROOT", root)
+    return root
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """A hub that the client takes for the real one, as the user `me`; without Xet, as every client can."""
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+    monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "token"))
+    monkeypatch.setenv("HF_HUB_DISABLE_XET", "1")
+    monkeypatch.setenv("HF_TOKEN", "token")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delenv("HF_OIDC_RESOURCE", raising=False)
+    # The client waits longer and longer before it tries anew.
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
+    with serving() as hub:
+        monkeypatch.setattr(constants, "ENDPOINT", hub.address)
+        yield hub
+
+
+def test_what_a_user_left_is_not_sent(tmp_path):
+    root = write(tmp_path, PROJECT | dict.fromkeys(LEFT, b"left"))
+    shutil.rmtree(root / ".git")
+    assert space.space_files(root) == sorted(PROJECT)
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="there is no git")
+def test_in_a_clone_only_what_git_tracks_is_sent(tmp_path, monkeypatch):
+    root = write(tmp_path, PROJECT | {".gitignore": b"private.py", "duoviz/private.py": b"", "duoviz/new.py": b""})
+    git(root, "init")
+    git(root, "add", *PROJECT)
+    assert space.space_files(root) == sorted(PROJECT)
+    git(root, "add", "duoviz/new.py")
+    assert space.space_files(root) == sorted([*PROJECT, "duoviz/new.py"])
+    (root / "duoviz/new.py").unlink()
+    assert space.space_files(root) == sorted(PROJECT)
+    # Without git what it ignores cannot be known.
+    monkeypatch.setenv("PATH", "")
+    assert space.space_files(root) == sorted([*PROJECT, "duoviz/private.py"])
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="there is no git")
+def test_what_git_does_not_track_is_named(hub, project, capsys):
+    git(project, "init")
+    git(project, "add", ".")
+    write(project, {"assets/lessons/02-mine.md": b"# Mine"})
+    assert main(["space", "me/duoviz"]) == 0
+    assert "Left out, as git does not track it: assets/lessons/02-mine.md\n" in capsys.readouterr().err
+    assert hub.spaces["me/duoviz"].files == {".gitattributes": b""} | PROJECT
+
+
+def imported(file: Path, root: Path) -> set[str]:
+    """The project's modules that a module names in its imports, wherever they stand in it."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        else:
+            continue
+        for name in names:
+            path = name.replace(".", "/")
+            found |= {each for each in (f"{path}.py", f"{path}/__init__.py") if (root / each).is_file()}
+    return found
+
+
+def test_the_modules_sent_are_those_that_the_page_imports():
+    reached, waiting = set(), {"app.py"}
+    while waiting:
+        reached |= waiting
+        found = set().union(*(imported(space.ROOT / file, space.ROOT) for file in waiting))
+        packages = {f"{parent.as_posix()}/__init__.py" for file in found for parent in list(Path(file).parents)[:-1]}
+        waiting = (found | packages) - reached
+    assert {file for file in space.space_files(space.ROOT) if file.endswith(".py")} == reached
+
+
+def test_everything_in_the_two_folders_is_sent_or_known_not_to_be():
+    kinds = ("**/*.css", "**/*.js", "assets/**/*.*")
+    there = {path.relative_to(space.ROOT).as_posix() for kind in kinds for path in space.ROOT.glob(kind)}
+    sent = set(space.space_files(space.ROOT))
+    unsent = {file for file in there - sent if file.startswith(space.OURS)}
+    assert unsent == {"assets/draft/selfchat.npz", "assets/draft/tasks.npz"}
+    assert sent >= {"app.py", "requirements.txt", "README.md", "LICENSE", *space.CORE}
+
+
+def test_the_front_matter_is_a_spaces():
+    front = yaml.safe_load((space.ROOT / "README.md").read_text(encoding="utf-8").split("---\n")[1])
+    required = dict(re.findall(r"^([\w-]+)==(\S+)$", (space.ROOT / "requirements.txt").read_text(), re.MULTILINE))
+    assert front["sdk"] == "gradio" and front["sdk_version"] == required["gradio"]
+    # transformers needs 3.11, and a version without quotes could be read as a number.
+    assert front["python_version"] == "3.11"
+    assert (space.ROOT / front["app_file"]).is_file()
+    assert front["suggested_hardware"] in list(SpaceHardware)
+    assert len(front["short_description"]) <= 60
+    assert {front["colorFrom"], front["colorTo"]} <= set("red yellow green blue indigo purple pink gray".split())
+    assert re.fullmatch(r"\d+[mh]", front["startup_duration_timeout"])
+
+
+def test_a_new_space(hub, project, capsys):
+    assert main(["space", "me/duoviz", "--hardware", "cpu-upgrade", "--private"]) == 0
+    made, told = hub.spaces["me/duoviz"], capsys.readouterr()
+    assert made.files == {".gitattributes": b""} | PROJECT and made.commits == 2
+    assert made.private and made.hardware == "cpu-upgrade" and not hub.asked("POST /api/spaces/me/duoviz/hardware")
+    assert told.out == f"{hub.address}/spaces/me/duoviz\n"
+    assert [line[5:] for line in told.err.splitlines() if line[3:5] == "% "] == [
+        "Asking the hub who you are",
+        "Preparing the Space me/duoviz as me",
+        "Sending what has changed of 11 files (0.0 MB)",
+        "Sent: the hub builds and starts it now",
+    ]
+    assert set(hub.stored.values()) == set(BINARY.values())
+
+
+def test_an_update_sends_what_changed_and_removes_what_is_gone(hub, project, capsys):
+    assert main(["space", "lab/duoviz"]) == 0
+    there = hub.spaces["lab/duoviz"]
+    assert not there.private
+    # The Space's owner may add to it; what lies beside our folders is not ours.
+    there.files["packages.txt"] = b"git"
+    (project / "assets/lessons/01-one.md").unlink()
+    write(project, {"app.py": b"print(2)", "duoviz/web/new.py": b"", "assets/draft/model.safetensors": b"\0trained on"})
+    hub.requests.clear()
+    assert main(["space", "lab/duoviz"]) == 0
+    sent = {name: (project / name).read_bytes() for name in space.space_files(project)}
+    assert there.files == {".gitattributes": b"", "packages.txt": b"git"} | sent
+    assert "assets/lessons/01-one.md" not in sent and len(hub.asked("PUT /stored/")) == 1 and there.commits == 3
+    capsys.readouterr()
+    assert main(["space", "lab/duoviz"]) == 0
+    assert "The files were up to date" in capsys.readouterr().err and there.commits == 3
+
+
+def test_the_hardware_and_who_sees_it_are_changed_only_if_asked(hub, project):
+    there = hub.spaces["me/duoviz"] = Space(hardware="cpu-upgrade")
+    assert main(["space", "me/duoviz"]) == 0
+    assert (there.private, there.hardware) == (False, "cpu-upgrade")
+    assert main(["space", "me/duoviz", "--private", "--hardware", "cpu-basic"]) == 0
+    assert (there.private, there.hardware) == (True, "cpu-basic")
+    hub.requests.clear()
+    assert main(["space", "me/duoviz", "--private", "--hardware", "cpu-basic"]) == 0
+    assert (there.private, there.hardware) == (True, "cpu-basic")
+    assert not hub.asked("PUT /api/spaces") and not hub.asked("POST /api/spaces/me/duoviz/hardware")
+    assert main(["space", "me/duoviz"]) == 0
+    assert (there.private, there.hardware) == (True, "cpu-basic")
+
+
+def test_another_app_is_left_as_it_is(hub, project, capsys):
+    files = {"app.py": b"chat", "README.md": b"", "assets/logo.png": b"\0"}
+    hub.spaces["me/chat"] = Space(files=dict(files))
+    assert failure(["me/chat", "--private", "--hardware", "cpu-upgrade"], capsys) == (
+        "duoviz: me/chat holds another app, which is left as it is: choose another name."
+    )
+    assert hub.spaces["me/chat"] == Space(files=files)
+
+
+def failure(arguments: list[str], capsys) -> str:
+    """The one line that the command fails with."""
+    assert main(["space", *arguments]) == 1
+    told = capsys.readouterr()
+    (line,) = [line for line in told.err.splitlines() if line.startswith("duoviz: ")]
+    assert told.err.endswith(f"{line}\n") and "Traceback" not in told.err and not told.out
+    return line
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["duoviz"], "The Space 'duoviz' has no owner: write OWNER/NAME, where OWNER is your name on the hub."),
+        (["https://hf.co/spaces/me/duoviz"], "No Space can be named 'https://hf.co/spaces/me/duoviz'"),
+        (["me/duo viz"], "No Space can be named 'me/duo viz': write OWNER/NAME, each of letters"),
+        (["me/duoviz", "--hardware", "fast"], "There is no hardware named 'fast' for this page; there are: cpu-basic,"),
+        (["me/duoviz", "--hardware", "zero-a10g"], "There is no hardware named 'zero-a10g' for this page"),
+    ],
+)
+def test_names_and_hardware_that_cannot_be(arguments, sentence, hub, project, capsys):
+    assert failure(arguments, capsys).startswith(f"duoviz: {sentence}")
+    assert hub.requests == []
+
+
+def test_half_a_project(hub, project, capsys):
+    (project / "assets/draft/model.safetensors").unlink()
+    assert failure(["me/duoviz"], capsys).endswith("is not the whole project: it lacks assets/draft/model.safetensors.")
+    # A file that even root cannot read.
+    write(project, BINARY)
+    (project / "duoviz/broken.py").symlink_to("/proc/self/mem")
+    assert "broken.py cannot be read (" in failure(["me/duoviz"], capsys)
+    assert hub.requests == []
+
+
+@pytest.mark.parametrize("token", ["", "wrong", "tökén"])
+def test_not_logged_in(token, hub, project, monkeypatch, capsys):
+    monkeypatch.setenv("HF_TOKEN", token)
+    sentence = "The hub does not know your token: run" if token else "You are not logged in to the hub: run"
+    line = failure(["me/duoviz"], capsys)
+    assert line.startswith(f"duoviz: {sentence} `hf auth login` with") and "HF_TOKEN" in line
+    assert hub.spaces == {}
+
+
+def test_no_network(project, monkeypatch, capsys, hub):
+    with serving() as gone:
+        pass
+    monkeypatch.setattr(constants, "ENDPOINT", gone.address)
+    assert failure(["me/duoviz"], capsys).startswith("duoviz: The hub cannot be reached (")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    assert failure(["me/duoviz"], capsys) == (
+        "duoviz: HF_HUB_OFFLINE forbids to reach the hub: unset it for this command."
+    )
+
+
+@pytest.mark.parametrize(
+    "there",
+    [None, Space(), Space(private=True), Space(files={"README.md": b"", space.MARK: b""})],
+    ids=["not there", "there", "hidden", "the page, of somebody else"],
+)
+@pytest.mark.parametrize("arguments", [[], ["--private"], ["--hardware", "cpu-upgrade"]])
+def test_a_space_of_somebody_else(there, arguments, hub, project, capsys):
+    before = there and Space(dict(there.files), there.private, there.hardware)
+    if there:
+        hub.spaces["them/duoviz"] = there
+    assert failure(["them/duoviz", *arguments], capsys) == (
+        "duoviz: The hub does not let you change them/duoviz: you are me, and them must be you or an organisation of "
+        "yours, and your token must have the right to write."
+    )
+    assert hub.spaces.get("them/duoviz") == before and hub.stored == {}
+
+
+def test_a_token_that_may_only_read(hub, project, monkeypatch, capsys):
+    monkeypatch.setenv("HF_TOKEN", "reading")
+    assert "your token must have the right to write." in failure(["me/duoviz"], capsys)
+
+
+@pytest.mark.parametrize(
+    "status, reason",
+    [
+        (403, "You must add a payment method to your account to upgrade your space's hardware."),
+        (402, "Hosting Gradio Spaces on free cpu-basic requires a PRO subscription."),
+    ],
+)
+@pytest.mark.parametrize("there", [False, True], ids=["new", "there"])
+def test_hardware_that_must_be_paid_for(status, reason, there, hub, project, capsys):
+    if there:
+        hub.spaces["me/duoviz"] = Space()
+    hub.spoilt = dict.fromkeys(["POST /api/repos/create", "POST /api/spaces/me/duoviz/hardware"], (status, reason))
+    line = failure(["me/duoviz", "--hardware", "t4-small"], capsys)
+    told = f"duoviz: The hub wants payment (“{reason[:-1]}”): choose another --hardware, or see https://"
+    assert line.startswith(told)
+    assert hub.spaces == ({"me/duoviz": Space()} if there else {}) and hub.stored == {}
+
+
+@pytest.mark.parametrize(
+    "request_, answer, sentence",
+    [
+        ("GET /api/whoami", (429, "Too many"), "The hub answered with the error 429 ("),
+        ("GET /api/whoami", (200, b"<html>Log in to this network"), "The hub cannot be reached ("),
+        ("POST /api/validate", (502, b"<html>Down"), "The upload to me/duoviz broke off ("),
+        ("GET /api/spaces", (503, "Down"), "The hub answered with the error 503 (Down): start again later."),
+        ("POST /api/repos", (400, "Bad\nname."), "The hub refuses me/duoviz with the error 400 (Bad name)."),
+        ("POST /api/validate", (400, "Bad README"), "The hub refuses the files (Invalid metadata in README.md."),
+        ("POST /api/spaces/me/duoviz/commit", (400, "No."), "The hub refuses me/duoviz with the error 400 (No)."),
+    ],
+)
+def test_what_else_a_hub_may_answer(request_, answer, sentence, hub, project, capsys):
+    hub.spoilt[request_] = answer
+    assert failure(["me/duoviz"], capsys).startswith(f"duoviz: {sentence}")
+
+
+@pytest.mark.parametrize(
+    "broken, again",
+    [
+        # What had arrived is not sent again, the rest is.
+        ("PUT /stored/", 1),
+        ("POST /api/spaces/me/duoviz/preupload", 2),
+        ("POST /spaces/me/duoviz.git/info/lfs", 2),
+        ("POST /api/spaces/me/duoviz/commit", 0),
+    ],
+)
+@pytest.mark.parametrize("answer", [None, (503, "Down")], ids=["cut", "refused"])
+def test_an_upload_broken_off_goes_on(broken, again, answer, hub, project, capsys):
+    if broken == "PUT /stored/":
+        # One of the two is there already: an earlier send of it came through.
+        write(project, {"assets/draft/model.safetensors": PROJECT["assets/datastore/tokens.npy"]})
+        assert main(["space", "me/other"]) == 0
+        write(project, BINARY)
+        capsys.readouterr()
+    hub.spoilt[broken] = answer
+    line = failure(["me/duoviz"], capsys)
+    assert re.match(r"duoviz: The (upload to me/duoviz broke off|hub answered with the error 503) \(.+\): ", line), line
+    assert "the same command goes on, and what the hub has stored by then is not sent again." in line
+    assert hub.spaces["me/duoviz"] == Space()
+    hub.spoilt.clear()
+    hub.requests.clear()
+    assert main(["space", "me/duoviz"]) == 0
+    assert hub.spaces["me/duoviz"].files == {".gitattributes": b""} | PROJECT
+    assert len(hub.asked("PUT /stored/")) == again
+
+
+def test_a_stop(hub, project, monkeypatch, capsys):
+    def stop(fraction, text):
+        if text.startswith("Sending"):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands, "tell", stop)
+    assert main(["space", "me/duoviz"]) == 130
+    assert capsys.readouterr().err == "duoviz: stopped; the same command goes on\n"
+
+
+def test_the_real_project_by_way_of_xet(hub, tmp_path):
+    """As a user starts it: the client's own transfer, in a process of its own; broken off, then the same again."""
+    environment = os.environ | {
+        "HF_ENDPOINT": hub.address,
+        "HF_HOME": str(tmp_path),
+        "HF_HUB_OFFLINE": "0",
+        "HF_HUB_DISABLE_XET": "0",
+    }
+    command = [sys.executable, "-m", "duoviz", "space", "me/duoviz"]
+
+    def run():
+        hub.requests.clear()
+        return subprocess.run(command, cwd=space.ROOT, env=environment, capture_output=True, text=True, timeout=240)
+
+    hub.spoilt["POST /api/spaces/me/duoviz/commit"] = None
+    broken = run()
+    assert broken.returncode == 1 and "Traceback" not in broken.stderr, broken.stderr
+    assert broken.stderr.splitlines()[-1].startswith("duoviz: The upload to me/duoviz broke off (")
+    assert hub.asked("POST /cas/v1/xorbs/") and hub.spaces["me/duoviz"] == Space()
+    hub.spoilt.clear()
+    done = run()
+    assert done.returncode == 0 and done.stdout == f"{hub.address}/spaces/me/duoviz\n", done.stderr
+    assert not hub.asked("POST /cas/v1/xorbs/") and hub.stored == {}
+    there = hub.spaces["me/duoviz"].files
+    assert set(there) == {".gitattributes", *space.space_files(space.ROOT)}
+    apart = {name for name, content in there.items() if isinstance(content, str)}
+    assert apart == {
+        "assets/datastore/suffixes.npy",
+        "assets/datastore/tokens.npy",
+        "assets/draft/model.safetensors",
+        "assets/screenshot.png",
+    }
