@@ -120,6 +120,8 @@ def rotary_frequencies(config: dict, head_dim: int) -> tuple[tuple[float, ...], 
 class Source:
     """A model's tensors on their way into one precision, on one device.
 
+    What a model keeps is copied: a tensor of a file is a view of all of the file, which stays in memory with it.
+
     weights: transformers' names; int8 matrices come with a `.scale` beside their `.weight`.
     """
 
@@ -128,7 +130,7 @@ class Source:
     device: str
 
     def vector(self, name: str) -> Tensor:
-        return self.weights[name].to(self.device, DTYPES[self.precision])
+        return self.weights[name].to(self.device, DTYPES[self.precision], copy=True)
 
     def matrix(self, name: str) -> Tensor:
         """The named matrix as floats, whether it is stored in int8 or not."""
@@ -156,8 +158,7 @@ class Source:
     def embedding(self, rows: int) -> tuple[Tensor, FloatLinear | Int8Linear | None]:
         """The embedding table, with zeros up to `rows` rows, and what widens a low-rank one (our draft's) or None."""
         table = self.matrix("model.embed_tokens")
-        if rows > table.shape[0]:
-            table = F.pad(table, (0, 0, 0, rows - table.shape[0]))
+        table = F.pad(table, (0, 0, 0, max(0, rows - table.shape[0])))
         if "model.embed_tokens.projection.weight" in self.weights:
             return table, self.linear(["model.embed_tokens.projection"])
         return table, None

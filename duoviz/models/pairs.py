@@ -317,9 +317,7 @@ def part_of(progress: Progress, begin: float, end: float) -> Progress:
 
 def check_fit(target: Source, precision: str, device: str, draft: Source, draft_precision: str) -> None:
     """Raise ModelUnavailable unless the target fits on its device and the draft on the CPU."""
-    # The lean decoder on the CPU holds float32 matrices twice: plain, and packed for oneDNN.
-    copies = 2 if device == "cpu" and is_lean(target.config) else 1
-    need = (target.label, copies * target.parameters * BYTES[precision])
+    need = (target.label, target.parameters * BYTES[precision])
     draft_need = (draft.label, draft.parameters * BYTES[draft_precision])
     if device == "cpu":
         check_memory("cpu", [need, draft_need])
