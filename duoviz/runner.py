@@ -79,9 +79,7 @@ def prepare(pair: Pair, method: str, settings: Settings = Settings()) -> CostMod
         return cost_model(pair, draft_of(pair, method), in_turn=method not in PARALLEL_METHODS)
 
 
-def refine(
-    pair: Pair, method: str, settings: Settings = Settings(), *, stopped: Callable[[], bool] = bool
-) -> bool:
+def refine(pair: Pair, method: str, settings: Settings = Settings(), *, stopped: Callable[[], bool] = bool) -> bool:
     """Measure a method's costs once more where they rest on too few calibrations; whether they did.
 
     Raises DraftDied, and Stopped where `stopped` says so.

@@ -113,9 +113,7 @@ def cost_model(pair: Pair, draft: Draft, *, in_turn: bool = False) -> CostModel:
     name = costs_name(in_turn=in_turn)
     if name not in pair.resources:
         measure = calibrate_in_turn if in_turn else calibrate
-        found = measured_once(
-            partial(stored_costs, costs_file(pair, in_turn=in_turn)), lambda: [measure(pair, draft)]
-        )
+        found = measured_once(partial(stored_costs, costs_file(pair, in_turn=in_turn)), lambda: [measure(pair, draft)])
         keep_costs(pair, found, in_turn=in_turn)
     return pair.resources[name]
 

