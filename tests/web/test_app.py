@@ -1,6 +1,4 @@
-"""What the page says of the machine it runs on, and what Gradio does beside a run."""
-
-import sys
+"""What the page says of the machine it runs on, and how a run's batches go out."""
 
 import pytest
 
@@ -15,15 +13,6 @@ def test_the_page_says_what_the_machine_cannot_do(hardware, monkeypatch, device,
     monkeypatch.setattr(app, "available_cores", lambda: tuple(range(cores)))
     texts = [block.value for block in app.build_app(hardware).blocks.values() if block.elem_id == "no-gpu"]
     assert texts == ([told] if told else [])
-
-
-@pytest.mark.parametrize("installed", [False, True])
-def test_gradio_computes_less_beside_a_run(hardware, monkeypatch, installed):
-    monkeypatch.setattr(app, "find_spec", lambda name: installed or None)
-    monkeypatch.delitem(sys.modules, "matplotlib", raising=False)
-    demo = app.build_app(hardware)
-    assert demo._queue.sleep_when_free == demo._queue.progress_update_sleep_when_free == app.QUEUE_STEP
-    assert ("matplotlib" in sys.modules) is not installed
 
 
 def test_a_batch_goes_out_as_it_is(hardware):

@@ -17,6 +17,7 @@ from duoviz.lab.results import Results, is_being_written, load, zipped
 from duoviz.lab.sections import Section, sections
 from duoviz.lab.tasks import TASKS, LabError
 from duoviz.models.pairs import PAIRS
+from duoviz.web.clients import keys_of_request
 from duoviz.web.lab_run import LabRun, available, folder_named, own_folder
 from duoviz.web.session import USER_ERRORS, Hardware
 
@@ -242,7 +243,7 @@ def connect(
         """Run what was chosen, and show it as it fills."""
         try:
             plan = make_plan(quick=size == "quick", tasks=checked("task", tasks), methods=checked("method", methods))
-            job = LabRun(pair=pair, plan=plan, path=folder_named(name.strip()))
+            job = LabRun(pair=pair, plan=plan, path=folder_named(name.strip()), client=keys_of_request(request))
             hardware.start(job)
         except (*USER_ERRORS, LabError) as error:
             yield {status: mistake(str(error))}
