@@ -1,5 +1,7 @@
 """The Gradio app."""
 
+import signal
+
 import gradio as gr
 
 from duoviz.models.cores import available_cores
@@ -56,6 +58,8 @@ def build_app(hardware: Hardware) -> gr.Blocks:
 
 def serve() -> None:
     """Build the app, begin to load the default pair, and serve until interrupted."""
+    # What ends a service is to leave as little behind as Ctrl+C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     limits = limits_here()
     hardware = Hardware(limits)
     hardware.warm_up()

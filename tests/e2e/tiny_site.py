@@ -16,6 +16,8 @@ def tiny_site(load=lambda name, progress: tiny_pair(noise=0.3, context=8192), *,
     """The app's address and the app itself. recording: the folder with the run that is shown first."""
     hardware = session.Hardware(Limits())
     with (
+        mock.patch.object(session, "check_room", lambda name, spare: None),
+        mock.patch.object(session, "fetch_pair", lambda name, progress: ()),
         mock.patch.object(session, "load_pair", lambda name, progress, sources: load(name, progress)),
         mock.patch.object(live, "FOLDER", recording or live.FOLDER / "no"),
     ):
