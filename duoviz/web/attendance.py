@@ -47,24 +47,16 @@ class Attendance:
         finally:
             session.listeners -= 1
             session.since = self.clock()
-            self.tidy()
-
-    def tidy(self) -> None:
-        """Forget what was delivered, and the sessions that want nothing more."""
-        for key, session in list(self.sessions.items()):
-            session.events = {event: who for event, who in session.events.items() if not self.delivered(key, event)}
-            if not session.events and not session.listeners:
-                del self.sessions[key]
 
     def count(self, client: Keys) -> int:
         """How many events one client, by the key with the most of them, has that were not delivered."""
-        self.tidy()
+        for key, session in self.sessions.items():
+            session.events = {event: who for event, who in session.events.items() if not self.delivered(key, event)}
         owners = [who for session in self.sessions.values() for who in session.events.values()]
         return max((sum(key in who for who in owners) for key in client), default=0)
 
     def unheard(self) -> list[str]:
-        """The sessions to which nobody has listened for PATIENCE; they are forgotten here."""
-        self.tidy()
+        """The sessions to which nobody has listened for PATIENCE, whether all was delivered or not; forgotten here."""
         late = self.clock() - PATIENCE
         found = [key for key, session in self.sessions.items() if not session.listeners and session.since < late]
         for key in found:
