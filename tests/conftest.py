@@ -68,6 +68,9 @@ class DigitTokenizer:
 
     eos_token_id = 1
 
+    def get_vocab(self):
+        return {f"<{id}>": id for id in range(VOCABULARY)}
+
     def decode(self, ids, skip_special_tokens=True):
         return "".join(f"<{id}>" for id in ids if not (skip_special_tokens and id == self.eos_token_id))
 

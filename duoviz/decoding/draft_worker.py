@@ -106,13 +106,14 @@ class DraftLoop:
         self.drafted: Drafted | None = None
         self.pending_rows: list[Tensor] = []
 
-    def handle(self, request: Request) -> Answer:
+    def handle(self, request: Request, *, stopped: Callable[[], bool] = bool) -> Answer:
+        """Raises Stopped where `stopped` says so while a long context is read."""
         if isinstance(request, MeasureRequest):
             return measure_steps(self.model, context=request.context, seconds=request.seconds)
         if isinstance(request, RowRequest):
             return self.row(request.row).double().numpy()
         self.roll_back(request)
-        self.drafted = draft(self.model, request.new_tokens, request.plan)
+        self.drafted = draft(self.model, request.new_tokens, request.plan, stopped=stopped)
         return replace(self.drafted, branches=[replace(branch, rows=[]) for branch in self.drafted.branches])
 
     def roll_back(self, request: DraftRequest) -> None:
@@ -170,7 +171,7 @@ class InlineDraft:
         return True
 
     def result(self, *, stopped: Callable[[], bool] = bool) -> Answer:
-        return self.loop.handle(self.request)
+        return self.loop.handle(self.request, stopped=stopped)
 
     def alive(self) -> bool:
         return True

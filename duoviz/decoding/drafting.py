@@ -1,6 +1,7 @@
 """Dynamic multi-sequence drafting: θ, k, the tree."""
 
 import time
+from collections.abc import Callable
 from collections.abc import Sequence as ManyOf
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -82,15 +83,18 @@ def branch_lengths(budget: int, k: int) -> list[int]:
     return [budget // k + (index < budget % k) for index in range(k)]
 
 
-def draft(model: LanguageModel, new_tokens: ManyOf[int], plan: Plan) -> Drafted:
+def draft(
+    model: LanguageModel, new_tokens: ManyOf[int], plan: Plan, *, stopped: Callable[[], bool] = bool
+) -> Drafted:
     """Forward the context's new tokens, then grow k sequences after it.
 
     Step 1 gives the first tokens; step 2 forwards the best of them, which gives p(2,1), hence θ and
     k; from step 3 on all sequences grow together, the first one a token ahead (batched mode), or
     one after another (paper mode). Greedy, the first tokens are the k most probable; sampled, the k
     that the target's draw at this position, which meets the same noise, is most likely to be.
+    Raises Stopped where `stopped` says so while the new tokens are read.
     """
-    logits, span = timed_prefill(model, new_tokens)
+    logits, span = timed_prefill(model, new_tokens, stopped=stopped)
     root = model.length - 1
     p, q, score = proposals(logits, [root + 1], plan)
     best_p, best = p[0].topk(min(MAX_SEQUENCES, p.shape[-1]))

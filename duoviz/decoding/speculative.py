@@ -46,7 +46,7 @@ def speculative(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
         # The target adds a token of its own, so one fewer than fits is drafted; but one at least.
         length = max(1, min(budget, room.limit - len(text) - 1))
         draft.submit(DraftRequest(None, draft_has, tuple(text[draft_has:]), chain_plan(length, settings, number)))
-        drafted = draft.result()
+        drafted = draft.result(stopped=pair.stopped)
         chain = drafted.tree()
         own, span = forward_tree(pair, text, chain, settings)
         iteration = judge(chain, own, settings, draft_row=row_of_draft(draft, own.logits.shape[-1]))

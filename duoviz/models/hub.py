@@ -1,10 +1,12 @@
 """Fetching a model from the hub into its cache."""
 
+import shutil
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from huggingface_hub import constants, snapshot_download
+from huggingface_hub import HfApi, constants, hf_hub_download, snapshot_download
 from huggingface_hub.errors import (
     DryRunError,
     GatedRepoError,
@@ -17,7 +19,7 @@ from huggingface_hub.errors import (
 )
 from tqdm import tqdm
 
-from duoviz.models.checkpoint import first_line
+from duoviz.models.checkpoint import first_line, read_config, weight_files
 from duoviz.models.embedded import ModelUnavailable, Progress, no_progress
 
 # Config, tokenizer and safetensors under the names that transformers reads; never pickled weights, never code.
@@ -34,6 +36,9 @@ FILES = [
     "merges.txt",
     "chat_template*",
 ]
+
+# Seconds in which the hub must say how large a model is.
+ANSWER = 10
 
 # A download must end when the progress raises. Over plain HTTP it does; Xet reports from threads of its own.
 constants.HF_HUB_DISABLE_XET = True
@@ -55,6 +60,48 @@ def fetch(model_id: str, progress: Progress = no_progress) -> Path:
     return download(model_id, total, progress)
 
 
+def outline(model_id: str) -> tuple[dict, int]:
+    """(config, how many numbers the weights hold) of the hub's model; nothing but its config is downloaded.
+
+    Raises ModelUnavailable.
+    """
+    try:
+        info = HfApi(endpoint=constants.ENDPOINT).model_info(model_id, files_metadata=True, timeout=ANSWER)
+        weights = [file for file in info.siblings or () if is_weights(file.rfilename)]
+        check_weights(model_id, weights)
+        # Where the hub has not counted the numbers, they are taken for 16-bit ones.
+        counted = info.safetensors.total if info.safetensors else sum(file.size or 0 for file in weights) // 2
+        return hub_config(model_id), counted
+    except HFValidationError as error:
+        raise ModelUnavailable(no_id(model_id)) from error
+    except (HTTPError, OSError) as error:
+        raise ModelUnavailable(refusal(error, model_id)) from error
+
+
+def hub_config(model_id: str) -> dict:
+    """The config of the hub's model, read beside the hub's cache, where a lone config would pass for a copy."""
+    with tempfile.TemporaryDirectory(prefix="duoviz-config-") as scratch:
+        hf_hub_download(model_id, "config.json", local_dir=scratch)
+        try:
+            return read_config(Path(scratch))
+        except ModelUnavailable as error:
+            raise ModelUnavailable(str(error).replace(scratch, model_id)) from error
+
+
+def is_weights(name: str) -> bool:
+    """Whether a file of a repository is one of those that hold the model; names in folders below are not."""
+    return "/" not in name and Path(name).match(WEIGHTS)
+
+
+def check_weights(model_id: str, weights: list) -> None:
+    if not weights:
+        raise ModelUnavailable(f"{model_id} has no safetensors weights, and no other kind is read.")
+
+
+def no_id(model_id: str) -> str:
+    return f"{model_id!r} is neither a folder nor the id of a model on the hub."
+
+
 def planned_bytes(model_id: str) -> int:
     """How many bytes there are to download. Raises ModelUnavailable, and what the hub's library raises."""
     try:
@@ -62,14 +109,26 @@ def planned_bytes(model_id: str) -> int:
             model_id, allow_patterns=FILES, dry_run=True, tqdm_class=byte_bar(lambda done: None)
         )
     except HFValidationError as error:
-        raise ModelUnavailable(f"{model_id!r} is neither a folder nor the id of a model on the hub.") from error
-    if not any(Path(file.filename).match(WEIGHTS) for file in planned):
-        raise ModelUnavailable(f"{model_id} has no safetensors weights, and no other kind is read.")
+        raise ModelUnavailable(no_id(model_id)) from error
+    check_weights(model_id, [file for file in planned if is_weights(file.filename)])
     return sum(file.file_size or 0 for file in planned if file.will_download)
+
+
+def check_disk(model_id: str, total: int) -> None:
+    """Raise ModelUnavailable where `total` bytes do not fit on the disk."""
+    cache = Path(constants.HF_HUB_CACHE)
+    place = next(folder for folder in (cache, *cache.parents) if folder.is_dir())
+    free = shutil.disk_usage(place).free
+    if total > free:
+        raise ModelUnavailable(
+            f"{model_id} needs {total / 1e9:.1f} GB of disk, and {place} has {free / 1e9:.1f} GB free: "
+            "free some space, or set HF_HOME to another folder."
+        )
 
 
 def download(model_id: str, total: int, progress: Progress) -> Path:
     """Download what is missing, `total` bytes; see `fetch`."""
+    check_disk(model_id, total)
     raised: list[BaseException] = []
 
     def report(done: int) -> None:
@@ -93,9 +152,11 @@ def download(model_id: str, total: int, progress: Progress) -> Path:
 def from_cache(model_id: str) -> Path | None:
     """The folder of an earlier, complete download, or None."""
     try:
-        return Path(snapshot_download(model_id, allow_patterns=FILES, local_files_only=True))
-    except LocalEntryNotFoundError:
+        folder = Path(snapshot_download(model_id, allow_patterns=FILES, local_files_only=True))
+    except (LocalEntryNotFoundError, HFValidationError):
         return None
+    weights = weight_files(folder)
+    return folder if weights and all(file.is_file() for file in weights) else None
 
 
 def byte_bar(report: Callable[[int], None]) -> type[tqdm]:

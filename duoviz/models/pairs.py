@@ -3,10 +3,10 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +26,17 @@ from duoviz.models.cores import Cores, available_cores, core_label, on_cores, sh
 from duoviz.models.embedded import DRAFT_FOLDER, TARGET_LABEL, ModelUnavailable, Progress, embedded_target, no_progress
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.llama import LlamaConfig, is_lean, load_llama
+from duoviz.models.memory import free_memory
 
 # In place of a model's name: the model that this project brings along.
 EMBEDDED = "embedded"
+OUR_DRAFT = "duoviz draft"
 # sha256 of the vocabulary that the embedded draft was trained with; see `fingerprint`.
 EMBEDDED_VOCABULARY = "33b7dd0ab4327c920591a9b8d479821d62d9585690dabe107eff2c8b8892cf23"
 # The longest text, in tokens: a cache for all that a long-context model can read would fill the memory.
 CONTEXT_LIMIT = 8192
+# The most characters of a prompt for models that are not loaded: the longest token of most tokenizers has about 100.
+LONGEST_PROMPT = CONTEXT_LIMIT * 256
 VICUNA = "USER: {prompt} ASSISTANT:"
 # Bytes of memory for each number of a model; of an int8 one only the embedding table takes two.
 BYTES = {"float32": 4, "bfloat16": 2, "int8": 2}
@@ -40,6 +44,12 @@ BYTES = {"float32": 4, "bfloat16": 2, "int8": 2}
 
 class PromptError(ValueError):
     """The prompt cannot be used; the message is a sentence for the user."""
+
+
+def check_characters(count: int, most: int) -> None:
+    """Raise PromptError for a prompt of more characters than any that can be read: to count its tokens takes long."""
+    if count > most:
+        raise PromptError(f"The prompt is too long: {count:,} characters, and the model reads {most:,} at most.")
 
 
 class UnknownPair(ValueError):
@@ -91,7 +101,7 @@ class Pair:
     load_draft: picklable, because the draft is loaded where it runs. draft_version: changes with
     the draft's weights. resources: what the decoding methods keep with the pair (the running draft,
     measured costs). stopped: asked during long forwards whether the run is to end. prompt_format: None
-    where the tokenizer has a chat template, else see Models.
+    where the tokenizer has a chat template, else see Models. memory: bytes that it was to take, by device.
     """
 
     name: str
@@ -106,6 +116,12 @@ class Pair:
     prompt_format: str | None = None
     resources: dict[str, Any] = field(default_factory=dict)
     stopped: Callable[[], bool] = bool
+    memory: dict[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def longest_prompt(self) -> int:
+        """How many characters a prompt may have: with more it has more tokens than the context holds."""
+        return self.target.context_limit * max(map(len, self.tokenizer.get_vocab()))
 
     def encode(self, prompt: str, *, raw: bool = False, before: Sequence[tuple[str, str]] = ()) -> list[int]:
         """Token ids of a user turn, in the chat template or the pair's format, or of raw text. Raises PromptError.
@@ -114,6 +130,7 @@ class Pair:
         """
         if not prompt.strip():
             raise PromptError("The prompt is empty: type something for the model to answer.")
+        check_characters(len(prompt) + sum(len(said) + len(answer) for said, answer in before), self.longest_prompt)
         if self.prompt_format is not None and not raw:
             turns = [f"{self.prompt_format.format(prompt=said)} {answer}" for said, answer in before]
             ids = self.tokenizer(" ".join([*turns, self.prompt_format.format(prompt=prompt)]))["input_ids"]
@@ -163,13 +180,22 @@ def look_into(folder: Path, label: str) -> Source:
         return Source(label, folder, config, Checkpoint(folder).parameters())
 
 
+def looks_like_a_folder(model: str) -> bool:
+    return bool(re.match(r"[./~\\]", model)) or model.count("/") > 1
+
+
+def local_folder(model: str) -> Path:
+    """The folder of this name. Raises ModelUnavailable."""
+    folder = Path(model).expanduser()
+    if not folder.is_dir():
+        raise ModelUnavailable(f"There is no folder {model}.")
+    return folder
+
+
 def folder_of(model: str, progress: Progress) -> Path:
     """Where a model's files are; fetched if need be. Raises ModelUnavailable."""
-    folder = Path(model).expanduser()
-    if folder.is_dir():
-        return folder
-    if re.match(r"[./~\\]", model) or model.count("/") > 1:
-        raise ModelUnavailable(f"There is no folder {model}.")
+    if not is_on_hub(model):
+        return local_folder(model)
     from duoviz.models.hub import fetch
 
     return fetch(model, progress)
@@ -185,8 +211,15 @@ def find_target(model: str, progress: Progress) -> Source:
 def find_draft(model: str, progress: Progress) -> Source:
     """The draft's files, fetched if need be. Raises ModelUnavailable."""
     if model == EMBEDDED:
-        return look_into(DRAFT_FOLDER, "duoviz draft")
+        return look_into(DRAFT_FOLDER, OUR_DRAFT)
     return look_into(folder_of(model, progress), model)
+
+
+def fetch_pair(name: str, progress: Progress = no_progress) -> tuple[Source, Source]:
+    """The files of a pair's target and draft, fetched if need be. Raises UnknownPair and ModelUnavailable."""
+    models = find_pair(name)
+    target = find_target(models.target, part_of(progress, 0.0, 0.8))
+    return target, find_draft(models.draft, part_of(progress, 0.8, 0.96))
 
 
 def context_of(source: Source) -> int:
@@ -269,22 +302,14 @@ def check_tokenizers(tokenizer: Any, target: Source, draft: Source) -> None:
         )
 
 
-def free_memory(device: str) -> int | None:
-    """Bytes of memory that are free on a device, None where the system does not tell."""
-    if device != "cpu":
-        return torch.cuda.mem_get_info(device)[0]
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+def check_memory(device: str, needs: Iterable[tuple[str, int]], spare: int = 0) -> None:
+    """Raise ModelUnavailable unless the named models, with the bytes that each needs, fit on the device together.
 
-
-def check_memory(device: str, needs: Iterable[tuple[str, int]]) -> None:
-    """Raise ModelUnavailable unless the named models, with the bytes that each needs, fit on the device together."""
+    spare: bytes that will be given back before they are loaded.
+    """
     labels, sizes = zip(*needs, strict=True)
     free = free_memory(device)
-    if free is not None and sum(sizes) > free:
+    if free is not None and sum(sizes) > (free := free + spare):
         verb, where = "needs" if len(labels) == 1 else "need", "this machine" if device == "cpu" else "the GPU"
         raise ModelUnavailable(
             f"{' and '.join(labels)} {verb} {sum(sizes) / 1e9:.1f} GB of memory, and {where} has {free / 1e9:.1f} GB "
@@ -315,15 +340,62 @@ def part_of(progress: Progress, begin: float, end: float) -> Progress:
     return lambda fraction, text: progress(begin + (end - begin) * fraction, text)
 
 
-def check_fit(target: Source, precision: str, device: str, draft: Source, draft_precision: str) -> None:
-    """Raise ModelUnavailable unless the target fits on its device and the draft on the CPU."""
+def precisions(models: Models, draft: Source, device: str) -> tuple[str, str]:
+    """The precision of the target and of the draft."""
+    return "float32" if device == "cpu" else models.gpu_precision, "int8" if is_lean(draft.config) else "float32"
+
+
+def memory_needs(models: Models, target: Source, draft: Source) -> dict[str, list[tuple[str, int]]]:
+    """For each device the models that it is to hold, with the bytes that each needs."""
+    device = target_device()
+    precision, draft_precision = precisions(models, draft, device)
     need = (target.label, target.parameters * BYTES[precision])
     draft_need = (draft.label, draft.parameters * BYTES[draft_precision])
-    if device == "cpu":
-        check_memory("cpu", [need, draft_need])
-    else:
-        check_memory(device, [need])
-        check_memory("cpu", [draft_need])
+    return {"cpu": [need, draft_need]} if device == "cpu" else {device: [need], "cpu": [draft_need]}
+
+
+def check_fit(needs: Mapping[str, Sequence[tuple[str, int]]], spare: Mapping[str, int] | None = None) -> None:
+    """Raise ModelUnavailable unless the target fits on its device and the draft on the CPU."""
+    for device, models in needs.items():
+        check_memory(device, models, (spare or {}).get(device, 0))
+
+
+def outline(model: str, label: str) -> Source | None:
+    """What a model is, before its weights are fetched; None for the one that comes with this project.
+
+    Raises ModelUnavailable.
+    """
+    if model == EMBEDDED:
+        return None
+    if is_on_hub(model):
+        from duoviz.models import hub
+
+        folder = hub.from_cache(model)
+        return look_into(folder, label) if folder else Source(label, Path(), *hub.outline(model))
+    return look_into(local_folder(model), label)
+
+
+def check_room(name: str, spare: Mapping[str, int] | None = None) -> None:
+    """Raise ModelUnavailable for a pair that does not exist or does not fit, before its weights are fetched.
+
+    spare: the bytes on each device that will be given back before it is loaded. Raises UnknownPair.
+    """
+    models = find_pair(name)
+    target = outline(models.target, models.target)
+    draft = outline(models.draft, models.draft) or look_into(DRAFT_FOLDER, OUR_DRAFT)
+    if target:
+        check_fit(memory_needs(models, target, draft), spare)
+
+
+def is_on_hub(model: str) -> bool:
+    """Whether a name can only be that of a model on the hub."""
+    return model != EMBEDDED and not Path(model).expanduser().is_dir() and not looks_like_a_folder(model)
+
+
+def needs_the_hub(name: str) -> bool:
+    """Whether a pair's models come from the hub. Raises UnknownPair."""
+    models = find_pair(name)
+    return is_on_hub(models.target) or is_on_hub(models.draft)
 
 
 def check_ids(tokenizer: Any, target: LanguageModel) -> None:
@@ -339,23 +411,23 @@ def check_ids(tokenizer: Any, target: LanguageModel) -> None:
 def load_pair(
     name: str = "embedded",
     progress: Progress = no_progress,
+    sources: tuple[Source, Source] | None = None,
     *,
     begin_draft: Callable[[Callable[[], LanguageModel], tuple[int, ...]], Any] | None = None,
 ) -> Pair:
     """Load a pair of the registry, or any two models named as "TARGET + DRAFT".
 
-    The context of both is the shorter one of theirs, CONTEXT_LIMIT at most. begin_draft: gets the draft's
-    `load_draft` and cores before the target is read, so that both load at once; what it gives, which has a
-    `close()`, is the pair's resource `draft`. An exception that `progress` raises ends the loading. Raises
-    UnknownPair and ModelUnavailable.
+    The context of both is the shorter one of theirs, CONTEXT_LIMIT at most. An exception that
+    `progress` raises ends the loading. sources: what `fetch_pair` gave, where it was called before.
+    begin_draft: gets the draft's `load_draft` and cores before the target is read, so that both load at once;
+    what it gives, which has a `close()`, is the pair's resource `draft`. Raises UnknownPair and ModelUnavailable.
     """
     models = find_pair(name)
-    target = find_target(models.target, part_of(progress, 0.0, 0.8))
-    draft = find_draft(models.draft, part_of(progress, 0.8, 0.96))
+    target, draft = sources or fetch_pair(name, progress)
     device = target_device()
-    precision = "float32" if device == "cpu" else models.gpu_precision
-    draft_precision = "int8" if is_lean(draft.config) else "float32"
-    check_fit(target, precision, device, draft, draft_precision)
+    precision, draft_precision = precisions(models, draft, device)
+    needs = memory_needs(models, target, draft)
+    check_fit(needs)
     cores = share_cores(available_cores(), target_on_gpu=device != "cpu")
     limit = min(context_of(target), context_of(draft))
     options = {"precision": draft_precision, "label": f"{draft.label} ({draft_precision})", "context_limit": limit}
@@ -388,4 +460,5 @@ def load_pair(
         draft_version=version_of(draft),
         prompt_format=None if tokenizer.chat_template else models.prompt_format,
         resources=resources,
+        memory={device: sum(size for _, size in each) for device, each in needs.items()},
     )

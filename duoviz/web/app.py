@@ -1,8 +1,5 @@
 """The Gradio app."""
 
-import sys
-from importlib.util import find_spec
-
 import gradio as gr
 
 from duoviz.models.cores import available_cores
@@ -11,7 +8,8 @@ from duoviz.web.pages.compare import compare_page
 from duoviz.web.pages.lab import lab_page
 from duoviz.web.pages.learn import learn_page
 from duoviz.web.pages.live import live_page
-from duoviz.web.session import QUEUE_LENGTH, Hardware
+from duoviz.web.serving import KEEP_FOR, TIDY_EVERY, bound_queue
+from duoviz.web.session import Hardware
 from duoviz.web.share import Page, ShareBar, share
 
 INTRO = """
@@ -27,17 +25,10 @@ NO_GPU = (
 )
 ONE_CORE = "This machine gives the demo one processor core: target and draft take turns on it, so nothing can overlap."
 
-# Seconds from one look of Gradio's queue at its requests to the next. It usually looks a thousand times
-# a second, and each look takes Python's lock from the thread that decodes.
-QUEUE_STEP = 0.05
-
-# Each run in the line holds one of Gradio's threads; Gradio's usual 40 are left for all else on the page.
-THREADS = 1 + QUEUE_LENGTH + 40
-
 
 def build_app(hardware: Hardware) -> gr.Blocks:
     """The whole page."""
-    with gr.Blocks(title="duoviz", analytics_enabled=False) as demo:
+    with gr.Blocks(title="duoviz", analytics_enabled=False, delete_cache=(TIDY_EVERY, KEEP_FOR)) as demo:
         with gr.Row(elem_id="top"):
             gr.Markdown("# duoviz", elem_id="title")
             bar = ShareBar()
@@ -57,13 +48,5 @@ def build_app(hardware: Hardware) -> gr.Blocks:
                 lab_page(hardware, lab)
                 pages["lab"] = Page({})
         share(bar, tabs, pages)
-    calm(demo)
+    bound_queue(demo)
     return demo
-
-
-def calm(demo: gr.Blocks) -> None:
-    """Let Gradio compute less beside a run; a request waits `QUEUE_STEP` at most."""
-    demo._queue.sleep_when_free = demo._queue.progress_update_sleep_when_free = QUEUE_STEP
-    # Gradio tries to import it before and after each value that it sends, and each time searches the disk.
-    if find_spec("matplotlib") is None:
-        sys.modules["matplotlib"] = None

@@ -12,8 +12,9 @@ from duoviz import runner
 from duoviz.comparison import outcome
 from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.settings import Settings, check_number
-from duoviz.models.pairs import Pair, PromptError
+from duoviz.models.pairs import Pair, PromptError, Source, check_characters
 from duoviz.trace.metrics import metrics
+from duoviz.web.clients import Keys
 
 MAX_REPEATS = 10
 
@@ -22,21 +23,31 @@ MAX_REPEATS = 10
 class Job:
     """One visitor's place on the hardware: its events come out of a queue, and it can be stopped.
 
-    pair: the models that it needs. deadline: when its time is over, on the monotonic clock; None until
-    its decoding begins. summary: what a client gets at the end. error: why it failed, a sentence.
+    pair: the models that it needs. client: whose it is. fetching: whether its models are being fetched, and
+    others go before it. progress: how far that is. sources: their files, when they are here. ready_by: when they
+    must be ready. future: done when the job has ended. deadline: when its time is over; None until its decoding
+    begins. summary: what a client gets at the end. error: why it failed, a sentence. Times are on the monotonic clock.
     """
 
     pair: str
+    client: Keys = frozenset()
+    fetching: bool = False
+    progress: str = ""
+    sources: tuple[Source, Source] | None = None
+    ready_by: float | None = None
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     events: queue.SimpleQueue = field(default_factory=queue.SimpleQueue)
     stop: threading.Event = field(default_factory=threading.Event)
-    future: Future | None = None
+    future: Future = field(default_factory=Future)
     deadline: float | None = None
     summary: dict | None = None
     error: str | None = None
 
-    def check_request(self) -> None:
-        """Raise one of the runner's USER_ERRORS for what shows before anything is loaded."""
+    def check_request(self, longest: int) -> None:
+        """Raise one of the runner's USER_ERRORS for what shows before anything is loaded.
+
+        longest: how many characters a prompt may have.
+        """
         raise NotImplementedError
 
     def stream(self, pair: Pair) -> Iterator[dict]:
@@ -55,6 +66,10 @@ class Job:
         """Whether it is to end: its visitor said so, or its time is up."""
         return self.stop.is_set() or (self.deadline is not None and time.monotonic() > self.deadline)
 
+    def late(self) -> bool:
+        """Whether its models should have been ready by now."""
+        return self.ready_by is not None and time.monotonic() > self.ready_by
+
     def check(self) -> None:
         """Raise Stopped where its visitor has said so."""
         if self.stop.is_set():
@@ -66,8 +81,9 @@ class Job:
         self.events.put({"type": "error", "message": message})
 
 
-def check_prompt(prompt: str) -> None:
-    """Raise PromptError for a prompt without words."""
+def check_prompt(prompt: str, longest: int) -> None:
+    """Raise PromptError for a prompt without words, or of too many characters to count its tokens."""
+    check_characters(len(prompt), longest)
     if not prompt.strip():
         raise PromptError("The prompt is empty: type something for the model to answer.")
 
@@ -88,8 +104,8 @@ class Run(Job):
     raw: bool
     trace: dict = field(default_factory=runner.new_trace)
 
-    def check_request(self) -> None:
-        check_prompt(self.prompt)
+    def check_request(self, longest: int) -> None:
+        check_prompt(self.prompt, longest)
         runner.check_method(self.method)
 
     def stream(self, pair: Pair) -> Iterator[dict]:
@@ -121,8 +137,8 @@ class Comparison(Job):
     errors: dict[str, str] = field(default_factory=dict)
     running: dict | None = None
 
-    def check_request(self) -> None:
-        check_prompt(self.prompt)
+    def check_request(self, longest: int) -> None:
+        check_prompt(self.prompt, longest)
         for lane in self.lanes:
             runner.check_method(lane.method)
         check_number("repeats", self.repeats, 1, MAX_REPEATS)

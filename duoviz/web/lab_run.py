@@ -55,7 +55,7 @@ class LabRun(Job):
     prompt: str = ""
     raw: bool = False
 
-    def check_request(self) -> None:
+    def check_request(self, longest: int) -> None:
         """Nothing that shows before the models are loaded: the plan was checked when it was made."""
 
     def stream(self, pair: Pair) -> Iterator[dict]:

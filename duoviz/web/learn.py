@@ -8,6 +8,7 @@ import gradio as gr
 
 from duoviz.recordings import ENDING
 from duoviz.web.lessons.lesson import Course
+from duoviz.web.published import publish
 from duoviz.web.script import CSS, joined, joined_script
 
 HERE = Path(__file__).parent
@@ -36,8 +37,7 @@ MODULES = (
 
 # Where the reader is goes to the page's fields, for links to hold it.
 GLUE = f"""
-const {{ root, api_prefix: prefix }} = window.gradio_config;
-const addressOf = (method) => encodeURI(`${{root}}${{prefix}}/file=${{props.traces}}/${{method}}{ENDING}`);
+const addressOf = (method) => encodeURI(`${{window.gradio_config.root}}${{props.traces}}/${{method}}{ENDING}`);
 let place = null;
 mountCourse(element.querySelector(".dl-root"), JSON.parse(props.value), {{
   fetchTrace: (method) => fetchRecording(addressOf(method)),
@@ -51,14 +51,13 @@ class Learn(gr.HTML):
     """Shows a course. traces: the folder of the recorded runs that it is about."""
 
     def __init__(self, course: Course, traces: Path, **options):
-        gr.set_static_paths(traces)
         super().__init__(
             value=course_text(course),
             html_template='<div class="dl-root"></div>',
             css_template=CSS + (HERE / "learn.css").read_text(encoding="utf-8"),
             js_on_load=joined_script() + joined(FOLDER / f"{name}.js" for name in MODULES) + GLUE,
             apply_default_css=False,
-            traces=str(traces.resolve()),
+            traces=publish(traces),
             **options,
         )
 

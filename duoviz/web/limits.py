@@ -1,5 +1,6 @@
 """What one run may ask of this machine."""
 
+import math
 import os
 from dataclasses import dataclass
 
@@ -9,10 +10,14 @@ from duoviz.models.pairs import PAIRS, UnknownPair, find_pair
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """run_seconds: how long a run may decode. On a Space, which many share, all limits are lower."""
+    """run_seconds: how long a run may decode. load_seconds: how long fetching a pair may take, and loading it.
+
+    On a Space, which many share, all limits are lower.
+    """
 
     on_space: bool = False
     run_seconds: float = 600
+    load_seconds: float = math.inf
     new_tokens: int = MAX_NEW_TOKENS
 
     def check_pair(self, pair: str) -> None:
@@ -38,6 +43,10 @@ class Limits:
         """What a visitor is told whose run has had its time."""
         return f"Stopped: a run may take {self.run_seconds:g} seconds here."
 
+    def load_time_over(self, pair: str) -> str:
+        """What a visitor is told whose models took too long to come."""
+        return f"{pair} was not ready within {self.load_seconds:g} seconds, all that it may take here: choose another pair."
+
     def note(self) -> str:
         """The line that the page shows on a Space."""
         return (
@@ -48,5 +57,5 @@ class Limits:
 def limits_here() -> Limits:
     """The limits of a Space where the environment says that this is one."""
     if os.environ.get("SPACE_ID"):
-        return Limits(on_space=True, run_seconds=60, new_tokens=256)
+        return Limits(on_space=True, run_seconds=60, load_seconds=300, new_tokens=256)
     return Limits()

@@ -6,8 +6,8 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from functools import partial
 
 import torch
@@ -17,13 +17,13 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.draft_worker import start_draft
 from duoviz.decoding.iteration import Stopped
 from duoviz.models import pairs
-from duoviz.models.pairs import Pair
+from duoviz.models.embedded import ModelUnavailable
+from duoviz.models.pairs import LONGEST_PROMPT, Pair, Source, check_room, fetch_pair, needs_the_hub
 from duoviz.trace.metrics import metrics
+from duoviz.web.gate import Door
 from duoviz.web.jobs import Job
 from duoviz.web.limits import Limits
-
-# Visitors who may wait for the one place on the hardware.
-QUEUE_LENGTH = 20
+from duoviz.web.line import Line, LineFull
 
 # Seconds from one batch to the next: at least, of a run under way, and at most, while there is nothing
 # to tell. Each batch costs the run some 2 ms, for what sends it shares Python's lock with the decoding;
@@ -35,11 +35,6 @@ WAITING_STEP = 0.25
 load_pair = partial(pairs.load_pair, begin_draft=start_draft)
 
 log = logging.getLogger(__name__)
-
-
-class LineFull(RuntimeError):
-    """Too many visitors wait already; the message is a sentence for the user."""
-
 
 USER_ERRORS = (*runner.USER_ERRORS, LineFull)
 
@@ -55,7 +50,7 @@ def drain(events: queue.SimpleQueue) -> list[dict]:
 
 
 class Hardware:
-    """The one thread that loads pairs and decodes, and the line of jobs before it.
+    """The one thread that loads pairs and decodes, the one that fetches them, and the line of jobs.
 
     torch keeps its threads and pins with the thread that calls it, so it is always the same one.
     Only that thread touches the loaded pair.
@@ -64,9 +59,13 @@ class Hardware:
     def __init__(self, limits: Limits):
         self.limits = limits
         self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="hardware")
-        # The jobs that have not ended, in the order they came; the first is under way or about to be.
-        self.line: list[Job] = []
+        # Models are fetched beside the runs, so that a slow hub holds up only those who want them.
+        self.fetcher = ThreadPoolExecutor(max_workers=1, thread_name_prefix="fetcher")
+        self.line = Line()
+        # Jobs reach the thread in the order in which they stand in the line.
         self.lock = threading.Lock()
+        # The endpoints by name; the pages open them.
+        self.doors: dict[str, Door] = {}
         self.loaded: str | None = None
         self.pair: Pair | None = None
         self.status = ""
@@ -79,15 +78,35 @@ class Hardware:
         self.settle_later()
         return loading
 
+    def check(self, job: Job) -> None:
+        """Raise one of USER_ERRORS for a job that cannot be started now."""
+        self.limits.check_pair(job.pair)
+        job.check_request(self.longest_prompt(job.pair))
+        self.line.check(job)
+
+    def longest_prompt(self, name: str) -> int:
+        """How many characters a prompt for this pair may have."""
+        pair = self.pair
+        return pair.longest_prompt if pair and self.loaded == name else LONGEST_PROMPT
+
     def start(self, job: Job) -> None:
         """Put a job into the line; `batches` gives its events. Raises one of USER_ERRORS."""
-        self.limits.check_pair(job.pair)
-        job.check_request()
+        self.check(job)
         with self.lock:
-            if len(self.line) > QUEUE_LENGTH:
-                raise LineFull(f"{QUEUE_LENGTH} visitors are waiting already: try again in a few minutes.")
-            self.line.append(job)
-            job.future = self.thread.submit(self.work, job)
+            job.fetching = self.must_fetch(job)
+            self.line.add(job)
+            self.go_on(job)
+
+    def go_on(self, job: Job) -> None:
+        """Hand a job to the thread that is to deal with it next."""
+        if job.fetching:
+            self.fetcher.submit(self.fetch, job)
+        else:
+            self.thread.submit(self.work, job)
+
+    def must_fetch(self, job: Job) -> bool:
+        """Whether the hub is to be asked for the job's models, which are neither loaded nor known to be here."""
+        return job.sources is None and job.pair != self.loaded and needs_the_hub(job.pair)
 
     def batches(self, job: Job) -> Iterator[list[dict]]:
         """The job's events as they come, in lists that may be empty; closing the generator stops the job.
@@ -98,6 +117,9 @@ class Hardware:
         told, first = "", []
         try:
             while True:
+                if job.late():
+                    job.fail(self.limits.load_time_over(job.pair))
+                    self.end(job)
                 finished = job.future.done()
                 events = first + drain(job.events)
                 if job.stop.is_set() and job.deadline is None:
@@ -112,11 +134,11 @@ class Hardware:
                 first = self.next_event(job)
         finally:
             job.stop.set()
-            self.leave(job)
+            self.line.leave(job)
 
     def next_event(self, job: Job) -> list[dict]:
         """Wait until there is something to tell, or for a while: the event that came first, if one did."""
-        if self.before(job):
+        if self.line.before(job):
             job.stop.wait(WAITING_STEP)
         elif not wait([job.future], timeout=RUNNING_STEP).done:
             with suppress(queue.Empty):
@@ -125,39 +147,77 @@ class Hardware:
 
     def status_of(self, job: Job) -> str:
         """What its visitor is told until its decoding begins; "" from then on."""
-        if before := self.before(job):
-            return f"Visitors before you: {before}. Your run starts when theirs have ended."
+        if job.fetching:
+            return f"{job.progress or 'Waiting for the models'}. Others may go before you meanwhile."
+        if before := self.line.before(job):
+            busy = f" Just now: {self.status}." if self.status else ""
+            return f"Visitors before you: {before}. Your run starts when theirs have ended.{busy}"
         return self.status
 
-    def before(self, job: Job) -> int:
-        """How many jobs are to end before this one begins."""
-        with self.lock:
-            return self.line.index(job) if job in self.line else 0
+    def end(self, job: Job) -> None:
+        """Take a job that has ended out of the line."""
+        self.line.leave(job)
+        with suppress(InvalidStateError):
+            job.future.set_result(None)
 
-    def leave(self, job: Job) -> None:
-        """Take a job out of the line."""
-        with self.lock:
-            if job in self.line:
-                self.line.remove(job)
-
-    def work(self, job: Job) -> None:
-        """Do one job, on the hardware's thread."""
+    @contextmanager
+    def told(self, job: Job) -> Iterator[None]:
+        """A job that fails in here ends, and its visitor is told why."""
         try:
-            job.check()
-            pair = self.ready_pair(job.pair, job.check)
-            job.check()
-            pair.stopped = job.over
-            self.follow(job, pair)
+            yield
         except Stopped:
-            pass  # Its decoding has not begun: the visitor has been told.
+            self.end(job)  # Its decoding has not begun: the visitor has been told.
         except USER_ERRORS as error:
             job.fail(str(error))
+            self.end(job)
         except Exception:
             log.exception("a job failed")
             job.fail("The run failed for a reason of our own; the server's log has the details.")
-        finally:
-            self.leave(job)
-            self.settle_later()
+            self.end(job)
+
+    def fetch(self, job: Job) -> None:
+        """Get the files of a job's models, on the fetcher's thread; then it waits in the line."""
+
+        def tell(fraction: float, text: str) -> None:
+            check()
+            job.progress = f"{text} ({fraction:.0%})"
+
+        with self.told(job):
+            check = self.timed(job)
+            check()
+            check_room(job.pair, self.spare())
+            job.sources = fetch_pair(job.pair, tell)
+            job.ready_by = None
+            with self.lock:
+                self.line.come_back(job)
+                self.go_on(job)
+
+    def timed(self, job: Job) -> Callable[[], None]:
+        """What ends the preparation of a job's models when its visitor says so or its time is over."""
+        job.ready_by = time.monotonic() + self.limits.load_seconds
+
+        def check() -> None:
+            job.check()
+            if job.late():
+                raise ModelUnavailable(self.limits.load_time_over(job.pair))
+
+        return check
+
+    def work(self, job: Job) -> None:
+        """Do one job, on the hardware's thread."""
+        with self.told(job):
+            job.check()
+            if self.must_fetch(job):
+                # Its pair was loaded when it came, and has made room for another one since.
+                job.fetching = True
+                return self.go_on(job)
+            pair = self.ready_pair(job.pair, self.timed(job), job.sources)
+            job.ready_by = None
+            job.check()
+            pair.stopped = job.over
+            self.follow(job, pair)
+            self.end(job)
+        self.settle_later()
 
     def settle_later(self) -> None:
         """Let the thread `settle` after what it has to do."""
@@ -166,10 +226,10 @@ class Hardware:
                 self.thread.submit(self.settle)
 
     def settle(self) -> None:
-        """Measure once more what the loaded pair costs, as long as it helps and no job waits; on the hardware's thread."""
+        """Measure once more what the loaded pair costs, if it helps and no job waits; on the hardware's thread."""
 
         def wanted() -> bool:
-            return bool(self.line) or not self.settles
+            return len(self.line) > 0 or not self.settles
 
         if self.pair is None or wanted():
             return
@@ -189,23 +249,34 @@ class Hardware:
                 break
         job.finish(pair, ("stopped",) if job.stop.is_set() else ("time", self.limits.time_over()))
 
-    def ready_pair(self, name: str, check: Callable[[], object]) -> Pair:
-        """The pair, loaded now if it is not the one loaded last; `check` may raise Stopped while it is loading."""
+    def ready_pair(
+        self, name: str, check: Callable[[], object], sources: tuple[Source, Source] | None = None
+    ) -> Pair:
+        """The pair, loaded now if it is not the one loaded last; `check` may end the loading with an exception.
+
+        sources: its files, where they have been fetched. A pair that does not fit leaves the other one loaded.
+        """
 
         def tell(fraction: float, text: str) -> None:
             check()
             self.status = f"{text} ({fraction:.0%})"
 
         if self.loaded != name:
+            check_room(name, self.spare())
             self.release()
             try:
-                self.pair = load_pair(name, tell)
+                self.pair = load_pair(name, tell, sources)
                 self.loaded = name
                 self.status = "Starting the draft and measuring what both models cost on this machine"
                 runner.prepare(self.pair, "duodecoding")
             finally:
                 self.status = ""
         return self.pair
+
+    def spare(self) -> dict[str, int]:
+        """Bytes on each device that the loaded pair gives back when it makes room."""
+        pair = self.pair
+        return pair.memory if pair else {}
 
     def release(self) -> None:
         """Close the loaded pair's draft and free its memory."""
@@ -219,8 +290,10 @@ class Hardware:
     def close(self) -> None:
         """End the job under way, the waiting ones and the draft process."""
         self.settles = False
-        with self.lock:
-            for job in self.line:
-                job.stop.set()
+        for job in list(self.line.jobs):
+            job.stop.set()
+        self.fetcher.shutdown(wait=False, cancel_futures=True)
         self.thread.shutdown(cancel_futures=True)
+        for job in list(self.line.jobs):
+            self.end(job)
         self.release()

@@ -15,6 +15,10 @@ FOLDER = HERE / "share"
 MODULES = ("link", "page", "bar")
 BORROWED = ("dom", "words", "export")
 
+# How the names of the settings end with which a run reaches for the hub or a folder: a link that changes one of them
+# starts nothing by itself.
+REACHING = ("pair", "rest_datastore")
+
 # What the events below call. A link is taken up when the bar has come, and when another is followed on the open page.
 GLUE = """
 const site = props.site;
@@ -75,6 +79,7 @@ def site_of(pages: dict[str, Page]) -> dict:
                 "fields": {name: field_kind(field) for name, field in page.fields.items()},
                 "visualizer": page.visualizer and page.visualizer.elem_id,
                 "start": page.start and page.start.elem_id,
+                "reaching": [name for name in page.fields if name.endswith(REACHING)],
             }
             for tab, page in pages.items()
         },

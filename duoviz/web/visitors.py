@@ -1,10 +1,12 @@
 """Which job is whose: a visitor's page shows its own job's events, and its Stop button ends that job alone."""
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import gradio as gr
 
+from duoviz.web.clients import Keys, keys_of_request
+from duoviz.web.gate import Door
 from duoviz.web.jobs import Job
 from duoviz.web.session import USER_ERRORS, Hardware
 from duoviz.web.visualizer import batch
@@ -24,8 +26,7 @@ class Visitors:
     def watch(self, request: gr.Request, ask: Callable[[], Job]) -> Iterator[str]:
         """The events of the job that `ask` gives, as values of the tab's component; a mistake is an event too."""
         try:
-            job = ask()
-            self.hardware.start(job)
+            job = self.started(request, ask)
         except USER_ERRORS as error:
             yield batch(uuid.uuid4().hex, 0, [{"type": "error", "message": str(error)}])
             return
@@ -42,11 +43,12 @@ class Visitors:
         if job := self.jobs.get(request.session_hash):
             job.stop.set()
 
-    def answer(self, ask: Callable[[], Job], progress: Callable[[list[dict]], dict]) -> Iterator[dict]:
+    def answer(
+        self, request: gr.Request, ask: Callable[[], Job], progress: Callable[[list[dict]], dict]
+    ) -> Iterator[dict]:
         """What a client gets: `progress(events)` at each step, and the job's summary at last."""
         try:
-            job = ask()
-            self.hardware.start(job)
+            job = self.started(request, ask)
         except USER_ERRORS as error:
             raise gr.Error(str(error), print_exception=False) from None
         for events in self.hardware.batches(job):
@@ -54,3 +56,30 @@ class Visitors:
         if job.error:
             raise gr.Error(job.error, print_exception=False)
         yield job.summary
+
+    def started(self, request: gr.Request, ask: Callable[[], Job]) -> Job:
+        """The job that `ask` gives, in the line. Raises one of USER_ERRORS."""
+        job = ask()
+        job.client = keys_of_request(request)
+        self.hardware.start(job)
+        return job
+
+    def door(self, inputs: Mapping[str, gr.components.Component], ask: Callable[..., Job]) -> Door:
+        """What the gate knows of an endpoint with these arguments, of which `ask` makes a job."""
+        usual = {name: field.value for name, field in inputs.items()}
+
+        def refusal(sent: dict, client: Keys) -> str | None:
+            # What is no argument, or of another kind, is told where arguments are read.
+            if not set(sent) <= set(usual):
+                return None
+            try:
+                job = ask(**usual | sent)
+                job.client = client
+                self.hardware.check(job)
+            except USER_ERRORS as error:
+                return str(error)
+            except (TypeError, AttributeError):
+                pass
+            return None
+
+        return Door(list(inputs), refusal)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import gradio as gr
 
+from duoviz.web.published import publish
 from duoviz.web.replay import replay_parts
 from duoviz.web.script import CSS, joined_script
 
@@ -12,8 +13,7 @@ from duoviz.web.script import CSS, joined_script
 GLUE = """
 const receiver = createReceiver();
 const shown = mount(element.querySelector(".dv-root"), receiver, { replayParts: () => server.one_file() });
-const { root, api_prefix: prefix } = window.gradio_config;
-const address = props.recording ? encodeURI(`${root}${prefix}/file=${props.recording}`) : null;
+const address = props.recording ? encodeURI(`${window.gradio_config.root}${props.recording}`) : null;
 const opening = createOpening(receiver, address, props.told);
 const take = () => {
   if (!props.value) return;
@@ -43,10 +43,9 @@ class Visualizer(gr.HTML):
     """
 
     def __init__(self, *, recording: Path | None = None, told: str = "", **options):
-        if recording:
-            gr.set_static_paths(recording)
         # Gradio asks its components for their arguments by name, and takes one that it does not find for an event.
-        self.recording, self.told = str(recording.resolve()) if recording else "", told
+        self.recording = f"{publish(recording.parent)}/{recording.name}" if recording else ""
+        self.told = told
         super().__init__(
             value="",
             html_template='<div class="dv-root"></div>',

@@ -38,8 +38,8 @@ from duoviz import runner
 from duoviz.decoding.settings import Settings
 from duoviz.models.pairs import Pair, load_pair
 from duoviz.trace.metrics import metrics
-from duoviz.web.app import calm
 from duoviz.web.jobs import Job, Run
+from duoviz.web.gradio_internals import calm
 from duoviz.web.limits import Limits
 from duoviz.web.script import CSS, FOLDER
 from duoviz.web.session import Hardware
@@ -264,7 +264,7 @@ class Played(Job):
     trace: dict
     ended: list[float] = field(default_factory=list)
 
-    def check_request(self) -> None:
+    def check_request(self, longest: int) -> None:
         pass
 
     def stream(self, pair: Pair) -> Iterator[dict]:
@@ -285,7 +285,7 @@ class Played(Job):
 def feed_served(browser, trace: dict, report: Report) -> None:
     """The same through Gradio, as a visitor's run comes; both clocks are this machine's."""
     hardware, job = Hardware(Limits()), Played(pair="embedded", trace=trace)
-    hardware.loaded, hardware.pair = job.pair, SimpleNamespace()
+    hardware.loaded, hardware.pair = job.pair, SimpleNamespace(longest_prompt=1)
     visitors = Visitors(hardware)
 
     def watch(request: gr.Request) -> Iterator[str]:

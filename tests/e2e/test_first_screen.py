@@ -88,6 +88,8 @@ def test_a_failure_to_load_says_why(page, loading):
     url, ready = loading
     ready.set()
     page.goto(f"{url}#pair=big+%2B+small&autoplay=1")
+    expect(page.locator(".dv-share-message")).to_contain_text("It names other models", timeout=30_000)
+    page.locator("#generate").click()
     sentence = "The model cannot be fetched: there is no network."
     expect(page.locator(".dv-message")).to_have_text(sentence, timeout=30_000)
     expect(page.locator(".dv-origin")).to_be_hidden()

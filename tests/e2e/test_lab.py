@@ -12,6 +12,7 @@ from duoviz.lab.results import load
 from duoviz.web import lab_run, session
 from duoviz.web.app import build_app
 from duoviz.web.limits import Limits
+from duoviz.web.serving import launch
 from tests.conftest import tiny_pair
 
 pytestmark = pytest.mark.slow
@@ -23,7 +24,7 @@ def app():
     """The URL of the page on a tiny pair."""
     hardware = session.Hardware(Limits())
     demo = build_app(hardware)
-    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
+    _, url, _ = launch(demo, hardware, prevent_thread_lock=True, quiet=True)
     try:
         yield url
     finally:
@@ -33,7 +34,7 @@ def app():
 
 @pytest.fixture(autouse=True)
 def folders(tmp_path, monkeypatch):
-    monkeypatch.setattr(session, "load_pair", lambda name, progress: tiny_pair())
+    monkeypatch.setattr(session, "load_pair", lambda name, progress, sources: tiny_pair())
     monkeypatch.setattr(lab_run, "RECORDED", tmp_path / "recorded")
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "cache"))
     (tmp_path / "recorded").mkdir()

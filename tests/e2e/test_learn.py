@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from duoviz.decoding import METHOD_TITLES
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.trace.metrics import iteration_seconds
+from duoviz.web import published
 from duoviz.web.lessons.lesson import read_course, read_traces
 from duoviz.web.lessons.placeholders import speeds
 from duoviz.web.pages.learn import LESSONS, learn_page
@@ -26,7 +27,8 @@ def learn_site(lessons, traces):
     """The tab alone: nothing is loaded for it but what stands in the two folders."""
     with gr.Blocks() as demo:
         learn_page(lessons, traces)
-    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, theme=THEME, css=CSS)
+    served = {"routes": published.routes()}
+    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, theme=THEME, css=CSS, app_kwargs=served)
     try:
         yield url
     finally:

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from duoviz.web import session
 from duoviz.web.app import build_app
 from duoviz.web.limits import Limits
+from duoviz.web.serving import launch
 from tests.conftest import tiny_pair
 from tests.e2e.test_live import LOADING, open_live, set_tokens, wait_for_iterations
 
@@ -104,10 +105,10 @@ def test_a_waiting_visitor_sees_the_place_and_may_stop_or_leave_and_a_reload_fre
 
 
 def test_a_run_whose_time_is_over_keeps_its_text_and_says_so(page, monkeypatch):
-    monkeypatch.setattr(session, "load_pair", lambda name, progress: tiny_pair(context=8192))
+    monkeypatch.setattr(session, "load_pair", lambda name, progress, sources: tiny_pair(context=8192))
     hardware = session.Hardware(Limits(run_seconds=0.5))
     demo = build_app(hardware)
-    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
+    _, url, _ = launch(demo, hardware, prevent_thread_lock=True, quiet=True)
     try:
         open_live(page, url)
         set_tokens(page, 4000)

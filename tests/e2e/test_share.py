@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from duoviz.web.share import ShareBar
+from tests.conftest import tiny_pair
 from tests.e2e.tiny_site import tiny_site
 
 PIECES = ["plain words", "&a=b#c", "100% + é", "line\nbreak", "\t", "日本語", "🦙", "</script>", "%zz", "?q", " "]
@@ -265,6 +266,34 @@ def test_autoplay_runs_and_a_link_followed_on_the_page_is_taken_up(page, site):
     page.wait_for_timeout(300)
     expect(dv).to_have_attribute("data-method", "vanilla")
     run(page, "duodecoding", prompt="Another", seed=5, max_new_tokens=128)
+
+
+@pytest.mark.parametrize(
+    "fragment, button",
+    [
+        ("#pair=them/big+%2B+them/small", "generate"),
+        ("#pair=qwen2.5-7b", "generate"),
+        ("#method=rest&rest_datastore=/etc", "generate"),
+        ("#tab=compare&second_method=rest&second_rest_datastore=mine", "race"),
+    ],
+)
+def test_a_link_that_reaches_for_the_hub_or_a_folder_waits_for_the_button(page, fragment, button):
+    asked = []
+
+    def load(name, progress):
+        asked.append(name)
+        return tiny_pair()
+
+    with tiny_site(load) as (url, demo):
+        opened(page, url, f"{fragment}&prompt=Mine&autoplay=1")
+        expect(page.locator(f"#{button}")).to_be_visible()
+        expect(message(page)).to_contain_text("It names other models or a datastore of its own: look at the settings")
+        field = "#compare-prompt" if button == "race" else "#prompt"
+        expect(page.locator(f"{field} textarea")).to_have_value("Mine")
+        # A link that starts its run is taken up after it, on the same page: then the first has had its time.
+        page.evaluate("location.hash = '#prompt=Other&max_new_tokens=2&method=vanilla&autoplay=1'")
+        expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "done", timeout=30_000)
+        assert asked == ["embedded"] and not page.errors
 
 
 def test_a_bad_link_gives_the_defaults_and_one_sentence(page, site):

@@ -5,6 +5,7 @@ import json
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import pytest
 from huggingface_hub import constants
@@ -20,13 +21,14 @@ MODEL = {"config.json": b"{}", "tokenizer.json": b"[]", "model.safetensors": WEI
 class Hub(BaseHTTPRequestHandler):
     """The parts of the hub's API that a snapshot asks for.
 
-    repos: files by model id. gated: ids that need a token. cut: send only so many bytes of a
-    large file, then close the connection. asked: the paths of all requests for files.
+    repos: files by model id. gated: ids that need a token. counted: how many numbers the hub says that a model has.
+    cut: send only so many bytes of a large file, then close the connection. asked: the paths of all requests for files.
     """
 
     protocol_version = "HTTP/1.1"
     repos: dict = {}
     gated: set = set()
+    counted: dict = {}
     cut: int | None = None
     asked: list = []
 
@@ -42,7 +44,7 @@ class Hub(BaseHTTPRequestHandler):
     def answer(self, body):
         path = self.path.split("?")[0].strip("/")
         if path.startswith("api/models/"):
-            owner, name, what = path.removeprefix("api/models/").split("/")[:3]
+            owner, name, what = [*path.removeprefix("api/models/").split("/"), "revision"][:3]
             return self.about(f"{owner}/{name}", what)
         if "/resolve/" not in path:
             return self.reply(404, b"")
@@ -66,8 +68,10 @@ class Hub(BaseHTTPRequestHandler):
                 "id": model,
                 "modelId": model,
                 "sha": COMMIT,
-                "siblings": [{"rfilename": name} for name in files],
+                "siblings": [{"rfilename": name, "size": len(data)} for name, data in files.items()],
             }
+            if model in self.counted:
+                content["safetensors"] = {"parameters": {"F32": self.counted[model]}, "total": self.counted[model]}
         else:
             content = [
                 {"type": "file", "path": name, "size": len(data), "oid": hashlib.sha1(data).hexdigest()}
@@ -211,3 +215,56 @@ def test_a_full_disk(use, monkeypatch):
         use(server.address)
         with pytest.raises(ModelUnavailable, match="could not be written .*No space left on device"):
             hub.fetch("them/model")
+
+
+CONFIG = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2}
+BIG = {"config.json": json.dumps(CONFIG).encode(), "model-00001-of-00002.safetensors": WEIGHTS,
+       "model-00002-of-00002.safetensors": WEIGHTS, "onnx/model.safetensors": WEIGHTS}  # fmt: skip
+
+
+@pytest.mark.parametrize("counted, numbers", [({}, len(WEIGHTS)), ({"them/model": 7_000_000_000}, 7_000_000_000)])
+def test_a_models_size_is_told_before_its_weights_are_fetched(use, tmp_path, counted, numbers):
+    with serving(repos={"them/model": BIG}, counted=counted) as server:
+        use(server.address)
+        config, found = hub.outline("them/model")
+        assert found == numbers and config["hidden_size"] == 64
+        assert server.asked == ["config.json"]
+    # It does not pass for a copy of the model.
+    assert hub.from_cache("them/model") is None
+
+
+@pytest.mark.parametrize(
+    "state, sentence",
+    [
+        ({"repos": {}}, "The hub has no model them/model"),
+        ({"repos": {"them/model": BIG}, "gated": {"them/model"}}, "accept its licence on its page .* set HF_TOKEN"),
+        ({"repos": {"them/model": {"config.json": b"{}", "onnx/model.safetensors": b""}}}, "has no safetensors weights"),
+        ({"repos": {"them/model": BIG | {"config.json": b"["}}}, "^them/model/config.json is damaged"),
+    ],
+    ids=["no such model", "gated", "no weights", "damaged config"],
+)
+def test_what_the_hub_does_not_tell(state, sentence, use):
+    with serving(**state) as server:
+        use(server.address)
+        with pytest.raises(ModelUnavailable, match=sentence):
+            hub.outline("them/model")
+    with pytest.raises(ModelUnavailable, match="neither a folder nor the id"):
+        hub.outline("no such name!")
+
+
+def test_a_download_that_does_not_fit_on_the_disk_is_not_begun(use, monkeypatch):
+    monkeypatch.setattr(hub.shutil, "disk_usage", lambda place: SimpleNamespace(free=1000))
+    with serving(repos={"them/model": MODEL}) as server:
+        use(server.address)
+        with pytest.raises(ModelUnavailable, match="them/model needs 0.0 GB of disk, and .* free some space"):
+            hub.fetch("them/model")
+        assert server.asked == []
+
+
+def test_a_copy_that_lacks_weights_is_none(use, tmp_path):
+    with serving(repos={"them/model": MODEL}) as server:
+        use(server.address)
+        folder = hub.fetch("them/model")
+    assert hub.from_cache("them/model") == folder
+    (folder / "model.safetensors").unlink()
+    assert hub.from_cache("them/model") is None

@@ -28,7 +28,7 @@ from duoviz.decoding.settings import Settings
 from duoviz.models import hub, pairs
 from duoviz.models.copying import Copying
 from duoviz.models.embedded import DRAFT_FOLDER, ModelUnavailable
-from duoviz.models.pairs import PAIRS, Models, UnknownPair, find_pair, load_pair
+from duoviz.models.pairs import PAIRS, Models, PromptError, UnknownPair, find_pair, load_pair
 from tests.conftest import tiny_pair
 
 TEXT = ["the cat sat on the mat", "a dog ran over the hill and saw the cat", "rivers flow into the sea", "sun and rain"]
@@ -374,7 +374,7 @@ def test_on_a_gpu_the_pair_names_the_precision_and_each_side_has_its_own_memory(
     monkeypatch.setattr(pairs, "load_model", record)
     monkeypatch.setattr(pairs, "target_device", lambda: "cuda")
     monkeypatch.setattr(
-        pairs, "check_memory", lambda device, needs: checked.append((device, [size for _, size in needs]))
+        pairs, "check_memory", lambda device, needs, spare: checked.append((device, [size for _, size in needs]))
     )
     pair = load_pair(f"{two[0]} + {two[1]}")
     assert (loaded[0]["precision"], loaded[0]["device"]) == ("bfloat16", "cuda")
@@ -384,9 +384,55 @@ def test_on_a_gpu_the_pair_names_the_precision_and_each_side_has_its_own_memory(
     assert loaded[1].get("device", "cpu") == "cpu"
 
 
-def test_free_memory_is_told_in_bytes():
-    free = pairs.free_memory("cpu")
-    assert free is None or 10**7 < free < 10**14
+def test_what_will_be_given_back_counts_as_free(two, monkeypatch):
+    pair = load_pair(f"{two[0]} + {two[1]}")
+    needed = pair.memory["cpu"]
+    assert needed > 4 * sum(p.numel() for p in llama().parameters())
+    monkeypatch.setattr(pairs, "free_memory", lambda device: needed - 1000)
+    with pytest.raises(ModelUnavailable, match="need .* GB of memory"):
+        pairs.check_room(f"{two[0]} + {two[1]}", {"cpu": 999})
+    pairs.check_room(f"{two[0]} + {two[1]}", {"cpu": 1000})
+    pairs.check_room("embedded")
+
+
+@pytest.mark.parametrize("name", ["them/model + them/draft", "them/model + embedded"])
+def test_a_pair_that_is_too_large_is_refused_before_its_weights_are_fetched(name, monkeypatch):
+    monkeypatch.setattr(hub, "from_cache", lambda model: None)
+    monkeypatch.setattr(hub, "outline", lambda model: (llama().config.to_dict(), 70_000_000_000))
+    monkeypatch.setattr(hub, "fetch", lambda *arguments: pytest.fail("it was fetched"))
+    with pytest.raises(ModelUnavailable, match="them/model and .* need .* GB of memory, and this machine has"):
+        pairs.check_room(name)
+
+
+def test_a_copy_of_a_hubs_model_is_looked_into_without_the_hub(two, monkeypatch):
+    monkeypatch.setattr(hub, "from_cache", lambda model: two[0])
+    monkeypatch.setattr(hub, "outline", lambda model: pytest.fail("the hub was asked"))
+    pairs.check_room("them/model + them/draft")
+
+
+def test_which_pairs_need_the_hub(two):
+    assert not pairs.needs_the_hub("embedded") and not pairs.needs_the_hub(f"{two[0]} + {two[1]}")
+    assert not pairs.needs_the_hub("./here + ~/there")
+    assert pairs.needs_the_hub("smollm2-1.7b") and pairs.needs_the_hub(f"{two[0]} + them/draft")
+
+
+def test_what_was_fetched_is_loaded_without_the_hub(two, monkeypatch):
+    sources = pairs.fetch_pair(f"{two[0]} + {two[1]}")
+    monkeypatch.setattr(pairs, "fetch_pair", lambda *arguments: pytest.fail("it was fetched again"))
+    assert load_pair("them/model + them/draft", sources=sources).name == "them/model + them/draft"
+
+
+def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counted(two, monkeypatch):
+    pair = load_pair(f"{two[0]} + {two[1]}")
+    longest = max(len(token) for token in pair.tokenizer.get_vocab())
+    most = pair.longest_prompt
+    assert most == pair.target.context_limit * longest
+    with pytest.raises(PromptError, match="too long: .* tokens"):
+        pair.encode("a" * most, raw=True)
+    monkeypatch.setattr(pair, "tokenizer", None)
+    for prompt, before in (("a" * (most + 1), ()), ("a", [("a" * (most - 1), "a")])):
+        with pytest.raises(PromptError, match=f"{most + 1:,} characters, and the model reads {most:,} at most"):
+            pair.encode(prompt, before=before)
 
 
 @pytest.mark.slow

@@ -16,11 +16,13 @@ from tests.conftest import tiny_pair
 
 @pytest.fixture
 def make_hardware(monkeypatch):
-    """Hardware with these limits that loads its pairs with `load(name, progress)`."""
+    """Hardware with these limits that loads its pairs with `load(name, progress)`, and fetches none from the hub."""
     made = []
+    monkeypatch.setattr(session, "check_room", lambda name, spare: None)
+    monkeypatch.setattr(session, "fetch_pair", lambda name, progress: ())
 
     def make(load=lambda name, progress: tiny_pair(), **limits):
-        monkeypatch.setattr(session, "load_pair", load)
+        monkeypatch.setattr(session, "load_pair", lambda name, progress, sources=None: load(name, progress))
         made.append(Hardware(Limits(**limits)))
         return made[-1]
 

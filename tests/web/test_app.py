@@ -1,4 +1,4 @@
-"""What the page says of the machine it runs on, and what Gradio does beside a run."""
+"""What the page says of the machine it runs on, how a run's batches go out, and what is imported first."""
 
 import subprocess
 import sys
@@ -18,15 +18,6 @@ def test_the_page_says_what_the_machine_cannot_do(hardware, monkeypatch, device,
     assert texts == ([told] if told else [])
 
 
-@pytest.mark.parametrize("installed", [False, True])
-def test_gradio_computes_less_beside_a_run(hardware, monkeypatch, installed):
-    monkeypatch.setattr(app, "find_spec", lambda name: installed or None)
-    monkeypatch.delitem(sys.modules, "matplotlib", raising=False)
-    demo = app.build_app(hardware)
-    assert demo._queue.sleep_when_free == demo._queue.progress_update_sleep_when_free == app.QUEUE_STEP
-    assert ("matplotlib" in sys.modules) is not installed
-
-
 def test_a_batch_goes_out_as_it_is(hardware):
     streams = [
         each for each in app.build_app(hardware).fns.values() if each.name in ("watch", "race", "race_like_for_like")
@@ -35,6 +26,6 @@ def test_a_batch_goes_out_as_it_is(hardware):
 
 
 def test_the_models_begin_to_load_before_gradio_is_imported():
-    code = "import sys, duoviz.web.serve; print([name for name in ('gradio', 'transformers') if name in sys.modules])"
+    code = "import sys, duoviz.web.start; print([name for name in ('gradio', 'transformers') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

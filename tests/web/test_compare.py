@@ -156,7 +156,7 @@ def test_a_comparison_has_one_place_in_the_line_and_one_time(make_hardware, endl
     first = start(hardware, method=endless)
     job = comparison(settings=Settings(max_new_tokens=4000))
     hardware.start(job)
-    assert hardware.before(job) == 1 and len(hardware.line) == 2
+    assert hardware.line.before(job) == 1 and len(hardware.line) == 2
     first.stop.set()
     events = events_of(hardware, job)
     end = [event["event"]["end"] for event in events if event["type"] == "lane" and event["event"]["type"] == "end"][-1]
@@ -170,7 +170,7 @@ def test_a_closed_page_frees_the_place(hardware, endless):
     next(stream)
     assert len(hardware.line) == 1
     stream.close()
-    wait_until(lambda: not hardware.line)
+    wait_until(lambda: not hardware.line.jobs)
     assert events_of(hardware, start(hardware))[-1]["type"] == "end"
 
 
@@ -178,7 +178,7 @@ def test_each_stop_button_ends_its_own_tabs_job(hardware, endless):
     page = functions(hardware)
     race = page["race"](visitor("ann"), **sent(first_method=endless))
     next(race)
-    (job,) = hardware.line
+    (job,) = hardware.line.jobs
     page["stop"](visitor("ann")), page["stop_race"](visitor("ben"))
     assert not job.stop.is_set()
     page["stop_race"](visitor("ann"))
@@ -194,8 +194,8 @@ def test_the_page_and_the_endpoint_tell_mistakes_and_results(hardware):
     (value,) = page["race"](visitor("ann"), **sent(prompt=" "))
     assert "The prompt is empty" in json.loads(value)["events"][0]["message"]
     with pytest.raises(Exception, match="no method named 'magic'"):
-        list(page["compare"](**sent(second_method="magic")))
-    *progress, result = page["compare"](**sent())
+        list(page["compare"](visitor("ann"), **sent(second_method="magic")))
+    *progress, result = page["compare"](visitor("ann"), **sent())
     assert progress[-1]["texts"] == {lane["name"]: lane["summary"]["text"] for lane in result["lanes"]}
     assert {"lanes", "baselines", "verdict", "sentences"} <= set(result)
     values = list(page["race_like_for_like"](visitor("ann"), **sent()))

@@ -72,7 +72,7 @@ def functions(hardware):
 
 
 def visitor(name):
-    return SimpleNamespace(session_hash=name)
+    return SimpleNamespace(session_hash=name, request=None)
 
 
 def asked(**changes):
@@ -88,15 +88,15 @@ def test_each_stop_button_ends_its_own_visitors_run(hardware, endless):
     streams = {name: page["watch"](visitor(name), **asked(method=endless)) for name in ("ann", "ben", "cat")}
     for stream in streams.values():
         next(stream)
-    ann, ben, cat = hardware.line
+    ann, ben, cat = hardware.line.jobs
     page["stop"](visitor("ben"))
     assert events_in(streams["ben"])[-1]["end"]["stopped"] == "stopped"
-    assert hardware.line == [ann, cat] and not ann.stop.is_set() and not cat.stop.is_set()
+    assert hardware.line.jobs == [ann, cat] and not ann.stop.is_set() and not cat.stop.is_set()
     page["stop"](visitor("nobody"))
     page["stop"](visitor("ann"))
     assert events_in(streams["ann"])[-1]["end"]["stopped"] == "stopped"
     wait_until(lambda: cat.deadline)
-    assert hardware.line == [cat]
+    assert hardware.line.jobs == [cat]
 
 
 def test_the_stop_button_ends_a_visitors_latest_run(hardware, endless):
@@ -113,11 +113,11 @@ def test_a_closed_page_frees_its_place(hardware, endless):
     streams = [page["watch"](visitor(name), **asked(method=endless)) for name in ("ann", "ben", "cat")]
     for stream in streams:
         next(stream)
-    left = weakref.ref(hardware.line[1])
+    left = weakref.ref(hardware.line.jobs[1])
     streams[1].close()
     assert len(hardware.line) == 2
     streams[0].close()
-    wait_until(lambda: hardware.line[0].deadline)
+    wait_until(lambda: hardware.line.jobs[0].deadline)
     streams[2].close()
     assert not hardware.line
     # Nor is what it asked for kept.
@@ -145,7 +145,7 @@ def test_a_space_tells_its_own_limit_on_tokens(make_hardware):
 
 
 def test_the_endpoint_ends_with_the_summary(hardware):
-    *texts, summary = functions(hardware)["generate"](**asked())
+    *texts, summary = functions(hardware)["generate"](visitor("ann"), **asked())
     assert texts[-1] == {"text": summary["text"]} and summary["metrics"]["new_tokens"] == 12
 
 

@@ -11,8 +11,9 @@ import pytest
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.models.embedded import ModelUnavailable
-from duoviz.models.pairs import PromptError, UnknownPair
-from duoviz.web.session import QUEUE_LENGTH, LineFull
+from duoviz.models.pairs import LONGEST_PROMPT, PromptError, UnknownPair
+from duoviz.web import session
+from duoviz.web.line import QUEUE_LENGTH, LineFull
 from tests.conftest import tiny_pair
 from tests.decoding.test_draft_worker import load as load_draft
 from tests.web.conftest import events_of, start, wait_until
@@ -72,7 +73,7 @@ def test_stop_while_waiting_ends_the_run_at_once_and_it_never_runs(make_hardware
     hardware = make_hardware(lambda name, progress: loads.append(name) or tiny_pair())
     first, second = start(hardware, method=endless), start(hardware, pair="big + small")
     stream = hardware.batches(second)
-    assert next(stream) == place(1)
+    wait_until(lambda: next(stream) == place(1))
     second.stop.set()
     events = [event for events in stream for event in events]
     assert ended_before_it_began(events) and len(events) == 1
@@ -196,7 +197,7 @@ def test_waiting_does_not_count_towards_the_time(make_hardware, endless):
 def test_mistakes_are_told_before_the_run(hardware, changes, error):
     with pytest.raises(error):
         start(hardware, **changes)
-    assert not hardware.line
+    assert not hardware.line.jobs
 
 
 def test_a_prompt_that_is_too_long_is_told_in_the_run(hardware):
@@ -273,3 +274,176 @@ def test_three_hundred_runs_leave_nothing_behind(make_hardware):
             after[number] = held()
     assert after[300][1] <= after[50][1]
     assert after[300][0] - after[50][0] < 20_000, "kilobytes"
+
+
+@pytest.fixture
+def fetching(monkeypatch):
+    """What the fetcher does, for a test to change: `check(name, spare)` of a pair's size, `fetch(name, progress)`."""
+
+    class Fetching:
+        def check(self, name, spare):
+            pass
+
+        def fetch(self, name, progress):
+            return (name, name)
+
+    stand_in = Fetching()
+    monkeypatch.setattr(session, "check_room", lambda name, spare: stand_in.check(name, spare))
+    monkeypatch.setattr(session, "fetch_pair", lambda name, progress: stand_in.fetch(name, progress))
+    return stand_in
+
+
+def test_others_run_with_the_loaded_pair_while_models_are_fetched(make_hardware, fetching):
+    loads, let_go = [], threading.Event()
+
+    def fetch(name, progress):
+        progress(0.25, "Downloading them/model (0.5 of 2.0 GB)")
+        assert let_go.wait(20)
+        return (name, name)
+
+    hardware = make_hardware(lambda name, progress: loads.append(name) or tiny_pair())
+    events_of(hardware, start(hardware))
+    fetching.fetch = fetch
+    waiting = start(hardware, pair="them/model + them/draft")
+    stream = hardware.batches(waiting)
+    told = "Downloading them/model (0.5 of 2.0 GB) (25%). Others may go before you meanwhile."
+    wait_until(lambda: {"type": "status", "text": told} in next(stream))
+    for _ in range(2):
+        assert events_of(hardware, start(hardware))[-1]["end"]["stopped"] == "length"
+    assert loads == ["embedded"]
+    let_go.set()
+    assert [event for events in stream for event in events][-1]["end"]["stopped"] == "length"
+    assert loads == ["embedded", "them/model + them/draft"] and not len(hardware.line)
+
+
+def test_a_pair_that_does_not_fit_is_refused_before_it_is_fetched_and_the_loaded_one_stays(make_hardware, fetching):
+    loads, asked = [], []
+
+    def load(name, progress):
+        loads.append(name)
+        pair = tiny_pair()
+        pair.memory = {"cpu": 12}
+        return pair
+
+    def check(name, spare):
+        asked.append((name, spare))
+        if "big" in name:
+            raise ModelUnavailable("big needs 90 GB of memory.")
+
+    hardware = make_hardware(load)
+    fetching.check, fetching.fetch = check, lambda name, progress: pytest.fail("it was fetched")
+    events_of(hardware, start(hardware))
+    for pair in ("them/big + them/draft", "./big + ./draft"):
+        # Of models in folders, the hardware's thread looks at the size.
+        assert events_of(hardware, start(hardware, pair=pair))[-1]["message"] == "big needs 90 GB of memory."
+        assert asked[-1] == (pair, {"cpu": 12})
+    assert events_of(hardware, start(hardware))[-1]["end"]["stopped"] == "length"
+    assert loads == ["embedded"] and hardware.loaded == "embedded"
+
+
+def test_fetching_that_takes_too_long_is_told_and_holds_nobody(make_hardware, fetching):
+    asked, let_go, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def fetch(name, progress):
+        asked.set()
+        assert let_go.wait(20)
+        try:
+            progress(0.5, "Downloading")
+        finally:
+            ended.set()
+
+    hardware = make_hardware(load_seconds=60)
+    fetching.fetch = fetch
+    run = start(hardware, pair="them/model + them/draft")
+    assert asked.wait(20) and 0 < run.ready_by - time.monotonic() <= 60
+    run.ready_by = 0.0
+    sentence = "them/model + them/draft was not ready within 60 seconds, all that it may take here: choose another pair."
+    assert events_of(hardware, run)[-1]["message"] == run.error == sentence
+    assert events_of(hardware, start(hardware))[-1]["end"]["stopped"] == "length"
+    let_go.set()
+    assert ended.wait(10) and not len(hardware.line)
+
+
+def test_loading_that_takes_too_long_ends_and_the_next_run_has_its_pair(make_hardware):
+    loads = []
+
+    def load(name, progress):
+        loads.append(name)
+        while "slow" in name:
+            progress(0.98, "Loading the target model")
+            time.sleep(0.002)
+        return tiny_pair()
+
+    hardware = make_hardware(load, load_seconds=60)
+    events_of(hardware, start(hardware))
+    slow = start(hardware, pair="./slow + ./slow")
+    behind = start(hardware)
+    stream = hardware.batches(behind)
+    told = f"{place(1)[0]['text']} Just now: Loading the target model (98%)."
+    wait_until(lambda: {"type": "status", "text": told} in next(stream))
+    assert 0 < slow.ready_by - time.monotonic() <= 60
+    slow.ready_by = 0.0
+    assert "was not ready within 60 seconds" in events_of(hardware, slow)[-1]["message"]
+    assert [event for events in stream for event in events][-1]["end"]["stopped"] == "length"
+    assert loads == ["embedded", "./slow + ./slow", "embedded"]
+
+
+def test_stop_ends_the_fetching_that_the_run_itself_asked_for(make_hardware, fetching):
+    ended = threading.Event()
+
+    def fetch(name, progress):
+        try:
+            while True:
+                progress(0.1, "Downloading")
+                time.sleep(0.002)
+        finally:
+            ended.set()
+
+    hardware = make_hardware()
+    fetching.fetch = fetch
+    run = start(hardware, pair="them/model + them/draft")
+    stream = hardware.batches(run)
+    wait_until(lambda: any("Downloading" in event["text"] for event in next(stream)))
+    run.stop.set()
+    assert ended_before_it_began([event for events in stream for event in events])
+    assert ended.wait(10) and run.error is None and not len(hardware.line)
+
+
+def test_a_pair_that_made_room_meanwhile_is_fetched_again(make_hardware, fetching):
+    fetched = []
+
+    def fetch(name, progress):
+        fetched.append(name)
+        return (name, name)
+
+    hardware = make_hardware()
+    fetching.fetch = fetch
+    pair = "them/model + them/draft"
+    events_of(hardware, start(hardware, pair=pair))
+    held = threading.Event()
+    hardware.thread.submit(held.wait, 20)
+    first, second = start(hardware), start(hardware, pair=pair)
+    held.set()
+    for run in (first, second):
+        assert events_of(hardware, run)[-1]["end"]["stopped"] == "length"
+    assert fetched == [pair, pair]
+
+
+def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counted(make_hardware):
+    hardware = make_hardware(lambda name, progress: tiny_pair(context=64))
+    for most, exact in ((LONGEST_PROMPT, False), (64 * len("<19>"), True)):
+        with pytest.raises(PromptError, match=f"{most + 1:,} characters, and the model reads {most:,} at most"):
+            start(hardware, prompt="x" * (most + 1))
+        if not exact:
+            events_of(hardware, start(hardware))
+    assert not len(hardware.line)
+
+
+def test_a_client_has_two_places(hardware, endless):
+    ann = frozenset({"session ann"})
+    runs = [start(hardware, method=endless, client=ann) for _ in range(2)]
+    with pytest.raises(LineFull, match="You have 2 places in the line already"):
+        start(hardware, client=ann)
+    runs[1].stop.set()
+    assert ended_before_it_began(events_of(hardware, runs[1]))
+    start(hardware, client=ann)

@@ -33,6 +33,13 @@ def test_on_a_space_a_link_names_no_other_models_and_leads_to_its_own_address(ma
     assert site(make_hardware())["pages"]["live"]["fields"]["pair"]["kind"] == "text"
 
 
+def test_what_reaches_for_the_hub_or_a_folder_is_named(make_hardware):
+    pages = site(make_hardware())["pages"]
+    assert pages["live"]["reaching"] == ["pair", "rest_datastore"]
+    assert pages["compare"]["reaching"] == ["pair", "first_rest_datastore", "second_rest_datastore"]
+    assert site(make_hardware(on_space=True))["pages"]["live"]["reaching"] == ["pair"]
+
+
 def test_every_tab_has_a_link(hardware):
     tabs = [each["props"] for each in build_app(hardware).config["components"] if each["type"] == "tabitem"]
     assert list(site(hardware)["pages"]) == [tab["id"] for tab in tabs]

@@ -129,7 +129,7 @@ def connect(hardware: Hardware, inputs: Fields, *, go, fair, halt, view, client,
         """The same, with both baselines of φ."""
         yield from race(request, **sent | {"like_for_like": True})
 
-    def compare(**sent) -> Iterator[dict]:
+    def compare(request: gr.Request, **sent) -> Iterator[dict]:
         """Stream a comparison to a client: both texts so far, and last what it came to."""
         texts: dict[str, str] = {}
 
@@ -137,7 +137,7 @@ def connect(hardware: Hardware, inputs: Fields, *, go, fair, halt, view, client,
             add_texts(texts, events)
             return {"texts": texts}
 
-        yield from visitors.answer(lambda: asked(hardware.limits, sent), progress)
+        yield from visitors.answer(request, lambda: asked(hardware.limits, sent), progress)
 
     def stop_race(request: gr.Request) -> None:
         """End this visitor's comparison."""
@@ -148,6 +148,7 @@ def connect(hardware: Hardware, inputs: Fields, *, go, fair, halt, view, client,
     # Not queued, so that it reaches a run however many others wait.
     halt.click(stop_race, queue=False, api_visibility="private")
     client.click(compare, None, answer, api_name="compare", inputs_kwargs=inputs, concurrency_limit=None)
+    hardware.doors["compare"] = visitors.door(inputs, lambda **sent: asked(hardware.limits, sent))
 
 
 def add_texts(texts: dict[str, str], events: list[dict]) -> None:

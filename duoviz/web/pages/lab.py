@@ -1,7 +1,6 @@
 """The Lab tab: the paper's tables and figures, measured here; on a Space, results that were recorded before."""
 
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import date
 from html import escape
@@ -17,7 +16,9 @@ from duoviz.lab.results import Results, is_being_written, load, zipped
 from duoviz.lab.sections import Section, sections
 from duoviz.lab.tasks import TASKS, LabError
 from duoviz.models.pairs import PAIRS
+from duoviz.web.clients import keys_of_request
 from duoviz.web.lab_run import LabRun, available, folder_named, own_folder
+from duoviz.web.scratch import scratch_folder
 from duoviz.web.session import USER_ERRORS, Hardware
 
 ABOUT = (
@@ -179,7 +180,7 @@ def usual_name(size: str) -> str:
 
 def show_chosen(chosen, download, status, board: Board, tab: gr.Tab, *, recorded_only: bool) -> dict:
     """Show what is chosen, and offer it as a zip; at first, the latest there is. Returns how to bind that."""
-    scratch = Path(tempfile.mkdtemp(prefix="duoviz-lab-"))
+    scratch = scratch_folder()
 
     def look(names: list[str]) -> gr.update:
         found = list(available(recorded_only=recorded_only))
@@ -242,7 +243,7 @@ def connect(
         """Run what was chosen, and show it as it fills."""
         try:
             plan = make_plan(quick=size == "quick", tasks=checked("task", tasks), methods=checked("method", methods))
-            job = LabRun(pair=pair, plan=plan, path=folder_named(name.strip()))
+            job = LabRun(pair=pair, plan=plan, path=folder_named(name.strip()), client=keys_of_request(request))
             hardware.start(job)
         except (*USER_ERRORS, LabError) as error:
             yield {status: mistake(str(error))}

@@ -75,7 +75,7 @@ def connect(hardware: Hardware, inputs: Fields, *, go, halt, visualizer, client,
         """Stream a run into the visualizer."""
         yield from visitors.watch(request, lambda: ask(**sent))
 
-    def generate(**sent) -> Iterator[dict]:
+    def generate(request: gr.Request, **sent) -> Iterator[dict]:
         """Stream a run to a client: the text so far, and last what `--json` prints."""
         text = ""
 
@@ -84,7 +84,7 @@ def connect(hardware: Hardware, inputs: Fields, *, go, halt, visualizer, client,
             text += text_in(events)
             return {"text": text}
 
-        yield from visitors.answer(lambda: ask(**sent), progress)
+        yield from visitors.answer(request, lambda: ask(**sent), progress)
 
     def stop(request: gr.Request) -> None:
         """End this visitor's run."""
@@ -94,6 +94,7 @@ def connect(hardware: Hardware, inputs: Fields, *, go, halt, visualizer, client,
     # Not queued, so that it reaches a run however many others wait.
     halt.click(stop, queue=False, api_visibility="private")
     client.click(generate, None, answer, api_name="generate", inputs_kwargs=inputs, concurrency_limit=None)
+    hardware.doors["generate"] = visitors.door(inputs, ask)
 
 
 def text_in(events: list[dict]) -> str:

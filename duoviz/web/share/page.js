@@ -1,5 +1,6 @@
 // The buttons "Copy link" and "Open settings file…": between the page's fields and a view of it.
-// site: {pages, host}; pages: for each tab {fields, visualizer, start}, the last two ids of elements or null.
+// site: {pages, host}; pages: for each tab {fields, visualizer, start, reaching}: two ids of elements or null, and the
+// names of the fields with which a run reaches for the hub or a folder.
 
 import { save } from "../visualizer/export.js";
 import { fileOf, fragmentOf, LONGEST_TEXT, longestText, viewOfFile, viewOfFragment } from "./link.js";
@@ -71,20 +72,26 @@ function pickedFile() {
 
 const visualizerValue = ({ iteration = null, recording = null }) => spoken({ view: { iteration, recording } });
 
+// Whether a link starts its run: not where what it sets would make the page fetch models or read a folder.
+const reaches = ({ fields }, page) => page.reaching.some((name) => fields[name] !== page.fields[name].default);
+const startsItself = (view, page) => Boolean(view?.autoplay) && !reaches(view, page);
+
 // What the outputs become: the tabs, the bar, each page's visualizer and each page's fields; undefined stays as it is.
 function outputsFor({ view, problem }, { pages }, message = "") {
   const of = Object.entries(pages).map(([tab, page]) => ({ ...page, view: tab === view?.tab ? view : null }));
   const shown = of.filter((page) => page.visualizer).map((page) => (page.view ? visualizerValue(page.view) : undefined));
   const values = of.flatMap((page) => Object.keys(page.fields).map((name) => page.view?.fields[name]));
-  const told = { message: problem ?? message, start: view?.autoplay ? pages[view.tab].start : null };
+  const told = { message: problem ?? message, start: startsItself(view, pages[view?.tab]) ? pages[view.tab].start : null };
   return [view ? { __type__: "update", selected: view.tab } : undefined, spoken(told), ...shown, ...values];
 }
 
 // A tab that starts no run has none to speak of.
-function linkWords({ autoplay, iteration }, { start }) {
-  if (autoplay || !start) return "";
+function linkWords(view, page) {
+  if (!page.start || startsItself(view, page)) return "";
+  const { autoplay, iteration } = view;
   const held = iteration === undefined ? "" : ` Iteration ${iteration} will be held when the run comes to it.`;
-  return `The link has set the prompt and the settings; nothing runs before you start it.${held}`;
+  const waits = autoplay ? " It names other models or a datastore of its own: look at the settings first." : "";
+  return `The link has set the prompt and the settings; nothing runs before you start it.${waits}${held}`;
 }
 
 export function openLink(site) {

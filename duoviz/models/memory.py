@@ -1,0 +1,41 @@
+"""How much memory is free: on this machine, and in the container that the process may live in."""
+
+from pathlib import Path
+
+import torch
+
+# Where a container's limit and what it uses of it stand: of control groups version 2, and of version 1.
+GROUPS = (
+    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current"), Path("/sys/fs/cgroup/memory.stat")),
+    (
+        Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+        Path("/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+        Path("/sys/fs/cgroup/memory/memory.stat"),
+    ),
+)
+
+
+def free_memory(device: str) -> int | None:
+    """Bytes of memory that are free on a device, None where the system does not tell."""
+    if device != "cpu":
+        return torch.cuda.mem_get_info(device)[0]
+    found = [free for free in (free_on_machine(), *(free_in_group(*files) for files in GROUPS)) if free is not None]
+    return min(found, default=None)
+
+
+def free_on_machine() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+
+
+def free_in_group(limit: Path, used: Path, stat: Path) -> int | None:
+    """What a container's limit leaves: the pages of files that it may drop count as free."""
+    try:
+        allowed, taken = int(limit.read_text()), int(used.read_text())
+        rows = dict(line.split() for line in stat.read_text().splitlines())
+    except (OSError, ValueError):
+        return None  # no container, or none with a limit
+    return allowed - taken + int(rows.get("inactive_file", 0))

@@ -1,0 +1,43 @@
+"""A temporary folder that does not outlive its process: where results lie as zips while they are sent."""
+
+import atexit
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+PREFIX = "duoviz-lab-"
+# Held by the folder's process for as long as it lives.
+LOCK = "lock"
+DAY = 86_400
+
+
+def scratch_folder() -> Path:
+    """A new folder, removed when this process ends; those that processes left which were killed are removed now."""
+    for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        remove_left(left)
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    lock = FileLock(folder / LOCK)
+    lock.acquire()
+    atexit.register(remove, folder, lock)
+    return folder
+
+
+def remove_left(folder: Path) -> None:
+    """Remove a folder whose process has ended; one without a lock, of an older version, after a day."""
+    if not (folder / LOCK).exists() and time.time() - folder.stat().st_mtime < DAY:
+        return
+    lock = FileLock(folder / LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except (Timeout, OSError):
+        return
+    remove(folder, lock)
+
+
+def remove(folder: Path, lock: FileLock) -> None:
+    # Windows removes no file that is open.
+    lock.release()
+    shutil.rmtree(folder, ignore_errors=True)

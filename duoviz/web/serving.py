@@ -1,0 +1,87 @@
+"""How the page is served: with bounds on what it holds, behind the gate, and watched."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import Any
+
+import gradio as gr
+from fastapi import FastAPI
+from starlette.middleware import Middleware
+
+from duoviz.web import gradio_internals, published
+from duoviz.web.attendance import Attendance
+from duoviz.web.gate import Gate
+from duoviz.web.line import QUEUE_LENGTH
+from duoviz.web.session import Hardware
+from duoviz.web.watchdog import Watchdog
+
+# Each run in the line holds one of Gradio's threads; Gradio's usual 40 are left for all else on the page.
+THREADS = 1 + QUEUE_LENGTH + 40
+# What may wait for a thread.
+MOST_WAITING = 64
+# Sessions whose state Gradio keeps, 0.3 MB each; a session that comes back later is given a new one.
+SESSIONS = 200
+# The largest file that may be loaded, and how often (in seconds) files older than a day are removed.
+LARGEST_FILE = "100mb"
+TIDY_EVERY, KEEP_FOR = 3600, 86400
+# Seconds between two looks for sessions to which nobody listens.
+LOOK = 1.0
+
+
+def bound_queue(demo: gr.Blocks) -> None:
+    """Bound Gradio's queue, which is the only way to what it runs, and calm it."""
+    demo.queue(max_size=MOST_WAITING, api_open=False)
+    gradio_internals.calm(demo)
+
+
+def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
+    """Serve the page; options, and what is returned, as of `gr.Blocks.launch`."""
+    attendance = Attendance(partial(gradio_internals.delivered, demo))
+    on_space = hardware.limits.on_space
+    numbers = {each["id"]: each["api_name"] for each in demo.config["dependencies"] if each["api_name"]}
+    gate = Middleware(
+        Gate,
+        doors=hardware.doors,
+        numbers=numbers,
+        attendance=attendance,
+        on_space=on_space,
+        # On a Space nothing is loaded.
+        uploads=not on_space,
+    )
+    served = {"middleware": [gate], "routes": published.routes(), "lifespan": partial(lifespan, demo, attendance)}
+    bounds = {
+        "max_threads": THREADS,
+        "state_session_capacity": SESSIONS,
+        "max_file_size": LARGEST_FILE,
+        "enable_monitoring": False,
+        "run_history": False,
+    }
+    return demo.launch(app_kwargs=served, ssr_mode=False, **bounds, **options)
+
+
+@asynccontextmanager
+async def lifespan(demo: gr.Blocks, attendance: Attendance, _app: FastAPI) -> AsyncIterator[None]:
+    """While the server runs: what nobody listens to is ended, and the queue is watched."""
+    watchdog = Watchdog(
+        asyncio.get_running_loop(),
+        partial(gradio_internals.is_dead, demo),
+        partial(gradio_internals.revive, demo),
+    )
+    sweeping = asyncio.create_task(sweep(demo, attendance))
+    try:
+        yield
+    finally:
+        watchdog.close()
+        sweeping.cancel()
+        with suppress(asyncio.CancelledError):
+            await sweeping
+
+
+async def sweep(demo: gr.Blocks, attendance: Attendance) -> None:
+    """End, again and again, what nobody has listened to for a while."""
+    while True:
+        await asyncio.sleep(LOOK)
+        for session in attendance.unheard():
+            await gradio_internals.forget(demo, session)

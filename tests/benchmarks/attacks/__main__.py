@@ -1,0 +1,90 @@
+"""Attack a running page, and report what held.
+
+    python -m tests.benchmarks.attacks [--only ITEM,…] [--out FILE.md]
+
+Starts the server itself, once as on one's own machine and once as on a Space, on loopback only; every attack
+is bounded in count and time. Memory is that of the server and its processes, after a visitor's run before the
+first attack and after the last. Exits with 1 where something did not hold.
+"""
+
+import argparse
+import importlib
+import pkgutil
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.benchmarks import attacks
+from tests.benchmarks.attacks.register import ATTACKS, KINDS, Attack, Result
+from tests.benchmarks.attacks.site import Site, started
+
+# How much more memory the server may hold after all attacks.
+MEMORY_ALLOWED = 1.15
+
+
+def load_attacks() -> None:
+    for module in pkgutil.iter_modules(attacks.__path__):
+        if module.name != "__main__":
+            importlib.import_module(f"{attacks.__name__}.{module.name}")
+
+
+def results_of(attack: Attack, site: Site) -> list[Result]:
+    """What one attack came to; an attack that breaks off did not hold."""
+    try:
+        found = attack.run(site)
+    except Exception as error:
+        traceback.print_exc()
+        return [Result("broke off", f"{type(error).__name__}: {error}"[:200], False)]
+    return [found] if isinstance(found, Result) else list(found)
+
+
+def against(kind: str, chosen: Sequence[Attack], folder: Path) -> list[tuple]:
+    """Rows of the report: the attacks on one server, and last its memory."""
+    rows = []
+    with started(kind, folder) as site:
+        visitor = site.client()
+        site.usual(visitor)
+        before = site.memory()
+        for attack in chosen:
+            begin = time.monotonic()
+            found = results_of(attack, site)
+            rows += [(attack.item, kind, attack.must_hold, *each) for each in found]
+            print(f"{attack.item} ({kind}): {attack.must_hold}: {time.monotonic() - begin:.0f} s", file=sys.stderr)
+            for each in found:
+                print(f"    {'held' if each.held else 'DID NOT HOLD'}: {each.done}: {each.result}", file=sys.stderr)
+        site.usual(site.client())
+        after = site.memory()
+    held = after <= before * MEMORY_ALLOWED
+    rows.append(("memory", kind, "at most 15 % more", "all of these", f"{before:.0f} → {after:.0f} MB", held))
+    return rows
+
+
+def table(rows: Sequence[tuple]) -> str:
+    lines = ["| item | server | must hold | what was done | result | held |", "|---|---|---|---|---|---|"]
+    return "\n".join(lines + [f"| {' | '.join(map(str, row[:-1]))} | {'yes' if row[-1] else '**no**'} |" for row in rows])
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.attacks")
+    parser.add_argument("--only", default="", metavar="ITEM,…", help="default: all")
+    parser.add_argument("--out", type=Path, metavar="FILE.md", help="where the report goes too")
+    options = parser.parse_args(arguments)
+    load_attacks()
+    wanted = set(filter(None, options.only.split(",")))
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="duoviz-attacks-") as folder:
+        for kind in KINDS:
+            chosen = [each for each in ATTACKS if each.kind == kind and (not wanted or each.item in wanted)]
+            if chosen:
+                rows += against(kind, chosen, Path(folder))
+    print(table(rows))
+    if options.out:
+        options.out.write_text(table(rows) + "\n", encoding="utf-8")
+    return 0 if all(row[-1] for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

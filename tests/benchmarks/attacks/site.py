@@ -1,0 +1,126 @@
+"""The server that is attacked: started here on loopback, asked, and weighed."""
+
+import http.client
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from urllib.parse import urlsplit
+
+import psutil
+from gradio_client import Client
+
+from tests.e2e.conftest import ROOT, free_port, wait_for
+
+CALL = "/gradio_api/call/v2/generate"
+VISITOR = {"prompt": "Why is the sky blue?", "method": "vanilla", "max_new_tokens": 16}
+
+
+class Site:
+    """A server under attack. url: with a slash at its end. log: the file of what it prints. process: its own."""
+
+    def __init__(self, url: str, log: Path, process: subprocess.Popen, kind: str):
+        self.url, self.log, self.process, self.kind = url, log, process, kind
+        self.host = urlsplit(url).netloc
+
+    def client(self, address: str = "203.0.113.1") -> Client:
+        """A visitor; on a Space, at an address of its own."""
+        return Client(self.url, verbose=False, headers=self.forwarded(address))
+
+    def forwarded(self, address: str) -> dict[str, str]:
+        """The header with which a Space's proxy names a visitor."""
+        return {"X-Forwarded-For": address} if self.kind == "space" else {}
+
+    def run_of(self, client: Client, **changes: object) -> tuple[float, dict]:
+        """Seconds that a visitor's run takes, and its summary."""
+        begin = time.monotonic()
+        summary = client.predict(**VISITOR | changes, api_name="/generate")
+        return time.monotonic() - begin, summary
+
+    def usual(self, client: Client, runs: int = 5) -> float:
+        """Seconds that a visitor's run of 16 tokens usually takes: the median of some."""
+        return median(self.run_of(client)[0] for _ in range(runs))
+
+    def ask(self, method: str, path: str, body: object = None, *, timeout: float = 60, **headers: str) -> tuple:
+        """(status, headers, text) of one request; a body that is no bytes goes as JSON."""
+        connection = http.client.HTTPConnection(self.host, timeout=timeout)
+        try:
+            return exchange(connection, method, path, body, headers)
+        finally:
+            connection.close()
+
+    def flood(
+        self, count: int, bodies: Callable[[int], object], *, path: str = CALL, connections: int = 64, **headers: str
+    ) -> Counter:
+        """Post `count` bodies over so many connections, listening to none; how often each status came."""
+        numbers, lock, statuses = iter(range(count)), threading.Lock(), Counter()
+
+        def post() -> None:
+            connection = http.client.HTTPConnection(self.host, timeout=120)
+            while True:
+                with lock:
+                    number = next(numbers, None)
+                if number is None:
+                    return connection.close()
+                try:
+                    status = exchange(connection, "POST", path, bodies(number), headers)[0]
+                except (OSError, http.client.HTTPException) as error:
+                    status = type(error).__name__
+                    connection.close()
+                with lock:
+                    statuses[status] += 1
+
+        with ThreadPoolExecutor(connections) as pool:
+            for each in [pool.submit(post) for _ in range(connections)]:
+                each.result()
+        return statuses
+
+    def memory(self) -> float:
+        """Megabytes that the server and the processes that it started hold."""
+        family = [psutil.Process(self.process.pid)]
+        family += family[0].children(recursive=True)
+        return sum(each.memory_full_info().pss for each in family) / 1e6
+
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+
+def exchange(connection: http.client.HTTPConnection, method: str, path: str, body: object, headers: dict) -> tuple:
+    """(status, headers, text) of one request on an open connection."""
+    if body is not None and not isinstance(body, bytes):
+        body, headers = json.dumps(body).encode(), {"Content-Type": "application/json"} | headers
+    connection.request(method, path, body, headers)
+    answer = connection.getresponse()
+    return answer.status, dict(answer.getheaders()), answer.read().decode(errors="replace")
+
+
+@contextmanager
+def started(kind: str, folder: Path) -> Iterator[Site]:
+    """A server as on one's own machine, or as on a Space, with what it leaves behind in this folder."""
+    port, log = free_port(), folder / f"{kind}.log"
+    scratch = folder / f"{kind}-tmp"
+    scratch.mkdir()
+    environment = os.environ | {"GRADIO_SERVER_PORT": str(port), "TMPDIR": str(scratch)}
+    environment |= {"SPACE_ID": "someone/duoviz"} if kind == "space" else {}
+    with log.open("w") as output:
+        command = [sys.executable, "app.py"]
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
+        url = f"http://127.0.0.1:{port}/"
+        try:
+            wait_for(url, 120)
+            yield Site(url, log, process, kind)
+        finally:
+            process.terminate()
+            try:
+                process.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()

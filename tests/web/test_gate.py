@@ -1,0 +1,292 @@
+"""What is refused before Gradio sees it, and what is let through as it came."""
+
+import asyncio
+import json
+
+import pytest
+
+from duoviz.web import gate as gate_module
+from duoviz.web.attendance import Attendance
+from duoviz.web.clients import IN_SCOPE
+from duoviz.web.gate import EVENTS_OF_SESSION, MOST, SMALL, Door, Gate
+
+EMPTY = "The prompt is empty."
+
+
+class Gradio:
+    """An application that answers every request with an event, and keeps what it was sent."""
+
+    def __init__(self):
+        self.bodies, self.scopes = [], []
+
+    async def __call__(self, scope, receive, send):
+        message = await receive()
+        self.bodies.append(message["body"])
+        self.scopes.append(scope)
+        content = json.dumps({"event_id": f"event {len(self.bodies)}"}).encode()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": content})
+
+
+def make(*, on_space=False, uploads=True, seen=None):
+    def refusal(sent, client):
+        if seen is not None:
+            seen.append((sent, client))
+        return EMPTY if not sent["prompt"] else None
+
+    app = Gradio()
+    attendance = Attendance(lambda session, event: False)
+    doors = {"generate": Door(["prompt", "seed"], refusal)}
+    gate = Gate(app, doors=doors, numbers={4: "generate", 5: "watch"}, attendance=attendance, on_space=on_space,
+                uploads=uploads)  # fmt: skip
+    return gate, app
+
+
+def ask(gate, path, content=b"", *, method="POST", headers=(), parts=1, query=b""):
+    """(status, the answer's JSON) of one request, whose body comes in parts."""
+    content = content if isinstance(content, bytes) else json.dumps(content).encode()
+    scope = {
+        "type": "http", "method": method, "path": path, "query_string": query, "client": ("127.0.0.1", 9),
+        "headers": [(b"content-length", str(len(content)).encode()), *headers],
+    }  # fmt: skip
+    step = -(-len(content) // parts) or 1
+    pieces = [content[begin : begin + step] for begin in range(0, len(content), step)] or [b""]
+    messages = [
+        {"type": "http.request", "body": piece, "more_body": number < len(pieces)}
+        for number, piece in enumerate(pieces, 1)
+    ]
+    sent = []
+
+    async def receive():
+        return messages.pop(0) if messages else {"type": "http.disconnect"}
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(gate(scope, receive, send))
+    return sent[0]["status"], json.loads(sent[1]["body"])
+
+
+JOINED = {"fn_index": 4, "session_hash": "ann", "data": ["hello", 1]}
+
+
+@pytest.mark.parametrize(
+    "path, content, named",
+    [
+        ("/gradio_api/call/v2/generate", {"prompt": "hello"}, {"prompt": "hello"}),
+        ("/gradio_api/call/v2/generate/", {"prompt": "hello"}, {"prompt": "hello"}),
+        ("/gradio_api/call/generate", {"data": ["hello", 1]}, {"prompt": "hello", "seed": 1}),
+        ("/gradio_api/queue/join", JOINED, {"prompt": "hello", "seed": 1}),
+    ],
+)
+def test_an_endpoints_arguments_are_seen_at_every_door_and_pass_unchanged(path, content, named):
+    seen = []
+    gate, app = make(seen=seen)
+    status, _ = ask(gate, path, content, parts=3)
+    assert status == 200 and seen[0][0] == named and json.loads(app.bodies[0]) == content
+    assert app.scopes[0][IN_SCOPE] == seen[0][1] != set()
+
+
+@pytest.mark.parametrize(
+    "path, content",
+    [
+        ("/gradio_api/call/v2/generate", {"prompt": ""}),
+        ("/gradio_api/call/generate", {"data": ["", 1]}),
+        ("/gradio_api/queue/join", JOINED | {"data": ["", 1]}),
+    ],
+)
+def test_what_can_be_refused_does_not_reach_gradio_and_is_told_as_its_clients_read_it(path, content):
+    gate, app = make()
+    status, told = ask(gate, path, content)
+    assert status == 422 and not app.bodies and not gate.attendance.sessions
+    (detail,) = told["detail"]
+    assert detail["message"] == EMPTY and detail["__type__"] == "validate" and detail["is_valid"] is False
+
+
+@pytest.mark.parametrize("content", [{"data": ["", 1, 2]}, {"data": "x"}, {}, [1], b"no json", b""])
+def test_what_is_no_call_is_for_gradio_to_complain_of(content):
+    gate, app = make()
+    assert ask(gate, "/gradio_api/call/generate", content)[0] == 200 and len(app.bodies) == 1
+
+
+def test_other_functions_of_the_page_are_let_through():
+    gate, app = make()
+    assert ask(gate, "/gradio_api/queue/join", JOINED | {"fn_index": 5, "data": ["", 1]})[0] == 200
+    assert ask(gate, "/gradio_api/queue/join", JOINED | {"fn_index": [4]})[0] == 200
+
+
+def test_events_are_noted_under_their_session():
+    gate, _ = make()
+    ask(gate, "/gradio_api/queue/join", JOINED)
+    ask(gate, "/gradio_api/call/v2/generate", {"prompt": "hello"})
+    assert {key: list(each.events) for key, each in gate.attendance.sessions.items()} == {
+        "ann": ["event 1"],
+        "event 2": ["event 2"],
+    }
+
+
+def test_who_listens_is_noted_while_the_stream_is_open():
+    gate, app = make()
+    listened = []
+
+    async def stream(scope, receive, send):
+        listened.append({key: each.listeners for key, each in gate.attendance.sessions.items()})
+        await app(scope, receive, send)
+
+    ask(gate, "/gradio_api/queue/join", JOINED)
+    gate.app = stream
+    ask(gate, "/gradio_api/queue/data", method="GET", query=b"session_hash=ann")
+    ask(gate, "/gradio_api/call/generate/event%201".replace("%20", " "), method="GET")
+    assert listened == [{"ann": 1}, {"ann": 1}] and gate.attendance.sessions["ann"].listeners == 0
+
+
+def test_a_client_asks_for_no_more_than_it_listens_to():
+    gate, app = make()
+    for _ in range(EVENTS_OF_SESSION):
+        assert ask(gate, "/gradio_api/queue/join", JOINED)[0] == 200
+    status, told = ask(gate, "/gradio_api/queue/join", JOINED)
+    assert status == 429 and "more than you have listened to" in told["detail"]
+    assert ask(gate, "/gradio_api/queue/join", JOINED | {"session_hash": "bob"})[0] == 200
+    assert len(app.bodies) == EVENTS_OF_SESSION + 1
+
+
+@pytest.mark.parametrize("session", [5, ["ann"], "x" * 101])
+def test_a_session_has_a_name(session):
+    gate, app = make()
+    status, told = ask(gate, "/gradio_api/queue/join", JOINED | {"session_hash": session})
+    assert status == 400 and "session" in told["detail"] and not app.bodies
+
+
+def test_a_request_of_too_many_bytes_is_refused_before_it_is_read():
+    gate, app = make()
+    scope_says = [(b"content-length", str(MOST + 1).encode())]
+
+    async def never():
+        pytest.fail("it was read")
+
+    async def run():
+        sent = []
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {"type": "http", "method": "POST", "path": "/gradio_api/queue/join", "headers": scope_says}
+        await gate(scope, never, send)
+        return sent[0]["status"]
+
+    assert asyncio.run(run()) == 413
+
+
+def test_a_request_that_hides_its_length_is_read_as_far_as_is_allowed(monkeypatch):
+    monkeypatch.setattr(gate_module, "MOST", 1000)
+    gate, app = make()
+    content = json.dumps({"prompt": "x" * 2000}).encode()
+    status, told = ask(gate, "/gradio_api/call/v2/generate", content, headers=[(b"content-length", b"x")], parts=4)
+    # The first length given counts, and it is the true one.
+    assert status == 413 and "1,000 bytes" in told["detail"] and not app.bodies
+
+
+def test_only_a_few_long_requests_are_read_at_a_time():
+    gate, app = make()
+    open_now, most = 0, 0
+    gates = asyncio.Event()
+    content = json.dumps({"prompt": "x" * SMALL}).encode()
+
+    async def slow():
+        nonlocal open_now, most
+        open_now += 1
+        most = max(most, open_now)
+        await gates.wait()
+        open_now -= 1
+        return {"type": "http.request", "body": content}
+
+    async def send(message):
+        pass
+
+    async def run():
+        headers = [(b"content-length", str(len(content)).encode())]
+        scope = {"type": "http", "method": "POST", "path": "/gradio_api/call/v2/generate", "client": None,
+                 "headers": headers}  # fmt: skip
+        calls = [asyncio.create_task(gate(dict(scope), slow, send)) for _ in range(6)]
+        for _ in range(20):
+            await asyncio.sleep(0)
+        gates.set()
+        await asyncio.gather(*calls)
+
+    asyncio.run(run())
+    assert most == gate_module.LARGE_AT_ONCE and len(app.bodies) == 6
+
+
+def test_a_request_that_does_not_arrive_is_given_up(monkeypatch):
+    monkeypatch.setattr(gate_module, "READING", 0.05)
+    gate, app = make()
+
+    async def run():
+        sent = []
+
+        async def never():
+            await asyncio.Event().wait()
+
+        async def send(message):
+            sent.append(message)
+
+        await gate({"type": "http", "method": "POST", "path": "/gradio_api/queue/join", "headers": []}, never, send)
+        return sent[0]["status"]
+
+    assert asyncio.run(run()) == 408 and not app.bodies
+
+
+def test_json_that_is_nested_too_deeply_is_refused():
+    gate, app = make()
+    status, told = ask(gate, "/gradio_api/call/generate", b'{"data":' + b"[" * 200_000)
+    assert status == 400 and "nested" in told["detail"] and not app.bodies
+
+
+@pytest.mark.parametrize(
+    "method, path",
+    [
+        ("GET", "/monitoring"), ("GET", "/monitoring/summary"), ("GET", "/monitoring/key"),
+        ("GET", "/gradio_api/deep_link"), ("GET", "/gradio_api/proxy=http://x"),
+        ("GET", "/gradio_api/file=https://example.com/x"), ("POST", "/gradio_api/process_recording"),
+        ("POST", "/gradio_api/vibe-edit/"), ("GET", "/gradio_api/vibe-code"), ("POST", "/gradio_api/stream/x"),
+        ("POST", "/login"), ("POST", "/"), ("GET", "/gradio_api/run-history/buckets"), ("GET", "/gradio_api/runs"),
+    ],
+)  # fmt: skip
+def test_what_the_page_does_not_need_is_closed(method, path):
+    gate, app = make()
+    assert ask(gate, path, method=method)[0] == 404 and not app.bodies
+
+
+@pytest.mark.parametrize("path", ["/", "/config", "/gradio_api/info", "/gradio_api/file=/tmp/x", "/assets/x.js"])
+def test_the_page_itself_is_open(path):
+    gate, _ = make()
+    assert ask(gate, path, method="GET")[0] == 200
+
+
+@pytest.mark.parametrize(
+    "uploads, origin, status",
+    [(False, None, 403), (True, None, 200), (True, b"http://here:1", 200), (True, b"http://elsewhere", 403)],
+)
+def test_files_are_taken_where_they_are_needed_and_from_no_other_site(uploads, origin, status):
+    gate, app = make(uploads=uploads)
+    headers = [(b"host", b"here:1")] + ([(b"origin", origin)] if origin else [])
+    assert ask(gate, "/gradio_api/upload", headers=headers)[0] == status
+    assert len(app.bodies) == (status == 200)
+
+
+def test_refusals_leave_one_after_another(monkeypatch):
+    delays = []
+
+    async def sleep(seconds):
+        delays.append(seconds)
+
+    monkeypatch.setattr(gate_module.time, "monotonic", lambda: 50.0)
+    monkeypatch.setattr(gate_module.asyncio, "sleep", sleep)
+    gate, _ = make()
+    for _ in range(4):
+        assert ask(gate, "/gradio_api/call/v2/generate", {"prompt": ""})[0] == 422
+    step = 1 / gate_module.REFUSALS
+    assert delays == pytest.approx([0, step, 2 * step, 3 * step])
+    gate.next_refusal = 1e6
+    assert ask(gate, "/gradio_api/call/v2/generate", {"prompt": ""})[0] == 422
+    assert delays[-1] == gate_module.LONGEST_DELAY

@@ -1,0 +1,85 @@
+"""What is touched of Gradio's own parts is where it was, and does what it did."""
+
+import asyncio
+import inspect
+import sys
+
+import gradio as gr
+import pytest
+from gradio.queueing import Event, EventQueue, Queue
+from gradio.routes import App
+
+from duoviz.web import gradio_internals
+from duoviz.web.app import build_app
+
+CHECKED_WITH = "6.31.0"
+QUEUE = (
+    "sleep_when_free", "progress_update_sleep_when_free", "ANALYTICS_MAX_EVENTS", "ANAYLTICS_CACHE_FREQUENCY",
+    "pending_event_ids_session", "pending_messages_per_session", "event_queue_per_concurrency_id", "stopped",
+    "active_jobs", "start", "clean_events",
+)  # fmt: skip
+MOVED = (
+    f"Gradio {gr.__version__} has moved {{}}, which duoviz/web/gradio_internals.py touches as it was in {CHECKED_WITH}: "
+    "read that module, and find the new place or do without."
+)
+
+
+@pytest.fixture
+def demo():
+    with gr.Blocks(analytics_enabled=False) as demo:
+        gr.Button().click(lambda: None)
+    return demo
+
+
+@pytest.mark.parametrize("name", QUEUE)
+def test_the_queue_has_the_part(demo, name):
+    assert hasattr(demo._queue, name), MOVED.format(f"Queue.{name}")
+
+
+def test_the_other_parts_are_there(demo):
+    waiting = EventQueue("name", 1)
+    for name in ("queue", "current_concurrency", "start_times_per_fn"):
+        assert hasattr(waiting, name), MOVED.format(f"EventQueue.{name}")
+    assert "session_hash" in inspect.getsource(Event.__init__), MOVED.format("Event.session_hash")
+    assert hasattr(demo, "is_running"), MOVED.format("Blocks.is_running")
+    assert list(inspect.signature(Queue.clean_events).parameters) == ["self", "session_hash", "event_id"], MOVED.format(
+        "the arguments of Queue.clean_events"
+    )
+
+
+@pytest.mark.parametrize(
+    "route",
+    [
+        "/queue/join", "/queue/data", "/call/v2/{api_name}", "/call/{api_name}", "/call/v2/{api_name}/{event_id}",
+        "/call/{api_name}/{event_id}", "/cancel", "/reset", "/run/{api_name}", "/component_server", "/upload",
+        "/upload_progress", "/monitoring", "/monitoring/summary", "/gradio_api/deep_link",
+    ],
+)  # fmt: skip
+def test_the_gate_knows_the_route_by_its_name(route):
+    assert f'"{route}"' in inspect.getsource(App.create_app), MOVED.format(f"the route {route}")
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_gradio_computes_less_beside_a_run(hardware, monkeypatch, installed):
+    monkeypatch.setattr(gradio_internals, "find_spec", lambda name: installed or None)
+    monkeypatch.delitem(sys.modules, "matplotlib", raising=False)
+    queue = build_app(hardware)._queue
+    assert queue.sleep_when_free == queue.progress_update_sleep_when_free == gradio_internals.QUEUE_STEP
+    assert ("matplotlib" in sys.modules) is not installed
+
+
+def test_no_table_of_events_is_made(demo, monkeypatch):
+    gradio_internals.calm(demo)
+    monkeypatch.setattr(Queue, "_get_df", lambda records: pytest.fail("a table of events was made"))
+    demo._queue.events_recorded = 10
+    demo._queue.compute_analytics_summary([{"function": "f", "status": "success", "process_time": 1.0}])
+
+
+def test_nothing_is_kept_of_a_session_that_is_forgotten(demo):
+    queue = demo._queue
+    queue.pending_event_ids_session["ann"] = {"one"}
+    queue.pending_messages_per_session["ann"] = asyncio.Queue()
+    assert not gradio_internals.delivered(demo, "ann", "one") and gradio_internals.delivered(demo, "ann", "two")
+    asyncio.run(gradio_internals.forget(demo, "ann"))
+    assert not queue.pending_event_ids_session and not queue.pending_messages_per_session
+    assert gradio_internals.delivered(demo, "ann", "one")

@@ -1,0 +1,268 @@
+"""The page as it is served, on this machine: its bounds, what it keeps closed, and a queue that dies."""
+
+import http.client
+import json
+import re
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import gradio as gr
+import pytest
+from gradio_client import Client
+
+from duoviz.web import attendance, serving, watchdog
+from duoviz.web.app import build_app
+from duoviz.web.gate import EVENTS_OF_SESSION
+from duoviz.web.pages import live
+from duoviz.web.visualizer import Visualizer
+from tests.web.conftest import wait_until
+
+ROOT = Path(__file__).resolve().parents[2]
+GENERATE = "/gradio_api/call/v2/generate"
+
+
+class Page:
+    """A served page. demo: its Blocks."""
+
+    def __init__(self, url, demo, hardware):
+        self.url, self.demo, self.hardware = url, demo, hardware
+
+    def ask(self, method, path, body=None, **headers):
+        """(status, headers, content) of one request; a body that is no bytes goes as JSON."""
+        connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=30)
+        if body is not None and not isinstance(body, bytes):
+            body, headers = json.dumps(body).encode(), {"Content-Type": "application/json"} | headers
+        connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+        answer = connection.getresponse()
+        content = answer.read()
+        connection.close()
+        return answer.status, answer.headers, content
+
+    def kept(self):
+        """What Gradio holds for those who listen."""
+        queue = self.demo._queue
+        return len(queue.pending_event_ids_session), len(queue.pending_messages_per_session)
+
+    def client(self, **options):
+        return Client(self.url, verbose=False, **options)
+
+
+@contextmanager
+def served(hardware, demo=None):
+    demo = demo or build_app(hardware)
+    _, url, _ = serving.launch(demo, hardware, prevent_thread_lock=True, quiet=True)
+    try:
+        yield Page(url, demo, hardware)
+    finally:
+        for job in list(hardware.line.jobs):
+            job.stop.set()
+        demo.close()
+
+
+@pytest.fixture
+def page(hardware, endless):
+    with served(hardware) as page:
+        yield page
+
+
+@pytest.fixture
+def space(make_hardware, endless, monkeypatch):
+    monkeypatch.setenv("SPACE_ID", "someone/duoviz")
+    with served(make_hardware(on_space=True)) as page:
+        yield page
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(attendance, "PATIENCE", 0.3)
+    monkeypatch.setattr(serving, "LOOK", 0.05)
+
+
+def test_empty_prompts_reach_neither_the_queue_nor_a_thread(page, monkeypatch):
+    monkeypatch.setattr(page.hardware, "start", lambda job: pytest.fail("it was put into the line"))
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: page.ask("POST", GENERATE, {"prompt": ""}), range(24)))
+    assert {status for status, _, _ in answers} == {422}
+    assert "The prompt is empty" in json.loads(answers[0][2])["detail"][0]["message"]
+    assert page.kept() == (0, 0) and not page.demo.app.state_holder.session_data
+    monkeypatch.undo()
+    assert page.client().predict(prompt="hello", max_new_tokens=3, api_name="/generate")["metrics"]["new_tokens"] == 3
+
+
+def test_a_client_is_told_the_sentence(page):
+    with pytest.raises(Exception, match="The prompt is empty: type something"):
+        page.client().predict(prompt=" ", api_name="/generate")
+    with pytest.raises(Exception, match="repeats must be a whole number from 1 to 10"):
+        page.client().predict(prompt="hello", repeats=0, api_name="/compare")
+
+
+def test_a_prompt_too_long_is_refused_at_every_door_before_it_is_read(page, monkeypatch):
+    page.client().predict(prompt="hello", max_new_tokens=1, api_name="/generate")
+    most = page.hardware.pair.longest_prompt
+    monkeypatch.setattr(page.hardware, "start", lambda job: pytest.fail("it was put into the line"))
+    status, _, told = page.ask("POST", GENERATE, {"prompt": "x" * (most + 1)})
+    assert status == 422 and f"{most + 1:,} characters" in told.decode()
+    # No page sends so much.
+    assert page.ask("POST", GENERATE, b'{"prompt": "' + b"x" * 9_000_000 + b'"}')[0] == 413
+
+
+def test_a_run_that_nobody_listens_to_ends_and_leaves_nothing(page, endless, impatient):
+    listened = page.client().submit(prompt="hello", method=endless, api_name="/generate")
+    wait_until(lambda: len(page.hardware.line) == 1)
+    status, _, answer = page.ask("POST", GENERATE, {"prompt": "hello", "method": endless})
+    assert status == 200 and json.loads(answer)["event_id"]
+    wait_until(lambda: len(page.hardware.line) == 2)
+    # The first was asked for before, and would have ended before, were nobody listening.
+    wait_until(lambda: len(page.hardware.line) == 1)
+    assert not page.hardware.line.jobs[0].stop.is_set() and not listened.done()
+    listened.cancel()
+    wait_until(lambda: not len(page.hardware.line) and page.kept() == (0, 0))
+
+
+def test_a_closed_stream_leaves_nothing(page, endless, impatient):
+    _, _, answer = page.ask("POST", GENERATE, {"prompt": "hello", "method": endless})
+    connection = http.client.HTTPConnection(urlsplit(page.url).netloc, timeout=30)
+    connection.request("GET", f"{GENERATE}/{json.loads(answer)['event_id']}")
+    assert connection.getresponse().readline()
+    connection.close()
+    wait_until(lambda: not len(page.hardware.line) and page.kept() == (0, 0))
+
+
+def test_who_names_no_session_has_two_places(page, endless):
+    body = {"prompt": "hello", "method": endless}
+    for places in (1, 2):
+        assert page.ask("POST", GENERATE, body)[0] == 200
+        wait_until(lambda places=places: len(page.hardware.line) == places)
+    status, _, told = page.ask("POST", GENERATE, body)
+    assert status == 422 and "You have 2 places in the line already" in told.decode()
+    waiting = page.client().submit(prompt="hello", max_new_tokens=3, api_name="/generate")
+    wait_until(lambda: len(page.hardware.line) == 3)
+    for job in page.hardware.line.jobs[:2]:
+        job.stop.set()
+    assert waiting.result(timeout=30)["metrics"]["new_tokens"] == 3
+
+
+def test_on_a_space_an_address_has_two_places_whatever_sessions_it_names(space, endless):
+    body = {"prompt": "hello", "method": endless}
+    # What a client writes into the header itself is of no use to it.
+    for number in (1, 2):
+        headers = {"X-Forwarded-For": f"9.9.9.{number}, 8.8.8.8"}
+        assert space.ask("POST", GENERATE, body, **headers)[0] == 200
+        wait_until(lambda number=number: len(space.hardware.line) == number)
+    status, _, told = space.ask("POST", GENERATE, body, X_Forwarded_For="9.9.9.3, 8.8.8.8")
+    assert status == 422 and "You have 2 places in the line already" in told.decode()
+    assert space.ask("POST", GENERATE, body, X_Forwarded_For="1.1.1.1")[0] == 200
+
+
+def test_a_session_asks_for_no_more_than_it_listens_to(page):
+    body = {"fn_index": None, "session_hash": "ann", "data": [[]]}
+    body["fn_index"] = next(number for number, each in page.demo.fns.items() if each.name == "look")
+    statuses = [page.ask("POST", "/gradio_api/queue/join", body)[0] for _ in range(EVENTS_OF_SESSION + 1)]
+    assert statuses == [200] * EVENTS_OF_SESSION + [429]
+
+
+def upload(page, content, **headers):
+    body = b'--b\r\nContent-Disposition: form-data; name="files"; filename="x.zip"\r\n\r\n' + content + b"\r\n--b--\r\n"
+    return page.ask("POST", "/gradio_api/upload", body, Content_Type="multipart/form-data; boundary=b", **headers)
+
+
+def test_files_are_taken_where_they_are_needed_from_the_page_itself_and_up_to_a_size(page, monkeypatch):
+    host = urlsplit(page.url).netloc
+    assert upload(page, b"zip", Origin=f"http://{host}")[0] == 200
+    assert upload(page, b"zip", Origin="http://elsewhere.example")[0] == 403
+    assert page.demo.max_file_size == 100 * 1024**2 and page.demo.delete_cache == (3600, 86400)
+    monkeypatch.setattr(page.demo, "max_file_size", 1000)
+    assert upload(page, b"x" * 2000)[0] == 413
+
+
+def test_on_a_space_no_file_is_taken(space):
+    status, _, told = upload(space, b"zip")
+    assert status == 403 and "Nothing can be uploaded here." in told.decode()
+    assert space.ask("GET", "/gradio_api/upload_progress?upload_id=x")[0] == 403
+
+
+def test_nobody_is_told_who_was_here(page):
+    for path in ("/monitoring", "/monitoring/", "/monitoring/summary", "/monitoring/x", "/gradio_api/deep_link?session_hash=x"):
+        assert page.ask("GET", path)[0] == 404
+    assert page.demo.enable_monitoring is False
+
+
+def test_the_page_shows_no_path_of_this_machine(page):
+    shown = [page.ask("GET", path)[2].decode() for path in ("/config", "/", "/gradio_api/info")]
+    for folder in {str(ROOT), str(Path.home()), str(Path(gr.__file__).parents[1])} - {"/"}:
+        assert not any(folder in text for text in shown)
+    assert not any(re.search(r'"(/tmp|/home|/root|/usr|/var|[A-Z]:\\\\)', text) for text in shown)
+
+
+def test_recordings_are_read_at_an_address_of_their_own_and_nothing_beside_them(page):
+    (found,) = {block.recording for block in page.demo.blocks.values() if isinstance(block, Visualizer)}
+    status, _, content = page.ask("GET", found)
+    assert status == 200 and json.loads(content)["header"]["method"] == "duodecoding"
+    for path in (f"{found}/../../../README.md", found.replace(live.opening_run().name, "..%2f..%2fREADME.md")):
+        assert page.ask("GET", path)[0] == 404
+    assert page.ask("GET", f"/gradio_api/file={live.opening_run()}")[0] == 403
+
+
+@pytest.fixture
+def echo():
+    """A page with one endpoint, which runs one call at a time and waits to be let go."""
+    let_go = threading.Event()
+
+    def answer(text):
+        let_go.wait(20)
+        return text
+
+    with gr.Blocks() as demo:
+        box = gr.Textbox()
+        gr.Button().click(answer, box, box, api_name="echo")
+    serving.bound_queue(demo)
+    return demo, let_go
+
+
+def test_a_queue_that_dies_is_started_again(hardware, echo, monkeypatch, caplog):
+    monkeypatch.setattr(watchdog, "STEP", 0.05)
+    demo, let_go = echo
+    with served(hardware, demo) as page:
+        (number,) = demo.fns
+        for name in ("ann", "bob", "cat"):
+            body = {"fn_index": number, "session_hash": name, "data": [name]}
+            assert page.ask("POST", "/gradio_api/queue/join", body)[0] == 200
+        queue = demo._queue
+        wait_until(lambda: len(queue) == 2)
+        # As Gradio itself does when there are many sessions: it dies of an event that waits without messages.
+        del queue.pending_messages_per_session["cat"]
+        let_go.set()
+        wait_until(lambda: "had died" in caplog.text)
+        wait_until(lambda: not queue.stopped)
+        assert page.client().predict("hello", api_name="/echo") == "hello"
+        assert caplog.text.count("had died") == 1
+
+
+@pytest.mark.parametrize("what, reason", [("queue", "its queue has died 4 times"), ("loop", "has not answered for 1 s")])
+def test_a_server_that_cannot_be_helped_ends_with_a_line_in_the_log(what, reason):
+    command = [sys.executable, "-m", "tests.web.dying_child", what]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1 and done.stdout.startswith("serving"), done.stderr
+    line = next(line for line in done.stderr.splitlines() if "duoviz ends" in line)
+    assert reason in line
+
+
+def test_the_watchdog_forgets_deaths_of_long_ago(monkeypatch):
+    now, revived, ended = [0.0], [], []
+    monkeypatch.setattr(watchdog, "STEP", 1e6)
+    dog = watchdog.Watchdog(None, lambda: True, lambda: revived.append(now[0]), ended.append)
+    monkeypatch.setattr(watchdog.time, "monotonic", lambda: now[0])
+    for _ in range(10):
+        now[0] += watchdog.WITHIN / watchdog.DEATHS + 1
+        dog.look()
+    assert len(revived) == 10 and not ended
+    while not ended:
+        dog.look()
+    assert ended == ["its queue has died 4 times within 60 seconds"]
+    assert len(revived) == 10
+    dog.close()
