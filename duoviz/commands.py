@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
+from math import inf
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -16,9 +17,11 @@ from duoviz.decoding.budget import CONTEXTS, LiveCosts, cost_model, draft_budget
 from duoviz.decoding.datastore import build_datastore, read_sequences
 from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.settings import Settings, parse_number
+from duoviz.lab.tasks import LINE_BYTES
 from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
 from duoviz.models.linear import ROW_COUNTS
 from duoviz.models.pairs import Pair, find_pair, find_target, fingerprint, load_pair, load_tokenizer, part_of
+from duoviz.outside import Reader, Refused
 from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.trace.reading import parse_trace, read_text
 
@@ -106,12 +109,14 @@ def read_prompts(source: str) -> list[str]:
     if not source.endswith(".jsonl"):
         return [source]
     try:
-        lines = Path(source).read_text().splitlines()
-        questions = [json.loads(line) for line in lines if line.strip()]
+        with Path(source).open("rb") as lines:
+            questions = [value for _, value in Reader(most_bytes=LINE_BYTES, most_values=inf).values(lines)]
         prompts = [question["turns"][0] if isinstance(question["turns"], list) else None for question in questions]
     except OSError as error:
         raise UsageError(f"The prompts cannot be read: {error.strerror}: {source}.") from error
-    except (ValueError, LookupError, TypeError) as error:
+    except Refused as error:
+        raise UsageError(f"{source} {error}.") from error
+    except (LookupError, TypeError) as error:
         raise UsageError(BAD_QUESTIONS.format(source)) from error
     if not all(isinstance(prompt, str) for prompt in prompts):
         raise UsageError(BAD_QUESTIONS.format(source))

@@ -137,12 +137,27 @@ def test_arguments_that_cannot_be_read(capsys):
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-@pytest.mark.parametrize("line", ["{", "[]", '{"turns": []}', '{"turns": "abc"}', '{"turns": [5]}'])
-def test_questions_in_another_format(line, tmp_path, capsys):
+@pytest.mark.parametrize(
+    "line, reason",
+    [
+        ("[]", "is not in the question format"),
+        ("7", "is not in the question format"),
+        ('{"turns": []}', "is not in the question format"),
+        ('{"turns": "abc"}', "is not in the question format"),
+        ('{"turns": [5]}', "is not in the question format"),
+        ("{", "has a line 2 that is not JSON"),
+        ('{"turns": ["a"], "time": NaN}', "has a line 2 that has NaN for a number"),
+        ('{"turns": ' + "[" * 100_000, "has a line 2 that is nested deeper than 32 levels"),
+        (r'{"turns": ["\ud800"]}', "has a line 2 that has half a character in a text"),
+        ("\0\xff", "has a line 2 that is not JSON"),
+    ],
+)
+def test_questions_in_another_format(line, reason, tmp_path, capsys):
     file = tmp_path / "questions.jsonl"
-    file.write_text(line + "\n")
+    file.write_text(f"\n{line}\n", encoding="latin-1")
     assert main(["compare", "--prompts", str(file)]) == 1
-    assert "not in the question format" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert reason in told and told.count("\n") == 1
 
 
 def test_a_method_named_twice_runs_once(capsys):
