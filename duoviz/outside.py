@@ -3,8 +3,8 @@
 import json
 import re
 import zlib
-from collections.abc import Iterator
-from math import inf
+from collections.abc import Callable, Iterator
+from math import inf, isinf
 from reprlib import Repr
 from typing import BinaryIO, NoReturn
 from zipfile import BadZipFile
@@ -22,7 +22,7 @@ SHORT = Repr()
 SHORT.maxstring = SHORT.maxother = SHORT.maxlong = SHOWN
 
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-# Nothing that is measured or counted has as many digits, or as large an exponent: a float may not hold it.
+# Only numbers with as many digits, or as large an exponent, may be more than a float holds.
 LONG = b"0" * 40
 TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
 LARGE = re.compile(rb"e\+?0*[1-9][0-9]{2}")
@@ -60,10 +60,10 @@ class Reader:
         """The value of a JSON text in UTF-8; all its numbers are finite. Raises Refused."""
         bare = without_strings(text)
         self.check_structure(bare.translate(BRACES, NO_SIGNS))
-        if LONG in bare.translate(TO_ZERO) or LARGE.search(bare.lower()):
-            raise Refused("has a number that is too large")
+        may_be_infinite = LONG in bare.translate(TO_ZERO) or LARGE.search(bare.lower())
+        options = {"parse_int": finite(int), "parse_float": finite(float)} if may_be_infinite else {}
         try:
-            value = json.loads(text.decode("utf-8"), parse_constant=refuse_constant)
+            value = json.loads(text.decode("utf-8"), parse_constant=refuse_constant, **options)
         except Refused:
             raise
         except (ValueError, RecursionError) as error:
@@ -116,6 +116,17 @@ class Reader:
 
 def refuse_constant(name: str) -> NoReturn:
     raise Refused(f"has {name} for a number")
+
+
+def finite(kind: type) -> Callable[[str], float]:
+    """Reads a number of this kind. Raises Refused for one that no float holds."""
+
+    def read(digits: str) -> float:
+        if isinf(float(digits)):
+            raise Refused("has a number that is too large")
+        return kind(digits)
+
+    return read
 
 
 def without_strings(text: bytes) -> bytes:

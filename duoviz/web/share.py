@@ -13,7 +13,7 @@ FOLDER = HERE / "share"
 
 # Each after those that it imports from.
 MODULES = ("link", "page", "bar")
-BORROWED = ("dom", "words", "export")
+BORROWED = ("dom", "words", "export", "pacer", "parse")
 
 # What the events below call. A link is taken up when the bar has come, and when another is followed on the open page.
 GLUE = """
