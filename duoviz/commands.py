@@ -20,7 +20,16 @@ from duoviz.decoding.settings import Settings, parse_number
 from duoviz.lab.tasks import LINE_BYTES
 from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
 from duoviz.models.linear import ROW_COUNTS
-from duoviz.models.pairs import Pair, find_pair, find_target, fingerprint, load_pair, load_tokenizer, part_of
+from duoviz.models.pairs import (
+    Pair,
+    check_prompt,
+    find_pair,
+    find_target,
+    fingerprint,
+    load_pair,
+    load_tokenizer,
+    part_of,
+)
 from duoviz.outside import Reader, Refused
 from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.trace.reading import parse_trace, read_text
@@ -48,6 +57,7 @@ def tell(fraction: float, text: str) -> None:
 def generate(options: argparse.Namespace) -> int:
     """Stream one answer to stdout; the metrics follow, or one JSON object."""
     settings = settings_of(options)
+    check_prompt(options.prompt)
     runner.check_method(options.method)
     if options.trace:
         check_writable(options.trace)
@@ -129,6 +139,8 @@ def compare(options: argparse.Namespace) -> int:
     # A prompt that stands there twice is run as one: --repeats is for running it again.
     prompts = list(dict.fromkeys(read_prompts(options.prompts)))
     methods = names_in(options.methods)
+    for prompt in prompts:
+        check_prompt(prompt)
     for method in methods:
         runner.check_method(method)
     if options.repeats < 1:

@@ -19,7 +19,7 @@ MAX_VALUES = 10_000_000
 # Characters of a value in a sentence.
 SHOWN = 60
 SHORT = Repr()
-SHORT.maxstring = SHORT.maxother = SHORT.maxlong = SHOWN
+SHORT.maxlevel, SHORT.maxstring, SHORT.maxother = 2, SHOWN, SHOWN
 
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 # Only numbers with as many digits, or as large an exponent, may be more than a float holds.
@@ -149,4 +149,5 @@ def shown(value: object) -> str:
     """A value in a sentence, cut where it is long."""
     if isinstance(value, int) and abs(value) >= 10**SHOWN:
         return f"a number of more than {SHOWN} digits"
-    return SHORT.repr(value)
+    text = SHORT.repr(value)
+    return text if len(text) <= SHOWN + 2 else f"{text[:SHOWN]}…"

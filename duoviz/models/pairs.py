@@ -25,6 +25,7 @@ from duoviz.models.cores import Cores, available_cores, core_label, on_cores, sh
 from duoviz.models.embedded import DRAFT_FOLDER, TARGET_LABEL, ModelUnavailable, Progress, embedded_target, no_progress
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.llama import LlamaConfig, is_lean, load_llama
+from duoviz.outside import is_text, shown
 
 # In place of a model's name: the model that this project brings along.
 EMBEDDED = "embedded"
@@ -70,17 +71,28 @@ PAIRS: dict[str, Models] = {
 }
 
 
-def find_pair(name: str) -> Models:
+def find_pair(name: object) -> Models:
     """The pair of this name: one of PAIRS, or any two models as "TARGET + DRAFT". Raises UnknownPair."""
-    if name in PAIRS:
+    is_name = is_text(name) and "\0" not in name
+    if is_name and name in PAIRS:
         return PAIRS[name]
-    models = [part.strip() for part in name.split(" + ")]
+    models = [part.strip() for part in name.split(" + ")] if is_name else []
     if len(models) != 2 or not all(models):
         raise UnknownPair(
-            f"There is no pair named {name!r}; there are: {', '.join(PAIRS)}; any two models can be named as "
+            f"There is no pair named {shown(name)}; there are: {', '.join(PAIRS)}; any two models can be named as "
             '"TARGET + DRAFT", each the id of a model on the hub or a folder.'
         )
     return Models(*models)
+
+
+def check_prompt(prompt: object) -> None:
+    """Raise PromptError for what is no text, or a text without words."""
+    if not isinstance(prompt, str):
+        raise PromptError(f"The prompt must be a text, not {shown(prompt)}.")
+    if not is_text(prompt):
+        raise PromptError("The prompt has half a character in it (a lone surrogate): type that character anew.")
+    if not prompt.strip():
+        raise PromptError("The prompt is empty: type something for the model to answer.")
 
 
 @dataclass
@@ -111,8 +123,7 @@ class Pair:
 
         before: the conversation's earlier turns, as (what the user said, the answer).
         """
-        if not prompt.strip():
-            raise PromptError("The prompt is empty: type something for the model to answer.")
+        check_prompt(prompt)
         if self.prompt_format is not None and not raw:
             turns = [f"{self.prompt_format.format(prompt=said)} {answer}" for said, answer in before]
             ids = self.tokenizer(" ".join([*turns, self.prompt_format.format(prompt=prompt)]))["input_ids"]

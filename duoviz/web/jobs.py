@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from duoviz import runner
 from duoviz.comparison import outcome
 from duoviz.decoding.iteration import Stopped
-from duoviz.decoding.settings import Settings, check_number
-from duoviz.models.pairs import Pair, PromptError
+from duoviz.decoding.settings import Settings, check_flag, check_number
+from duoviz.models.pairs import Pair, check_prompt
 from duoviz.trace.metrics import metrics
 
 MAX_REPEATS = 10
@@ -66,12 +66,6 @@ class Job:
         self.events.put({"type": "error", "message": message})
 
 
-def check_prompt(prompt: str) -> None:
-    """Raise PromptError for a prompt without words."""
-    if not prompt.strip():
-        raise PromptError("The prompt is empty: type something for the model to answer.")
-
-
 def close(trace: dict, reason: tuple[str, ...]) -> None:
     """Give a trace the end that it lacks: a run that was cut does not know why."""
     if trace["end"] is None or trace["end"]["stopped"] == "stopped":
@@ -90,6 +84,7 @@ class Run(Job):
 
     def check_request(self) -> None:
         check_prompt(self.prompt)
+        check_flag("raw", self.raw)
         runner.check_method(self.method)
 
     def stream(self, pair: Pair) -> Iterator[dict]:
@@ -123,6 +118,7 @@ class Comparison(Job):
 
     def check_request(self) -> None:
         check_prompt(self.prompt)
+        check_flag("raw", self.raw)
         for lane in self.lanes:
             runner.check_method(lane.method)
         check_number("repeats", self.repeats, 1, MAX_REPEATS)
