@@ -150,7 +150,7 @@ def add_training(steps: argparse._SubParsersAction) -> None:
 
 def add_decoding_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--max-new-tokens", type=int, default=256)
-    command.add_argument("--temperature", type=float, default=0.0, help="0 (default): greedy; up to 2")
+    command.add_argument("--temperature", type=float, default=0.0, help="0 (default): greedy; or 0.00001 to 2")
     command.add_argument("--top-k", type=int, default=0, help="draw from the k most probable tokens; 0 (default): all")
     command.add_argument("--top-p", type=float, default=1.0, help="draw from the tokens that reach this mass; 1: all")
     command.add_argument("--seed", type=int, default=0, help="the same seed gives the same text")

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
+from math import inf
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -17,9 +18,20 @@ from duoviz.decoding.calibration import cost_model, keep_costs, refine_costs
 from duoviz.decoding.datastore import build_datastore, read_sequences
 from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.settings import Settings, parse_number
+from duoviz.lab.tasks import LINE_BYTES
 from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
 from duoviz.models.linear import ROW_COUNTS
-from duoviz.models.pairs import Pair, find_pair, find_target, fingerprint, load_pair, load_tokenizer, part_of
+from duoviz.models.pairs import (
+    Pair,
+    check_prompt,
+    find_pair,
+    find_target,
+    fingerprint,
+    load_pair,
+    load_tokenizer,
+    part_of,
+)
+from duoviz.outside import Reader, Refused
 from duoviz.space import ROOT, publish
 from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.trace.reading import parse_trace, read_text
@@ -47,6 +59,7 @@ def tell(fraction: float, text: str) -> None:
 def generate(options: argparse.Namespace) -> int:
     """Stream one answer to stdout; the metrics follow, or one JSON object."""
     settings = settings_of(options)
+    check_prompt(options.prompt)
     runner.check_method(options.method)
     if options.trace:
         check_writable(options.trace)
@@ -108,12 +121,14 @@ def read_prompts(source: str) -> list[str]:
     if not source.endswith(".jsonl"):
         return [source]
     try:
-        lines = Path(source).read_text().splitlines()
-        questions = [json.loads(line) for line in lines if line.strip()]
+        with Path(source).open("rb") as lines:
+            questions = [value for _, value in Reader(most_bytes=LINE_BYTES, most_values=inf).values(lines)]
         prompts = [question["turns"][0] if isinstance(question["turns"], list) else None for question in questions]
     except OSError as error:
         raise UsageError(f"The prompts cannot be read: {error.strerror}: {source}.") from error
-    except (ValueError, LookupError, TypeError) as error:
+    except Refused as error:
+        raise UsageError(f"{source} {error}.") from error
+    except (LookupError, TypeError) as error:
         raise UsageError(BAD_QUESTIONS.format(source)) from error
     if not all(isinstance(prompt, str) for prompt in prompts):
         raise UsageError(BAD_QUESTIONS.format(source))
@@ -126,6 +141,8 @@ def compare(options: argparse.Namespace) -> int:
     # A prompt that stands there twice is run as one: --repeats is for running it again.
     prompts = list(dict.fromkeys(read_prompts(options.prompts)))
     methods = names_in(options.methods)
+    for prompt in prompts:
+        check_prompt(prompt)
     for method in methods:
         runner.check_method(method)
     if options.repeats < 1:

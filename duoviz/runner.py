@@ -24,6 +24,7 @@ from duoviz.models.cores import on_cores
 from duoviz.models.embedded import ModelUnavailable
 from duoviz.models.linear import ROW_COUNTS
 from duoviz.models.pairs import Pair, PromptError, UnknownPair
+from duoviz.outside import shown
 from duoviz.trace.metrics import metrics
 from duoviz.trace.record import Recorder
 from duoviz.trace.schema import SCHEMA_VERSION
@@ -45,10 +46,10 @@ PARALLEL_METHODS = {"duodecoding"}
 DRAFT_METHODS = PARALLEL_METHODS | {"speculative"}
 
 
-def check_method(method: str) -> None:
+def check_method(method: object) -> None:
     """Raise SettingsError unless the method exists."""
-    if method not in METHODS:
-        raise SettingsError(f"There is no method named {method!r}; there are: {', '.join(METHODS)}.")
+    if not isinstance(method, str) or method not in METHODS:
+        raise SettingsError(f"There is no method named {shown(method)}; there are: {', '.join(METHODS)}.")
 
 
 def target_cores(pair: Pair, method: str, settings: Settings) -> tuple[int, ...]:

@@ -104,8 +104,18 @@ def test_calibrate(capsys, monkeypatch, tmp_path):
         (["generate", "hi", "--max-new-tokens", "1000000"], "max_new_tokens must be"),
         (["generate", "hi", "--sequences", "nine"], "sequences must be"),
         (["generate", "hi", "--budget", "-1"], "budget must be"),
-        (["generate", "hi", "--temperature", "2.5"], "temperature must be a number from 0 to 2"),
-        (["generate", "hi", "--temperature", "nan"], "temperature must be a number from 0 to 2"),
+        (["generate", "hi", "--temperature", "2.5"], "temperature must be 0 (greedy) or a number from 1e-05 to 2"),
+        (["generate", "hi", "--temperature", "nan"], "temperature must be 0 (greedy) or a number from 1e-05 to 2"),
+        (["generate", "hi", "--temperature", "5e-324"], "temperature must be 0 (greedy) or a number from 1e-05 to 2"),
+        (["generate", "hi", "--temperature", "1e999"], "temperature must be 0 (greedy) or a number from 1e-05 to 2"),
+        (["generate", "hi", "--seed", "1" + "0" * 400], "seed must be a whole number from 0 to 9007199254740991, not a"),
+        (["generate", "hi", "--budget", "9" * 5000], "budget must be a whole number or 'auto', not '9999"),
+        (["generate", "hi\udcff"], "The prompt has half a character in it (a lone surrogate)"),
+        (["generate", "hi", "--rest-datastore", "a\udcff"], r"rest_datastore must be the name of a folder, not 'a\udcff'"),
+        (["generate", "hi", "--method", "\udcff"], r"There is no method named '\udcff'"),
+        (["compare", "--prompts", "hi\udcff"], "The prompt has half a character in it (a lone surrogate)"),
+        (["compare", "--prompts", " "], "prompt is empty"),
+        (["compare", "--prompts", "hi", "--temperature", "1e-310"], "temperature must be 0 (greedy) or a number from"),
         (["generate", "hi", "--top-k", "-1"], "top_k must be"),
         (["generate", "hi", "--top-p", "0"], "top_p must be a number from 0.01 to 1"),
         (["generate", "hi", "--seed", "-1"], "seed must be"),
@@ -127,8 +137,9 @@ def test_mistakes(arguments, part, capsys):
 
 def test_unknown_pair(monkeypatch, capsys):
     monkeypatch.undo()
-    assert main(["generate", "hi", "--pair", "nobody"]) == 1
-    assert "There is no pair named 'nobody'; there are: embedded, " in capsys.readouterr().err
+    for name, shown in (("nobody", "'nobody'"), ("a + \udcff", r"'a + \udcff'")):
+        assert main(["generate", "hi", "--pair", name]) == 1
+        assert f"There is no pair named {shown}; there are: embedded, " in capsys.readouterr().err
 
 
 def test_arguments_that_cannot_be_read(capsys):
@@ -137,12 +148,27 @@ def test_arguments_that_cannot_be_read(capsys):
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-@pytest.mark.parametrize("line", ["{", "[]", '{"turns": []}', '{"turns": "abc"}', '{"turns": [5]}'])
-def test_questions_in_another_format(line, tmp_path, capsys):
+@pytest.mark.parametrize(
+    "line, reason",
+    [
+        ("[]", "is not in the question format"),
+        ("7", "is not in the question format"),
+        ('{"turns": []}', "is not in the question format"),
+        ('{"turns": "abc"}', "is not in the question format"),
+        ('{"turns": [5]}', "is not in the question format"),
+        ("{", "has a line 2 that is not JSON"),
+        ('{"turns": ["a"], "time": NaN}', "has a line 2 that has NaN for a number"),
+        ('{"turns": ' + "[" * 100_000, "has a line 2 that is nested deeper than 32 levels"),
+        (r'{"turns": ["\ud800"]}', "has a line 2 that has half a character in a text"),
+        ("\0\xff", "has a line 2 that is not JSON"),
+    ],
+)
+def test_questions_in_another_format(line, reason, tmp_path, capsys):
     file = tmp_path / "questions.jsonl"
-    file.write_text(line + "\n")
+    file.write_text(f"\n{line}\n", encoding="latin-1")
     assert main(["compare", "--prompts", str(file)]) == 1
-    assert "not in the question format" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert reason in told and told.count("\n") == 1
 
 
 def test_a_method_named_twice_runs_once(capsys):

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -18,11 +17,14 @@ from duoviz.decoding.suffix_array import suffix_array
 from duoviz.models.checkpoint import first_line
 from duoviz.models.embedded import ASSETS, Progress, no_progress
 from duoviz.models.pairs import Pair, fingerprint, part_of
+from duoviz.outside import DAMAGED_ZIP, Reader
 
 # The one that comes along, for SmolLM2's tokenizer.
 DATASTORE_FOLDER = ASSETS / "datastore"
 HEADER, TOKENS, SUFFIXES = "header.json", "tokens.npy", "suffixes.npy"
 FORMAT = "duoviz datastore 1"
+# Of a header, and of a corpus, unpacked: beyond that its suffix array would not fit into memory.
+HEADER_BYTES, CORPUS_BYTES = 100_000, 4_000_000_000
 # So many occurrences are read in one look-up, as published; of more, as many evenly spread ones.
 MOST_READ = 5_000
 
@@ -95,7 +97,8 @@ def open_datastore(folder: Path, pair: Pair) -> Datastore:
     try:
         if not (folder / HEADER).is_file():
             raise DatastoreError(f"There is no datastore in {folder}: {remedy}.")
-        header = json.loads((folder / HEADER).read_text())
+        with (folder / HEADER).open("rb") as file:
+            header = Reader(most_bytes=HEADER_BYTES).file(file)
         datastore = Datastore(mapped(folder / TOKENS), mapped(folder / SUFFIXES), header["vocabulary"])
         whole = is_whole(datastore, header)
         foreign = header["tokenizer"] != fingerprint(pair.tokenizer.get_vocab())
@@ -208,7 +211,7 @@ def read_sequences(files: Sequence[Path], tokenizer: Any, report: Progress = no_
             sequences = read_rows(file) if file.suffix == ".npz" else read_paragraphs(file, tokenizer)
         except OSError as error:
             raise DatastoreError(f"{file} cannot be read: {error.strerror or error}.") from error
-        except (ValueError, LookupError, EOFError, BadZipFile) as error:
+        except (*DAMAGED_ZIP, LookupError, TypeError, MemoryError) as error:
             raise DatastoreError(f"{file} is neither a text in UTF-8 nor a corpus with `flat` and `length`.") from error
         yield from sequences
 
@@ -216,9 +219,11 @@ def read_sequences(files: Sequence[Path], tokenizer: Any, report: Progress = no_
 def read_rows(file: Path) -> list[np.ndarray]:
     """The rows of a corpus, token ids each."""
     with np.load(file) as corpus:
+        if sum(array.file_size for array in corpus.zip.infolist()) > CORPUS_BYTES:
+            raise ValueError("too large")
         flat, length = corpus["flat"], corpus["length"]
     numbers = {flat.dtype.kind, length.dtype.kind} <= {"i", "u"}
-    if not numbers or flat.shape != (length.sum(),):
+    if not numbers or flat.shape != (length.sum(),) or length.min(initial=0) < 0:
         raise ValueError("the rows do not add up")
     return np.split(flat, np.cumsum(length)[:-1])
 

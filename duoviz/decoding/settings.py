@@ -1,18 +1,25 @@
 """The settings of a run, checked."""
 
-import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from duoviz.decoding.sampling import Sampling
+from duoviz.outside import is_text, shown
 
 MAX_NEW_TOKENS = 4096
 MAX_BUDGET = 64
 MAX_OFFSET = 8
 MAX_SEQUENCES = 8
+# At a tenth of it, a token that rounding alone keeps from being the best (see `rounding`) has a probability that no float
+# holds, so that a tie could not be told from a defect; far below it the logits themselves become infinite.
+MIN_TEMPERATURE = 1e-5
 MAX_TEMPERATURE = 2.0
 # Whole numbers up to here survive JSON and JavaScript.
 MAX_WHOLE = 2**53 - 1
+# A whole number as typed; Python reads no longer ones.
+WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
 
 
 class SettingsError(ValueError):
@@ -23,7 +30,7 @@ class SettingsError(ValueError):
 class Settings:
     """How a run decodes.
 
-    temperature: 0 is greedy; else the target's distribution is softmax(logits / temperature).
+    temperature: 0 is greedy; else, from MIN_TEMPERATURE on, the target's distribution is softmax(logits / temperature).
     top_k: only the k most probable tokens may be drawn, 0 for all. top_p: only the most probable
     tokens that together reach this mass may be drawn, 1 for all. seed: the same seed and settings
     give the same text. acceptance: "coupled" (a drafted token is accepted if the target draws it
@@ -63,7 +70,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_number("max_new_tokens", self.max_new_tokens, 1, MAX_NEW_TOKENS)
-        check_share("temperature", self.temperature, 0, MAX_TEMPERATURE)
+        if not is_zero(self.temperature):
+            check_share("temperature", self.temperature, MIN_TEMPERATURE, MAX_TEMPERATURE, other="0 (greedy)")
         check_number("top_k", self.top_k, 0, MAX_WHOLE)
         check_share("top_p", self.top_p, 0.01, 1)
         check_number("seed", self.seed, 0, MAX_WHOLE)
@@ -76,8 +84,8 @@ class Settings:
         check_number("lookup_ngram", self.lookup_ngram, 1, 16)
         check_number("lookup_tokens", self.lookup_tokens, 1, MAX_BUDGET)
         check_word("lookup_occurrence", self.lookup_occurrence, ("first", "latest"))
-        if not isinstance(self.rest_datastore, str):
-            raise SettingsError(f"rest_datastore must be the name of a folder, not {self.rest_datastore!r}.")
+        if not is_text(self.rest_datastore) or "\0" in self.rest_datastore:
+            raise SettingsError(f"rest_datastore must be the name of a folder{given(self.rest_datastore)}.")
         check_number("rest_longest", self.rest_longest, 1, 64)
         check_number("rest_shortest", self.rest_shortest, 1, self.rest_longest)
         check_number("rest_tokens", self.rest_tokens, 1, MAX_BUDGET)
@@ -111,26 +119,37 @@ def check_number(name: str, value: object, lowest: int, highest: int, *, word: s
 
 def given(value: object) -> str:
     """The end of a sentence on a wrong value; a field that was left empty has none."""
-    return ", and nothing was given" if value is None else f", not {value!r}"
+    return ", and nothing was given" if value is None else f", not {shown(value)}"
 
 
-def check_share(name: str, value: object, lowest: float, highest: float) -> None:
-    """Raise SettingsError unless `value` is a number from `lowest` to `highest`."""
-    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def is_zero(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == 0
+
+
+def check_share(name: str, value: object, lowest: float, highest: float, *, other: str = "") -> None:
+    """Raise SettingsError unless `value` is a number from `lowest` to `highest`; other: what may be besides, in words."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not lowest <= value <= highest:
-        raise SettingsError(f"{name} must be a number from {lowest} to {highest}{given(value)}.")
+        allowed = f"{other} or a number" if other else "a number"
+        raise SettingsError(f"{name} must be {allowed} from {lowest} to {highest}{given(value)}.")
 
 
-def check_word(name: str, value: object, words: tuple[str, ...]) -> None:
+def check_word(name: str, value: object, words: Sequence[str]) -> None:
+    """Raise SettingsError unless `value` is one of the words."""
     if value not in words:
-        raise SettingsError(f"{name} must be one of {', '.join(words)}, not {value!r}.")
+        raise SettingsError(f"{name} must be one of {', '.join(words)}{given(value)}.")
 
 
-def parse_number(name: str, text: str | int, *, word: str) -> int | str:
-    """Read a setting that is a whole number or `word`, as typed."""
-    if str(text).strip() == word:
-        return word
-    try:
-        return int(str(text).strip())
-    except ValueError:
-        raise SettingsError(f"{name} must be a whole number or {word!r}, not {text!r}.") from None
+def check_flag(name: str, value: object) -> None:
+    """Raise SettingsError unless `value` is true or false."""
+    if not isinstance(value, bool):
+        raise SettingsError(f"{name} must be true or false{given(value)}.")
+
+
+def parse_number(name: str, text: object, *, word: str) -> object:
+    """A setting that is a whole number or `word`, read where it was typed. Raises SettingsError."""
+    if not isinstance(text, str) or text.strip() == word:
+        return text.strip() if isinstance(text, str) else text
+    if not WHOLE.fullmatch(text.strip()):
+        raise SettingsError(f"{name} must be a whole number or {word!r}, not {shown(text)}.")
+    return int(text)

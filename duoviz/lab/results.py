@@ -9,32 +9,39 @@ forwards.jsonl     the times of Figure 1
 
 import io
 import json
-import math
 import os
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from math import inf
 from pathlib import Path
+from typing import BinaryIO
 
 from filelock import FileLock, Timeout
 
-from duoviz.decoding.budget import CONTEXTS
-from duoviz.decoding.settings import MAX_SEQUENCES
-from duoviz.lab.rows import ARRAYS, BEYOND, COUNTS, MAY_MISS, TIME_PARTS, Row, key
+from duoviz.lab.archive import opened_zip
+from duoviz.lab.rows import Row, key
+from duoviz.lab.shapes import ANSWERED, ENVIRONMENT, FAILED, FORWARDS, PLAN
 from duoviz.lab.tasks import LabError
-from duoviz.models.linear import ROW_COUNTS
+from duoviz.outside import DAMAGED_ZIP, Reader, Refused
+from duoviz.shape import Check
 
 LOCK = ".lock"
 # What must not differ between rows that stand in one table.
 SAME_PLAN = ("source", "max_new_tokens")
 SAME_MACHINE = ("pair", "models", "devices", "cores", "precision", "versions")
-# Bytes of a zip, unpacked.
-LARGEST = 500_000_000
-# What reading damaged results may raise.
-DAMAGE = (
-    OSError, zipfile.BadZipFile, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError
-)  # fmt: skip
+# A line is one answer: of a context that a model fills to its end, some 600 kB. A zip may be anyone's, so what it
+# comes to in memory is bounded too: 480 questions, as many as Spec-Bench has, are half of it.
+LINE_BYTES, LINE_VALUES = 4_000_000, 1_000_000
+ZIP_VALUES, ZIP_LINES = 20_000_000, 50_000
+# Tables grow with tasks and lanes.
+MAX_GROUPS = 1_000
+
+
+# How to open each file of a folder or a zip, by its name.
+Files = dict[str, Callable[[], BinaryIO]]
 
 
 @dataclass
@@ -117,7 +124,7 @@ def opened(path: Path) -> Iterator[Folder]:
 
 def is_being_written(path: Path) -> bool:
     """Whether a run has the folder open."""
-    if path.suffix == ".zip":
+    if is_zip(path):
         return False
     try:
         with FileLock(path / LOCK, timeout=0):
@@ -146,99 +153,96 @@ def shown(value: object) -> str:
     return ", ".join(map(str, value.values())) if isinstance(value, dict) else str(value)
 
 
+def is_zip(path: Path) -> bool:
+    return path.suffix == ".zip" and path.is_file()
+
+
 def is_results(path: Path) -> bool:
     """Whether this looks like a folder of results, or a zip of one."""
-    return path.suffix == ".zip" or (path / "environment.json").is_file()
+    return is_zip(path) or (path / "environment.json").is_file()
 
 
 def load(path: Path) -> Results:
-    """The results in a folder or a zip of one. Raises LabError."""
+    """The results in a folder or a zip of one, read row by row. Raises LabError."""
     try:
-        files = read_zip(path) if path.is_file() else read_folder(path)
-        answers = [row for name in sorted(files) if name.startswith("answers/") for row in lines_of(files[name])]
-        results = Results(
-            name=path.stem,
-            environment=json.loads(files["environment.json"]),
-            plan=json.loads(files["plan.json"]),
-            rows=list({key(row): row for row in answers}.values()),
-            failed=lines_of(files.get("failed.jsonl", "")),
-            forwards=lines_of(files.get("forwards.jsonl", "")),
-        )
-        check_shape(results)
-    except DAMAGE as error:
+        if not path.is_file():
+            return read_results(path.name, files_in(path), Reader(most_bytes=LINE_BYTES, most_values=inf))
+        reader = Reader(most_bytes=LINE_BYTES, most_values=ZIP_VALUES, most_lines=ZIP_LINES)
+        with opened_zip(path) as files:
+            results = read_results(path.stem, files, reader)
+        check_groups(results)
+        return results
+    except Refused as error:
+        raise LabError(f"{path.name} holds no results of the Lab, or damaged ones: it {error}.") from error
+    except DAMAGED_ZIP as error:
         raise LabError(f"{path.name} holds no results of the Lab, or damaged ones.") from error
-    return results
 
 
-def read_folder(path: Path) -> dict[str, str]:
-    """The text of each file that `load` needs, by its name in the folder."""
+def files_in(path: Path) -> Files:
+    """The files of a folder that `load` needs, by their names in it."""
     wanted = [path / "environment.json", path / "plan.json", *path.glob("*.jsonl"), *path.glob("answers/*.jsonl")]
-    return {file.relative_to(path).as_posix(): file.read_text(encoding="utf-8") for file in wanted}
+    return {file.relative_to(path).as_posix(): partial(file.open, "rb") for file in wanted}
 
 
-def read_zip(path: Path) -> dict[str, str]:
-    """The same of a zip, whose folder may lie in others. Nothing is written to the disk."""
-    with zipfile.ZipFile(path) as archive:
-        names = [info.filename for info in archive.infolist()]
-        top = min((name for name in names if name.endswith("environment.json")), key=len)[: -len("environment.json")]
-        wanted = [info for info in archive.infolist() if info.filename.endswith((".json", ".jsonl"))]
-        wanted = [info for info in wanted if info.filename.startswith(top)]
-        if sum(info.file_size for info in wanted) > LARGEST:
-            raise ValueError("too large")
-        return {info.filename[len(top) :]: archive.read(info).decode("utf-8") for info in wanted}
+def read_results(name: str, files: Files, reader: Reader) -> Results:
+    """Raises Refused."""
+    rows = {}
+    for file in sorted(each for each in files if each.startswith("answers/")):
+        for row in rows_in(file, files, reader, ANSWERED):
+            rows[key(row)] = row
+    return Results(
+        name=name,
+        environment=object_in("environment.json", files, reader, ENVIRONMENT),
+        plan=object_in("plan.json", files, reader, PLAN),
+        rows=list(rows.values()),
+        failed=list(rows_in("failed.jsonl", files, reader, FAILED)),
+        forwards=list(rows_in("forwards.jsonl", files, reader, FORWARDS)),
+    )
 
 
-def lines_of(text: str) -> list[dict]:
-    """The objects of a .jsonl file; a torn last line is left out."""
-    return [json.loads(line) for line in text.split("\n")[:-1]]
+def check_groups(results: Results) -> None:
+    """Raise Refused for more tasks or lanes than a table can show."""
+    for what in ("task", "model_id"):
+        if len({row[what] for row in results.rows + results.failed}) > MAX_GROUPS:
+            raise Refused(f"has more than {MAX_GROUPS:,} values of {what}")
 
 
-def check_shape(results: Results) -> None:
-    """Raise ValueError, LookupError or TypeError unless all that tables and figures read is there."""
-    environment, plan = results.environment, results.plan
-    expect(all(isinstance(environment[name], str) for name in ("date", "pair")))
-    expect(all(isinstance(environment[name]["target"], str) for name in ("models", "devices", "precision")))
-    expect(isinstance(environment["models"]["draft"], str) and isinstance(plan["quick"], bool))
-    expect(numbers([environment["delta"], *(plan[name] for name in ("max_new_tokens", "questions", "repeats"))]))
-    for costs in (environment["costs"]["together"], environment["costs"]["in turn"]):
-        for side, count in (("target", len(ROW_COUNTS)), ("draft", MAX_SEQUENCES)):
-            expect(len(costs[side]) == len(CONTEXTS) and all(len(row) == count for row in costs[side]))
-            expect(all(numbers(row) and min(row) > 0 for row in costs[side]))
-    for row in results.rows:
-        check_row(row)
-    for each in results.forwards:
-        expect(numbers([each["length"], *each["draft"], *each["target"]]) and each["draft"] and each["target"])
-    for row in results.failed:
-        expect(all(isinstance(row[name], str) for name in ("task", "model_id", "message")))
+def object_in(name: str, files: Files, reader: Reader, shape: Check) -> dict:
+    """The object that a file holds. Raises Refused."""
+    if name not in files:
+        raise Refused(f"has no {name}")
+    with files[name]() as file, told_of(name):
+        return checked(reader.file(file), shape)
 
 
-def check_row(row: Row) -> None:
-    answer, turns = row["choices"][0], len(row["measured"])
-    expect(all(isinstance(row[name], str) for name in ("task", "model_id")) and isinstance(row["repeat"], int))
-    expect(all(isinstance(row["settings"][name], str) for name in ("method", "cores")))
-    expect(turns and all(len(answer[name]) == turns for name in ("turns", "decoding_steps", "new_tokens", "wall_time")))
-    for name in ("wall_time", "new_tokens", "accept_lengths"):
-        expect(numbers(answer[name]) and min(answer[name]) > 0)
-    for steps, turn in zip(answer["decoding_steps"], row["measured"], strict=True):
-        expect(numbers([turn["prompt_tokens"], *turn["time"].values()]) and turn["metrics"]["ttft"] > 0)
-        expect(set(turn["time"]) == set(TIME_PARTS) and set(turn["counts"]) == set(COUNTS))
-        expect(numbers(turn["counts"].values()))
-        arrays = turn["iterations"]
-        for name in ARRAYS:
-            expect(len(arrays[name]) == steps and numbers(value for value in arrays[name] if value is not None))
-            expect(name in MAY_MISS or None not in arrays[name])
-        expect({None, *range(1, MAX_SEQUENCES + 1)}.issuperset(arrays["k"]))
-        expect({None, *range(1, BEYOND + 1)}.issuperset(arrays["needed"]))
+def rows_in(name: str, files: Files, reader: Reader, shape: Check) -> Iterator[dict]:
+    """The rows of a .jsonl file, where it is there, each checked before the next is read. Raises Refused."""
+    if name not in files:
+        return
+    with files[name]() as file, told_of(name):
+        for line in reader.lines(file):
+            # A torn last line is left out.
+            if line.endswith(b"\n"):
+                yield checked(reader.parse(line), shape)
 
 
-def expect(holds: object) -> None:
-    if not holds:
-        raise ValueError("not as it should be")
+@contextmanager
+def told_of(name: str) -> Iterator[None]:
+    """Let what is refused say in which file."""
+    try:
+        yield
+    except Refused as error:
+        raise Refused(f"has a file {name} that {error}") from error
 
 
-def numbers(values: Iterable) -> bool:
-    """Whether all are finite numbers."""
-    return all(isinstance(value, int | float) and math.isfinite(value) for value in values)
+def checked(value: object, shape: Check) -> dict:
+    """The object, which has this shape. Raises Refused."""
+    wrong = shape(value)
+    if wrong == "":
+        raise Refused("holds no JSON object")
+    if wrong is not None:
+        raise Refused(f'lacks "{wrong[1:]}", or has it otherwise than it should be')
+    return value
 
 
 def zipped(path: Path) -> bytes:

@@ -33,11 +33,10 @@ from duoviz.trace.metrics import Interval, common, metrics, total
 # A rank beyond the candidates that a trace keeps.
 BEYOND = 9
 
-# What `time_parts`, `counts` and `per_iteration` give; of the last, MAY_MISS may be null.
+# What `time_parts`, `counts` and `per_iteration` give.
 TIME_PARTS = ("prompt", "target", "both", "draft", "neither")
 COUNTS = ("accepted", "tested", "pending_accepted", "pending_tested", "hits", "tries", "taken", "sequences_taken")
 ARRAYS = ("seconds", "target", "rows", "draft", "draft_steps", "drafted", "budget", "k", "needed")
-MAY_MISS = {"budget", "k", "needed"}
 
 Row = dict
 

@@ -1,11 +1,15 @@
 """The seven tasks, and questions from files in Spec-Bench's format or HumanEval's."""
 
-import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
+from duoviz.decoding.settings import MAX_WHOLE
 from duoviz.models.embedded import ASSETS
+from duoviz.outside import Reader, Refused
+from duoviz.shape import within
 
 PROMPTS = ASSETS / "prompts"
 
@@ -21,6 +25,8 @@ TASKS = {
 }
 # MT-Bench's questions come in categories of their own.
 MT_BENCH = {"writing", "roleplay", "reasoning", "math", "coding", "extraction", "stem", "humanities"}
+# Characters of a name, and bytes of a question: a text of many times what a model reads.
+MAX_NAME, LINE_BYTES = 10_000, 10_000_000
 # Tasks with answers of a few words, which the paper cuts at 32 tokens.
 SHORT_TASKS = {"qa", "rag"}
 SHORT_ANSWER = 32
@@ -67,34 +73,29 @@ def read_questions(file: Path) -> list[Question]:
 
     A question whose turns are empty is none of the file's mistakes: it fails when its turn comes.
     """
+    reader = Reader(most_bytes=LINE_BYTES, most_values=inf)
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        with file.open("rb") as lines:
+            found = [question_of(value, f"{file}, line {number}") for number, value in reader.values(lines)]
     except OSError as error:
         raise LabError(f"The questions cannot be read: {error.strerror}: {file}.") from error
-    except UnicodeDecodeError as error:
-        raise LabError(f"{file} is no text file in UTF-8.") from error
-    found = [question_of(line, f"{file}, line {number}") for number, line in enumerate(lines, 1) if line.strip()]
+    except Refused as error:
+        raise LabError(f"{file} {error}.") from error
     if not found:
         raise LabError(f"There are no questions in {file}.")
-    ids = [question.id for question in found]
-    if len(set(ids)) < len(ids):
-        twice = next(each for each in ids if ids.count(each) > 1)
-        raise LabError(f"{file} has two questions with the id {twice!r}.")
+    if twice := [id for id, count in Counter(question.id for question in found).items() if count > 1]:
+        raise LabError(f"{file} has two questions with the id {twice[0]!r}.")
     return found
 
 
-def question_of(line: str, where: str) -> Question:
-    """One line of a file of questions. Raises LabError, which says `where`."""
-    try:
-        entry = json.loads(line)
-    except ValueError as error:
-        raise LabError(f"{where}: this is not JSON.") from error
+def question_of(entry: object, where: str) -> Question:
+    """The question that a line's value is. Raises LabError, which says `where`."""
     if not isinstance(entry, dict):
         entry = {}
     if "task_id" in entry and "prompt" in entry:
         entry = {"question_id": entry["task_id"], "category": "code", "turns": [entry["prompt"]]}
     id, category, turns = (entry.get(name) for name in ("question_id", "category", "turns"))
-    if not (isinstance(id, int | str) and isinstance(category, str) and is_list_of_texts(turns)):
+    if not (is_id(id) and is_name(category) and are_texts(turns)):
         raise LabError(
             f"{where}: a question is a JSON object with question_id, category and a list of turns, "
             "or, as in HumanEval, with task_id and prompt."
@@ -102,5 +103,14 @@ def question_of(line: str, where: str) -> Question:
     return Question(id, category, tuple(turns))
 
 
-def is_list_of_texts(value: object) -> bool:
+def is_name(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= MAX_NAME
+
+
+def is_id(value: object) -> bool:
+    """Whether it can tell a question from others, in a file and in a table."""
+    return is_name(value) or within(value, -MAX_WHOLE, MAX_WHOLE) and isinstance(value, int)
+
+
+def are_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)

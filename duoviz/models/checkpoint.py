@@ -54,7 +54,7 @@ def read_json(file: Path) -> dict:
         content = json.loads(file.read_text())
     except OSError as error:
         raise ModelUnavailable(f"There is no model in {file.parent}: it has no {file.name}.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ModelUnavailable(f"{file} is damaged ({first_line(error)}).") from error
     if not isinstance(content, dict):
         raise ModelUnavailable(f"{file} is damaged (it holds no object).")
@@ -70,7 +70,7 @@ def read_config(folder: Path) -> dict:
         return config
     from transformers import CONFIG_MAPPING, __version__
 
-    if kind not in CONFIG_MAPPING:
+    if not isinstance(kind, str) or kind not in CONFIG_MAPPING:
         raise ModelUnavailable(f"{folder} holds a kind of model that transformers {__version__} does not know: {kind}.")
     try:
         return CONFIG_MAPPING[kind].from_dict(config).to_dict()

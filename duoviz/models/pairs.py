@@ -27,6 +27,7 @@ from duoviz.models.embedded import DRAFT_FOLDER, TARGET_LABEL, ModelUnavailable,
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.llama import LlamaConfig, is_lean, load_llama
 from duoviz.models.memory import free_memory
+from duoviz.outside import is_text, shown
 
 # In place of a model's name: the model that this project brings along.
 EMBEDDED = "embedded"
@@ -81,17 +82,29 @@ PAIRS: dict[str, Models] = {
 }
 
 
-def find_pair(name: str) -> Models:
+def find_pair(name: object) -> Models:
     """The pair of this name: one of PAIRS, or any two models as "TARGET + DRAFT". Raises UnknownPair."""
-    if name in PAIRS:
+    is_name = is_text(name) and "\0" not in name
+    if is_name and name in PAIRS:
         return PAIRS[name]
-    models = [part.strip() for part in name.split(" + ")]
+    models = [part.strip() for part in name.split(" + ")] if is_name else []
     if len(models) != 2 or not all(models):
         raise UnknownPair(
-            f"There is no pair named {name!r}; there are: {', '.join(PAIRS)}; any two models can be named as "
+            f"There is no pair named {shown(name)}; there are: {', '.join(PAIRS)}; any two models can be named as "
             '"TARGET + DRAFT", each the id of a model on the hub or a folder.'
         )
     return Models(*models)
+
+
+def check_prompt(prompt: object, longest: int = LONGEST_PROMPT) -> None:
+    """Raise PromptError for what is no text, a text of more than `longest` characters, or one without words."""
+    if not isinstance(prompt, str):
+        raise PromptError(f"The prompt must be a text, not {shown(prompt)}.")
+    if not is_text(prompt):
+        raise PromptError("The prompt has half a character in it (a lone surrogate): type that character anew.")
+    check_characters(len(prompt), longest)
+    if not prompt.strip():
+        raise PromptError("The prompt is empty: type something for the model to answer.")
 
 
 @dataclass
@@ -128,8 +141,7 @@ class Pair:
 
         before: the conversation's earlier turns, as (what the user said, the answer).
         """
-        if not prompt.strip():
-            raise PromptError("The prompt is empty: type something for the model to answer.")
+        check_prompt(prompt, self.longest_prompt)
         check_characters(len(prompt) + sum(len(said) + len(answer) for said, answer in before), self.longest_prompt)
         if self.prompt_format is not None and not raw:
             turns = [f"{self.prompt_format.format(prompt=said)} {answer}" for said, answer in before]

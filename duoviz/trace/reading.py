@@ -1,82 +1,25 @@
 """Reads trace files, and says in one sentence what is wrong with a bad one."""
 
-import json
-from collections.abc import Callable
 from pathlib import Path
+from sys import float_info
 
 from duoviz.decoding import METHODS
+from duoviz.outside import Reader, Refused
+from duoviz.shape import FLAG, Check, all_of, fields, items, maybe, number, one_of, optional, string, whole
 from duoviz.trace.schema import SCHEMA_VERSION
 
 MAX_FILE_BYTES = 50_000_000
 MAX_TEXT = 20_000
+MAX_PROMPT = 2_000_000
 MAX_NUMBER = 1e9
-
-# What a field that is not there is to its check.
-MISSING = object()
-
-# Returns None, or where in the value the first thing stands that is not as it should be; "" is the value itself.
-Check = Callable[[object], str | None]
-
 
 class TraceError(ValueError):
     """A file cannot be used as a trace; the message is a sentence for the user."""
 
 
-def when(holds: Callable[[object], bool]) -> Check:
-    return lambda value: None if holds(value) else ""
-
-
-def within(value: object, low: float, high: float) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
-
-
-def whole(low: float, high: float) -> Check:
-    return when(lambda value: within(value, low, high) and value == int(value))
-
-
-def one_of(words: set[str]) -> Check:
-    return when(lambda value: isinstance(value, str) and value in words)
-
-
-def maybe(check: Check) -> Check:
-    return lambda value: None if value is None else check(value)
-
-
-def optional(check: Check) -> Check:
-    return lambda value: None if value is MISSING else check(value)
-
-
-def items(check: Check, most: int) -> Check:
-    """A list of at most this many values."""
-
-    def run(value: object) -> str | None:
-        if not isinstance(value, list) or len(value) > most:
-            return ""
-        return next((f"[{i}]{wrong}" for i, each in enumerate(value) if (wrong := check(each)) is not None), None)
-
-    return run
-
-
-def fields(**checks: Check) -> Check:
-    """An object with these fields; it may have others."""
-
-    def run(value: object) -> str | None:
-        if not isinstance(value, dict):
-            return ""
-        found = ((name, check(value.get(name, MISSING))) for name, check in checks.items())
-        return next((f".{name}{wrong}" for name, wrong in found if wrong is not None), None)
-
-    return run
-
-
-def both(first: Check, second: Check) -> Check:
-    """The second check sees only what has passed the first."""
-    return lambda value: second(value) if (wrong := first(value)) is None else wrong
-
-
 def span(count: str) -> Check:
     times = fields(start=TIME, end=TIME, **{count: whole(0, MAX_NUMBER)})
-    return both(times, lambda value: None if value["start"] <= value["end"] else ".end")
+    return all_of(times, lambda value: None if value["start"] <= value["end"] else ".end")
 
 
 def parents_first(nodes: list[dict]) -> str | None:
@@ -90,12 +33,10 @@ def in_order(iterations: list[dict]) -> str | None:
     return next((f"[{i}]" for i in wrong), None)
 
 
-TIME = when(lambda value: within(value, 0, MAX_NUMBER))
-SHARE = when(lambda value: within(value, 0, 1.001))
-GAP = when(lambda value: within(value, 0, float("inf")))
-TEXT = when(lambda value: isinstance(value, str) and len(value) <= MAX_TEXT)
-ANY_TEXT = when(lambda value: isinstance(value, str))
-FLAG = when(lambda value: isinstance(value, bool))
+TIME = number(0, MAX_NUMBER)
+SHARE = number(0, 1.001)
+GAP = number(0, float_info.max)
+TEXT = string(MAX_TEXT)
 ID = COUNT = whole(0, MAX_NUMBER)
 STATUS = one_of({"pending", "accepted", "rejected", "discarded", "correction", "window"})
 SOURCE = one_of({"draft", "prompt", "datastore", "lookahead", "target"})
@@ -104,10 +45,10 @@ NODE = fields(
     id=ID, text=TEXT, parent=whole(-1, MAX_NUMBER), source=SOURCE, q=maybe(SHARE), count=maybe(whole(1, MAX_NUMBER)),
     p=maybe(SHARE), status=STATUS,
 )  # fmt: skip
-TREE = both(items(NODE, 10_000), parents_first)
+TREE = all_of(items(NODE, 10_000), parents_first)
 HEADER = fields(
     schema=whole(1, SCHEMA_VERSION), method=one_of(set(METHODS)), target=MODEL, draft=maybe(MODEL), can_overlap=FLAG,
-    settings=fields(max_new_tokens=whole(1, MAX_NUMBER)), prompt=ANY_TEXT, prompt_tokens=COUNT,
+    settings=fields(max_new_tokens=whole(1, MAX_NUMBER)), prompt=string(MAX_PROMPT), prompt_tokens=COUNT,
 )  # fmt: skip
 ITERATION = fields(
     index=COUNT, mode=maybe(one_of({"prefill", "pre", "post"})), target=span("rows"),
@@ -123,7 +64,7 @@ ITERATION = fields(
 )  # fmt: skip
 TRACE = fields(
     header=HEADER,
-    iterations=both(items(ITERATION, 200_000), in_order),
+    iterations=all_of(items(ITERATION, 200_000), in_order),
     end=maybe(fields(stopped=TEXT, message=optional(TEXT))),
 )
 
@@ -141,16 +82,13 @@ def read_text(path: Path) -> str:
         raise TraceError(f"{path} cannot be read: it is no text file that you may open.") from error
 
 
-def refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
-
-
 def parse_trace(text: str, name: object) -> dict:
     """The trace that a file's text holds; name: what to call the file. Raises TraceError."""
     try:
-        value = json.loads(text, parse_constant=refuse)
-    except (ValueError, RecursionError):
-        value = None
+        # Exports replace half a character as they write it.
+        value = Reader(whole_texts=False).parse(text.encode("utf-8", "surrogatepass"))
+    except Refused as error:
+        raise TraceError(f"{name} is not a trace: it {error}.") from error
     if not isinstance(value, dict):
         raise TraceError(f"{name} is not a trace: it holds no JSON object.")
     header = value.get("header")

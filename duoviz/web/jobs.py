@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from duoviz import runner
 from duoviz.comparison import outcome
 from duoviz.decoding.iteration import Stopped
-from duoviz.decoding.settings import Settings, check_number
-from duoviz.models.pairs import Pair, PromptError, Source, check_characters
+from duoviz.decoding.settings import Settings, check_flag, check_number
+from duoviz.models.pairs import Pair, Source, check_prompt
 from duoviz.trace.metrics import metrics
 from duoviz.web.clients import Keys
 
@@ -81,13 +81,6 @@ class Job:
         self.events.put({"type": "error", "message": message})
 
 
-def check_prompt(prompt: str, longest: int) -> None:
-    """Raise PromptError for a prompt without words, or of too many characters to count its tokens."""
-    check_characters(len(prompt), longest)
-    if not prompt.strip():
-        raise PromptError("The prompt is empty: type something for the model to answer.")
-
-
 def close(trace: dict, reason: tuple[str, ...]) -> None:
     """Give a trace the end that it lacks: a run that was cut does not know why."""
     if trace["end"] is None or trace["end"]["stopped"] == "stopped":
@@ -106,6 +99,7 @@ class Run(Job):
 
     def check_request(self, longest: int) -> None:
         check_prompt(self.prompt, longest)
+        check_flag("raw", self.raw)
         runner.check_method(self.method)
 
     def stream(self, pair: Pair) -> Iterator[dict]:
@@ -139,6 +133,7 @@ class Comparison(Job):
 
     def check_request(self, longest: int) -> None:
         check_prompt(self.prompt, longest)
+        check_flag("raw", self.raw)
         for lane in self.lanes:
             runner.check_method(lane.method)
         check_number("repeats", self.repeats, 1, MAX_REPEATS)

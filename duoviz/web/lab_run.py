@@ -1,16 +1,21 @@
 """A run of the Lab as a job on the hardware, and the folders that its results lie in."""
 
 import math
+import os
 import re
+import shutil
 import time
+import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from duoviz.lab.bench import bench
 from duoviz.lab.plan import Plan
 from duoviz.lab.report import write_report
-from duoviz.lab.results import Results, is_results, opened
+from duoviz.lab.results import Results, is_results, is_zip, opened
 from duoviz.lab.sections import sections
 from duoviz.lab.tasks import LabError
 from duoviz.models.cache import cache_folder
@@ -21,6 +26,7 @@ from duoviz.web.jobs import Job
 # Recorded results that come along, as zips.
 RECORDED = ASSETS / "lab"
 NAME = re.compile(r"[\w+-][\w .+-]{0,59}")
+LONGEST_STEM = 60
 
 # Seconds between two looks at the tables and figures while a run goes on. They are drawn between two
 # answers and not during one, so that no answer is slowed by it.
@@ -28,22 +34,63 @@ LOOK_EVERY = 30
 
 
 def own_folder() -> Path:
-    """Where the page keeps results: a folder, or a zip that was loaded, for each name."""
+    """Where the page keeps its runs: a folder for each name."""
     return cache_folder() / "lab"
 
 
+def loaded_folder() -> Path:
+    """Where the page keeps what was loaded: zips."""
+    return cache_folder() / "lab-loaded"
+
+
 def available(*, recorded_only: bool) -> dict[str, Path]:
-    """All results that can be shown, the latest first."""
-    places = [] if recorded_only else [path for path in own_folder().glob("*") if is_results(path)]
-    found = sorted([*places, *RECORDED.glob("*.zip")], key=lambda path: path.stat().st_mtime, reverse=True)
-    return {path.stem if path.suffix == ".zip" else path.name: path for path in found}
+    """All results that can be shown, by the names they are shown under, the latest first.
+
+    Those that are not the page's own runs say so in their names, as no run's name can.
+    """
+    found = [(f"{path.stem} (recorded)", path) for path in RECORDED.glob("*.zip")]
+    if not recorded_only:
+        own = [path for path in own_folder().glob("*") if is_results(path)]
+        # Earlier versions kept zips beside the runs.
+        zips = [path for path in (*own, *loaded_folder().glob("*")) if is_zip(path)]
+        found += [(path.name, path) for path in own if path not in zips]
+        found += [(f"{path.stem} (loaded)", path) for path in zips]
+    return dict(sorted(found, key=lambda each: each[1].stat().st_mtime, reverse=True))
 
 
-def folder_named(name: str) -> Path:
-    """The folder of the user's results with this name. Raises LabError."""
-    if not NAME.fullmatch(name):
+def folder_named(name: object) -> Path:
+    """The folder of the user's run with this name. Raises LabError."""
+    if not isinstance(name, str) or not NAME.fullmatch(name.strip()):
         raise LabError("A name has letters, digits, spaces, dots, + and − only, and 60 characters at most.")
-    return own_folder() / name
+    if name.strip().lower().endswith(".zip"):
+        raise LabError("A name does not end in .zip: a run's results are a folder, which is saved as a zip.")
+    return own_folder() / name.strip()
+
+
+def keep_loaded(file: Path) -> str:
+    """Keep a copy of a zip of results, beside all others; the name that it is shown under. Raises LabError."""
+    stem = re.sub(r"[^\w .+-]", "_", file.stem).strip()[:LONGEST_STEM] or "results"
+    folder = loaded_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        part = folder / f"{uuid.uuid4().hex}.part"
+        shutil.copy(file, part)
+        place = free_place(folder, stem)
+        os.replace(part, place)
+    except OSError as error:
+        raise LabError(f"The results cannot be kept in {folder}: {error.strerror or error}.") from error
+    return f"{place.stem} (loaded)"
+
+
+def free_place(folder: Path, stem: str) -> Path:
+    """An empty file with a name that nothing is shown under; two visitors never get the same."""
+    taken = available(recorded_only=False)
+    for number in count(1):
+        place = folder / f"{stem if number == 1 else f'{stem} {number}'}.zip"
+        with suppress(FileExistsError):
+            if f"{place.stem} (loaded)" not in taken:
+                place.touch(exist_ok=False)
+                return place
 
 
 @dataclass(eq=False, kw_only=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from duoviz.decoding.settings import MAX_NEW_TOKENS, SettingsError
 from duoviz.models.pairs import PAIRS, UnknownPair, find_pair
+from duoviz.outside import shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,10 +21,10 @@ class Limits:
     load_seconds: float = math.inf
     new_tokens: int = MAX_NEW_TOKENS
 
-    def check_pair(self, pair: str) -> None:
+    def check_pair(self, pair: object) -> None:
         """Raise UnknownPair unless the pair is in the registry or, off a Space, two models as TARGET + DRAFT."""
-        if self.on_space and pair not in PAIRS:
-            raise UnknownPair(f"There is no pair named {pair!r} on this Space; there are: {', '.join(PAIRS)}.")
+        if self.on_space and not (isinstance(pair, str) and pair in PAIRS):
+            raise UnknownPair(f"There is no pair named {shown(pair)} on this Space; there are: {', '.join(PAIRS)}.")
         find_pair(pair)
 
     def check_tokens(self, count: object) -> None:

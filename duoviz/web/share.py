@@ -13,7 +13,7 @@ FOLDER = HERE / "share"
 
 # Each after those that it imports from.
 MODULES = ("link", "page", "bar")
-BORROWED = ("dom", "words", "export")
+BORROWED = ("dom", "words", "export", "pacer", "parse")
 
 # How the names of the settings end with which a run reaches for the hub or a folder: a link that changes one of them
 # starts nothing by itself.

@@ -11,9 +11,11 @@ from duoviz.web.jobs import Job
 from duoviz.web.session import USER_ERRORS, Hardware
 from duoviz.web.visualizer import batch
 
-# How a listener calls what yields `watch`: a batch goes out as it is, for what Gradio does to a usual value
-# after each costs the run time.
-WATCHED = {"show_progress": "hidden", "api_visibility": "private", "concurrency_limit": None, "postprocess": False}
+# How a listener calls what yields `answer`: arguments come in as they were sent, for Settings and jobs to check.
+ANSWERED = {"concurrency_limit": None, "preprocess": False}
+# And what yields `watch`: a batch also goes out as it is, for what Gradio does to a usual value after each costs the
+# run time.
+WATCHED = {**ANSWERED, "show_progress": "hidden", "api_visibility": "private", "postprocess": False}
 
 
 class Visitors:

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import signal
+import zipfile
 from multiprocessing import get_context
 
 import numpy as np
@@ -210,6 +211,9 @@ def change_header(**changes):
         ("header.json", lambda file: file.write_text("{"), "cannot be read"),
         ("header.json", lambda file: file.write_text("[]"), "cannot be read"),
         ("header.json", lambda file: file.write_bytes(b"\xff"), "cannot be read"),
+        ("header.json", lambda file: file.write_text('{"a":' * 10_000), r"cannot be read \(is nested deeper than 32"),
+        ("header.json", lambda file: file.write_text('{"tokens": NaN}'), r"cannot be read \(has NaN for a number"),
+        ("header.json", lambda file: file.write_text(" " * 200_000), r"cannot be read \(has more than 100,000 bytes"),
         ("header.json", change_header(vocabulary="many"), "cannot be read"),
         ("header.json", change_header(format="duoviz datastore 2"), "damaged or of another version"),
         ("header.json", change_header(tokens=4), "damaged or of another version"),
@@ -284,10 +288,25 @@ def test_the_commands_mistakes_are_one_line(tmp_path, digits, capsys, content, a
         {"flat": [1, 2], "length": [3]},
         {"flat": [[1, 2]], "length": [1]},
         {"flat": ["a"], "length": [1]},
+        {"flat": [1, 2], "length": [-1, 3]},
+        {"flat": [1.5, float("nan")], "length": [2]},
+        {"flat": [{}], "length": [1]},
+        "one array",
+        "a huge shape",
     ],
 )
 def test_a_corpus_that_is_none(tmp_path, digits, capsys, content):
     file = tmp_path / "corpus.npz"
-    file.write_bytes(content) if isinstance(content, bytes) else np.savez(file, **content)
+    if isinstance(content, bytes):
+        file.write_bytes(content)
+    elif content == "one array":
+        with file.open("wb") as out:
+            np.save(out, [1, 2])
+    elif content == "a huge shape":
+        with zipfile.ZipFile(file, "w") as out, out.open("flat.npy", "w") as part:
+            shape = {"descr": "<i8", "fortran_order": False, "shape": (10**13,)}
+            np.lib.format.write_array_header_1_0(part, shape)
+    else:
+        np.savez(file, **content)
     assert main(["datastore", "build", str(file), "--out", str(tmp_path / "store")]) == 1
     assert "nor a corpus with `flat` and `length`" in capsys.readouterr().err

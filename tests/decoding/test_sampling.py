@@ -6,7 +6,9 @@ import pytest
 import torch
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
+from duoviz.decoding.rounding import LARGEST_DELTA
 from duoviz.decoding.sampling import Chance, Choices, Sampling, draw, filtered, noise, scores, tempered
+from duoviz.decoding.settings import MIN_TEMPERATURE
 from tests.tables import chi_square
 
 LOGITS = 2 * torch.randn(3, 300, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
@@ -65,6 +67,19 @@ def test_the_gap_is_how_much_more_logit_the_next_best_needed():
         logits = LOGITS[0].clone()
         logits[order[1]] += drawn.gap + change
         assert draw(logits, 3, sampling).token == int(token)
+
+
+def test_down_to_the_lowest_temperature_a_tie_of_rounding_is_told_and_all_stays_finite():
+    logits = LOGITS[0].clone()
+    best, second = logits.topk(2).indices
+    logits[second] = logits[best] - LARGEST_DELTA
+    drawn = draw(logits, 3, Sampling(temperature=MIN_TEMPERATURE, seed=5))
+    # The noise moves it by some temperatures.
+    assert drawn.token == int(best) and drawn.gap == pytest.approx(LARGEST_DELTA, rel=0.1)
+    assert draw(logits, 3, Sampling(temperature=MIN_TEMPERATURE / 10, seed=5)).gap is None
+    for kind in (torch.float32, torch.float64):
+        p = tempered(1e4 * LOGITS.to(kind), MIN_TEMPERATURE)
+        assert torch.equal(p.sum(dim=-1), torch.ones(3, dtype=p.dtype)) and torch.isfinite(1e4 * LOGITS.to(kind) / 1e-5).all()
 
 
 def test_where_only_one_token_can_be_drawn_there_is_no_gap():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from duoviz.decoding.settings import Settings, SettingsError, parse_number
+from duoviz.decoding.settings import MIN_TEMPERATURE, Settings, SettingsError, check_flag, parse_number
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,18 @@ from duoviz.decoding.settings import Settings, SettingsError, parse_number
         {"budget_offset": 0.5},
         {"temperature": -0.1},
         {"temperature": float("nan")},
+        {"temperature": float("inf")},
         {"temperature": "warm"},
+        {"temperature": 5e-324},
+        {"temperature": 1e-310},
+        {"temperature": 9e-6},
+        {"temperature": 10**400},
+        {"temperature": False},
+        {"temperature": [0]},
+        {"seed": 10**5000},
+        {"top_p": -(10**400)},
+        {"sequences": [2]},
+        {"budget": "9" * 10_000},
         {"top_k": -1},
         {"top_p": 0.0},
         {"top_p": 1.01},
@@ -36,11 +47,34 @@ def test_refused_with_the_settings_name(changes):
         Settings(**changes)
 
 
+def test_a_long_value_is_cut_in_its_sentence():
+    for value in (10**5000, "x" * 10**6, ["x" * 10**6] * 100):
+        with pytest.raises(SettingsError) as error:
+            Settings(acceptance=value)
+        assert len(str(error.value)) < 200 and str(error.value).startswith("acceptance must be one of coupled, rejection, not ")
+
+
+def test_the_lowest_temperature_is_a_limit_of_floats():
+    assert Settings(temperature=0).temperature == Settings(temperature=-0.0).temperature == 0
+    assert Settings(temperature=MIN_TEMPERATURE).sampling.temperature == MIN_TEMPERATURE
+    with pytest.raises(SettingsError, match=r"must be 0 \(greedy\) or a number from 1e-05 to 2.0, not 9e-06\.$"):
+        Settings(temperature=9e-6)
+
+
+@pytest.mark.parametrize("value", [0, 1, "x", "true", None, []])
+def test_flags_are_true_or_false(value):
+    check_flag("raw", True), check_flag("raw", False)
+    with pytest.raises(SettingsError, match="^raw must be true or false(, not .*|, and nothing was given)\\.$"):
+        check_flag("raw", value)
+
+
 def test_numbers_as_typed():
     assert parse_number("budget", " 7 ", word="auto") == 7
     assert parse_number("budget", "auto", word="auto") == "auto"
-    with pytest.raises(SettingsError):
-        parse_number("budget", "seven", word="auto")
+    assert [parse_number("budget", each, word="auto") for each in (7, "+7", "-7", None)] == [7, 7, -7, None]
+    for text in ("seven", "", "1_0", "٣", "7.0", "0x7", "9" * 5000):
+        with pytest.raises(SettingsError, match="^budget must be a whole number or 'auto', not .{2,70}$"):
+            parse_number("budget", text, word="auto")
 
 
 def test_a_greedy_run_has_nothing_to_reject_by_chance():
@@ -48,7 +82,7 @@ def test_a_greedy_run_has_nothing_to_reject_by_chance():
     assert Settings(acceptance="rejection", temperature=0.5).by_rejection
 
 
-@pytest.mark.parametrize("value", [None, 5, ["folder"]])
+@pytest.mark.parametrize("value", [None, 5, ["folder"], "a\ud800", "a\0"])
 def test_a_datastore_is_named_by_a_folder(value):
     with pytest.raises(SettingsError, match="rest_datastore must be the name of a folder"):
         Settings(rest_datastore=value)

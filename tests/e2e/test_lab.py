@@ -1,5 +1,6 @@
 """The Lab's tab in a real browser: a run that is stopped and goes on, what it shows, saving, loading."""
 
+import re
 import time
 from contextlib import contextmanager
 
@@ -107,14 +108,20 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, tmp_path, mo
         expect(page.locator("#lab-save")).to_be_enabled(timeout=30_000)
         with page.expect_download() as download:
             page.locator("#lab-save").click()
-        file = tmp_path / "another.zip"
+        # What is loaded may have a run's name.
+        file = tmp_path / "mine.zip"
         download.value.save_as(file)
         assert load(file).rows == rows
         load_file(page, file)
         expect(page.locator("#lab-compared")).to_contain_text("Several results side by side", timeout=30_000)
+        for name in ("mine", "mine (loaded)"):
+            expect(page.locator("#lab-compared th").filter(has_text=re.compile(rf"^{re.escape(name)}\W*tokens/s"))).to_be_visible()
         file.write_text("no zip")
         load_file(page, file)
-        says(page, "another.zip holds no results of the Lab, or damaged ones.")
+        says(page, "mine.zip holds no results of the Lab, or damaged ones: it is no zip, or is cut off.")
+        page.locator("#lab-name input, #lab-name textarea").fill("x.zip")
+        page.locator("#lab-run").click()
+        says(page, "A name does not end in .zip")
         page.locator("#lab-name input, #lab-name textarea").fill("../up")
         page.locator("#lab-run").click()
         says(page, "A name has letters, digits")

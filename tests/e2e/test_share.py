@@ -51,10 +51,10 @@ def random_views(pages):
 
 ROUND_TRIP = """async ([views, pages]) => {
   const link = await import("http://plain.test/share/link.js");
-  const found = views.map((view) => {
+  const found = await Promise.all(views.map(async (view) => {
     const fragment = link.fragmentOf(view, pages);
-    return { fragment, of: link.viewOfFragment(fragment, pages), file: link.viewOfFile(link.fileOf(view), pages) };
-  });
+    return { fragment, of: link.viewOfFragment(fragment, pages), file: await link.viewOfFile(link.fileOf(view), pages) };
+  }));
   return JSON.parse(JSON.stringify(found));
 }"""
 
@@ -88,11 +88,11 @@ def mutated(chance, text):
 
 READ = """async ([fragments, pages]) => {
   const link = await import("http://plain.test/share/link.js");
-  return fragments.map((fragment) => {
+  return Promise.all(fragments.map(async (fragment) => {
     const found = link.viewOfFragment(fragment, pages);
     const again = found.view && link.viewOfFragment(link.fragmentOf(found.view, pages), pages);
-    return { found, again, file: link.viewOfFile(fragment, pages) };
-  });
+    return { found, again, file: await link.viewOfFile(fragment, pages) };
+  }));
 }"""
 BAD = {
     "#tab=nowhere": "the page has no tab",
@@ -105,6 +105,8 @@ BAD = {
     "#iteration=-1": '"iteration" is not the number of an iteration',
     "#seed=1&seed=2": 'it names "seed" twice',
     "#prompt=%E0%A4%A": "cannot be read",
+    "#prompt=%ED%A0%80": "cannot be read",
+    f"#seed=1{'0' * 400}": '"seed" is not a number',
     "#prompt=Hi&x": "cannot be read",
 }
 
@@ -132,7 +134,7 @@ def test_200_mutated_links_give_a_view_or_one_sentence(modules, site):
 
 FILES = """async ([texts, pages]) => {
   const link = await import("http://plain.test/share/link.js");
-  return texts.map((text) => link.viewOfFile(text, pages).problem);
+  return Promise.all(texts.map(async (text) => (await link.viewOfFile(text, pages)).problem));
 }"""
 
 
@@ -140,12 +142,20 @@ def test_bad_settings_files_give_one_sentence(modules, site):
     good = {"duoviz": "settings", "version": 1, "tab": "live", "fields": {"seed": 3}}
     cases = {
         "no settings file": ["", "[]", "{", "null", '"settings"', "{}"],
+        "it is not JSON": ["", "{", '{"duoviz": NaN}'],
+        "it is nested deeper than 32 levels": ['{"a":' * 100_000, json.dumps(good)[:-1] + ', "a": ' + "[" * 40 + "]" * 40 + "}"],
+        "it has a number that is too large": [json.dumps(good | {"a": 10**400}), json.dumps(good)[:-1] + ', "a": 1e999}'],
         'has version "2"': [json.dumps(good | {"version": 2})],
+        'has version "{"toString":1}"': [json.dumps(good | {"version": {"toString": 1}})],
+        'no tab "{"toString":1,"valueOf":1}"': [json.dumps(good | {"tab": {"toString": 1, "valueOf": 1}})],
+        '"temperature" is not a number': [json.dumps(good | {"fields": {"temperature": value}}) for value in (True, "1", [])],
         "the page has no tab": [json.dumps(good | {"tab": ["live"]}), json.dumps(good | {"tab": "constructor"})],
         '"fields" is missing': [json.dumps(good | {"fields": [1]}), json.dumps(good | {"fields": None})],
         "the page has no setting": [json.dumps(good | {"fields": {"toString": 1}})],
         '"seed" is not a number': [json.dumps(good | {"fields": {"seed": "1"}})],
-        '"prompt" is not a text': [json.dumps(good | {"fields": {"prompt": {"a": 1}}})],
+        '"prompt" is not a text': [
+            json.dumps(good | {"fields": {"prompt": value}}) for value in ({"a": 1}, None, "half \ud83d", ["a"])
+        ],
         "not the number of an iteration": [json.dumps(good | {"iteration": "1"})],
     }
     for sentence, texts in cases.items():

@@ -47,7 +47,7 @@ def test_a_run_goes_on_in_the_same_folder_and_stands_beside_another(questions, f
         (["--tasks", "qa,poetry"], "There is no task named 'poetry'; there are: mt_bench,"),
         (["--methods", "magic"], "There is no method named 'magic'"),
         (["--questions", "nowhere.jsonl"], "The questions cannot be read: No such file or directory: nowhere.jsonl."),
-        (["--questions", "README.md"], "README.md, line 1: this is not JSON."),
+        (["--questions", "README.md"], "README.md has a line 1 that is not JSON."),
         (["--questions", "x.jsonl", "--tasks", "qa"], "Choose tasks or a file of questions, not both."),
         (["--repeats", "0"], "There must be at least 1 repeat."),
         (["--max-new-tokens", "0"], "max_new_tokens must be a whole number from 1 to 4096, not 0."),

@@ -15,6 +15,13 @@ def test_each_task_has_twelve_prompts_of_ours_in_spec_benchs_format():
     assert {len(question.turns) for question in questions if question.task == "mt_bench"} == {2}
 
 
+def test_lines_end_where_json_lets_them(tmp_path):
+    file = tmp_path / "question.jsonl"
+    # Other signs that end a line may stand in a text.
+    file.write_text('{"question_id": 1, "category": "qa", "turns": ["a\u2028b\x85c"]}\r\n \n', encoding="utf-8")
+    assert [question.turns for question in read_questions(file)] == [("a\u2028b\x85c",)]
+
+
 def test_humaneval_and_spec_bench_are_read_as_they_are(tmp_path):
     file = tmp_path / "HumanEval.jsonl"
     lines = [
@@ -31,11 +38,19 @@ def test_humaneval_and_spec_bench_are_read_as_they_are(tmp_path):
     "content, sentence",
     [
         ("", "There are no questions in"),
-        ("{", "line 1: this is not JSON"),
+        ("{", "has a line 1 that is not JSON"),
         ("[]", "line 1: a question is a JSON object with question_id, category and a list of turns"),
         ('{"question_id": 1, "category": "qa", "turns": "a"}', "line 1: a question is"),
         ('{"question_id": 1, "category": "qa", "turns": [1]}', "line 1: a question is"),
         ('{"question_id": 1, "category": "qa", "turns": []}\n' * 2, "two questions with the id 1"),
+        ('{"question_id": true, "category": "qa", "turns": []}', "line 1: a question is"),
+        (f'{{"question_id": {10**16}, "category": "qa", "turns": []}}', "line 1: a question is"),
+        (f'{{"question_id": "{"x" * 10_001}", "category": "qa", "turns": []}}', "line 1: a question is"),
+        ('\n\n{"question_id": 1, "time": NaN}', "has a line 3 that has NaN for a number"),
+        ('{"question_id": 1, "time": 1e999}', "has a line 1 that has a number that is too large"),
+        (r'{"question_id": 1, "category": "qa", "turns": ["\ud800"]}', "has a line 1 that has half a character in a text"),
+        ('{"a": ' + "[" * 100_000, "has a line 1 that is nested deeper than 32 levels"),
+        ("x" * 10_000_001, "question.jsonl has a line of more than 10,000,000 bytes"),
     ],
 )
 def test_other_files_are_refused_in_one_sentence(content, sentence, tmp_path):

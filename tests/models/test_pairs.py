@@ -259,6 +259,10 @@ def spoil(base, fault):
             (base / "config.json").unlink()
         case "damaged config":
             (base / "config.json").write_text("{")
+        case "nested config":
+            (base / "config.json").write_text('{"a":' * 100_000)
+        case "many kinds":
+            (base / "config.json").write_text('{"model_type": ["llama"]}')
         case "unknown kind":
             (base / "config.json").write_text('{"model_type": "abacus"}')
         case "impossible config":
@@ -290,6 +294,8 @@ def spoil(base, fault):
     [
         ("no config", "There is no model in .*config.json"),
         ("damaged config", "config.json is damaged"),
+        ("nested config", "config.json is damaged"),
+        ("many kinds", "does not know: \\['llama'\\]"),
         ("unknown kind", "transformers .* does not know: abacus"),
         ("impossible config", "config.json cannot be used"),
         ("quantised", "are quantised"),

@@ -34,6 +34,13 @@ def changed(trace, path, value):
     return json.dumps(other)
 
 
+def nested(levels):
+    value = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
 def test_what_is_written_is_read(trace, tmp_path):
     file = tmp_path / "run.duoviz.json"
     file.write_text(json.dumps(trace, ensure_ascii=False))
@@ -62,6 +69,7 @@ def test_what_is_written_is_read(trace, tmp_path):
         (("iterations", 1, "drafted", 0, "status"), "<b>", "iterations[1].drafted[0].status"),
         (("iterations", 1, "committed", 0, "text"), "x" * 30_000, "iterations[1].committed[0].text"),
         (("iterations", 1, "committed", 0, "gap"), -1, "iterations[1].committed[0].gap"),
+        (("header", "prompt"), "x" * 2_000_001, "header.prompt"),
         (("iterations", 2), None, "iterations[2]"),
         (("end",), "eos", "end"),
     ],
@@ -71,8 +79,16 @@ def test_a_wrong_field_is_named(trace, path, value, told):
 
 
 def test_what_is_no_trace_is_refused(trace):
-    for text in ("", "[1]", "{", "NaN", '{"header": NaN}', "[" * 100_000, '{"a":' * 100_000, "9" * 10_000):
-        assert "holds no JSON object" in refusal(text)
+    for reason, texts in {
+        "it is not JSON": ["", "{", "{]"],
+        "it holds no JSON object": ["[1]", "1"],
+        "it has NaN for a number": ["NaN", '{"header": NaN}'],
+        "it has a number that is too large": ["9" * 10_000, changed(trace, ("header", "later"), 0)[:-1] + ', "a": 1e999}'],
+        "it is nested deeper than 32 levels": ["[" * 100_000, '{"a":' * 100_000, json.dumps(trace | {"later": nested(40)})],
+        "it has more than 10,000,000 values": ["[" + "{}," * 10_000_000 + "{}]"],
+    }.items():
+        for text in texts:
+            assert refusal(text) == f"x.json is not a trace: {reason}."
     assert '"header" is missing' in refusal("{}")
     assert "no iterations" in refusal(changed(trace, ("iterations",), []))
     assert refusal(changed(trace, ("header", "schema"), 2)).endswith("reads schema 1: it needs a newer duoviz.")

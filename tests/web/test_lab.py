@@ -1,6 +1,8 @@
 """The Lab's job on the hardware, and what the tab is sent."""
 
 import json
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -10,10 +12,11 @@ from duoviz.lab.rows import key
 from duoviz.lab.tasks import LabError
 from duoviz.web import lab_run
 from duoviz.web.app import build_app
-from duoviz.web.lab_run import LabRun, available, folder_named
+from duoviz.web.lab_run import LabRun, available, folder_named, keep_loaded, loaded_folder, own_folder
 from duoviz.web.pages.lab import PARTS, take_in
 from tests.lab.conftest import QUESTIONS
 from tests.web.conftest import events_of, start
+from tests.web.test_live import visitor
 
 
 @pytest.fixture(autouse=True)
@@ -76,22 +79,94 @@ def test_mistakes_reach_the_visitor_in_a_sentence(hardware, questions):
     hardware.start(other := LabRun(pair="embedded", plan=plan, path=first.path))
     assert events_of(hardware, other)[-1] == {"type": "error", "message": other.error}
     assert "another max new tokens" in other.error
-    for name in ("", "../up", "a/b", ".hidden", "x" * 61):
-        with pytest.raises(LabError, match="A name has letters"):
-            folder_named(name)
 
 
-def test_a_loaded_zip_is_kept_under_a_name_of_its_own(hardware, questions, tmp_path):
-    hardware.start(job := lab_run_of(questions))
+@pytest.mark.parametrize("name", ["", " ", "../up", "a/b", ".hidden", "x" * 61, "good (loaded)", "a\ud800", None, 5, []])
+def test_a_name_that_cannot_be_is_told(name):
+    with pytest.raises(LabError, match="A name has letters, digits, spaces, dots, "):
+        folder_named(name)
+
+
+@pytest.mark.parametrize("name", ["x.zip", "x.ZIP ", "a b.zip"])
+def test_no_run_is_called_as_a_zip(name, hardware, questions):
+    measure = functions(hardware)["measure"]
+    (update,) = measure(visitor("ann"), "quick", "embedded", name, ["qa"], ["vanilla"])
+    assert "A name does not end in .zip" in next(iter(update.values()))
+    assert not available(recorded_only=False) and not list(own_folder().glob("*"))
+
+
+def functions(hardware):
+    """The page's functions by name; of two with one name the Lab's."""
+    return {each.name: each.fn for each in build_app(hardware).fns.values()}
+
+
+def made(hardware, questions, name="mine", **options):
+    """A finished run."""
+    job = LabRun(pair="embedded", plan=lab_run_of(questions, **options).plan, path=folder_named(name))
+    hardware.start(job)
     events_of(hardware, job)
-    file = tmp_path / "mine.zip"
-    file.write_bytes(zipped(job.path))
-    update, told = take_in(str(file), ["other"])
-    assert update["value"] == ["other", "mine 2"] and told == ""
-    assert set(available(recorded_only=False)) == {"mine", "mine 2"} and available(recorded_only=True) == {}
-    assert load(available(recorded_only=False)["mine 2"]).rows == load(job.path).rows
+    return job.path
+
+
+def test_what_was_loaded_and_what_is_run_are_told_apart_whatever_their_names(hardware, questions, tmp_path):
+    file = tmp_path / "good.zip"
+    file.write_bytes(zipped(made(hardware, questions, "earlier")))
+    update, told = take_in(str(file), ["earlier"])
+    assert told == "" and update["value"] == ["earlier", "good (loaded)"]
+    assert set(update["choices"]) == {"earlier", "good (loaded)"}
+    own = made(hardware, questions, "good", repeats=2)
+    found = available(recorded_only=False)
+    assert found["good"] == own and found["good (loaded)"].read_bytes() == file.read_bytes()
+    show = functions(hardware)["show"]
+    for names, answers, other in ((["good"], 24, 12), (["good (loaded)"], 12, 24)):
+        shown = {block.elem_id: update for block, update in show(names).items()}
+        with zipfile.ZipFile(shown["lab-save"]["value"]) as saved:
+            rows = [line for name in saved.namelist() if "/answers/" in name for line in saved.read(name).splitlines()]
+        assert len(rows) == answers != other and shown["lab-save"]["value"].endswith("/good.zip")
+        assert f"{names[0]}<" in shown["lab-environment"]["value"]
+    # Both side by side, each under its own name, in the order in which they were chosen.
+    shown = {block.elem_id: update for block, update in show(["good (loaded)", "good", "gone"]).items()}
+    compared = shown["lab-compared"]["value"]
+    assert compared.index(">good (loaded)<") < compared.index(">good<")
+    # A run goes on with its own answers, whatever was loaded.
+    assert len(load(made(hardware, questions, "good", repeats=3)).rows) == 36
+
+
+def test_what_is_loaded_replaces_nothing(hardware, questions, tmp_path):
+    path, file = made(hardware, questions), tmp_path / "mine.zip"
+    file.write_bytes(zipped(path))
+    (tmp_path / "recorded" / "mine.zip").write_bytes(file.read_bytes())
+    # As earlier versions kept it.
+    (own_folder() / "mine.zip").write_bytes(file.read_bytes())
+    assert set(available(recorded_only=False)) == {"mine", "mine (recorded)", "mine (loaded)"}
+    with ThreadPoolExecutor() as pool:
+        updates = list(pool.map(lambda _: take_in(str(file), [])[0], range(8)))
+    names = [update["value"][0] for update in updates]
+    assert set(names) == {f"mine {number} (loaded)" for number in range(2, 10)}
+    found = available(recorded_only=False)
+    assert all(load(found[name]).rows == load(path).rows for name in names) and len(found) == 11
+    assert available(recorded_only=True).keys() == {"mine (recorded)"}
     file.write_bytes(b"nothing")
-    assert "holds no results" in take_in(str(file), [])[1]
+    assert "holds no results" in take_in(str(file), [])[1] and len(available(recorded_only=False)) == 11
+    assert not list(loaded_folder().glob("*.part"))
+
+
+@pytest.mark.parametrize(
+    "stem, name",
+    [("a(b)", "a_b_"), ("é 1.5", "é 1.5"), ("x" * 200, "x" * 60), (" ", "results"), ("<b>", "_b_"), ("..", "..")],
+)
+def test_a_loaded_files_name_becomes_one_that_can_be(hardware, questions, tmp_path, stem, name):
+    file = tmp_path / f"{stem}.zip"
+    file.write_bytes(zipped(made(hardware, questions)))
+    assert keep_loaded(file) == f"{name} (loaded)"
+    assert available(recorded_only=False)[f"{name} (loaded)"].parent == loaded_folder()
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "file"))
+    with pytest.raises(LabError, match="The results cannot be kept in .*: Not a directory"):
+        keep_loaded(tmp_path / "file")
 
 
 def test_a_space_shows_recorded_results_and_runs_nothing(make_hardware, hardware, questions, tmp_path):
@@ -104,8 +179,8 @@ def test_a_space_shows_recorded_results_and_runs_nothing(make_hardware, hardware
     assert not {"lab-run", "lab-stop", "lab-load", "lab-name"} & ids
     functions = {each.name: each.fn for each in space.fns.values()}
     assert "measure" not in functions and "take_in" not in functions
-    assert functions["look"]([])["choices"] == functions["look"](["mine"])["value"] == ["then"]
-    shown = {block.elem_id: update for block, update in functions["show"](["then"]).items()}
+    assert functions["look"]([])["choices"] == functions["look"](["mine"])["value"] == ["then (recorded)"]
+    shown = {block.elem_id: update for block, update in functions["show"](["then (recorded)"]).items()}
     assert "Table 1" in shown["lab-table-1"]["value"] and shown["lab-table-1"]["visible"]
     assert shown["lab-save"]["interactive"] and not shown["lab-table-4"]["visible"]
     shown = {block.elem_id: update for block, update in functions["show"]([]).items()}

@@ -130,7 +130,7 @@ def test_mistakes_are_told_in_the_page(hardware):
     for changes, sentence in (
         ({"prompt": ""}, "The prompt is empty"),
         ({"max_new_tokens": 0}, "max_new_tokens must be a whole number from 1 to 4096"),
-        ({"temperature": 3}, "temperature must be a number from 0 to 2"),
+        ({"temperature": 3}, "temperature must be 0 (greedy) or a number from 1e-05 to 2"),
         ({"pair": "nobody"}, "There is no pair named 'nobody'"),
     ):
         (event,) = events_in(page["watch"](visitor("ann"), **asked(**changes)))

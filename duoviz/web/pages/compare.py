@@ -7,7 +7,7 @@ import gradio as gr
 
 from duoviz import runner
 from duoviz.decoding import METHOD_TITLES
-from duoviz.decoding.settings import Settings
+from duoviz.decoding.settings import Settings, check_flag
 from duoviz.runner import Lane
 from duoviz.web.jobs import MAX_REPEATS, Comparison
 from duoviz.web.limits import Limits
@@ -25,7 +25,7 @@ from duoviz.web.pages.fields import (
 from duoviz.web.race import Race
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page
-from duoviz.web.visitors import WATCHED, Visitors
+from duoviz.web.visitors import ANSWERED, WATCHED, Visitors
 
 SIDES = {"first": "vanilla", "second": "duodecoding"}
 ABOUT = (
@@ -110,6 +110,9 @@ def asked(limits: Limits, sent: dict) -> Comparison:
     common, *sides = split(sent)
     rest = {name: common.pop(name) for name in ("prompt", "pair", "raw", "repeats", "like_for_like")}
     methods = tuple(side.pop("method") for side in sides)
+    for method in methods:
+        runner.check_method(method)
+    check_flag("like_for_like", rest["like_for_like"])
     settings = [settings_from(limits, **common, **side) for side in sides]
     lanes = lanes_of(*settings, methods, like_for_like=rest["like_for_like"])
     return Comparison(
@@ -147,7 +150,7 @@ def connect(hardware: Hardware, inputs: Fields, *, go, fair, halt, view, client,
     fair.click(race_like_for_like, None, view, inputs_kwargs=inputs, **WATCHED)
     # Not queued, so that it reaches a run however many others wait.
     halt.click(stop_race, queue=False, api_visibility="private")
-    client.click(compare, None, answer, api_name="compare", inputs_kwargs=inputs, concurrency_limit=None)
+    client.click(compare, None, answer, api_name="compare", inputs_kwargs=inputs, **ANSWERED)
     hardware.doors["compare"] = visitors.door(inputs, lambda **sent: asked(hardware.limits, sent))
 
 

@@ -40,8 +40,8 @@ def settings_from(limits: Limits, *, sequences, budget, rest_datastore="", **oth
     limits.check_tokens(others["max_new_tokens"])
     limits.check_datastore(rest_datastore)
     return Settings(
-        sequences=parse_number("sequences", sequences, word="dynamic"),
-        budget=parse_number("budget", budget, word="auto"),
+        sequences=whole(parse_number("sequences", sequences, word="dynamic")),
+        budget=whole(parse_number("budget", budget, word="auto")),
         rest_datastore=rest_datastore,
         **{name: whole(value) for name, value in others.items()},
     )

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from html import escape
 from pathlib import Path
@@ -17,7 +18,7 @@ from duoviz.lab.sections import Section, sections
 from duoviz.lab.tasks import TASKS, LabError
 from duoviz.models.pairs import PAIRS
 from duoviz.web.clients import keys_of_request
-from duoviz.web.lab_run import LabRun, available, folder_named, own_folder
+from duoviz.web.lab_run import LabRun, available, folder_named, keep_loaded
 from duoviz.web.scratch import scratch_folder
 from duoviz.web.session import USER_ERRORS, Hardware
 
@@ -187,19 +188,20 @@ def show_chosen(chosen, download, status, board: Board, tab: gr.Tab, *, recorded
         return gr.update(choices=found, value=[name for name in names if name in found] or found[:1])
 
     def show(names: list[str]) -> Updates:
-        paths = [path for name, path in available(recorded_only=recorded_only).items() if name in names]
-        if not paths:
+        found = available(recorded_only=recorded_only)
+        names = [name for name in names if name in found]
+        if not names:
             return board.emptied() | {download: gr.update(interactive=False)}
-        paths.sort(key=lambda path: names.index(path.stem if path.suffix == ".zip" else path.name))
         try:
-            results, *beside = [load(path) for path in paths]
+            results, *beside = [replace(load(found[name]), name=name) for name in names]
         except LabError as error:
             return {status: gr.update(value=mistake(str(error)))}
         updates = board.filled(results, sections(results, beside))
-        if is_being_written(paths[0]):
+        first = names[0]
+        if is_being_written(found[first]):
             # What could be saved now would be out of date with the next answer.
             return updates | {download: gr.update(interactive=False)}
-        return updates | {download: gr.update(value=str(as_zip(paths[0], scratch)), interactive=True)}
+        return updates | {download: gr.update(value=str(as_zip(found[first], scratch / first)), interactive=True)}
 
     quiet = {"show_progress": "hidden", "api_visibility": "private"}
     outputs = [*board.components, download, status]
@@ -209,28 +211,24 @@ def show_chosen(chosen, download, status, board: Board, tab: gr.Tab, *, recorded
     return binding
 
 
-def as_zip(path: Path, scratch: Path) -> Path:
-    """The results as a zip that may be sent, in the scratch folder."""
-    if path.suffix == ".zip":
-        return Path(shutil.copy(path, scratch))
-    file = scratch / f"{path.name}.zip"
+def as_zip(path: Path, folder: Path) -> Path:
+    """The results as a zip that may be sent, in this folder."""
+    folder.mkdir(exist_ok=True)
+    if path.is_file():
+        return Path(shutil.copy(path, folder))
+    file = folder / f"{path.name}.zip"
     file.write_bytes(zipped(path))
     return file
 
 
 def take_in(path: str, chosen: list[str]) -> tuple[object, object]:
     """Keep a zip that was loaded among the user's results, and show it beside those chosen."""
-    file = Path(path)
     try:
-        load(file)
+        load(Path(path))
+        name = keep_loaded(Path(path))
     except LabError as error:
         return gr.skip(), mistake(str(error))
-    own_folder().mkdir(parents=True, exist_ok=True)
-    name, taken, number = file.stem, available(recorded_only=False), 2
-    while name in taken:
-        name, number = f"{file.stem} {number}", number + 1
-    shutil.copy(file, own_folder() / f"{name}.zip")
-    return gr.update(choices=[name, *taken], value=[*chosen, name]), ""
+    return gr.update(choices=list(available(recorded_only=False)), value=[*chosen, name]), ""
 
 
 def connect(
@@ -243,7 +241,7 @@ def connect(
         """Run what was chosen, and show it as it fills."""
         try:
             plan = make_plan(quick=size == "quick", tasks=checked("task", tasks), methods=checked("method", methods))
-            job = LabRun(pair=pair, plan=plan, path=folder_named(name.strip()), client=keys_of_request(request))
+            job = LabRun(pair=pair, plan=plan, path=folder_named(name), client=keys_of_request(request))
             hardware.start(job)
         except (*USER_ERRORS, LabError) as error:
             yield {status: mistake(str(error))}

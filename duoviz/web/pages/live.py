@@ -20,7 +20,7 @@ from duoviz.web.pages.fields import (
 )
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page
-from duoviz.web.visitors import WATCHED, Visitors
+from duoviz.web.visitors import ANSWERED, WATCHED, Visitors
 from duoviz.web.visualizer import Visualizer
 
 RUN_IT = (
@@ -93,7 +93,7 @@ def connect(hardware: Hardware, inputs: Fields, *, go, halt, visualizer, client,
     gr.on([go.click, inputs["prompt"].submit], watch, None, visualizer, inputs_kwargs=inputs, **WATCHED)
     # Not queued, so that it reaches a run however many others wait.
     halt.click(stop, queue=False, api_visibility="private")
-    client.click(generate, None, answer, api_name="generate", inputs_kwargs=inputs, concurrency_limit=None)
+    client.click(generate, None, answer, api_name="generate", inputs_kwargs=inputs, **ANSWERED)
     hardware.doors["generate"] = visitors.door(inputs, ask)
 
 

@@ -2,6 +2,7 @@
 // pages: for each tab, its fields by name, each {kind: "text" | "number" | "flag" | "choice", default, choices}.
 
 import { clip, visible } from "../visualizer/words.js";
+import { parseJson } from "../visualizer/parse.js";
 
 export const LONGEST_TEXT = 2_000;
 const LONGEST_ITERATION = 1e6;
@@ -9,10 +10,13 @@ const ALWAYS = ["prompt", "method", "seed"];
 const VERSION = 1;
 
 const named = (name) => `"${clip(visible(name), 40)}"`;
+// A value of a file, which may be an object that no text can be made of.
+const said = (value) => named(typeof value === "object" ? JSON.stringify(value) : String(value));
 const isWhole = (value) => Number.isInteger(value) && value >= 0 && value <= LONGEST_ITERATION;
 
 const KINDS = {
-  text: { fits: (value) => typeof value === "string", read: (text) => text, what: "a text" },
+  // Half a character (a lone surrogate) is in no text.
+  text: { fits: (value) => typeof value === "string" && value.isWellFormed(), read: (text) => text, what: "a text" },
   // A number field that was emptied holds null.
   number: {
     fits: (value) => value === null || Number.isFinite(value),
@@ -24,7 +28,7 @@ const KINDS = {
 
 // The first of a view's own entries that is not as it should be, in words; null where all are.
 function wrongPart({ tab, fields, iteration, recording }, pages) {
-  if (typeof tab !== "string" || !Object.hasOwn(pages, tab)) return `the page has no tab ${named(String(tab))}`;
+  if (typeof tab !== "string" || !Object.hasOwn(pages, tab)) return `the page has no tab ${said(tab)}`;
   for (const [name, value] of Object.entries(fields)) {
     if (!Object.hasOwn(pages[tab].fields, name)) return `the page has no setting ${named(name)}`;
     const field = pages[tab].fields[name];
@@ -99,15 +103,11 @@ export const fileOf = (view) => JSON.stringify({ duoviz: "settings", version: VE
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
 // {view} or {problem}, as of a fragment.
-export function viewOfFile(text, pages) {
-  let file = null;
-  try {
-    file = JSON.parse(text);
-  } catch {
-    // No JSON is no settings file either.
-  }
+export async function viewOfFile(text, pages) {
+  const { value: file, problem } = await parseJson(text);
+  if (problem) return { problem: `This is no settings file of duoviz, so nothing was changed: it ${problem}.` };
   if (!isObject(file) || file.duoviz !== "settings") return { problem: "This is no settings file of duoviz, so nothing was changed." };
-  if (file.version !== VERSION) return { problem: `This settings file has version ${named(String(file.version))}, and this page reads version ${VERSION}.` };
+  if (file.version !== VERSION) return { problem: `This settings file has version ${said(file.version)}, and this page reads version ${VERSION}.` };
   const { tab, fields, iteration, recording } = file;
   const wrong = isObject(fields) ? wrongPart({ tab, fields, iteration, recording }, pages) : '"fields" is missing';
   if (wrong) return { problem: `This settings file cannot be used, so nothing was changed: ${wrong}.` };

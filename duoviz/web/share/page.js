@@ -99,11 +99,18 @@ export function openLink(site) {
   return outputsFor(found, site, found.view && linkWords(found.view, site.pages[found.view.tab]));
 }
 
+async function viewOfSettings(file, { pages }) {
+  if (file.size > MAX_SETTINGS_BYTES) {
+    return { problem: `This file has ${Math.ceil(file.size / 1e6)} MB, and a settings file may have at most ${MAX_SETTINGS_BYTES / 1e6} MB.` };
+  }
+  const text = await file.text().catch(() => null);
+  return text === null ? { problem: "This file cannot be read." } : viewOfFile(text, pages);
+}
+
 export async function openFile(site) {
   const file = await pickedFile();
   if (!file) return [];
-  const text = file.size > MAX_SETTINGS_BYTES ? "" : await file.text().catch(() => "");
-  return outputsFor(viewOfFile(text, site.pages), site, "The prompt and the settings are those of the file.");
+  return outputsFor(await viewOfSettings(file, site), site, "The prompt and the settings are those of the file.");
 }
 
 // told: what the bar was told last. Called when a link has set the fields; as the page opens, the button may not have come.

@@ -1,11 +1,12 @@
 // Whether a file holds a trace that can be drawn (duoviz/trace/schema.py): the types of all fields that are read.
 
 import { createPacer } from "./pacer.js";
-import { parseTrace } from "./parse.js";
+import { parseJson } from "./parse.js";
 
 const SCHEMA = 1;
 export const MAX_FILE_BYTES = 50_000_000;
 const MAX_TEXT = 20_000;
+const MAX_PROMPT = 2_000_000;
 const MAX_NUMBER = 1e9;
 const MAX_ITERATIONS = 200_000;
 const KNOWN_STATUSES = ["pending", "accepted", "rejected", "discarded", "correction", "window"];
@@ -21,8 +22,8 @@ const within = (value, low, high) => typeof value === "number" && value >= low &
 const whole = (low, high) => when((value) => Number.isInteger(value) && within(value, low, high));
 const time = when((value) => within(value, 0, MAX_NUMBER));
 const share = when((value) => within(value, 0, 1.001));
-const text = when((value) => typeof value === "string" && value.length <= MAX_TEXT);
-const anyText = when((value) => typeof value === "string");
+const string = (most) => when((value) => typeof value === "string" && value.length <= most);
+const text = string(MAX_TEXT);
 const flag = when((value) => typeof value === "boolean");
 const oneOf = (words) => when((value) => words.includes(value));
 const maybe = (check) => (value) => (value === null ? null : check(value));
@@ -73,7 +74,7 @@ function tree(value) {
 const model = object({ name: text, device: text });
 const header = object({
   schema: whole(1, SCHEMA), method: oneOf(KNOWN_METHODS), target: model, draft: maybe(model), can_overlap: flag,
-  settings: object({ max_new_tokens: whole(1, MAX_NUMBER) }), prompt: anyText, prompt_tokens: whole(0, MAX_NUMBER),
+  settings: object({ max_new_tokens: whole(1, MAX_NUMBER) }), prompt: string(MAX_PROMPT), prompt_tokens: whole(0, MAX_NUMBER),
 });
 const iteration = object({
   index: whole(0, MAX_NUMBER), mode: maybe(oneOf(["prefill", "pre", "post"])), target: span("rows"),
@@ -82,7 +83,7 @@ const iteration = object({
   matched: optional(maybe(object({ tokens: whole(1, MAX_NUMBER), text }))),
   candidates: list(object({ id, text, p: share, over: flag }), 100), checked: tree, drafted: tree,
   verdict: object({ outcome: oneOf(OUTCOMES), tested: whole(0, MAX_NUMBER), accepted: whole(0, MAX_NUMBER), sequence: maybe(whole(0, 64)) }),
-  committed: list(object({ id, text, source: oneOf(KNOWN_SOURCES), gap: maybe(when((value) => within(value, 0, Infinity))) }), 10_000),
+  committed: list(object({ id, text, source: oneOf(KNOWN_SOURCES), gap: maybe(when((value) => within(value, 0, Number.MAX_VALUE))) }), 10_000),
 });
 // All but what stands in the iterations.
 const trace = object({
@@ -104,7 +105,8 @@ async function wrongIteration(iterations) {
 
 // {trace}, or {problem}: one sentence.
 export async function readTrace(json) {
-  const value = await parseTrace(json);
+  const { value, problem } = await parseJson(json);
+  if (problem) return { problem: `This file is not a trace: it ${problem}.` };
   if (!isObject(value)) return { problem: "This file is not a trace: it holds no JSON object." };
   const schema = value.header?.schema;
   if (Number.isInteger(schema) && schema > SCHEMA) {

@@ -1,9 +1,15 @@
-// A trace's JSON, parsed in parts: a long run's text in one piece would hold the page up.
+// A file's JSON, refused where it is nested too deep or too large (as in duoviz/outside.py), and parsed in parts: a long
+// run's text in one piece would hold the page up.
 
 import { createPacer } from "./pacer.js";
 
 const PART = 100_000;
-const [QUOTE, COMMA, BACKSLASH] = [34, 44, 92];
+const MAX_DEPTH = 32;
+const MAX_VALUES = 10_000_000;
+// Only numbers with more digits, or such an exponent, may be more than a number of JavaScript's.
+const MANY_DIGITS = 40;
+const LARGE_EXPONENT = /[eE]\+?0*[1-9][0-9]{2}/y;
+const [QUOTE, COMMA, BACKSLASH, ZERO, NINE, LETTER_E, SMALL_BIT] = [34, 44, 92, 48, 57, 101, 32];
 // What [ and { have in common, and ] and }, whose codes differ in one bit from theirs.
 const [BRACKET_BIT, OPENING, CLOSING] = [32, 123, 125];
 
@@ -17,14 +23,24 @@ function endOfString(text, start) {
   return text.length;
 }
 
-// Where the list under the outermost key "iterations" begins and ends, and commas at which it can be cut into parts; null
-// where there is none. Strings are passed over, so that no text of a model's is taken for a bracket.
+function isLargeExponent(text, at) {
+  LARGE_EXPONENT.lastIndex = at;
+  return LARGE_EXPONENT.test(text);
+}
+
+// {parts}: where the list under the outermost key "iterations" begins and ends, and commas at which it can be cut into
+// parts, null where there is none; and whether a number may be infinite; or {problem}. Strings are passed over, so that no
+// text of a model's is taken for a bracket.
 async function findParts(text, pace) {
-  let [depth, start, part] = [0, -1, 0];
+  let [depth, values, digits, start, part, rested] = [0, 0, 0, -1, 0, 0];
+  let [parts, mayBeInfinite] = [null, false];
   const cuts = [];
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (code === QUOTE) {
+    digits = code >= ZERO && code <= NINE ? digits + 1 : 0;
+    if (digits) {
+      mayBeInfinite ||= digits >= MANY_DIGITS;
+    } else if (code === QUOTE) {
       const close = endOfString(text, at);
       if (depth === 1 && start < 0 && text.slice(at, close + 1) === '"iterations"') {
         const list = /^\s*:\s*\[/.exec(text.slice(close + 1, close + 100));
@@ -32,42 +48,64 @@ async function findParts(text, pace) {
       }
       at = close;
     } else if ((code | BRACKET_BIT) === OPENING) {
-      depth++;
+      if (++depth > MAX_DEPTH) return { problem: `is nested deeper than ${MAX_DEPTH} levels` };
+      values++;
     } else if ((code | BRACKET_BIT) === CLOSING) {
       depth--;
-      if (depth === 1 && start >= 0) return { start, end: at, cuts };
-    } else if (code === COMMA && depth === 2 && start >= 0 && at - part > PART) {
-      cuts.push(at);
-      part = at;
-      await pace();
+      if (depth === 1 && start >= 0) parts ??= { start, end: at, cuts };
+    } else if (code === COMMA) {
+      values++;
+      if (depth === 2 && start >= 0 && !parts && at - part > PART) cuts.push(part = at);
+      if (at - rested > PART) {
+        rested = at;
+        await pace();
+      }
+    } else if ((code | SMALL_BIT) === LETTER_E) {
+      mayBeInfinite ||= isLargeExponent(text, at);
     }
+    if (values > MAX_VALUES) return { problem: `has more than ${MAX_VALUES.toLocaleString("en")} values` };
   }
-  return null;
+  return { parts, mayBeInfinite };
 }
 
 // What JSON.parse gives; undefined where it throws.
-function parsed(text) {
+function parsed(text, see) {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, see);
   } catch {
     return undefined;
   }
 }
 
+function hasInfinite(text) {
+  let found = false;
+  parsed(text, (_, value) => {
+    found ||= value === Infinity || value === -Infinity;
+  });
+  return found;
+}
+
 // The text's value; undefined where it is no JSON.
-export async function parseTrace(text) {
-  const pace = createPacer();
-  const found = await findParts(text, pace);
-  if (!found?.cuts.length) return parsed(text);
-  const value = parsed(text.slice(0, found.start) + text.slice(found.end));
+async function parseParts(text, { start, end, cuts }, pace) {
+  const value = parsed(text.slice(0, start) + text.slice(end));
   const iterations = [];
-  const ends = [...found.cuts, found.end];
+  const ends = [...cuts, end];
   for (let index = 0; index < ends.length; index++) {
-    const part = parsed(`[${text.slice(index ? ends[index - 1] + 1 : found.start, ends[index])}]`);
+    const part = parsed(`[${text.slice(index ? ends[index - 1] + 1 : start, ends[index])}]`);
     // Nothing before or after a comma is no JSON.
     if (!part?.length) return undefined;
     iterations.push(...part);
     await pace();
   }
   return value && { ...value, iterations };
+}
+
+// {value}, or {problem}: the end of a sentence, what the text is or has.
+export async function parseJson(text) {
+  const pace = createPacer();
+  const { parts, mayBeInfinite, problem } = await findParts(text, pace);
+  if (problem) return { problem };
+  if (mayBeInfinite && hasInfinite(text)) return { problem: "has a number that is too large" };
+  const value = parts?.cuts.length ? await parseParts(text, parts, pace) : parsed(text);
+  return value === undefined ? { problem: "is not JSON" } : { value };
 }

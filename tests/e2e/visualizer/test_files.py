@@ -136,7 +136,8 @@ def test_a_bad_file_gives_a_sentence_and_changes_nothing(page, methods_page, tra
     show(page, methods_page, "vanilla")
     shown, message = page.locator(".dv-token").all_inner_texts(), page.locator(".dv-files-message")
     cases = [(changed(trace, path, value), ".".join(map(str, path[:1]))) for path, value in WRONG_FIELDS]
-    cases += [("", "no JSON object"), ("[1]", "no JSON object"), ("{" * 50, "no JSON object"), ("{}", '"header"')]
+    cases += [("", "it is not JSON"), ("[1]", "no JSON object"), ("{" * 9, "it is not JSON"), ("{}", '"header"')]
+    cases += [("{" * 50, "it is nested deeper than 32 levels"), ("9" * 310, "it has a number that is too large")]
     cases += [
         (changed(trace, ("header", "schema"), 2), "This trace has schema 2, and this page reads schema 1 at most")
     ]
@@ -162,8 +163,9 @@ TRICKY = {
     "end": "iterations",
 }
 PARSE = """async (text) => {
-  const { parseTrace } = await import("/visualizer/parse.js");
-  return JSON.stringify(await parseTrace(text)) ?? null;
+  const { parseJson } = await import("/visualizer/parse.js");
+  const { value, problem } = await parseJson(text);
+  return problem ?? JSON.stringify(value);
 }"""
 
 
@@ -174,6 +176,25 @@ def test_a_long_file_is_read_in_parts_as_in_one(plain_page, options):
     assert json.loads(plain_page.evaluate(PARSE, text)) == TRICKY
     commas = [place for place, sign in enumerate(text) if sign == "," and text[:place].rstrip()[-1] == "}"]
     for place in (*commas[::17], text.rindex("]")):
-        assert plain_page.evaluate(PARSE, f"{text[:place]},{text[place:]}") is None
+        assert plain_page.evaluate(PARSE, f"{text[:place]},{text[place:]}") == "is not JSON"
     for place in (text.index("}"), text.rindex("}"), text.rindex("]")):
-        assert plain_page.evaluate(PARSE, text[:place] + text[place + 1 :]) is None
+        assert plain_page.evaluate(PARSE, text[:place] + text[place + 1 :]) == "is not JSON"
+
+
+@pytest.mark.parametrize("begin", ["", '{"iterations": [{}], "later": ', '{"iterations": [1, '])
+def test_what_is_too_deep_too_large_or_no_number_is_not_parsed(plain_page, begin):
+    end = begin and (", 2]}" if begin.endswith("1, ") else "}")
+    levels = 32 - begin.count("[") - begin.count("{") + (2 if "later" in begin else 0)
+    strings = json.dumps(["[" * 100, '"[[[', "1e999", "9" * 50])
+    for text in ("[" * levels + "]" * levels, '{"a":' * levels + "1" + "}" * levels, strings, "1.5e300", "1" + "0" * 40):
+        whole = f"{begin}{text}{end}"
+        assert json.loads(plain_page.evaluate(PARSE, whole), parse_int=float) == json.loads(whole, parse_int=float)
+    for text, told in {
+        "[" * (levels + 1) + "]" * (levels + 1): "is nested deeper than 32 levels",
+        '{"a":' * 100_000: "is nested deeper than 32 levels",
+        "2E+0308": "has a number that is too large",
+        '{"a": [-1e999]}': "has a number that is too large",
+        "9" * 400: "has a number that is too large",
+        "[" + "[]," * 10_000_000 + "1]": "has more than 10,000,000 values",
+    }.items():
+        assert plain_page.evaluate(PARSE, f"{begin}{text}{end}") == told

@@ -1,0 +1,87 @@
+"""What the files of a folder of results must hold for tables and figures to be made of them."""
+
+from duoviz.decoding import METHODS
+from duoviz.decoding.budget import CONTEXTS
+from duoviz.decoding.settings import MAX_NEW_TOKENS, MAX_SEQUENCES
+from duoviz.lab.rows import ARRAYS, BEYOND, COUNTS, TIME_PARTS
+from duoviz.lab.tasks import is_id, is_name
+from duoviz.models.linear import ROW_COUNTS
+from duoviz.shape import FLAG, Check, all_of, fields, items, maybe, number, numbers, one_of, only, string, when, whole
+
+# Far beyond what is ever measured or written.
+MAX_TEXT = 1_000_000
+MAX_NUMBER, MAX_COUNT = 1e15, 100_000
+LEAST = 1e-12
+
+NAME, TEXT = when(is_name), string(MAX_TEXT)
+COUNT = whole(0, MAX_COUNT)
+NUMBER, ABOVE_ZERO = number(-MAX_NUMBER, MAX_NUMBER), number(LEAST, MAX_NUMBER)
+TIMES = numbers(LEAST, MAX_NUMBER, least=1)
+WHOLE = numbers(1, MAX_COUNT, whole=True)
+
+
+def at_most(part: str, total: str) -> Check:
+    """Of an object's counts, one is no more than another."""
+    return lambda counts: None if counts[part] <= counts[total] else f".{part}"
+
+
+def add_up(row: dict) -> str | None:
+    """Turns and iterations of an answer are as many everywhere."""
+    answer, turns = row["choices"][0], row["measured"]
+    steps = answer["decoding_steps"]
+    alike = all(len(answer[name]) == len(turns) for name in ("turns", "decoding_steps", "new_tokens", "wall_time"))
+    if not alike or len(answer["accept_lengths"]) != sum(steps):
+        return ".choices[0]"
+    for place, (turn, count) in enumerate(zip(turns, steps, strict=True)):
+        for name in ARRAYS:
+            if len(turn["iterations"][name]) != count:
+                return f".measured[{place}].iterations.{name}"
+    return None
+
+
+COUNTED = all_of(
+    only(**dict.fromkeys(COUNTS, COUNT)),
+    at_most("accepted", "tested"),
+    at_most("pending_accepted", "pending_tested"),
+    at_most("hits", "tries"),
+    at_most("sequences_taken", "hits"),
+)
+ITERATIONS = fields(
+    **dict.fromkeys(("seconds", "target", "draft"), numbers(-MAX_NUMBER, MAX_NUMBER)),
+    **dict.fromkeys(("rows", "draft_steps", "drafted"), numbers(0, MAX_COUNT, whole=True)),
+    budget=numbers(0, MAX_COUNT, whole=True, may_miss=True),
+    k=numbers(1, MAX_SEQUENCES, whole=True, may_miss=True),
+    needed=numbers(1, BEYOND, whole=True, may_miss=True),
+)
+MEASURED = fields(
+    prompt_tokens=COUNT, token_ids=numbers(0, MAX_NUMBER, whole=True), metrics=fields(ttft=ABOVE_ZERO),
+    time=only(**dict.fromkeys(TIME_PARTS, NUMBER)), counts=COUNTED, iterations=ITERATIONS,
+)  # fmt: skip
+ANSWER = fields(turns=items(TEXT), decoding_steps=WHOLE, new_tokens=WHOLE, wall_time=TIMES, accept_lengths=WHOLE)
+SETTINGS = fields(
+    method=one_of(METHODS), cores=one_of(("all", "target")), max_new_tokens=whole(1, MAX_NEW_TOKENS),
+)  # fmt: skip
+IDENTITY = {"question_id": when(is_id), "model_id": NAME, "task": NAME, "repeat": COUNT}
+ANSWERED = all_of(
+    fields(
+        **IDENTITY, choices=items(ANSWER, least=1), measured=items(MEASURED, least=1), settings=SETTINGS,
+        verdict=maybe(one_of(("equal", "tie", "defect"))),
+    ),
+    add_up,
+)  # fmt: skip
+FAILED = fields(**IDENTITY, message=TEXT)
+FORWARDS = fields(length=whole(1, MAX_NUMBER), draft=TIMES, target=TIMES)
+
+
+def cost_table(columns: int) -> Check:
+    row = numbers(LEAST, MAX_NUMBER, columns, least=columns)
+    return items(row, len(CONTEXTS), least=len(CONTEXTS))
+
+
+COSTS = fields(target=cost_table(len(ROW_COUNTS)), draft=cost_table(MAX_SEQUENCES))
+OF_TARGET = fields(target=NAME)
+ENVIRONMENT = fields(
+    date=NAME, pair=NAME, models=fields(target=NAME, draft=NAME), devices=OF_TARGET, precision=OF_TARGET,
+    cores=fields(), versions=fields(), delta=NUMBER, costs=only(**{"together": COSTS, "in turn": COSTS}),
+)  # fmt: skip
+PLAN = fields(quick=FLAG, source=NAME, max_new_tokens=COUNT, questions=whole(0, MAX_NUMBER), repeats=COUNT)

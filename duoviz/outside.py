@@ -1,0 +1,153 @@
+"""What comes from outside: JSON that is read within bounds, and values that are shown in a sentence."""
+
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from math import inf, isinf
+from reprlib import Repr
+from typing import BinaryIO, NoReturn
+from zipfile import BadZipFile
+
+import numpy as np
+
+# What duoviz writes is nested six levels deep.
+MAX_DEPTH = 32
+# Bytes of one file or line, and values of all that is read together.
+MAX_BYTES = 50_000_000
+MAX_VALUES = 10_000_000
+# Characters of a value in a sentence.
+SHOWN = 60
+SHORT = Repr()
+SHORT.maxlevel, SHORT.maxstring, SHORT.maxother = 2, SHOWN, SHOWN
+
+SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+# Only numbers with as many digits, or as large an exponent, may be more than a float holds.
+LONG = b"0" * 40
+TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
+LARGE = re.compile(rb"e\+?0*[1-9][0-9]{2}")
+QUOTE = ord('"')
+BRACES = bytes.maketrans(b"{}", b"[]")
+NO_SIGNS = bytes(set(range(256)) - set(b"[]{},"))
+# What zipfile raises for a damaged zip, as it is opened and as it is read.
+DAMAGED_ZIP = (OSError, EOFError, RuntimeError, ValueError, BadZipFile, zlib.error)
+
+
+class Refused(ValueError):
+    """What was read is not as it may be; the message ends a sentence: what it is, or has."""
+
+
+class Reader:
+    """Reads JSON, and refuses what would cost much before it is parsed.
+
+    most_bytes: of each file or line; most_values, most_lines: of all that this reader reads. whole_texts:
+    whether half a character (a lone surrogate) is refused, which no file and no page can hold.
+    """
+
+    def __init__(
+        self,
+        *,
+        most_bytes: int = MAX_BYTES,
+        most_values: float = MAX_VALUES,
+        most_lines: float = inf,
+        whole_texts: bool = True,
+    ):
+        self.most_bytes, self.most_values, self.most_lines = most_bytes, most_values, most_lines
+        self.whole_texts = whole_texts
+        self.values_read = self.lines_read = 0
+
+    def parse(self, text: bytes) -> object:
+        """The value of a JSON text in UTF-8; all its numbers are finite. Raises Refused."""
+        bare = without_strings(text)
+        self.check_structure(bare.translate(BRACES, NO_SIGNS))
+        may_be_infinite = LONG in bare.translate(TO_ZERO) or LARGE.search(bare.lower())
+        options = {"parse_int": finite(int), "parse_float": finite(float)} if may_be_infinite else {}
+        try:
+            value = json.loads(text.decode("utf-8"), parse_constant=refuse_constant, **options)
+        except Refused:
+            raise
+        except (ValueError, RecursionError) as error:
+            raise Refused("is not JSON") from error
+        if self.whole_texts and SURROGATE.search(text) and not is_text(json.dumps(value, ensure_ascii=False)):
+            raise Refused("has half a character in a text")
+        return value
+
+    def check_structure(self, signs: bytes) -> None:
+        """Count the values of a text of which only brackets and commas are left. Raises Refused."""
+        self.values_read += signs.count(b"[") + signs.count(b",")
+        if self.values_read > self.most_values:
+            raise Refused(f"has more than {self.most_values:,} values")
+        nested = signs.replace(b",", b"")
+        for _ in range(MAX_DEPTH):
+            nested = nested.replace(b"[]", b"")
+        # Other brackets that do not pair are no JSON, which the parser says.
+        if b"[]" in nested or nested.count(b"[") > MAX_DEPTH:
+            raise Refused(f"is nested deeper than {MAX_DEPTH} levels")
+
+    def file(self, file: BinaryIO) -> object:
+        """The value of a whole file. Raises Refused."""
+        text = file.read(self.most_bytes + 1)
+        if len(text) > self.most_bytes:
+            raise Refused(f"has more than {self.most_bytes:,} bytes")
+        return self.parse(text)
+
+    def lines(self, file: BinaryIO) -> Iterator[bytes]:
+        """The lines of a file as they are, one at a time. Raises Refused."""
+        while line := file.readline(self.most_bytes + 1):
+            self.lines_read += 1
+            if self.lines_read > self.most_lines:
+                raise Refused(f"has more than {self.most_lines:,} lines")
+            if len(line) > self.most_bytes:
+                raise Refused(f"has a line of more than {self.most_bytes:,} bytes")
+            yield line
+
+
+    def values(self, file: BinaryIO) -> Iterator[tuple[int, object]]:
+        """(number, from 1, and value) of each line of a file that is not blank. Raises Refused."""
+        for number, line in enumerate(self.lines(file), 1):
+            if not line.strip():
+                continue
+            try:
+                value = self.parse(line)
+            except Refused as error:
+                raise Refused(f"has a line {number} that {error}") from error
+            yield number, value
+
+
+def refuse_constant(name: str) -> NoReturn:
+    raise Refused(f"has {name} for a number")
+
+
+def finite(kind: type) -> Callable[[str], float]:
+    """Reads a number of this kind. Raises Refused for one that no float holds."""
+
+    def read(digits: str) -> float:
+        if isinf(float(digits)):
+            raise Refused("has a number that is too large")
+        return kind(digits)
+
+    return read
+
+
+def without_strings(text: bytes) -> bytes:
+    """A JSON text without its strings."""
+    # Escapes go first: pairs of backslashes, then quotes after one. What is left of quotes ends or begins a string.
+    signs = np.frombuffer(text.replace(rb"\\", b"--").replace(rb"\"", b"--"), np.uint8)
+    quotes = signs == QUOTE
+    return signs[~(quotes | np.logical_xor.accumulate(quotes))].tobytes()
+
+
+def is_text(value: object) -> bool:
+    """Whether it is a text that a file and a page can hold: one without half a character (a lone surrogate)."""
+    try:
+        return isinstance(value, str) and value.encode() is not None
+    except UnicodeEncodeError:
+        return False
+
+
+def shown(value: object) -> str:
+    """A value in a sentence, cut where it is long."""
+    if isinstance(value, int) and abs(value) >= 10**SHOWN:
+        return f"a number of more than {SHOWN} digits"
+    text = SHORT.repr(value)
+    return text if len(text) <= SHOWN + 2 else f"{text[:SHOWN]}…"

@@ -1,0 +1,165 @@
+"""A zip of results may be anyone's: what is not as such a zip is, is refused in one sentence, before it costs much."""
+
+import json
+import random
+import struct
+import tracemalloc
+import zipfile
+
+import pytest
+
+from duoviz.lab import results
+from duoviz.lab.archive import RECORD
+from duoviz.lab.results import load
+from duoviz.lab.tasks import LabError
+
+REFUSAL = "bad.zip holds no results of the Lab, or damaged ones"
+FAILED_ROW = '{"question_id": 1, "model_id": "m", "task": "t", "repeat": 0, "message": ""}\n'
+
+
+@pytest.fixture
+def bad(finished, tmp_path):
+    """A function that zips an environment, a plan and these files; of content in parts, one after the other."""
+    file = tmp_path / "bad.zip"
+
+    def make(files=()):
+        needed = {each: (finished / each).read_text() for each in ("environment.json", "plan.json")}
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as out:
+            for name, content in (needed | dict(files)).items():
+                with out.open(name, "w") as part:
+                    for piece in [content] if isinstance(content, str) else content:
+                        part.write(piece.encode())
+        return file
+
+    return make
+
+
+def refusal(file):
+    with pytest.raises(LabError) as error:
+        load(file)
+    assert str(error.value).startswith(REFUSAL) and str(error.value).endswith(".")
+    return str(error.value).removeprefix(REFUSAL)
+
+
+@pytest.mark.parametrize(
+    "name, content, reason",
+    [
+        ("environment.json", "{}", 'lacks "date", or has it otherwise than it should be'),
+        ("plan.json", "[]", "holds no JSON object"),
+        ("plan.json", "[" * 100_000, "is nested deeper than 32 levels"),
+        ("plan.json", "{}" + " " * 5_000_000, "has more than 4,000,000 bytes"),
+        ("answers/x.jsonl", "[]\n", "holds no JSON object"),
+        ("answers/x.jsonl", "\n", "is not JSON"),
+        ("answers/x.jsonl", '{"a": NaN}\n', "has NaN for a number"),
+        ("answers/x.jsonl", '{"a": 1e999}\n', "has a number that is too large"),
+        ("answers/x.jsonl", r'{"a": "\ud800"}' + "\n", "has half a character in a text"),
+        ("answers/x.jsonl", " " * 5_000_000 + "\n", "has a line of more than 4,000,000 bytes"),
+        ("answers/x.jsonl", '{"model_id": "x", "question_id": 1}\n', 'lacks "task", or has it otherwise than'),
+        ("failed.jsonl", '{"question_id": true}\n', 'lacks "question_id", or has it otherwise'),
+        ("failed.jsonl", FAILED_ROW * 50_001, "has more than 50,000 lines"),
+        ("forwards.jsonl", '{"length": "many"}\n', 'lacks "length", or has it otherwise'),
+        ("forwards.jsonl", '{"length": 1, "draft": [], "target": [1]}\n', 'lacks "draft", or has it otherwise'),
+    ],
+)
+def test_a_damaged_file_is_told_by_name(bad, name, content, reason):
+    assert refusal(bad({name: content})).startswith(f": it has a file {name} that {reason}")
+
+
+def test_lines_and_values_are_counted_over_all_files(bad, monkeypatch):
+    file = bad({"failed.jsonl": FAILED_ROW * 30_000, "answers/x.jsonl": "", "forwards.jsonl": "{}\n" * 30_000})
+    assert "forwards.jsonl that lacks" in refusal(file)
+    monkeypatch.setattr(results, "ZIP_VALUES", 100_000)
+    assert "failed.jsonl that has more than 100,000 values" in refusal(file)
+    own = file.parent / "own"
+    with zipfile.ZipFile(bad({"failed.jsonl": FAILED_ROW * 60_000})) as archive:
+        archive.extractall(own)
+    # What one has measured oneself may be more.
+    assert len(load(own).failed) == 60_000
+
+
+def lines(count):
+    """So many million lines of `{}`."""
+    return ["{}\n" * 1_000_000] * count
+
+
+@pytest.mark.parametrize("millions, reason", [(60, "has a file failed.jsonl that lacks"), (160, "has more than 200 MB")])
+def test_millions_of_empty_rows_are_not_held(bad, millions, reason):
+    file = bad({"failed.jsonl": lines(millions)})
+    assert file.stat().st_size < 3_000_000
+    tracemalloc.start()
+    assert reason in refusal(file)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20_000_000
+
+
+def test_more_groups_than_a_table_can_have(bad):
+    rows = [json.dumps(json.loads(FAILED_ROW) | {"task": str(number)}) + "\n" for number in range(1_001)]
+    assert refusal(bad({"failed.jsonl": "".join(rows)})) == ": it has more than 1,000 values of task."
+    assert len(load(bad({"failed.jsonl": "".join(rows[1:])})).failed) == 1_000
+
+
+def test_a_list_of_files_is_refused_before_it_is_read(bad, tmp_path):
+    assert refusal(bad({f"{number}.csv": "" for number in range(1_000)})) == ": it has more than 1,000 files."
+    file = tmp_path / "bad.zip"
+    for record in (
+        RECORD.pack(b"PK\5\6", 0, 0, 9, 9, 50_000_000, 0, 0),
+        b"PK\6\7" + bytes(16) + RECORD.pack(b"PK\5\6", 0, 0, 9, 9, 9, 0, 0),
+    ):
+        file.write_bytes(b"PK\1\2" * 1_000 + record)
+        assert refusal(file) == ": it has more than 1,000 files."
+    with file.open("wb") as large:
+        large.truncate(100_000_001)
+    assert refusal(file) == ": it has more than 100 MB."
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_what_is_packed_in_an_unusual_way_is_not_unpacked(finished, tmp_path, method):
+    with zipfile.ZipFile(tmp_path / "bad.zip", "w", method) as out:
+        out.write(finished / "environment.json", "x/environment.json")
+    assert "x/environment.json locked, or packed in an unusual way" in refusal(tmp_path / "bad.zip")
+
+
+def test_what_is_locked_is_not_asked_for_its_password(bad):
+    file = bad()
+    content = bytearray(file.read_bytes())
+    # The flags of the first file, in the list at the end.
+    place = content.index(b"PK\1\2") + 8
+    struct.pack_into("<H", content, place, struct.unpack_from("<H", content, place)[0] | 1)
+    file.write_bytes(content)
+    assert "environment.json locked" in refusal(file)
+
+
+def test_no_zip_and_no_results(tmp_path, bad):
+    file = bad()
+    whole = file.read_bytes()
+    for content, reason in ((b"nothing", "is no zip, or is cut off"), (whole[:-1], "is no zip, or is cut off")):
+        file.write_bytes(content)
+        assert refusal(file) == f": it {reason}."
+    with zipfile.ZipFile(file, "w") as out:
+        out.writestr("a.txt", "")
+    assert refusal(file) == ": it has no environment.json."
+    with zipfile.ZipFile(file, "w") as out:
+        out.writestr("environment.json", "{}")
+    assert "environment.json" in refusal(file)
+    with pytest.raises(LabError, match=r"nowhere holds no results of the Lab, or damaged ones\."):
+        load(tmp_path / "nowhere")
+
+
+def test_a_thousand_damaged_zips_are_read_or_refused(finished, tmp_path):
+    file, chance, read = tmp_path / "bad.zip", random.Random(8), 0
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as out:
+        for name in ("environment.json", "plan.json", "failed.jsonl", "forwards.jsonl"):
+            out.write(finished / name, name)
+    whole = file.read_bytes()
+    for _ in range(1_000):
+        content = bytearray(whole)
+        for _ in range(chance.randrange(1, 4)):
+            content[chance.randrange(len(content))] = chance.randrange(256)
+        file.write_bytes(content)
+        try:
+            load(file)
+            read += 1
+        except LabError as error:
+            assert str(error).startswith(REFUSAL)
+    assert 0 < read < 900
