@@ -23,7 +23,7 @@ FILE = {"meta": {"_type": "gradio.FileData"}}
 def server():
     """The page on a tiny pair, as (host and port, the app)."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(session, "load_pair", lambda name, progress: tiny_pair())
+        patched.setattr(session, "load_pair", lambda name, progress, sources=None: tiny_pair())
         hardware = session.Hardware(Limits())
         demo = build_app(hardware)
         _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, app_kwargs=dict(CHECKED))
