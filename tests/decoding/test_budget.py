@@ -22,7 +22,7 @@ from duoviz.decoding.budget import (
 from duoviz.decoding.iteration import Iteration, Node, Span
 from duoviz.decoding.settings import Settings
 from duoviz.models.linear import ROW_COUNTS
-from tests.conftest import tiny_pair
+from tests.tiny import tiny_pair
 
 SHORT, LONG = CONTEXTS
 
