@@ -300,7 +300,7 @@ def test_hostile_texts_show_as_text_on_a_narrow_page(new_context, races):
 def open_compare(page, url):
     page.goto(url)
     page.get_by_role("tab", name="Compare").click()
-    expect(page.locator("#race")).to_be_visible(timeout=60_000)
+    expect(page.locator("#race")).to_be_visible()
     expect(page.locator(".dv-race")).to_have_attribute("data-state", "empty")
 
 
@@ -318,7 +318,7 @@ def test_a_race_in_the_tab_and_through_the_endpoint(page, site):
     job = Client(site.url, verbose=False).submit(
         prompt=prompt, max_new_tokens=24, repeats=2, second_budget="3", api_name="/compare"
     )
-    result = job.result(timeout=600)
+    result = job.result()
     assert [lane["summary"]["text"] for lane in result["lanes"]] == texts and len(set(texts)) == 1
     assert result["lanes"][1]["summary"]["settings"]["budget"] == 3 and result["lanes"][1]["figures"]["runs"] == 2
     assert result["verdict"]["verdict"] == "equal" and result["sentences"] and "texts" in job.outputs()[0]

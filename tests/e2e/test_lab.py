@@ -18,7 +18,7 @@ def folders(tmp_path, monkeypatch):
 def open_lab(page, url):
     page.goto(url)
     page.get_by_role("tab", name="Lab").click()
-    expect(page.locator("#lab-results")).to_be_visible(timeout=60_000)
+    expect(page.locator("#lab-results")).to_be_visible()
 
 
 def choose_little(page):
@@ -59,10 +59,10 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
     for name in ("table-1", "table-2", "table-3", "table-4", "cost-model", "checks", "environment"):
         expect(page.locator(f"#lab-{name} table").first).to_be_visible()
     for name in ("figure-1", "figure-3", "figure-4", "figure-5", "time", "cost-model", "pays"):
-        expect(page.locator(f"#lab-{name}-figure .js-plotly-plot")).to_be_attached(timeout=30_000)
+        expect(page.locator(f"#lab-{name}-figure .js-plotly-plot")).to_be_attached()
     expect(page.locator("#lab-about")).to_contain_text("This is a quick run")
     expect(page.locator("#lab-table-1")).to_contain_text("The paper's own values, not measured here")
-    expect(page.locator("#lab-save")).to_be_enabled(timeout=30_000)
+    expect(page.locator("#lab-save")).to_be_enabled()
     with page.expect_download() as download:
         page.locator("#lab-save").click()
     file = tmp_path / "another.zip"

@@ -352,7 +352,7 @@ def made_url(tmp_path_factory):
 def test_hostile_texts_a_mistake_and_what_a_trace_lacks(page, made_url):
     page.goto(made_url)
     wait = page.locator(".dl-visualizer[data-state=done]")
-    expect(wait).to_be_visible(timeout=LOADING)
+    expect(wait).to_be_visible()
     expect(page.locator(".dl-mistakes li")).to_have_text(
         "lessons/03-wrong.md:13: there is no placeholder {magic}; README.md beside this file lists them."
     )
@@ -397,7 +397,7 @@ def test_a_term_opens_its_sentence_by_pointer_and_by_keyboard(page, made_url):
 
 def test_a_link_opens_a_page_and_leaves_only_some_controls(page, made_url):
     page.goto(f"{made_url}#tab=learn&lesson=another&page=2")
-    expect(page.locator(".dl-missing")).to_be_visible(timeout=LOADING)
+    expect(page.locator(".dl-missing")).to_be_visible()
     for address in (
         f"{made_url}?controls=step,pages,magic#tab=learn&lesson=another",
         f"{made_url}#tab=learn&lesson=another&controls=step,pages",
@@ -454,7 +454,7 @@ def test_try_it_live_fills_in_the_live_tab_and_links_hold_the_place(page, site):
     expect(page.locator("#share input")).to_have_value(re.compile("lesson=what-drafting-costs$"))
     page.get_by_role("button", name="Back", exact=True).click()
     page.get_by_role("link", name="Try it live").click()
-    expect(page.locator("#prompt textarea")).to_be_visible(timeout=LOADING)
+    expect(page.locator("#prompt textarea")).to_be_visible()
     expect(page.locator("#prompt textarea")).to_have_value("Tell me a story about a lighthouse.")
     page.get_by_role("button", name=re.compile("^Settings")).first.click()
     expect(page.get_by_label("Method", exact=True)).to_have_value("speculative")

@@ -36,13 +36,13 @@ def test_eight_visitors_at_once_get_their_own_texts_in_the_order_they_came(site,
         ran.append(job.prompt)
         follow(job, pair)
 
-    alone = [submit(first, prompt).result(timeout=600)["text"] for prompt in PROMPTS]
+    alone = [submit(first, prompt).result()["text"] for prompt in PROMPTS]
     monkeypatch.setattr(site.hardware, "follow", watched)
     busy = in_line(submit(first, "Count.", tokens=4000))
     jobs = [in_line(submit(*each)) for each in zip(clients, PROMPTS, strict=True)]
     assert not any(job.done() for job in jobs)
     busy.cancel()
-    assert [job.result(timeout=600)["text"] for job in jobs] == alone
+    assert [job.result()["text"] for job in jobs] == alone
     assert len(set(alone)) == len(alone) and ran == ["Count.", *PROMPTS]
 
 
@@ -56,7 +56,7 @@ def test_the_line_is_bounded_and_a_full_one_leaves_the_page_alive(page, site):
         client.predict(prompt="Hi", api_name="/generate")
     page.locator("#stop").click()
     expect(page.locator(".dv-message")).to_have_text("Stopped.")
-    assert {job.result(timeout=600)["metrics"]["new_tokens"] for job in jobs} == {1}
+    assert {job.result()["metrics"]["new_tokens"] for job in jobs} == {1}
 
 
 def test_a_waiting_visitor_sees_the_place_and_may_stop_or_leave_and_a_reload_frees_it(new_context, site):

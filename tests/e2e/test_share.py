@@ -156,7 +156,7 @@ def test_bad_settings_files_give_one_sentence(modules, pages):
 def opened(page, url, fragment=""):
     page.goto("about:blank")
     page.goto(url + fragment)
-    expect(page.locator("#share").get_by_role("button", name="Copy link")).to_be_visible(timeout=30_000)
+    expect(page.locator("#share").get_by_role("button", name="Copy link")).to_be_visible()
 
 
 def message(page):

@@ -119,7 +119,7 @@ def broken_page(traces):
     def stream():
         yield batch("run", 0, events[:9])
         for number, part in enumerate(([], events[9:]), 1):
-            more.acquire(timeout=300)
+            more.acquire()
             yield batch("run", number, part)
 
     with gr.Blocks() as demo:
