@@ -1,6 +1,8 @@
-"""Tiny random models and pairs, made in the test."""
+"""What each test needs, told by what it uses: the embedded pair, a browser, or nothing (unit)."""
 
+import gc
 import os
+from pathlib import Path
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -10,110 +12,65 @@ os.environ["GRADIO_SERVER_PORT"] = str(7900 + 100 * int(os.environ.get("PYTEST_X
 import duoviz  # noqa: F401  before torch, whose threads read once how they are to wait
 
 import pytest
-import torch
-from transformers import LlamaConfig as HFConfig
-from transformers import LlamaForCausalLM
+from xdist.scheduler import LoadScopeScheduling
 
-from duoviz.decoding.budget import CostModel
-from duoviz.decoding.draft_worker import InlineDraft
-from duoviz.models.cores import Cores, available_cores
-from duoviz.models.linear import ROW_COUNTS
-from duoviz.models.llama import Llama
-from duoviz.models.pairs import Pair
-from tests.weights import decoder
-
-# Tiny products gain nothing from threads, and lose much where another process is busy.
-torch.set_num_threads(1)
-# Nor do the tiny pairs of two test processes use the same core.
-CORE = available_cores()[int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % len(available_cores())]
-
-VOCABULARY = 40
+TESTS = Path(__file__).parent
+# A test that is given one of these fixtures, or one that is made of it, needs what it stands for.
+NEEDS = {"embedded": "embedded_pair", "browser": "browser"}
+# Folders whose tests share something costly. They belong to one process, and begin first.
+SHARED = ("tests/e2e/embedded/", "tests/e2e/visualizer/", "tests/lab/")
+# What computes is tested quickly; what serves imports Gradio, and what trains takes its time.
+NOT_QUICK = ("e2e", "web", "training", "benchmarks")
 
 
-def reference_model(seed: int, *, layers: int = 2, context: int = 256) -> LlamaForCausalLM:
-    """A tiny transformers Llama in float64; its norms too, which transformers would round to float32."""
-    torch.manual_seed(seed)
-    config = HFConfig(
-        vocab_size=VOCABULARY,
-        hidden_size=32,
-        intermediate_size=48,
-        num_hidden_layers=layers,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=context,
-        initializer_range=0.35,
-        tie_word_embeddings=False,
-        attn_implementation="sdpa",
-    )
-    model = LlamaForCausalLM(config).double().eval()
-    for name in [name for name, _ in model.named_modules()]:
-        if name.endswith("norm"):
-            exact = torch.nn.RMSNorm(32, eps=config.rms_norm_eps, dtype=torch.float64)
-            model.set_submodule(name, exact)
-    return model
+def pytest_ignore_collect(collection_path, config):
+    """The quick part does not even import the rest."""
+    if config.option.markexpr == "quick" and collection_path.name in NOT_QUICK and collection_path.parent == TESTS:
+        return True
 
 
-def weights(model: LlamaForCausalLM) -> tuple[dict, dict]:
-    """The arguments of `decoder`, which can be pickled."""
-    return model.config.to_dict(), dict(model.state_dict())
+def pytest_collection_modifyitems(items):
+    for item in items:
+        needs = [need for need, fixture in NEEDS.items() if fixture in item.fixturenames] or ["unit"]
+        folder = item.path.relative_to(TESTS).parts[0]
+        if needs == ["unit"] and folder not in NOT_QUICK and not item.get_closest_marker("thorough"):
+            needs.append("quick")
+        for need in needs:
+            item.add_marker(need)
+    # What takes longest begins first, so that all processes end at about the same time.
+    items.sort(key=lambda item: ("embedded" not in item.keywords, "e2e" not in item.nodeid, "quick" in item.keywords))
 
 
-def lean(model: LlamaForCausalLM) -> Llama:
-    """The lean decoder with the same weights."""
-    return decoder(*weights(model))
+def pytest_collection_finish():
+    """What has been imported stays: no search for garbage goes through it again, and there are many."""
+    gc.collect()
+    gc.freeze()
 
 
-class DigitTokenizer:
-    """Token n is the text `<n>`."""
-
-    eos_token_id = 1
-
-    def get_vocab(self):
-        return {f"<{id}>": id for id in range(VOCABULARY)}
-
-    def decode(self, ids, skip_special_tokens=True):
-        return "".join(f"<{id}>" for id in ids if not (skip_special_tokens and id == self.eos_token_id))
-
-    def __call__(self, text, add_special_tokens=False):
-        return {"input_ids": [2 + ord(letter) % (VOCABULARY - 2) for letter in text]}
-
-    def apply_chat_template(self, messages, add_generation_prompt=True, return_dict=True):
-        return self("".join(message["content"] for message in messages))
+def shared(nodeid: str) -> str:
+    """What one process does at a stretch: the tests of a file, or of one of SHARED."""
+    return next((folder for folder in SHARED if nodeid.startswith(folder)), nodeid.partition("::")[0])
 
 
-def near_copy(model: LlamaForCausalLM, noise: float, seed: int = 7) -> LlamaForCausalLM:
-    """A draft that often, but not always, agrees with the model."""
-    other = reference_model(0, layers=model.config.num_hidden_layers, context=model.config.max_position_embeddings)
-    other.load_state_dict(model.state_dict())
-    torch.manual_seed(seed)
-    with torch.no_grad():
-        for parameter in other.parameters():
-            parameter += noise * parameter.std() * torch.randn_like(parameter)
-    return other
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    scheduler = LoadScopeScheduling(config, log)
+    scheduler._split_scope = shared
+    return scheduler
 
 
-def tiny_pair(*, seed: int = 0, noise: float = 0.15, eos: frozenset = frozenset(), context: int = 256) -> Pair:
-    """A float64 pair whose draft runs inline; costs are made up, so that γ = auto is about 6."""
-    model = reference_model(seed, context=context)
-    pair = Pair(
-        name="tiny",
-        target=lean(model),
-        tokenizer=DigitTokenizer(),
-        eos=eos,
-        load_draft=None,
-        draft_label="tiny draft",
-        draft_precision="float64",
-        cores=Cores(target=(CORE,), draft=(CORE,)),
-    )
-    pair.resources["draft"] = InlineDraft(lean(near_copy(model, noise)))
-    target = tuple(0.006 + 0.0002 * rows for rows in ROW_COUNTS)
-    draft = tuple(0.001 + 0.0001 * k for k in range(8))
-    pair.resources["draft in turn"] = pair.resources["draft"]
-    pair.resources["costs"] = CostModel((target, target), (draft, draft))
-    pair.resources["costs in turn, 1 threads"] = pair.resources["costs"]
-    return pair
+@pytest.fixture(autouse=True)
+def out_of_reach(request, tmp_path_factory):
+    """The embedded pair is within the reach of those tests alone that are marked so."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "embedded_pair" not in request.fixturenames:
+            patch.setenv("DUOVIZ_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+            patch.setenv("PIP_NO_INDEX", "1")
+        yield
 
 
 @pytest.fixture
-def pair() -> Pair:
+def pair():
+    from tests.tiny import tiny_pair
+
     return tiny_pair()

@@ -11,7 +11,7 @@ from torch import Tensor
 from duoviz.decoding.draft_worker import InlineDraft
 from duoviz.decoding.settings import Settings
 from duoviz.models.pairs import Pair
-from tests.conftest import DigitTokenizer, tiny_pair
+from tests.tiny import DigitTokenizer, tiny_pair
 
 VOCABULARY = 12
 PROMPT = [3, 5]

@@ -8,7 +8,7 @@ from duoviz import commands
 from duoviz.__main__ import main
 from duoviz.decoding import METHODS
 from duoviz.decoding.draft_worker import DraftDied
-from tests.conftest import tiny_pair
+from tests.tiny import tiny_pair
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@
 from duoviz import runner
 from duoviz.comparison import agreed, outcome, rounding_delta, table
 from duoviz.decoding.settings import Settings
-from tests.conftest import tiny_pair
+from tests.tiny import tiny_pair
 
 SETTINGS = Settings(max_new_tokens=20)
 

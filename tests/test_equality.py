@@ -8,8 +8,8 @@ import torch
 from duoviz.decoding.sampling import draw
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
-from tests.conftest import tiny_pair
 from tests.equality import judge, margins
+from tests.tiny import tiny_pair
 
 PROMPT = [5, 9, 3, 7]
 SETTINGS = [

@@ -9,8 +9,8 @@ from duoviz.__main__ import main
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.trace.reading import read_trace
-from tests.conftest import VOCABULARY
 from tests.decoding.test_datastore import build, named_pair, random_sequences
+from tests.tiny import VOCABULARY
 
 
 @pytest.fixture

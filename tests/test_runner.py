@@ -7,7 +7,7 @@ from duoviz.comparison import table
 from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.models.pairs import PromptError
-from tests.conftest import tiny_pair
+from tests.tiny import tiny_pair
 
 SETTINGS = Settings(max_new_tokens=20)
 

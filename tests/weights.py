@@ -1,7 +1,6 @@
 """Decoders of given weights, for the draft's process: nothing here imports transformers, which takes seconds."""
 
 import os
-import time
 
 from torch import Tensor
 
@@ -11,21 +10,6 @@ from duoviz.models.llama import Llama, LlamaConfig
 def decoder(config: dict, weights: dict[str, Tensor]) -> Llama:
     """The lean decoder in float64."""
     return Llama(LlamaConfig.from_dict(config), weights, precision="float64")
-
-
-def slow_decoder(config: dict, weights: dict[str, Tensor]) -> Llama:
-    """The same, and every forward takes 10 ms more."""
-    model = decoder(config, weights)
-    forward = model.forward
-
-    def slow(*args, **options):
-        end = time.perf_counter() + 0.01
-        while time.perf_counter() < end:
-            pass
-        return forward(*args, **options)
-
-    model.forward = slow
-    return model
 
 
 def ends_at_once(config: dict, weights: dict[str, Tensor]) -> None:

@@ -13,7 +13,7 @@ from duoviz.decoding.budget import CostModel
 from duoviz.decoding.calibration import CALIBRATIONS, calibrate, cost_model, doubt_costs, refine_costs, stored_costs
 from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.settings import Settings
-from tests.conftest import tiny_pair
+from tests.tiny import tiny_pair
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ from duoviz.decoding import datastore as module
 from duoviz.decoding.datastore import DatastoreError, build_datastore, open_datastore, read_sequences
 from duoviz.decoding.suffix_array import suffix_array
 from duoviz.models.pairs import fingerprint
-from tests.conftest import VOCABULARY, DigitTokenizer, tiny_pair
+from tests.tiny import VOCABULARY, DigitTokenizer, tiny_pair
 
 
 class NamedDigits(DigitTokenizer):

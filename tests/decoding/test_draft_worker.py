@@ -6,7 +6,7 @@ import pytest
 
 from duoviz.decoding.draft_worker import DraftDied, DraftRequest, InlineDraft, MeasureRequest, ProcessDraft, ThreadDraft
 from duoviz.decoding.drafting import Plan
-from tests.conftest import reference_model, weights
+from tests.tiny import reference_model, weights
 from tests.weights import decoder
 
 PLAN = Plan(5, (5,) * 8, 2, "batched", 5)
@@ -49,6 +49,7 @@ def test_an_error_is_told_and_the_worker_goes_on(draft):
     assert draft.result().branches
 
 
+@pytest.mark.thorough
 def test_a_killed_process_is_told_in_a_sentence():
     worker = ProcessDraft(load, (0,))
     worker.submit(MeasureRequest(context=4, seconds=60.0))
@@ -58,6 +59,7 @@ def test_a_killed_process_is_told_in_a_sentence():
     assert not worker.alive()
 
 
+@pytest.mark.thorough
 def test_a_model_that_cannot_be_loaded():
     for kind in (ProcessDraft, ThreadDraft):
         worker = kind(partial(open, "no-such-model"), (0,))

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from duoviz.decoding.drafting import Plan, branch_lengths, draft, number_of_sequences, threshold
-from tests.conftest import lean, reference_model
+from tests.tiny import lean, reference_model
 
 PROMPT = [5, 9, 3, 4]
 

@@ -5,18 +5,17 @@ from dataclasses import replace
 import pytest
 import torch
 
-from duoviz.decoding.budget import CostModel
 from duoviz.decoding.draft_worker import InlineDraft
 from duoviz.decoding.duodecoding import duodecoding
 from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
 from duoviz.models.linear import ROW_COUNTS
-from tests.conftest import reference_model, tiny_pair
+from tests.tiny import made_up_costs, reference_model, tiny_pair
 
 PROMPTS = [[5, 9, 3], [2] * 12, list(range(2, 30))]
 COMBINATIONS = [
-    Settings(max_new_tokens=60, sequences=k, budget=budget, draft_mode=mode)
+    Settings(max_new_tokens=30, sequences=k, budget=budget, draft_mode=mode)
     for k in ("dynamic", 1, 2, 3, 8)
     for budget in ("auto", 1, 5, 13)
     for mode in ("batched", "paper")
@@ -37,13 +36,14 @@ def test_vanilla_equals_transformers():
         assert tokens(vanilla, pair, prompt, Settings(max_new_tokens=60)) == out[0, len(prompt) :].tolist()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("noise", [0.0, 0.15, 3.0])
 def test_equals_vanilla_in_every_combination(noise):
     pair = tiny_pair(noise=noise)
     for prompt in PROMPTS[:2]:
-        expected = tokens(vanilla, pair, prompt, Settings(max_new_tokens=40))
+        expected = tokens(vanilla, pair, prompt, Settings(max_new_tokens=30))
         for settings in COMBINATIONS:
-            assert tokens(duodecoding, pair, prompt, replace(settings, max_new_tokens=40)) == expected, settings
+            assert tokens(duodecoding, pair, prompt, settings) == expected, settings
 
 
 SAMPLED = [
@@ -53,13 +53,14 @@ SAMPLED = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sampling", SAMPLED)
 def test_sampled_text_is_seeded_vanillas(sampling):
     """Each sampling with a third of the combinations, so that each of these meets two or three."""
     pair = tiny_pair(noise=0.2)
     expected = {}
     for number, settings in enumerate(COMBINATIONS[SAMPLED.index(sampling) % 3 :: 3]):
-        settings = replace(settings, **sampling, seed=number % 4, max_new_tokens=40)
+        settings = replace(settings, **sampling, seed=number % 4)
         if settings.seed not in expected:
             expected[settings.seed] = tokens(vanilla, pair, PROMPTS[0], settings)
         assert tokens(duodecoding, pair, PROMPTS[0], settings) == expected[settings.seed], settings
@@ -116,14 +117,13 @@ def test_a_perfect_draft_is_never_refused_by_the_classical_rule():
 def test_only_what_is_worth_verifying_is_drafted():
     """Where every row of the target's costs more than the first, sequences are as short as they may be."""
     pair = tiny_pair(noise=0.0)
-    rows = tuple(0.01 * count**1.5 for count in ROW_COUNTS)
-    pair.resources["costs"] = CostModel((rows, rows), ((0.001,) * 8,) * 2)
+    pair.resources["costs"] = made_up_costs([0.1 * count**1.5 for count in ROW_COUNTS], [0.01] * 8)
     run = list(duodecoding(pair, PROMPTS[0], Settings(max_new_tokens=30, sequences=2)))
     assert {each.outcome for each in run} == {"hit"}
     assert {each.longest for each in run[:-2]} == {2} and all(each.budget >= 10 for each in run)
     assert all(sum(node.source == "draft" for node in each.drafted) == 3 for each in run[:-2])
     free = tiny_pair(noise=0.0)
-    free.resources["costs"] = CostModel(((0.01,) * 6,) * 2, ((0.001,) * 8,) * 2)
+    free.resources["costs"] = made_up_costs([0.1] * 6, [0.01] * 8)
     assert max(len(each.committed) for each in duodecoding(free, PROMPTS[0], Settings(max_new_tokens=60))) > 8
 
 
@@ -144,7 +144,8 @@ def test_wrong_drafts_are_seen():
 @pytest.mark.parametrize("settings", COMBINATIONS)
 def test_iterations_are_consistent(settings):
     pair = tiny_pair(noise=0.2)
-    pending = []
+    expected = tokens(vanilla, pair, PROMPTS[0], settings)
+    pending, written = [], []
     for each in duodecoding(pair, PROMPTS[0], settings):
         drafted = [node for node in each.drafted if node.source == "draft"]
         checked = [node for node in each.checked if node.source == "draft"]
@@ -164,6 +165,8 @@ def test_iterations_are_consistent(settings):
         assert sum(n.status == "correction" for n in each.checked + each.drafted) == (each.outcome != "hit")
         pending = [node.token for node in each.drafted if node.status == "pending"]
         assert not pending or each.outcome == "hit"
+        written += [committed.token for committed in each.committed]
+    assert written == expected
 
 
 def test_paper_mode_drafts_the_whole_budget():

@@ -1,13 +1,15 @@
 """Prompt lookup on tiny models: the text is vanilla's, and the proposals are what a plain search finds."""
 
+from itertools import product
+
 import pytest
 
 from duoviz.decoding.in_turn import depths
 from duoviz.decoding.prompt_lookup import prompt_lookup
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
-from tests.conftest import tiny_pair
 from tests.decoding.test_lookahead import counting_pair
+from tests.tiny import tiny_pair
 
 PROMPTS = [[5, 9, 3], [2] * 12, [*range(2, 14)] * 2, [7]]
 SAMPLED = {"temperature": 0.8, "top_p": 0.9, "seed": 3}
@@ -51,14 +53,14 @@ def check_iteration(each, source):
 
 
 @pytest.mark.parametrize("changes", [{}, SAMPLED])
-@pytest.mark.parametrize("occurrence", ["first", "latest"])
-@pytest.mark.parametrize("ngram, most", [(3, 10), (1, 3), (16, 64)])
-def test_equals_seeded_vanilla(changes, occurrence, ngram, most):
+def test_equals_seeded_vanilla(changes):
     pair = tiny_pair()
-    sizes = {"lookup_ngram": ngram, "lookup_tokens": most, "lookup_occurrence": occurrence}
-    settings = Settings(max_new_tokens=60, **sizes, **changes)
     for prompt in PROMPTS:
-        assert tokens(prompt_lookup(pair, prompt, settings)) == tokens(vanilla(pair, prompt, settings))
+        expected = tokens(vanilla(pair, prompt, Settings(max_new_tokens=40, **changes)))
+        for occurrence, (ngram, most) in product(("first", "latest"), [(3, 10), (1, 3), (16, 64)]):
+            sizes = {"lookup_ngram": ngram, "lookup_tokens": most, "lookup_occurrence": occurrence}
+            settings = Settings(max_new_tokens=40, **sizes, **changes)
+            assert tokens(prompt_lookup(pair, prompt, settings)) == expected, (prompt, sizes)
 
 
 @pytest.mark.parametrize("changes", [{}, SAMPLED])

@@ -10,10 +10,10 @@ from duoviz.decoding.in_turn import depths
 from duoviz.decoding.rest import datastore_of, rest
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
-from tests.conftest import VOCABULARY
 from tests.decoding.test_datastore import NamedDigits, build, named_pair, random_sequences, searched
 from tests.decoding.test_lookahead import counting_pair
 from tests.decoding.test_prompt_lookup import check_iteration, proposed, tokens
+from tests.tiny import VOCABULARY
 
 # Its name in the package is that of the method.
 MODULE = import_module("duoviz.decoding.rest")
@@ -39,16 +39,17 @@ def numbers_pair(*, eos=frozenset()):
 
 
 def settings_for(folder, **changes):
-    return Settings(**{"rest_datastore": str(folder), "max_new_tokens": 60, **changes})
+    return Settings(**{"rest_datastore": str(folder), "max_new_tokens": 50, **changes})
 
 
 @pytest.mark.parametrize("changes", [{}, SAMPLED])
-@pytest.mark.parametrize("longest, shortest, size", [(16, 2, 64), (1, 1, 5), (3, 1, 1), (4, 3, 30)])
-def test_equals_seeded_vanilla(store, changes, longest, shortest, size):
+def test_equals_seeded_vanilla(store, changes):
     pair = named_pair()
-    settings = settings_for(store[0], rest_longest=longest, rest_shortest=shortest, rest_tokens=size, **changes)
     for prompt in PROMPTS:
-        assert tokens(rest(pair, prompt, settings)) == tokens(vanilla(pair, prompt, settings))
+        expected = tokens(vanilla(pair, prompt, settings_for(store[0], **changes)))
+        for longest, shortest, size in [(16, 2, 64), (1, 1, 5), (3, 1, 1), (4, 3, 30)]:
+            sizes = {"rest_longest": longest, "rest_shortest": shortest, "rest_tokens": size}
+            assert tokens(rest(pair, prompt, settings_for(store[0], **sizes, **changes))) == expected, (prompt, sizes)
 
 
 @pytest.mark.parametrize("changes", [{}, SAMPLED])
@@ -113,7 +114,7 @@ def test_an_empty_datastore_proposes_nothing(tmp_path):
     pair, settings = named_pair(), settings_for(build([], tmp_path / "store"), **SAMPLED)
     run = list(rest(pair, PROMPTS[0], settings))
     assert tokens(run) == tokens(vanilla(pair, PROMPTS[0], settings))
-    assert len(run) == 60 and all(each.outcome == "none" and not proposed(each) for each in run)
+    assert len(run) == 50 and all(each.outcome == "none" and not proposed(each) for each in run)
 
 
 def test_a_text_shorter_than_the_shortest_suffix(tmp_path):
@@ -129,7 +130,7 @@ def test_a_target_that_reads_no_tree_gets_the_most_frequent_branch(tmp_path):
     run = list(rest(pair, [1, 2], settings_for(build(sequences, tmp_path / "store"))))
     nodes = [(node.token, node.parent, node.count) for node in proposed(run[0])]
     assert nodes == [(7, -1, 4), (9, 0, 3)]
-    assert tokens(run) == tokens(vanilla(pair, [1, 2], Settings(max_new_tokens=60)))
+    assert tokens(run) == tokens(vanilla(pair, [1, 2], Settings(max_new_tokens=50)))
 
 
 def test_the_classical_rule_has_nothing_to_divide_by(store):

@@ -3,7 +3,7 @@
 import torch
 
 from duoviz.decoding.rounding import LARGEST_DELTA, delta_of, readings
-from tests.conftest import lean, reference_model
+from tests.tiny import lean, reference_model
 
 
 def test_the_same_text_is_read_at_every_row_count():

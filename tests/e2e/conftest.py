@@ -1,61 +1,16 @@
-"""The real app in its own process, and a real browser."""
+"""A real browser, and the whole page on tiny models."""
 
-import os
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from duoviz.web.script import FOLDER
+from tests.e2e.tiny_site import tiny_site
 
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
-def wait_for(url: str, seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while True:
-        try:
-            urllib.request.urlopen(url, timeout=2).close()
-            return
-        except OSError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.2)
-
-
-@contextmanager
-def served(command, port, **options):
-    """The URL of the app that this command starts on this port."""
-    process = subprocess.Popen(command, **options)
-    url = f"http://127.0.0.1:{port}/"
-    try:
-        wait_for(url, 120)
-        yield url
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
-
-
-@pytest.fixture(scope="session")
-def app_url():
-    """`python app.py`, as the README starts it."""
-    port = free_port()
-    environment = os.environ | {"GRADIO_SERVER_PORT": str(port), "GRADIO_ANALYTICS_ENABLED": "False"}
-    with served([sys.executable, "app.py"], port, cwd=ROOT, env=environment) as url:
-        yield url
+# Milliseconds for whatever is to come: no machine is so slow, nor so busy.
+PATIENCE = 60_000
+expect.set_options(timeout=PATIENCE)
 
 
 def launch_chromium(playwright):
@@ -75,18 +30,49 @@ def browser():
         instance.close()
 
 
-@pytest.fixture
-def page(browser):
-    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+@pytest.fixture(scope="session")
+def new_context(browser):
+    """A function that makes a browser's context, which is to be closed by its test."""
+
+    def make(**options):
+        context = browser.new_context(**options)
+        context.set_default_timeout(PATIENCE)
+        return context
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def context(new_context):
+    """The one of most pages: what one of them has fetched the others need not fetch again."""
+    return new_context(viewport={"width": 1280, "height": 1000})
+
+
+def page_in(context):
+    """A new page that keeps its errors."""
     page = context.new_page()
     page.errors = []
     page.on("pageerror", lambda error: page.errors.append(str(error)))
-    yield page
-    context.close()
+    return page
 
 
 @pytest.fixture
-def modules(page):
+def page(context):
+    page = page_in(context)
+    yield page
+    page.close()
+    context.clear_permissions()
+
+
+@pytest.fixture
+def clocked_page(new_context):
+    """A page whose clock a test may hold: it has a context, and so a clock, of its own."""
+    context = new_context()
+    yield page_in(context)
+    context.close()
+
+
+def open_modules(page):
     """A page without Gradio that may import the scripts, at their paths in `duoviz/web`."""
 
     def answer(route):
@@ -100,3 +86,14 @@ def modules(page):
     page.route("http://plain.test/**", answer)
     page.goto("http://plain.test/")
     return page
+
+
+@pytest.fixture
+def modules(page):
+    return open_modules(page)
+
+
+@pytest.fixture(scope="session")
+def site():
+    with tiny_site() as site:
+        yield site

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import time
 
 import gradio as gr
 import pytest
@@ -15,9 +14,11 @@ from duoviz.decoding.settings import Settings
 from duoviz.trace.metrics import metrics
 from duoviz.web.race import Race
 from duoviz.web.visualizer import batch
-from tests.conftest import tiny_pair
-from tests.e2e.test_live import type_number
-from tests.e2e.tiny_site import tiny_site
+from tests.e2e.conftest import page_in
+from tests.e2e.live_tab import type_number
+from tests.e2e.tiny_site import served
+from tests.tiny import tiny_pair
+from tests.trace.made import evenly_timed
 
 HOSTILE = [
     '<img src=x onerror="window.hacked=1">',
@@ -33,22 +34,12 @@ LANES = [
 WALL = 1.5
 
 
-def slowed(trace, factor):
-    """The trace with all its times longer."""
-    spans = [span for each in trace["iterations"] for span in (each["target"], *each["draft"])]
-    for span in spans:
-        span["start"], span["end"] = span["start"] * factor, span["end"] * factor
-    for each in trace["iterations"]:
-        each["sync"] *= factor
-    trace["end"]["wall"] *= factor
-
-
 def race_of(change=lambda rows: None):
-    """The rows of a real race of a tiny pair, with longer times, and its events."""
+    """The rows of a real race of a tiny pair, with times of our own, and its events."""
     pair = tiny_pair(noise=0.3)
     rows = list(runner.compare(pair, ["hello"], LANES, warmups=0))
     for row, wall in zip(rows, (WALL, 0.7 * WALL), strict=True):
-        slowed(row["trace"], wall / row["trace"]["end"]["wall"])
+        evenly_timed(row["trace"], wall)
         row["metrics"] = metrics(row["trace"])
     change(rows)
     lanes = [{"name": lane.name, "method": lane.method, "baseline": False} for lane in LANES]
@@ -84,32 +75,28 @@ def races():
         view = Race()
         for name, (_, events, _) in made.items():
             gr.Button(name).click(lambda name=name, events=events: batch(name, 0, events), None, view)
-    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
-    yield url, made
-    demo.close()
+    with served(demo) as url:
+        yield url, made
 
 
 def show(page, url, name):
     page.goto(url)
     page.get_by_role("button", name=name, exact=True).click()
-    expect(page.locator(".dv-race")).to_have_attribute("data-state", "done", timeout=20_000)
+    expect(page.locator(".dv-race")).to_have_attribute("data-state", "done")
 
 
 def finished(page):
-    expect(page.locator(".dv-race")).to_have_attribute("data-playing", "false", timeout=20_000)
+    expect(page.locator(".dv-race")).to_have_attribute("data-playing", "false")
 
 
 @pytest.fixture(scope="module")
-def plain(browser, races):
+def plain(context, races):
     """A page with the plain race, over and replayed once; each test goes on where the one before has left it."""
-    context = browser.new_context(viewport={"width": 1280, "height": 1000})
-    page = context.new_page()
-    page.errors = []
-    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page = page_in(context)
     show(page, races[0], "plain")
     finished(page)
     yield page
-    context.close()
+    page.close()
 
 
 # At each frame of the replay: the clock, and of each side the tokens that can be seen.
@@ -147,7 +134,8 @@ def test_the_race_replayed_is_the_race_measured(plain, races):
     assert clocks == sorted(clocks) and clocks[-1] == pytest.approx(WALL, abs=1e-6)
     # One clock for both, and it goes no faster than the runs did.
     assert watched["seconds"] > 0.95 * (clocks[-1] - clocks[0])
-    assert len({frame["sides"][1]["written"] for frame in frames}) > 5
+    # A frame moves the clock by a quarter of a second at most.
+    assert len({frame["sides"][1]["written"] for frame in frames}) > 3
     for frame in frames:
         for side, row in zip(frame["sides"], rows, strict=True):
             expected = written_at(row["trace"], frame["clock"])
@@ -161,6 +149,17 @@ def side(page, number):
 
 def text_of(side):
     return "".join(side.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent)"))
+
+
+PLAY_AND_HOLD = """async () => {
+  const playing = [];
+  for (const _ of [1, 2]) {
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key: " ", bubbles: true }));
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    playing.push(document.querySelector(".dv-race").dataset.playing);
+  }
+  return playing;
+}"""
 
 
 def test_holding_scrubbing_and_keys_move_both_sides(plain, races):
@@ -188,12 +187,9 @@ def test_holding_scrubbing_and_keys_move_both_sides(plain, races):
         "(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input')); }", WALL / 2
     )
     assert check() == pytest.approx(WALL / 2)
-    # Playing, and held by the space key.
+    # Playing, and held by the space key two frames later.
     page.locator(".dv-message").first.click()
-    page.keyboard.press(" ")
-    expect(page.locator(".dv-race")).to_have_attribute("data-playing", "true")
-    page.keyboard.press(" ")
-    expect(page.locator(".dv-race")).to_have_attribute("data-playing", "false")
+    assert page.evaluate(PLAY_AND_HOLD) == ["true", "false"]
     assert WALL / 2 <= check() < WALL
     # The chart is a way to scrub too.
     page.locator(".dv-curves").click(position={"x": 400, "y": 60})
@@ -282,13 +278,11 @@ def test_a_defect_is_red(page, races):
     assert red > 150
 
 
-def test_hostile_texts_show_as_text_on_a_narrow_page(browser, races):
+def test_hostile_texts_show_as_text_on_a_narrow_page(new_context, races):
     url, made = races
     # Whoever wants less motion sees the finish at once.
-    context = browser.new_context(viewport={"width": 390, "height": 900}, reduced_motion="reduce")
-    page = context.new_page()
-    errors = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
+    context = new_context(viewport={"width": 390, "height": 900}, reduced_motion="reduce")
+    page = page_in(context)
     show(page, url, "hostile")
     expect(page.locator(".dv-race")).to_have_attribute("data-clock", str(made["hostile"][0][0]["trace"]["end"]["wall"]))
     shown = text_of(side(page, 0))
@@ -299,38 +293,32 @@ def test_hostile_texts_show_as_text_on_a_narrow_page(browser, races):
     assert tops[1] > tops[0] + 100
     assert page.evaluate("window.hacked") is None and page.locator(".dv-race img, .dv-race script").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")
-    assert not errors
+    assert not page.errors
     context.close()
-
-
-@pytest.fixture(scope="module")
-def site():
-    with tiny_site() as (url, _):
-        yield url
 
 
 def open_compare(page, url):
     page.goto(url)
     page.get_by_role("tab", name="Compare").click()
-    expect(page.locator("#race")).to_be_visible(timeout=60_000)
+    expect(page.locator("#race")).to_be_visible()
     expect(page.locator(".dv-race")).to_have_attribute("data-state", "empty")
 
 
 def test_a_race_in_the_tab_and_through_the_endpoint(page, site):
-    open_compare(page, site)
+    open_compare(page, site.url)
     page.get_by_role("button", name="Settings of both").click()
     type_number(page, "compare-max-new-tokens", 24)
     page.locator("#race-like-for-like").click()
-    expect(page.locator(".dv-race")).to_have_attribute("data-state", "done", timeout=30_000)
+    expect(page.locator(".dv-race")).to_have_attribute("data-state", "done")
     texts = [text_of(side(page, number)) for number in (0, 1)]
     expect(page.locator(".dv-verdict")).to_have_attribute("data-verdict", "equal")
     assert all(float(text) > 0 for text in page.locator("[data-figure=phi_same_cores]").all_inner_texts())
     assert page.locator(".dv-curve[data-place='2']").count() >= 1
     prompt = page.locator("#compare-prompt textarea").input_value()
-    job = Client(site, verbose=False).submit(
+    job = Client(site.url, verbose=False).submit(
         prompt=prompt, max_new_tokens=24, repeats=2, second_budget="3", api_name="/compare"
     )
-    result = job.result(timeout=60)
+    result = job.result()
     assert [lane["summary"]["text"] for lane in result["lanes"]] == texts and len(set(texts)) == 1
     assert result["lanes"][1]["summary"]["settings"]["budget"] == 3 and result["lanes"][1]["figures"]["runs"] == 2
     assert result["verdict"]["verdict"] == "equal" and result["sentences"] and "texts" in job.outputs()[0]
@@ -338,21 +326,19 @@ def test_a_race_in_the_tab_and_through_the_endpoint(page, site):
     # Mistakes are told in the page, and what was there stays: no race has begun.
     type_number(page, "compare-max-new-tokens", 0)
     page.locator("#race").click()
-    expect(page.locator(".dv-race .dv-message").first).to_contain_text("max_new_tokens must be", timeout=20_000)
+    expect(page.locator(".dv-race .dv-message").first).to_contain_text("max_new_tokens must be")
     assert [text_of(side(page, number)) for number in (0, 1)] == texts
     assert not page.errors
 
 
 def test_stop_keeps_what_was_written_and_frees_the_place(page, site):
-    open_compare(page, site)
+    open_compare(page, site.url)
     page.get_by_role("button", name="Settings of both").click()
     type_number(page, "compare-max-new-tokens", 4000)
     page.locator("#race").click()
-    page.wait_for_function("() => Number(document.querySelector('.dv-side')?.dataset.tokens) > 5", timeout=30_000)
-    start = time.monotonic()
+    page.wait_for_function("() => Number(document.querySelector('.dv-side')?.dataset.tokens) > 5")
     page.locator("#stop-race").click()
-    expect(page.locator(".dv-race")).to_have_attribute("data-state", "done", timeout=5_000)
-    assert time.monotonic() - start < 3
+    expect(page.locator(".dv-race")).to_have_attribute("data-state", "done")
     assert 5 < int(side(page, 0).get_attribute("data-tokens")) < 4000
-    result = Client(site, verbose=False).predict(prompt="Hi", method="vanilla", max_new_tokens=4, api_name="/generate")
+    result = Client(site.url, verbose=False).predict(prompt="Hi", method="vanilla", max_new_tokens=4, api_name="/generate")
     assert result["metrics"]["new_tokens"] == 4

@@ -1,41 +1,17 @@
 """The Lab's tab in a real browser: a run that is stopped and goes on, what it shows, saving, loading."""
 
 import re
-import time
-from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import expect
 
-from duoviz.decoding.iteration import Stopped
-from duoviz.lab import bench
 from duoviz.lab.results import load
-from duoviz.web import lab_run, session
-from duoviz.web.app import build_app
-from duoviz.web.limits import Limits
-from duoviz.web.serving import launch
-from tests.conftest import tiny_pair
-
-pytestmark = pytest.mark.slow
-PATIENCE = 60_000
-
-
-@contextmanager
-def app():
-    """The URL of the page on a tiny pair."""
-    hardware = session.Hardware(Limits())
-    demo = build_app(hardware)
-    _, url, _ = launch(demo, hardware, prevent_thread_lock=True, quiet=True)
-    try:
-        yield url
-    finally:
-        demo.close()
-        hardware.close()
+from duoviz.web import lab_run
+from tests.lab.conftest import hold_after
 
 
 @pytest.fixture(autouse=True)
 def folders(tmp_path, monkeypatch):
-    monkeypatch.setattr(session, "load_pair", lambda name, progress, sources: tiny_pair())
     monkeypatch.setattr(lab_run, "RECORDED", tmp_path / "recorded")
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "cache"))
     (tmp_path / "recorded").mkdir()
@@ -44,7 +20,7 @@ def folders(tmp_path, monkeypatch):
 def open_lab(page, url):
     page.goto(url)
     page.get_by_role("tab", name="Lab").click()
-    expect(page.locator("#lab-results")).to_be_visible(timeout=60_000)
+    expect(page.locator("#lab-results")).to_be_visible()
 
 
 def choose_little(page):
@@ -57,22 +33,6 @@ def choose_little(page):
     page.locator("#lab-name input, #lab-name textarea").fill("mine")
 
 
-def hold_after(count, monkeypatch):
-    """Let the Lab's first run wait after so many answers until it is stopped."""
-    left = [None] * count
-
-    def answer(pair, job, vanilla, delta, stopped):
-        if left:
-            left.pop()
-            return make(pair, job, vanilla, delta, stopped)
-        while not stopped():
-            time.sleep(0.01)
-        raise Stopped
-
-    make = bench.answer
-    monkeypatch.setattr(bench, "answer", answer)
-
-
 def load_file(page, file):
     with page.expect_file_chooser() as chooser:
         page.locator("#lab-load").click()
@@ -80,53 +40,53 @@ def load_file(page, file):
 
 
 def says(page, text):
-    expect(page.locator("#lab-status")).to_contain_text(text, timeout=PATIENCE)
+    expect(page.locator("#lab-status")).to_contain_text(text)
 
 
-def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, tmp_path, monkeypatch):
-    with app() as url:
-        open_lab(page, url)
-        choose_little(page)
-        with monkeypatch.context() as patched:
-            hold_after(5, patched)
-            page.locator("#lab-run").click()
-            says(page, "5 of 22 answers")
-            page.locator("#lab-stop").click()
-            says(page, "Stopped. What is finished is kept.")
-        kept = load(tmp_path / "cache" / "lab" / "mine").rows
-        assert len(kept) == 5
+def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_path, monkeypatch):
+    open_lab(page, site.url)
+    choose_little(page)
+    with monkeypatch.context() as patched:
+        hold_after(5, patched)
         page.locator("#lab-run").click()
-        says(page, "Finished.")
-        rows = load(tmp_path / "cache" / "lab" / "mine").rows
-        assert len(rows) == 22 and all(row in rows for row in kept)
-        for name in ("table-1", "table-2", "table-3", "table-4", "cost-model", "checks", "environment"):
-            expect(page.locator(f"#lab-{name} table").first).to_be_visible()
-        for name in ("figure-1", "figure-3", "figure-4", "figure-5", "time", "cost-model", "pays"):
-            expect(page.locator(f"#lab-{name}-figure .js-plotly-plot")).to_be_attached(timeout=30_000)
-        expect(page.locator("#lab-about")).to_contain_text("This is a quick run")
-        expect(page.locator("#lab-table-1")).to_contain_text("The paper's own values, not measured here")
-        expect(page.locator("#lab-save")).to_be_enabled(timeout=30_000)
-        with page.expect_download() as download:
-            page.locator("#lab-save").click()
-        # What is loaded may have a run's name.
-        file = tmp_path / "mine.zip"
-        download.value.save_as(file)
-        assert load(file).rows == rows
-        load_file(page, file)
-        expect(page.locator("#lab-compared")).to_contain_text("Several results side by side", timeout=30_000)
-        for name in ("mine", "mine (loaded)"):
-            expect(page.locator("#lab-compared th").filter(has_text=re.compile(rf"^{re.escape(name)}\W*tokens/s"))).to_be_visible()
-        file.write_text("no zip")
-        load_file(page, file)
-        says(page, "mine.zip holds no results of the Lab, or damaged ones: it is no zip, or is cut off.")
-        page.locator("#lab-name input, #lab-name textarea").fill("x.zip")
-        page.locator("#lab-run").click()
-        says(page, "A name does not end in .zip")
-        page.locator("#lab-name input, #lab-name textarea").fill("../up")
-        page.locator("#lab-run").click()
-        says(page, "A name has letters, digits")
-        page.set_viewport_size({"width": 390, "height": 900})
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        says(page, "5 of 22 answers")
+        page.locator("#lab-stop").click()
+        says(page, "Stopped. What is finished is kept.")
+    kept = load(tmp_path / "cache" / "lab" / "mine").rows
+    assert len(kept) == 5
+    page.locator("#lab-run").click()
+    says(page, "Finished.")
+    rows = load(tmp_path / "cache" / "lab" / "mine").rows
+    assert len(rows) == 22 and all(row in rows for row in kept)
+    for name in ("table-1", "table-2", "table-3", "table-4", "cost-model", "checks", "environment"):
+        expect(page.locator(f"#lab-{name} table").first).to_be_visible()
+    for name in ("figure-1", "figure-3", "figure-4", "figure-5", "time", "cost-model", "pays"):
+        expect(page.locator(f"#lab-{name}-figure .js-plotly-plot")).to_be_attached()
+    expect(page.locator("#lab-about")).to_contain_text("This is a quick run")
+    expect(page.locator("#lab-table-1")).to_contain_text("The paper's own values, not measured here")
+    expect(page.locator("#lab-save")).to_be_enabled()
+    with page.expect_download() as download:
+        page.locator("#lab-save").click()
+    # What is loaded may have a run's name.
+    file = tmp_path / "mine.zip"
+    download.value.save_as(file)
+    assert load(file).rows == rows
+    load_file(page, file)
+    expect(page.locator("#lab-compared")).to_contain_text("Several results side by side")
+    for name in ("mine", "mine (loaded)"):
+        heading = re.compile(rf"^{re.escape(name)}\W*tokens/s")
+        expect(page.locator("#lab-compared th").filter(has_text=heading)).to_be_visible()
+    file.write_text("no zip")
+    load_file(page, file)
+    says(page, "mine.zip holds no results of the Lab, or damaged ones: it is no zip, or is cut off.")
+    page.locator("#lab-name input, #lab-name textarea").fill("x.zip")
+    page.locator("#lab-run").click()
+    says(page, "A name does not end in .zip")
+    page.locator("#lab-name input, #lab-name textarea").fill("../up")
+    page.locator("#lab-run").click()
+    says(page, "A name has letters, digits")
+    page.set_viewport_size({"width": 390, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     # The report stands on its own, and its figures are saved as pictures.
     page.goto((tmp_path / "cache" / "lab" / "mine" / "report.html").as_uri())
     for kind, begin in (("svg", b"<svg"), ("png", b"\x89PNG")):

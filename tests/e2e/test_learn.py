@@ -1,7 +1,6 @@
 """The lessons in a real browser: every page of every lesson, its question answered wrongly and rightly."""
 
 import re
-from contextlib import contextmanager
 from urllib.parse import parse_qs
 
 import gradio as gr
@@ -16,23 +15,15 @@ from duoviz.web.lessons.lesson import read_course, read_traces
 from duoviz.web.lessons.placeholders import speeds
 from duoviz.web.pages.learn import LESSONS, learn_page
 from duoviz.web.theme import CSS, THEME
-from tests.e2e.tiny_site import tiny_site
+from tests.e2e.tiny_site import served
 from tests.web.lessons.made import LESSON, duo_trace, vanilla_trace, write_lesson, write_traces
 
-LOADING = 5_000
 
-
-@contextmanager
 def learn_site(lessons, traces):
     """The tab alone: nothing is loaded for it but what stands in the two folders."""
     with gr.Blocks() as demo:
         learn_page(lessons, traces)
-    served = {"routes": published.routes()}
-    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, theme=THEME, css=CSS, app_kwargs=served)
-    try:
-        yield url
-    finally:
-        demo.close()
+    return served(demo, theme=THEME, css=CSS, app_kwargs={"routes": published.routes()})
 
 
 @pytest.fixture(scope="module")
@@ -51,12 +42,12 @@ def course():
 def wait_for_page(page, lesson, number, shown):
     """The page of the lesson is there, and the visualizer beside it has come to its iteration."""
     root = page.locator(".dl")
-    expect(root).to_have_attribute("data-lesson", lesson["name"], timeout=LOADING)
+    expect(root).to_have_attribute("data-lesson", lesson["name"])
     expect(root).to_have_attribute("data-page", str(number))
     expect(page.locator(".dl-body h3")).to_have_text(shown["title"])
     stage = page.locator(".dl-visualizer")
-    expect(stage).to_have_attribute("data-method", shown["trace"], timeout=LOADING)
-    expect(stage).to_have_attribute("data-state", "done", timeout=LOADING)
+    expect(stage).to_have_attribute("data-method", shown["trace"])
+    expect(stage).to_have_attribute("data-state", "done")
     expect(stage).to_have_attribute("data-shown", str(shown["at"]))
 
 
@@ -275,7 +266,7 @@ def test_the_figures_answer_to_the_reader(page, lessons_url, course):
         )
         page.goto("about:blank")
         page.goto(f"{lessons_url}#tab=learn&lesson={lesson}&page={number}")
-        expect(page.locator(".dl-figure")).to_have_attribute("data-figure", kind, timeout=LOADING)
+        expect(page.locator(".dl-figure")).to_have_attribute("data-figure", kind)
         return page.locator(".dl-figure")
 
     figure = open_figure("coupled draws")
@@ -362,7 +353,7 @@ def made_url(tmp_path_factory):
 def test_hostile_texts_a_mistake_and_what_a_trace_lacks(page, made_url):
     page.goto(made_url)
     wait = page.locator(".dl-visualizer[data-state=done]")
-    expect(wait).to_be_visible(timeout=LOADING)
+    expect(wait).to_be_visible()
     expect(page.locator(".dl-mistakes li")).to_have_text(
         "lessons/03-wrong.md:13: there is no placeholder {magic}; README.md beside this file lists them."
     )
@@ -389,7 +380,7 @@ def test_hostile_texts_a_mistake_and_what_a_trace_lacks(page, made_url):
 def test_a_term_opens_its_sentence_by_pointer_and_by_keyboard(page, made_url):
     page.goto(f"{made_url}#tab=learn&lesson=another")
     term, note = page.locator(".dl-body .dl-term"), page.locator(".dl-definition")
-    expect(term).to_have_text(["draft"], timeout=LOADING)
+    expect(term).to_have_text(["draft"])
     term.click()
     expect(note).to_have_text(f"draft: It guesses {HOSTILE}.")
     term.click()
@@ -407,7 +398,7 @@ def test_a_term_opens_its_sentence_by_pointer_and_by_keyboard(page, made_url):
 
 def test_a_link_opens_a_page_and_leaves_only_some_controls(page, made_url):
     page.goto(f"{made_url}#tab=learn&lesson=another&page=2")
-    expect(page.locator(".dl-missing")).to_be_visible(timeout=LOADING)
+    expect(page.locator(".dl-missing")).to_be_visible()
     for address in (
         f"{made_url}?controls=step,pages,magic#tab=learn&lesson=another",
         f"{made_url}#tab=learn&lesson=another&controls=step,pages",
@@ -415,7 +406,7 @@ def test_a_link_opens_a_page_and_leaves_only_some_controls(page, made_url):
         page.goto("about:blank")
         page.goto(address)
         stage = page.locator(".dl-visualizer")
-        expect(stage).to_have_attribute("data-shown", "1", timeout=LOADING)
+        expect(stage).to_have_attribute("data-shown", "1")
         unknown = page.get_by_text('The link names the control "magic"; there are: pages, lessons,')
         expect(unknown).to_have_count(address.count("magic"))
         seen = {
@@ -444,43 +435,42 @@ def test_a_lost_recording_is_told_and_fetched_again(page, made_url):
     lost = []
     page.route("**/*.duoviz.json", lambda route: route.abort() if not lost else route.continue_())
     page.goto(f"{made_url}#tab=learn&lesson=another")
-    expect(page.locator(".dl-stage > .dl-note")).to_contain_text("could not be loaded", timeout=LOADING)
+    expect(page.locator(".dl-stage > .dl-note")).to_contain_text("could not be loaded")
     lost.append(False)
     page.get_by_role("button", name="Next").click()
-    expect(page.locator(".dl-visualizer")).to_have_attribute("data-state", "done", timeout=LOADING)
+    expect(page.locator(".dl-visualizer")).to_have_attribute("data-state", "done")
     expect(page.locator(".dl-stage > .dl-note")).to_be_hidden()
 
 
-def test_try_it_live_fills_in_the_live_tab_and_links_hold_the_place(page):
-    with tiny_site() as (url, _):
-        page.goto(f"{url}#tab=learn&lesson=the-classical-rule&page=4")
-        expect(page.locator(".dl")).to_have_attribute("data-page", "4", timeout=LOADING)
-        expect(page.locator("#share [role=status]")).to_have_text("")
-        page.get_by_role("button", name="Copy link").click()
-        expect(page.locator("#share input")).to_have_value(re.compile("page="))
-        link = page.locator("#share input").input_value()
-        assert parse_qs(link.partition("#")[2]) == {"tab": ["learn"], "lesson": ["the-classical-rule"], "page": ["4"]}
-        page.get_by_role("button", name="Next").click()
-        page.get_by_role("button", name="Copy link").click()
-        expect(page.locator("#share input")).to_have_value(re.compile("lesson=what-drafting-costs$"))
-        page.get_by_role("button", name="Back", exact=True).click()
-        page.get_by_role("link", name="Try it live").click()
-        expect(page.locator("#prompt textarea")).to_be_visible(timeout=LOADING)
-        expect(page.locator("#prompt textarea")).to_have_value("Tell me a story about a lighthouse.")
-        page.get_by_role("button", name=re.compile("^Settings")).first.click()
-        expect(page.get_by_label("Method", exact=True)).to_have_value("speculative")
-        expect(page.locator("#temperature input")).to_have_value("0.8")
-        expect(page.get_by_label("Acceptance")).to_have_value("rejection")
+def test_try_it_live_fills_in_the_live_tab_and_links_hold_the_place(page, site):
+    page.goto(f"{site.url}#tab=learn&lesson=the-classical-rule&page=4")
+    expect(page.locator(".dl")).to_have_attribute("data-page", "4")
+    expect(page.locator("#share [role=status]")).to_have_text("")
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("#share input")).to_have_value(re.compile("page="))
+    link = page.locator("#share input").input_value()
+    assert parse_qs(link.partition("#")[2]) == {"tab": ["learn"], "lesson": ["the-classical-rule"], "page": ["4"]}
+    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("#share input")).to_have_value(re.compile("lesson=what-drafting-costs$"))
+    page.get_by_role("button", name="Back", exact=True).click()
+    page.get_by_role("link", name="Try it live").click()
+    expect(page.locator("#prompt textarea")).to_be_visible()
+    expect(page.locator("#prompt textarea")).to_have_value("Tell me a story about a lighthouse.")
+    page.get_by_role("button", name=re.compile("^Settings")).first.click()
+    expect(page.get_by_label("Method", exact=True)).to_have_value("speculative")
+    expect(page.locator("#temperature input")).to_have_value("0.8")
+    expect(page.get_by_label("Acceptance")).to_have_value("rejection")
+    page.get_by_role("tab", name="Learn").click()
+    page.get_by_role("link", name="shared noise").click()
+    expect(page.locator(".dl")).to_have_attribute("data-lesson", "the-text-does-not-change")
+    # A link that was followed last leads there again.
+    for _ in range(2):
         page.get_by_role("tab", name="Learn").click()
-        page.get_by_role("link", name="shared noise").click()
-        expect(page.locator(".dl")).to_have_attribute("data-lesson", "the-text-does-not-change")
-        # A link that was followed last leads there again.
-        for _ in range(2):
-            page.get_by_role("tab", name="Learn").click()
-            page.locator(".dl-contents summary").click()
-            page.locator(".dl-lesson", has_text="The classical rule").click()
-            for _ in range(3):
-                page.get_by_role("button", name="Next", exact=True).click()
-            page.get_by_role("link", name="Try it live").click()
-            expect(page.locator("#prompt textarea")).to_be_visible()
-        assert not page.errors
+        page.locator(".dl-contents summary").click()
+        page.locator(".dl-lesson", has_text="The classical rule").click()
+        for _ in range(3):
+            page.get_by_role("button", name="Next", exact=True).click()
+        page.get_by_role("link", name="Try it live").click()
+        expect(page.locator("#prompt textarea")).to_be_visible()
+    assert not page.errors

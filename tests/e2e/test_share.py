@@ -9,18 +9,22 @@ import pytest
 from playwright.sync_api import expect
 
 from duoviz.web.share import ShareBar
-from tests.conftest import tiny_pair
 from tests.e2e.tiny_site import tiny_site
+from tests.tiny import tiny_pair
 
 PIECES = ["plain words", "&a=b#c", "100% + é", "line\nbreak", "\t", "日本語", "🦙", "</script>", "%zz", "?q", " "]
 
 
 @pytest.fixture(scope="module")
-def site():
-    """The app's address, and its pages as the browser knows them."""
-    with tiny_site() as (url, demo):
-        (bar,) = [block for block in demo.blocks.values() if isinstance(block, ShareBar)]
-        yield url, bar.props["site"]["pages"]
+def told(site):
+    """What the browser knows of the app: its pages, and on a Space its address."""
+    (bar,) = [block for block in site.demo.blocks.values() if isinstance(block, ShareBar)]
+    return bar.props["site"]
+
+
+@pytest.fixture
+def pages(told):
+    return told["pages"]
 
 
 def random_text(chance):
@@ -59,8 +63,7 @@ ROUND_TRIP = """async ([views, pages]) => {
 }"""
 
 
-def test_200_random_views_come_back_from_links_and_files(modules, site):
-    pages = site[1]
+def test_200_random_views_come_back_from_links_and_files(modules, pages):
     views = random_views(pages)
     for view, found in zip(views, modules.evaluate(ROUND_TRIP, [views, pages]), strict=True):
         assert found["of"] == {"view": view}
@@ -111,8 +114,8 @@ BAD = {
 }
 
 
-def test_200_mutated_links_give_a_view_or_one_sentence(modules, site):
-    pages, chance = site[1], random.Random(6)
+def test_200_mutated_links_give_a_view_or_one_sentence(modules, pages):
+    chance = random.Random(6)
     fragments = [made["fragment"] for made in modules.evaluate(ROUND_TRIP, [random_views(pages), pages])]
     results = modules.evaluate(READ, [[mutated(chance, each) for each in fragments], pages])
     for result in results:
@@ -138,7 +141,7 @@ FILES = """async ([texts, pages]) => {
 }"""
 
 
-def test_bad_settings_files_give_one_sentence(modules, site):
+def test_bad_settings_files_give_one_sentence(modules, pages):
     good = {"duoviz": "settings", "version": 1, "tab": "live", "fields": {"seed": 3}}
     cases = {
         "no settings file": ["", "[]", "{", "null", '"settings"', "{}"],
@@ -159,13 +162,13 @@ def test_bad_settings_files_give_one_sentence(modules, site):
         "not the number of an iteration": [json.dumps(good | {"iteration": "1"})],
     }
     for sentence, texts in cases.items():
-        assert all(sentence in problem for problem in modules.evaluate(FILES, [texts, site[1]]))
+        assert all(sentence in problem for problem in modules.evaluate(FILES, [texts, pages]))
 
 
 def opened(page, url, fragment=""):
     page.goto("about:blank")
     page.goto(url + fragment)
-    expect(page.locator("#share").get_by_role("button", name="Copy link")).to_be_visible(timeout=30_000)
+    expect(page.locator("#share").get_by_role("button", name="Copy link")).to_be_visible()
 
 
 def message(page):
@@ -173,16 +176,20 @@ def message(page):
 
 
 def copy(page):
+    """Press Copy link: the link that stands there then."""
+    link = page.locator(".dv-share-link")
+    link.evaluate("input => { input.value = ''; }")
     page.get_by_role("button", name="Copy link").click()
-    expect(page.locator(".dv-share-link")).to_be_visible()
-    return page.locator(".dv-share-link").input_value()
+    expect(link).not_to_have_value("")
+    expect(link).to_be_visible()
+    return link.input_value()
 
 
 def run(page, method, **expected):
     """Press Generate, and see that the run, of another method than the one before, had these settings."""
     page.locator("#generate").click()
-    expect(page.locator("#visualizer .dv")).to_have_attribute("data-method", method, timeout=30_000)
-    expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "done", timeout=30_000)
+    expect(page.locator("#visualizer .dv")).to_have_attribute("data-method", method)
+    expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "done")
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Save trace").click()
     header = json.loads(waiting.value.path().read_text())["header"]
@@ -207,14 +214,15 @@ def fragment_of(fields):
 
 
 def test_a_link_gives_the_same_view_and_runs_nothing(page, site):
-    url, view = site[0], VIEW | {"method": "vanilla"}
+    url, view = site.url, VIEW | {"method": "vanilla"}
     opened(page, url, fragment_of(view))
-    expect(page.locator("#prompt textarea")).to_have_value(view["prompt"])
     expect(message(page)).to_contain_text("nothing runs before you start it")
+    expect(page.locator("#prompt textarea")).to_have_value(view["prompt"])
     assert page.evaluate("document.querySelector('#share b')") is None
     link = copy(page)
     assert link.startswith(url + "#tab=live&") and "seed=11" in link and "rest_shortest=3" in link
     opened(page, url, link.removeprefix(url))
+    expect(message(page)).to_contain_text("nothing runs before you start it")
     assert copy(page) == link
     expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "empty")
     run(page, **view)
@@ -230,7 +238,7 @@ def test_a_link_gives_the_same_view_and_runs_nothing(page, site):
 
 def test_other_tabs_have_links_of_their_own_which_are_copied_or_stand_selected(page, site):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    opened(page, site[0], "#tab=compare&prompt=Two+runs&seed=9")
+    opened(page, site.url, "#tab=compare&prompt=Two+runs&seed=9")
     expect(page.locator("#compare-prompt textarea")).to_have_value("Two runs")
     link = copy(page)
     assert "#tab=compare&" in link and "seed=9" in link and "iteration" not in link
@@ -243,18 +251,18 @@ def test_other_tabs_have_links_of_their_own_which_are_copied_or_stand_selected(p
     page.get_by_role("tab", name="Lab").click()
     expect(page.get_by_role("tab", name="Lab")).to_have_attribute("aria-selected", "true")
     page.get_by_role("button", name="Copy link").click()
-    expect(page.locator(".dv-share-link")).to_have_value(f"{site[0]}#tab=lab")
+    expect(page.locator(".dv-share-link")).to_have_value(f"{site.url}#tab=lab")
     page.evaluate("location.hash = '#tab=live'")
     expect(page.locator("#prompt textarea")).to_be_visible()
     assert not page.errors
 
 
 def test_inside_another_sites_frame_the_link_is_taken_up_and_stands_selected(page, site):
-    url = site[0]
+    url = site.url
     page.goto(url.replace("127.0.0.1", "localhost") + "theme.css")
     page.set_content(f'<iframe src="{url}#prompt=Framed&seed=8" width="1000" height="800"></iframe>')
     frame = page.frame_locator("iframe")
-    expect(frame.locator("#prompt textarea")).to_have_value("Framed", timeout=30_000)
+    expect(frame.locator("#prompt textarea")).to_have_value("Framed")
     frame.get_by_role("button", name="Copy link").click()
     link = frame.locator(".dv-share-link")
     expect(link).to_have_value(re.compile(f"^{re.escape(url)}#tab=live&prompt=Framed&.*seed=8$"))
@@ -263,19 +271,20 @@ def test_inside_another_sites_frame_the_link_is_taken_up_and_stands_selected(pag
     assert link.evaluate(selected) and link.evaluate("input => document.activeElement === input")
 
 
-def test_autoplay_runs_and_a_link_followed_on_the_page_is_taken_up(page, site):
-    opened(page, site[0], fragment_of({"method": "vanilla", "max_new_tokens": 3, "autoplay": 1}))
+def test_autoplay_runs_and_a_link_followed_on_the_page_is_taken_up(page, site, monkeypatch):
+    started, start = [], site.hardware.start
+    monkeypatch.setattr(site.hardware, "start", lambda job: started.append(job.method) or start(job))
+    opened(page, site.url, fragment_of({"method": "vanilla", "max_new_tokens": 3, "autoplay": 1}))
     dv = page.locator("#visualizer .dv")
-    expect(dv).to_have_attribute("data-state", "done", timeout=30_000)
+    expect(dv).to_have_attribute("data-state", "done")
     expect(dv).to_have_attribute("data-iterations", "3")
     page.evaluate("location.hash = '#prompt=Another&seed=5'")
     expect(page.locator("#prompt textarea")).to_have_value("Another")
     expect(dv).to_have_attribute("data-iterations", "3")
     page.evaluate("location.hash = '#a-heading'")
     expect(message(page)).to_be_hidden()
-    page.wait_for_timeout(300)
-    expect(dv).to_have_attribute("data-method", "vanilla")
     run(page, "duodecoding", prompt="Another", seed=5, max_new_tokens=128)
+    assert started == ["vanilla", "duodecoding"]
 
 
 @pytest.mark.parametrize(
@@ -290,12 +299,12 @@ def test_autoplay_runs_and_a_link_followed_on_the_page_is_taken_up(page, site):
 def test_a_link_that_reaches_for_the_hub_or_a_folder_waits_for_the_button(page, fragment, button):
     asked = []
 
-    def load(name, progress):
+    def load(name, progress, sources):
         asked.append(name)
         return tiny_pair()
 
-    with tiny_site(load) as (url, demo):
-        opened(page, url, f"{fragment}&prompt=Mine&autoplay=1")
+    with tiny_site(load) as site:
+        opened(page, site.url, f"{fragment}&prompt=Mine&autoplay=1")
         expect(page.locator(f"#{button}")).to_be_visible()
         expect(message(page)).to_contain_text("It names other models or a datastore of its own: look at the settings")
         field = "#compare-prompt" if button == "race" else "#prompt"
@@ -306,21 +315,21 @@ def test_a_link_that_reaches_for_the_hub_or_a_folder_waits_for_the_button(page, 
         assert asked == ["embedded"] and not page.errors
 
 
-def test_a_bad_link_gives_the_defaults_and_one_sentence(page, site):
+def test_a_bad_link_gives_the_defaults_and_one_sentence(page, site, pages):
     fragments = ["#prompt=%E0%A4%A&seed=5", "#seed=x", "#<img src=x onerror=window.hacked=1>=1"]
-    opened(page, site[0], fragments[0])
+    opened(page, site.url, fragments[0])
     for fragment, named in zip(fragments, ("prompt=%E0", '"seed"', "%3Cimg|<img"), strict=True):
         # The first as the page opens; the others are followed on it.
         page.evaluate("fragment => { location.hash = fragment; }", fragment)
         expect(message(page)).to_contain_text("This link cannot be used, so the page shows its defaults: ")
         expect(message(page)).to_contain_text(re.compile(named))
-    assert page.locator("#prompt textarea").input_value() == site[1]["live"]["fields"]["prompt"]["default"]
+    assert page.locator("#prompt textarea").input_value() == pages["live"]["fields"]["prompt"]["default"]
     assert page.evaluate("window.hacked") is None and page.locator("#share img").count() == 0
     assert not page.errors
 
 
 def test_a_long_prompt_travels_as_a_file(page, site, tmp_path):
-    opened(page, site[0])
+    opened(page, site.url)
     prompt = "é< " * 700
     page.locator("#prompt textarea").fill(prompt)
     with page.expect_download() as waiting:
@@ -329,7 +338,7 @@ def test_a_long_prompt_travels_as_a_file(page, site, tmp_path):
     expect(page.locator(".dv-share-link")).to_be_hidden()
     file = tmp_path / waiting.value.suggested_filename
     waiting.value.save_as(file)
-    opened(page, site[0])
+    opened(page, site.url)
 
     def load(path):
         with page.expect_file_chooser() as choosing:
@@ -346,9 +355,13 @@ def test_a_long_prompt_travels_as_a_file(page, site, tmp_path):
     assert not page.errors
 
 
-def test_on_a_space_links_lead_to_its_own_address(page, monkeypatch):
-    monkeypatch.setenv("SPACE_HOST", "someone-duoviz.hf.space")
-    with tiny_site() as (url, _):
-        opened(page, url, "#seed=4")
-        expect(message(page)).to_contain_text("The link has set")
-        assert copy(page).startswith("https://someone-duoviz.hf.space/#tab=live&")
+COPY = """async ([values, site]) => {
+  const { copyLink } = await import("http://plain.test/share/page.js");
+  return JSON.parse(await copyLink(values, site)).link;
+}"""
+
+
+def test_on_a_space_links_lead_to_its_own_address(modules, told):
+    values = [field["default"] for page in told["pages"].values() for field in page["fields"].values()]
+    link = modules.evaluate(COPY, [values, told | {"host": "someone-duoviz.hf.space"}])
+    assert link.startswith("https://someone-duoviz.hf.space/#tab=live&prompt=")

@@ -1,30 +1,56 @@
 """The whole page on tiny models, so that nothing is loaded and runs are short."""
 
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from unittest import mock
+
+import gradio as gr
 
 from duoviz.web import session
 from duoviz.web.app import build_app
 from duoviz.web.limits import Limits
 from duoviz.web.pages import live
 from duoviz.web.serving import launch
-from tests.conftest import tiny_pair
+from tests.tiny import held_pair
+
+# A run of more tokens goes on until it is stopped.
+LONGEST = 130
+
+
+@dataclass
+class Site:
+    url: str
+    demo: gr.Blocks
+    hardware: session.Hardware
 
 
 @contextmanager
-def tiny_site(load=lambda name, progress: tiny_pair(noise=0.3, context=8192), *, recording=None):
-    """The app's address and the app itself. recording: the folder with the run that is shown first."""
+def tiny_site(load=None, *, recording=None) -> Iterator[Site]:
+    """The app as it is served. load: takes the place of what loads a pair; without it, one is loaded already.
+    recording: the folder with the run that is shown first."""
     hardware = session.Hardware(Limits())
+    hardware.loaded, hardware.pair = (None, None) if load else ("embedded", held_pair(after=LONGEST, noise=0.3))
+    with mock.patch.object(live, "FOLDER", recording or live.FOLDER / "no"):
+        demo = build_app(hardware)
     with (
         mock.patch.object(session, "check_room", lambda name, spare: None),
         mock.patch.object(session, "fetch_pair", lambda name, progress: ()),
-        mock.patch.object(session, "load_pair", lambda name, progress, sources: load(name, progress)),
-        mock.patch.object(live, "FOLDER", recording or live.FOLDER / "no"),
+        mock.patch.object(session, "load_pair", load or session.load_pair),
     ):
-        demo = build_app(hardware)
         _, url, _ = launch(demo, hardware, prevent_thread_lock=True, quiet=True)
         try:
-            yield url, demo
+            yield Site(url, demo, hardware)
         finally:
             demo.close()
-            hardware.close()
+    hardware.close()
+
+
+@contextmanager
+def served(demo: gr.Blocks, **options) -> Iterator[str]:
+    """The address of a page while it is served."""
+    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, **options)
+    try:
+        yield url
+    finally:
+        demo.close()

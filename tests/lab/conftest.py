@@ -1,14 +1,17 @@
 """A whole run of the Lab on a tiny pair, and the questions it was asked."""
 
 import json
+import time
 
 import pytest
 
+from duoviz.decoding.iteration import Stopped
+from duoviz.lab import bench as module
 from duoviz.lab.bench import bench
 from duoviz.lab.plan import make_plan
 from duoviz.lab.report import write_report
 from duoviz.lab.results import opened
-from tests.conftest import tiny_pair
+from tests.tiny import tiny_pair
 
 QUESTIONS = [
     {"question_id": 1, "category": "writing", "turns": ["tell me", "and now?"]},
@@ -20,7 +23,23 @@ QUESTIONS = [
     {"question_id": 7, "category": "qa", "turns": ["x" * 300]},
     {"question_id": 8, "category": "qa", "turns": []},
 ]
-TOKENS = 16
+TOKENS = 12
+
+
+def hold_after(count, monkeypatch):
+    """Let the Lab wait, after so many answers, until it is stopped."""
+    left, make = [None] * count, module.answer
+
+    def answer(*arguments):
+        if left:
+            left.pop()
+            return make(*arguments)
+        *_, stopped = arguments
+        while not stopped():
+            time.sleep(0.01)
+        raise Stopped
+
+    monkeypatch.setattr(module, "answer", answer)
 
 
 @pytest.fixture(scope="session")

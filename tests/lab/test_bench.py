@@ -1,13 +1,7 @@
 """A run of the Lab: every answer once, whatever stops it; what goes wrong in one answer ends none of the others."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -16,15 +10,18 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
 from duoviz.lab.bench import Clock, bench, jobs_of
+from duoviz.lab.environment import environment
 from duoviz.lab.equality import farthest, judge
+from duoviz.lab.forwards import lengths
 from duoviz.lab.plan import DUO, VANILLA, make_plan
 from duoviz.lab.results import load, opened
 from duoviz.lab.rows import key
 from duoviz.lab.tasks import LabError
-from tests.conftest import tiny_pair
+from tests.children import measure
 from tests.lab.conftest import QUESTIONS, TOKENS
+from tests.starts import start
+from tests.tiny import tiny_pair
 
-ROOT = Path(__file__).resolve().parents[2]
 BAD = {7: "The prompt is too long", 8: "The question is empty"}
 
 
@@ -48,6 +45,9 @@ def test_every_answer_is_there_once_and_failures_stand_apart(finished, questions
     assert {row["question_id"] for row in results.failed if row["model_id"] == VANILLA} == set(BAD)
     assert {row["verdict"] for row in results.rows if row["model_id"] != VANILLA} == {"equal"}
     assert len({lane for lane, *_ in wanted}) == 14
+    assert [row["length"] for row in results.forwards] == lengths(256) == [64, 128, 248]
+    here = environment(tiny_pair(), {}, results.environment["delta"])
+    assert {name: value for name, value in here.items() if value != results.environment[name]}.keys() <= {"date", "costs"}
 
 
 def test_answers_are_in_spec_benchs_format(finished):
@@ -63,7 +63,7 @@ def test_answers_are_in_spec_benchs_format(finished):
                 assert len(answer[name]) == turns
             assert sum(answer["accept_lengths"]) == sum(answer["new_tokens"]) > 0
             assert len(answer["accept_lengths"]) == sum(answer["decoding_steps"])
-            assert row["model_id"] == file.stem and all(0 < seconds < 60 for seconds in answer["wall_time"])
+            assert row["model_id"] == file.stem and all(seconds > 0 for seconds in answer["wall_time"])
 
 
 def test_a_second_turn_is_asked_with_the_first_answer_in_the_conversation(finished):
@@ -89,29 +89,26 @@ def test_stopped_in_the_middle_of_an_answer_it_goes_on_later(questions, tmp_path
     assert progress[-1].words == f"{progress[-1].total} of {progress[-1].total} answers"
 
 
+@pytest.mark.thorough
 def test_killed_it_goes_on_and_no_answer_is_lost_or_made_twice(questions, tmp_path):
-    command = [sys.executable, "-m", "tests.lab.child", str(questions), str(tmp_path)]
-    child = subprocess.Popen(command, cwd=ROOT)
-    end = time.monotonic() + 60
-    while sum(file.read_bytes().count(b"\n") for file in tmp_path.glob("answers/*.jsonl")) < 12:
-        assert time.monotonic() < end and child.poll() is None
-        time.sleep(0.01)
-    os.kill(child.pid, signal.SIGKILL)
-    child.wait()
+    plan = make_plan(quick=True, file=questions, methods=["duodecoding"], max_new_tokens=TOKENS)
+    child, pipe = start(measure, plan, tmp_path, 12)
+    assert pipe.recv() == "hanging"
+    child.kill()
+    child.join()
     # What a kill in the middle of a write leaves behind.
     with (tmp_path / "answers" / "vanilla.jsonl").open("a") as file:
         file.write('{"question_id": 99, "model_id": "van')
     before = load(tmp_path).rows
-    plan = make_plan(quick=True, file=questions, methods=["duodecoding"], max_new_tokens=TOKENS)
     run(tmp_path, plan)
     after = load(tmp_path)
-    assert len(before) >= 12 and all(row in after.rows for row in before)
+    assert len(before) == 12 and all(row in after.rows for row in before)
     keys = Counter(key(row) for row in answers_in(tmp_path) + after.failed)
     assert keys == Counter({job.key: 1 for job in jobs_of(plan)})
 
 
 def test_results_of_another_run_are_not_mixed_and_two_runs_do_not_share_a_folder(finished, questions):
-    with pytest.raises(LabError, match=r"another max new tokens \(16, now 9\): choose another folder"):
+    with pytest.raises(LabError, match=r"another max new tokens \(12, now 9\): choose another folder"):
         run(finished, make_plan(quick=True, file=questions, max_new_tokens=9))
     with opened(finished), pytest.raises(LabError, match="Another run is writing"), opened(finished):
         pass

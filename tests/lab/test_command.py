@@ -7,7 +7,7 @@ import pytest
 from duoviz import commands
 from duoviz.__main__ import main
 from duoviz.lab import bench
-from tests.conftest import tiny_pair
+from tests.tiny import tiny_pair
 
 
 @pytest.fixture(autouse=True)

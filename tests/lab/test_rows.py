@@ -6,7 +6,7 @@ from duoviz import runner
 from duoviz.decoding.settings import Settings
 from duoviz.lab.rows import BEYOND, counts, measured, needed_k, time_parts
 from duoviz.trace.metrics import acceptance_by_kind
-from tests.conftest import tiny_pair
+from tests.tiny import tiny_pair
 
 
 def trace_of(method, **settings):

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from duoviz.lab import findings, tables
+from duoviz.lab import findings, paper, tables
 from duoviz.lab.plan import AROUND, DUO, ONE_SEQUENCE, SPS, STATIC, TARGET_ONLY, VANILLA
 from duoviz.lab.results import Results
 from duoviz.lab.rows import ARRAYS, COUNTS, TIME_PARTS
@@ -103,6 +103,13 @@ def test_table_1_is_total_tokens_over_total_time_and_phi_the_ratio_of_averages()
     assert sps["φ over vanilla on the target's cores"] is None
     assert sps["the paper's φ, Llama-2-7b"] == "1.80" and vanilla["φ over vanilla"].value == 1
     assert [table.lines[-1][1][-1] for table in tables.papers_table_1()] == ["1.58", "2.61"]
+
+
+def test_the_papers_averages_and_speed_ups_are_those_of_its_own_values():
+    for lines in paper.TABLE_1.values():
+        for *tasks, average, phi in lines.values():
+            assert sum(tasks) / 7 == pytest.approx(average, abs=0.006)
+            assert average / lines["vanilla"][7] == pytest.approx(phi, abs=0.006)
 
 
 def test_a_difference_counts_only_beyond_two_standard_errors():

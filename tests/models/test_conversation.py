@@ -9,7 +9,7 @@ from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.settings import Settings
 from duoviz.models.pairs import PromptError
 from duoviz.runner import Lane
-from tests.conftest import DigitTokenizer, tiny_pair
+from tests.tiny import DigitTokenizer, tiny_pair
 
 BEFORE = [("who?", "me"), ("why?", "so")]
 LANE = Lane("duo", "duodecoding", Settings(max_new_tokens=12))

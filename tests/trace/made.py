@@ -1,4 +1,4 @@
-"""Hand-made traces with times that are easy to add up."""
+"""Hand-made traces with times that are easy to add up, and real ones with even times."""
 
 HERE = "CPU cores 0, 1 (Processor)"
 SETTINGS = {"acceptance": "coupled", "temperature": 0.0, "budget": "auto", "cores": "all", "raw": False}
@@ -56,3 +56,19 @@ def made(method, steps, *, device=HERE, draft=None, calibration=None, stopped="l
 
 def moved(span, by):
     return {**span, "start": span["start"] + by, "end": span["end"] + by}
+
+
+def evenly_timed(trace, wall=2.0):
+    """The trace as if no forward had been slower than the others, `wall` seconds long: ten draft steps take as long as
+    one target forward, and come before or after it as they did."""
+    clock, spans, syncs = 0, [], []
+    for each in trace["iterations"]:
+        for span in sorted([*each["draft"], each["target"]], key=lambda span: span["start"]):
+            spans.append((span, clock, clock := clock + (10 if span is each["target"] else 1)))
+        syncs.append((each, clock := clock + 1))
+    for span, start, end in spans:
+        span["start"], span["end"] = round(wall * start / clock, 6), round(wall * end / clock, 6)
+    for each, sync in syncs:
+        each["sync"] = round(wall * sync / clock, 6)
+    trace["end"]["wall"] = trace["iterations"][-1]["sync"]
+    return trace

@@ -13,7 +13,7 @@ from duoviz.__main__ import main
 from duoviz.decoding.settings import Settings
 from duoviz.trace import exports
 from duoviz.trace.exports import csv_table, perfetto_events
-from tests.conftest import tiny_pair
+from tests.tiny import tiny_pair
 
 HOSTILE = ["=cmd|' /C calc'!A0", "a,b;c\nd", '"quoted"', "</script><script>alert(1)</script>", "\u2028", "é", "\ud800"]
 

@@ -8,7 +8,7 @@ import pytest
 from duoviz import runner
 from duoviz.decoding.settings import Settings
 from duoviz.trace.reading import TraceError, parse_trace, read_trace
-from tests.conftest import tiny_pair
+from tests.tiny import tiny_pair
 
 
 @pytest.fixture(scope="module")

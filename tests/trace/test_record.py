@@ -6,7 +6,7 @@ from duoviz import runner
 from duoviz.decoding.settings import Settings
 from duoviz.trace import schema
 from duoviz.trace.texts import TextPieces
-from tests.conftest import tiny_pair
+from tests.tiny import tiny_pair
 
 
 class ByteTokenizer:

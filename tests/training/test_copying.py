@@ -7,7 +7,7 @@ import pytest
 
 from duoviz.training.copying import LARGEST_WEIGHT, LONGEST, fit_copying, fit_weights, observations
 from duoviz.training.corpus import Corpus
-from tests.conftest import lean, reference_model
+from tests.tiny import lean, reference_model
 
 
 def test_a_weight_is_how_often_the_look_up_is_right_where_the_draft_knows_nothing():

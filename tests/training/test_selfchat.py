@@ -126,7 +126,7 @@ def test_a_stopped_corpus_goes_on(target_folder, tmp_path, monkeypatch):
     assert first.count("\n") == 1
     # A kill in the middle of a line.
     out.with_suffix(".jsonl").write_text(first + '{"row": 5, "ids": [1, ')
-    make_corpus(target_folder, out, rows=6, minutes=1, **options)
+    make_corpus(target_folder, out, rows=6, minutes=600, **options)
     written = [json.loads(line)["row"] for line in out.with_suffix(".jsonl").read_text().splitlines()]
     assert sorted(written) == list(range(6)) and out.with_suffix(".jsonl").read_text().startswith(first)
     assert "answer tokens" in lines[-1]

@@ -10,8 +10,8 @@ from duoviz.decoding.calibration import medians
 from duoviz.training import sweep as sweeping
 from duoviz.training.distillation import Recipe
 from duoviz.training.sweep import measure, named, parallel_speed, predicted, results, sweep, table
-from tests.conftest import tiny_pair
 from tests.decoding.test_budget import costs as made_up
+from tests.tiny import tiny_pair
 
 TINY = Recipe(tokens=0, layers=1, embedding_rank=16, output_tokens=48, batch_tokens=200)
 
@@ -46,7 +46,9 @@ def test_every_variant_is_trained_once(target_folder, corpus_files, tmp_path):
 def test_costs_are_those_of_a_shape(target_folder, corpus_files, tmp_path, monkeypatch):
     monkeypatch.setattr(sweeping, "SECONDS", 0.001)
     sweep(target_folder, corpus_files, tmp_path, tokens=300, report=lambda text: None)
-    rows = measure(tiny_pair(), tmp_path, report=lambda text: None)
+    pair = tiny_pair()
+    pair.resources |= {"costs": made_up(0.03, 0.003), "costs in turn, 1 threads": made_up(0.03, 0.003)}
+    rows = measure(pair, tmp_path, report=lambda text: None)
     one, two, one_of_another_loss = (row["draft_ms"] for row in rows)
     assert one == one_of_another_loss != two and all(milliseconds > 0 for milliseconds in one + two)
     assert all(row["speculative"] > 0 and row["duodecoding"] > 0 for row in rows)

@@ -1,6 +1,7 @@
 """Hardware whose pair is tiny."""
 
 import time
+from functools import cache
 
 import pytest
 
@@ -9,9 +10,20 @@ from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.settings import Settings
 from duoviz.web import session
 from duoviz.web.jobs import Run
+from duoviz.web.lessons.lesson import read_course
 from duoviz.web.limits import Limits
+from duoviz.web.pages import learn
 from duoviz.web.session import Hardware
-from tests.conftest import tiny_pair
+from tests.tiny import tiny_pair
+
+
+read_once = cache(read_course)
+
+
+@pytest.fixture(autouse=True)
+def lessons_read_once(monkeypatch):
+    """Most pages that are built here are not about the lessons."""
+    monkeypatch.setattr(learn, "read_course", read_once)
 
 
 @pytest.fixture
@@ -66,8 +78,8 @@ def events_of(hardware, run):
     return [event for events in hardware.batches(run) for event in events]
 
 
-def wait_until(condition, seconds=10):
-    end = time.monotonic() + seconds
+def wait_until(condition):
+    end = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < end, "it did not come to pass"
         time.sleep(0.005)

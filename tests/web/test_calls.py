@@ -11,7 +11,7 @@ from duoviz.web import session
 from duoviz.web.app import build_app
 from duoviz.web.calls import CHECKED, mistake, names_an_address
 from duoviz.web.limits import Limits
-from tests.conftest import tiny_pair
+from tests.tiny import tiny_pair
 
 SHORT = {"prompt": "hello", "max_new_tokens": 3}
 METHODS = "there are: vanilla, speculative, prompt_lookup, rest, lookahead, duodecoding."

@@ -1,6 +1,7 @@
 """The Compare tab: what it asks of the hardware, and what comes of it."""
 
 import json
+import time
 
 import pytest
 
@@ -11,7 +12,7 @@ from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.web.jobs import Comparison
 from duoviz.web.limits import Limits
 from duoviz.web.pages.compare import asked, lanes_of
-from tests.conftest import tiny_pair
+from tests.tiny import held_pair
 from tests.web.conftest import events_of, start, wait_until
 from tests.web.test_live import SENT, functions, visitor
 
@@ -136,14 +137,21 @@ def test_where_no_side_can_run_the_comparison_fails_with_the_sentence(hardware):
     assert "too long" in job.error
 
 
-def test_stopping_keeps_what_was_written_and_runs_no_more(hardware):
-    job = comparison(settings=Settings(max_new_tokens=200))
-    hardware.start(job)
+def followed(hardware, job, act):
+    """The events of a job of which `act` is called when three of Vanilla's tokens are there."""
     events = []
     for batch in hardware.batches(job):
         events += batch
         if len(lane_events(events, "Vanilla")) >= 4:
-            job.stop.set()
+            act()
+    return events
+
+
+def test_stopping_keeps_what_was_written_and_runs_no_more(make_hardware):
+    hardware = make_hardware(lambda name, progress: held_pair())
+    job = comparison(settings=Settings(max_new_tokens=200))
+    hardware.start(job)
+    events = followed(hardware, job, job.stop.set)
     *_, end = lane_events(events, "Vanilla")
     assert end["end"]["stopped"] == "stopped" and not lane_events(events, "DuoDecoding")
     first, second = events[-1]["result"]["lanes"]
@@ -152,15 +160,15 @@ def test_stopping_keeps_what_was_written_and_runs_no_more(hardware):
 
 
 def test_a_comparison_has_one_place_in_the_line_and_one_time(make_hardware, endless):
-    hardware = make_hardware(lambda name, progress: tiny_pair(context=8192), run_seconds=0.6)
+    hardware = make_hardware(lambda name, progress: held_pair(), run_seconds=90)
     first = start(hardware, method=endless)
     job = comparison(settings=Settings(max_new_tokens=4000))
     hardware.start(job)
     assert hardware.line.before(job) == 1 and len(hardware.line) == 2
     first.stop.set()
-    events = events_of(hardware, job)
+    events = followed(hardware, job, lambda: setattr(job, "deadline", time.monotonic()))
     end = [event["event"]["end"] for event in events if event["type"] == "lane" and event["event"]["type"] == "end"][-1]
-    assert end["stopped"] == "time" and end["message"] == "Stopped: a run may take 0.6 seconds here."
+    assert end["stopped"] == "time" and end["message"] == "Stopped: a run may take 90 seconds here."
     assert 0 < events[-1]["result"]["lanes"][0]["figures"]["tokens"] < 4000
 
 

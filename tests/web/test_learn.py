@@ -19,7 +19,7 @@ from duoviz.web.pages.compare import title
 from duoviz.web.pages.learn import LESSONS
 from duoviz.web.script import FOLDER as VISUALIZER
 from duoviz.web.script import MODULES as SHARED
-from tests.conftest import tiny_pair
+from tests.tiny import tiny_pair
 from tests.web.lessons.made import write_traces
 from tests.web.test_visualizer import DEFINITION
 

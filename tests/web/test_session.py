@@ -14,8 +14,8 @@ from duoviz.models.embedded import ModelUnavailable
 from duoviz.models.pairs import LONGEST_PROMPT, PromptError, UnknownPair
 from duoviz.web import session
 from duoviz.web.line import QUEUE_LENGTH, LineFull
-from tests.conftest import tiny_pair
 from tests.decoding.test_draft_worker import load as load_draft
+from tests.tiny import held_pair, tiny_pair
 from tests.web.conftest import events_of, start, wait_until
 
 
@@ -47,9 +47,8 @@ def test_waiting_visitors_are_told_their_place_as_it_changes(hardware, endless):
     runs = [start(hardware, method=endless) for _ in range(3)]
     streams = [hardware.batches(run) for run in runs]
     assert next(streams[1]) == place(1) and next(streams[2]) == place(2)
-    # Nothing is told twice, and a step is short, so that a closed tab is noticed.
-    asked = time.monotonic()
-    assert next(streams[2]) == [] and time.monotonic() - asked < 1
+    # Nothing is told twice, and a step ends though nothing comes, so that a closed tab is noticed.
+    assert next(streams[2]) == [] and hardware.line == runs
     runs[0].stop.set()
     events_of(hardware, runs[0])
     assert next(streams[2]) == place(1)
@@ -79,19 +78,21 @@ def test_stop_while_waiting_ends_the_run_at_once_and_it_never_runs(make_hardware
     assert ended_before_it_began(events) and len(events) == 1
     assert not first.future.done() and not first.stop.is_set()
     first.stop.set()
-    second.future.result(timeout=10)
+    second.future.result(timeout=120)
     assert second.deadline is None and second.summary is None and loads == ["embedded"]
 
 
-def test_stopping_keeps_what_was_written(hardware):
+def test_stopping_keeps_what_was_written(make_hardware):
+    hardware = make_hardware(lambda name, progress: held_pair(after=3))
     run = start(hardware, settings=Settings(max_new_tokens=200), method="vanilla")
     seen = 0
     for events in hardware.batches(run):
         seen += sum(event["type"] == "iteration" for event in events)
         if seen >= 3:
             run.stop.set()
+    # It was in its fourth forward.
     assert run.summary["stopped"] == "stopped"
-    assert 3 <= seen == run.summary["metrics"]["target_forwards"] < 200
+    assert seen == run.summary["metrics"]["target_forwards"] == 4
 
 
 def test_a_batch_comes_with_its_first_event_and_in_order(hardware, endless):
@@ -124,13 +125,13 @@ def test_stop_ends_the_visitors_stream_while_the_thread_is_still_loading(make_ha
     def load(name, progress):
         progress(0.1, "Reading")
         loading.set()
-        let_go.wait(20)
+        let_go.wait(120)
         return tiny_pair()
 
     hardware = make_hardware(load)
     run = start(hardware)
     stream = hardware.batches(run)
-    loading.wait(20)
+    assert loading.wait(120)
     wait_until(lambda: {"type": "status", "text": "Reading (10%)"} in next(stream))
     run.stop.set()
     assert ended_before_it_began([event for events in stream for event in events])
@@ -155,25 +156,30 @@ def test_stop_ends_the_loading_that_the_run_itself_asked_for(make_hardware):
     run = start(hardware)
     wait_until(lambda: loads)
     run.stop.set()
-    run.future.result(timeout=10)
+    run.future.result(timeout=120)
     assert run.error is None
     assert events_of(hardware, start(hardware))[-1]["end"]["stopped"] == "length" and len(loads) == 2
 
 
 def test_a_run_whose_time_is_over_keeps_what_was_written(make_hardware):
-    hardware = make_hardware(lambda name, progress: tiny_pair(context=8192), run_seconds=0.5)
+    hardware = make_hardware(lambda name, progress: held_pair(after=3), run_seconds=90)
     run = start(hardware, settings=Settings(max_new_tokens=4000))
-    events = events_of(hardware, run)
+    events = []
+    for batch in hardware.batches(run):
+        events += batch
+        if any(event["type"] == "iteration" for event in events):
+            run.deadline = time.monotonic()
     written = [token["text"] for event in events if event["type"] == "iteration"
                for token in event["iteration"]["committed"]]  # fmt: skip
     end = events[-1]["end"]
-    assert end["stopped"] == "time" and end["message"] == "Stopped: a run may take 0.5 seconds here."
+    assert end["stopped"] == "time" and end["message"] == "Stopped: a run may take 90 seconds here."
     assert 0 < len(written) < 4000 and "".join(written) == end["text"] == run.summary["text"]
 
 
 def test_the_time_ends_a_run_inside_a_long_step_and_stop_is_told_apart(make_hardware, endless):
     hardware = make_hardware(run_seconds=0.3)
     assert events_of(hardware, start(hardware, method=endless))[-1]["end"]["stopped"] == "time"
+    hardware = make_hardware()
     run = start(hardware, method=endless)
     wait_until(lambda: run.deadline)
     run.stop.set()
@@ -181,13 +187,11 @@ def test_the_time_ends_a_run_inside_a_long_step_and_stop_is_told_apart(make_hard
 
 
 def test_waiting_does_not_count_towards_the_time(make_hardware, endless):
-    hardware = make_hardware(run_seconds=0.5)
-    start(hardware, method=endless)
-    second = start(hardware, method=endless)
-    first_batches = hardware.batches(second)
-    assert next(first_batches) == place(1)
+    hardware = make_hardware(run_seconds=0.3)
+    first, second = start(hardware, method=endless), start(hardware, method=endless)
     wait_until(lambda: second.deadline)
-    assert second.deadline - time.monotonic() > 0.2
+    # The first had all of its time, and then the second begins to have its own.
+    assert second.deadline >= first.deadline + 0.3
 
 
 @pytest.mark.parametrize(
@@ -252,6 +256,7 @@ def test_closing_the_hardware_ends_all_runs(make_hardware, endless):
     assert [events_of(hardware, run)[-1]["end"]["stopped"] for run in runs] == ["stopped"] * 3
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="memory and descriptors are read from /proc")
 def test_three_hundred_runs_leave_nothing_behind(make_hardware):
     def load(name, progress):

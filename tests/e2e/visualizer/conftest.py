@@ -12,9 +12,11 @@ from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
 from duoviz.trace.metrics import metrics
 from duoviz.web.visualizer import Visualizer, batch
-from tests.conftest import VOCABULARY
 from tests.decoding.test_datastore import build, named_pair, random_sequences
 from tests.decoding.test_prompt_lookup import tokens
+from tests.e2e.tiny_site import served
+from tests.tiny import VOCABULARY
+from tests.trace.made import evenly_timed
 
 OWN_SETTINGS = {"prompt_lookup": {"lookup_ngram": 2}, "rest": {"rest_shortest": 1}}
 PROMPT = "hello hello"
@@ -69,7 +71,7 @@ def traces(tmp_path_factory):
     for method in METHODS:
         settings = Settings(max_new_tokens=32, rest_datastore=str(store), **OWN_SETTINGS.get(method, {}))
         pair = named_pair(noise=0.3)
-        runs[method] = runner.collect(runner.stream(pair, method, PROMPT, settings))
+        runs[method] = evenly_timed(runner.collect(runner.stream(pair, method, PROMPT, settings)))
     return runs
 
 
@@ -81,15 +83,14 @@ def methods_page(traces):
         for method, trace in traces.items():
             value = batch(method, 0, events_of(trace))
             gr.Button(method).click(lambda value=value: value, None, visualizer)
-    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
-    yield url
-    demo.close()
+    with served(demo) as url:
+        yield url
 
 
 def show(page, url, method):
     page.goto(url)
     page.get_by_role("button", name=method, exact=True).click()
-    expect(page.locator(".dv")).to_have_attribute("data-state", "done", timeout=20_000)
+    expect(page.locator(".dv")).to_have_attribute("data-state", "done")
     page.mouse.move(600, 400)
 
 

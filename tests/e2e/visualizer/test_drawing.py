@@ -11,9 +11,10 @@ from duoviz import runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.web.visualizer import Visualizer, batch
-from tests.benchmarks.visualizer import longer
-from tests.conftest import tiny_pair
+from tests.benchmarks.visualizer.traces import longer
+from tests.e2e.tiny_site import served
 from tests.e2e.visualizer.conftest import READ_ITERATIONS, download, events_of, send, show
+from tests.tiny import tiny_pair
 
 HOSTILE = [
     '<img src=x onerror="window.hacked=1">',
@@ -46,9 +47,8 @@ def hostile_page():
     with gr.Blocks() as demo:
         visualizer = Visualizer()
         gr.Button("Feed").click(lambda: batch("run", 0, events), None, visualizer)
-    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
-    yield url, trace
-    demo.close()
+    with served(demo) as url:
+        yield url, trace
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -57,7 +57,7 @@ def test_hostile_texts_show_as_text(page, hostile_page, tmp_path, width):
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(url)
     page.get_by_role("button", name="Feed").click()
-    expect(page.locator(".dv")).to_have_attribute("data-state", "done", timeout=20_000)
+    expect(page.locator(".dv")).to_have_attribute("data-state", "done")
     shown = "".join(page.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent)"))
     for text in HOSTILE[:4]:
         assert text in trace["end"]["text"]
@@ -289,10 +289,10 @@ def test_what_comes_later_is_marked_after_any_jump(plain_page, traces):
         for part in (None, 0, 1, 0.3):
             if part is not None:
                 box.evaluate("(box, part) => { box.scrollTop = part * box.scrollHeight; }", part)
-            plain_page.wait_for_function(LATER, arg=int(jumps[-1]), timeout=5_000)
+            plain_page.wait_for_function(LATER, arg=int(jumps[-1]))
         for width in (1900, 500, 1280):
             plain_page.set_viewport_size({"width": width, "height": 1000})
-            plain_page.wait_for_function(LATER, arg=int(jumps[-1]), timeout=5_000)
+            plain_page.wait_for_function(LATER, arg=int(jumps[-1]))
 
 
 def test_a_long_tree_scrolls_inside_its_own_box(page, methods_page, traces):

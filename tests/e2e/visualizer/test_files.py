@@ -49,7 +49,7 @@ DROP = """([name, text]) => {
 
 def test_every_methods_file_can_be_dropped(page, methods_page, traces):
     page.goto(methods_page)
-    expect(page.locator(".dv")).to_have_attribute("data-state", "empty", timeout=20_000)
+    expect(page.locator(".dv")).to_have_attribute("data-state", "empty")
     for method, trace in traces.items():
         page.evaluate(DROP, [f"{method}.duoviz.json", json.dumps(trace)])
         expect(page.locator(".dv-files-message")).to_have_text(f"Shown: the file {method}.duoviz.json.")
@@ -65,7 +65,7 @@ def test_older_traces_do_not_say_how_much_matched(page, methods_page, traces, tm
         for each in trace["iterations"]:
             del each["matched"]
         load(page, saved_to(tmp_path, trace))
-        expect(page.locator(".dv")).to_have_attribute("data-method", method, timeout=20_000)
+        expect(page.locator(".dv")).to_have_attribute("data-method", method)
         place = next(each["index"] for each in trace["iterations"] if len(each["checked"]) > 1)
         page.locator(".dv-slider").fill(str(place))
         expect(page.locator(".dv-sentence")).to_contain_text(sentence)

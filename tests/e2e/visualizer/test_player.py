@@ -2,13 +2,14 @@
 
 import json
 import threading
-import time
 
 import gradio as gr
 import pytest
 from playwright.sync_api import expect
 
 from duoviz.web.visualizer import Visualizer, batch
+from tests.e2e.conftest import open_modules
+from tests.e2e.tiny_site import served
 from tests.e2e.visualizer.conftest import download, events_of, load, saved_to, send
 
 
@@ -20,9 +21,8 @@ def pair_page(traces):
         shown = [Visualizer(elem_id="one"), Visualizer(elem_id="two")]
         values = [batch(method, 0, events_of(traces[method])) for method in ("vanilla", "rest")]
         gr.Button("Feed").click(lambda: values, None, shown)
-    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
-    yield url
-    demo.close()
+    with served(demo) as url:
+        yield url
 
 
 def test_keys_go_to_the_visualizer_used_last(page, pair_page, traces):
@@ -31,7 +31,7 @@ def test_keys_go_to_the_visualizer_used_last(page, pair_page, traces):
     page.get_by_role("button", name="Feed").click()
     roots = [page.locator(f"#{name} .dv") for name in ("one", "two")]
     for root in roots:
-        expect(root).to_have_attribute("data-state", "done", timeout=20_000)
+        expect(root).to_have_attribute("data-state", "done")
     at = [len(traces[method]["iterations"]) - 1 for method in ("vanilla", "rest")]
 
     def after_key(key, *moved):
@@ -64,9 +64,8 @@ def live_page(traces):
         for number, part in enumerate(parts):
             value = batch("run", number, part)
             gr.Button(f"Part {number}").click(lambda value=value: value, None, visualizer)
-    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
-    yield url
-    demo.close()
+    with served(demo) as url:
+        yield url
 
 
 def test_a_live_run_can_be_held_and_caught_up_with(page, live_page, traces, tmp_path):
@@ -79,12 +78,12 @@ def test_a_live_run_can_be_held_and_caught_up_with(page, live_page, traces, tmp_
         page.locator(".dv-message").click()
 
     part(0)
-    expect(where).to_have_text("Following the run: iteration 9.", timeout=20_000)
+    expect(where).to_have_text("Following the run: iteration 9.")
     page.keyboard.press(" ")
     expect(where).to_have_text("You are at iteration 9; the run is at 9.")
     page.keyboard.press("ArrowLeft")
     part(1)
-    expect(where).to_have_text("You are at iteration 8; the run is at 15.", timeout=20_000)
+    expect(where).to_have_text("You are at iteration 8; the run is at 15.")
     page.locator(".dv-slider").fill("3")
     expect(where).to_have_text("You are at iteration 3; the run is at 15.")
     load(page, saved_to(tmp_path, traces["vanilla"]))
@@ -101,50 +100,65 @@ def test_a_live_run_can_be_held_and_caught_up_with(page, live_page, traces, tmp_
     # What stood there before "Home" is what comes after it: see the change first.
     expect(where).to_have_text("You are at iteration 0; the run is at 15.")
     page.keyboard.press(" ")
-    expect(where).to_have_text("Following the run: iteration 15.", timeout=20_000)
+    expect(where).to_have_text("Following the run: iteration 15.")
     follow.click()
     expect(follow).to_have_attribute("aria-pressed", "false")
     expect(where).to_have_text("You are at iteration 15; the run is at 15.")
     follow.click()
     part(2)
-    expect(where).to_have_text(f"You are at iteration {last}; the last is {last}.", timeout=20_000)
+    expect(where).to_have_text(f"You are at iteration {last}; the last is {last}.")
     expect(follow).to_be_hidden()
     assert not page.errors
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def broken_page(traces):
-    """A run whose batches stop coming half-way, until the event is set; the URL, its events, the event."""
-    events, go_on = events_of(traces["duodecoding"]), threading.Event()
+    """A run whose batches stop coming half-way, until each is released: the URL, its events, the semaphore."""
+    events, more = events_of(traces["duodecoding"]), threading.Semaphore(0)
 
     def stream():
         yield batch("run", 0, events[:9])
-        go_on.wait(60)
-        yield batch("run", 1, [])
-        time.sleep(1)
-        yield batch("run", 2, events[9:])
+        for number, part in enumerate(([], events[9:]), 1):
+            more.acquire()
+            yield batch("run", number, part)
 
     with gr.Blocks() as demo:
         gr.Button("Run").click(stream, None, Visualizer())
-    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
-    yield url, events, go_on
-    go_on.set()
-    demo.close()
+    with served(demo) as url:
+        yield url, events, more
+        more.release(9)
 
 
 LOST = "The connection to the server was lost; what came before is kept."
+RECEIVE = """async () => {
+  const { createReceiver } = await import("http://plain.test/visualizer/receiver.js");
+  const receiver = createReceiver();
+  window.told = [];
+  receiver.subscribe((event) => told.push(event.type));
+  receiver.take({ run: "run", seq: 0, events: [] });
+}"""
 
 
-def test_a_run_whose_server_is_lost_is_kept_and_goes_on_when_it_is_back(page, broken_page, traces, tmp_path):
-    url, events, go_on = broken_page
+def test_a_server_is_lost_that_is_silent_for_five_seconds(clocked_page):
+    page = open_modules(clocked_page)
+    page.clock.install(time=0)
+    page.clock.pause_at(1)
+    page.evaluate(RECEIVE)
+    page.clock.run_for(4_500)
+    assert page.evaluate("told") == ["reset"]
+    page.clock.run_for(1_000)
+    assert page.evaluate("told") == ["reset", "connection"]
+
+
+def test_a_run_whose_server_is_lost_is_kept_and_goes_on_when_it_is_back(clocked_page, broken_page, traces, tmp_path):
+    page, (url, events, more) = clocked_page, broken_page
     page.clock.install()
     page.goto(url)
     page.get_by_role("button", name="Run", exact=True).click()
     root, message = page.locator(".dv"), page.locator(".dv-message")
-    expect(message).to_have_text("Running.", timeout=20_000)
-    page.clock.run_for(2_000)
     expect(message).to_have_text("Running.")
-    page.clock.run_for(4_000)
+    # Before, the page's clock goes on as time does.
+    page.clock.run_for(6_000)
     expect(message).to_have_text(LOST)
     expect(root).to_have_attribute("data-state", "lost")
     expect(page.locator(".dv-where")).to_have_text("You are at iteration 7; the last is 7.")
@@ -156,27 +170,30 @@ def test_a_run_whose_server_is_lost_is_kept_and_goes_on_when_it_is_back(page, br
         "end": None,
     }
     assert json.loads(download(page, "Save trace", tmp_path).read_text()) == half
-    go_on.set()
+    more.release()
     expect(message).to_have_text("Running.")
-    expect(root).to_have_attribute("data-state", "done", timeout=20_000)
+    more.release()
+    expect(root).to_have_attribute("data-state", "done")
     expect(root).to_have_attribute("data-iterations", str(len(events) - 2))
     assert not page.errors
 
 
 def test_a_run_that_a_reload_cuts_off_is_there_again(page, broken_page):
-    page.goto(broken_page[0])
+    url, _, more = broken_page
+    page.goto(url)
     page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.locator(".dv")).to_have_attribute("data-iterations", "8", timeout=20_000)
+    expect(page.locator(".dv")).to_have_attribute("data-iterations", "8")
     # What Gradio does when a lost server is back.
     page.reload()
-    expect(page.locator(".dv")).to_have_attribute("data-iterations", "8", timeout=20_000)
+    expect(page.locator(".dv")).to_have_attribute("data-iterations", "8")
     expect(page.locator(".dv-message")).to_have_text(
         "The page was loaded anew while the run went on; what came before is kept."
     )
     expect(page.locator(".dv-where")).to_have_text("You are at iteration 7; the last is 7.")
     page.reload()
-    expect(page.locator(".dv")).to_have_attribute("data-state", "empty", timeout=20_000)
+    expect(page.locator(".dv")).to_have_attribute("data-state", "empty")
     assert not page.errors
+    more.release(2)
 
 
 def test_the_modules_work_without_gradio(plain_page, traces):

@@ -22,14 +22,14 @@ HOSTILE = [
 ]
 
 
-def test_the_file_replays_the_run_from_disk_without_a_network(browser, page, methods_page, traces, tmp_path):
+def test_the_file_replays_the_run_from_disk_without_a_network(new_context, page, methods_page, traces, tmp_path):
     show(page, methods_page, "duodecoding")
     saved = download(page, "Save as one file", tmp_path)
     trace = download(page, "Save trace", tmp_path)
     assert saved.name.endswith(".html")
     assert saved.read_bytes() == replay_page(trace.read_text(encoding="utf-8")).encode()
     before = page.locator(".dv-token").all_inner_texts(), page.locator("[data-number]").all_inner_texts()
-    context = browser.new_context(offline=True, color_scheme="dark", viewport={"width": 390, "height": 800})
+    context = new_context(offline=True, color_scheme="dark", viewport={"width": 390, "height": 800})
     replay, requests, errors = context.new_page(), [], []
     replay.on("request", lambda request: requests.append(request.url))
     replay.on("pageerror", lambda error: errors.append(str(error)))

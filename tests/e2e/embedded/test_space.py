@@ -10,11 +10,9 @@ import pytest
 from gradio_client import Client
 
 from duoviz.models.cache import cache_folder
-from duoviz.models.embedded import embedded_target
 from duoviz.space import space_files
-from tests.e2e.conftest import ROOT, free_port, served
+from tests.e2e.embedded.conftest import ROOT, free_port, served
 
-pytestmark = pytest.mark.slow
 CAP_DAC_READ_SEARCH = 2
 
 
@@ -52,9 +50,8 @@ def space_port() -> int:
 
 
 @pytest.fixture(scope="module")
-def space(tmp_path_factory):
+def space(embedded_pair, tmp_path_factory):
     """The Space's URL and the file of what it prints."""
-    embedded_target()
     folder = tmp_path_factory.mktemp("space")
     source, home, log = read_only_copy(folder / "source"), folder / "home", folder / "log"
     prefix, uid = without_rights()
@@ -79,7 +76,7 @@ def test_a_space_runs_from_a_read_only_tree_and_keeps_its_limits(space):
     url, log = space
     client = Client(url, verbose=False)
     job = client.submit(prompt="Name a colour.", max_new_tokens=8, api_name="/generate")
-    assert 1 <= job.result(timeout=240)["metrics"]["new_tokens"] <= 8
+    assert 1 <= job.result(timeout=600)["metrics"]["new_tokens"] <= 8
     for count in (257, 5000):
         with pytest.raises(Exception, match="On this Space a run may have at most 256 new tokens; run duoviz on your"):
             client.predict(prompt="Hi", max_new_tokens=count, api_name="/generate")

@@ -1,0 +1,125 @@
+"""What tests let run in processes of their own."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from duoviz import runner
+from duoviz.decoding.settings import Settings
+from duoviz.lab.bench import bench
+from duoviz.lab.plan import Plan
+from duoviz.lab.results import opened
+from duoviz.models import embedded
+from duoviz.models.cores import available_cores, share_cores
+from duoviz.models.language_model import LanguageModel
+from duoviz.models.pairs import Pair
+from tests.tiny import near_copy, reference_model, tiny_pair, weights
+from tests.weights import decoder
+
+SETTINGS = Settings(max_new_tokens=120)
+
+
+def pair_with_draft(load: Callable[[dict, dict], LanguageModel] = decoder) -> Pair:
+    """The tiny pair on this machine's cores, whose draft is started as a real one is; load: makes it of its weights."""
+    pair = tiny_pair()
+    del pair.resources["draft"]
+    pair.load_draft = partial(load, *weights(near_copy(reference_model(0), 0.15)))
+    pair.cores = share_cores(available_cores(), target_on_gpu=False)
+    return pair
+
+
+def stream(pair: Pair) -> Iterator[dict]:
+    """A run's events. The target goes on alone until the draft has answered: here for one iteration at most."""
+    for event in runner.stream(pair, "duodecoding", "hello", SETTINGS):
+        yield event
+        if event["type"] == "iteration" and event["iteration"]["index"] == 0:
+            wait_for_draft(pair)
+
+
+def wait_for_draft(pair: Pair) -> None:
+    draft = pair.resources["draft"]
+    assert draft.answered == draft.submitted or draft.poll(120)
+
+
+def send_report(pipe: Connection) -> None:
+    """Vanilla and DuoDecoding on the tiny pair: texts, labels, overlap, and how the draft ran."""
+    pair = pair_with_draft()
+    vanilla = runner.collect(runner.stream(pair, "vanilla", "hello", SETTINGS))
+    trace = runner.collect(stream(pair))
+    draft = pair.resources["draft"]
+    draft.close()
+    report = {
+        "texts": [vanilla["end"]["text"], trace["end"]["text"]],
+        "tested": sum(each["verdict"]["tested"] for each in trace["iterations"]),
+        "overlap": runner.summary(trace)["metrics"]["overlap"],
+        "devices": [trace["header"][side]["device"] for side in ("target", "draft")],
+        "draft": type(draft).__name__,
+        "cores": [len(pair.cores.target), len(pair.cores.draft)],
+    }
+    pipe.send(report)
+
+
+def report_on_one_core(pipe: Connection, core: int) -> None:
+    os.sched_setaffinity(0, {core})
+    send_report(pipe)
+
+
+def report_without_pinning(pipe: Connection, folder: Path) -> None:
+    """As on a system that has no calls to pin a process; folder: for what the draft's own process does first."""
+    (folder / "sitecustomize.py").write_text("import os\ndel os.sched_getaffinity, os.sched_setaffinity\n")
+    os.environ["PYTHONPATH"] = str(folder)
+    for name in ("sched_getaffinity", "sched_setaffinity"):
+        delattr(os, name)
+    send_report(pipe)
+
+
+def convert(pipe: Connection, size: int, digest: str) -> None:
+    """Fetch and convert a gguf of this size and sha256, and hang while its weights are unpacked."""
+
+    def hang_in_the_middle(fraction: float, text: str) -> None:
+        if text.startswith("Unpacking"):
+            tell_and_hang(pipe)
+
+    embedded.GGUF_SIZE, embedded.GGUF_SHA256 = size, digest
+    embedded.embedded_target(hang_in_the_middle)
+
+
+def convert_when_told(pipe: Connection) -> None:
+    """Convert what takes no time to fetch: tells when it asks for the model, and waits in the conversion, if it does it."""
+
+    def ask(fraction: float, text: str) -> None:
+        if fraction == 0:
+            pipe.send("asks")
+
+    def convert(gguf: Path, folder: Path, progress: embedded.Progress) -> None:
+        pipe.send("converts")
+        pipe.recv()
+        folder.mkdir()
+        (folder / "model.safetensors").write_bytes(b"weights")
+
+    embedded.fetch_gguf, embedded.convert_gguf = (lambda scratch, progress: scratch / "model.gguf"), convert
+    embedded.embedded_target(ask)
+
+
+def measure(pipe: Connection, plan: Plan, path: Path, answers: int) -> None:
+    """A run of the Lab on the tiny pair that hangs in the middle of the answer after so many."""
+    pair = tiny_pair()
+    forward = pair.target.forward
+
+    def hanging(*arguments, **options):
+        if sum(file.read_bytes().count(b"\n") for file in path.glob("answers/*.jsonl")) >= answers:
+            tell_and_hang(pipe)
+        return forward(*arguments, **options)
+
+    pair.target.forward = hanging
+    with opened(path) as folder:
+        for _ in bench(pair, plan, folder):
+            pass
+
+
+def tell_and_hang(pipe: Connection) -> None:
+    pipe.send("hanging")
+    threading.Event().wait()

@@ -1,0 +1,118 @@
+"""The Live tab in a real browser, on the embedded pair."""
+
+import pytest
+from gradio_client import Client
+from playwright.sync_api import expect
+
+from tests.e2e.live_tab import open_live, set_tokens, type_number, wait_for_iterations
+
+# Goes through all iterations: what the numbers were, and which statuses the tree's tokens had.
+READ_RUN = """async () => {
+  const root = document.querySelector(".dv");
+  const press = async (key) => {
+    root.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  };
+  const numbers = {k: [], gamma: [], theta: []}, statuses = [];
+  await press("Home");
+  for (let position = 0; position < Number(root.dataset.iterations); position++) {
+    for (const [name, values] of Object.entries(numbers)) values.push(root.querySelector(`[data-number=${name}]`).innerText);
+    statuses.push(...Array.from(root.querySelectorAll("g.dv-node"), (node) => node.dataset.status));
+    await press("ArrowRight");
+  }
+  return {numbers, statuses};
+}"""
+
+
+def test_generate_shows_text_branches_lanes_k_and_theta(page, app_url):
+    open_live(page, app_url)
+    set_tokens(page, 64)
+    page.locator("#generate").click()
+    wait_for_iterations(page, 3)
+    expect(page.locator(".dv")).to_have_attribute("data-state", "done")
+    assert page.locator(".dv-token").count() == 64
+    for lane in ("target", "draft"):
+        assert page.locator(f"rect.dv-bar[data-lane={lane}]").count() > 3
+    assert page.locator('[data-number="tps"]').inner_text().strip()
+    read = page.evaluate(READ_RUN)
+    assert {"accepted", "rejected", "discarded", "correction"} <= set(read["statuses"])
+    assert all(len(set(values)) > 1 for values in read["numbers"].values()), read["numbers"]
+    # The page stands in the middle of a wide window.
+    page.set_viewport_size({"width": 1920, "height": 1000})
+    box = page.locator("#top").bounding_box()
+    assert box["width"] < 1300 and abs(2 * box["x"] + box["width"] - 1920) < 20
+    assert not page.errors
+
+
+def test_the_endpoint_ends_with_what_the_command_line_prints(app_url):
+    client = Client(app_url, verbose=False)
+    job = client.submit(
+        prompt="Name a colour.", method="duodecoding", max_new_tokens=12, temperature=0.8, top_k=50, top_p=0.9, seed=3,
+        acceptance="coupled", sequences="2", budget="5", draft_mode="paper", cores="all", pair="embedded", raw=False,
+        api_name="/generate",
+    )  # fmt: skip
+    result = job.result(timeout=600)
+    chosen = {"temperature": 0.8, "top_k": 50, "top_p": 0.9, "seed": 3, "sequences": 2, "budget": 5}
+    assert chosen.items() <= result["settings"].items()
+    assert len(result["token_ids"]) == result["metrics"]["new_tokens"] <= 12
+    with pytest.raises(Exception, match="There is no pair named 'nobody'"):
+        client.predict(prompt="Hi", pair="nobody", api_name="/generate")
+
+
+def test_the_sampling_fields_reach_the_run_and_mistakes_are_told(page, app_url):
+    open_live(page, app_url)
+    set_tokens(page, 16)
+    for field, value in (("temperature", "1.5"), ("top-k", "90"), ("top-p", "0.95"), ("seed", "11")):
+        type_number(page, field, value)
+    page.locator("#generate").click()
+    expect(page.locator(".dv")).to_have_attribute("data-state", "done")
+    shown = "".join(page.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent)"))
+    prompt, client = page.locator("#prompt textarea").input_value(), Client(app_url, verbose=False)
+    sampled = {"temperature": 1.5, "top_k": 90, "top_p": 0.95, "seed": 11}
+    texts = [
+        client.predict(prompt=prompt, max_new_tokens=16, api_name="/generate", **chosen)["text"]
+        for chosen in (sampled, {})
+    ]
+    assert shown == texts[0] != texts[1]
+    # Mistakes are told in the page.
+    for prompt, field, number, sentence in (
+        ("Hello", "top-p", 7, "top_p must be a number from 0.01 to 1, not 7."),
+        ("", "top-p", 1, "The prompt is empty"),
+        ("Hello", "max-new-tokens", 0, "max_new_tokens must be a whole number from 1 to 4096, not 0"),
+        ("Hello", "max-new-tokens", "", "max_new_tokens must be a whole number from 1 to 4096, and nothing was given."),
+        ("Hello", "max-new-tokens", 1_000_000, "max_new_tokens must be a whole number from 1 to 4096, not 1000000"),
+        ("word " * 9000, "max-new-tokens", 10, "The prompt is too long"),
+    ):
+        type_number(page, field, number)
+        page.locator("#prompt textarea").fill(prompt)
+        page.locator("#generate").click()
+        expect(page.locator(".dv-message")).to_contain_text(sentence)
+
+
+def choose(page, label, option):
+    page.get_by_label(label, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def test_each_method_comes_with_its_settings_and_writes_vanillas_text(page, app_url):
+    open_live(page, app_url)
+    set_tokens(page, 24)
+    prompt = "Repeat after me, word for word: one two three four one two three four one two"
+    page.locator("#prompt textarea").fill(prompt)
+    expected = Client(app_url, verbose=False).predict(
+        prompt=prompt, method="vanilla", max_new_tokens=24, api_name="/generate"
+    )["text"]
+    fields = {"prompt_lookup": "lookup-ngram", "rest": "rest-shortest", "lookahead": "lookahead-window"}
+    for method, field in fields.items():
+        choose(page, "Method", method)
+        expect(page.locator(f"#{field}")).to_be_visible()
+        for other in set(fields.values()) - {field}:
+            expect(page.locator(f"#{other}")).to_be_hidden()
+        page.locator("#generate").click()
+        expect(page.locator(".dv")).to_have_attribute("data-method", method)
+        expect(page.locator(".dv")).to_have_attribute("data-state", "done")
+        shown = "".join(page.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent)"))
+        assert shown == expected
+    type_number(page, "lookahead-window", "0")
+    page.locator("#generate").click()
+    expect(page.locator(".dv-message")).to_contain_text("lookahead_window must be a whole number")

@@ -1,0 +1,46 @@
+"""What tests do on the Live tab."""
+
+import re
+
+from playwright.sync_api import expect
+
+
+def open_live(page, url):
+    page.goto(url)
+    expect(page.locator("#generate")).to_be_visible()
+    expect(page.locator(".dv")).to_have_attribute("data-state", re.compile("empty|recording"))
+
+
+def set_tokens(page, count):
+    page.get_by_role("button", name="Settings ▼").click()
+    type_number(page, "max-new-tokens", count)
+
+
+def type_number(page, field, number):
+    box = page.locator(f"#{field} input")
+    expect(box).to_be_visible()
+    # Typed, not filled: the page must have seen each key before the button is pressed.
+    box.click()
+    box.press("Control+a")
+    box.press_sequentially(str(number)) if number != "" else box.press("Delete")
+    box.press("Tab")
+
+
+def wait_for_iterations(page, count):
+    """Wait until the visitor's own run has this many."""
+    page.wait_for_function(
+        """count => {
+          const {state, iterations} = document.querySelector('.dv').dataset;
+          return state !== 'recording' && Number(iterations) >= count;
+        }""",
+        arg=count,
+    )
+
+
+def start_endless(page, url):
+    """Start a run on the tiny site that goes on until it is stopped, and see it under way."""
+    open_live(page, url)
+    set_tokens(page, 4000)
+    page.locator("#generate").click()
+    wait_for_iterations(page, 3)
+    expect(page.locator(".dv")).to_have_attribute("data-state", "running")

@@ -1,0 +1,140 @@
+"""Tiny random models and pairs, made in the test."""
+
+import os
+import time
+from collections.abc import Sequence
+
+import torch
+from transformers import LlamaConfig as HFConfig
+from transformers import LlamaForCausalLM
+
+from duoviz.decoding.budget import CostModel
+from duoviz.decoding.draft_worker import InlineDraft
+from duoviz.models.cores import Cores, available_cores
+from duoviz.models.linear import ROW_COUNTS
+from duoviz.models.llama import Llama
+from duoviz.models.pairs import Pair
+from tests.weights import decoder
+
+# Tiny products gain nothing from threads, and lose much where another process is busy.
+torch.set_num_threads(1)
+# Nor do the tiny pairs of two test processes use the same core.
+CORE = available_cores()[int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % len(available_cores())]
+
+VOCABULARY = 40
+
+
+def reference_model(seed: int, *, layers: int = 2, context: int = 256) -> LlamaForCausalLM:
+    """A tiny transformers Llama in float64; its norms too, which transformers would round to float32."""
+    torch.manual_seed(seed)
+    config = HFConfig(
+        vocab_size=VOCABULARY,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=layers,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=context,
+        initializer_range=0.35,
+        tie_word_embeddings=False,
+        attn_implementation="sdpa",
+    )
+    model = LlamaForCausalLM(config).double().eval()
+    for name in [name for name, _ in model.named_modules()]:
+        if name.endswith("norm"):
+            exact = torch.nn.RMSNorm(32, eps=config.rms_norm_eps, dtype=torch.float64)
+            model.set_submodule(name, exact)
+    return model
+
+
+def weights(model: LlamaForCausalLM) -> tuple[dict, dict]:
+    """The arguments of `decoder`, which can be pickled."""
+    return model.config.to_dict(), dict(model.state_dict())
+
+
+def lean(model: LlamaForCausalLM) -> Llama:
+    """The lean decoder with the same weights."""
+    return decoder(*weights(model))
+
+
+class DigitTokenizer:
+    """Token n is the text `<n>`."""
+
+    eos_token_id = 1
+
+    def get_vocab(self):
+        return {f"<{id}>": id for id in range(VOCABULARY)}
+
+    def decode(self, ids, skip_special_tokens=True):
+        return "".join(f"<{id}>" for id in ids if not (skip_special_tokens and id == self.eos_token_id))
+
+    def __call__(self, text, add_special_tokens=False):
+        return {"input_ids": [2 + ord(letter) % (VOCABULARY - 2) for letter in text]}
+
+    def apply_chat_template(self, messages, add_generation_prompt=True, return_dict=True):
+        return self("".join(message["content"] for message in messages))
+
+
+def near_copy(model: LlamaForCausalLM, noise: float, seed: int = 7) -> LlamaForCausalLM:
+    """A draft that often, but not always, agrees with the model."""
+    other = reference_model(0, layers=model.config.num_hidden_layers, context=model.config.max_position_embeddings)
+    other.load_state_dict(model.state_dict())
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        for parameter in other.parameters():
+            parameter += noise * parameter.std() * torch.randn_like(parameter)
+    return other
+
+
+def tiny_pair(*, seed: int = 0, noise: float = 0.15, eos: frozenset = frozenset(), context: int = 256) -> Pair:
+    """A float64 pair whose draft runs inline; costs are made up, so that γ = auto is about 6."""
+    model = reference_model(seed, context=context)
+    pair = Pair(
+        name="tiny",
+        target=lean(model),
+        tokenizer=DigitTokenizer(),
+        eos=eos,
+        load_draft=None,
+        draft_label="tiny draft",
+        draft_precision="float64",
+        cores=Cores(target=(CORE,), draft=(CORE,)),
+    )
+    pair.resources["draft"] = InlineDraft(lean(near_copy(model, noise)))
+    pair.resources["draft in turn"] = pair.resources["draft"]
+    pair.resources["costs"] = made_up_costs([6 + 0.2 * rows for rows in ROW_COUNTS], [1 + 0.1 * k for k in range(8)])
+    pair.resources["costs in turn, 1 threads"] = pair.resources["costs"]
+    return pair
+
+
+def made_up_costs(target: Sequence[float], draft: Sequence[float]) -> CostModel:
+    """Costs in this proportion, at any context: of the target's forwards by ROW_COUNTS, of the draft's steps by k.
+
+    They are minutes. A run's own costs follow what its forwards take, to a quarter of these and no
+    farther: so they come to that quarter on every machine, and γ = auto is the same on all.
+    """
+    target, draft = (tuple(40.0 * share for share in shares) for shares in (target, draft))
+    return CostModel((target, target), (draft, draft))
+
+
+def held_pair(*, after: int = 40, **options) -> Pair:
+    """A tiny pair whose target waits, in each run, after so many forwards until the run is to end.
+
+    So a run of `after` tokens at most ends by itself, and a longer one only when it is stopped or its
+    time is over, however fast the machine is.
+    """
+    pair = tiny_pair(**{"context": 8192} | options)
+    forward, crop, made = pair.target.forward, pair.target.crop, []
+
+    def held(*arguments, **named):
+        made.append(1)
+        while len(made) > after and not pair.stopped():
+            time.sleep(0.002)
+        return forward(*arguments, **named)
+
+    def begin(length):
+        if length == 0:
+            made.clear()
+        crop(length)
+
+    pair.target.forward, pair.target.crop = held, begin
+    return pair
