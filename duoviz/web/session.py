@@ -18,8 +18,9 @@ from duoviz.decoding.draft_worker import start_draft
 from duoviz.decoding.iteration import Stopped
 from duoviz.models import pairs
 from duoviz.models.embedded import ModelUnavailable
-from duoviz.models.pairs import LONGEST_PROMPT, Pair, Source, check_room, fetch_pair, needs_the_hub
+from duoviz.models.pairs import LONGEST_PROMPT, Pair, Source, check_room, fetch_pair, needs_the_hub, part_of
 from duoviz.trace.metrics import metrics
+from duoviz.web.estimate import progress_text
 from duoviz.web.gate import Door
 from duoviz.web.jobs import Job
 from duoviz.web.limits import Limits
@@ -30,6 +31,9 @@ from duoviz.web.line import Line, LineFull
 # but Gradio notices between two batches only that a visitor has left.
 RUNNING_STEP = 0.055
 WAITING_STEP = 0.25
+
+# The share of a first start that goes by until the models are loaded; the rest goes into measuring them.
+LOADING = 0.75
 
 # Target and draft are loaded at the same time.
 load_pair = partial(pairs.load_pair, begin_draft=start_draft)
@@ -257,17 +261,19 @@ class Hardware:
         sources: its files, where they have been fetched. A pair that does not fit leaves the other one loaded.
         """
 
+        begin = time.monotonic()
+
         def tell(fraction: float, text: str) -> None:
             check()
-            self.status = f"{text} ({fraction:.0%})"
+            self.status = progress_text(text, fraction, time.monotonic() - begin)
 
         if self.loaded != name:
             check_room(name, self.spare())
             self.release()
             try:
-                self.pair = load_pair(name, tell, sources)
+                self.pair = load_pair(name, part_of(tell, 0.0, LOADING), sources)
                 self.loaded = name
-                self.status = "Starting the draft and measuring what both models cost on this machine"
+                tell(LOADING, "Starting the draft and measuring what both models cost on this machine")
                 runner.prepare(self.pair, "duodecoding")
             finally:
                 self.status = ""

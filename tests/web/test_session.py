@@ -132,7 +132,7 @@ def test_stop_ends_the_visitors_stream_while_the_thread_is_still_loading(make_ha
     run = start(hardware)
     stream = hardware.batches(run)
     assert loading.wait(120)
-    wait_until(lambda: {"type": "status", "text": "Reading (10%)"} in next(stream))
+    wait_until(lambda: any(event.get("text", "").startswith("Reading (8%, about ") for event in next(stream)))
     run.stop.set()
     assert ended_before_it_began([event for events in stream for event in events])
     assert not run.future.done()
