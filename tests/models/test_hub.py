@@ -62,12 +62,8 @@ class Hub(BaseHTTPRequestHandler):
             return self.reply(403, b"{}", **{"X-Error-Code": "GatedRepo"})
         files = self.repos[model]
         if what == "revision":
-            content = {
-                "id": model,
-                "modelId": model,
-                "sha": COMMIT,
-                "siblings": [{"rfilename": name} for name in files],
-            }
+            siblings = [{"rfilename": name} for name in files]
+            content = {"id": model, "modelId": model, "sha": COMMIT, "siblings": siblings}
         else:
             content = [
                 {"type": "file", "path": name, "size": len(data), "oid": hashlib.sha1(data).hexdigest()}
