@@ -88,7 +88,7 @@ def convert(pipe: Connection, size: int, digest: str) -> None:
 
 
 def convert_when_told(pipe: Connection) -> None:
-    """Convert what takes no time to fetch: tells when it asks for the model, and waits in the conversion, if it does it."""
+    """Convert what takes no time to fetch: tells that it asks for the model, and waits where it converts it."""
 
     def ask(fraction: float, text: str) -> None:
         if fraction == 0:

@@ -21,18 +21,8 @@ def test_generate_prints_one_json_object_last(capsys, tmp_path):
     assert main(["generate", "hello", "--max-new-tokens", "12", "--json", "--trace", str(file)]) == 0
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert set(result) >= {"text", "token_ids", "settings", "metrics"}
-    assert {
-        "tps",
-        "ttft",
-        "tau",
-        "acceptance",
-        "yield",
-        "overlap",
-        "idle_target",
-        "idle_draft",
-        "new_tokens",
-        "target_forwards",
-    } <= set(result["metrics"])
+    timed = {"tps", "ttft", "overlap", "idle_target", "idle_draft"}
+    assert timed | {"tau", "acceptance", "yield", "new_tokens", "target_forwards"} <= set(result["metrics"])
     assert len(result["token_ids"]) == 12 and result["settings"]["method"] == "duodecoding"
     assert json.loads(file.read_text())["end"]["text"] == result["text"]
 

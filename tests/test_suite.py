@@ -33,17 +33,10 @@ def test_every_module_of_what_computes_has_a_quick_test():
     assert [module for module in MODULES if module not in tested | own] == []
 
 
-def test_a_quick_test_has_neither_a_browser_nor_the_embedded_pair():
+def test_a_quick_test_has_neither_a_browser_nor_the_embedded_pair(request):
+    quick = [item for item in request.session.items if "quick" in item.keywords]
+    assert request.node in quick and not any({"browser", "embedded_pair"} & set(item.fixturenames) for item in quick)
     names = {name for file in QUICK_FILES for name in imported(file)}
     assert not [name for name in names if name.startswith(("playwright", "gradio", "tests.e2e", "tests.web"))]
     with pytest.raises(ModelUnavailable):
         embedded_target()
-
-
-def test_each_test_is_marked_by_what_it_needs(request):
-    for item in request.session.items:
-        kinds = {mark.name for mark in item.iter_markers()}
-        assert kinds & {"unit", "embedded", "browser"}
-        assert ("embedded" in kinds) == ("embedded_pair" in item.fixturenames)
-        assert ("browser" in kinds) == ("browser" in item.fixturenames)
-        assert ("quick" in kinds) <= ("unit" in kinds)

@@ -28,17 +28,10 @@ def reference_model(seed: int, *, layers: int = 2, context: int = 256) -> LlamaF
     """A tiny transformers Llama in float64; its norms too, which transformers would round to float32."""
     torch.manual_seed(seed)
     config = HFConfig(
-        vocab_size=VOCABULARY,
-        hidden_size=32,
-        intermediate_size=48,
-        num_hidden_layers=layers,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=context,
-        initializer_range=0.35,
-        tie_word_embeddings=False,
+        vocab_size=VOCABULARY, hidden_size=32, intermediate_size=48, num_hidden_layers=layers, num_attention_heads=4,
+        num_key_value_heads=2, max_position_embeddings=context, initializer_range=0.35, tie_word_embeddings=False,
         attn_implementation="sdpa",
-    )
+    )  # fmt: skip
     model = LlamaForCausalLM(config).double().eval()
     for name in [name for name, _ in model.named_modules()]:
         if name.endswith("norm"):

@@ -14,6 +14,7 @@ from duoviz.decoding.settings import Settings
 from duoviz.trace.metrics import metrics
 from duoviz.web.race import Race
 from duoviz.web.visualizer import batch
+from tests.benchmarks.visualizer.traces import events_of
 from tests.e2e.conftest import page_in
 from tests.e2e.live_tab import type_number
 from tests.e2e.tiny_site import served
@@ -45,10 +46,7 @@ def race_of(change=lambda rows: None):
     lanes = [{"name": lane.name, "method": lane.method, "baseline": False} for lane in LANES]
     events = [{"type": "lanes", "lanes": lanes, "repeats": 1}]
     for row in rows:
-        trace = row["trace"]
-        told = [{"type": "header", "header": trace["header"]}]
-        told += [{"type": "iteration", "iteration": each} for each in trace["iterations"]]
-        told += [{"type": "end", "end": trace["end"], "metrics": row["metrics"]}]
+        told = events_of(row["trace"])
         events += [{"type": "lane", "lane": row["method"], "repeat": 0, "event": event} for event in told]
     result = outcome(pair, LANES, rows, {})
     return rows, [*events, {"type": "end", "result": result}], result
@@ -340,5 +338,6 @@ def test_stop_keeps_what_was_written_and_frees_the_place(page, site):
     page.locator("#stop-race").click()
     expect(page.locator(".dv-race")).to_have_attribute("data-state", "done")
     assert 5 < int(side(page, 0).get_attribute("data-tokens")) < 4000
-    result = Client(site.url, verbose=False).predict(prompt="Hi", method="vanilla", max_new_tokens=4, api_name="/generate")
+    client = Client(site.url, verbose=False)
+    result = client.predict(prompt="Hi", method="vanilla", max_new_tokens=4, api_name="/generate")
     assert result["metrics"]["new_tokens"] == 4

@@ -33,15 +33,8 @@ def write_gguf(file: Path) -> None:
     """A tiny Llama in a gguf; its wheel, gguf, tokenizer and weights are each larger than the one before."""
     letters = [chr(0x100 + index) for index in range(40)]
     tokens = ["<a>", "<b>", *letters, *(one + two for one in letters for two in letters)]
-    matrices = {
-        "attn_q": 32,
-        "attn_k": 16,
-        "attn_v": 16,
-        "attn_output": 32,
-        "ffn_gate": 32,
-        "ffn_up": 32,
-        "ffn_down": 32,
-    }
+    matrices = {"attn_q": 32, "attn_k": 16, "attn_v": 16, "attn_output": 32}
+    matrices |= {"ffn_gate": 32, "ffn_up": 32, "ffn_down": 32}
     writer = GGUFWriter(file, "llama")
     writer.add_name("tiny")
     writer.add_block_count(1)

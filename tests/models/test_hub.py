@@ -64,12 +64,8 @@ class Hub(BaseHTTPRequestHandler):
             return self.reply(403, b"{}", **{"X-Error-Code": "GatedRepo"})
         files = self.repos[model]
         if what == "revision":
-            content = {
-                "id": model,
-                "modelId": model,
-                "sha": COMMIT,
-                "siblings": [{"rfilename": name, "size": len(data)} for name, data in files.items()],
-            }
+            siblings = [{"rfilename": name, "size": len(data)} for name, data in files.items()]
+            content = {"id": model, "modelId": model, "sha": COMMIT, "siblings": siblings}
             if model in self.counted:
                 content["safetensors"] = {"parameters": {"F32": self.counted[model]}, "total": self.counted[model]}
         else:

@@ -50,30 +50,30 @@ def test_what_is_written_is_read(trace, tmp_path):
     assert parse_trace(json.dumps(extended), file) == extended
 
 
-@pytest.mark.parametrize(
-    "path, value, told",
-    [
-        (("header", "method"), "magic", "header.method"),
-        (("header", "target"), None, "header.target"),
-        (("header", "prompt"), ["x"], "header.prompt"),
-        (("header", "settings", "max_new_tokens"), True, "header.settings.max_new_tokens"),
-        (("iterations", 1, "target", "start"), "now", "iterations[1].target.start"),
-        (("iterations", 1, "target"), {"start": 2, "end": 1, "rows": 1}, "iterations[1].target.end"),
-        (("iterations", 1, "sync"), -1, "iterations[1].sync"),
-        (("iterations", 2, "sync"), 0, "iterations[2]"),
-        (("iterations", 2, "index"), 7, "iterations[2]"),
-        (("iterations", 1, "sequences"), 2.5, "iterations[1].sequences"),
-        (("iterations", 1, "candidates"), {}, "iterations[1].candidates"),
-        (("iterations", 1, "drafted", 0, "parent"), 5, "iterations[1].drafted[0].parent"),
-        (("iterations", 1, "drafted", 0, "text"), {"toString": 1}, "iterations[1].drafted[0].text"),
-        (("iterations", 1, "drafted", 0, "status"), "<b>", "iterations[1].drafted[0].status"),
-        (("iterations", 1, "committed", 0, "text"), "x" * 30_000, "iterations[1].committed[0].text"),
-        (("iterations", 1, "committed", 0, "gap"), -1, "iterations[1].committed[0].gap"),
-        (("header", "prompt"), "x" * 2_000_001, "header.prompt"),
-        (("iterations", 2), None, "iterations[2]"),
-        (("end",), "eos", "end"),
-    ],
-)
+WRONG_FIELDS = [
+    (("header", "method"), "magic", "header.method"),
+    (("header", "target"), None, "header.target"),
+    (("header", "prompt"), ["x"], "header.prompt"),
+    (("header", "settings", "max_new_tokens"), True, "header.settings.max_new_tokens"),
+    (("iterations", 1, "target", "start"), "now", "iterations[1].target.start"),
+    (("iterations", 1, "target"), {"start": 2, "end": 1, "rows": 1}, "iterations[1].target.end"),
+    (("iterations", 1, "sync"), -1, "iterations[1].sync"),
+    (("iterations", 2, "sync"), 0, "iterations[2]"),
+    (("iterations", 2, "index"), 7, "iterations[2]"),
+    (("iterations", 1, "sequences"), 2.5, "iterations[1].sequences"),
+    (("iterations", 1, "candidates"), {}, "iterations[1].candidates"),
+    (("iterations", 1, "drafted", 0, "parent"), 5, "iterations[1].drafted[0].parent"),
+    (("iterations", 1, "drafted", 0, "text"), {"toString": 1}, "iterations[1].drafted[0].text"),
+    (("iterations", 1, "drafted", 0, "status"), "<b>", "iterations[1].drafted[0].status"),
+    (("iterations", 1, "committed", 0, "text"), "x" * 30_000, "iterations[1].committed[0].text"),
+    (("iterations", 1, "committed", 0, "gap"), -1, "iterations[1].committed[0].gap"),
+    (("header", "prompt"), "x" * 2_000_001, "header.prompt"),
+    (("iterations", 2), None, "iterations[2]"),
+    (("end",), "eos", "end"),
+]
+
+
+@pytest.mark.parametrize("path, value, told", WRONG_FIELDS)
 def test_a_wrong_field_is_named(trace, path, value, told):
     assert refusal(changed(trace, path, value)) == f'x.json is not a trace: "{told}" is missing or not as it should be.'
 

@@ -6,6 +6,7 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from duoviz.training.corpus import load_corpus
+from duoviz.training.teacher import Teacher
 
 
 @pytest.fixture(scope="session")
@@ -46,6 +47,11 @@ def corpus_files(tmp_path_factory):
 @pytest.fixture
 def corpus(corpus_files):
     return load_corpus(corpus_files, held_out=40)
+
+
+@pytest.fixture
+def teacher(target, corpus):
+    return Teacher(target, corpus, torch.float32)
 
 
 @pytest.fixture(autouse=True)

@@ -16,11 +16,6 @@ from duoviz.training.teacher import Teacher
 TINY = Recipe(tokens=4_000, layers=1, embedding_rank=16, output_tokens=48, batch_tokens=200)
 
 
-@pytest.fixture
-def teacher(target, corpus):
-    return Teacher(target, corpus, torch.float32)
-
-
 def test_the_teachers_states_are_kept_and_the_same(target, corpus, tmp_path):
     rows = [3, 170, 9]
     expected = Teacher(target, corpus, torch.float32).hidden(rows)

@@ -6,7 +6,7 @@ import torch
 
 from duoviz.training.evaluation import Agreement, evaluate
 from duoviz.training.losses import Copied
-from duoviz.training.teacher import Teacher, answer_tokens
+from duoviz.training.teacher import answer_tokens
 
 
 def test_positions_are_conditional_on_the_ones_before():
@@ -18,11 +18,6 @@ def test_positions_are_conditional_on_the_ones_before():
     # Drafts that begin at each of six places: right at five of six; then at 3 of the 4 that have a second place.
     assert found.by_position[:4] == [5 / 6, 3 / 4, 1 / 2, 0.0]
     assert found.top1 == 5 / 8 and found.by_task == {"code": 0.0, "qa": 5 / 6}
-
-
-@pytest.fixture
-def teacher(target, corpus):
-    return Teacher(target, corpus, torch.float32)
 
 
 def test_the_target_agrees_with_itself(teacher):

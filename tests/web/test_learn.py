@@ -1,4 +1,4 @@
-"""The course's modules, joined to the visualizer's into one script; and the lessons that come along."""
+"""What lessons may name, and the lessons that come along."""
 
 import re
 
@@ -7,7 +7,7 @@ from duoviz.decoding.settings import Settings
 from duoviz.lab.plan import LABELS
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.runner import collect, stream
-from duoviz.web.learn import FOLDER, MODULES
+from duoviz.web.learn import FOLDER
 from duoviz.web.lessons.figures import FIGURES
 from duoviz.web.lessons.glossary import read_glossary
 from duoviz.web.lessons.lesson import read_course, read_traces
@@ -17,52 +17,23 @@ from duoviz.web.lessons.source import FRONT_FIELDS, PAGE_FIELDS, QUESTION_FIELDS
 from duoviz.web.lessons.vocabulary import FIGURE_MARKS, MARKS, PARTS
 from duoviz.web.pages.compare import title
 from duoviz.web.pages.learn import LESSONS
-from duoviz.web.script import FOLDER as VISUALIZER
-from duoviz.web.script import MODULES as SHARED
 from tests.tiny import tiny_pair
 from tests.web.lessons.made import write_traces
-from tests.web.test_visualizer import DEFINITION
-
-IMPORT = re.compile(r'^import \{ (.+) \} from "(\./|\.\./visualizer/)(\w+)\.js";$', re.MULTILINE)
-FILES = {name: VISUALIZER / f"{name}.js" for name in SHARED}
-OWN = {name: FOLDER / f"{name}.js" for name in MODULES}
 
 
-def text_of(file):
-    return file.read_text(encoding="utf-8")
-
-
-def test_every_module_is_joined():
-    assert sorted(MODULES) == sorted(path.stem for path in FOLDER.glob("*.js"))
-
-
-def test_what_is_imported_is_exported_by_an_earlier_module_and_used():
-    for position, (name, file) in enumerate(OWN.items()):
-        text = text_of(file)
-        imports = IMPORT.findall(text)
-        assert len(imports) == len(re.findall(r"^\s*import\b", text, re.MULTILINE))
-        body = IMPORT.sub("", text)
-        for names, folder, source in imports:
-            assert source in (SHARED if folder.startswith("../") else MODULES[:position]), f"{name}.js: {source}.js"
-            found = DEFINITION.findall(text_of((FILES if folder.startswith("../") else OWN)[source]))
-            assert set(names.split(", ")) <= {each for export, each in found if export}, f"{name}.js: {source}.js"
-            assert all(re.search(rf"\b{each}\b", body) for each in names.split(", ")), f"{name}.js imports too much"
-
-
-def test_no_name_is_defined_twice_in_the_one_script():
-    defined = [each for file in (*FILES.values(), *OWN.values()) for _, each in DEFINITION.findall(text_of(file))]
-    assert len(defined) == len(set(defined)), {each for each in defined if defined.count(each) > 1}
+def script_of(name):
+    return (FOLDER / f"{name}.js").read_text(encoding="utf-8")
 
 
 def controls():
     """What a link may leave on the page."""
-    return set(re.findall(r'"(\w+)"', re.search(r"const CONTROLS = \[(.*)\];", text_of(OWN["place"])).group(1)))
+    return set(re.findall(r'"(\w+)"', re.search(r"const CONTROLS = \[(.*)\];", script_of("place")).group(1)))
 
 
 def test_what_lessons_may_name_is_what_the_page_draws():
-    drawn = re.search(r"export const FIGURES = \{(.*?)\};", text_of(OWN["figures"]), re.DOTALL).group(1)
+    drawn = re.search(r"export const FIGURES = \{(.*?)\};", script_of("figures"), re.DOTALL).group(1)
     assert {name.strip().strip('"') for name in re.findall(r"([\w ]+|\"[\w ]+\"):", drawn)} == set(FIGURES)
-    keys = re.search(r"const KEY_CONTROLS = \{(.*?)\};", text_of(OWN["place"]), re.DOTALL).group(1)
+    keys = re.search(r"const KEY_CONTROLS = \{(.*?)\};", script_of("place"), re.DOTALL).group(1)
     assert set(re.findall(r': "(\w+)"', keys)) <= controls()
     styles = (FOLDER.parent / "learn.css").read_text(encoding="utf-8")
     assert set(re.findall(r'data-controls~="(\w+)"', styles)) == controls()

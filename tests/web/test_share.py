@@ -1,13 +1,10 @@
 """What the tabs share, and the script that shares it."""
 
-import re
 from dataclasses import fields
 
 from duoviz.decoding.settings import Settings
-from duoviz.web import script
 from duoviz.web.app import build_app
-from duoviz.web.share import BORROWED, FOLDER, MODULES, ShareBar
-from tests.web.test_visualizer import DEFINITION
+from duoviz.web.share import ShareBar
 
 
 def site(hardware):
@@ -44,21 +41,3 @@ def test_every_tab_has_a_link(hardware):
     tabs = [each["props"] for each in build_app(hardware).config["components"] if each["type"] == "tabitem"]
     assert list(site(hardware)["pages"]) == [tab["id"] for tab in tabs]
     assert all(tab["elem_id"] == f"tab-{tab['id']}" for tab in tabs)
-
-
-def test_the_modules_fit_together():
-    files = [script.FOLDER / f"{name}.js" for name in BORROWED] + [FOLDER / f"{name}.js" for name in MODULES]
-    assert sorted(MODULES) == sorted(path.stem for path in FOLDER.glob("*.js"))
-    exported, defined = set(), []
-    for file in files:
-        text = file.read_text(encoding="utf-8")
-        imports = re.findall(r'^import \{ (.+) \} from "[\w./]+";$', text, re.MULTILINE)
-        assert len(imports) == len(re.findall(r"^\s*import\b", text, re.MULTILINE))
-        for name in ", ".join(imports).split(", ") if imports else []:
-            assert name in exported, f"{file.name} imports {name}, which no module before it exports"
-            assert len(re.findall(rf"\b{name}\b", text)) > 1, f"{file.name} imports {name} and does not use it"
-        found = DEFINITION.findall(text)
-        exported |= {name for export, name in found if export}
-        defined += [name for _, name in found]
-        assert text.count("\n") < 250
-    assert len(defined) == len(set(defined))

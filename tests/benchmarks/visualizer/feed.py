@@ -70,7 +70,7 @@ def feed_page(browser, trace: dict, report: Report) -> None:
         before = heap(page)
         page.set_default_timeout(0)
         watch_nodes(page)
-        handed = page.evaluate(FEED, events_of(trace))
+        handed = page.evaluate(FEED, [{"type": "reset"}, *events_of(trace)])
         page.wait_for_function("document.querySelector('.dv').dataset.state === 'done'")
         report.times("from an event to its pixels", latencies(handed, page.evaluate("painted")), p95=WANTED_P95_MS)
         report.long_tasks(page)
@@ -115,7 +115,7 @@ class Played(Job):
 
     def stream(self, pair: Pair) -> Iterator[dict]:
         start = time.monotonic()
-        for event in events_of(self.trace)[1:]:
+        for event in events_of(self.trace):
             if event["type"] == "iteration":
                 time.sleep(max(0, event["iteration"]["sync"] - passed(start)))
                 self.ended.append(1000 * time.time())

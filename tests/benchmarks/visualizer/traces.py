@@ -42,6 +42,7 @@ def later(iteration: dict, seconds: float, index: int) -> dict:
 
 
 def events_of(trace: dict) -> list[dict]:
+    """As a run tells them, from its header to its end."""
     told = [{"type": "iteration", "iteration": each} for each in trace["iterations"]]
     last = {"type": "end", "end": trace["end"], "metrics": metrics(trace)}
-    return [{"type": "reset"}, {"type": "header", "header": trace["header"]}, *told, last]
+    return [{"type": "header", "header": trace["header"]}, *told, last]

@@ -5,24 +5,7 @@ from gradio_client import Client
 from playwright.sync_api import expect
 
 from tests.e2e.live_tab import open_live, set_tokens, type_number, wait_for_iterations
-
-# Goes through all iterations: what the numbers were, and which statuses the tree's tokens had.
-READ_RUN = """async () => {
-  const root = document.querySelector(".dv");
-  const press = async (key) => {
-    root.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
-    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-  };
-  const numbers = {k: [], gamma: [], theta: []}, statuses = [];
-  await press("Home");
-  for (let position = 0; position < Number(root.dataset.iterations); position++) {
-    for (const [name, values] of Object.entries(numbers)) values.push(root.querySelector(`[data-number=${name}]`).innerText);
-    statuses.push(...Array.from(root.querySelectorAll("g.dv-node"), (node) => node.dataset.status));
-    await press("ArrowRight");
-  }
-  return {numbers, statuses};
-}"""
-
+from tests.e2e.visualizer.conftest import READ_ITERATIONS
 
 def test_generate_shows_text_branches_lanes_k_and_theta(page, app_url):
     open_live(page, app_url)
@@ -34,9 +17,11 @@ def test_generate_shows_text_branches_lanes_k_and_theta(page, app_url):
     for lane in ("target", "draft"):
         assert page.locator(f"rect.dv-bar[data-lane={lane}]").count() > 3
     assert page.locator('[data-number="tps"]').inner_text().strip()
-    read = page.evaluate(READ_RUN)
-    assert {"accepted", "rejected", "discarded", "correction"} <= set(read["statuses"])
-    assert all(len(set(values)) > 1 for values in read["numbers"].values()), read["numbers"]
+    read = page.evaluate(READ_ITERATIONS)
+    statuses = {node["status"] for iteration in read for node in iteration["nodes"]}
+    assert {"accepted", "rejected", "discarded", "correction"} <= statuses
+    for name in ("k", "gamma", "theta"):
+        assert len({iteration["numbers"][name] for iteration in read}) > 1, name
     # The page stands in the middle of a wide window.
     page.set_viewport_size({"width": 1920, "height": 1000})
     box = page.locator("#top").bounding_box()

@@ -10,8 +10,8 @@ from duoviz import runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
-from duoviz.trace.metrics import metrics
 from duoviz.web.visualizer import Visualizer, batch
+from tests.benchmarks.visualizer.traces import events_of
 from tests.decoding.test_datastore import build, named_pair, random_sequences
 from tests.decoding.test_prompt_lookup import tokens
 from tests.e2e.tiny_site import served
@@ -42,17 +42,12 @@ READ_ITERATIONS = """async () => {
       captions: read(".dv-tree-drawing .dv-caption", (caption) => ({text: caption.textContent,
         x: Number(caption.getAttribute("x"))})),
       threshold: root.querySelector(".dv-candidates .dv-note").textContent,
+      numbers: Object.fromEntries(read("[data-number]", (number) => [number.dataset.number, number.textContent])),
     });
     await press("ArrowRight");
   }
   return shown;
 }"""
-
-
-def events_of(trace):
-    iterations = [{"type": "iteration", "iteration": each} for each in trace["iterations"]]
-    end = {"type": "end", "end": trace["end"], "metrics": metrics(trace)}
-    return [{"type": "header", "header": trace["header"]}, *iterations, end]
 
 
 def datastore_of(folder):

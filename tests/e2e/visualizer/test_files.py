@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.visualizer.conftest import READ_ITERATIONS, download, load, saved_to, show
+from tests.trace.test_reading import WRONG_FIELDS, changed
 
 
 def view_of(page):
@@ -102,45 +103,14 @@ def test_timeline_and_pictures_are_saved(page, methods_page, traces, tmp_path):
     assert not page.errors
 
 
-def changed(trace, path, value):
-    """The trace as JSON, with one field set."""
-    copy = json.loads(json.dumps(trace))
-    place = copy
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
-    return json.dumps(copy)
-
-
-WRONG_FIELDS = [
-    (("header", "method"), "constructor"),
-    (("header", "target"), None),
-    (("header", "prompt"), ["x"]),
-    (("iterations", 1, "target", "start"), "now"),
-    (("iterations", 1, "sync"), -1),
-    (("iterations", 1, "sequences"), 1e9),
-    (("iterations", 1, "candidates"), {}),
-    (("iterations", 1, "matched"), {"tokens": 0, "text": ""}),
-    (("iterations", 1, "drafted", 0, "parent"), 5),
-    (("iterations", 1, "drafted", 0, "text"), {"toString": 1}),
-    (("iterations", 1, "drafted", 0, "status"), "<b>"),
-    (("iterations", 1, "verdict"), None),
-    (("iterations", 1, "committed", 0, "text"), "x" * 30_000),
-    (("iterations", 2), None),
-    (("end",), "eos"),
-]
-
-
 def test_a_bad_file_gives_a_sentence_and_changes_nothing(page, methods_page, traces, tmp_path):
     trace = traces["duodecoding"]
     show(page, methods_page, "vanilla")
     shown, message = page.locator(".dv-token").all_inner_texts(), page.locator(".dv-files-message")
-    cases = [(changed(trace, path, value), ".".join(map(str, path[:1]))) for path, value in WRONG_FIELDS]
+    cases = [(changed(trace, path, value), f'"{told}"') for path, value, told in WRONG_FIELDS]
     cases += [("", "it is not JSON"), ("[1]", "no JSON object"), ("{" * 9, "it is not JSON"), ("{}", '"header"')]
     cases += [("{" * 50, "it is nested deeper than 32 levels"), ("9" * 310, "it has a number that is too large")]
-    cases += [
-        (changed(trace, ("header", "schema"), 2), "This trace has schema 2, and this page reads schema 1 at most")
-    ]
+    cases += [(changed(trace, ("header", "schema"), 2), "has schema 2, and this page reads schema 1 at most")]
     cases += [(changed(trace, ("iterations",), []), "no iterations")]
     for number, (content, sentence) in enumerate(cases):
         load(page, saved_to(tmp_path, content, f"{number}.json"))
