@@ -4,7 +4,9 @@ import pytest
 
 from duoviz import runner
 from duoviz.comparison import table
+from duoviz.decoding import METHODS
 from duoviz.decoding.draft_worker import DraftDied
+from duoviz.decoding.iteration import PREFILL_CHUNK
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.models.pairs import PromptError
 from tests.tiny import tiny_pair
@@ -40,6 +42,27 @@ def test_a_draft_that_dies_ends_the_run_with_its_sentence():
     trace = runner.collect(runner.stream(pair, "duodecoding", "hi", SETTINGS))
     assert trace["end"]["stopped"] == "error" and trace["end"]["message"] == "The draft process died."
     assert len(trace["iterations"]) == 3 and runner.summary(trace)["text"]
+
+
+# REST, which would need a datastore, reads a prompt as PLD does; DuoDecoding's draft does it in its own process.
+@pytest.mark.parametrize(
+    "method, reader", [(method, "target") for method in METHODS if method != "rest"] + [("speculative", "draft")]
+)
+def test_a_run_can_be_stopped_while_its_prompt_is_read(method, reader):
+    pair = tiny_pair(context=2048)
+    models = {"target": pair.target, "draft": pair.resources["draft"].loop.model}
+    forward, read = models[reader].forward, []
+
+    def counting(ids, **options):
+        read.append(len(ids))
+        return forward(ids, **options)
+
+    models[reader].forward = counting
+    pair.stopped = lambda: bool(read)
+    trace = runner.collect(runner.stream(pair, method, "x" * 1500, SETTINGS))
+    assert trace["end"]["stopped"] == "stopped" and not trace["iterations"] and sum(read) <= PREFILL_CHUNK
+    pair.stopped = bool
+    assert runner.collect(runner.stream(pair, method, "x" * 1500, SETTINGS))["end"]["stopped"] == "length"
 
 
 def test_a_race_gives_every_lanes_events_alone_and_in_alternation(pair):

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from duoviz.web.clients import Keys
 
@@ -11,11 +12,18 @@ from duoviz.web.clients import Keys
 PATIENCE = 10.0
 
 
+class Event(NamedTuple):
+    """Something that was asked for. client: by whom. run: whether it asks for a place in the line."""
+
+    client: Keys
+    run: bool
+
+
 @dataclass
 class Session:
-    """events: whose each is. listeners: streams that are open. since: when the last one was closed, or an event came."""
+    """events: by their names. listeners: streams that are open. since: when the last one was closed, or an event came."""
 
-    events: dict[str, Keys] = field(default_factory=dict)
+    events: dict[str, Event] = field(default_factory=dict)
     listeners: int = 0
     since: float = 0.0
 
@@ -30,10 +38,10 @@ class Attendance:
         self.delivered, self.clock = delivered, clock
         self.sessions: dict[str, Session] = {}
 
-    def opened(self, session: str, event: str, client: Keys) -> None:
+    def opened(self, session: str, name: str, event: Event) -> None:
         """An event was put into the queue."""
         found = self.sessions.setdefault(session, Session())
-        found.events[event] = client
+        found.events[name] = event
         found.since = self.clock()
 
     @contextmanager
@@ -48,12 +56,13 @@ class Attendance:
             session.listeners -= 1
             session.since = self.clock()
 
-    def count(self, client: Keys) -> int:
-        """How many events one client, by the key with the most of them, has that were not delivered."""
+    def count(self, client: Keys, *, runs: bool = False) -> int:
+        """How many events (or only runs) one client, by the key with the most of them, has that were not delivered."""
         for key, session in self.sessions.items():
-            session.events = {event: who for event, who in session.events.items() if not self.delivered(key, event)}
-        owners = [who for session in self.sessions.values() for who in session.events.values()]
-        return max((sum(key in who for who in owners) for key in client), default=0)
+            session.events = {name: event for name, event in session.events.items() if not self.delivered(key, name)}
+        events = [event for session in self.sessions.values() for event in session.events.values()]
+        owners = [event.client for event in events if event.run or not runs]
+        return max((sum(key in owner for owner in owners) for key in client), default=0)
 
     def unheard(self) -> list[str]:
         """The sessions to which nobody has listened for PATIENCE, whether all was delivered or not; forgotten here."""

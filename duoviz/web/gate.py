@@ -8,8 +8,9 @@ from contextlib import nullcontext
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
-from duoviz.web.attendance import Attendance
+from duoviz.web.attendance import Attendance, Event
 from duoviz.web.clients import IN_SCOPE, Keys, keys_of
+from duoviz.web.line import PLACES, PLACES_TAKEN
 
 API = "/gradio_api"
 JOIN, CALL, STREAM, UPLOAD = f"{API}/queue/join", f"{API}/call/", f"{API}/queue/data", f"{API}/upload"
@@ -124,11 +125,12 @@ class Gate:
         if session is not None and not (isinstance(session, str) and len(session) <= LONGEST_SESSION):
             raise Refused(400, f"A session's name is a text of {LONGEST_SESSION} characters at most.")
         client = keys_of(scope, session, on_space=self.on_space)
-        self.check(path, asked, client)
+        name, sent = self.sent_to(path, asked)
+        self.check(name, sent, client)
         scope[IN_SCOPE] = client
 
         def opened(event: str) -> None:
-            self.attendance.opened(session or event, event, client)
+            self.attendance.opened(session or event, event, Event(client, run=name is not None))
 
         await self.app(scope, replayed(content, receive), noting_event(send, opened))
 
@@ -144,10 +146,13 @@ class Gate:
             except TimeoutError:
                 raise Refused(408, f"A request must have arrived within {READING:g} seconds.") from None
 
-    def check(self, path: str, asked: dict, client: Keys) -> None:
-        """Raise Refused for what need not wait to be refused."""
-        name, sent = self.sent_to(path, asked)
-        if name and (sentence := self.doors[name].refusal(sent, client)):
+    def check(self, name: str | None, sent: dict, client: Keys) -> None:
+        """Raise Refused for what need not wait to be refused. name: of the endpoint, where it is for one."""
+        sentence = self.doors[name].refusal(sent, client) if name else None
+        # A run that was let in just now has no place yet.
+        if name and not sentence and self.attendance.count(client, runs=True) >= PLACES:
+            sentence = PLACES_TAKEN
+        if sentence:
             # In the form of Gradio's own validators, which its clients read.
             detail = {"__type__": "validate", "is_valid": False, "parameter_name": "request", "message": sentence}
             raise Refused(422, [detail])

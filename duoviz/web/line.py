@@ -7,6 +7,7 @@ from duoviz.web.jobs import Job
 # Visitors who may wait for the one place on the hardware.
 QUEUE_LENGTH = 20
 PLACES = 2
+PLACES_TAKEN = f"You have {PLACES} places in the line already: wait until one of those runs has ended, or stop it."
 
 
 class LineFull(RuntimeError):
@@ -41,9 +42,7 @@ class Line:
     def check_places(self, job: Job) -> None:
         for key in job.client:
             if sum(key in each.client for each in self.jobs) >= PLACES:
-                raise LineFull(
-                    f"You have {PLACES} places in the line already: wait until one of those runs has ended, or stop it."
-                )
+                raise LineFull(PLACES_TAKEN)
         if len(self.jobs) > QUEUE_LENGTH:
             raise LineFull(f"{QUEUE_LENGTH} visitors are waiting already: try again in a few minutes.")
 

@@ -68,6 +68,7 @@ def ask(gate, path, content=b"", *, method="POST", headers=(), parts=1, query=b"
 
 
 JOINED = {"fn_index": 4, "session_hash": "ann", "data": ["hello", 1]}
+OTHER = JOINED | {"fn_index": 5}
 
 
 @pytest.mark.parametrize(
@@ -140,13 +141,22 @@ def test_who_listens_is_noted_while_the_stream_is_open():
     assert listened == [{"ann": 1}, {"ann": 1}] and gate.attendance.sessions["ann"].listeners == 0
 
 
+def test_a_run_counts_from_the_moment_it_is_let_in():
+    gate, app = make()
+    for _ in range(2):
+        assert ask(gate, "/gradio_api/queue/join", JOINED)[0] == 200
+    status, told = ask(gate, "/gradio_api/call/generate", {"data": ["hello", 1], "session_hash": "ann"})
+    assert status == 422 and "You have 2 places" in told["detail"][0]["message"] and len(app.bodies) == 2
+    assert ask(gate, "/gradio_api/queue/join", JOINED | {"session_hash": "bob"})[0] == 200
+
+
 def test_a_client_asks_for_no_more_than_it_listens_to():
     gate, app = make()
     for _ in range(EVENTS_OF_SESSION):
-        assert ask(gate, "/gradio_api/queue/join", JOINED)[0] == 200
-    status, told = ask(gate, "/gradio_api/queue/join", JOINED)
+        assert ask(gate, "/gradio_api/queue/join", OTHER)[0] == 200
+    status, told = ask(gate, "/gradio_api/queue/join", OTHER)
     assert status == 429 and "more than you have listened to" in told["detail"]
-    assert ask(gate, "/gradio_api/queue/join", JOINED | {"session_hash": "bob"})[0] == 200
+    assert ask(gate, "/gradio_api/queue/join", OTHER | {"session_hash": "bob"})[0] == 200
     assert len(app.bodies) == EVENTS_OF_SESSION + 1
 
 
@@ -190,7 +200,7 @@ def test_only_a_few_long_requests_are_read_at_a_time():
     gate, app = make()
     open_now, most = 0, 0
     gates = asyncio.Event()
-    content = json.dumps({"prompt": "x" * SMALL}).encode()
+    content = json.dumps({"fn_index": 5, "data": ["x" * SMALL]}).encode()
 
     async def slow():
         nonlocal open_now, most
@@ -205,7 +215,7 @@ def test_only_a_few_long_requests_are_read_at_a_time():
 
     async def run():
         headers = [(b"content-length", str(len(content)).encode())]
-        scope = {"type": "http", "method": "POST", "path": "/gradio_api/call/v2/generate", "client": None,
+        scope = {"type": "http", "method": "POST", "path": "/gradio_api/queue/join", "client": None,
                  "headers": headers}  # fmt: skip
         calls = [asyncio.create_task(gate(dict(scope), slow, send)) for _ in range(6)]
         for _ in range(20):

@@ -452,3 +452,22 @@ def test_a_client_has_two_places(hardware, endless):
     runs[1].stop.set()
     assert ended_before_it_began(events_of(hardware, runs[1]))
     start(hardware, client=ann)
+
+
+def test_the_time_ends_a_run_while_its_prompt_is_read(make_hardware):
+    hardware = make_hardware(lambda name, progress: tiny_pair(context=2048))
+    events_of(hardware, start(hardware, method="vanilla"))
+    run, read = None, []
+    forward = hardware.pair.target.forward
+
+    def counting(ids, **options):
+        read.append(len(ids))
+        run.deadline = 0.0
+        return forward(ids, **options)
+
+    hardware.pair.target.forward = counting
+    held = threading.Event()
+    hardware.thread.submit(held.wait, 20)
+    run = start(hardware, method="vanilla", prompt="x" * 1500)
+    held.set()
+    assert events_of(hardware, run)[-1]["end"]["stopped"] == "time" and len(read) == 1

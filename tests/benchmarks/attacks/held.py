@@ -1,0 +1,100 @@
+"""The table of what held: right texts, no foreign ones, no file of the host's, no orphans, drafts replaced."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from urllib.parse import quote
+
+from tests.benchmarks.attacks.register import Result, attack
+from tests.benchmarks.attacks.site import Site
+from tests.e2e.conftest import ROOT
+from tests.orphans_child import gone
+
+CLIENTS, RUNS = 12, 3
+METHODS = ("vanilla", "speculative", "duodecoding", "prompt_lookup")
+
+
+@attack("held", "every text is right, and no partial text is another's")
+def right_texts(site: Site) -> Result:
+    """Clients at once, each with prompts of its own, and the same alone."""
+    prompts = [f"Name {number} things that are {word}." for number in (2, 3, 4) for word in "red cold tall loud soft old".split()]
+    prompts = (prompts * 2)[: CLIENTS * RUNS]
+    alone = site.client()
+    expected = {prompt: run(alone, prompt, "vanilla")[-1]["text"] for prompt in set(prompts)}
+
+    def visit(number: int) -> list[tuple[str, list[dict]]]:
+        client = site.client()
+        mine = prompts[number * RUNS : (number + 1) * RUNS]
+        return [(prompt, run(client, prompt, METHODS[(number + at) % len(METHODS)])) for at, prompt in enumerate(mine)]
+
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        found = [each for runs in pool.map(visit, range(CLIENTS)) for each in runs]
+    right = sum(outputs[-1]["text"] == expected[prompt] for prompt, outputs in found)
+    partial = [(prompt, output["text"]) for prompt, outputs in found for output in outputs[:-1]]
+    foreign = sum(not expected[prompt].startswith(text) for prompt, text in partial)
+    told = f"{right} of {len(found)} right; {foreign} of {len(partial)} partial texts foreign"
+    return Result(f"{CLIENTS} clients at once, {RUNS} runs each", told, right == len(found) and not foreign)
+
+
+def run(client, prompt: str, method: str) -> list[dict]:
+    """All outputs of a run; the last is its summary."""
+    job = client.submit(prompt=prompt, method=method, max_new_tokens=12, api_name="/generate")
+    return [*job]
+
+
+@attack("held", "none of the host's files is given out", kind="space")
+def files(site: Site) -> Result:
+    targets = ["/etc/passwd", "/proc/self/environ", f"{ROOT}/README.md", f"{ROOT}/duoviz/__init__.py", "/etc/hostname"]
+    ways = ["/gradio_api/file={}", "/file={}", "/gradio_api/file/{}", "/recordings/0/{}", "/static/{}", "/assets/{}",
+            "/svelte/{}", "/gradio_api/custom_component/x/client/component/{}", "/gradio_api/proxy={}"]  # fmt: skip
+    shapes = [lambda path: path, lambda path: quote(path, safe=""), lambda path: "../" * 12 + path.lstrip("/"),
+              lambda path: "..%2f" * 12 + quote(path.lstrip("/"), safe=""), lambda path: "//" + path,
+              lambda path: "....//" * 12 + path.lstrip("/"), lambda path: f"file://{path}"]  # fmt: skip
+    given = [0, 0]
+    for target, way, shape in product(targets, ways, shapes):
+        status, _, content = site.ask("GET", way.format(shape(target)))
+        given[0] += 1
+        given[1] += status == 200 and any(mark in content for mark in ("root:x:", "PATH=", "duoviz is", "sdk: gradio", '"""'))
+    sent = [{"rest_datastore": path, "prompt": "x", "method": "rest"} for path in targets]
+    told = [site.ask("POST", "/gradio_api/call/v2/generate", body)[0] for body in sent]
+    return Result(f"{given[0]} addresses, {len(sent)} settings", f"{given[1]} given; {told}", not given[1] and set(told) == {422})
+
+
+@attack("held", "no process stays behind")
+def orphans(_site: Site) -> Result:
+    """Ends of a process whose draft is drafting, of every kind."""
+    kinds = ["end", "error", "exit", "close", "SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGABRT", "SIGSEGV", "SIGKILL"]
+    stayed = []
+    for kind in kinds:
+        child = subprocess.Popen([sys.executable, "-m", "tests.orphans_child", kind], cwd=ROOT, stdout=subprocess.PIPE)
+        draft = int(child.stdout.readline())
+        if kind.startswith("SIG"):
+            child.send_signal(getattr(signal, kind))
+        child.wait(60)
+        if not gone(draft):
+            stayed.append(kind)
+            os.kill(draft, signal.SIGKILL)
+    return Result(f"{len(kinds)} kinds of end", f"stayed after: {stayed}", not stayed)
+
+
+@attack("held", "the run says so, and the next one has another draft")
+def killed_drafts(site: Site) -> Result:
+    visitor = site.client()
+    expected = site.run_of(visitor, method="duodecoding", max_new_tokens=48)[1]["text"]
+    told, right = [], 0
+    for _ in range(5):
+        draft = next(each for each in site.family()[1:] if "spawn_main" in " ".join(each.cmdline()))
+        timer = threading.Timer(0.3, draft.kill)
+        timer.start()
+        try:
+            told.append(site.run_of(visitor, method="duodecoding", max_new_tokens=256)[1].get("message", ""))
+        except Exception as error:
+            told.append(str(error))
+        timer.join()
+        right += site.run_of(visitor, method="duodecoding", max_new_tokens=48)[1]["text"] == expected
+    said = sum("draft process died" in each for each in told)
+    return Result("5 drafts killed", f"{right} of 5 next runs right; {said} runs said so", right == 5)
