@@ -114,7 +114,9 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, tmp_path, mo
         load_file(page, file)
         expect(page.locator("#lab-compared")).to_contain_text("Several results side by side", timeout=30_000)
         for name in ("mine", "mine (loaded)"):
-            expect(page.locator("#lab-compared th").filter(has_text=re.compile(rf"^{re.escape(name)}\W*tokens/s"))).to_be_visible()
+            expect(
+                page.locator("#lab-compared th").filter(has_text=re.compile(rf"^{re.escape(name)}\W*tokens/s"))
+            ).to_be_visible()
         file.write_text("no zip")
         load_file(page, file)
         says(page, "mine.zip holds no results of the Lab, or damaged ones: it is no zip, or is cut off.")
