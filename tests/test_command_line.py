@@ -98,10 +98,16 @@ def test_calibrate(capsys, monkeypatch, tmp_path):
         (["generate", "hi", "--temperature", "nan"], "temperature must be 0 (greedy) or a number from 1e-05 to 2"),
         (["generate", "hi", "--temperature", "5e-324"], "temperature must be 0 (greedy) or a number from 1e-05 to 2"),
         (["generate", "hi", "--temperature", "1e999"], "temperature must be 0 (greedy) or a number from 1e-05 to 2"),
-        (["generate", "hi", "--seed", "1" + "0" * 400], "seed must be a whole number from 0 to 9007199254740991, not a"),
+        (
+            ["generate", "hi", "--seed", "1" + "0" * 400],
+            "seed must be a whole number from 0 to 9007199254740991, not a",
+        ),
         (["generate", "hi", "--budget", "9" * 5000], "budget must be a whole number or 'auto', not '9999"),
         (["generate", "hi\udcff"], "The prompt has half a character in it (a lone surrogate)"),
-        (["generate", "hi", "--rest-datastore", "a\udcff"], r"rest_datastore must be the name of a folder, not 'a\udcff'"),
+        (
+            ["generate", "hi", "--rest-datastore", "a\udcff"],
+            r"rest_datastore must be the name of a folder, not 'a\udcff'",
+        ),
         (["generate", "hi", "--method", "\udcff"], r"There is no method named '\udcff'"),
         (["compare", "--prompts", "hi\udcff"], "The prompt has half a character in it (a lone surrogate)"),
         (["compare", "--prompts", " "], "prompt is empty"),

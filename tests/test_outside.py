@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from duoviz.outside import MAX_DEPTH, Reader, Refused, is_text, shown, without_strings
+from duoviz.outside import LIST, MAX_DEPTH, OBJECT, Reader, Refused, is_text, shown, without_strings
 
 TRICKY = ['"', "\\", '\\"', "[{", "]}", ",", "é", "\u2028", "🦙", "1e999", "NaN", "\\ud800", "9" * 50, "\n"]
 
@@ -42,13 +42,31 @@ def test_strings_are_told_from_what_stands_around_them():
     chance = random.Random(4)
     for _ in range(300):
         keys = ["".join(chance.choices(TRICKY, k=chance.randrange(5))) for _ in range(3)]
-        text = json.dumps({f"{key}{place}": [key] for place, key in enumerate(keys)}, ensure_ascii=chance.random() < 0.5)
+        text = json.dumps(
+            {f"{key}{place}": [key] for place, key in enumerate(keys)}, ensure_ascii=chance.random() < 0.5
+        )
         assert without_strings(text.encode()) == b"{: [], : [], : []}"
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[1,]", "[1 2]", '"open', '"a\\', "'a'", "tru", "]", "[}", '{"a":}', b"\xff", '"a\nb"', '["[[[["', "[" * 9],
+    [
+        "",
+        "{",
+        "[1,]",
+        "[1 2]",
+        '"open',
+        '"a\\',
+        "'a'",
+        "tru",
+        "]",
+        "[}",
+        '{"a":}',
+        b"\xff",
+        '"a\nb"',
+        '["[[[["',
+        "[" * 9,
+    ],
 )
 def test_what_is_no_json(text):
     assert refusal(text) == "is not JSON"
@@ -96,10 +114,11 @@ def test_depth(begin, end):
 
 
 def test_values_are_counted_over_all_that_a_reader_reads():
-    reader = Reader(most_values=10)
+    # Three commas, a list and an object.
+    reader = Reader(most_values=2 * (3 + LIST + OBJECT))
     for _ in range(2):
         assert reader.parse(b'[1, 2, "a,b,c,[[[", {}]') == [1, 2, "a,b,c,[[[", {}]
-    with pytest.raises(Refused, match="has more than 10 values"):
+    with pytest.raises(Refused, match="has more than 28 values"):
         reader.parse(b"[]")
 
 
@@ -111,6 +130,21 @@ def test_a_text_of_many_values_is_refused_before_they_are_made():
     tracemalloc.stop()
     # As objects they would take 64 bytes each, and 8 in the list.
     assert peak < 10 * len(text)
+
+
+@pytest.mark.parametrize("value", ["[]", "{}", '{"a":1}', "1.5", '{"a":[{}]}', "12345", "[[],1]", "null"])
+def test_the_memory_of_what_is_read_is_bounded_whatever_its_values_are(value):
+    most = 200_000
+    one = Reader()
+    one.parse(f"[{value},1]".encode())
+    count = most // (one.values_read - LIST)
+    text = f"[{value}{f',{value}' * (count - 1)}]".encode()
+    reader = Reader(most_values=most + LIST)
+    tracemalloc.start()
+    found = reader.parse(text)
+    held = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert len(found) == count and held < 45 * most
 
 
 def test_files_and_lines_have_a_size():

@@ -12,8 +12,8 @@ MAX_NEW_TOKENS = 4096
 MAX_BUDGET = 64
 MAX_OFFSET = 8
 MAX_SEQUENCES = 8
-# At a tenth of it, a token that rounding alone keeps from being the best (see `rounding`) has a probability that no float
-# holds, so that a tie could not be told from a defect; far below it the logits themselves become infinite.
+# At a tenth of it, a token that rounding alone keeps from being the best (see `rounding`) has a probability that no
+# float holds, so that a tie could not be told from a defect; far below it the logits themselves become infinite.
 MIN_TEMPERATURE = 1e-5
 MAX_TEMPERATURE = 2.0
 # Whole numbers up to here survive JSON and JavaScript.
@@ -84,7 +84,7 @@ class Settings:
         check_number("lookup_ngram", self.lookup_ngram, 1, 16)
         check_number("lookup_tokens", self.lookup_tokens, 1, MAX_BUDGET)
         check_word("lookup_occurrence", self.lookup_occurrence, ("first", "latest"))
-        if not is_text(self.rest_datastore) or "\0" in self.rest_datastore:
+        if not is_text(self.rest_datastore):
             raise SettingsError(f"rest_datastore must be the name of a folder{given(self.rest_datastore)}.")
         check_number("rest_longest", self.rest_longest, 1, 64)
         check_number("rest_shortest", self.rest_shortest, 1, self.rest_longest)
@@ -127,7 +127,7 @@ def is_zero(value: object) -> bool:
 
 
 def check_share(name: str, value: object, lowest: float, highest: float, *, other: str = "") -> None:
-    """Raise SettingsError unless `value` is a number from `lowest` to `highest`; other: what may be besides, in words."""
+    """Raise SettingsError unless `value` is a number from `lowest` to `highest`; other: what else may be, in words."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not lowest <= value <= highest:
         allowed = f"{other} or a number" if other else "a number"

@@ -13,6 +13,7 @@ MAX_TEXT = 20_000
 MAX_PROMPT = 2_000_000
 MAX_NUMBER = 1e9
 
+
 class TraceError(ValueError):
     """A file cannot be used as a trace; the message is a sentence for the user."""
 

@@ -23,7 +23,7 @@ def endpoints(demo: gr.Blocks) -> dict[str, list[str]]:
 
 
 def mistake(names: Sequence[str], sent: dict | list) -> str | None:
-    """What is wrong with the arguments of a call as such, in a sentence; their values are checked where they are used."""
+    """What is wrong with a call's arguments as such, in a sentence; their values are checked where they are used."""
     if isinstance(sent, dict):
         if unknown := [name for name in sent if name not in names]:
             return f"There is no argument named {shown(unknown[0])}; there are: {', '.join(names)}."

@@ -79,7 +79,10 @@ def test_down_to_the_lowest_temperature_a_tie_of_rounding_is_told_and_all_stays_
     assert draw(logits, 3, Sampling(temperature=MIN_TEMPERATURE / 10, seed=5)).gap is None
     for kind in (torch.float32, torch.float64):
         p = tempered(1e4 * LOGITS.to(kind), MIN_TEMPERATURE)
-        assert torch.equal(p.sum(dim=-1), torch.ones(3, dtype=p.dtype)) and torch.isfinite(1e4 * LOGITS.to(kind) / 1e-5).all()
+        assert (
+            torch.equal(p.sum(dim=-1), torch.ones(3, dtype=p.dtype))
+            and torch.isfinite(1e4 * LOGITS.to(kind) / 1e-5).all()
+        )
 
 
 def test_where_only_one_token_can_be_drawn_there_is_no_gap():

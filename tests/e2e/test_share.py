@@ -57,7 +57,8 @@ ROUND_TRIP = """async ([views, pages]) => {
   const link = await import("http://plain.test/share/link.js");
   const found = await Promise.all(views.map(async (view) => {
     const fragment = link.fragmentOf(view, pages);
-    return { fragment, of: link.viewOfFragment(fragment, pages), file: await link.viewOfFile(link.fileOf(view), pages) };
+    const file = await link.viewOfFile(link.fileOf(view), pages);
+    return { fragment, of: link.viewOfFragment(fragment, pages), file };
   }));
   return JSON.parse(JSON.stringify(found));
 }"""
@@ -146,12 +147,20 @@ def test_bad_settings_files_give_one_sentence(modules, pages):
     cases = {
         "no settings file": ["", "[]", "{", "null", '"settings"', "{}"],
         "it is not JSON": ["", "{", '{"duoviz": NaN}'],
-        "it is nested deeper than 32 levels": ['{"a":' * 100_000, json.dumps(good)[:-1] + ', "a": ' + "[" * 40 + "]" * 40 + "}"],
-        "it has a number that is too large": [json.dumps(good | {"a": 10**400}), json.dumps(good)[:-1] + ', "a": 1e999}'],
+        "it is nested deeper than 32 levels": [
+            '{"a":' * 100_000,
+            json.dumps(good)[:-1] + ', "a": ' + "[" * 40 + "]" * 40 + "}",
+        ],
+        "it has a number that is too large": [
+            json.dumps(good | {"a": 10**400}),
+            json.dumps(good)[:-1] + ', "a": 1e999}',
+        ],
         'has version "2"': [json.dumps(good | {"version": 2})],
         'has version "{"toString":1}"': [json.dumps(good | {"version": {"toString": 1}})],
         'no tab "{"toString":1,"valueOf":1}"': [json.dumps(good | {"tab": {"toString": 1, "valueOf": 1}})],
-        '"temperature" is not a number': [json.dumps(good | {"fields": {"temperature": value}}) for value in (True, "1", [])],
+        '"temperature" is not a number': [
+            json.dumps(good | {"fields": {"temperature": value}}) for value in (True, "1", [])
+        ],
         "the page has no tab": [json.dumps(good | {"tab": ["live"]}), json.dumps(good | {"tab": "constructor"})],
         '"fields" is missing': [json.dumps(good | {"fields": [1]}), json.dumps(good | {"fields": None})],
         "the page has no setting": [json.dumps(good | {"fields": {"toString": 1}})],

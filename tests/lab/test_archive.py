@@ -82,7 +82,9 @@ def lines(count):
     return ["{}\n" * 1_000_000] * count
 
 
-@pytest.mark.parametrize("millions, reason", [(60, "has a file failed.jsonl that lacks"), (160, "has more than 200 MB")])
+@pytest.mark.parametrize(
+    "millions, reason", [(60, "has a file failed.jsonl that lacks"), (160, "has more than 200 MB")]
+)
 def test_millions_of_empty_rows_are_not_held(bad, millions, reason):
     file = bad({"failed.jsonl": lines(millions)})
     assert file.stat().st_size < 3_000_000

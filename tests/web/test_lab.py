@@ -83,7 +83,9 @@ def test_mistakes_reach_the_visitor_in_a_sentence(hardware, questions):
     assert "another max new tokens" in other.error
 
 
-@pytest.mark.parametrize("name", ["", " ", "../up", "a/b", ".hidden", "x" * 61, "good (loaded)", "a\ud800", None, 5, []])
+@pytest.mark.parametrize(
+    "name", ["", " ", "../up", "a/b", ".hidden", "x" * 61, "good (loaded)", "a\ud800", None, 5, []]
+)
 def test_a_name_that_cannot_be_is_told(name):
     with pytest.raises(LabError, match="A name has letters, digits, spaces, dots, "):
         folder_named(name)

@@ -5,7 +5,8 @@ import { createPacer } from "./pacer.js";
 
 const PART = 100_000;
 const MAX_DEPTH = 32;
-const MAX_VALUES = 10_000_000;
+const MAX_VALUES = 20_000_000;
+const [LIST, OBJECT] = [3, 8];
 // Only numbers with more digits, or such an exponent, may be more than a number of JavaScript's.
 const MANY_DIGITS = 40;
 const LARGE_EXPONENT = /[eE]\+?0*[1-9][0-9]{2}/y;
@@ -49,7 +50,7 @@ async function findParts(text, pace) {
       at = close;
     } else if ((code | BRACKET_BIT) === OPENING) {
       if (++depth > MAX_DEPTH) return { problem: `is nested deeper than ${MAX_DEPTH} levels` };
-      values++;
+      values += code === OPENING ? OBJECT : LIST;
     } else if ((code | BRACKET_BIT) === CLOSING) {
       depth--;
       if (depth === 1 && start >= 0) parts ??= { start, end: at, cuts };

@@ -156,7 +156,13 @@ def test_what_is_too_deep_too_large_or_no_number_is_not_parsed(plain_page, begin
     end = begin and (", 2]}" if begin.endswith("1, ") else "}")
     levels = 32 - begin.count("[") - begin.count("{") + (2 if "later" in begin else 0)
     strings = json.dumps(["[" * 100, '"[[[', "1e999", "9" * 50])
-    for text in ("[" * levels + "]" * levels, '{"a":' * levels + "1" + "}" * levels, strings, "1.5e300", "1" + "0" * 40):
+    for text in (
+        "[" * levels + "]" * levels,
+        '{"a":' * levels + "1" + "}" * levels,
+        strings,
+        "1.5e300",
+        "1" + "0" * 40,
+    ):
         whole = f"{begin}{text}{end}"
         assert json.loads(plain_page.evaluate(PARSE, whole), parse_int=float) == json.loads(whole, parse_int=float)
     for text, told in {
@@ -165,6 +171,7 @@ def test_what_is_too_deep_too_large_or_no_number_is_not_parsed(plain_page, begin
         "2E+0308": "has a number that is too large",
         '{"a": [-1e999]}': "has a number that is too large",
         "9" * 400: "has a number that is too large",
-        "[" + "[]," * 10_000_000 + "1]": "has more than 10,000,000 values",
+        "[" + "[]," * 6_000_000 + "1]": "has more than 20,000,000 values",
+        "[" + "{}," * 3_000_000 + "1]": "has more than 20,000,000 values",
     }.items():
         assert plain_page.evaluate(PARSE, f"{begin}{text}{end}") == told

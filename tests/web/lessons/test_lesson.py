@@ -234,7 +234,11 @@ FRONT_MISTAKES = [
     (changed("live: method=speculative temperature=0.5\n", ""), 5, 'the field "prompt" is for "live"'),
     (changed("temperature=0.5", "temperature"), 5, '"temperature" is not NAME=VALUE'),
     (changed("temperature=0.5", "method=rest"), 5, "its name stands twice"),
-    (changed("temperature=0.5", "temperature=9"), 5, "live: temperature must be 0 (greedy) or a number from 1e-05 to 2.0, not 9.0."),
+    (
+        changed("temperature=0.5", "temperature=9"),
+        5,
+        "live: temperature must be 0 (greedy) or a number from 1e-05 to 2.0, not 9.0.",
+    ),
     (changed("temperature=0.5", "temperature=warm"), 5, "live: temperature must be a number, not 'warm'."),
     (changed("temperature=0.5", "budget=much"), 5, "live: budget must be a whole number or 'auto', not 'much'."),
     (changed("temperature=0.5", "magic=1"), 5, "live: There is no setting 'magic'."),
