@@ -97,7 +97,6 @@ def convert_when_told(pipe: Connection) -> None:
     def convert(gguf: Path, folder: Path, progress: embedded.Progress) -> None:
         pipe.send("converts")
         pipe.recv()
-        folder.mkdir()
         (folder / "model.safetensors").write_bytes(b"weights")
 
     embedded.fetch_gguf, embedded.convert_gguf = (lambda scratch, progress: scratch / "model.gguf"), convert

@@ -11,10 +11,10 @@ import psutil
 
 from duoviz import runner
 from duoviz.decoding.settings import Settings
-from tests.faults_child import pair_with_draft, warm_up
+from tests.children import pair_with_draft
 
 
-def gone(process: int, seconds: float = 10) -> bool:
+def gone(process: int, seconds: float = 60) -> bool:
     """Whether a process has ended, or does so in time."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -26,7 +26,7 @@ def gone(process: int, seconds: float = 10) -> bool:
 
 def main(kind: str) -> None:
     pair = pair_with_draft()
-    warm_up(pair)
+    runner.prepare(pair, "duodecoding")
     events = runner.stream(pair, "duodecoding", "hello", Settings(max_new_tokens=200))
     next(events), next(events)
     print(pair.resources["draft"].process.pid, flush=True)

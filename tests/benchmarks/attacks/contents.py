@@ -20,7 +20,7 @@ from duoviz.lab.results import opened, zipped
 from duoviz.web.lab_run import available, loaded_folder, own_folder
 from tests.benchmarks.attacks.register import Result, attack
 from tests.benchmarks.attacks.site import Site
-from tests.conftest import tiny_pair
+from tests.tiny import tiny_pair
 
 API = "/gradio_api"
 FAILED_ROW = b'{"question_id": 1, "model_id": "m", "task": "t", "repeat": 0, "message": ""}\n'
