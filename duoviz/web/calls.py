@@ -41,7 +41,7 @@ def names_an_address(sent: object) -> bool:
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):
-            if isinstance(path := value.get("path"), str) and ":" in path.partition("/")[0]:
+            if isinstance(path := value.get("path"), str) and path.lower().startswith(("http:", "https:")):
                 return True
             waiting += value.values()
         elif isinstance(value, list):

@@ -103,6 +103,7 @@ def test_more_groups_than_a_table_can_have(bad):
 
 def test_a_list_of_files_is_refused_before_it_is_read(bad, tmp_path):
     assert refusal(bad({f"{number}.csv": "" for number in range(1_000)})) == ": it has more than 1,000 files."
+    assert "whose name has more than 500 characters" in refusal(bad({f"answers/{'x' * 500}.jsonl": ""}))
     file = tmp_path / "bad.zip"
     for record in (
         RECORD.pack(b"PK\5\6", 0, 0, 9, 9, 50_000_000, 0, 0),
