@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
-from tests.e2e.conftest import free_port
+from tests.e2e.embedded.conftest import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 PROMPT = "Why is the sky blue?"
