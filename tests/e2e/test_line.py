@@ -65,12 +65,15 @@ def test_eight_visitors_at_once_get_their_own_texts_in_the_order_they_came(app_u
 def test_the_line_is_bounded_and_a_full_one_leaves_the_page_alive(page, app_url):
     begin_counting(page, app_url)
     wait_for_iterations(page, 3)
-    client = Client(app_url, verbose=False)
-    jobs = [client.submit(prompt="Hi", method="vanilla", max_new_tokens=1, api_name="/generate") for _ in range(20)]
+    last, *clients = [Client(app_url, verbose=False) for _ in range(11)]
+    asked = {"prompt": "Hi", "method": "vanilla", "max_new_tokens": 1, "api_name": "/generate"}
+    jobs = [client.submit(**asked) for client in clients for _ in range(2)]
     while not all(job.outputs() for job in jobs):
         time.sleep(0.05)
+    with pytest.raises(Exception, match="2 runs of yours, or from your address, are in the line already"):
+        clients[0].predict(**asked)
     with pytest.raises(Exception, match="20 visitors are waiting already: try again in a few minutes."):
-        client.predict(prompt="Hi", api_name="/generate")
+        last.predict(**asked)
     start = time.monotonic()
     page.locator("#stop").click()
     expect(page.locator(".dv")).to_have_attribute("data-state", "done", timeout=5_000)
