@@ -38,7 +38,7 @@ READING = 30.0
 
 # How many events a client may have that have not ended, or whose end nobody has fetched: by its session, and its address.
 EVENTS_OF_SESSION = 8
-EVENTS_OF_ADDRESS = 64
+EVENTS_OF_ADDRESS = 16
 
 LONGEST_SESSION = 100
 

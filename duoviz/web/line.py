@@ -7,7 +7,9 @@ from duoviz.web.jobs import Job
 # Visitors who may wait for the one place on the hardware.
 QUEUE_LENGTH = 20
 PLACES = 2
-PLACES_TAKEN = f"You have {PLACES} places in the line already: wait until one of those runs has ended, or stop it."
+PLACES_TAKEN = (
+    f"{PLACES} runs of yours, or from your address, are in the line already: wait until one of them has ended, or stop it."
+)
 
 
 class LineFull(RuntimeError):

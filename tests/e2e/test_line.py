@@ -48,12 +48,13 @@ def test_eight_visitors_at_once_get_their_own_texts_in_the_order_they_came(site,
 
 def test_the_line_is_bounded_and_a_full_one_leaves_the_page_alive(page, site):
     start_endless(page, site.url)
-    client = Client(site.url, verbose=False)
-    jobs = [
-        in_line(client.submit(prompt="Hi", method="vanilla", max_new_tokens=1, api_name="/generate")) for _ in range(20)
-    ]
+    last, *clients = [Client(site.url, verbose=False) for _ in range(11)]
+    asked = {"prompt": "Hi", "method": "vanilla", "max_new_tokens": 1, "api_name": "/generate"}
+    jobs = [in_line(client.submit(**asked)) for client in clients for _ in range(2)]
+    with pytest.raises(Exception, match="2 runs of yours, or from your address, are in the line already"):
+        clients[0].predict(**asked)
     with pytest.raises(Exception, match="20 visitors are waiting already: try again in a few minutes."):
-        client.predict(prompt="Hi", api_name="/generate")
+        last.predict(**asked)
     page.locator("#stop").click()
     expect(page.locator(".dv-message")).to_have_text("Stopped.")
     assert {job.result()["metrics"]["new_tokens"] for job in jobs} == {1}

@@ -146,7 +146,7 @@ def test_a_run_counts_from_the_moment_it_is_let_in():
     for _ in range(2):
         assert ask(gate, "/gradio_api/queue/join", JOINED)[0] == 200
     status, told = ask(gate, "/gradio_api/call/generate", {"data": ["hello", 1], "session_hash": "ann"})
-    assert status == 422 and "You have 2 places" in told["detail"][0]["message"] and len(app.bodies) == 2
+    assert status == 422 and "2 runs of yours" in told["detail"][0]["message"] and len(app.bodies) == 2
     assert ask(gate, "/gradio_api/queue/join", JOINED | {"session_hash": "bob"})[0] == 200
 
 

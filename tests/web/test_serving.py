@@ -139,7 +139,7 @@ def test_who_names_no_session_has_two_places(page, endless):
         assert page.ask("POST", GENERATE, body)[0] == 200
         wait_until(lambda places=places: len(page.hardware.line) == places)
     status, _, told = page.ask("POST", GENERATE, body)
-    assert status == 422 and "You have 2 places in the line already" in told.decode()
+    assert status == 422 and "2 runs of yours, or from your address" in told.decode()
     waiting = page.client().submit(prompt="hello", max_new_tokens=3, api_name="/generate")
     wait_until(lambda: len(page.hardware.line) == 3)
     for job in page.hardware.line.jobs[:2]:
@@ -155,7 +155,7 @@ def test_on_a_space_an_address_has_two_places_whatever_sessions_it_names(space, 
         assert space.ask("POST", GENERATE, body, **headers)[0] == 200
         wait_until(lambda number=number: len(space.hardware.line) == number)
     status, _, told = space.ask("POST", GENERATE, body, X_Forwarded_For="9.9.9.3, 8.8.8.8")
-    assert status == 422 and "You have 2 places in the line already" in told.decode()
+    assert status == 422 and "2 runs of yours, or from your address" in told.decode()
     assert space.ask("POST", GENERATE, body, X_Forwarded_For="1.1.1.1")[0] == 200
 
 

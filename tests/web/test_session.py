@@ -447,7 +447,7 @@ def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counte
 def test_a_client_has_two_places(hardware, endless):
     ann = frozenset({"session ann"})
     runs = [start(hardware, method=endless, client=ann) for _ in range(2)]
-    with pytest.raises(LineFull, match="You have 2 places in the line already"):
+    with pytest.raises(LineFull, match="2 runs of yours, or from your address"):
         start(hardware, client=ann)
     runs[1].stop.set()
     assert ended_before_it_began(events_of(hardware, runs[1]))
