@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
 from duoviz.web.attendance import Attendance, Event
-from duoviz.web.clients import IN_SCOPE, Keys, keys_of
+from duoviz.web.clients import IN_SCOPE, Keys, address_of, keys_of
 from duoviz.web.line import PLACES, PLACES_TAKEN
+from duoviz.web.pace import Pace
 
 API = "/gradio_api"
 JOIN, CALL, STREAM, UPLOAD = f"{API}/queue/join", f"{API}/call/", f"{API}/queue/data", f"{API}/upload"
@@ -42,9 +43,13 @@ EVENTS_OF_ADDRESS = 16
 
 LONGEST_SESSION = 100
 
-# Refusals a second. Each takes Python's lock from the thread that decodes, so a flood of them is slowed down.
+# Pages that Gradio makes anew each time.
+DEAR = ("/", "/config", f"{API}/info", f"{API}/openapi.json")
+# What one address may have done at once, and then each second: 20 ms for a page, 40 for the state of a new session.
+# All of it takes Python's lock from the thread that decodes, so a flood is slowed down.
+AT_ONCE, A_SECOND = 40, 4
+# Refusals a second, of all addresses together.
 REFUSALS = 50
-LONGEST_DELAY = 30.0
 
 
 class Door(NamedTuple):
@@ -80,7 +85,7 @@ class Gate:
         self.app, self.doors, self.numbers, self.attendance = app, doors, numbers, attendance
         self.on_space, self.uploads = on_space, uploads
         self.large = asyncio.Semaphore(LARGE_AT_ONCE)
-        self.next_refusal = 0.0
+        self.pace, self.refusals = Pace(A_SECOND, AT_ONCE), Pace(REFUSALS)
 
     async def __call__(self, scope: dict, receive: Callable, send: Callable) -> None:
         if scope["type"] != "http":
@@ -90,6 +95,8 @@ class Gate:
             if scope["method"] == "POST" and not path_of(scope).startswith(UPLOAD):
                 await self.take(scope, receive, send)
             else:
+                if path_of(scope) in DEAR:
+                    await self.in_turn(scope)
                 with self.listener(scope):
                     await self.app(scope, receive, send)
         except Refused as refused:
@@ -119,6 +126,7 @@ class Gate:
         content = await self.read(scope, receive)
         path = path_of(scope)
         if not path.startswith((JOIN, CALL)):
+            await self.in_turn(scope)
             return await self.app(scope, replayed(content, receive), send)
         asked = parsed(content)
         session = None if path.startswith(f"{CALL}v2/") else asked.get("session_hash")
@@ -126,6 +134,8 @@ class Gate:
             raise Refused(400, f"A session's name is a text of {LONGEST_SESSION} characters at most.")
         client = keys_of(scope, session, on_space=self.on_space)
         name, sent = self.sent_to(path, asked)
+        self.check(name, sent, client)
+        await self.in_turn(scope)
         self.check(name, sent, client)
         scope[IN_SCOPE] = client
 
@@ -176,11 +186,17 @@ class Gate:
         # What does not fit is for Gradio to complain of.
         return (name, dict(zip(names, data, strict=True))) if is_list_of(data, len(names)) else (None, {})
 
+    async def in_turn(self, scope: dict) -> None:
+        """Wait until this address may have something done. Raises Refused where that takes too long."""
+        delay = self.pace.delay(address_of(scope, on_space=self.on_space), time.monotonic())
+        if delay is None:
+            raise Refused(429, "Too many requests come from your address: wait half a minute.")
+        await asyncio.sleep(delay)
+
     async def refuse(self, refused: Refused, send: Callable) -> None:
         """Answer, in one's turn: at most REFUSALS a second are sent."""
-        now = time.monotonic()
-        self.next_refusal = min(max(self.next_refusal + 1 / REFUSALS, now), now + LONGEST_DELAY)
-        await asyncio.sleep(self.next_refusal - now)
+        delay = self.refusals.delay("", time.monotonic())
+        await asyncio.sleep(self.refusals.longest if delay is None else delay)
         content = json.dumps({"detail": refused.detail}).encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
         await send({"type": "http.response.start", "status": refused.status, "headers": headers})

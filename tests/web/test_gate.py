@@ -284,7 +284,9 @@ def test_files_are_taken_where_they_are_needed_and_from_no_other_site(uploads, o
     assert len(app.bodies) == (status == 200)
 
 
-def test_refusals_leave_one_after_another(monkeypatch):
+@pytest.fixture
+def slept(monkeypatch):
+    """The delays that the gate waits; time stands still."""
     delays = []
 
     async def sleep(seconds):
@@ -292,11 +294,34 @@ def test_refusals_leave_one_after_another(monkeypatch):
 
     monkeypatch.setattr(gate_module.time, "monotonic", lambda: 50.0)
     monkeypatch.setattr(gate_module.asyncio, "sleep", sleep)
+    return delays
+
+
+def test_refusals_leave_one_after_another(slept):
     gate, _ = make()
     for _ in range(4):
         assert ask(gate, "/gradio_api/call/v2/generate", {"prompt": ""})[0] == 422
     step = 1 / gate_module.REFUSALS
-    assert delays == pytest.approx([0, step, 2 * step, 3 * step])
-    gate.next_refusal = 1e6
+    assert slept == pytest.approx([0, step, 2 * step, 3 * step])
+    gate.refusals.due[""] = 1e6
     assert ask(gate, "/gradio_api/call/v2/generate", {"prompt": ""})[0] == 422
-    assert delays[-1] == gate_module.LONGEST_DELAY
+    assert slept[-1] == gate.refusals.longest
+
+
+@pytest.mark.parametrize(
+    "method, path, content",
+    [
+        ("GET", "/", b""), ("GET", "/config", b""), ("GET", "/gradio_api/info", b""),
+        ("POST", "/gradio_api/run/stop", {}), ("POST", "/gradio_api/component_server", {}),
+        ("POST", "/gradio_api/queue/join", {"fn_index": 5}),
+    ],
+)  # fmt: skip
+def test_what_is_dear_is_done_for_an_address_in_its_turn(slept, method, path, content):
+    gate, app = make(on_space=True)
+    gate.pace = gate_module.Pace(4, 2, longest=0.6)
+    headers = [(b"x-forwarded-for", b"8.8.8.8")]
+    statuses = [ask(gate, path, content, method=method, headers=headers)[0] for _ in range(5)]
+    assert statuses == [200, 200, 200, 200, 429] and len(app.bodies) == 4
+    assert slept[:4] == pytest.approx([0, 0, 0.25, 0.5])
+    assert ask(gate, path, content, method=method, headers=[(b"x-forwarded-for", b"1.1.1.1")])[0] == 200
+    assert slept[-1] == 0

@@ -79,8 +79,9 @@ def space(make_hardware, endless, monkeypatch):
 
 @pytest.fixture
 def impatient(monkeypatch):
-    monkeypatch.setattr(attendance, "PATIENCE", 0.3)
+    """A function after which nobody is waited for who does not listen: called when those listen who are to."""
     monkeypatch.setattr(serving, "LOOK", 0.05)
+    return lambda: monkeypatch.setattr(attendance, "PATIENCE", 0.3)
 
 
 def test_empty_prompts_reach_neither_the_queue_nor_a_thread(page, monkeypatch):
@@ -113,10 +114,11 @@ def test_a_prompt_too_long_is_refused_at_every_door_before_it_is_read(page, monk
 
 def test_a_run_that_nobody_listens_to_ends_and_leaves_nothing(page, endless, impatient):
     listened = page.client().submit(prompt="hello", method=endless, api_name="/generate")
-    wait_until(lambda: len(page.hardware.line) == 1)
+    wait_until(lambda: listened.outputs())
     status, _, answer = page.ask("POST", GENERATE, {"prompt": "hello", "method": endless})
     assert status == 200 and json.loads(answer)["event_id"]
     wait_until(lambda: len(page.hardware.line) == 2)
+    impatient()
     # The first was asked for before, and would have ended before, were nobody listening.
     wait_until(lambda: len(page.hardware.line) == 1)
     assert not page.hardware.line.jobs[0].stop.is_set() and not listened.done()
@@ -130,6 +132,7 @@ def test_a_closed_stream_leaves_nothing(page, endless, impatient):
     connection.request("GET", f"{GENERATE}/{json.loads(answer)['event_id']}")
     assert connection.getresponse().readline()
     connection.close()
+    impatient()
     wait_until(lambda: not len(page.hardware.line) and page.kept() == (0, 0))
 
 
