@@ -82,8 +82,7 @@ def test_measured_once_and_remembered(tmp_path, monkeypatch):
     pair = tiny_pair(context=1024)
     draft = pair.resources["draft"]
     del pair.resources["costs"]
-    calibrate = budget.calibrate
-    monkeypatch.setattr(budget, "calibrate", lambda pair, draft: calibrate(pair, draft, seconds=0.05))
+    monkeypatch.setattr(budget, "calibrate", partial(budget.calibrate, seconds=0.05))
     measured = cost_model(pair, draft)
     assert all(time > 0 for row in (*measured.target, *measured.draft) for time in row)
     monkeypatch.setattr(budget, "calibrate", None)
