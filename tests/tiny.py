@@ -3,6 +3,8 @@
 import os
 import time
 from collections.abc import Sequence
+from copy import deepcopy
+from functools import cache
 
 import torch
 from transformers import LlamaConfig as HFConfig
@@ -24,11 +26,12 @@ CORE = available_cores()[int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) %
 VOCABULARY = 40
 
 
-def reference_model(seed: int, *, layers: int = 2, context: int = 256) -> LlamaForCausalLM:
+@cache
+def reference_model(seed: int, *, context: int = 256) -> LlamaForCausalLM:
     """A tiny transformers Llama in float64; its norms too, which transformers would round to float32."""
     torch.manual_seed(seed)
     config = HFConfig(
-        vocab_size=VOCABULARY, hidden_size=32, intermediate_size=48, num_hidden_layers=layers, num_attention_heads=4,
+        vocab_size=VOCABULARY, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
         num_key_value_heads=2, max_position_embeddings=context, initializer_range=0.35, tie_word_embeddings=False,
         attn_implementation="sdpa",
     )  # fmt: skip
@@ -68,10 +71,10 @@ class DigitTokenizer:
         return self("".join(message["content"] for message in messages))
 
 
+@cache
 def near_copy(model: LlamaForCausalLM, noise: float, seed: int = 7) -> LlamaForCausalLM:
     """A draft that often, but not always, agrees with the model."""
-    other = reference_model(0, layers=model.config.num_hidden_layers, context=model.config.max_position_embeddings)
-    other.load_state_dict(model.state_dict())
+    other = deepcopy(model)
     torch.manual_seed(seed)
     with torch.no_grad():
         for parameter in other.parameters():
