@@ -21,7 +21,7 @@ from pathlib import Path
 
 from gradio_client import Client
 
-from tests.e2e.conftest import wait_for
+from tests.e2e.embedded.conftest import wait_for
 from tests.e2e.test_space import read_only_copy, space_port, without_rights
 
 PATIENCE = 600
@@ -44,10 +44,10 @@ def measure(folder: Path) -> int:
         install = [venv / "bin" / "pip", "install", "--quiet", "--no-cache-dir", "-r", source / "requirements.txt"]
         subprocess.run(install, check=True)
     port = space_port()
-    with started(source, venv / "bin" / "python", folder / "home", port):
+    with started(source, venv / "bin" / "python", folder / "home", port) as process:
         asked = time.perf_counter()
         with part(f"from `python app.py` to the page on port {port}"):
-            wait_for(f"http://127.0.0.1:{port}/", PATIENCE)
+            wait_for(f"http://127.0.0.1:{port}/", process)
         client = Client(f"http://127.0.0.1:{port}/", verbose=False)
         answers = [ask(client, "the first visitor's run, with an empty cache")]
         print(f"{time.perf_counter() - asked:7.1f} s  from `python app.py` to the end of that run")

@@ -32,12 +32,12 @@ def unmeasured():
 
 @pytest.fixture
 def counted(monkeypatch):
-    """What calibrations find, the made-up costs times 1, 2, 3, …; the list grows with each."""
+    """What calibrations find, a thousandth of the made-up costs times 1, 2, 3, …; the list grows with each."""
     made_up, found = tiny_pair().resources["costs"], []
 
     def times(number):
         sides = (made_up.target, made_up.draft)
-        return CostModel(*(tuple(tuple(number * t for t in row) for row in side) for side in sides))
+        return CostModel(*(tuple(tuple(number * t / 1000 for t in row) for row in side) for side in sides))
 
     def measure(pair, draft, *, stopped=bool):
         if stopped():

@@ -86,9 +86,9 @@ def test_sharing_the_noise_makes_drafted_tokens_agree():
 def with_other_noise(handle):
     """A draft that is given another seed than the target."""
 
-    def handled(request):
+    def handled(request, **options):
         plan = request.plan._replace(sampling=request.plan.sampling._replace(seed=99))
-        return handle(replace(request, plan=plan))
+        return handle(replace(request, plan=plan), **options)
 
     return handled
 

@@ -29,7 +29,7 @@ def test_closing_the_tab_frees_the_hardware(new_context, site):
 
 def test_a_run_whose_time_is_over_keeps_its_text_and_says_so(page, site):
     start_endless(page, site.url)
-    (run,) = site.hardware.line
+    (run,) = site.hardware.line.jobs
     run.deadline = time.monotonic()
     expect(page.locator(".dv")).to_have_attribute("data-state", "done")
     expect(page.locator(".dv-message")).to_have_text("Stopped: a run may take 600 seconds here.")

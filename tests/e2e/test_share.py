@@ -308,7 +308,7 @@ def test_autoplay_runs_and_a_link_followed_on_the_page_is_taken_up(page, site, m
 def test_a_link_that_reaches_for_the_hub_or_a_folder_waits_for_the_button(page, fragment, button):
     asked = []
 
-    def load(name, progress, sources):
+    def load(name, progress):
         asked.append(name)
         return tiny_pair()
 

@@ -36,7 +36,7 @@ def tiny_site(load=None, *, recording=None) -> Iterator[Site]:
     with (
         mock.patch.object(session, "check_room", lambda name, spare: None),
         mock.patch.object(session, "fetch_pair", lambda name, progress: ()),
-        mock.patch.object(session, "load_pair", load or session.load_pair),
+        mock.patch.object(session, "load_pair", lambda name, progress, sources: load(name, progress)),
     ):
         _, url, _ = launch(demo, hardware, prevent_thread_lock=True, quiet=True)
         try:

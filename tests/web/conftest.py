@@ -1,6 +1,8 @@
 """Hardware whose pair is tiny."""
 
+import asyncio
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import pytest
@@ -60,6 +62,12 @@ def endless(monkeypatch):
 
     monkeypatch.setitem(METHODS, "endless", forever)
     return "endless"
+
+
+def in_a_loop(coroutine):
+    """What a coroutine returns; in a thread, for the browser's own loop may be running in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()
 
 
 def start(hardware, **changes):

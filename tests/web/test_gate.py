@@ -9,6 +9,7 @@ from duoviz.web import gate as gate_module
 from duoviz.web.attendance import Attendance
 from duoviz.web.clients import IN_SCOPE
 from duoviz.web.gate import EVENTS_OF_SESSION, MOST, SMALL, Door, Gate
+from tests.web.conftest import in_a_loop
 
 EMPTY = "The prompt is empty."
 
@@ -63,7 +64,7 @@ def ask(gate, path, content=b"", *, method="POST", headers=(), parts=1, query=b"
     async def send(message):
         sent.append(message)
 
-    asyncio.run(gate(scope, receive, send))
+    in_a_loop(gate(scope, receive, send))
     return sent[0]["status"], json.loads(sent[1]["body"])
 
 
@@ -184,7 +185,7 @@ def test_a_request_of_too_many_bytes_is_refused_before_it_is_read():
         await gate(scope, never, send)
         return sent[0]["status"]
 
-    assert asyncio.run(run()) == 413
+    assert in_a_loop(run()) == 413
 
 
 def test_a_request_that_hides_its_length_is_read_as_far_as_is_allowed(monkeypatch):
@@ -223,7 +224,7 @@ def test_only_a_few_long_requests_are_read_at_a_time():
         gates.set()
         await asyncio.gather(*calls)
 
-    asyncio.run(run())
+    in_a_loop(run())
     assert most == gate_module.LARGE_AT_ONCE and len(app.bodies) == 6
 
 
@@ -243,7 +244,7 @@ def test_a_request_that_does_not_arrive_is_given_up(monkeypatch):
         await gate({"type": "http", "method": "POST", "path": "/gradio_api/queue/join", "headers": []}, never, send)
         return sent[0]["status"]
 
-    assert asyncio.run(run()) == 408 and not app.bodies
+    assert in_a_loop(run()) == 408 and not app.bodies
 
 
 def test_json_that_is_nested_too_deeply_is_refused():

@@ -11,6 +11,7 @@ from gradio.routes import App
 
 from duoviz.web import gradio_internals
 from duoviz.web.app import build_app
+from tests.web.conftest import in_a_loop
 
 CHECKED_WITH = "6.31.0"
 QUEUE = (
@@ -80,6 +81,6 @@ def test_nothing_is_kept_of_a_session_that_is_forgotten(demo):
     queue.pending_event_ids_session["ann"] = {"one"}
     queue.pending_messages_per_session["ann"] = asyncio.Queue()
     assert not gradio_internals.delivered(demo, "ann", "one") and gradio_internals.delivered(demo, "ann", "two")
-    asyncio.run(gradio_internals.forget(demo, "ann"))
+    in_a_loop(gradio_internals.forget(demo, "ann"))
     assert not queue.pending_event_ids_session and not queue.pending_messages_per_session
     assert gradio_internals.delivered(demo, "ann", "one")

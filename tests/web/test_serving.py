@@ -85,13 +85,12 @@ def impatient(monkeypatch):
 
 
 def test_empty_prompts_reach_neither_the_queue_nor_a_thread(page, monkeypatch):
-    monkeypatch.setattr(page.hardware, "start", lambda job: pytest.fail("it was put into the line"))
-    with ThreadPoolExecutor(8) as pool:
+    with monkeypatch.context() as patched, ThreadPoolExecutor(8) as pool:
+        patched.setattr(page.hardware, "start", lambda job: pytest.fail("it was put into the line"))
         answers = list(pool.map(lambda _: page.ask("POST", GENERATE, {"prompt": ""}), range(24)))
     assert {status for status, _, _ in answers} == {422}
     assert "The prompt is empty" in json.loads(answers[0][2])["detail"][0]["message"]
     assert page.kept() == (0, 0) and not page.demo.app.state_holder.session_data
-    monkeypatch.undo()
     assert page.client().predict(prompt="hello", max_new_tokens=3, api_name="/generate")["metrics"]["new_tokens"] == 3
 
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from tests.benchmarks.attacks.register import Result, attack
 from tests.benchmarks.attacks.site import Site
-from tests.e2e.conftest import ROOT
+from tests.e2e.embedded.conftest import ROOT
 from tests.orphans_child import gone
 
 CLIENTS, RUNS = 12, 3

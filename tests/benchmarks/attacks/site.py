@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import psutil
 from gradio_client import Client
 
-from tests.e2e.conftest import ROOT, free_port, wait_for
+from tests.e2e.embedded.conftest import ROOT, free_port, wait_for
 
 CALL = "/gradio_api/call/v2/generate"
 # How much of one core other programs may take while a time is measured.
@@ -150,7 +150,7 @@ def started(kind: str, folder: Path, **environment: str) -> Iterator[Site]:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
         url = f"http://127.0.0.1:{port}/"
         try:
-            wait_for(url, 120)
+            wait_for(url, process)
             yield Site(url, log, process, kind, scratch)
         finally:
             end(process)
