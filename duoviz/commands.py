@@ -14,7 +14,7 @@ import numpy as np
 
 from duoviz import comparison, recordings, runner
 from duoviz.decoding.budget import CONTEXTS, LiveCosts, draft_budget
-from duoviz.decoding.calibration import cost_model, keep_costs, refine_costs
+from duoviz.decoding.calibration import cost_model, forget_costs, refine_costs
 from duoviz.decoding.datastore import build_datastore, read_sequences
 from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.settings import Settings, parse_number
@@ -249,7 +249,7 @@ def calibrate(options: argparse.Namespace) -> int:
     """Measure the cost model anew and print it."""
     pair = load_pair(options.pair, tell)
     with runner.target_on(pair, pair.cores.target):
-        keep_costs(pair, [], in_turn=False)
+        forget_costs(pair, in_turn=False)
         draft = running_draft(pair)
         while refine_costs(pair, draft, in_turn=False):
             pass

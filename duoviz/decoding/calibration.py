@@ -112,17 +112,23 @@ def cost_model(pair: Pair, draft: Draft, *, in_turn: bool = False) -> CostModel:
     """
     name = costs_name(in_turn=in_turn)
     if name not in pair.resources:
+        file = costs_file(pair, in_turn=in_turn)
         measure = calibrate_in_turn if in_turn else calibrate
-        found = measured_once(partial(stored_costs, costs_file(pair, in_turn=in_turn)), lambda: [measure(pair, draft)])
-        keep_costs(pair, found, in_turn=in_turn)
+        known = measured_once(partial(stored_costs, file), lambda: store_costs(file, [measure(pair, draft)]))
+        keep_costs(pair, known, in_turn=in_turn)
     return pair.resources[name]
 
 
+def store_costs(file: Path, calibrations: list[CostModel]) -> list[CostModel]:
+    """The calibrations, which the cache file has from now on."""
+    remember(file, {"calibrations": [asdict(each) for each in calibrations]})
+    return calibrations
+
+
 def keep_costs(pair: Pair, calibrations: list[CostModel], *, in_turn: bool) -> None:
-    """Keep calibrations with the pair and in the cache folder; the costs in force are their medians, if there are any."""
+    """Keep calibrations with the pair; the costs in force are their medians, where there are any."""
     name = costs_name(in_turn=in_turn)
     pair.resources[f"{name}, calibrations"] = calibrations
-    remember(costs_file(pair, in_turn=in_turn), {"calibrations": [asdict(each) for each in calibrations]})
     if calibrations:
         target, draft = ([getattr(each, side) for each in calibrations] for side in ("target", "draft"))
         pair.resources[name] = CostModel(medians(target), medians(draft))
@@ -137,9 +143,10 @@ def refine_costs(pair: Pair, draft: Draft, *, in_turn: bool, stopped: Callable[[
     known = pair.resources.get(f"{costs_name(in_turn=in_turn)}, calibrations")
     if known is None or len(known) >= CALIBRATIONS:
         return False
-    measure = calibrate_in_turn if in_turn else calibrate
+    file, measure = costs_file(pair, in_turn=in_turn), calibrate_in_turn if in_turn else calibrate
     with measuring(stopped=stopped):
-        keep_costs(pair, [*known, measure(pair, draft, stopped=stopped)], in_turn=in_turn)
+        known = store_costs(file, [*known, measure(pair, draft, stopped=stopped)])
+    keep_costs(pair, known, in_turn=in_turn)
     return True
 
 
@@ -150,7 +157,12 @@ def doubt_costs(pair: Pair, factors: tuple[float, float], *, in_turn: bool) -> N
     """
     known = pair.resources.get(f"{costs_name(in_turn=in_turn)}, calibrations")
     if known and not all(1 / CONTRADICTION < factor < CONTRADICTION for factor in factors):
-        keep_costs(pair, [], in_turn=in_turn)
+        forget_costs(pair, in_turn=in_turn)
+
+
+def forget_costs(pair: Pair, *, in_turn: bool) -> None:
+    """Forget the calibrations, here and in the cache folder; the costs in force stay until they are measured anew."""
+    keep_costs(pair, store_costs(costs_file(pair, in_turn=in_turn), []), in_turn=in_turn)
 
 
 def medians(tables: Sequence[Sequence[Sequence[float]]]) -> tuple[tuple[float, ...], ...]:

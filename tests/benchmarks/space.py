@@ -22,9 +22,7 @@ from pathlib import Path
 from gradio_client import Client
 
 from tests.e2e.embedded.conftest import wait_for
-from tests.e2e.test_space import read_only_copy, space_port, without_rights
-
-PATIENCE = 600
+from tests.e2e.embedded.test_space import read_only_copy, space_port, without_rights
 
 
 def main() -> int:
@@ -63,7 +61,7 @@ def part(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def started(source: Path, python: Path, home: Path, port: int) -> Iterator[None]:
+def started(source: Path, python: Path, home: Path, port: int) -> Iterator[subprocess.Popen]:
     """The page, as a Space starts it, with an empty home."""
     prefix, uid = without_rights()
     home.mkdir()
@@ -79,7 +77,7 @@ def started(source: Path, python: Path, home: Path, port: int) -> Iterator[None]
     }
     process = subprocess.Popen([*prefix, python, "app.py"], cwd=source, env=environment)
     try:
-        yield
+        yield process
     finally:
         process.terminate()
         process.wait(timeout=20)

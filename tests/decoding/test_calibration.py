@@ -60,6 +60,17 @@ def test_measured_once_and_remembered(unmeasured, monkeypatch):
     assert cost_model(unmeasured, draft) == measured
 
 
+def test_what_is_measured_is_stored_before_others_may_measure(unmeasured, counted, monkeypatch):
+    def watched(stored, measure):
+        found = measure()
+        assert stored() == found
+        return found
+
+    monkeypatch.setattr(calibration, "measured_once", watched)
+    cost_model(unmeasured, unmeasured.resources["draft"])
+    assert len(counted) == 1
+
+
 def test_in_turn_is_kept_apart(unmeasured):
     draft = unmeasured.resources["draft"]
     beside, in_turn = cost_model(unmeasured, draft), cost_model(unmeasured, draft, in_turn=True)
