@@ -12,6 +12,7 @@ from tests.orphans_child import gone
 ROOT = Path(__file__).resolve().parents[1]
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system kills otherwise")
 @pytest.mark.parametrize("kind", ["error", "exit", "SIGTERM", "SIGKILL"])
 def test_no_draft_outlives_its_process(kind):

@@ -379,6 +379,7 @@ def test_a_stop(hub, project, monkeypatch, capsys):
     assert capsys.readouterr().err == "duoviz: stopped; the same command goes on\n"
 
 
+@pytest.mark.thorough
 def test_the_real_project_by_way_of_xet(hub, tmp_path):
     """As a user starts it: the client's own transfer, in a process of its own; broken off, then the same again."""
     environment = os.environ | {
