@@ -32,6 +32,9 @@ TARGET_LABEL = "SmolLM2-135M-Instruct (Q4_1, dequantised to float32)"
 PIP_PATIENCE = {"PIP_DEFAULT_TIMEOUT": "6", "PIP_RETRIES": "1"}
 # Seconds from one look at how far a download is to the next.
 GLANCE = 0.25
+# Bytes read at once of a large file. A thread gives Python's lock up around each block, and while another one
+# imports Gradio it waits milliseconds to have it back.
+LARGE_BLOCK = 1 << 24
 DISK_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
@@ -85,9 +88,14 @@ def is_complete(folder: Path) -> bool:
         return False
 
 
-def sha256(file: Path) -> str:
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
+def sha256(*files: Path) -> str:
+    """The hash of the files' bytes, one file after the other."""
+    digest, buffer = hashlib.sha256(), memoryview(bytearray(LARGE_BLOCK))
+    for file in files:
+        with file.open("rb", buffering=0) as content:
+            while size := content.readinto(buffer):
+                digest.update(buffer[:size])
+    return digest.hexdigest()
 
 
 def remove_leftovers(folder: Path) -> None:

@@ -23,7 +23,15 @@ from duoviz.models.checkpoint import (
 )
 from duoviz.models.copying import Copying
 from duoviz.models.cores import Cores, available_cores, core_label, on_cores, share_cores
-from duoviz.models.embedded import DRAFT_FOLDER, TARGET_LABEL, ModelUnavailable, Progress, embedded_target, no_progress
+from duoviz.models.embedded import (
+    DRAFT_FOLDER,
+    TARGET_LABEL,
+    ModelUnavailable,
+    Progress,
+    embedded_target,
+    no_progress,
+    sha256,
+)
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.llama import LlamaConfig, is_lean, load_llama
 from duoviz.models.memory import free_memory
@@ -341,10 +349,9 @@ def version_of(draft: Source) -> str:
     """What changes with a draft's weights: the hash of a small file, the names, sizes and dates of large ones."""
     files = weight_files(draft.folder)
     if draft.folder == DRAFT_FOLDER:
-        seen = files[0].read_bytes() + (draft.folder / "config.json").read_bytes()
-    else:
-        seen = repr([(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]).encode()
-    return hashlib.sha256(seen).hexdigest()[:16]
+        return sha256(*files, draft.folder / "config.json")[:16]
+    seen = repr([(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files])
+    return hashlib.sha256(seen.encode()).hexdigest()[:16]
 
 
 def part_of(progress: Progress, begin: float, end: float) -> Progress:
@@ -456,7 +463,8 @@ def load_pair(
         loaded = load_model(target.folder, precision=precision, device=device, label=target.label, context_limit=limit)
         check_ids(tokenizer, loaded)
         progress(0.98, "Choosing the fastest matrix kernels, or waiting for another process that measures")
-        for each in (cores.target, cores.all):
+        # The first of them lays the weights out, which all cores do soonest.
+        for each in (cores.all, cores.target):
             with on_cores(each):
                 loaded.tune()
         undo.pop_all()
