@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from duoviz import commands, recordings, runner
 from duoviz.decoding import METHODS
-from duoviz.decoding.settings import Settings
+from duoviz.decoding.settings import ABOUT, DEFAULTS, MAX_WHOLE
 from duoviz.lab.tasks import TASKS, LabError
 from duoviz.models.pairs import PAIRS
 from duoviz.space import HARDWARE, SpaceError
@@ -15,19 +15,6 @@ from duoviz.trace.reading import TraceError
 
 PAIR_HELP = f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id'
 CORPUS = [Path("assets/draft/selfchat.npz"), Path("assets/draft/tasks.npz")]
-# The settings of the methods that propose without a draft model.
-OWN_SETTINGS = {
-    "lookup_ngram": "prompt_lookup: the longest n-gram looked for; default: 3",
-    "lookup_tokens": "prompt_lookup: how many tokens after it are proposed; default: 10",
-    "lookup_occurrence": "prompt_lookup: first (default) or latest",
-    "rest_datastore": "rest: a folder made by `datastore build`; default: the one that comes along",
-    "rest_longest": "rest: the longest suffix looked for; default: 16",
-    "rest_shortest": "rest: the shortest one; default: 2",
-    "rest_tokens": "rest: how many tokens the tree may have; default: 64",
-    "lookahead_window": "lookahead: W, how many places ahead are guessed; default: 7",
-    "lookahead_ngram": "lookahead: N, the size of an n-gram; default: 5",
-    "lookahead_guesses": "lookahead: G, how many n-grams are verified at once; default: 7",
-}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -149,31 +136,22 @@ def add_training(steps: argparse._SubParsersAction) -> None:
 
 
 def add_decoding_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--max-new-tokens", type=int, default=256)
-    command.add_argument("--temperature", type=float, default=0.0, help="0 (default): greedy; or 0.00001 to 2")
-    command.add_argument("--top-k", type=int, default=0, help="draw from the k most probable tokens; 0 (default): all")
-    command.add_argument("--top-p", type=float, default=1.0, help="draw from the tokens that reach this mass; 1: all")
-    command.add_argument("--seed", type=int, default=0, help="the same seed gives the same text")
-    command.add_argument(
-        "--acceptance", default="coupled", help="coupled (default): vanilla's very text; rejection: the classical rule"
-    )
-    command.add_argument("--sequences", default="dynamic", help="k: dynamic (default) or 1 to 8")
-    command.add_argument("--budget", default="auto", help="γ: auto (default) or 1 to 64")
-    command.add_argument(
-        "--budget-offset",
-        type=int,
-        default=0,
-        help="added to an automatic γ and a sequence's length, -8 to 8; default: 0",
-    )
-    command.add_argument("--draft-mode", default="batched", help="batched (default) or paper")
-    command.add_argument(
-        "--cores", default="all", help="for methods that do not work in parallel: all (default) or target"
-    )
-    for name, help in OWN_SETTINGS.items():
-        default = getattr(Settings, name)
-        command.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default, help=help)
+    for name, default in DEFAULTS.items():
+        kind = type(default)
+        command.add_argument(f"--{name.replace('_', '-')}", type=kind, default=default, help=setting_help(name))
     command.add_argument("--pair", default="embedded", help=PAIR_HELP)
     command.add_argument("--raw", action="store_true", help="no chat template: continue the text as it is")
+
+
+def setting_help(name: str) -> str:
+    """What a setting does, what it may be, and which methods read it where not all do."""
+    about, default = ABOUT[name], DEFAULTS[name]
+    readers = [id for id, method in METHODS.items() if name in method.settings]
+    words = [f"{word} (default)" if word == default else word for word in about.words]
+    numbers = [] if about.low is None or about.high >= MAX_WHOLE else [f"{about.low:g} to {about.high:g}"]
+    usual = "" if default in ("", *about.words) else f"default: {default:g}"
+    told = "; ".join(filter(None, [about.info, " or ".join([*words, *numbers]), usual]))
+    return f"{told} ({', '.join(readers)})" if readers else told
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from math import inf
 from pathlib import Path
 from zipfile import BadZipFile
@@ -17,20 +16,12 @@ from duoviz.decoding.budget import CONTEXTS, LiveCosts, draft_budget
 from duoviz.decoding.calibration import cost_model, forget_costs, refine_costs
 from duoviz.decoding.datastore import build_datastore, read_sequences
 from duoviz.decoding.duodecoding import running_draft
-from duoviz.decoding.settings import Settings, parse_number
+from duoviz.decoding.settings import DEFAULTS, Settings, parsed
 from duoviz.lab.tasks import LINE_BYTES
 from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
 from duoviz.models.linear import ROW_COUNTS
-from duoviz.models.pairs import (
-    Pair,
-    check_prompt,
-    find_pair,
-    find_target,
-    fingerprint,
-    load_pair,
-    load_tokenizer,
-    part_of,
-)
+from duoviz.models.loading import part_of
+from duoviz.models.pairs import Pair, check_prompt, find_pair, find_target, fingerprint, load_pair, load_tokenizer
 from duoviz.outside import Reader, Refused
 from duoviz.space import ROOT, publish
 from duoviz.trace.exports import csv_table, perfetto_events
@@ -45,10 +36,7 @@ class UsageError(ValueError):
 
 def settings_of(options: argparse.Namespace) -> Settings:
     """The settings among the options, which have the same names."""
-    given = {field.name: getattr(options, field.name) for field in fields(Settings)}
-    words = {"sequences": "dynamic", "budget": "auto"}
-    numbers = {name: parse_number(name, given[name], word=word) for name, word in words.items()}
-    return Settings(**given | numbers)
+    return Settings(**{name: parsed(name, getattr(options, name)) for name in DEFAULTS})
 
 
 def tell(fraction: float, text: str) -> None:

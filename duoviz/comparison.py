@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from statistics import median, median_low
 
 from duoviz.decoding.rounding import delta_of, readings
+from duoviz.decoding.runtime import runtime
 from duoviz.models.pairs import Pair
 from duoviz.runner import Lane, target_on
-from duoviz.trace.agreement import agreement, first_difference, sentence, worst
+from duoviz.trace.agreement import agreement, first_difference, sentence, worst, written
 from duoviz.trace.explanation import explain
 
 
@@ -74,23 +75,23 @@ def speed_up(rows: Sequence[dict], baseline: Sequence[dict]) -> float | None:
 
 def rounding_delta(pair: Pair, ids: list[int]) -> float:
     """δ of the pair on this machine, over both shares of the cores; measured once, on a text of the target's."""
-    if "delta" not in pair.resources:
+    if runtime(pair).delta is None:
         found = []
         for cores in {pair.cores.all, pair.cores.target}:
             with target_on(pair, cores):
                 found += readings(pair.target, ids)
-        pair.resources["delta"] = delta_of(found, pair.target.precision)
-    return pair.resources["delta"]
+        runtime(pair).delta = delta_of(found, pair.target.precision)
+    return runtime(pair).delta
 
 
 def agreed(pair: Pair, first: dict, second: dict) -> dict:
     """Whether two rows of a round wrote the same text (see `trace.agreement`); δ is measured where they differ."""
-    traces = first["trace"], second["trace"]
+    texts = written(first["trace"]), written(second["trace"])
     delta = 0.0
-    if first_difference(*traces) is not None:
+    if first_difference(*texts) is not None:
         ids = pair.encode(first["prompt"], raw=first["settings"]["raw"])
         delta = rounding_delta(pair, ids + first["token_ids"])
-    return agreement(*traces, delta)
+    return agreement(*texts, delta)
 
 
 def against_vanilla(pair: Pair, rows: Sequence[dict]) -> list[dict]:

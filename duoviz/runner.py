@@ -21,8 +21,8 @@ from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.decoding.speculative import draft_in_turn
 from duoviz.models.cores import on_cores
-from duoviz.models.embedded import ModelUnavailable
 from duoviz.models.linear import ROW_COUNTS
+from duoviz.models.loading import ModelUnavailable
 from duoviz.models.pairs import Pair, PromptError, UnknownPair
 from duoviz.outside import shown
 from duoviz.trace.metrics import metrics
@@ -41,10 +41,6 @@ USER_ERRORS = (DatastoreError, DraftDied, LaneFailed, ModelUnavailable, PromptEr
 # A warm-up loads, measures and tunes what the runs after it use; it need not write a whole text.
 WARMUP_TOKENS = 16
 
-# Methods whose draft works at the same time as the target, so that the target gets its share of cores only.
-PARALLEL_METHODS = {"duodecoding"}
-DRAFT_METHODS = PARALLEL_METHODS | {"speculative"}
-
 
 def check_method(method: object) -> None:
     """Raise SettingsError unless the method exists."""
@@ -54,7 +50,7 @@ def check_method(method: object) -> None:
 
 def target_cores(pair: Pair, method: str, settings: Settings) -> tuple[int, ...]:
     """The cores that the target computes on in this run."""
-    if method in PARALLEL_METHODS or settings.cores == "target":
+    if METHODS[method].parallel or settings.cores == "target":
         return pair.cores.target
     return pair.cores.all
 
@@ -69,15 +65,15 @@ def target_on(pair: Pair, cores: tuple[int, ...]) -> Iterator[None]:
 
 def draft_of(pair: Pair, method: str) -> Draft:
     """The draft as the method uses it, loaded and ready. Raises DraftDied."""
-    return running_draft(pair) if method in PARALLEL_METHODS else draft_in_turn(pair)
+    return running_draft(pair) if METHODS[method].parallel else draft_in_turn(pair)
 
 
 def prepare(pair: Pair, method: str, settings: Settings = Settings()) -> CostModel | None:
     """Start the draft and measure the costs, where the method needs them. Raises DraftDied."""
-    if method not in DRAFT_METHODS:
+    if not METHODS[method].draft:
         return None
     with target_on(pair, target_cores(pair, method, settings)):
-        return cost_model(pair, draft_of(pair, method), in_turn=method not in PARALLEL_METHODS)
+        return cost_model(pair, draft_of(pair, method), in_turn=not METHODS[method].parallel)
 
 
 def refine(pair: Pair, method: str, settings: Settings = Settings(), *, stopped: Callable[[], bool] = bool) -> bool:
@@ -85,10 +81,10 @@ def refine(pair: Pair, method: str, settings: Settings = Settings(), *, stopped:
 
     Raises DraftDied, and Stopped where `stopped` says so.
     """
-    if method not in DRAFT_METHODS:
+    if not METHODS[method].draft:
         return False
     with target_on(pair, target_cores(pair, method, settings)):
-        in_turn = method not in PARALLEL_METHODS
+        in_turn = not METHODS[method].parallel
         return refine_costs(pair, draft_of(pair, method), in_turn=in_turn, stopped=stopped)
 
 
@@ -125,7 +121,7 @@ def stream(
     costs = prepare(pair, method, settings)
     cores = target_cores(pair, method, settings)
     # A method that cannot run on this pair says so here, before the first event.
-    run = METHODS[method](pair, prompt_ids, settings)
+    run = METHODS[method].decode(pair, prompt_ids, settings)
     first = header(pair, method, prompt, prompt_ids, settings, raw, costs, cores)
     yield {"type": "header", "header": first | ({"before": list(before)} if before else {})}
     iterations, message = [], None
@@ -139,7 +135,7 @@ def stream(
                 stopped, factors = each.stop, each.factors
                 yield {"type": "iteration", "iteration": iterations[-1]}
             if factors:
-                doubt_costs(pair, factors, in_turn=method not in PARALLEL_METHODS)
+                doubt_costs(pair, factors, in_turn=not METHODS[method].parallel)
         except DraftDied as error:
             stopped, message = "error", str(error)
         except Stopped:
@@ -169,10 +165,11 @@ def header(
     return {
         "schema": SCHEMA_VERSION,
         "method": method,
+        "about": METHODS[method].described(),
         "pair": pair.name,
         "target": target,
         "draft": draft_header(pair, method, target["device"]),
-        "can_overlap": method in PARALLEL_METHODS and pair.cores.can_overlap,
+        "can_overlap": METHODS[method].parallel and pair.cores.can_overlap,
         "settings": {**asdict(settings), "raw": raw},
         "prompt": prompt,
         "prompt_tokens": len(prompt_ids),
@@ -184,9 +181,9 @@ def header(
 
 def draft_header(pair: Pair, method: str, target_device: str) -> dict | None:
     """The draft's part of the header, None for methods without one."""
-    if method in PARALLEL_METHODS:
+    if METHODS[method].parallel:
         return {"name": pair.draft_label, "device": pair.draft_device_label(), "precision": pair.draft_precision}
-    if method in DRAFT_METHODS:
+    if METHODS[method].draft:
         model = draft_in_turn(pair).loop.model
         return {"name": model.label, "device": target_device, "precision": model.precision}
     return None

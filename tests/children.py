@@ -8,6 +8,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from duoviz import runner
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from duoviz.lab.bench import bench
 from duoviz.lab.plan import Plan
@@ -25,7 +26,7 @@ SETTINGS = Settings(max_new_tokens=120)
 def pair_with_draft(load: Callable[[dict, dict], LanguageModel] = decoder) -> Pair:
     """The tiny pair on this machine's cores, whose draft is started as a real one is; load: makes it of its weights."""
     pair = tiny_pair()
-    del pair.resources["draft"]
+    runtime(pair).draft = None
     pair.load_draft = partial(load, *weights(near_copy(reference_model(0), 0.15)))
     pair.cores = share_cores(available_cores(), target_on_gpu=False)
     return pair
@@ -40,7 +41,7 @@ def stream(pair: Pair) -> Iterator[dict]:
 
 
 def wait_for_draft(pair: Pair) -> None:
-    draft = pair.resources["draft"]
+    draft = runtime(pair).draft
     assert draft.answered == draft.submitted or draft.poll(120)
 
 
@@ -49,7 +50,7 @@ def send_report(pipe: Connection) -> None:
     pair = pair_with_draft()
     vanilla = runner.collect(runner.stream(pair, "vanilla", "hello", SETTINGS))
     trace = runner.collect(stream(pair))
-    draft = pair.resources["draft"]
+    draft = runtime(pair).draft
     draft.close()
     report = {
         "texts": [vanilla["end"]["text"], trace["end"]["text"]],

@@ -9,10 +9,10 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 # Test processes run side by side: none looks for a port among another's, nor at a Space's.
 os.environ["GRADIO_SERVER_PORT"] = str(7900 + 100 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]))
 
-import duoviz  # noqa: F401  before torch, whose threads read once how they are to wait
-
 import pytest
 from xdist.scheduler import LoadScopeScheduling
+
+import duoviz  # noqa: F401  before torch, whose threads read once how they are to wait
 
 TESTS = Path(__file__).parent
 # A test that is given one of these fixtures, or one that is made of it, needs what it stands for.

@@ -10,6 +10,7 @@ import time
 import psutil
 
 from duoviz import runner
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from tests.children import pair_with_draft
 
@@ -29,7 +30,7 @@ def main(kind: str) -> None:
     runner.prepare(pair, "duodecoding")
     events = runner.stream(pair, "duodecoding", "hello", Settings(max_new_tokens=200))
     next(events), next(events)
-    print(pair.resources["draft"].process.pid, flush=True)
+    runtime(print(pair).draft.process.pid, flush=True)
     if kind == "error":
         raise RuntimeError("an error of the run's own")
     if kind == "exit":

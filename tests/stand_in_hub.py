@@ -12,7 +12,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from huggingface_hub.utils import sha
 
-
 # What the hub puts into a Space that it makes.
 BLANK = {".gitattributes": b"", "README.md": b"---\nsdk: gradio\n"}
 

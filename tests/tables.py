@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from duoviz.decoding.draft_worker import InlineDraft
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from duoviz.models.pairs import Pair
 from tests.tiny import DigitTokenizer, tiny_pair
@@ -68,7 +69,7 @@ def table_pair(*, draft: Callable[[TableModel], InlineDraft] = InlineDraft) -> P
     """A target and a draft that often disagree."""
     pair = tiny_pair()
     pair.target, pair.tokenizer = TableModel(table(0)), DigitTokenizer()
-    pair.resources["draft"] = draft(TableModel(0.6 * table(0) + 0.7 * table(1)))
+    runtime(pair).draft = draft(TableModel(0.6 * table(0) + 0.7 * table(1)))
     return pair
 
 

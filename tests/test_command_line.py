@@ -6,9 +6,9 @@ import pytest
 
 from duoviz import commands
 from duoviz.__main__ import main
-from duoviz.decoding import METHODS
 from duoviz.decoding.draft_worker import DraftDied
-from tests.tiny import tiny_pair
+from duoviz.decoding.vanilla import vanilla
+from tests.tiny import decode_with, tiny_pair
 
 
 @pytest.fixture(autouse=True)
@@ -65,14 +65,14 @@ def test_a_method_that_fails_leaves_the_table_of_those_that_ran(capsys, monkeypa
         raise DraftDied("The draft process died.")
         yield
 
-    monkeypatch.setitem(METHODS, "duodecoding", dies)
+    decode_with(monkeypatch, "duodecoding", dies)
     assert main(["compare", "--prompts", "hello", "--methods", "duodecoding", "--max-new-tokens", "3"]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == "duoviz: duodecoding: The draft process died."
 
     def dies_later(pair, prompt_ids, settings):
-        yield from (METHODS["vanilla"] if settings.max_new_tokens <= 16 else dies)(pair, prompt_ids, settings)
+        yield from (vanilla if settings.max_new_tokens <= 16 else dies)(pair, prompt_ids, settings)
 
-    monkeypatch.setitem(METHODS, "duodecoding", dies_later)
+    decode_with(monkeypatch, "duodecoding", dies_later)
     assert main(["compare", "--prompts", "hello", "--methods", "duodecoding", "--max-new-tokens", "18"]) == 1
     told = capsys.readouterr()
     assert told.err.splitlines()[-1] == "duoviz: duodecoding: The draft process died."

@@ -2,6 +2,7 @@
 
 from duoviz import runner
 from duoviz.comparison import agreed, outcome, rounding_delta, table
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from tests.tiny import tiny_pair
 
@@ -43,13 +44,13 @@ def two_lanes(settings=SETTINGS):
 
 def test_delta_is_measured_where_texts_differ_and_once(pair):
     first, second = rows_of(pair, two_lanes())
-    assert agreed(pair, first, second)["verdict"] == "equal" and "delta" not in pair.resources
+    assert agreed(pair, first, second)["verdict"] == "equal" and runtime(pair).delta is None
     changed = second["trace"]["iterations"][-1]["committed"][-1]
     changed["id"] += 1
     found = agreed(pair, first, second)
     assert found["verdict"] == "defect" and found["place"] == 19
-    assert found["delta"] == pair.resources["delta"] == rounding_delta(pair, [1]) < 1e-9
-    pair.resources["delta"] = 1 + max(changed["gap"], first["trace"]["iterations"][-1]["committed"][-1]["gap"])
+    assert found["delta"] == runtime(pair).delta == rounding_delta(pair, [1]) < 1e-9
+    runtime(pair).delta = 1 + max(changed["gap"], first["trace"]["iterations"][-1]["committed"][-1]["gap"])
     assert agreed(pair, first, second)["verdict"] == "tie"
 
 

@@ -11,6 +11,7 @@ import pytest
 from duoviz import runner
 from duoviz.decoding import draft_worker
 from duoviz.decoding.draft_worker import DraftDied
+from duoviz.decoding.runtime import runtime
 from tests import children
 from tests.children import SETTINGS, pair_with_draft, stream, wait_for_draft
 from tests.starts import start
@@ -39,7 +40,7 @@ def vanilla_text():
 def shared():
     pair = pair_with_draft()
     yield pair
-    pair.resources["draft"].close()
+    runtime(pair).draft.close()
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def pair(shared):
 
 
 def test_a_late_draft_changes_no_token(pair, vanilla_text):
-    process = pair.resources["draft"].process
+    process = runtime(pair).draft.process
     events, trace = runner.stream(pair, "duodecoding", "hello", SETTINGS), runner.new_trace()
     os.kill(process.pid, signal.SIGSTOP)
     for _ in range(6):
@@ -69,7 +70,7 @@ def test_a_late_draft_changes_no_token(pair, vanilla_text):
 def test_a_draft_that_is_killed_or_hangs_ends_its_run_and_the_next_run_starts_another(
     pair, vanilla_text, monkeypatch, sent, sentence
 ):
-    process, events, trace = pair.resources["draft"].process, stream(pair), runner.new_trace()
+    process, events, trace = runtime(pair).draft.process, stream(pair), runner.new_trace()
     while not count_tested(trace):
         runner.add_event(trace, next(events))
     os.kill(process.pid, sent)
@@ -83,17 +84,17 @@ def test_a_draft_that_is_killed_or_hangs_ends_its_run_and_the_next_run_starts_an
     assert kept and kept != vanilla_text and vanilla_text.startswith(kept)
     assert not process.is_alive()
     monkeypatch.undo()
-    assert run(pair)["end"]["text"] == vanilla_text and pair.resources["draft"].process.pid != process.pid
+    assert run(pair)["end"]["text"] == vanilla_text and runtime(pair).draft.process.pid != process.pid
 
 
 def test_a_draft_that_hangs_before_its_first_answer_is_replaced(pair, vanilla_text):
-    hanging = pair.resources["draft"]
+    hanging = runtime(pair).draft
     os.kill(hanging.process.pid, signal.SIGSTOP)
     # The target goes on alone, and the run ends before the answer is overdue.
     assert run(pair)["end"]["text"] == vanilla_text
     hanging.deadline = 0.0
     assert run(pair)["end"]["text"] == vanilla_text
-    assert not hanging.process.is_alive() and pair.resources["draft"].alive()
+    assert not hanging.process.is_alive() and runtime(pair).draft.alive()
 
 
 def test_a_draft_that_ends_while_it_starts(vanilla_text):

@@ -7,6 +7,7 @@ from duoviz.comparison import table
 from duoviz.decoding import METHODS
 from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.iteration import PREFILL_CHUNK
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.models.pairs import PromptError
 from tests.tiny import tiny_pair
@@ -30,7 +31,7 @@ def test_unknown_method_and_bad_prompts():
 
 def test_a_draft_that_dies_ends_the_run_with_its_sentence():
     pair = tiny_pair()
-    draft, answers = pair.resources["draft"], []
+    draft, answers = runtime(pair).draft, []
 
     def result(**options):
         answers.append(1)
@@ -50,7 +51,7 @@ def test_a_draft_that_dies_ends_the_run_with_its_sentence():
 )
 def test_a_run_can_be_stopped_while_its_prompt_is_read(method, reader):
     pair = tiny_pair(context=2048)
-    models = {"target": pair.target, "draft": pair.resources["draft"].loop.model}
+    models = {"target": pair.target, "draft": runtime(pair).draft.loop.model}
     forward, read = models[reader].forward, []
 
     def counting(ids, **options):
@@ -58,10 +59,10 @@ def test_a_run_can_be_stopped_while_its_prompt_is_read(method, reader):
         return forward(ids, **options)
 
     models[reader].forward = counting
-    pair.stopped = lambda: bool(read)
+    runtime(pair).stopped = lambda: bool(read)
     trace = runner.collect(runner.stream(pair, method, "x" * 1500, SETTINGS))
     assert trace["end"]["stopped"] == "stopped" and not trace["iterations"] and sum(read) <= PREFILL_CHUNK
-    pair.stopped = bool
+    runtime(pair).stopped = bool
     assert runner.collect(runner.stream(pair, method, "x" * 1500, SETTINGS))["end"]["stopped"] == "length"
 
 
@@ -100,7 +101,7 @@ def test_a_lane_that_fails_runs_no_more_and_a_comparison_says_which(pair):
 
 def test_a_race_that_is_stopped_ends(pair):
     lanes = [runner.Lane("one", "vanilla", SETTINGS), runner.Lane("two", "duodecoding", SETTINGS)]
-    pair.stopped = lambda: True
+    runtime(pair).stopped = lambda: True
     events = list(runner.race(pair, ["hi"], lanes))
     assert {event["lane"] for event in events} == {"two"} and events[-1]["end"]["stopped"] == "stopped"
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import duoviz
-from duoviz.models.embedded import ModelUnavailable, embedded_target
+from duoviz.models.embedded import embedded_target
+from duoviz.models.loading import ModelUnavailable
 from tests.conftest import NOT_QUICK, TESTS
 
 QUICK_FILES = [file for file in TESTS.rglob("*.py") if file.relative_to(TESTS).parts[0] not in NOT_QUICK]

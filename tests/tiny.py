@@ -4,14 +4,17 @@ import os
 import time
 from collections.abc import Sequence
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache
 
 import torch
 from transformers import LlamaConfig as HFConfig
 from transformers import LlamaForCausalLM
 
+from duoviz.decoding import METHODS
 from duoviz.decoding.budget import CostModel
 from duoviz.decoding.draft_worker import InlineDraft
+from duoviz.decoding.runtime import runtime
 from duoviz.models.cores import Cores, available_cores
 from duoviz.models.linear import ROW_COUNTS
 from duoviz.models.llama import Llama
@@ -95,10 +98,10 @@ def tiny_pair(*, seed: int = 0, noise: float = 0.15, eos: frozenset = frozenset(
         draft_precision="float64",
         cores=Cores(target=(CORE,), draft=(CORE,)),
     )
-    pair.resources["draft"] = InlineDraft(lean(near_copy(model, noise)))
-    pair.resources["draft in turn"] = pair.resources["draft"]
-    pair.resources["costs"] = made_up_costs([6 + 0.2 * rows for rows in ROW_COUNTS], [1 + 0.1 * k for k in range(8)])
-    pair.resources["costs in turn, 1 threads"] = pair.resources["costs"]
+    runtime(pair).draft = InlineDraft(lean(near_copy(model, noise)))
+    runtime(pair).draft_in_turn = runtime(pair).draft
+    runtime(pair).costs["costs"] = made_up_costs([6 + 0.2 * rows for rows in ROW_COUNTS], [1 + 0.1 * k for k in range(8)])
+    runtime(pair).costs["costs in turn, 1 threads"] = runtime(pair).costs["costs"]
     return pair
 
 
@@ -123,7 +126,7 @@ def held_pair(*, after: int = 40, **options) -> Pair:
 
     def held(*arguments, **named):
         made.append(1)
-        while len(made) > after and not pair.stopped():
+        while len(made) > after and not runtime(pair).stopped():
             time.sleep(0.002)
         return forward(*arguments, **named)
 
@@ -134,3 +137,8 @@ def held_pair(*, after: int = 40, **options) -> Pair:
 
     pair.target.forward, pair.target.crop = held, begin
     return pair
+
+
+def decode_with(monkeypatch, method, decode):
+    """Let a method decode in this way for one test."""
+    monkeypatch.setitem(METHODS, method, replace(METHODS[method], decode=decode))

@@ -1,27 +1,14 @@
-"""The decoding methods: generators with one contract, `method(pair, prompt_ids, settings)`."""
+"""The decoding methods by id, each a record of how it decodes and what is said of it."""
 
-from duoviz.decoding.duodecoding import duodecoding
-from duoviz.decoding.lookahead import lookahead
-from duoviz.decoding.prompt_lookup import prompt_lookup
-from duoviz.decoding.rest import rest
-from duoviz.decoding.speculative import speculative
-from duoviz.decoding.vanilla import vanilla
+from duoviz.decoding.duodecoding import DUODECODING
+from duoviz.decoding.lookahead import LOOKAHEAD
+from duoviz.decoding.method import Method
+from duoviz.decoding.prompt_lookup import PROMPT_LOOKUP
+from duoviz.decoding.rest import REST
+from duoviz.decoding.speculative import SPECULATIVE
+from duoviz.decoding.vanilla import VANILLA
 
-METHODS = {
-    "vanilla": vanilla,
-    "speculative": speculative,
-    "prompt_lookup": prompt_lookup,
-    "rest": rest,
-    "lookahead": lookahead,
-    "duodecoding": duodecoding,
-}
-
-# What each is called on the page and in the Lab's tables.
-METHOD_TITLES = {
-    "vanilla": "Vanilla",
-    "speculative": "SpS",
-    "prompt_lookup": "PLD",
-    "rest": "REST",
-    "lookahead": "Lookahead",
-    "duodecoding": "DuoDecoding",
+# In the order of the tables. All that lists methods reads this one.
+METHODS: dict[str, Method] = {
+    each.id: each for each in (VANILLA, SPECULATIVE, PROMPT_LOOKUP, REST, LOOKAHEAD, DUODECODING)
 }

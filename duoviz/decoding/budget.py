@@ -1,12 +1,14 @@
 """The cost model and the hardware-aware draft budget γ."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from duoviz.decoding.drafting import Plan
-from duoviz.decoding.iteration import Iteration, Span
+from duoviz.decoding.iteration import Span
 from duoviz.decoding.settings import MAX_BUDGET, MAX_SEQUENCES, Settings
+from duoviz.decoding.theory import Acceptance, in_turn_speed, parallel_speed
 from duoviz.models.linear import ROW_COUNTS
 
 CONTEXTS = (64, 512)
@@ -70,29 +72,9 @@ class LiveCosts:
         return (1 - self.weight) * factor + self.weight * min(4.0, max(0.25, ratio))
 
 
-class LiveAcceptance:
-    """How often drafted tokens are accepted in this run, with ten imagined ones to begin with, half accepted.
-
-    alpha: of the pending tokens tested; beta: how often the target's token is among the first tokens.
-    """
-
-    def __init__(self):
-        self.tested, self.accepted, self.tries, self.hits = 10, 5, 10, 5
-
-    @property
-    def alpha(self) -> float:
-        return self.accepted / self.tested
-
-    @property
-    def beta(self) -> float:
-        return self.hits / self.tries
-
-    def observe(self, iteration: Iteration) -> None:
-        pending = iteration.accepted_pending
-        self.accepted += pending
-        self.tested += pending + (iteration.outcome == "rejection")
-        self.tries += iteration.outcome in ("hit", "miss")
-        self.hits += iteration.outcome == "hit"
+def prior() -> Acceptance:
+    """What DuoDecoding assumes before anything was tested: ten imagined tokens of either kind, half accepted."""
+    return Acceptance(pending_accepted=5, pending_tested=10, hits=5, tries=10)
 
 
 def draft_budget(costs: LiveCosts, *, rows: int, context: int) -> int:
@@ -113,36 +95,28 @@ def steps_in(seconds: float, costs: LiveCosts, k: int, context: int) -> int:
 def speculative_budget(costs: LiveCosts, acceptance: float, *, context: int) -> int:
     """γ of SpS: the one with the most expected tokens a second when draft and target take turns.
 
-    With acceptance α per tested position, an iteration commits (1 − α^(γ+1)) / (1 − α) tokens and
-    takes γ·T_draft + T_target(γ + 1).
+    acceptance: of the positions tested; see `theory.in_turn_speed`.
     """
-
-    def speed(budget: int) -> float:
-        tokens = sum(acceptance**n for n in range(budget + 1))
-        return tokens / (budget * costs.draft_time(1, context) + costs.target_time(budget + 1, context))
-
-    return max(range(1, MAX_BUDGET + 1), key=speed)
+    budgets = np.arange(1, MAX_BUDGET + 1)
+    target, draft = partial(costs.target_time, context=context), costs.draft_time(1, context)
+    return int(budgets[np.argmax(in_turn_speed(acceptance, budgets, target=target, draft=draft))])
 
 
-def worthwhile_length(costs: LiveCosts, acceptance: LiveAcceptance, *, context: int) -> int:
+def worthwhile_length(costs: LiveCosts, acceptance: Acceptance, *, context: int) -> int:
     """L: how long a sequence may be and still pay: its tokens beyond the first are rows of the next target forward.
 
     The L with the most expected tokens a second, 2 at least: where only first tokens are drafted, θ has
-    no second step and α is never learnt. For each iteration without pending tokens there are
-    π = β / (1 − β·α^(L−1)) with L − 1 of them, which commit (1 − α^L) / (1 − α) tokens. The paper has
-    no such bound: on a GPU more rows cost nothing, on a processor they do.
+    no second step and α is never learnt (see `theory.parallel_speed`). The paper has no such bound: on a GPU more
+    rows cost nothing, on a processor they do.
     """
-    alpha, beta = acceptance.alpha, acceptance.beta
     lengths = np.arange(2, ROW_COUNTS[-1] + 1)
-    odds = beta / (1 - beta * alpha ** (lengths - 1))
-    committed = 1 + np.cumsum(alpha ** (lengths - 1))
-    seconds = costs.target_time(1, context) + odds * costs.target_time(lengths, context)
-    return int(lengths[np.argmax((1 + odds * committed) / seconds)])
+    target = partial(costs.target_time, context=context)
+    return int(lengths[np.argmax(parallel_speed(acceptance.alpha, acceptance.beta, lengths, target=target))])
 
 
 def plan_draft(
     costs: LiveCosts,
-    acceptance: LiveAcceptance,
+    acceptance: Acceptance,
     settings: Settings,
     *,
     rows: int,

@@ -12,6 +12,7 @@ import torch
 from duoviz.decoding.budget import CONTEXTS, CostModel
 from duoviz.decoding.draft_worker import Draft, MeasureRequest
 from duoviz.decoding.iteration import Stopped, timed_forward, timed_prefill
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.models.cache import cache_folder, measured_once, measuring, recall, remember
 from duoviz.models.cores import machine_name
@@ -111,12 +112,12 @@ def cost_model(pair: Pair, draft: Draft, *, in_turn: bool = False) -> CostModel:
     in_turn: both sides use the cores in force one after the other; else each has its own share.
     """
     name = costs_name(in_turn=in_turn)
-    if name not in pair.resources:
+    if name not in runtime(pair).costs:
         file = costs_file(pair, in_turn=in_turn)
         measure = calibrate_in_turn if in_turn else calibrate
         known = measured_once(partial(stored_costs, file), lambda: store_costs(file, [measure(pair, draft)]))
         keep_costs(pair, known, in_turn=in_turn)
-    return pair.resources[name]
+    return runtime(pair).costs[name]
 
 
 def store_costs(file: Path, calibrations: list[CostModel]) -> list[CostModel]:
@@ -128,10 +129,10 @@ def store_costs(file: Path, calibrations: list[CostModel]) -> list[CostModel]:
 def keep_costs(pair: Pair, calibrations: list[CostModel], *, in_turn: bool) -> None:
     """Keep calibrations with the pair; the costs in force are their medians, where there are any."""
     name = costs_name(in_turn=in_turn)
-    pair.resources[f"{name}, calibrations"] = calibrations
+    runtime(pair).calibrations[name] = calibrations
     if calibrations:
         target, draft = ([getattr(each, side) for each in calibrations] for side in ("target", "draft"))
-        pair.resources[name] = CostModel(medians(target), medians(draft))
+        runtime(pair).costs[name] = CostModel(medians(target), medians(draft))
 
 
 def refine_costs(pair: Pair, draft: Draft, *, in_turn: bool, stopped: Callable[[], bool] = bool) -> bool:
@@ -140,7 +141,7 @@ def refine_costs(pair: Pair, draft: Draft, *, in_turn: bool, stopped: Callable[[
     Costs that were given and not measured stay as they are.
     """
     cost_model(pair, draft, in_turn=in_turn)
-    known = pair.resources.get(f"{costs_name(in_turn=in_turn)}, calibrations")
+    known = runtime(pair).calibrations.get(costs_name(in_turn=in_turn))
     if known is None or len(known) >= CALIBRATIONS:
         return False
     file, measure = costs_file(pair, in_turn=in_turn), calibrate_in_turn if in_turn else calibrate
@@ -155,7 +156,7 @@ def doubt_costs(pair: Pair, factors: tuple[float, float], *, in_turn: bool) -> N
 
     factors: `LiveCosts.factors` at the end of the run.
     """
-    known = pair.resources.get(f"{costs_name(in_turn=in_turn)}, calibrations")
+    known = runtime(pair).calibrations.get(costs_name(in_turn=in_turn))
     if known and not all(1 / CONTRADICTION < factor < CONTRADICTION for factor in factors):
         forget_costs(pair, in_turn=in_turn)
 

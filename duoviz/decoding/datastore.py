@@ -15,8 +15,9 @@ import numpy as np
 
 from duoviz.decoding.suffix_array import suffix_array
 from duoviz.models.checkpoint import first_line
-from duoviz.models.embedded import ASSETS, Progress, no_progress
-from duoviz.models.pairs import Pair, fingerprint, part_of
+from duoviz.models.embedded import ASSETS
+from duoviz.models.loading import Progress, no_progress, part_of
+from duoviz.models.pairs import Pair, fingerprint
 from duoviz.outside import DAMAGED_ZIP, Reader
 
 # The one that comes along, for SmolLM2's tokenizer.

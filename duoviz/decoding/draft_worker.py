@@ -21,6 +21,7 @@ from duoviz.decoding.iteration import Stopped, timed_forward
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
+from duoviz.models.pairs import LoadDraft
 
 # Seconds. A start loads and quantises the model; an answer takes milliseconds, a very long prompt perhaps a minute.
 START_TIMEOUT = 300.0
@@ -247,7 +248,7 @@ class WaitingDraft:
 class ThreadDraft(WaitingDraft):
     """The draft in a thread of this process, where a process cannot be started."""
 
-    def __init__(self, load: Callable[[], LanguageModel], cores: tuple[int, ...]):
+    def __init__(self, load: LoadDraft, cores: tuple[int, ...]):
         super().__init__()
         self.requests: queue.SimpleQueue = queue.SimpleQueue()
         self.answers: queue.SimpleQueue = queue.SimpleQueue()
@@ -257,7 +258,7 @@ class ThreadDraft(WaitingDraft):
         self.thread = threading.Thread(target=self.run, args=(load, cores), daemon=True)
         self.thread.start()
 
-    def run(self, load: Callable[[], LanguageModel], cores: tuple[int, ...]) -> None:
+    def run(self, load: LoadDraft, cores: tuple[int, ...]) -> None:
         with on_cores(cores):
             try:
                 loop = DraftLoop(load())
@@ -301,7 +302,7 @@ class ThreadDraft(WaitingDraft):
 class ProcessDraft(WaitingDraft):
     """The draft in a process of its own, pinned to its own cores."""
 
-    def __init__(self, load: Callable[[], LanguageModel], cores: tuple[int, ...]):
+    def __init__(self, load: LoadDraft, cores: tuple[int, ...]):
         """load: a picklable callable that gives the model; it is called in the new process."""
         super().__init__()
         context = multiprocessing.get_context("spawn")
@@ -379,7 +380,7 @@ def told(error: Exception) -> str:
     return str(error).rstrip(".") or type(error).__name__
 
 
-def serve(pipe: Connection, load: Callable[[], LanguageModel], cores: tuple[int, ...]) -> None:
+def serve(pipe: Connection, load: LoadDraft, cores: tuple[int, ...]) -> None:
     """The draft process: load the model, then answer requests until the pipe closes."""
     os.environ["OMP_NUM_THREADS"] = str(len(cores))
     with on_cores(cores), torch.inference_mode():
@@ -396,7 +397,7 @@ def serve(pipe: Connection, load: Callable[[], LanguageModel], cores: tuple[int,
             return
 
 
-def start_draft(load: Callable[[], LanguageModel], cores: tuple[int, ...]) -> Draft:
+def start_draft(load: LoadDraft, cores: tuple[int, ...]) -> Draft:
     """A draft process; in a daemonic parent, which may not have children, a thread."""
     if multiprocessing.current_process().daemon:
         return ThreadDraft(load, cores)

@@ -4,27 +4,30 @@ import time
 from collections.abc import Iterator, Sequence
 from itertools import count
 
-from duoviz.decoding.budget import LiveAcceptance, LiveCosts, plan_draft
+from duoviz.decoding.budget import LiveCosts, plan_draft, prior
 from duoviz.decoding.calibration import cost_model
 from duoviz.decoding.draft_worker import Draft, DraftRequest, row_of_draft, start_draft
 from duoviz.decoding.drafting import Drafted, Plan
 from duoviz.decoding.iteration import Committed, Iteration, Node, Room, Span, timed_forward, timed_prefill
+from duoviz.decoding.method import DRAFT, VERIFYING, Method
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.sampling import Choices
 from duoviz.decoding.settings import Settings
+from duoviz.decoding.theory import IN_PARALLEL, Acceptance
 from duoviz.decoding.verification import Verdict, check, gap, mark
 from duoviz.models.pairs import Pair
 
 
 def running_draft(pair: Pair) -> Draft:
     """The pair's draft, loaded and ready; started now if none is running. Raises DraftDied."""
-    draft = pair.resources.get("draft")
-    if draft is not None and not draft.alive():
-        draft.close()
-        draft = None
-    if draft is None:
-        draft = pair.resources["draft"] = start_draft(pair.load_draft, pair.cores.draft)
-    draft.wait_until_started()
-    return draft
+    kept = runtime(pair)
+    if kept.draft is not None and not kept.draft.alive():
+        kept.draft.close()
+        kept.draft = None
+    if kept.draft is None:
+        kept.draft = start_draft(pair.load_draft, pair.cores.draft)
+    kept.draft.wait_until_started()
+    return kept.draft
 
 
 def duodecoding(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[Iteration]:
@@ -34,7 +37,7 @@ def duodecoding(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
     the synchronisation point the sequences are kept, or one of them, or none. Raises DraftDied.
     """
     draft = running_draft(pair)
-    costs, acceptance = LiveCosts(cost_model(pair, draft)), LiveAcceptance()
+    costs, acceptance = LiveCosts(cost_model(pair, draft)), prior()
     room = Room.of(len(prompt_ids), settings.max_new_tokens, pair.target.context_limit)
     text = list(prompt_ids)
     pending: list[Node] = []
@@ -56,14 +59,21 @@ def duodecoding(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
         plan = plan_draft(costs, acceptance, settings, rows=rows, context=context, longest=longest, number=number)
         draft.submit(next_request(text, pending, branch, draft_has, plan))
         logits, span = timed_forward(pair.target, [text[-1], *(node.token for node in pending)])
-        drafted = draft.result(stopped=pair.stopped)
+        drafted = draft.result(stopped=runtime(pair).stopped)
         sync = time.perf_counter()
         own = Choices(logits, range(len(text), context + 1), settings.sampling)
         iteration = synchronise(pending, own, drafted, draft, settings)
         iteration.mode, iteration.target, iteration.sync = "post" if pending else "pre", span, sync
         iteration.budget, iteration.longest, iteration.factors = plan.budget, plan.longest, costs.factors
         costs.observe(span, drafted.steps, context)
-        acceptance.observe(iteration)
+        taken = 1 + sum(node.status == "pending" for node in iteration.drafted)
+        acceptance.count(
+            iteration.outcome,
+            accepted=iteration.accepted,
+            tested=iteration.tested,
+            pending=iteration.accepted_pending,
+            taken=taken,
+        )
         iteration.committed, iteration.stop = room.cut(len(text), iteration.committed, pair.eos)
         # The verified tokens that the draft has seen: not the target's own token at the end.
         draft_has = len(text) + iteration.accepted_pending
@@ -79,7 +89,7 @@ def prefill(
     pair: Pair,
     draft: Draft,
     costs: LiveCosts,
-    acceptance: LiveAcceptance,
+    acceptance: Acceptance,
     settings: Settings,
     room: Room,
     prompt_ids: Sequence[int],
@@ -93,7 +103,7 @@ def prefill(
     longest = max(1, room.limit - len(text))
     plan = plan_draft(costs, acceptance, settings, rows=1, context=len(text), longest=longest, number=0)
     draft.submit(DraftRequest(keep=None, crop=0, new_tokens=tuple(text), plan=plan))
-    logits, span = timed_prefill(pair.target, text, stopped=pair.stopped)
+    logits, span = timed_prefill(pair.target, text, stopped=runtime(pair).stopped)
     mode = "prefill"
     while True:
         drafted = draft.result() if draft.ready() else None
@@ -203,3 +213,23 @@ def surviving_branch(iteration: Iteration) -> tuple[int | None, list[Node]]:
     kept = [node for node in iteration.drafted if node.status == "pending"]
     chain = [Node(node.token, index - 1, "draft", q=node.q) for index, node in enumerate(kept)]
     return iteration.sequence - 1, chain
+
+
+DUODECODING = Method(
+    id="duodecoding",
+    title="DuoDecoding",
+    name="DuoDecoding",
+    about="The draft writes several sequences on its own device while the target verifies what it wrote before.",
+    decode=duodecoding,
+    draft=True,
+    parallel=True,
+    proposer=DRAFT,
+    settings=("acceptance", "sequences", "budget", "budget_offset", "draft_mode"),
+    classical_rule=True,
+    statuses=("pending", *VERIFYING),
+    numbers=("acceptance", "overlap", "k", "gamma", "longest", "theta"),
+    expected=IN_PARALLEL,
+    colour="#12a594",
+    shape="",
+    mark="star",
+)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from torch import Tensor
 
 from duoviz.decoding.iteration import Committed, Iteration, Node, Room, Span, timed_forward, timed_prefill
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.sampling import Choices
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.verification import check, gap, mark
@@ -53,7 +54,7 @@ def forward_tree(pair: Pair, text: Sequence[int], tree: Sequence[Node], settings
     start, target = time.perf_counter(), pair.target
     new = text[target.length :]
     if len(new) > 1:
-        timed_prefill(target, new[:-1], stopped=pair.stopped)
+        timed_prefill(target, new[:-1], stopped=runtime(pair).stopped)
     root = len(text) - 1
     parents = None if is_chain(tree) else [root - 1, *(root + 1 + node.parent for node in tree)]
     logits, span = timed_forward(target, [new[-1], *(node.token for node in tree)], parents=parents)

@@ -7,6 +7,7 @@ from random import Random
 
 from duoviz.decoding.in_turn import forward_tree, judge, keep_accepted
 from duoviz.decoding.iteration import Iteration, Node, Room
+from duoviz.decoding.method import VERIFYING, Method, Proposer
 from duoviz.decoding.ngram_pool import NgramPool
 from duoviz.decoding.sampling import Choices, scores
 from duoviz.decoding.settings import Settings, SettingsError
@@ -162,3 +163,22 @@ class Window:
 
 def window_node(token: int, parent: int) -> Node:
     return Node(token, parent, "lookahead", status="window")
+
+
+LOOKAHEAD = Method(
+    id="lookahead",
+    title="Lookahead",
+    name="Lookahead decoding",
+    about="The target guesses n-grams beside its own work, and verifies those that fit later; no draft model.",
+    decode=lookahead,
+    proposer=Proposer(id="lookahead", token="token guessed by Lookahead", origin="guessed by Lookahead"),
+    settings=("lookahead_window", "lookahead_ngram", "lookahead_guesses", "cores"),
+    statuses=(*VERIFYING, "window"),
+    numbers=("acceptance",),
+    caption="guesses from the pool, checked",
+    verified="{branches:# guess from the pool was|# guesses from the pool were} verified; {target:it|one}",
+    nothing="The pool held no guess that begins with the last token",
+    colour="#a04a9c",
+    shape="-",
+    mark="x",
+)

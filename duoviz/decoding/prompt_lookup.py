@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from duoviz.decoding.in_turn import propose_and_verify
 from duoviz.decoding.iteration import Iteration, Node
+from duoviz.decoding.method import VERIFYING, Method, Proposer
 from duoviz.decoding.settings import Settings
 from duoviz.models.copying import NGrams
 from duoviz.models.pairs import Pair
@@ -34,3 +35,23 @@ def find(known: NGrams, occurrence: str) -> tuple[int, int]:
         if places := known.places.get(gram):
             return len(gram), places[0] if occurrence == "first" else places[-1]
     return 0, 0
+
+
+PROMPT_LOOKUP = Method(
+    id="prompt_lookup",
+    title="PLD",
+    name="Prompt lookup (PLD)",
+    about="What followed the text's last tokens earlier in the text is proposed again; no draft model.",
+    decode=prompt_lookup,
+    proposer=Proposer(id="prompt", token="token found earlier in the text", origin="found earlier in the text"),
+    settings=("lookup_ngram", "lookup_tokens", "lookup_occurrence", "cores"),
+    statuses=VERIFYING,
+    numbers=("acceptance",),
+    caption="stood earlier in the text, now checked",
+    verified="{end} stood earlier in the text; "
+    "{tokens:one token followed there, and|of the # tokens that followed there,} {target}",
+    nothing="Nothing like the end of the text stood earlier",
+    colour="#c98a1b",
+    shape="x",
+    mark="triangle-up",
+)

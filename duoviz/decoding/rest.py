@@ -10,6 +10,8 @@ import numpy as np
 from duoviz.decoding.datastore import DATASTORE_FOLDER, Datastore, open_datastore
 from duoviz.decoding.in_turn import propose_and_verify
 from duoviz.decoding.iteration import Iteration, Node
+from duoviz.decoding.method import VERIFYING, Method, Proposer
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from duoviz.models.pairs import Pair
 
@@ -21,10 +23,10 @@ def datastore_of(pair: Pair, settings: Settings) -> Datastore:
     """The settings' datastore; opened on the first call. Raises DatastoreError."""
     named = settings.rest_datastore
     folder = Path(os.path.expanduser(named)) if named else DATASTORE_FOLDER
-    key = f"datastore {folder}"
-    if key not in pair.resources:
-        pair.resources[key] = open_datastore(folder, pair)
-    return pair.resources[key]
+    opened = runtime(pair).datastores
+    if folder not in opened:
+        opened[folder] = open_datastore(folder, pair)
+    return opened[folder]
 
 
 def rest(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[Iteration]:
@@ -81,3 +83,28 @@ def runs(column: np.ndarray, vocabulary: int) -> list[tuple[int, int]]:
     starts, lengths = starts[known], lengths[known]
     order = np.argsort(-lengths, kind="stable")
     return list(zip(lengths[order].tolist(), starts[order].tolist(), strict=True))
+
+
+REST = Method(
+    id="rest",
+    title="REST",
+    name="REST",
+    about="What follows the text's last tokens in a datastore of other texts is proposed, as a tree; no draft model.",
+    decode=rest,
+    proposer=Proposer(
+        id="datastore",
+        token="token from the datastore",
+        origin="from the datastore",
+        counts="how often the datastore has the token there",
+    ),
+    settings=("rest_datastore", "rest_longest", "rest_shortest", "rest_tokens", "cores"),
+    statuses=VERIFYING,
+    numbers=("acceptance",),
+    caption="from the datastore, now checked",
+    verified="{end} stood in the datastore, followed by {tokens:# token|# tokens} in "
+    "{branches:# branch|# branches}; {target}",
+    nothing="The datastore knew nothing like the end of the text",
+    colour="#b5532a",
+    shape="\\",
+    mark="cross",
+)

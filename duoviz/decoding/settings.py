@@ -1,9 +1,9 @@
 """The settings of a run, checked."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
 
 from duoviz.decoding.sampling import Sampling
 from duoviz.outside import is_text, shown
@@ -27,71 +27,115 @@ class SettingsError(ValueError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
-    """How a run decodes.
+class About:
+    """What is known of a setting, for its check, `--help`, the page's fields and the API.
 
-    temperature: 0 is greedy; else, from MIN_TEMPERATURE on, the target's distribution is softmax(logits / temperature).
-    top_k: only the k most probable tokens may be drawn, 0 for all. top_p: only the most probable
-    tokens that together reach this mass may be drawn, 1 for all. seed: the same seed and settings
-    give the same text. acceptance: "coupled" (a drafted token is accepted if the target draws it
-    too, with the same noise) or "rejection" (the classical rule; where temperature is 0 both are the same).
-    sequences: k, the number of draft sequences, or "dynamic" (by the threshold θ).
-    budget: γ, the draft budget in single-sequence draft steps, or "auto" (from measured costs).
-    budget_offset: added to γ where it is "auto", and to how long sequences may be; both are 1 at least.
-    draft_mode: "batched" (all sequences grow together) or "paper" (one after another, γ tokens in all).
-    cores: for methods that do not work in parallel, "all" cores or the "target"'s share only.
-    lookup_*: prompt lookup's longest n-gram, how many tokens after it are proposed, and which of its
-    occurrences counts. rest_*: REST's datastore (a folder, "" for the one that comes along), the
-    longest and the shortest suffix looked for, and how many tokens the tree may have. lookahead_*:
-    Lookahead's window W, n-gram size N and number of guesses G.
+    label: what its field is called. info: what it does. check: raises SettingsError, given the name and a value.
+    words: what it may be, or may be beside a number. low, high: the numbers that it may be.
     """
 
-    max_new_tokens: int = 256
-    temperature: float = 0.0
-    top_k: int = 0
-    top_p: float = 1.0
-    seed: int = 0
-    acceptance: Literal["coupled", "rejection"] = "coupled"
-    sequences: int | Literal["dynamic"] = "dynamic"
-    budget: int | Literal["auto"] = "auto"
-    budget_offset: int = 0
-    draft_mode: Literal["batched", "paper"] = "batched"
-    cores: Literal["all", "target"] = "all"
-    lookup_ngram: int = 3
-    lookup_tokens: int = 10
-    lookup_occurrence: Literal["first", "latest"] = "first"
-    rest_datastore: str = ""
-    rest_longest: int = 16
-    rest_shortest: int = 2
-    rest_tokens: int = 64
-    lookahead_window: int = 7
-    lookahead_ngram: int = 5
-    lookahead_guesses: int = 7
+    label: str
+    info: str = ""
+    check: Callable[[str, object], None]
+    words: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+
+def whole(default: object, low: int, high: int, label: str, info: str = "", *, word: str = "") -> Any:
+    """A field for a whole number, or `word`."""
+
+    def check(name: str, value: object) -> None:
+        check_number(name, value, low, high, word=word or None)
+
+    words = (word,) if word else ()
+    about = About(label=label, info=info, check=check, words=words, low=low, high=high)
+    return field(default=default, metadata={"about": about})
+
+
+def share(default: float, low: float, high: float, label: str, info: str, *, zero: str = "") -> Any:
+    """A field for a number; zero: what 0 means, where it may be less than `low`."""
+
+    def check(name: str, value: object) -> None:
+        if not (zero and is_zero(value)):
+            check_share(name, value, low, high, other=zero and f"0 ({zero})")
+
+    return field(default=default, metadata={"about": About(label=label, info=info, check=check, low=low, high=high)})
+
+
+def choice(words: tuple[str, ...], label: str, info: str) -> Any:
+    """A field for one of some words, the first of which is the default."""
+
+    def check(name: str, value: object) -> None:
+        check_word(name, value, words)
+
+    return field(default=words[0], metadata={"about": About(label=label, info=info, check=check, words=words)})
+
+
+def folder(label: str, info: str) -> Any:
+    """A field for a folder's name."""
+
+    def check(name: str, value: object) -> None:
+        if not is_text(value):
+            raise SettingsError(f"{name} must be the name of a folder{given(value)}.")
+
+    return field(default="", metadata={"about": About(label=label, info=info, check=check)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a run decodes. Which methods read a setting that not all do, their records say (see `method.Method`).
+
+    Greedy is temperature 0; else the target's distribution is softmax(logits / temperature), of which top_k and
+    top_p keep the most probable tokens. The same seed and settings give the same text. acceptance: "coupled" (a
+    drafted token is accepted if the target draws it too, with the same noise) or "rejection" (the classical rule;
+    where temperature is 0 both are the same). sequences is k, budget γ in single-sequence draft steps.
+    """
+
+    max_new_tokens: int = whole(256, 1, MAX_NEW_TOKENS, "Max new tokens")
+    temperature: float = share(
+        0.0, MIN_TEMPERATURE, MAX_TEMPERATURE, "Temperature", "0: always the most probable token", zero="greedy"
+    )
+    top_k: int = whole(0, 0, MAX_WHOLE, "Top-k", "the k most probable tokens; 0: all")
+    top_p: float = share(1.0, 0.01, 1, "Top-p", "this share of the most probable; 1: all")
+    seed: int = whole(0, 0, MAX_WHOLE, "Seed", "the same seed gives the same text")
+    acceptance: Literal["coupled", "rejection"] = choice(
+        ("coupled", "rejection"), "Acceptance", "coupled: the target's very text; rejection: the classical rule"
+    )
+    sequences: int | Literal["dynamic"] = whole(
+        "dynamic", 1, MAX_SEQUENCES, "Draft sequences k", "dynamic: by the threshold θ", word="dynamic"
+    )
+    budget: int | Literal["auto"] = whole("auto", 1, MAX_BUDGET, "Draft budget γ", "auto: measured", word="auto")
+    budget_offset: int = whole(
+        0, -MAX_OFFSET, MAX_OFFSET, "Budget offset", "added to an automatic γ, and to how long a sequence may be"
+    )
+    draft_mode: Literal["batched", "paper"] = choice(
+        ("batched", "paper"), "How sequences are drafted", "batched: at once; paper: in turn"
+    )
+    cores: Literal["all", "target"] = choice(
+        ("all", "target"), "Cores", "target: only those that DuoDecoding's target has"
+    )
+    lookup_ngram: int = whole(
+        3, 1, 16, "Longest n-gram", "how much of the text's end is looked for in the text before it"
+    )
+    lookup_tokens: int = whole(10, 1, MAX_BUDGET, "Tokens proposed", "how many of the tokens after it")
+    lookup_occurrence: Literal["first", "latest"] = choice(
+        ("first", "latest"), "Which occurrence", "where it stands twice"
+    )
+    rest_datastore: str = folder("Datastore", "a folder made by `datastore build`; empty: the one that comes along")
+    rest_longest: int = whole(16, 1, 64, "Longest suffix", "how much of the text's end is looked for in the datastore")
+    rest_shortest: int = whole(2, 1, 64, "Shortest suffix", "nothing is proposed where not even this much is found")
+    rest_tokens: int = whole(
+        64, 1, MAX_BUDGET, "Tokens proposed", "how many nodes the tree of continuations has at most"
+    )
+    lookahead_window: int = whole(7, 1, 32, "Window W", "how many places ahead are guessed at once")
+    lookahead_ngram: int = whole(5, 2, 8, "N-gram size N", "N − 1 rounds of guesses make one n-gram")
+    lookahead_guesses: int = whole(7, 1, 32, "Guesses G", "how many n-grams are verified at once")
 
     def __post_init__(self) -> None:
-        check_number("max_new_tokens", self.max_new_tokens, 1, MAX_NEW_TOKENS)
-        if not is_zero(self.temperature):
-            check_share("temperature", self.temperature, MIN_TEMPERATURE, MAX_TEMPERATURE, other="0 (greedy)")
-        check_number("top_k", self.top_k, 0, MAX_WHOLE)
-        check_share("top_p", self.top_p, 0.01, 1)
-        check_number("seed", self.seed, 0, MAX_WHOLE)
-        check_word("acceptance", self.acceptance, ("coupled", "rejection"))
-        check_number("sequences", self.sequences, 1, MAX_SEQUENCES, word="dynamic")
-        check_number("budget", self.budget, 1, MAX_BUDGET, word="auto")
-        check_number("budget_offset", self.budget_offset, -MAX_OFFSET, MAX_OFFSET)
-        check_word("draft_mode", self.draft_mode, ("batched", "paper"))
-        check_word("cores", self.cores, ("all", "target"))
-        check_number("lookup_ngram", self.lookup_ngram, 1, 16)
-        check_number("lookup_tokens", self.lookup_tokens, 1, MAX_BUDGET)
-        check_word("lookup_occurrence", self.lookup_occurrence, ("first", "latest"))
-        if not is_text(self.rest_datastore):
-            raise SettingsError(f"rest_datastore must be the name of a folder{given(self.rest_datastore)}.")
-        check_number("rest_longest", self.rest_longest, 1, 64)
+        for name, about in ABOUT.items():
+            about.check(name, getattr(self, name))
         check_number("rest_shortest", self.rest_shortest, 1, self.rest_longest)
-        check_number("rest_tokens", self.rest_tokens, 1, MAX_BUDGET)
-        check_number("lookahead_window", self.lookahead_window, 1, 32)
-        check_number("lookahead_ngram", self.lookahead_ngram, 2, 8)
-        check_number("lookahead_guesses", self.lookahead_guesses, 1, 32)
 
     def near(self, measured: int) -> int:
         """A number of draft steps at the offset from the measured one."""
@@ -106,6 +150,10 @@ class Settings:
     def by_rejection(self) -> bool:
         """Whether the classical rule decides; a greedy run has nothing to draw."""
         return self.acceptance == "rejection" and self.temperature > 0
+
+
+ABOUT: dict[str, About] = {each.name: each.metadata["about"] for each in fields(Settings)}
+DEFAULTS = {each.name: each.default for each in fields(Settings)}
 
 
 def check_number(name: str, value: object, lowest: int, highest: int, *, word: str | None = None) -> None:
@@ -146,10 +194,14 @@ def check_flag(name: str, value: object) -> None:
         raise SettingsError(f"{name} must be true or false{given(value)}.")
 
 
-def parse_number(name: str, text: object, *, word: str) -> object:
-    """A setting that is a whole number or `word`, read where it was typed. Raises SettingsError."""
-    if not isinstance(text, str) or text.strip() == word:
-        return text.strip() if isinstance(text, str) else text
-    if not WHOLE.fullmatch(text.strip()):
-        raise SettingsError(f"{name} must be a whole number or {word!r}, not {shown(text)}.")
+def parsed(name: str, value: object) -> object:
+    """A setting as it was typed: a whole number is one where a word may stand in its place. Raises SettingsError."""
+    words = ABOUT[name].words
+    if ABOUT[name].low is None or not words or not isinstance(value, str):
+        return value
+    text = value.strip()
+    if text in words:
+        return text
+    if not WHOLE.fullmatch(text):
+        raise SettingsError(f"{name} must be a whole number or {words[0]!r}, not {shown(value)}.")
     return int(text)

@@ -10,20 +10,24 @@ from duoviz.decoding.draft_worker import DraftRequest, InlineDraft, row_of_draft
 from duoviz.decoding.drafting import Plan
 from duoviz.decoding.in_turn import forward_tree, judge, keep_accepted
 from duoviz.decoding.iteration import Iteration, Room
+from duoviz.decoding.method import DRAFT, VERIFYING, Method
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import MAX_SEQUENCES, Settings
+from duoviz.decoding.theory import IN_TURN, Acceptance
 from duoviz.models.pairs import Pair
 
-# What γ = auto assumes before anything was tested: as if ten tokens had been, and six accepted.
-PRIOR_TESTED, PRIOR_ACCEPTED = 10, 6
+# What γ = auto assumes before anything was tested, as if this had been: six tokens accepted of ten.
+PRIOR = Acceptance(accepted=6, tested=10)
 
 
 def draft_in_turn(pair: Pair) -> InlineDraft:
     """The draft in the target's process and on its device; loaded on the first call."""
-    if "draft in turn" not in pair.resources:
+    kept = runtime(pair)
+    if kept.draft_in_turn is None:
         device = pair.target.device
         options = {} if device == "cpu" else {"device": device, "precision": pair.target.precision}
-        pair.resources["draft in turn"] = InlineDraft(pair.load_draft(**options))
-    return pair.resources["draft in turn"]
+        kept.draft_in_turn = InlineDraft(pair.load_draft(**options))
+    return kept.draft_in_turn
 
 
 def speculative(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[Iteration]:
@@ -36,24 +40,24 @@ def speculative(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
     costs = LiveCosts(cost_model(pair, draft, in_turn=True))
     room = Room.of(len(prompt_ids), settings.max_new_tokens, pair.target.context_limit)
     text = list(prompt_ids)
-    tested, accepted = PRIOR_TESTED, PRIOR_ACCEPTED
+    acceptance = PRIOR
     draft_has = 0
     pair.target.crop(0)
     for number in count():
         budget = settings.budget
         if budget == "auto":
-            budget = settings.near(speculative_budget(costs, accepted / tested, context=len(text)))
+            budget = settings.near(speculative_budget(costs, acceptance.share, context=len(text)))
         # The target adds a token of its own, so one fewer than fits is drafted; but one at least.
         length = max(1, min(budget, room.limit - len(text) - 1))
         draft.submit(DraftRequest(None, draft_has, tuple(text[draft_has:]), chain_plan(length, settings, number)))
-        drafted = draft.result(stopped=pair.stopped)
+        drafted = draft.result(stopped=runtime(pair).stopped)
         chain = drafted.tree()
         own, span = forward_tree(pair, text, chain, settings)
         iteration = judge(chain, own, settings, draft_row=row_of_draft(draft, own.logits.shape[-1]))
         iteration.target, iteration.sync, iteration.draft = span, time.perf_counter(), drafted.steps
         iteration.budget, iteration.factors, iteration.candidates = budget, costs.factors, drafted.candidates
         costs.observe(span, drafted.steps, len(text))
-        tested, accepted = tested + iteration.tested, accepted + iteration.accepted
+        acceptance += Acceptance(accepted=iteration.accepted, tested=iteration.tested)
         # The last drafted token was never forwarded by the draft.
         draft_has = len(text) + min(iteration.accepted, len(chain) - 1)
         keep_accepted(pair, text, chain)
@@ -68,3 +72,25 @@ def chain_plan(length: int, settings: Settings, number: int) -> Plan:
     """One sequence of `length` tokens."""
     fresh = number if settings.by_rejection else None
     return Plan(length, (length,) * MAX_SEQUENCES, 1, "batched", length, settings.sampling, fresh)
+
+
+SPECULATIVE = Method(
+    id="speculative",
+    title="SpS",
+    name="Speculative decoding (SpS)",
+    about="A draft model writes γ tokens, then the target verifies them in one forward: in turn, on all cores.",
+    decode=speculative,
+    draft=True,
+    proposer=DRAFT,
+    settings=("acceptance", "budget", "budget_offset", "cores"),
+    classical_rule=True,
+    statuses=VERIFYING,
+    numbers=("acceptance", "gamma"),
+    caption="drafted, then checked",
+    verified="The draft proposed {tokens:# token|# tokens} ({chances}); {target}",
+    nothing="The draft proposed nothing",
+    expected=IN_TURN,
+    colour="#2f7fd6",
+    shape="/",
+    mark="diamond",
+)

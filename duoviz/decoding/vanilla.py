@@ -3,8 +3,11 @@
 from collections.abc import Iterator
 
 from duoviz.decoding.iteration import Committed, Iteration, Node, Room, timed_forward, timed_prefill
+from duoviz.decoding.method import Method
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.sampling import Choices
 from duoviz.decoding.settings import Settings
+from duoviz.decoding.theory import ALONE
 from duoviz.models.pairs import Pair
 
 
@@ -14,7 +17,7 @@ def vanilla(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[I
     room = Room.of(len(prompt_ids), settings.max_new_tokens, target.context_limit)
     text = list(prompt_ids)
     target.crop(0)
-    logits, span = timed_prefill(target, prompt_ids, stopped=pair.stopped)
+    logits, span = timed_prefill(target, prompt_ids, stopped=runtime(pair).stopped)
     while True:
         own = Choices(logits, [len(text)], settings.sampling)
         token = own[0]
@@ -25,3 +28,17 @@ def vanilla(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[I
         if stop:
             return
         logits, span = timed_forward(target, [token])
+
+
+VANILLA = Method(
+    id="vanilla",
+    title="Vanilla",
+    name="Vanilla decoding",
+    about="The target writes one token a forward: the baseline, whose very text every other method must write.",
+    decode=vanilla,
+    settings=("cores",),
+    expected=ALONE,
+    colour="#8a93a3",
+    shape="",
+    mark="circle",
+)

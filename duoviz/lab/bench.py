@@ -6,15 +6,16 @@ from typing import NamedTuple
 from duoviz import runner
 from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.rounding import delta_of, readings
+from duoviz.decoding.runtime import runtime
 from duoviz.lab.environment import environment
-from duoviz.lab.equality import VERDICTS, judge
 from duoviz.lab.forwards import QUICK_LENGTH, QUICK_REPEATS, REPEATS, TOKENS, lengths, measure_forwards
-from duoviz.lab.plan import DUO, LABELS, SPS, VANILLA, Plan
+from duoviz.lab.plan import DUO, SPS, VANILLA, Plan, label_of
 from duoviz.lab.results import Folder
 from duoviz.lab.rows import Row, answer_row, failed_row, key
 from duoviz.lab.tasks import Question, task_name
 from duoviz.models.pairs import Pair
 from duoviz.runner import Lane
+from duoviz.trace.agreement import Written, agreement, worst
 
 WARMUP = "Name three colours of the rainbow."
 
@@ -53,8 +54,8 @@ class Job(NamedTuple):
         return self.lane.settings.max_new_tokens * len(self.question.turns)
 
     @property
-    def label(self) -> str:
-        return f"{LABELS[self.lane.name]}, {task_name(self.question.task)} {self.question.id}"
+    def label_of(self) -> str:
+        return f"{label_of(self.lane.name)}, {task_name(self.question.task)} {self.question.id}"
 
 
 class Clock:
@@ -86,7 +87,7 @@ def bench(pair: Pair, plan: Plan, folder: Folder, *, stopped: Callable[[], bool]
     written. What goes wrong in one answer is written as failed. Raises LabError, and DraftDied where
     the draft does not start.
     """
-    pair.stopped = stopped
+    runtime(pair).stopped = stopped
     yield Progress(0, 0, None, "Measuring what both models cost on this machine")
     try:
         runner.settle(pair, (DUO, SPS), stopped=stopped)
@@ -162,7 +163,7 @@ def answer(pair: Pair, job: Job, vanilla: Row | None, delta: float, stopped: Cal
         traces = runner.conversation(pair, job.lane, job.question.turns, stopped=stopped)
         row = answer_row(job.question, job.lane, job.repeat, traces)
         if vanilla:
-            row["verdict"] = verdict(pair, job.question, row, vanilla, delta)
+            row["verdict"] = verdict(row, vanilla, delta)
     except Stopped:
         raise
     except Exception as error:
@@ -172,22 +173,20 @@ def answer(pair: Pair, job: Job, vanilla: Row | None, delta: float, stopped: Cal
     return row
 
 
-def verdict(pair: Pair, question: Question, row: Row, vanilla: Row, delta: float) -> str:
-    """The worst verdict of a row's turns; see `equality`."""
-    with runner.target_on(pair, pair.cores.all):
-        pairs = zip(turns(pair, question, row), turns(pair, question, vanilla), strict=True)
-        found = {judge(pair.target, mine, theirs, delta) for mine, theirs in pairs}
-    return next(each for each in VERDICTS if each in found)
+def verdict(row: Row, vanilla: Row, delta: float) -> str | None:
+    """The worst verdict of a row's turns up to the first that differs: the next turn's prompt holds its answer.
 
-
-def turns(pair: Pair, question: Question, row: Row) -> list[tuple[list[int], list[int]]]:
-    """(prompt ids, token ids) of each of a row's turns."""
-    answers = row["choices"][0]["turns"]
-    before = list(zip(question.turns, answers, strict=True))
-    return [
-        (pair.encode(turn, before=before[:place]), row["measured"][place]["token_ids"])
-        for place, turn in enumerate(question.turns)
-    ]
+    None where the rows were kept without gaps, as older versions did.
+    """
+    found = []
+    for mine, theirs in zip(row["measured"], vanilla["measured"], strict=True):
+        if "gaps" not in mine or "gaps" not in theirs:
+            return None
+        texts = (Written(turn["token_ids"], turn["gaps"]) for turn in (mine, theirs))
+        found.append(agreement(*texts, delta))
+        if found[-1]["verdict"] != "equal":
+            break
+    return worst(found)["verdict"]
 
 
 def told(job: Job, row: Row) -> str:

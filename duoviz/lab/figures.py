@@ -10,26 +10,19 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from duoviz.lab.plan import DUO, LABELS, SPS, TARGET_ONLY, VANILLA
+from duoviz.decoding import METHODS
+from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA, label_of, lane_labels, table_lanes
 from duoviz.lab.prediction import cost_models, duodecoding_phi, growth, predict, ratio_of, speculative_phi
 from duoviz.lab.results import Results
 from duoviz.lab.rows import TIME_PARTS, Row
-from duoviz.lab.tables import LANES, lanes_of, tasks_of
+from duoviz.lab.tables import lanes_of, tasks_of
 from duoviz.lab.tasks import task_name
-from duoviz.lab.values import Value, added_counts, iterations, mean_of, of, phi, ratios, spread, tokens, ttft
+from duoviz.lab.values import Value, acceptance, iterations, mean_of, of, phi, ratios, spread, tokens, ttft
 
-# Told apart by lightness too; both sides as the visualizer paints them.
-COLOURS = {
-    VANILLA: "#8a93a3",
-    TARGET_ONLY: "#5b6472",
-    SPS: "#2f7fd6",
-    "prompt_lookup": "#c98a1b",
-    "rest": "#b5532a",
-    "lookahead": "#a04a9c",
-    DUO: "#12a594",
-}
+# Both sides as the visualizer paints them.
 TARGET, DRAFT = "#8460d6", "#12a594"
-SHAPES = ("", ".", "/", "x", "\\", "-", "")
+# Of lanes that are no method of their own: the baseline on fewer cores, and DuoDecoding with other settings.
+TARGET_ONLY_LOOK, VARIANT_COLOUR = ("#5b6472", "."), "#6bc9bd"
 MARKS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
 GREY, FAINT = "#7d8694", "rgba(128,136,148,0.28)"
 FONT = "ui-sans-serif, system-ui, sans-serif"
@@ -62,6 +55,18 @@ def styled(drawing: go.Figure, *, height: int = 380, **layout) -> go.Figure:
     for axes in (drawing.update_xaxes, drawing.update_yaxes):
         axes(gridcolor=FAINT, zeroline=False, linecolor=FAINT, automargin=True, title={"font": {"size": 13}})
     return drawing
+
+
+def colour_and_shape(lane: str) -> tuple[str, str]:
+    """How a lane's bars are filled."""
+    if lane in METHODS:
+        return METHODS[lane].colour, METHODS[lane].shape
+    return TARGET_ONLY_LOOK if lane == TARGET_ONLY else (VARIANT_COLOUR, "")
+
+
+def mark_of(lane: str, place: int) -> str:
+    """A lane's point; place: of those drawn."""
+    return METHODS[lane].mark if lane in METHODS else MARKS[place % len(MARKS)]
 
 
 def hatched(colour: str, shape: str) -> dict:
@@ -106,20 +111,20 @@ def figure_3(results: Results) -> Figure:
     rows, tasks = results.rows, tasks_of(results.rows)
     drawing = go.Figure()
     data = [["method", "task", "TTFT over vanilla's", "standard deviation", "n", "mean TTFT, s"]]
-    for lane in [lane for lane in lanes_of(rows, LANES) if lane != VANILLA]:
+    for lane in [lane for lane in lanes_of(rows, table_lanes()) if lane != VANILLA]:
         bars = []
         for task in tasks:
             relative = ratios(of(rows, lane, task), of(rows, VANILLA, task), ttft)
             bars.append(mean_of(relative, 2) or Value(float("nan"), None, 0))
             absolute = mean_of(map(ttft, of(rows, lane, task)))
             if relative:
-                data.append([LABELS[lane], task_name(task), *bars[-1][:3], absolute.value])
+                data.append([label_of(lane), task_name(task), *bars[-1][:3], absolute.value])
         drawing.add_bar(
             x=[task_name(task) for task in tasks],
             y=[bar.value for bar in bars],
             error_y={"array": [bar.spread or 0 for bar in bars], "color": GREY, "thickness": 1, "width": 2},
-            name=LABELS[lane],
-            marker=hatched(COLOURS[lane], SHAPES[LANES.index(lane)]),
+            name=label_of(lane),
+            marker=hatched(*colour_and_shape(lane)),
             customdata=[bar.n for bar in bars],
             hovertemplate="%{y:.2f} × vanilla's (n = %{customdata})",
         )
@@ -141,10 +146,10 @@ def figure_4(results: Results) -> Figure:
     data = [["method", "side", "start, ms", "mean time, ms", "standard deviation, ms", "mean tokens", "n"]]
     for lane in lanes_of(results.rows, (VANILLA, SPS, DUO)):
         for side, start, time, many, told in mean_iteration(of(results.rows, lane), lane):
-            data.append([LABELS[lane], side, start, *time[:2], many, time.n])
+            data.append([label_of(lane), side, start, *time[:2], many, time.n])
             longest = max(longest, start + time.value)
             drawing.add_bar(
-                y=[[LABELS[lane]], [side]],
+                y=[[label_of(lane)], [side]],
                 x=[time.value],
                 base=[start],
                 orientation="h",
@@ -242,7 +247,7 @@ PARTS = {
 
 def time_split(results: Results) -> Figure:
     """Where each method's time goes, in milliseconds for each token it wrote."""
-    lanes, drawing = lanes_of(results.rows, LANES), go.Figure()
+    lanes, drawing = lanes_of(results.rows, table_lanes()), go.Figure()
     data = [["method", "part", "mean, ms a token", "standard deviation, ms a token", "n"]]
     for part in TIME_PARTS:
         label, colour, pattern = PARTS[part]
@@ -252,9 +257,9 @@ def time_split(results: Results) -> Figure:
             each = [1e3 * part_of(row, part) / tokens(row) for row in mine]
             together = 1e3 * sum(part_of(row, part) for row in mine) / sum(map(tokens, mine))
             values.append(Value(together, spread(each), len(each)))
-            data.append([LABELS[lane], label, *values[-1][:3]])
+            data.append([label_of(lane), label, *values[-1][:3]])
         drawing.add_bar(
-            y=[LABELS[lane].replace(", ", ",<br>") for lane in lanes],
+            y=[label_of(lane).replace(", ", ",<br>") for lane in lanes],
             x=[value.value for value in values],
             orientation="h",
             name=label,
@@ -281,10 +286,10 @@ def predicted(results: Results) -> Figure:
     """The cost model's tokens per second against the measured ones."""
     models, drawing = cost_models(results.environment), go.Figure()
     data, points = [["method", "measured, tokens/s", "predicted, tokens/s", "error"]], []
-    for lane in lanes_of(results.rows, LABELS):
+    for lane in lanes_of(results.rows, lane_labels()):
         if found := predict(of(results.rows, lane), models):
             points.append((lane, found))
-            data.append([LABELS[lane], found.speed, found.speed_predicted, found.error])
+            data.append([label_of(lane), found.speed, found.speed_predicted, found.error])
     top = 1.1 * max((max(each.speed, each.speed_predicted) for _, each in points), default=1)
     drawing.add_scatter(
         x=[0, top], y=[0, top], mode="lines", line={"color": GREY, "dash": "dot"}, name="as measured", hoverinfo="skip"
@@ -294,8 +299,8 @@ def predicted(results: Results) -> Figure:
             x=[each.speed],
             y=[each.speed_predicted],
             mode="markers",
-            marker={"color": COLOURS.get(lane, "#6bc9bd"), "size": 11, "symbol": MARKS[place % len(MARKS)]},
-            name=LABELS[lane],
+            marker={"color": colour_and_shape(lane)[0], "size": 11, "symbol": mark_of(lane, place)},
+            name=label_of(lane),
             hovertemplate=f"measured %{{x:.1f}}, predicted %{{y:.1f}} tokens/s ({100 * each.error:+.0f} %)",
         )
     drawing.update_xaxes(title="measured, tokens/s", range=[0, top])
@@ -356,12 +361,12 @@ def pays(results: Results) -> Figure:
                 **where,
             )
             data += [
-                ["model", f"{LABELS[lane]}, row {row}", ratio, alpha, value, "", ""]
+                ["model", f"{label_of(lane)}, row {row}", ratio, alpha, value, "", ""]
                 for alpha, line in zip(ALPHAS, z, strict=True)
                 for ratio, value in zip(RATIOS, line, strict=True)
             ]
         points = measured_points(results, lane, base, ratio_of(costs))
-        data += [["measured", f"{LABELS[lane]}, {task}", *point[:2], *point[2][:3]] for task, *point in points]
+        data += [["measured", f"{label_of(lane)}, {task}", *point[:2], *point[2][:3]] for task, *point in points]
         drawing.add_scatter(
             x=[ratio for _, ratio, _, _ in points],
             y=[alpha for _, _, alpha, _ in points],
@@ -410,7 +415,7 @@ def measured_points(results: Results, lane: str, base: str, ratio: float) -> lis
     points = []
     for task in tasks_of(of(results.rows, lane)):
         mine, theirs = of(results.rows, lane, task), of(results.rows, base, task)
-        found, speed_up = added_counts(mine), phi(mine, theirs, [task])
-        if found["tested"] and speed_up:
-            points.append((task_name(task), ratio, found["accepted"] / found["tested"], speed_up))
+        accepted, speed_up = acceptance(mine).share, phi(mine, theirs, [task])
+        if accepted is not None and speed_up:
+            points.append((task_name(task), ratio, accepted, speed_up))
     return points

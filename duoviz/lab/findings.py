@@ -6,12 +6,12 @@ A difference counts where it is larger than two standard errors.
 import math
 from collections.abc import Sequence
 
-from duoviz.lab.plan import DUO, LABELS, ONE_SEQUENCE, SPS, TARGET_ONLY, VANILLA
+from duoviz.lab.plan import DUO, ONE_SEQUENCE, SPS, TARGET_ONLY, VANILLA, label_of, lane_labels, table_lanes
 from duoviz.lab.prediction import cost_models, predict
 from duoviz.lab.results import Results
-from duoviz.lab.tables import LANES, TABLE_2, TABLE_3, confusion, lanes_of, tasks_of
+from duoviz.lab.tables import TABLE_2, TABLE_3, confusion, lanes_of, tasks_of
 from duoviz.lab.tasks import task_name
-from duoviz.lab.values import Difference, added_counts, difference, mean_of, of, phi, ratios, seconds, tokens, tps, ttft
+from duoviz.lab.values import Difference, acceptance, difference, mean_of, of, phi, ratios, seconds, tokens, tps, ttft
 
 TOO_FEW = (
     "This is a quick run: it fills every table and figure, but it has too few questions, with answers too short, to "
@@ -22,13 +22,13 @@ TOO_FEW = (
 def about_table_1(results: Results) -> list[str]:
     """Which method is the fastest, and how DuoDecoding stands to the others."""
     rows = results.rows
-    others = [lane for lane in lanes_of(rows, LANES) if lane != VANILLA]
+    others = [lane for lane in lanes_of(rows, table_lanes()) if lane != VANILLA]
     speed_ups = {lane: phi(of(rows, lane), of(rows, VANILLA), tasks_of(rows)) for lane in others}
     ranked = sorted((lane for lane in others if speed_ups[lane]), key=lambda lane: -speed_ups[lane].value)
     if len(ranked) < 2:
         return []
     best, second = ranked[:2]
-    found = [f"The largest φ here is {LABELS[best]}'s: {speed_ups[best].value:.2f} (n = {speed_ups[best].n})."]
+    found = [f"The largest φ here is {label_of(best)}'s: {speed_ups[best].value:.2f} (n = {speed_ups[best].n})."]
     found += told(results, best, second)
     pairs = [(DUO, VANILLA), (DUO, TARGET_ONLY), (DUO, SPS)]
     return found + [each for pair in pairs if set(pair) != {best, second} for each in told(results, *pair)]
@@ -37,7 +37,7 @@ def about_table_1(results: Results) -> list[str]:
 def told(results: Results, lane: str, other: str) -> list[str]:
     """One sentence on two lanes, none where too few questions were answered by both."""
     apart = difference(of(results.rows, lane), of(results.rows, other))
-    return [f"{LABELS[lane]} against {lower(LABELS[other])}: {in_words(apart)}."] if apart else []
+    return [f"{label_of(lane)} against {lower(label_of(other))}: {in_words(apart)}."] if apart else []
 
 
 def lower(label: str) -> str:
@@ -72,7 +72,7 @@ def against_the_best(results: Results, lane: str, lanes: Sequence[str], name: st
         if best == lane:
             found.append(f"{task_name(task)}: {name} is the fastest.")
         elif apart := difference(by_lane[best], by_lane[lane]):
-            found.append(f"{task_name(task)}: {LABELS[best]} against {name}: {in_words(apart)}.")
+            found.append(f"{task_name(task)}: {label_of(best)} against {name}: {in_words(apart)}.")
         else:
             continue
         tasks.append(task)
@@ -123,7 +123,7 @@ def about_figure_3(results: Results) -> list[str]:
     for lane in (SPS, DUO):
         if relative := mean_of(ratios(of(results.rows, lane), base, ttft)):
             found.append(
-                f"{LABELS[lane]}'s first token takes {relative.value:.2f} times as long as vanilla's "
+                f"{label_of(lane)}'s first token takes {relative.value:.2f} times as long as vanilla's "
                 f"(n = {relative.n})."
             )
     return found
@@ -143,15 +143,15 @@ def about_time(results: Results) -> list[str]:
 
 def about_predictions(results: Results) -> list[str]:
     models = cost_models(results.environment)
-    lanes = lanes_of(results.rows, LABELS)
+    lanes = lanes_of(results.rows, lane_labels())
     found = {lane: each for lane in lanes if (each := predict(of(results.rows, lane), models))}
     if not found:
         return []
     worst = max(found, key=lambda lane: abs(found[lane].error))
     middle = sum(abs(each.error) for each in found.values()) / len(found)
     return [
-        f"The cost model is off by {share(middle)} in the mean of {len(found)} methods, and most for {LABELS[worst]}: "
-        f"{share(found[worst].error, '+')}."
+        f"The cost model is off by {share(middle)} in the mean of {len(found)} methods, and most for "
+        f"{label_of(worst)}: {share(found[worst].error, '+')}."
     ]
 
 
@@ -172,9 +172,7 @@ def about_checks(results: Results) -> list[str]:
 
 def about_drafting(results: Results) -> list[str]:
     """The acceptance of DuoDecoding's drafted tokens."""
-    found = added_counts(of(results.rows, DUO))
-    if not found or not found["tested"]:
+    accepted = acceptance(of(results.rows, DUO)).share
+    if accepted is None:
         return []
-    return [
-        f"Of DuoDecoding's drafted tokens that were tested, {share(found['accepted'] / found['tested'])} were accepted."
-    ]
+    return [f"Of DuoDecoding's drafted tokens that were tested, {share(accepted)} were accepted."]

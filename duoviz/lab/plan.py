@@ -6,7 +6,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from duoviz import runner
-from duoviz.decoding import METHOD_TITLES, METHODS
+from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.lab.tasks import (
     SHORT_ANSWER,
@@ -30,13 +30,24 @@ AROUND = {f"{DUO}-k1-gamma{offset:+d}": offset for offset in (-2, -1, 1, 2)}
 # The tasks of the paper's Tables 2 and 3.
 FOUR_TASKS = ("mt_bench", "translation", "math_reasoning", "code")
 
-LABELS = {
-    VANILLA: METHOD_TITLES[VANILLA],
-    TARGET_ONLY: f"{METHOD_TITLES[VANILLA]}, the target's cores only",
-    **{method: title for method, title in METHOD_TITLES.items() if method != VANILLA},
-    **{name: f"{METHOD_TITLES[DUO]}, k = {k}" for name, k in STATIC.items()},
-    **{name: f"{METHOD_TITLES[DUO]}, k = 1, γ {offset:+d}".replace("-", "−") for name, offset in AROUND.items()},
-}
+
+def table_lanes() -> list[str]:
+    """Table 1's lanes, in its order: both baselines, then the methods."""
+    return [VANILLA, TARGET_ONLY, *(method for method in METHODS if method != VANILLA)]
+
+
+def lane_labels() -> dict[str, str]:
+    """What each lane is called, in the order of the tables."""
+    titles = {method: record.title for method, record in METHODS.items()}
+    titles[TARGET_ONLY] = f"{titles[VANILLA]}, the target's cores only"
+    variants = {name: f"{titles[DUO]}, k = {k}" for name, k in STATIC.items()}
+    around = {name: f"{titles[DUO]}, k = 1, γ {offset:+d}".replace("-", "−") for name, offset in AROUND.items()}
+    return {lane: titles[lane] for lane in table_lanes()} | variants | around
+
+
+def label_of(lane: str) -> str:
+    return lane_labels().get(lane, lane)
+
 
 # (questions a task, None for all; most new tokens; rounds of warm-up)
 QUICK, FULL = (2, 48, 1), (None, 128, 3)

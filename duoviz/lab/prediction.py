@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from duoviz.decoding import METHODS
 from duoviz.decoding.budget import CONTEXTS, CostModel
+from duoviz.decoding.theory import in_turn_speed, parallel_speed
 from duoviz.lab.rows import Row
-from duoviz.lab.values import added_counts
+from duoviz.lab.values import acceptance
 from duoviz.models.linear import ROW_COUNTS
-from duoviz.runner import PARALLEL_METHODS
-from duoviz.trace.metrics import expected_tau
 
 # The longest run of drafted tokens that is considered.
 LONGEST = 31
@@ -52,7 +52,7 @@ def cost_models(environment: dict) -> dict[str, CostModel]:
 
 def costs_for(models: dict[str, CostModel], settings: dict) -> CostModel:
     """The cost model of the cores that a lane's target has."""
-    on_its_share = settings["method"] in PARALLEL_METHODS or settings["cores"] == "target"
+    on_its_share = METHODS[settings["method"]].parallel or settings["cores"] == "target"
     return models["together" if on_its_share else "in turn"]
 
 
@@ -86,7 +86,7 @@ def predict(rows: Sequence[Row], models: dict[str, CostModel]) -> Prediction | N
             target = target_seconds(costs, arrays["rows"], context)
             k = np.array([each or 1 for each in turn["iterations"]["k"][1:]], dtype=int)
             draft = draft_seconds(costs, arrays["draft_steps"], k, context)
-            predicted += list(np.maximum(target, draft) if method in PARALLEL_METHODS else target + draft)
+            predicted += list(np.maximum(target, draft) if METHODS[method].parallel else target + draft)
             committed += mine[1:]
             seconds += list(arrays["seconds"])
             drafted += list(arrays["drafted"])
@@ -103,16 +103,8 @@ def predict(rows: Sequence[Row], models: dict[str, CostModel]) -> Prediction | N
 
 def tau_by_formula(rows: Sequence[Row], drafted: Sequence[int]) -> float | None:
     """Tokens a target forward when every token is accepted with the same chance; None where no formula holds."""
-    method, found = rows[0]["settings"]["method"], added_counts(rows)
-    if method == "vanilla":
-        return 1.0
-    if method == "speculative" and found["tested"]:
-        alpha = found["accepted"] / found["tested"]
-        return float(np.mean([sum(alpha**n for n in range(count + 1)) for count in drafted]))
-    if method == "duodecoding" and found["pending_tested"] and found["sequences_taken"]:
-        alpha = found["pending_accepted"] / found["pending_tested"]
-        return expected_tau(alpha, found["hits"] / found["tries"], found["taken"] / found["sequences_taken"])
-    return None
+    expected = METHODS[rows[0]["settings"]["method"]].expected
+    return expected and expected.tokens(acceptance(rows), list(drafted))
 
 
 def growth(costs: CostModel | None) -> np.ndarray:
@@ -135,20 +127,16 @@ def speculative_phi(alpha: float, ratio: float, grown: np.ndarray) -> float:
     alpha: the chance that a drafted token is accepted; ratio: T_target / T_draft; grown: see `growth`.
     """
     gammas = np.arange(1, LONGEST + 1)
-    tokens = 1 + np.cumsum(alpha**gammas)
-    return float((tokens / (gammas / ratio + grown[gammas])).max())
+    return float(in_turn_speed(alpha, gammas, target=lambda rows: grown[rows - 1], draft=1 / ratio).max())
 
 
 def duodecoding_phi(alpha: float, ratio: float, grown: np.ndarray) -> float:
     """φ of DuoDecoding with one sequence of the best length, over vanilla on the same cores as its target.
 
     Both sides work at once, so that an iteration takes as long as the slower one; first tokens are
-    accepted with the same chance as the others. See `metrics.expected_tau` for π.
+    accepted with the same chance as the others.
     """
     gamma = max(1, min(LONGEST, int(ratio)))
     lengths = np.arange(1, gamma + 1)
-    odds = alpha / (1 - alpha * alpha ** (lengths - 1))
-    tokens = 1 + odds * np.cumsum(alpha ** (lengths - 1))
-    drafting = gamma / ratio
-    times = np.maximum(grown[0], drafting) + odds * np.maximum(grown[lengths - 1], drafting)
-    return float((tokens / times).max())
+    speeds = parallel_speed(alpha, alpha, lengths, target=lambda rows: grown[rows - 1], drafting=gamma / ratio)
+    return float(speeds.max())

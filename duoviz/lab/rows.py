@@ -8,7 +8,7 @@ A literal example (arrays cut short: there is one entry for each target forward)
                   "wall_time": [0.127], "accept_lengths": [1, 2]}],
      "task": "math_reasoning", "repeat": 0, "verdict": "equal",
      "settings": {"method": "duodecoding", "max_new_tokens": 3, "sequences": "dynamic", …},
-     "measured": [{"prompt_tokens": 37, "stopped": "length", "token_ids": [51, 7, 90],
+     "measured": [{"prompt_tokens": 37, "stopped": "length", "token_ids": [51, 7, 90], "gaps": [2.1, 0.9, 1.3],
                    "metrics": {"tps": 23.6, …},
                    "time": {"prompt": 0.09, "target": 0.02, "both": 0.015, "draft": 0.0, "neither": 0.002},
                    "counts": {"accepted": 1, "tested": 2, "pending_accepted": 1, "pending_tested": 1,
@@ -26,16 +26,18 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from duoviz.decoding import METHODS
+from duoviz.decoding.theory import acceptance_of
 from duoviz.lab.tasks import Question
-from duoviz.runner import PARALLEL_METHODS, Lane
+from duoviz.runner import Lane
+from duoviz.trace.agreement import written
 from duoviz.trace.metrics import Interval, common, metrics, total
 
 # A rank beyond the candidates that a trace keeps.
 BEYOND = 9
 
-# What `time_parts`, `counts` and `per_iteration` give.
+# What `time_parts` and `per_iteration` give.
 TIME_PARTS = ("prompt", "target", "both", "draft", "neither")
-COUNTS = ("accepted", "tested", "pending_accepted", "pending_tested", "hits", "tries", "taken", "sequences_taken")
 ARRAYS = ("seconds", "target", "rows", "draft", "draft_steps", "drafted", "budget", "k", "needed")
 
 Row = dict
@@ -55,7 +57,7 @@ def answer_row(question: Question, lane: Lane, repeat: int, traces: Sequence[dic
                 "index": 0,
                 "turns": [trace["end"]["text"] for trace in traces],
                 "decoding_steps": [len(each) for each in iterations],
-                "new_tokens": [len(token_ids(trace)) for trace in traces],
+                "new_tokens": [len(written(trace).ids) for trace in traces],
                 "wall_time": [trace["end"]["wall"] for trace in traces],
                 "accept_lengths": [len(each["committed"]) for turn in iterations for each in turn],
             }
@@ -85,19 +87,17 @@ def key(row: Row) -> tuple:
     return row["model_id"], row["question_id"], row["repeat"]
 
 
-def token_ids(trace: dict) -> list[int]:
-    return [token["id"] for each in trace["iterations"] for token in each["committed"]]
-
-
 def measured(trace: dict) -> dict:
     """What a row keeps of one turn's trace."""
+    text = written(trace)
     return {
         "prompt_tokens": trace["header"]["prompt_tokens"],
         "stopped": trace["end"]["stopped"],
-        "token_ids": token_ids(trace),
+        "token_ids": text.ids,
+        "gaps": text.gaps,
         "metrics": metrics(trace),
         "time": time_parts(trace["iterations"]),
-        "counts": counts(trace["iterations"]),
+        "counts": asdict(acceptance_of(trace["iterations"])),
         "iterations": per_iteration(trace["header"]["method"], trace["iterations"]),
     }
 
@@ -122,30 +122,6 @@ def clipped(intervals: Sequence[Interval], begin: float) -> list[Interval]:
     return [(max(start, begin), end) for start, end in intervals if end > begin]
 
 
-def counts(iterations: Sequence[dict]) -> dict[str, int]:
-    """How often what was accepted; sums, so that rows can be added.
-
-    accepted of tested: positions at which a drafted token met the target's. DuoDecoding's two kinds
-    apart: pending tokens; first tokens (hits of tries), with the length of the sequences then taken.
-    """
-    found = dict.fromkeys(COUNTS, 0)
-    for each in iterations:
-        verdict = each["verdict"]
-        found["accepted"] += verdict["accepted"]
-        found["tested"] += verdict["tested"]
-        if not each["drafted"] or verdict["outcome"] == "none":
-            continue
-        pending = sum(node["status"] == "accepted" for node in each["checked"])
-        found["pending_accepted"] += pending
-        found["pending_tested"] += pending + (verdict["outcome"] == "rejection")
-        found["tries"] += verdict["outcome"] != "rejection"
-        if verdict["outcome"] == "hit":
-            found["hits"] += 1
-            found["taken"] += 1 + sum(node["status"] == "pending" for node in each["drafted"])
-            found["sequences_taken"] += 1
-    return found
-
-
 def per_iteration(method: str, iterations: Sequence[dict]) -> dict[str, list]:
     """One entry for each target forward.
 
@@ -155,7 +131,7 @@ def per_iteration(method: str, iterations: Sequence[dict]) -> dict[str, list]:
     """
     starts = [0.0, *(each["sync"] for each in iterations)]
     # What a method that works in parallel checks was drafted one iteration before.
-    tree = "drafted" if method in PARALLEL_METHODS else "checked"
+    tree = "drafted" if METHODS[method].parallel else "checked"
     proposals = [
         [node for node in each[tree] if node["source"] != "target" and node["status"] != "window"]
         for each in iterations

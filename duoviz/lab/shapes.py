@@ -1,12 +1,30 @@
 """What the files of a folder of results must hold for tables and figures to be made of them."""
 
+import dataclasses
+
 from duoviz.decoding import METHODS
 from duoviz.decoding.budget import CONTEXTS
 from duoviz.decoding.settings import MAX_NEW_TOKENS, MAX_SEQUENCES
-from duoviz.lab.rows import ARRAYS, BEYOND, COUNTS, TIME_PARTS
+from duoviz.decoding.theory import Acceptance
+from duoviz.lab.rows import ARRAYS, BEYOND, TIME_PARTS
 from duoviz.lab.tasks import is_id, is_name
 from duoviz.models.linear import ROW_COUNTS
-from duoviz.shape import FLAG, Check, all_of, fields, items, maybe, number, numbers, one_of, only, string, when, whole
+from duoviz.shape import (
+    FLAG,
+    Check,
+    all_of,
+    fields,
+    items,
+    maybe,
+    number,
+    numbers,
+    one_of,
+    only,
+    optional,
+    string,
+    when,
+    whole,
+)
 
 # Far beyond what is ever measured or written.
 MAX_TEXT = 1_000_000
@@ -40,7 +58,7 @@ def add_up(row: dict) -> str | None:
 
 
 COUNTED = all_of(
-    only(**dict.fromkeys(COUNTS, COUNT)),
+    only(**dict.fromkeys((each.name for each in dataclasses.fields(Acceptance)), COUNT)),
     at_most("accepted", "tested"),
     at_most("pending_accepted", "pending_tested"),
     at_most("hits", "tries"),
@@ -54,7 +72,8 @@ ITERATIONS = fields(
     needed=numbers(1, BEYOND, whole=True, may_miss=True),
 )
 MEASURED = fields(
-    prompt_tokens=COUNT, token_ids=numbers(0, MAX_NUMBER, whole=True), metrics=fields(ttft=ABOVE_ZERO),
+    prompt_tokens=COUNT, token_ids=numbers(0, MAX_NUMBER, whole=True),
+    gaps=optional(numbers(0, MAX_NUMBER, may_miss=True)), metrics=fields(ttft=ABOVE_ZERO),
     time=only(**dict.fromkeys(TIME_PARTS, NUMBER)), counts=COUNTED, iterations=ITERATIONS,
 )  # fmt: skip
 ANSWER = fields(turns=items(TEXT), decoding_steps=WHOLE, new_tokens=WHOLE, wall_time=TIMES, accept_lengths=WHOLE)

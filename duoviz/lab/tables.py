@@ -5,16 +5,25 @@ from dataclasses import dataclass, field
 
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.lab import paper
-from duoviz.lab.equality import VERDICTS
-from duoviz.lab.plan import AROUND, DUO, FOUR_TASKS, LABELS, ONE_SEQUENCE, STATIC, TARGET_ONLY, VANILLA
+from duoviz.lab.plan import (
+    AROUND,
+    DUO,
+    FOUR_TASKS,
+    ONE_SEQUENCE,
+    STATIC,
+    TARGET_ONLY,
+    VANILLA,
+    label_of,
+    lane_labels,
+    table_lanes,
+)
 from duoviz.lab.prediction import Prediction, cost_models, predict
 from duoviz.lab.results import Results
 from duoviz.lab.rows import BEYOND, Row
 from duoviz.lab.tasks import TASKS, in_order, task_name
 from duoviz.lab.values import Value, average, iterations, mean_of, of, phi, spread, tps
 
-# Table 1's lines, and those of the other tables, in the paper's order.
-LANES = (VANILLA, TARGET_ONLY, "speculative", "prompt_lookup", "rest", "lookahead", DUO)
+# The lines of Tables 2 and 3, in the paper's order.
 TABLE_2 = (*STATIC, DUO)
 TABLE_3 = (*list(AROUND)[:2], ONE_SEQUENCE, *list(AROUND)[2:])
 
@@ -59,11 +68,11 @@ def table_1(results: Results) -> Table:
     rows, tasks = results.rows, tasks_of(results.rows)
     base, same = of(rows, VANILLA), of(rows, TARGET_ONLY)
     lines = []
-    for lane in lanes_of(rows, LANES):
+    for lane in lanes_of(rows, table_lanes()):
         mine = of(rows, lane)
         cells = [tps(of(rows, lane, task)) for task in tasks]
         cells += [average(mine, tasks), phi(mine, base, tasks), phi(mine, same, tasks)]
-        lines.append((LABELS[lane], cells + [papers_phi(model, lane) for model in paper.TABLE_1]))
+        lines.append((label_of(lane), cells + [papers_phi(model, lane) for model in paper.TABLE_1]))
     return Table(
         "table-1",
         "Table 1: tokens per second by task, and the speed-up φ over vanilla",
@@ -94,7 +103,7 @@ def papers_table_1() -> list[Table]:
             f"The paper's Table 1, {model}",
             "Method",
             [*(f"{name}, tokens/s" for name in TASKS.values()), "Average, tokens/s", "φ over vanilla"],
-            [(LABELS[lane], [f"{value:.2f}" for value in values]) for lane, values in lines.items()],
+            [(label_of(lane), [f"{value:.2f}" for value in values]) for lane, values in lines.items()],
             papers=True,
         )
         for model, lines in paper.TABLE_1.items()
@@ -107,7 +116,7 @@ def ablation(results: Results, wanted: Sequence[str]) -> tuple[list[str], list[t
     # DuoDecoding itself runs on all tasks.
     tasks = tasks_of([row for row in rows if row["model_id"] != DUO])
     lanes = lanes_of(rows, wanted)
-    return tasks, [(LABELS[lane], [tps(of(rows, lane, task)) for task in tasks]) for lane in lanes]
+    return tasks, [(label_of(lane), [tps(of(rows, lane, task)) for task in tasks]) for lane in lanes]
 
 
 def table_2(results: Results) -> Table:
@@ -196,14 +205,14 @@ def table_4(results: Results) -> Table:
 
 def checks(results: Results) -> Table:
     """How many answers were vanilla's very text."""
-    lanes = [lane for lane in LABELS if lane != VANILLA and lane in {row["model_id"] for row in results.rows}]
+    lanes = [lane for lane in lane_labels() if lane != VANILLA and lane in {row["model_id"] for row in results.rows}]
     failed = [row for row in results.failed if row["model_id"] not in lanes]
     lines = []
     for lane in [*lanes, *dict.fromkeys(row["model_id"] for row in failed)]:
         found = [row["verdict"] for row in of(results.rows, lane)]
         errors = sum(row["model_id"] == lane for row in results.failed)
-        cells = [found.count(each) for each in reversed(VERDICTS)] + [found.count(None), errors]
-        lines.append((LABELS.get(lane, lane), [Value(count, None, len(found) + errors, 0) for count in cells]))
+        cells = [found.count(each) for each in ("equal", "tie", "defect")] + [found.count(None), errors]
+        lines.append((label_of(lane), [Value(count, None, len(found) + errors, 0) for count in cells]))
     return Table(
         "checks",
         "Is it vanilla's text?",
@@ -218,12 +227,12 @@ def checks(results: Results) -> Table:
 def predictions(results: Results) -> Table:
     """The cost model's speed of each lane beside the measured one."""
     models, lines = cost_models(results.environment), []
-    for lane in lanes_of(results.rows, LABELS):
+    for lane in lanes_of(results.rows, lane_labels()):
         rows = of(results.rows, lane)
         if together := predict(rows, models):
             apart = [each for row in rows if (each := predict([row], models))]
             cells = [figure(together, apart, name, digits) for name, digits in PREDICTED]
-            lines.append((LABELS[lane], cells))
+            lines.append((label_of(lane), cells))
     return Table(
         "cost-model",
         "The cost model against what was measured",
@@ -248,7 +257,7 @@ def failures(results: Results) -> Table:
     lines = []
     for row in results.failed:
         cells = [task_name(row["task"]), str(row["question_id"]), row["message"]]
-        lines.append((LABELS.get(row["model_id"], row["model_id"]), cells))
+        lines.append((label_of(row["model_id"]), cells))
     return Table("failed", "Failed answers", "Method", ["task", "question", "why"], lines, words=True)
 
 
@@ -291,14 +300,14 @@ def costs_in_words(environment: dict, name: str) -> str:
 def compared(several: Sequence[Results]) -> Table:
     """Several results side by side: tokens per second and φ of each lane of Table 1."""
     lines = []
-    for lane in LANES:
+    for lane in table_lanes():
         if not any(of(each.rows, lane) for each in several):
             continue
         cells: list[Cell] = []
         for each in several:
             tasks, mine = tasks_of(each.rows), of(each.rows, lane)
             cells += [average(mine, tasks), phi(mine, of(each.rows, VANILLA), tasks)]
-        lines.append((LABELS[lane], cells))
+        lines.append((label_of(lane), cells))
     return Table(
         "compared",
         "Several results side by side",

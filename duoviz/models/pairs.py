@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
@@ -23,17 +23,10 @@ from duoviz.models.checkpoint import (
 )
 from duoviz.models.copying import Copying
 from duoviz.models.cores import Cores, available_cores, core_label, on_cores, share_cores
-from duoviz.models.embedded import (
-    DRAFT_FOLDER,
-    TARGET_LABEL,
-    ModelUnavailable,
-    Progress,
-    embedded_target,
-    no_progress,
-    sha256,
-)
+from duoviz.models.embedded import DRAFT_FOLDER, TARGET_LABEL, embedded_target, sha256
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.llama import LlamaConfig, is_lean, load_llama
+from duoviz.models.loading import ModelUnavailable, Progress, no_progress, part_of
 from duoviz.models.memory import free_memory
 from duoviz.outside import is_text, shown
 
@@ -115,29 +108,33 @@ def check_prompt(prompt: object, longest: int = LONGEST_PROMPT) -> None:
         raise PromptError("The prompt is empty: type something for the model to answer.")
 
 
+class LoadDraft(Protocol):
+    """Loads a pair's draft, on the CPU in its own precision unless it is told otherwise."""
+
+    def __call__(self, *, device: str = ..., precision: str = ...) -> LanguageModel: ...
+
+
 @dataclass
 class Pair:
     """A loaded target, its tokenizer, and how to load its draft.
 
-    load_draft: picklable, because the draft is loaded where it runs. draft_version: changes with
-    the draft's weights. resources: what the decoding methods keep with the pair (the running draft,
-    measured costs). stopped: asked during long forwards whether the run is to end. prompt_format: None
-    where the tokenizer has a chat template, else see Models. memory: bytes that it was to take, by device.
+    load_draft: picklable, because the draft is loaded where it runs. draft_version: changes with the draft's
+    weights. prompt_format: None where the tokenizer has a chat template, else see Models. memory: bytes that it
+    was to take, by device. runtime: what decoding keeps with the pair (see `duoviz.decoding.runtime`).
     """
 
     name: str
     target: LanguageModel
     tokenizer: Any
     eos: frozenset[int]
-    load_draft: Callable[[], LanguageModel]
+    load_draft: LoadDraft
     draft_label: str
     draft_precision: str
     cores: Cores
     draft_version: str = ""
     prompt_format: str | None = None
-    resources: dict[str, Any] = field(default_factory=dict)
-    stopped: Callable[[], bool] = bool
     memory: dict[str, int] = field(default_factory=dict)
+    runtime: Any = None
 
     @cached_property
     def longest_prompt(self) -> int:
@@ -354,11 +351,6 @@ def version_of(draft: Source) -> str:
     return hashlib.sha256(seen.encode()).hexdigest()[:16]
 
 
-def part_of(progress: Progress, begin: float, end: float) -> Progress:
-    """A progress callback for the part of the work that lies between two fractions."""
-    return lambda fraction, text: progress(begin + (end - begin) * fraction, text)
-
-
 def precisions(models: Models, draft: Source, device: str) -> tuple[str, str]:
     """The precision of the target and of the draft."""
     return "float32" if device == "cpu" else models.gpu_precision, "int8" if is_lean(draft.config) else "float32"
@@ -432,14 +424,14 @@ def load_pair(
     progress: Progress = no_progress,
     sources: tuple[Source, Source] | None = None,
     *,
-    begin_draft: Callable[[Callable[[], LanguageModel], tuple[int, ...]], Any] | None = None,
+    begin: Callable[[LoadDraft, tuple[int, ...]], Any] | None = None,
 ) -> Pair:
     """Load a pair of the registry, or any two models named as "TARGET + DRAFT".
 
     The context of both is the shorter one of theirs, CONTEXT_LIMIT at most. An exception that
     `progress` raises ends the loading. sources: what `fetch_pair` gave, where it was called before.
-    begin_draft: gets the draft's `load_draft` and cores before the target is read, so that both load at once;
-    what it gives, which has a `close()`, is the pair's resource `draft`. Raises UnknownPair and ModelUnavailable.
+    begin: gets `load_draft` and the draft's cores before the target is read, so that both load at once; what it
+    gives, which has a `close()`, is the pair's runtime. Raises UnknownPair and ModelUnavailable.
     """
     models = find_pair(name)
     target, draft = sources or fetch_pair(name, progress)
@@ -452,10 +444,9 @@ def load_pair(
     options = {"precision": draft_precision, "label": f"{draft.label} ({draft_precision})", "context_limit": limit}
     load_draft = partial(load_model, draft.folder, **options, vocabulary=vocabulary_of(target))
     with ExitStack() as undo:
-        resources = {}
-        if begin_draft:
-            resources["draft"] = begin_draft(load_draft, cores.draft)
-            undo.callback(resources["draft"].close)
+        runtime = begin and begin(load_draft, cores.draft)
+        if runtime:
+            undo.callback(runtime.close)
         progress(0.92, "Loading the tokenizer")
         tokenizer = load_tokenizer(target)
         check_tokenizers(tokenizer, target, draft)
@@ -479,6 +470,6 @@ def load_pair(
         cores=cores,
         draft_version=version_of(draft),
         prompt_format=None if tokenizer.chat_template else models.prompt_format,
-        resources=resources,
         memory={device: sum(size for _, size in each) for device, each in needs.items()},
+        runtime=runtime,
     )

@@ -1,37 +1,56 @@
 """Whether two runs wrote the same text: equal, a numerical tie, or a defect."""
 
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
+from typing import NamedTuple
+
+# From the best to the worst.
+VERDICTS = ("equal", "incomparable", "tie", "defect")
 
 # How a run ends that had not written all it was to write.
 CUT = ("stopped", "time", "error")
 
 
-def committed(trace: dict) -> list[dict]:
-    return [token for each in trace["iterations"] for token in each["committed"]]
+class Written(NamedTuple):
+    """What a run wrote: token ids, and how far in logits the next best of each was (None where no other could be drawn).
+
+    cut: whether it had more to write. by_chance: whether the classical rule decided, whose text has the target's
+    distribution and is not the seed's one text.
+    """
+
+    ids: Sequence[int]
+    gaps: Sequence[float | None]
+    cut: bool = False
+    by_chance: bool = False
 
 
-def first_difference(first: dict, second: dict) -> int | None:
-    """The first place, from 0, at which the tokens of two traces differ; None where there is none.
+def written(trace: dict) -> Written:
+    """What a trace's run wrote."""
+    committed = [token for each in trace["iterations"] for token in each["committed"]]
+    settings = trace["header"]["settings"]
+    by_rule = settings["acceptance"] == "rejection" and settings["temperature"] > 0
+    return Written(
+        [token["id"] for token in committed],
+        [token["gap"] for token in committed],
+        cut=trace["end"]["stopped"] in CUT,
+        by_chance=by_rule and trace["header"]["draft"] is not None,
+    )
+
+
+def first_difference(first: Written, second: Written) -> int | None:
+    """The first place, from 0, at which the tokens of two runs differ; None where there is none.
 
     Where one run was cut, what the other wrote beyond it is no difference.
     """
-    for place, (one, other) in enumerate(zip_longest(committed(first), committed(second))):
+    for place, (one, other) in enumerate(zip_longest(first.ids, second.ids)):
         if one is None or other is None:
-            shorter = first if one is None else second
-            return None if shorter["end"]["stopped"] in CUT else place
-        if one["id"] != other["id"]:
+            return None if (first if one is None else second).cut else place
+        if one != other:
             return place
     return None
 
 
-def drawn_by_chance(trace: dict) -> bool:
-    """Whether the classical rule decided: its text has the target's distribution and is not the seed's one text."""
-    settings = trace["header"]["settings"]
-    by_rule = settings["acceptance"] == "rejection" and settings["temperature"] > 0
-    return by_rule and trace["header"]["draft"] is not None
-
-
-def agreement(first: dict, second: dict, delta: float) -> dict:
+def agreement(first: Written, second: Written, delta: float) -> dict:
     """Compare two runs on the same prompt, with the same seed and sampling, token by token.
 
     delta: δ, how far in logits rounding can move a token (see `duoviz.decoding.rounding`). Gives
@@ -41,29 +60,24 @@ def agreement(first: dict, second: dict, delta: float) -> dict:
     tokens: how many are the same from the start; place: of the first difference, from 0, or None;
     margin: the larger of both gaps there, None where another token could not be drawn at all.
     """
-    both = min(len(committed(first)), len(committed(second)))
-    if drawn_by_chance(first) or drawn_by_chance(second):
+    if first.by_chance or second.by_chance:
         return {"verdict": "incomparable", "tokens": 0, "place": None, "margin": None, "delta": None}
     place = first_difference(first, second)
     if place is None:
+        both = min(len(first.ids), len(second.ids))
         return {"verdict": "equal", "tokens": both, "place": None, "margin": None, "delta": None}
     margin = margin_at(place, first, second)
     verdict = "tie" if margin is not None and margin <= delta else "defect"
     return {"verdict": verdict, "tokens": place, "place": place, "margin": margin, "delta": delta}
 
 
-def margin_at(place: int, first: dict, second: dict) -> float | None:
-    """The larger of both runs' top-2 gaps at a place; None where one has no token or no gap there."""
-    gaps = [committed(trace)[place : place + 1] for trace in (first, second)]
-    gaps = [token[0]["gap"] if token else None for token in gaps]
+def margin_at(place: int, first: Written, second: Written) -> float | None:
+    """The larger of both runs' gaps at a place; None where one has no token or no gap there."""
+    gaps = [each.gaps[place] if place < len(each.gaps) else None for each in (first, second)]
     return None if None in gaps else max(gaps)
 
 
-# From the best to the worst.
-VERDICTS = ("equal", "incomparable", "tie", "defect")
-
-
-def worst(found: list[dict]) -> dict:
+def worst(found: Iterable[dict]) -> dict:
     """The agreement of several rounds: the first of the worst verdict."""
     return max(found, key=lambda each: VERDICTS.index(each["verdict"]))
 

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from duoviz.trace.metrics import acceptance_by_kind, busy_seconds, forward_seconds, metrics, proposals
+from duoviz.decoding import METHODS
+from duoviz.decoding.theory import Number, acceptance_of, in_turn_speed
+from duoviz.trace.metrics import busy_seconds, forward_seconds, metrics, proposals
 
 # Below this the two are called equally fast, and a change that gains no more is not worth a word.
 NOTICEABLE = 1.03
@@ -36,6 +38,10 @@ class Side(NamedTuple):
         return self.figures["wall"] / self.figures["target_forwards"]
 
     @property
+    def proposes(self) -> bool:
+        return METHODS[self.header["method"]].proposer is not None
+
+    @property
     def on_cpu(self) -> bool:
         return "CPU core" in self.header["target"]["device"]
 
@@ -50,7 +56,7 @@ def explain(names: Sequence[str], traces: Sequence[dict]) -> list[str]:
         return []
     sides = [Side(name, trace, metrics(trace)) for name, trace in zip(names, traces, strict=True)]
     # Where one side proposes tokens, it is the one to talk about; of two such, the slower.
-    subject, other = sorted(sides, key=lambda side: (side.header["method"] == "vanilla", side.figures["tps"]))
+    subject, other = sorted(sides, key=lambda side: (not side.proposes, side.figures["tps"]))
     return [each for each in (result(subject, other), time_spent(subject, other), estimate(subject, other)) if each]
 
 
@@ -66,7 +72,7 @@ def result(subject: Side, other: Side) -> str:
     tokens = subject.figures["tau"] / other.figures["tau"]
     seconds = subject.iteration / other.iteration
     times = f"{seconds:.2f} times as long ({duration(subject.iteration)} against {duration(other.iteration)})"
-    if subject.header["method"] == "vanilla":
+    if not subject.proposes:
         return f"{told}: an iteration of {subject.name} took {times}."
     joint = "but" if (tokens > 1) == (seconds > 1) else "and"
     return (
@@ -82,7 +88,7 @@ def time_spent(subject: Side, other: Side) -> str:
     told = f"Of the {wall} that {subject.name} took, its target computed for {duration(computed)}"
     if subject.header["draft"]:
         told += f" and waited for the draft for {duration(subject.figures['lost_waiting'])}; {drafts_lost(subject)}"
-    elif subject.header["method"] != "vanilla":
+    elif subject.proposes:
         told += f"; {proposals_used(subject)}"
     return f"{told}{forwards(subject, other)}."
 
@@ -141,8 +147,9 @@ def better_budget(side: Side) -> str:
     used, alpha = side.header["settings"]["budget"], side.figures["acceptance"]
     if used == "auto" or not side.header["calibration"] or alpha is None:
         return ""
-    speed = {"speculative": in_turn_speed, "duodecoding": parallel_speed}[side.header["method"]]
-    speeds = {budget: speed(side, budget) for budget in {*range(1, LONGEST_BUDGET + 1), used}}
+    found, (target, draft) = acceptance_of(side.trace["iterations"]), costs(side)
+    speed = METHODS[side.header["method"]].expected.speed
+    speeds = {budget: speed(found, budget, target, draft) for budget in {*range(1, LONGEST_BUDGET + 1), used}}
     best = max(speeds, key=speeds.get)
     if speeds[best] < NOTICEABLE * speeds[used]:
         return ""
@@ -155,14 +162,12 @@ def better_method(subject: Side, other: Side) -> str:
     alpha, forward = subject.figures["acceptance"], forward_seconds(other.trace, rows=1)
     both_known = subject.header["calibration"] and alpha is not None and forward is not None
     shares = subject.header["target"]["device"] != other.header["target"]["device"]
-    if subject.header["method"] != "duodecoding" or other.header["method"] != "vanilla" or not both_known or not shares:
+    if not METHODS[subject.header["method"]].parallel or other.proposes or not both_known or not shares:
         return ""
     target, draft = costs(subject)
     longer = forward / target(1)
-    speed = max(
-        expected_run(alpha, budget) / (budget * draft + longer * target(budget + 1))
-        for budget in range(1, LONGEST_BUDGET + 1)
-    )
+    budgets = np.arange(1, LONGEST_BUDGET + 1)
+    speed = float(in_turn_speed(alpha, budgets, target=lambda rows: longer * target(rows), draft=draft).max())
     tokens = other.figures["new_tokens"]
     tps = tokens / (other.figures["ttft"] + (tokens - 1) / speed)
     if tps < NOTICEABLE * subject.figures["tps"]:
@@ -173,7 +178,7 @@ def better_method(subject: Side, other: Side) -> str:
 
 def on_gpu(side: Side) -> str:
     """What the same proposals would give where neither rows nor drafting lengthen an iteration."""
-    if not side.on_cpu or side.header["method"] == "vanilla" or side.figures["tau"] < NOTICEABLE:
+    if not side.on_cpu or not side.proposes or side.figures["tau"] < NOTICEABLE:
         return ""
     what = "drafts" if side.header["draft"] else "proposals"
     return (
@@ -182,36 +187,10 @@ def on_gpu(side: Side) -> str:
     )
 
 
-def costs(side: Side) -> tuple[Callable[[float], float], float]:
+def costs(side: Side) -> tuple[Callable[[Number], Number], float]:
     """T_target(rows) and T_draft(1), in seconds, as calibrated."""
     rows, seconds = zip(*side.header["calibration"]["target"], strict=True)
-    return lambda n: float(np.interp(n, rows, seconds)), side.header["calibration"]["draft"][0][1]
-
-
-def expected_run(alpha: float, budget: int) -> float:
-    """Tokens that an iteration of SpS commits: 1 + α + … + α^γ."""
-    return sum(alpha**n for n in range(budget + 1))
-
-
-def in_turn_speed(side: Side, budget: int) -> float:
-    """Expected tokens a second of SpS."""
-    target, draft = costs(side)
-    return expected_run(side.figures["acceptance"], budget) / (budget * draft + target(budget + 1))
-
-
-def parallel_speed(side: Side, length: int) -> float:
-    """Expected tokens a second of DuoDecoding with sequences of this length.
-
-    For each iteration without pending tokens there are π = β / (1 − β α^(L−1)) with L − 1 of them,
-    as long as the longer of both sides takes.
-    """
-    target, draft = costs(side)
-    kinds = acceptance_by_kind(side.trace)
-    alpha, beta = kinds["alpha"] or 0.0, kinds["beta"] or 0.0
-    odds = beta / (1 - beta * alpha ** (length - 1)) if beta * alpha ** (length - 1) < 1 else 1e6
-    drafting = length * draft
-    seconds = max(target(1), drafting) + odds * max(target(length), drafting)
-    return (1 + odds * expected_run(alpha, length - 1)) / seconds
+    return lambda n: np.interp(n, rows, seconds), side.header["calibration"]["draft"][0][1]
 
 
 def short_device(label: str) -> str:

@@ -1,26 +1,23 @@
 """Reads trace files, and says in one sentence what is wrong with a bad one."""
 
+from collections.abc import Callable
 from pathlib import Path
-from sys import float_info
 
 from duoviz.decoding import METHODS
 from duoviz.outside import Reader, Refused
 from duoviz.shape import FLAG, Check, all_of, fields, items, maybe, number, one_of, optional, string, whole
+from duoviz.trace.fields import END, HEADER, ITERATION, MAX_ITERATIONS
 from duoviz.trace.schema import SCHEMA_VERSION
 
 MAX_FILE_BYTES = 50_000_000
-MAX_TEXT = 20_000
-MAX_PROMPT = 2_000_000
-MAX_NUMBER = 1e9
 
 
 class TraceError(ValueError):
     """A file cannot be used as a trace; the message is a sentence for the user."""
 
 
-def span(count: str) -> Check:
-    times = fields(start=TIME, end=TIME, **{count: whole(0, MAX_NUMBER)})
-    return all_of(times, lambda value: None if value["start"] <= value["end"] else ".end")
+def ordered(value: dict) -> str | None:
+    return None if value["start"] <= value["end"] else ".end"
 
 
 def parents_first(nodes: list[dict]) -> str | None:
@@ -34,39 +31,36 @@ def in_order(iterations: list[dict]) -> str | None:
     return next((f"[{i}]" for i in wrong), None)
 
 
-TIME = number(0, MAX_NUMBER)
-SHARE = number(0, 1.001)
-GAP = number(0, float_info.max)
-TEXT = string(MAX_TEXT)
-ID = COUNT = whole(0, MAX_NUMBER)
-STATUS = one_of({"pending", "accepted", "rejected", "discarded", "correction", "window"})
-SOURCE = one_of({"draft", "prompt", "datastore", "lookahead", "target"})
-MODEL = fields(name=TEXT, device=TEXT)
-NODE = fields(
-    id=ID, text=TEXT, parent=whole(-1, MAX_NUMBER), source=SOURCE, q=maybe(SHARE), count=maybe(whole(1, MAX_NUMBER)),
-    p=maybe(SHARE), status=STATUS,
-)  # fmt: skip
-TREE = all_of(items(NODE, 10_000), parents_first)
-HEADER = fields(
-    schema=whole(1, SCHEMA_VERSION), method=one_of(set(METHODS)), target=MODEL, draft=maybe(MODEL), can_overlap=FLAG,
-    settings=fields(max_new_tokens=whole(1, MAX_NUMBER)), prompt=string(MAX_PROMPT), prompt_tokens=COUNT,
-)  # fmt: skip
-ITERATION = fields(
-    index=COUNT, mode=maybe(one_of({"prefill", "pre", "post"})), target=span("rows"),
-    draft=items(span("tokens"), 10_000), sync=TIME,
-    budget=maybe(whole(0, 10_000)), longest=optional(maybe(whole(0, 10_000))), theta=maybe(SHARE),
-    sequences=maybe(whole(0, 64)),
-    candidates=items(fields(id=ID, text=TEXT, p=SHARE, over=FLAG), 100),
-    matched=optional(maybe(fields(tokens=whole(1, MAX_NUMBER), text=TEXT))), checked=TREE, drafted=TREE,
-    verdict=fields(
-        outcome=one_of({"hit", "miss", "rejection", "none"}), tested=COUNT, accepted=COUNT, sequence=maybe(whole(0, 64))
-    ),
-    committed=items(fields(id=ID, text=TEXT, source=SOURCE, gap=maybe(GAP)), 10_000),
-)  # fmt: skip
+RULES = {"ordered": ordered, "parents first": parents_first}
+KINDS: dict[str, Callable[..., Check]] = {
+    "whole": whole,
+    "number": number,
+    "text": string,
+    "flag": lambda: FLAG,
+    "one of": lambda *words: one_of(words),
+    "list": lambda each, most: items(check_of(each), most),
+    "object": lambda named: fields(**{name: check_of(each) for name, each in named.items()}),
+    "or null": lambda each: maybe(check_of(each)),
+    "or absent": lambda each: optional(check_of(each)),
+    "rule": lambda name, each: all_of(check_of(each), RULES[name]),
+}
+
+
+def check_of(description: list) -> Check:
+    """The check that a description means (see `duoviz.trace.fields`)."""
+    kind, *rest = description
+    return KINDS[kind](*rest)
+
+
+def method_known(header: dict) -> str | None:
+    """A method that this version does not know must say itself how it is shown."""
+    return None if "about" in header or header["method"] in METHODS else ".method"
+
+
 TRACE = fields(
-    header=HEADER,
-    iterations=all_of(items(ITERATION, 200_000), in_order),
-    end=maybe(fields(stopped=TEXT, message=optional(TEXT))),
+    header=all_of(check_of(HEADER), method_known),
+    iterations=all_of(check_of(["list", ITERATION, MAX_ITERATIONS]), in_order),
+    end=check_of(END),
 )
 
 

@@ -3,12 +3,16 @@
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
+
+import numpy as np
 
 from duoviz.decoding.budget import CONTEXTS, CostModel, LiveCosts, speculative_budget
 from duoviz.decoding.calibration import calibrate_in_turn, cost_model, draft_times, medians
 from duoviz.decoding.draft_worker import InlineDraft
 from duoviz.decoding.duodecoding import running_draft
+from duoviz.decoding.theory import in_turn_speed, parallel_speed
 from duoviz.models.cores import on_cores
 from duoviz.models.pairs import Pair, load_model
 from duoviz.training.distillation import Recipe, load_teacher, train
@@ -110,27 +114,17 @@ def predicted(in_turn: CostModel, parallel: CostModel, alpha: float) -> dict:
     """Draft steps in ms, and tokens a second at acceptance α: SpS at its best γ; DuoDecoding with one sequence."""
     live, context = LiveCosts(in_turn), CONTEXTS[0]
     budget = speculative_budget(live, alpha, context=context)
-    tokens = sum(alpha**n for n in range(budget + 1))
-    speculative = tokens / (budget * in_turn.draft_time(1, context) + in_turn.target_time(budget + 1, context))
-    duodecoding = max(parallel_speed(parallel, alpha, length, context) for length in range(1, 17))
+    target, draft = partial(in_turn.target_time, context=context), in_turn.draft_time(1, context)
+    speculative = float(in_turn_speed(alpha, budget, target=target, draft=draft))
+    lengths = np.arange(1, 17)
+    target, drafting = partial(parallel.target_time, context=context), lengths * parallel.draft_time(1, context)
+    duodecoding = float(parallel_speed(alpha, alpha, lengths, target=target, drafting=drafting).max())
     return {
         "draft_ms": [round(seconds * 1e3, 2) for seconds in parallel.draft[0]],
         "gamma": budget,
         "speculative": round(speculative, 2),
         "duodecoding": round(duodecoding, 2),
     }
-
-
-def parallel_speed(costs: CostModel, alpha: float, length: int, context: int) -> float:
-    """Tokens a second when both sides work at once and sequences are `length` tokens long (see `expected_tau`).
-
-    A first token is hit as often as a pending one is accepted; drafting costs what it takes longer than the target.
-    """
-    odds = alpha / (1 - alpha * alpha ** (length - 1))
-    committed = 1 + odds * sum(alpha**n for n in range(length))
-    drafting = length * costs.draft_time(1, context)
-    first, later = (max(costs.target_time(rows, context), drafting) for rows in (1, length))
-    return committed / (first + odds * later)
 
 
 def line(row: dict) -> str:

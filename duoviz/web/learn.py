@@ -9,34 +9,14 @@ import gradio as gr
 from duoviz.recordings import ENDING
 from duoviz.web.lessons.lesson import Course
 from duoviz.web.published import publish
-from duoviz.web.script import CSS, joined, joined_script
+from duoviz.web.script import CSS, script
 
 HERE = Path(__file__).parent
-FOLDER = HERE / "learn"
-
-# Each after those that it imports from; all after the visualizer's.
-MODULES = (
-    "spans",
-    "glossary",
-    "slider",
-    "chance",
-    "costs",
-    "budget",
-    "threshold",
-    "outcomes",
-    "coupled",
-    "rule",
-    "speeds",
-    "figures",
-    "choices",
-    "question",
-    "stage",
-    "place",
-    "course",
-)
 
 # Where the reader is goes to the page's fields, for links to hold it.
 GLUE = f"""
+import {{ mountCourse }} from "./learn/course.js";
+import {{ fetchRecording }} from "./visualizer/opening.js";
 const addressOf = (method) => encodeURI(`${{window.gradio_config.root}}${{props.traces}}/${{method}}{ENDING}`);
 let place = null;
 mountCourse(element.querySelector(".dl-root"), JSON.parse(props.value), {{
@@ -55,7 +35,7 @@ class Learn(gr.HTML):
             value=course_text(course),
             html_template='<div class="dl-root"></div>',
             css_template=CSS + (HERE / "learn.css").read_text(encoding="utf-8"),
-            js_on_load=joined_script() + joined(FOLDER / f"{name}.js" for name in MODULES) + GLUE,
+            js_on_load=script(GLUE),
             apply_default_css=False,
             traces=publish(traces),
             **options,

@@ -4,7 +4,7 @@ import base64
 import hashlib
 from functools import cache
 
-from duoviz.web.script import CSS, joined_script
+from duoviz.web.script import CSS, script
 
 # The page's colours, which Gradio gives the visualizer elsewhere.
 PAGE_CSS = """
@@ -18,6 +18,9 @@ h1 { margin: 0 0 4px; font-size: 24px; }
 """
 
 START = """
+import { mount } from "./visualizer/mount.js";
+import { readTrace } from "./visualizer/check.js";
+import { eventsOf } from "./visualizer/state.js";
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const follow = () => document.documentElement.classList.toggle("dark", dark.matches);
 dark.addEventListener("change", follow);
@@ -65,12 +68,12 @@ TRACE = "{trace}"
 def replay_parts() -> tuple[str, str]:
     """What stands before and after the trace's JSON in the file; the page puts the same parts together."""
     # In a function of its own: the modules' names are no one else's.
-    script = f"(() => {{\n{joined_script()}{START}}})();"
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    code = f"(() => {{\n{script(START)}}})();"
+    digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
     before, after = PAGE.split(TRACE)
     # The visualizer's rules are written to be nested.
     css = f"{PAGE_CSS}body {{\n{CSS}}}\n"
-    return before.format(policy=POLICY.format(digest=digest), css=css), after.format(script=script)
+    return before.format(policy=POLICY.format(digest=digest), css=css), after.format(script=code)
 
 
 def replay_page(trace_json: str) -> str:

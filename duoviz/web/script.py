@@ -1,53 +1,48 @@
-"""The visualizer's modules as one script, and its styles: for the page and for the one-file replay."""
+"""JavaScript modules as one script, for the page and for the one-file replay; and the visualizer's styles."""
 
+import json
 import re
-from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
+from duoviz.decoding import METHODS
+from duoviz.trace.fields import END, HEADER, ITERATION, MAX_ITERATIONS
+from duoviz.trace.schema import SCHEMA_VERSION
+
 HERE = Path(__file__).parent
-FOLDER = HERE / "visualizer"
 CSS = (HERE / "visualizer.css").read_text(encoding="utf-8")
 
-# Each after those that it imports from.
-MODULES = (
-    "dom",
-    "words",
-    "busy",
-    "in_turn",
-    "sentence",
-    "state",
-    "numbers",
-    "text",
-    "layout",
-    "candidates",
-    "tree",
-    "view",
-    "lanes",
-    "timeline",
-    "charts",
-    "player",
-    "transport",
-    "keys",
-    "legend",
-    "origin",
-    "pacer",
-    "parse",
-    "check",
-    "export",
-    "files",
-    "mount",
-    "receiver",
-    "kept",
-    "opening",
-)
+IMPORT = re.compile(r'^import .* from "(.+)";\n', re.MULTILINE)
 
 
-def joined(files: Iterable[Path]) -> str:
-    """JavaScript modules as one script: a browser runs `js_on_load` as a function's body, where nothing is imported."""
-    text = "\n".join(file.read_text(encoding="utf-8") for file in files)
-    return re.sub(r"^import .*\n|^export ", "", text, flags=re.MULTILINE)
+def known() -> dict[str, object]:
+    """What the modules leave empty for Python to say, by the name of the constant."""
+    shapes = {"header": HEADER, "iteration": ITERATION, "end": END, "most": MAX_ITERATIONS, "schema": SCHEMA_VERSION}
+    return {"KNOWN_METHODS": {id: method.described() for id, method in METHODS.items()}, "SHAPES": shapes}
 
 
-def joined_script() -> str:
-    """The visualizer as one script."""
-    return joined(FOLDER / f"{name}.js" for name in MODULES)
+def script(text: str) -> str:
+    """One script: every module that `text` imports, by a path from here, after those that it imports, and then `text`.
+
+    A browser runs `js_on_load` as a function's body, where nothing is imported.
+    """
+    modules: dict[Path, str] = {}
+
+    def add_imports(text: str, folder: Path) -> None:
+        for name in IMPORT.findall(text):
+            file = (folder / name).resolve()
+            if file not in modules:
+                content = read_module(file)
+                add_imports(content, file.parent)
+                modules.setdefault(file, content)
+
+    add_imports(text, HERE)
+    joined = re.sub(r"^import .*\n|^export ", "", "\n".join([*modules.values(), text]), flags=re.MULTILINE)
+    for name, value in known().items():
+        joined = joined.replace(f"const {name} = {{}};", f"const {name} = {json.dumps(value, ensure_ascii=False)};")
+    return joined
+
+
+@cache
+def read_module(file: Path) -> str:
+    return file.read_text(encoding="utf-8")

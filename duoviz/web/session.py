@@ -16,9 +16,10 @@ from duoviz import runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.draft_worker import start_draft
 from duoviz.decoding.iteration import Stopped
+from duoviz.decoding.runtime import Runtime, runtime
 from duoviz.models import pairs
-from duoviz.models.embedded import ModelUnavailable
-from duoviz.models.pairs import LONGEST_PROMPT, Pair, Source, check_room, fetch_pair, needs_the_hub, part_of
+from duoviz.models.loading import ModelUnavailable, part_of
+from duoviz.models.pairs import LONGEST_PROMPT, LoadDraft, Pair, Source, check_room, fetch_pair, needs_the_hub
 from duoviz.trace.metrics import metrics
 from duoviz.web.estimate import progress_text
 from duoviz.web.gate import Door
@@ -35,8 +36,13 @@ WAITING_STEP = 0.25
 # The share of a first start that goes by until the models are loaded; the rest goes into measuring them.
 LOADING = 0.75
 
-# Target and draft are loaded at the same time.
-load_pair = partial(pairs.load_pair, begin_draft=start_draft)
+
+def started(load_draft: LoadDraft, cores: tuple[int, ...]) -> Runtime:
+    """A pair's runtime whose draft is loading, so that target and draft are loaded at the same time."""
+    return Runtime(draft=start_draft(load_draft, cores))
+
+
+load_pair = partial(pairs.load_pair, begin=started)
 
 log = logging.getLogger(__name__)
 
@@ -218,7 +224,7 @@ class Hardware:
             pair = self.ready_pair(job.pair, self.timed(job), job.sources)
             job.ready_by = None
             job.check()
-            pair.stopped = job.over
+            runtime(pair).stopped = job.over
             self.follow(job, pair)
             self.end(job)
         self.settle_later()
@@ -286,8 +292,8 @@ class Hardware:
 
     def release(self) -> None:
         """Close the loaded pair's draft and free its memory."""
-        if self.pair and (draft := self.pair.resources.get("draft")):
-            draft.close()
+        if self.pair:
+            runtime(self.pair).close()
         self.pair = self.loaded = None
         gc.collect()
         if torch.cuda.is_available():

@@ -6,14 +6,9 @@ from typing import NamedTuple
 
 import gradio as gr
 
-from duoviz.web import script
+from duoviz.web.script import script
 
 HERE = Path(__file__).parent
-FOLDER = HERE / "share"
-
-# Each after those that it imports from.
-MODULES = ("link", "page", "bar")
-BORROWED = ("dom", "words", "export", "pacer", "parse")
 
 # How the names of the settings end with which a run reaches for the hub or a folder: a link that changes one of them
 # starts nothing by itself.
@@ -21,6 +16,8 @@ REACHING = ("pair", "rest_datastore")
 
 # What the events below call. A link is taken up when the bar has come, and when another is followed on the open page.
 GLUE = """
+import { createBar } from "./share/bar.js";
+import { copyLink, openFile, openLink, startRun } from "./share/page.js";
 const site = props.site;
 window.duovizShare = {
   copylink: (...values) => copyLink(values, site),
@@ -45,13 +42,11 @@ class ShareBar(gr.HTML):
     """The buttons that make and open links and settings files; what became of it, and the link."""
 
     def __init__(self, **options):
-        borrowed = [script.FOLDER / f"{name}.js" for name in BORROWED]
-        own = [FOLDER / f"{name}.js" for name in MODULES]
         super().__init__(
             value="",
             html_template='<div class="dv-share"></div>',
             css_template=(HERE / "share.css").read_text(encoding="utf-8"),
-            js_on_load=script.joined([*borrowed, *own]) + GLUE,
+            js_on_load=script(GLUE),
             apply_default_css=False,
             elem_id="share",
             site={},

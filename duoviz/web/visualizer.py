@@ -7,10 +7,14 @@ import gradio as gr
 
 from duoviz.web.published import publish
 from duoviz.web.replay import replay_parts
-from duoviz.web.script import CSS, joined_script
+from duoviz.web.script import CSS, script
 
 # The value is a JSON string {run, seq, events}; a new run id or seq makes every value a new one.
 GLUE = """
+import { mount } from "./visualizer/mount.js";
+import { createReceiver } from "./visualizer/receiver.js";
+import { createOpening } from "./visualizer/opening.js";
+import { keepRun, takeKeptRun } from "./visualizer/kept.js";
 const receiver = createReceiver();
 const shown = mount(element.querySelector(".dv-root"), receiver, { replayParts: () => server.one_file() });
 const address = props.recording ? encodeURI(`${window.gradio_config.root}${props.recording}`) : null;
@@ -50,7 +54,7 @@ class Visualizer(gr.HTML):
             value="",
             html_template='<div class="dv-root"></div>',
             css_template=CSS,
-            js_on_load=joined_script() + GLUE,
+            js_on_load=script(GLUE),
             apply_default_css=False,
             server_functions=[one_file],
             recording=self.recording,

@@ -13,6 +13,7 @@ from collections import Counter
 from duoviz import runner
 from duoviz.comparison import against_vanilla
 from duoviz.decoding import METHODS
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from duoviz.models.pairs import load_pair
 from duoviz.trace.agreement import VERDICTS, sentence
@@ -42,7 +43,7 @@ def main() -> int:
                 if found["verdict"] != "equal":
                     print(f"{lane}, {prompt[:60]!r}: {sentence(found)}", flush=True)
         print(f"{number} of {options.prompts}", end="\r", flush=True)
-    print(f"δ = {pair.resources.get('delta', 'not needed')}; {runner.versions()}, {pair.cores}")
+    print(f"δ = {runtime(pair).delta or 'not needed'}; {runner.versions()}, {pair.cores}")
     print(f"{'method':14} {'cores':7} {'T':>4} {'positions':>10} " + " ".join(f"{verdict:>13}" for verdict in VERDICTS))
     for lane in positions:
         method, cores, temperature = lane

@@ -19,8 +19,9 @@ from statistics import median
 from duoviz import runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
+from duoviz.decoding.theory import acceptance_of, parallel_tokens, run_of
 from duoviz.models.pairs import load_pair
-from duoviz.trace.metrics import acceptance_by_kind, expected_tau, proposals
+from duoviz.trace.metrics import proposals
 from duoviz.training.selfchat import loops
 from tests.benchmarks.transformers_rows import TransformersRows
 
@@ -127,15 +128,15 @@ def explain(name: str, rows: list[dict]) -> None:
     print(f"\n{name}: accepted {accepted / max(1, tested):.3f} of the positions tested; by position "
           + " ".join(f"{share:.2f}" for share in positions(rows)))  # fmt: skip
     if name == "duodecoding":
-        kinds = acceptance_by_kind(together)
-        expected = expected_tau(kinds["alpha"], kinds["beta"], kinds["length"])
-        print(f"  α {kinds['alpha']:.3f}, β {kinds['beta']:.3f}, mean length taken {kinds['length']:.2f}")
+        found = acceptance_of(together["iterations"])
+        expected = parallel_tokens(found.alpha, found.beta, found.length)
+        print(f"  α {found.alpha:.3f}, β {found.beta:.3f}, mean length taken {found.length:.2f}")
         print(f"  τ {tau:.3f}, by the formula {expected:.3f} ({tau / expected - 1:+.1%})")
         for key in ("overlap", "idle_target", "idle_draft"):
             print(f"  {key}: median {median(row['metrics'][key] for row in rows):.3f}")
     elif name == "speculative γ=5":
         alpha = accepted / tested
-        expected = (1 - alpha**6) / (1 - alpha)
+        expected = run_of(alpha, 5)
         print(f"  α {alpha:.3f}; τ {tau:.3f}, by the formula {expected:.3f} ({tau / expected - 1:+.1%})")
 
 

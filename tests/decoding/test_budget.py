@@ -5,15 +5,16 @@ import pytest
 from duoviz.decoding.budget import (
     CONTEXTS,
     CostModel,
-    LiveAcceptance,
     LiveCosts,
     draft_budget,
     plan_draft,
+    prior,
     steps_in,
     worthwhile_length,
 )
-from duoviz.decoding.iteration import Iteration, Node, Span
+from duoviz.decoding.iteration import Span
 from duoviz.decoding.settings import Settings
+from duoviz.decoding.theory import Acceptance
 from duoviz.models.linear import ROW_COUNTS
 
 SHORT, LONG = CONTEXTS
@@ -41,8 +42,8 @@ def test_an_offset_moves_a_measured_budget_and_no_other(offset, expected):
     live = LiveCosts(costs(0.01, 0.0019))
     measured, fixed = (Settings(budget=budget, budget_offset=offset) for budget in ("auto", 5))
     options = {"rows": 1, "context": SHORT, "longest": 99, "number": 0}
-    assert plan_draft(live, LiveAcceptance(), measured, **options).budget == expected
-    assert plan_draft(live, LiveAcceptance(), fixed, **options).budget == 5
+    assert plan_draft(live, prior(), measured, **options).budget == expected
+    assert plan_draft(live, prior(), fixed, **options).budget == 5
 
 
 def test_slower_batched_steps_are_fewer():
@@ -55,7 +56,7 @@ def test_slower_batched_steps_are_fewer():
 def test_a_whole_budget_of_single_steps_is_exactly_that_many():
     live = LiveCosts(costs(0.01, 0.0031))
     for steps in range(1, 30):
-        plan = plan_draft(live, LiveAcceptance(), Settings(budget=steps), rows=1, context=SHORT, longest=99, number=0)
+        plan = plan_draft(live, prior(), Settings(budget=steps), rows=1, context=SHORT, longest=99, number=0)
         assert plan.steps[0] == steps
 
 
@@ -70,9 +71,7 @@ def test_follows_the_run():
 
 
 def accepted(tested, right, tries, hits):
-    acceptance = LiveAcceptance()
-    acceptance.tested, acceptance.accepted, acceptance.tries, acceptance.hits = tested, right, tries, hits
-    return acceptance
+    return Acceptance(pending_tested=tested, pending_accepted=right, tries=tries, hits=hits)
 
 
 def test_a_sequence_is_as_long_as_it_pays():
@@ -103,11 +102,3 @@ def test_with_an_automatic_budget_no_sequence_is_longer_than_pays():
     assert plan(longest=1).longest == 1
     assert (plan(budget=9).budget, plan(budget=9).longest) == (9, 9)
     assert plan(budget=9, longest=4).longest == 4
-
-
-def test_acceptance_follows_the_run():
-    acceptance = LiveAcceptance()
-    node = Node(5, -1, "draft", status="accepted")
-    for outcome, checked in (("hit", [node, node]), ("rejection", [node]), ("miss", []), ("none", [])):
-        acceptance.observe(Iteration(Span(0.0, 1.0, 1), 1.0, [], checked=checked, outcome=outcome))
-    assert (acceptance.alpha, acceptance.beta) == (8 / 14, 6 / 12)

@@ -12,6 +12,7 @@ from duoviz.decoding import calibration
 from duoviz.decoding.budget import CostModel
 from duoviz.decoding.calibration import CALIBRATIONS, calibrate, cost_model, doubt_costs, refine_costs, stored_costs
 from duoviz.decoding.iteration import Stopped
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from tests.tiny import tiny_pair
 
@@ -26,14 +27,14 @@ def cache(tmp_path, monkeypatch):
 def unmeasured():
     """A tiny pair whose costs nobody has made up."""
     pair = tiny_pair()
-    del pair.resources["costs"], pair.resources["costs in turn, 1 threads"]
+    runtime(pair).costs.clear()
     return pair
 
 
 @pytest.fixture
 def counted(monkeypatch):
     """What calibrations find, a thousandth of the made-up costs times 1, 2, 3, …; the list grows with each."""
-    made_up, found = tiny_pair().resources["costs"], []
+    made_up, found = runtime(tiny_pair()).costs["costs"], []
 
     def times(number):
         sides = (made_up.target, made_up.draft)
@@ -51,12 +52,12 @@ def counted(monkeypatch):
 
 
 def test_measured_once_and_remembered(unmeasured, monkeypatch):
-    draft = unmeasured.resources["draft"]
+    draft = runtime(unmeasured).draft
     measured = cost_model(unmeasured, draft)
     assert all(time > 0 for row in (*measured.target, *measured.draft) for time in row)
     monkeypatch.setattr(calibration, "calibrate", None)
     assert cost_model(unmeasured, draft) == measured
-    del unmeasured.resources["costs"]
+    del runtime(unmeasured).costs["costs"]
     assert cost_model(unmeasured, draft) == measured
 
 
@@ -67,24 +68,24 @@ def test_what_is_measured_is_stored_before_others_may_measure(unmeasured, counte
         return found
 
     monkeypatch.setattr(calibration, "measured_once", watched)
-    cost_model(unmeasured, unmeasured.resources["draft"])
+    cost_model(unmeasured, runtime(unmeasured).draft)
     assert len(counted) == 1
 
 
 def test_in_turn_is_kept_apart(unmeasured):
-    draft = unmeasured.resources["draft"]
+    draft = runtime(unmeasured).draft
     beside, in_turn = cost_model(unmeasured, draft), cost_model(unmeasured, draft, in_turn=True)
     assert beside != in_turn and cost_model(unmeasured, draft) == beside
 
 
 def test_costs_are_refined_to_the_median_and_then_left_alone(unmeasured, counted):
-    draft = unmeasured.resources["draft"]
+    draft = runtime(unmeasured).draft
     rounds = 0
     while refine_costs(unmeasured, draft, in_turn=False):
         rounds += 1
     assert rounds == CALIBRATIONS - 1 and len(counted) == CALIBRATIONS
     assert cost_model(unmeasured, draft) == counted[CALIBRATIONS // 2]
-    del unmeasured.resources["costs"]
+    del runtime(unmeasured).costs["costs"]
     assert not refine_costs(unmeasured, draft, in_turn=False) and len(counted) == CALIBRATIONS
 
 
@@ -95,21 +96,21 @@ def test_refining_where_nothing_can_be_written_ends_too(unmeasured, counted, mon
 
 
 def test_refining_stops_for_a_run_and_costs_given_are_not_touched(unmeasured, counted):
-    cost_model(unmeasured, unmeasured.resources["draft"])
+    cost_model(unmeasured, runtime(unmeasured).draft)
     with pytest.raises(Stopped):
-        refine_costs(unmeasured, unmeasured.resources["draft"], in_turn=False, stopped=lambda: True)
+        refine_costs(unmeasured, runtime(unmeasured).draft, in_turn=False, stopped=lambda: True)
     pair = tiny_pair()
-    assert not refine_costs(pair, pair.resources["draft"], in_turn=False) and len(counted) == 1
+    assert not refine_costs(pair, runtime(pair).draft, in_turn=False) and len(counted) == 1
 
 
 def test_a_calibration_ends_between_two_forwards(unmeasured):
     asked = iter([False] * 5)
     with pytest.raises(Stopped):
-        calibrate(unmeasured, unmeasured.resources["draft"], stopped=lambda: next(asked, True))
+        calibrate(unmeasured, runtime(unmeasured).draft, stopped=lambda: next(asked, True))
 
 
 def test_a_run_that_contradicts_the_costs_has_them_measured_anew(unmeasured, counted):
-    draft = unmeasured.resources["draft"]
+    draft = runtime(unmeasured).draft
     first = cost_model(unmeasured, draft)
     doubt_costs(unmeasured, (1.9, 0.6), in_turn=False)
     assert stored_costs(next(calibration.cache_folder().glob("costs-*.json"))) == [first]
@@ -160,11 +161,11 @@ def change(file, side, row, value):
 def test_damaged_costs_are_measured_anew_and_written_again(tmp_path, monkeypatch, damage):
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path))
     pair = tiny_pair()
-    made_up = pair.resources["costs"]
+    made_up = runtime(pair).costs["costs"]
     monkeypatch.setattr(calibration, "calibrate", lambda pair, draft: made_up)
     for _ in range(2):
-        del pair.resources["costs"]
-        assert cost_model(pair, pair.resources["draft"]) == made_up
+        del runtime(pair).costs["costs"]
+        assert cost_model(pair, runtime(pair).draft) == made_up
         file = next(tmp_path.glob("costs-*.json"))
         assert stored_costs(file) == [made_up]
         damage(file)
@@ -174,15 +175,15 @@ def test_damaged_costs_are_measured_anew_and_written_again(tmp_path, monkeypatch
 
 def test_a_short_context_is_measured_at_its_end():
     pair = tiny_pair(context=40)
-    costs = calibrate(pair, pair.resources["draft"])
+    costs = calibrate(pair, runtime(pair).draft)
     assert all(time > 0 for row in (*costs.target, *costs.draft) for time in row)
 
 
 def test_a_draft_without_trees_is_measured_with_one_row():
     pair = tiny_pair()
-    model = pair.resources["draft"].loop.model
+    model = runtime(pair).draft.loop.model
     model.supports_tree, model.forward = False, one_row_only(model.forward)
-    assert len(set(calibrate(pair, pair.resources["draft"]).draft[0])) == 1
+    assert len(set(calibrate(pair, runtime(pair).draft).draft[0])) == 1
 
 
 def one_row_only(forward):

@@ -8,6 +8,7 @@ import torch
 from duoviz.decoding.draft_worker import InlineDraft
 from duoviz.decoding.duodecoding import duodecoding
 from duoviz.decoding.iteration import Stopped
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
 from duoviz.models.linear import ROW_COUNTS
@@ -78,7 +79,7 @@ def test_sharing_the_noise_makes_drafted_tokens_agree():
     """With the target's noise the draft is right about as often as the two distributions overlap."""
     pair, settings = tiny_pair(noise=0.1), Settings(max_new_tokens=200, temperature=1.2, sequences=1, budget=5)
     shared = list(duodecoding(pair, PROMPTS[0], settings))
-    pair.resources["draft"].loop.handle = with_other_noise(pair.resources["draft"].loop.handle)
+    runtime(pair).draft.loop.handle = runtime(with_other_noise(pair).draft.loop.handle)
     apart = list(duodecoding(pair, PROMPTS[0], settings))
     assert sum(each.accepted for each in shared) > 1.5 * sum(each.accepted for each in apart)
 
@@ -117,13 +118,13 @@ def test_a_perfect_draft_is_never_refused_by_the_classical_rule():
 def test_only_what_is_worth_verifying_is_drafted():
     """Where every row of the target's costs more than the first, sequences are as short as they may be."""
     pair = tiny_pair(noise=0.0)
-    pair.resources["costs"] = made_up_costs([0.1 * count**1.5 for count in ROW_COUNTS], [0.01] * 8)
+    runtime(pair).costs["costs"] = made_up_costs([0.1 * count**1.5 for count in ROW_COUNTS], [0.01] * 8)
     run = list(duodecoding(pair, PROMPTS[0], Settings(max_new_tokens=30, sequences=2)))
     assert {each.outcome for each in run} == {"hit"}
     assert {each.longest for each in run[:-2]} == {2} and all(each.budget >= 10 for each in run)
     assert all(sum(node.source == "draft" for node in each.drafted) == 3 for each in run[:-2])
     free = tiny_pair(noise=0.0)
-    free.resources["costs"] = made_up_costs([0.1] * 6, [0.01] * 8)
+    runtime(free).costs["costs"] = made_up_costs([0.1] * 6, [0.01] * 8)
     assert max(len(each.committed) for each in duodecoding(free, PROMPTS[0], Settings(max_new_tokens=60))) > 8
 
 
@@ -218,7 +219,7 @@ class LateDraft(InlineDraft):
 
 def test_the_target_goes_on_alone_until_the_draft_has_read_the_prompt():
     pair = tiny_pair(noise=0.0)
-    pair.resources["draft"] = LateDraft(pair.resources["draft"].loop.model)
+    runtime(pair).draft = runtime(LateDraft(pair).draft.loop.model)
     run = list(duodecoding(pair, PROMPTS[2], Settings(max_new_tokens=40)))
     assert [each.mode for each in run[:3]] == ["prefill", "pre", "pre"]
     assert [bool(each.drafted) for each in run[:3]] == [False, False, True]
@@ -231,11 +232,11 @@ def test_the_target_goes_on_alone_until_the_draft_has_read_the_prompt():
 def test_a_long_prefill_can_be_stopped():
     for method in (vanilla, duodecoding):
         pair, calls = tiny_pair(context=1024), []
-        pair.stopped = lambda calls=calls: len(calls) > 1 or calls.append(1)
+        runtime(pair).stopped = lambda calls=calls: len(calls) > 1 or calls.append(1)
         with pytest.raises(Stopped):
             next(method(pair, [5] * 700, Settings(max_new_tokens=4)))
         assert pair.target.length < 700
-        pair.stopped = bool
+        runtime(pair).stopped = bool
         assert tokens(method, pair, PROMPTS[0], Settings(max_new_tokens=4))
 
 

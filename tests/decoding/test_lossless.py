@@ -12,6 +12,7 @@ import torch
 
 from duoviz.decoding import METHODS, drafting, verification
 from duoviz.decoding.draft_worker import DraftLoop
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from tests.tables import chi_square, continuations, exact_distribution, table_pair
 
@@ -64,10 +65,10 @@ def planted(error: str | None) -> Iterator[None]:
 def p_value(method, settings, seeds, length, error=None):
     """Of the first tokens of runs with seeds 0, 1, 2, …"""
     pair = table_pair()
-    pair.resources["draft in turn"] = pair.resources["draft"]
+    runtime(pair).draft_in_turn = runtime(pair).draft
     runs = [replace(settings, seed=seed) for seed in range(seeds)]
     with planted(error), torch.inference_mode():
-        found = Counter(continuations(METHODS[method], pair, runs, length))
+        found = Counter(continuations(METHODS[method].decode, pair, runs, length))
     return chi_square(found, exact_distribution(settings, length))
 
 

@@ -7,7 +7,7 @@ import gradio as gr
 import pytest
 from playwright.sync_api import expect
 
-from duoviz.decoding import METHOD_TITLES
+from duoviz.decoding import METHODS
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.trace.metrics import iteration_seconds
 from duoviz.web import published
@@ -290,7 +290,7 @@ def test_the_figures_answer_to_the_reader(page, lessons_url, course):
         assert ("Draft:" in figure.inner_text()) == draft
     figure = open_figure("speeds")
     for method, speed in speeds(course_traces).items():
-        line = figure.locator(".dl-speed", has_text=METHOD_TITLES[method])
+        line = figure.locator(".dl-speed", has_text=METHODS[method].title)
         expect(line).to_contain_text(f"{speed:.1f}")
         expect(line).to_contain_text(
             f"{1000 * iteration_seconds(course_traces[method]):.1f} ms from forward to forward"

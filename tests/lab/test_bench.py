@@ -6,12 +6,10 @@ from collections import Counter
 import pytest
 
 from duoviz import runner
-from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
-from duoviz.lab.bench import Clock, bench, jobs_of
+from duoviz.lab.bench import Clock, bench, jobs_of, verdict
 from duoviz.lab.environment import environment
-from duoviz.lab.equality import farthest, judge
 from duoviz.lab.forwards import lengths
 from duoviz.lab.plan import DUO, VANILLA, make_plan
 from duoviz.lab.results import load, opened
@@ -20,7 +18,7 @@ from duoviz.lab.tasks import LabError
 from tests.children import measure
 from tests.lab.conftest import QUESTIONS, TOKENS
 from tests.starts import start
-from tests.tiny import tiny_pair
+from tests.tiny import decode_with, tiny_pair
 
 BAD = {7: "The prompt is too long", 8: "The question is empty"}
 
@@ -131,8 +129,8 @@ def crashing(pair, prompt_ids, settings):
 
 
 def test_a_defect_and_a_crash_are_told_in_their_rows(questions, tmp_path, monkeypatch):
-    monkeypatch.setitem(METHODS, "prompt_lookup", broken)
-    monkeypatch.setitem(METHODS, "lookahead", crashing)
+    decode_with(monkeypatch, "prompt_lookup", broken)
+    decode_with(monkeypatch, "lookahead", crashing)
     progress = run(
         tmp_path, make_plan(quick=True, file=questions, methods=["prompt_lookup", "lookahead"], max_new_tokens=6)
     )
@@ -145,15 +143,22 @@ def test_a_defect_and_a_crash_are_told_in_their_rows(questions, tmp_path, monkey
     assert any("failed. ZeroDivisionError" in each.text for each in progress)
 
 
-def test_texts_that_differ_are_a_tie_only_within_delta():
-    model, prompt = tiny_pair().target, [5, 9, 3]
-    own = [each.token for step in vanilla(tiny_pair(), prompt, Settings(max_new_tokens=40)) for each in step.committed]
-    other = [*own[:30], (own[30] + 1) % 40, *own[31:]]
-    margin = farthest(model, prompt, other)
-    assert farthest(model, prompt, own) == 0 < margin
-    verdicts = [judge(model, (prompt, other), (prompt, own), delta) for delta in (0.9 * margin, 1.1 * margin)]
-    assert verdicts == ["defect", "tie"]
-    assert judge(model, (prompt, own), (prompt, list(own)), 0.0) == "equal"
+def turn(ids, gap=1.0):
+    return {"token_ids": ids, "gaps": [gap] * len(ids)}
+
+
+@pytest.mark.parametrize(
+    "mine, vanillas, expected",
+    [
+        ([turn([1, 2]), turn([3])], [turn([1, 2]), turn([3])], "equal"),
+        ([turn([1, 2], 1e-5), turn([3])], [turn([1, 4], 1e-5), turn([9])], "tie"),
+        ([turn([1, 2]), turn([3])], [turn([1, 2]), turn([4])], "defect"),
+        ([turn([1, 2], 1e-5), turn([3])], [turn([1, 4]), turn([3])], "defect"),
+        ([{"token_ids": [1]}], [turn([1])], None),
+    ],
+)
+def test_an_answer_is_judged_up_to_the_first_turn_that_differs(mine, vanillas, expected):
+    assert verdict({"measured": mine}, {"measured": vanillas}, 1e-4) == expected
 
 
 def test_the_order_alternates_after_vanilla_and_sees_all_tasks_first(questions):

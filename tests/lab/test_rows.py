@@ -4,8 +4,8 @@ import pytest
 
 from duoviz import runner
 from duoviz.decoding.settings import Settings
-from duoviz.lab.rows import BEYOND, counts, measured, needed_k, time_parts
-from duoviz.trace.metrics import acceptance_by_kind
+from duoviz.decoding.theory import Acceptance, acceptance_of
+from duoviz.lab.rows import BEYOND, measured, needed_k, time_parts
 from tests.tiny import tiny_pair
 
 
@@ -28,12 +28,10 @@ def test_one_entry_an_iteration_and_times_that_add_up(method):
     assert any(k is not None for k in arrays["k"]) == (method == "duodecoding")
 
 
-def test_counts_are_those_of_the_acceptance_by_kind():
+def test_counts_are_the_acceptance_of_the_trace():
     trace = trace_of("duodecoding")
-    found, kinds = counts(trace["iterations"]), acceptance_by_kind(trace)
-    assert found["pending_accepted"] / found["pending_tested"] == kinds["alpha"]
-    assert found["hits"] / found["tries"] == kinds["beta"]
-    assert found["taken"] / found["sequences_taken"] == kinds["length"]
+    found = measured(trace)["counts"]
+    assert Acceptance(**found) == acceptance_of(trace["iterations"])
     assert found["tested"] == sum(each["verdict"]["tested"] for each in trace["iterations"])
 
 

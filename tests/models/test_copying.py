@@ -7,6 +7,7 @@ import torch
 
 from duoviz.decoding.draft_worker import InlineDraft
 from duoviz.decoding.duodecoding import duodecoding
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
 from duoviz.models.copying import Copying, NGrams
@@ -119,8 +120,8 @@ def test_the_text_is_vanillas_and_more_is_accepted(changes):
     expected = [each.token for iteration in vanilla(pair, prompt, settings) for each in iteration.committed]
     runs = {}
     for weights in ([0.0], [0.3, 0.8, 0.95]):
-        model = pair.resources["draft"].loop.model
-        pair.resources["draft"] = InlineDraft(Copying(getattr(model, "model", model), weights))
+        model = runtime(pair).draft.loop.model
+        runtime(pair).draft = InlineDraft(Copying(getattr(model, "model", model), weights))
         run = list(duodecoding(pair, prompt, settings))
         assert [each.token for iteration in run for each in iteration.committed] == expected
         runs[len(weights)] = sum(iteration.accepted for iteration in run)

@@ -21,8 +21,9 @@ from transformers import AutoTokenizer
 
 from duoviz.models import embedded
 from duoviz.models.cache import remember
-from duoviz.models.embedded import ModelUnavailable, embedded_target, is_complete
+from duoviz.models.embedded import embedded_target, is_complete
 from duoviz.models.llama import load_llama
+from duoviz.models.loading import ModelUnavailable
 from tests.children import convert, convert_when_told
 from tests.starts import start
 

@@ -11,7 +11,7 @@ import pytest
 from huggingface_hub import constants
 
 from duoviz.models import hub
-from duoviz.models.embedded import ModelUnavailable
+from duoviz.models.loading import ModelUnavailable
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 WEIGHTS = bytes(range(256)) * 400

@@ -15,9 +15,9 @@ from transformers import (
 )
 
 from duoviz.models.checkpoint import read_config
-from duoviz.models.embedded import ModelUnavailable
 from duoviz.models.language_model import ContextFull
 from duoviz.models.llama import is_lean, load_llama
+from duoviz.models.loading import ModelUnavailable
 from tests.tiny import VOCABULARY, lean, reference_model
 
 TOLERANCE = 1e-9

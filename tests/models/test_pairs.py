@@ -24,10 +24,12 @@ from transformers import (
 
 from duoviz import runner
 from duoviz.decoding.draft_worker import InlineDraft
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from duoviz.models import hub, pairs
 from duoviz.models.copying import Copying
-from duoviz.models.embedded import DRAFT_FOLDER, ModelUnavailable
+from duoviz.models.embedded import DRAFT_FOLDER
+from duoviz.models.loading import ModelUnavailable
 from duoviz.models.pairs import PAIRS, Models, PromptError, UnknownPair, find_pair, load_pair
 from tests.tiny import tiny_pair
 
@@ -85,8 +87,8 @@ def two(tmp_path_factory):
 def ready(pair):
     """The pair with its draft in this thread and made-up costs."""
     made_up = tiny_pair()
-    pair.resources["draft"] = InlineDraft(pair.load_draft())
-    pair.resources["costs"] = made_up.resources["costs"]
+    runtime(pair).draft = InlineDraft(pair.load_draft())
+    runtime(pair).costs["costs"] = runtime(made_up).costs["costs"]
     return pair
 
 
@@ -117,7 +119,7 @@ def test_any_two_folders_make_a_pair(make_target, make_draft, precision, tmp_pat
     pair = ready(load_pair(f"{target} + {draft}", lambda *update: told.append(update)))
     assert pair.target.precision == "float32" and pair.target.label == str(target)
     assert pair.draft_precision == precision and pair.draft_label == f"{draft} ({precision})"
-    assert pair.resources["draft"].loop.model.vocab_size <= pair.target.vocab_size
+    assert runtime(pair).draft.loop.model.vocab_size <= pair.target.vocab_size
     for prompt in TEXT[:3]:
         vanilla, duo = texts(pair, prompt)
         assert vanilla and vanilla == duo
@@ -130,7 +132,7 @@ def test_a_draft_whose_config_has_weights_for_copying_copies(two, tmp_path):
     config = json.loads((draft / "config.json").read_text())
     (draft / "config.json").write_text(json.dumps(config | {"copying": [0.1, 0.6]}))
     pair = ready(load_pair(f"{target} + {draft}"))
-    copying = pair.resources["draft"].loop.model
+    copying = runtime(pair).draft.loop.model
     assert isinstance(copying, Copying) and copying.weights == [0.1, 0.6]
     assert not isinstance(pair.target, Copying)
     vanilla, duodecoding = texts(pair, "the cat sat on the mat")
@@ -155,7 +157,7 @@ def test_the_shorter_context_is_that_of_both(contexts, tmp_path):
     )
     pair = ready(load_pair(f"{target} + {draft}"))
     pair.eos = frozenset()
-    assert pair.target.context_limit == pair.resources["draft"].loop.model.context_limit == 24
+    assert pair.target.context_limit == runtime(pair).draft.loop.model.context_limit == 24
     prompt = TEXT[0]
     vanilla, duo = texts(pair, prompt, tokens=100)
     assert vanilla == duo and len(pair.encode(prompt)) + len(duo) == 24

@@ -16,8 +16,8 @@ from transformers import (
     MambaForCausalLM,
 )
 
-from duoviz.models.embedded import ModelUnavailable
 from duoviz.models.language_model import ContextFull
+from duoviz.models.loading import ModelUnavailable
 from duoviz.models.transformers_model import TransformersModel, load_transformers
 from tests.models.test_llama import close, expected, random_ids
 from tests.tiny import VOCABULARY

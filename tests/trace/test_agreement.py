@@ -2,18 +2,18 @@
 
 import pytest
 
-from duoviz.trace.agreement import agreement, first_difference, sentence, worst
+from duoviz.trace.agreement import agreement, first_difference, sentence, worst, written
 from tests.trace.made import made, step
 
 DELTA = 2e-4
 
 
 def run(ids, *, gap=1.0, method="vanilla", **about):
-    return made(method, [step(0.1, ids=[id], gap=gap) for id in ids], **about)
+    return written(made(method, [step(0.1, ids=[id], gap=gap) for id in ids], **about))
 
 
 def test_the_same_tokens_are_equal_however_they_came():
-    together = made("duodecoding", [step(0.1, ids=[1, 2]), step(0.1, ids=[3])])
+    together = written(made("duodecoding", [step(0.1, ids=[1, 2]), step(0.1, ids=[3])]))
     found = agreement(run([1, 2, 3]), together, DELTA)
     assert (found["verdict"], found["tokens"], found["place"]) == ("equal", 3, None)
     assert sentence(found) == "Both wrote the same 3 tokens."

@@ -2,7 +2,8 @@
 
 import pytest
 
-from duoviz.trace.metrics import acceptance_by_kind, common, expected_tau, forward_seconds, lost, metrics
+from duoviz.decoding.theory import acceptance_of
+from duoviz.trace.metrics import common, forward_seconds, lost, metrics
 
 
 def node(status, source="draft"):
@@ -58,7 +59,8 @@ def test_by_hand():
     }
     shared = {**TRACE, "header": {**TRACE["header"], "can_overlap": False}}
     assert metrics(shared)["overlap"] is None
-    assert acceptance_by_kind(TRACE) == {"alpha": 0.5, "beta": 1.0, "length": 3.0}
+    found = acceptance_of(TRACE["iterations"])
+    assert (found.alpha, found.beta, found.length) == (0.5, 1.0, 3.0)
 
 
 def test_of_a_chain_only_what_was_not_accepted_is_lost():
@@ -79,14 +81,6 @@ def test_a_run_stopped_before_its_first_token():
 def test_common_time():
     assert common([(0, 2), (3, 5)], [(1, 4)]) == 2
     assert common([], [(0, 1)]) == 0
-
-
-def test_expected_tau():
-    # Nothing hits: one token a forward. All accepted: every iteration brings a whole sequence.
-    assert expected_tau(0.5, 0.0, 4) == 1
-    assert expected_tau(1.0, 0.9999999, 4) == pytest.approx(4, rel=1e-3)
-    # L = 1: a hit saves nothing, because its only token is the iteration's own.
-    assert expected_tau(0.7, 0.8, 1) == 1
 
 
 def test_lookaheads_window_is_not_proposed():

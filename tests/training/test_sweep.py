@@ -7,6 +7,7 @@ import pytest
 
 from duoviz.decoding.budget import CONTEXTS
 from duoviz.decoding.calibration import medians
+from duoviz.decoding.runtime import runtime
 from duoviz.training import sweep as sweeping
 from duoviz.training.distillation import Recipe
 from duoviz.training.sweep import measure, named, parallel_speed, predicted, results, sweep, table
@@ -47,7 +48,7 @@ def test_costs_are_those_of_a_shape(target_folder, corpus_files, tmp_path, monke
     monkeypatch.setattr(sweeping, "SECONDS", 0.001)
     sweep(target_folder, corpus_files, tmp_path, tokens=300, report=lambda text: None)
     pair = tiny_pair()
-    pair.resources |= {"costs": made_up(0.03, 0.003), "costs in turn, 1 threads": made_up(0.03, 0.003)}
+    runtime(pair).costs |= {"costs": made_up(0.03, 0.003), "costs in turn, 1 threads": made_up(0.03, 0.003)}
     rows = measure(pair, tmp_path, report=lambda text: None)
     one, two, one_of_another_loss = (row["draft_ms"] for row in rows)
     assert one == one_of_another_loss != two and all(milliseconds > 0 for milliseconds in one + two)

@@ -3,12 +3,14 @@
 import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.iteration import Stopped
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from duoviz.web import session
 from duoviz.web.jobs import Run
@@ -17,7 +19,6 @@ from duoviz.web.limits import Limits
 from duoviz.web.pages import learn
 from duoviz.web.session import Hardware
 from tests.tiny import tiny_pair
-
 
 read_once = cache(read_course)
 
@@ -55,12 +56,12 @@ def endless(monkeypatch):
     """The name of a method that writes nothing and ends when it is told to."""
 
     def forever(pair, prompt_ids, settings):
-        while not pair.stopped():
+        while not runtime(pair).stopped():
             time.sleep(0.002)
         raise Stopped
         yield
 
-    monkeypatch.setitem(METHODS, "endless", forever)
+    monkeypatch.setitem(METHODS, "endless", replace(METHODS["vanilla"], id="endless", decode=forever))
     return "endless"
 
 

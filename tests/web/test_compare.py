@@ -6,13 +6,13 @@ import time
 import pytest
 
 from duoviz import runner
-from duoviz.decoding import METHODS
 from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.settings import Settings, SettingsError
+from duoviz.decoding.vanilla import vanilla
 from duoviz.web.jobs import Comparison
 from duoviz.web.limits import Limits
 from duoviz.web.pages.compare import asked, lanes_of
-from tests.tiny import held_pair
+from tests.tiny import decode_with, held_pair
 from tests.web.conftest import events_of, start, wait_until
 from tests.web.test_live import SENT, functions, visitor
 
@@ -104,12 +104,12 @@ def test_without_the_like_for_like_baseline_its_figure_is_missing(hardware):
 
 def test_a_side_that_fails_says_so_and_the_other_stays(hardware, monkeypatch):
     def dies(pair, prompt_ids, settings):
-        runs = METHODS["vanilla"](pair, prompt_ids, settings)
+        runs = vanilla(pair, prompt_ids, settings)
         for _ in range(3):
             yield next(runs)
         raise DraftDied("The draft process died.")
 
-    monkeypatch.setitem(METHODS, "duodecoding", dies)
+    decode_with(monkeypatch, "duodecoding", dies)
     job = comparison(repeats=2)
     events = run(hardware, job)
     first, second = events[-1]["result"]["lanes"]
@@ -120,9 +120,9 @@ def test_a_side_that_fails_says_so_and_the_other_stays(hardware, monkeypatch):
 
     def dies_later(pair, prompt_ids, settings):
         warms_up = settings.max_new_tokens <= runner.WARMUP_TOKENS
-        yield from (METHODS["vanilla"] if warms_up else dies)(pair, prompt_ids, settings)
+        yield from (vanilla if warms_up else dies)(pair, prompt_ids, settings)
 
-    monkeypatch.setitem(METHODS, "duodecoding", dies_later)
+    decode_with(monkeypatch, "duodecoding", dies_later)
     events = run(hardware, comparison(settings=Settings(max_new_tokens=20), repeats=2))
     first, second = events[-1]["result"]["lanes"]
     assert second["error"] == "The draft process died." and second["figures"]["tokens"] == 3

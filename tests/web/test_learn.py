@@ -2,9 +2,9 @@
 
 import re
 
-from duoviz.decoding import METHOD_TITLES, METHODS
+from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
-from duoviz.lab.plan import LABELS
+from duoviz.lab.plan import lane_labels
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.runner import collect, stream
 from duoviz.web.learn import FOLDER
@@ -48,13 +48,13 @@ def test_the_readme_names_the_whole_vocabulary():
 
 
 def test_a_method_has_one_title_everywhere_and_the_glossary_has_it():
-    assert list(METHOD_TITLES) == list(METHODS)
-    assert {lane: label for lane, label in LABELS.items() if lane in METHODS} == METHOD_TITLES
-    assert {method: title(method, Settings()) for method in METHODS} == METHOD_TITLES
+    titles = {id: method.title for id, method in METHODS.items()}
+    assert {lane: label for lane, label in lane_labels().items() if lane in METHODS} == titles
+    assert {method: title(method, Settings()) for method in METHODS} == titles
     for method, trace in read_traces(TRACES, []).items():
-        assert value("method", Facts({method: trace}, method)) == METHOD_TITLES[method]
+        assert value("method", Facts({method: trace}, method)) == titles[method]
     terms = {form for term in read_glossary(LESSONS / "glossary.md") for form in term.forms}
-    assert set(METHOD_TITLES.values()) <= terms
+    assert set(titles.values()) <= terms
 
 
 def pages_of(course):

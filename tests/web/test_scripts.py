@@ -5,51 +5,52 @@ import re
 import pytest
 
 from duoviz.decoding import METHODS
-from duoviz.trace.schema import SCHEMA_VERSION
-from duoviz.web import learn, race, script, share
+from duoviz.web import learn, race, replay, script, share, visualizer
 
+SCRIPTS = {
+    "visualizer": visualizer.GLUE, "race": race.GLUE, "learn": learn.GLUE, "share": share.GLUE, "replay": replay.START,
+}  # fmt: skip
 IMPORT = re.compile(r'^import \{ (.+) \} from "([\w./]+)";$', re.MULTILINE)
 DEFINITION = re.compile(r"^(export )?(?:const|let|class|(?:async )?function) (\w+)", re.MULTILINE)
 ANY_IMPORT = re.compile(r"^\s*import\b", re.MULTILINE)
+MODULES = sorted(script.HERE.glob("*/*.js"))
 
 
-def files(folder, names):
-    return [folder / f"{name}.js" for name in names]
+def exports(file):
+    return {name for export, name in DEFINITION.findall(file.read_text(encoding="utf-8")) if export}
 
 
-VISUALIZER = files(script.FOLDER, script.MODULES)
-# What each script begins with, and its own modules.
-SCRIPTS = {
-    "visualizer": ([], VISUALIZER),
-    "race": (VISUALIZER, files(race.RACE_FOLDER, race.RACE_MODULES)),
-    "share": (files(script.FOLDER, share.BORROWED), files(share.FOLDER, share.MODULES)),
-    "learn": (VISUALIZER, files(learn.FOLDER, learn.MODULES)),
-}
+@pytest.mark.parametrize("file", MODULES, ids=lambda file: f"{file.parent.name}/{file.name}")
+def test_a_module_imports_what_it_uses(file):
+    text = file.read_text(encoding="utf-8")
+    imports, body = IMPORT.findall(text), IMPORT.sub("", text)
+    assert len(imports) == len(ANY_IMPORT.findall(text)) and text.count("\n") < 250
+    for names, path in imports:
+        for name in names.split(", "):
+            assert name in exports((file.parent / path).resolve()), f"{path} does not export {name}"
+            assert re.search(rf"\b{name}\b", body), f"{name} is not used"
 
 
-@pytest.mark.parametrize("borrowed, own", SCRIPTS.values(), ids=SCRIPTS)
-def test_the_modules_fit_together(borrowed, own):
-    assert sorted(own) == sorted(own[0].parent.glob("*.js"))
-    exported, defined = {}, []
-    for file in [*borrowed, *own]:
-        text = file.read_text(encoding="utf-8")
-        imports, body = IMPORT.findall(text), IMPORT.sub("", text)
-        assert len(imports) == len(ANY_IMPORT.findall(text)) and text.count("\n") < 250
-        for names, path in imports:
-            source = (file.parent / path).resolve()
-            assert source in exported, f"{file.name} imports from {path}, which no module before it is"
-            for name in names.split(", "):
-                assert name in exported[source], f"{file.name} imports {name}, which {path} does not export"
-                assert re.search(rf"\b{name}\b", body), f"{file.name} imports {name} and does not use it"
-        found = DEFINITION.findall(text)
-        exported[file] = {name for export, name in found if export}
-        defined += [name for _, name in found]
+@pytest.mark.parametrize("text", SCRIPTS.values(), ids=SCRIPTS)
+def test_a_script_is_one_scope(text):
+    joined = script.script(text)
+    defined = [name for _, name in DEFINITION.findall(joined)]
     assert len(defined) == len(set(defined)), {each for each in defined if defined.count(each) > 1}
-    assert not re.search(r"^\s*(import|export)\b", script.joined([*borrowed, *own]), re.MULTILINE)
+    assert not re.search(r"^\s*(import|export)\b", joined, re.MULTILINE)
+    # Nothing at a module's top may run before what it needs.
+    places = {file.name: joined.find(file.read_text(encoding="utf-8").partition("\n")[0]) for file in MODULES}
+    for file in MODULES:
+        for _, path in IMPORT.findall(file.read_text(encoding="utf-8")):
+            assert places[path.rpartition("/")[2]] <= places[file.name] or places[file.name] < 0
 
 
-def test_files_are_checked_against_this_schema():
-    check = (script.FOLDER / "check.js").read_text(encoding="utf-8")
-    assert f"const SCHEMA = {SCHEMA_VERSION};" in check
-    known = re.search(r"const KNOWN_METHODS = \[(.*)\];", check).group(1)
-    assert {name.strip('"') for name in known.split(", ")} == set(METHODS)
+def test_every_module_is_in_a_script():
+    joined = "".join(map(script.script, SCRIPTS.values()))
+    assert [file.name for file in MODULES if file.read_text(encoding="utf-8").partition("\n")[0] not in joined] == []
+
+
+def test_the_scripts_know_the_methods_and_the_shape_of_a_trace():
+    joined = script.script(visualizer.GLUE)
+    assert all(f'"{method}": {{"title": ' in joined for method in METHODS)
+    assert not re.search(r"const \w+ = \{\};", joined.partition("const SHAPES")[0].partition("KNOWN_METHODS")[2])
+    assert 'const SHAPES = {"header": ["object"' in joined

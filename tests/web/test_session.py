@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from duoviz.decoding import METHODS
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings, SettingsError
-from duoviz.models.embedded import ModelUnavailable
+from duoviz.models.loading import ModelUnavailable
 from duoviz.models.pairs import LONGEST_PROMPT, PromptError, UnknownPair
 from duoviz.web import session
 from duoviz.web.line import QUEUE_LENGTH, LineFull
 from tests.decoding.test_draft_worker import load as load_draft
-from tests.tiny import held_pair, tiny_pair
+from tests.tiny import decode_with, held_pair, tiny_pair
 from tests.web.conftest import events_of, start, wait_until
 
 
@@ -213,7 +213,7 @@ def test_a_failure_of_our_own_ends_the_run_and_the_next_one_works(hardware, monk
     def broken(pair, prompt_ids, settings):
         raise RuntimeError("a defect")
 
-    monkeypatch.setitem(METHODS, "vanilla", broken)
+    decode_with(monkeypatch, "vanilla", broken)
     run = start(hardware, method="vanilla")
     assert events_of(hardware, run)[-1]["type"] == "error" and "a defect" not in run.error
     assert events_of(hardware, start(hardware))[-1]["type"] == "end"
@@ -226,7 +226,7 @@ def test_another_pair_is_loaded_only_when_the_first_is_gone(make_hardware):
         gone.append((list(closed), [target() for target in targets]))
         pair = tiny_pair()
         targets.append(weakref.ref(pair.target))
-        pair.resources["draft"].close = lambda: closed.append(name)
+        runtime(pair).draft.close = lambda: closed.append(name)
         return pair
 
     hardware = make_hardware(load)
@@ -261,7 +261,7 @@ def test_closing_the_hardware_ends_all_runs(make_hardware, endless):
 def test_three_hundred_runs_leave_nothing_behind(make_hardware):
     def load(name, progress):
         pair = tiny_pair()
-        del pair.resources["draft"]
+        runtime(pair).draft = None
         pair.load_draft = load_draft
         return pair
 

@@ -1,6 +1,6 @@
 """The small pictures inside a lesson, as data from the recorded traces; `learn/` draws them."""
 
-from duoviz.decoding import METHOD_TITLES
+from duoviz.decoding import METHODS
 from duoviz.trace.metrics import iteration_seconds, metrics
 from duoviz.web.lessons.placeholders import Facts, NotInTrace, comparable, cost, steps_that_fit
 from duoviz.web.lessons.predicates import known_outcomes
@@ -60,7 +60,7 @@ def speeds(facts: Facts) -> dict:
         runs.append(
             {
                 "method": method,
-                "title": METHOD_TITLES[method],
+                "title": METHODS[method].title,
                 "tps": found["tps"],
                 "tau": found["tau"],
                 "rows": sum(rows) / len(rows) if rows else None,

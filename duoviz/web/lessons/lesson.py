@@ -2,13 +2,13 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
 from duoviz.decoding import METHODS
-from duoviz.decoding.settings import Settings, SettingsError, parse_number
+from duoviz.decoding.settings import DEFAULTS, Settings, SettingsError, parsed
 from duoviz.recordings import ENDING
 from duoviz.trace.reading import TraceError, read_trace
 from duoviz.web.lessons.glossary import Finder, Term, read_glossary
@@ -18,7 +18,6 @@ from duoviz.web.lessons.source import LessonError, Line, Page, Source, read_sour
 
 GLOSSARY = "glossary.md"
 ABOUT = "README.md"
-NUMBER_SETTINGS = {"sequences": "dynamic", "budget": "auto"}
 
 Found = TypeVar("Found")
 
@@ -142,19 +141,17 @@ def live_link(source: Source) -> str | None:
 
 def check_settings(source: Source, line: Line, chosen: dict[str, str]) -> None:
     """Raise LessonError unless these are a method and settings that a run may have."""
-    kinds = {field.name: field.type for field in fields(Settings)}
     try:
         values = {}
         for name, text in chosen.items():
             if name == "method":
                 if text not in METHODS:
                     raise SettingsError(f"There is no method named {text!r}; there are: {', '.join(METHODS)}.")
-            elif name not in kinds:
+            elif name not in DEFAULTS:
                 raise SettingsError(f"There is no setting {name!r}.")
-            elif name in NUMBER_SETTINGS:
-                values[name] = parse_number(name, text, word=NUMBER_SETTINGS[name])
             else:
-                values[name] = kinds[name](text) if kinds[name] in (int, float) else text
+                kind = type(DEFAULTS[name])
+                values[name] = parsed(name, text) if kind is str else kind(text)
         Settings(**values)
     except SettingsError as error:
         raise source.mistake(line.number, f"live: {error}") from None

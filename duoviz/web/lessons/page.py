@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from duoviz.decoding import METHOD_TITLES
+from duoviz.decoding import METHODS
 from duoviz.web.lessons import markdown
 from duoviz.web.lessons.figures import FIGURES, OF_ITERATION, WITH_READING
 from duoviz.web.lessons.glossary import Finder
@@ -69,7 +69,7 @@ class PageReader:
                 "question": self.question(parts),
             }
         except NotInTrace as error:
-            method = METHOD_TITLES[self.facts.method]
+            method = METHODS[self.facts.method].title
             missing = f"The recorded run of {method} has no {error}, so there is nothing to see on this page. Go on."
             nothing = {"parts": [], "marks": [], "look": [], "figure": None, "blocks": [], "question": None}
             return data | nothing | {"at": 0, "missing": missing}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from duoviz.decoding import METHOD_TITLES
+from duoviz.decoding import METHODS
 from duoviz.trace.metrics import iteration_seconds, metrics
 from duoviz.web.lessons.predicates import Iteration, discarded, idle, known_outcomes, proposals
 
@@ -79,7 +79,7 @@ METRICS: dict[str, Callable[[float], str]] = {
 }
 
 HEADER: dict[str, Callable[[dict], str | int | None]] = {
-    "method": lambda header: METHOD_TITLES[header["method"]],
+    "method": lambda header: METHODS[header["method"]].title,
     "target": lambda header: header["target"]["name"],
     "target_device": lambda header: header["target"]["device"],
     "draft": lambda header: header["draft"] and header["draft"]["name"],
@@ -181,7 +181,7 @@ def comparable(traces: dict[str, dict]) -> dict[str, dict]:
     def asked(trace: dict) -> tuple:
         return (trace["header"]["prompt"], *(trace["header"]["settings"].get(name) for name in names))
 
-    ordered = [name for name in METHOD_TITLES if name in traces]
+    ordered = [name for name in METHODS if name in traces]
     return {name: traces[name] for name in ordered if asked(traces[name]) == asked(traces["vanilla"])}
 
 
@@ -203,7 +203,7 @@ def same_text(traces: dict[str, dict]) -> int:
 
 def fastest(traces: dict[str, dict]) -> str:
     found = speeds(traces)
-    return METHOD_TITLES[max(found, key=found.get)]
+    return METHODS[max(found, key=found.get)].title
 
 
 def speed_up(facts: Facts) -> float:
@@ -239,7 +239,7 @@ def value(name: str, facts: Facts) -> str:
     """What a placeholder stands for. Raises UnknownPlaceholder and NotInTrace."""
     match = NAMED.match(name)
     method, word, argument = match.groups() if match else (None, None, None)
-    if word not in NAMES or (method and method not in METHOD_TITLES) or (argument is not None) != (word in COSTS):
+    if word not in NAMES or (method and method not in METHODS) or (argument is not None) != (word in COSTS):
         raise UnknownPlaceholder(f"there is no placeholder {{{name}}}; README.md beside this file lists them")
     if method and method != facts.method:
         if word in ITERATION:

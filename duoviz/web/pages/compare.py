@@ -6,7 +6,7 @@ from dataclasses import replace
 import gradio as gr
 
 from duoviz import runner
-from duoviz.decoding import METHOD_TITLES
+from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings, check_flag
 from duoviz.runner import Lane
 from duoviz.web.jobs import MAX_REPEATS, Comparison
@@ -91,8 +91,8 @@ def lanes_of(first: Settings, second: Settings, methods: tuple[str, str], *, lik
 
 def title(method: str, settings: Settings) -> str:
     """What a side is called."""
-    shared = settings.cores == "target" and method not in runner.PARALLEL_METHODS
-    return METHOD_TITLES.get(method, method) + (", the target's cores" if shared else "")
+    shared = settings.cores == "target" and not METHODS[method].parallel
+    return METHODS[method].title + (", the target's cores" if shared else "")
 
 
 def split(sent: dict) -> tuple[dict, dict, dict]:

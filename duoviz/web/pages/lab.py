@@ -11,7 +11,7 @@ import gradio as gr
 
 from duoviz.decoding import METHODS
 from duoviz.lab.bench import Progress
-from duoviz.lab.plan import LABELS, QUICK, make_plan
+from duoviz.lab.plan import QUICK, make_plan
 from duoviz.lab.report import about_html, section_html, style
 from duoviz.lab.results import Results, is_being_written, load, zipped
 from duoviz.lab.sections import Section, sections
@@ -157,8 +157,8 @@ def plan_fields() -> dict[str, gr.components.Component]:
         [(label, task) for task, label in TASKS.items()], value=list(TASKS), label="Tasks", elem_id="lab-tasks"
     )
     fields["methods"] = gr.CheckboxGroup(
-        [(label, lane) for lane, label in LABELS.items() if lane in METHODS],
-        value=[lane for lane in LABELS if lane in METHODS],
+        [(method.title, id) for id, method in METHODS.items()],
+        value=list(METHODS),
         label="Methods",
         info="vanilla always runs: the others are measured and checked against it",
         elem_id="lab-methods",

@@ -2,7 +2,7 @@
 
 import { el, setText } from "../visualizer/dom.js";
 import { listenToKeys } from "../visualizer/keys.js";
-import { sourceWords } from "../visualizer/words.js";
+import { originOf } from "../visualizer/methods.js";
 import { applyRaceEvent, emptyRace, iterationAt, sidesOf, tokensOf } from "./model.js";
 import { advanceClock, createRaceActions, placeSides } from "./clock.js";
 import { createControls, createRaceMessage } from "./controls.js";
@@ -45,9 +45,12 @@ function createSources({ race }) {
       const key = `${race.epoch} ${race.lanes.map(tokensOf)}`;
       if (key === told) return;
       told = key;
-      const tokens = sidesOf(race).flatMap((lane) => lane.state.iterations.flatMap((iteration) => iteration.committed));
-      node.replaceChildren(...[...new Set(tokens.map((token) => token.source))].map((source) => (
-        el("li", {}, el("span", { class: "dv-sample", "data-source": source }, "abc"), ` ${sourceWords(source)}`)
+      const origins = new Map();
+      for (const { state } of sidesOf(race)) {
+        for (const { source } of state.iterations.flatMap(({ committed }) => committed)) origins.set(source, originOf(source, state.header));
+      }
+      node.replaceChildren(...[...origins].map(([source, words]) => (
+        el("li", {}, el("span", { class: "dv-sample", "data-source": source }, "abc"), ` ${words}`)
       )));
     },
   };

@@ -2,6 +2,7 @@
 
 import { el, setText } from "./dom.js";
 import { fixed, known, quote, tokenLabel } from "./words.js";
+import { aboutOf } from "./methods.js";
 
 const ONE_STEP = "No threshold here: θ takes a second draft step, and the draft made only one.";
 
@@ -24,7 +25,7 @@ export function createCandidates() {
   const node = el("div", { class: "dv-candidates" }, el("h4", { class: "dv-subheading" }, "First tokens the draft thought of"), chart, note);
   const describe = (iteration, candidates, header) => {
     if (!candidates.length) return "No first tokens: nothing was drafted here.";
-    if (!known(iteration.theta)) return header?.method === "duodecoding" ? ONE_STEP : "";
+    if (!known(iteration.theta)) return aboutOf(header).parallel ? ONE_STEP : "";
     const over = candidates.filter((candidate) => candidate.over).length;
     const isSet = (header?.settings?.sequences ?? "dynamic") !== "dynamic";
     // The budget, or a model that can take no tree, may allow fewer.

@@ -2,6 +2,7 @@
 
 import { el, section, setText } from "./dom.js";
 import { duration, fixed, percent } from "./words.js";
+import { aboutOf } from "./methods.js";
 import { runningNumbers } from "./state.js";
 
 // [name, label, how it is written, what it means].
@@ -17,13 +18,13 @@ const NUMBERS = [
   ["theta", "θ threshold", (value) => fixed(value, 3), "each first token that the draft finds more probable than this starts a sequence"],
 ];
 
-const isDuo = ({ method }) => method === "duodecoding";
-// Which numbers not every method has.
-const OWNED = { acceptance: ({ method }) => method !== "vanilla", overlap: isDuo, k: isDuo, gamma: ({ draft }) => draft !== null, longest: isDuo, theta: isDuo };
+const EVERY_RUNS = ["tps", "tau", "ttft"];
+// Those that are an iteration's, not the run's.
+const ITERATIONS = ["k", "longest", "theta"];
 
 function scopeWords(whole, header) {
   if (!whole) return "up to the iteration shown";
-  return header && isDuo(header) ? "whole run; from k on, of the iteration shown" : "whole run";
+  return ITERATIONS.some((name) => aboutOf(header).numbers.includes(name)) ? "whole run; from k on, of the iteration shown" : "whole run";
 }
 
 export function createNumbers({ state }) {
@@ -48,7 +49,7 @@ export function createNumbers({ state }) {
       const all = { ...numbers, k: iteration?.sequences, gamma: iteration?.budget, longest: iteration?.longest, theta: iteration?.theta };
       for (const [name, , format] of NUMBERS) {
         setText(values[name], format(all[name]));
-        const isOthers = Boolean(state.header && OWNED[name] && !OWNED[name](state.header));
+        const isOthers = Boolean(state.header) && ![...EVERY_RUNS, ...aboutOf(state.header).numbers].includes(name);
         values[name].parentElement.hidden = meanings[name].hidden = isOthers;
       }
       setText(scope, scopeWords(whole, state.header));

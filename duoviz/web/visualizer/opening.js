@@ -7,7 +7,7 @@ import { eventsOf } from "./state.js";
 const OPENING_SPEED = 0.25;
 
 // The trace at this address; null where it cannot be had, and the page works without it.
-async function fetchRecording(address) {
+export async function fetchRecording(address) {
   try {
     const answer = await fetch(address);
     return answer.ok ? (await readTrace(await answer.text())).trace ?? null : null;

@@ -2,11 +2,8 @@
 
 import { el, setText } from "./dom.js";
 import { clip, visible } from "./words.js";
+import { aboutOf } from "./methods.js";
 
-const METHOD_NAMES = {
-  vanilla: "Vanilla decoding", speculative: "Speculative decoding (SpS)", prompt_lookup: "Prompt lookup (PLD)", rest: "REST",
-  lookahead: "Lookahead decoding", duodecoding: "DuoDecoding",
-};
 // The browser's own names take it longer than a frame to find, the first time.
 const MONTHS = [
   "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
@@ -28,7 +25,7 @@ function dateWords(date) {
   return ` on ${day.getUTCDate()} ${MONTHS[day.getUTCMonth()]} ${day.getUTCFullYear()}`;
 }
 
-const originWords = (header) => ` ${METHOD_NAMES[header.method]}, recorded${dateWords(header.date)} on ${devicesWords(header)}. Prompt: `;
+const originWords = (header) => ` ${words(aboutOf(header).name, 60)}, recorded${dateWords(header.date)} on ${devicesWords(header)}. Prompt: `;
 
 export function createOrigin({ state }) {
   const [made, prompt] = [el("span"), el("q", { class: "dv-isolated" })];

@@ -1,7 +1,9 @@
-// One iteration of DuoDecoding told in one sentence, and of any other method through in_turn.js.
+// One iteration of a method that works in parallel told in one sentence, and of any other through in_turn.js.
 
-import { count, fixed, known, quote } from "./words.js";
+import { count, known, quote } from "./words.js";
+import { aboutOf } from "./methods.js";
 import { inTurnSentence } from "./in_turn.js";
+import { listChances } from "./wording.js";
 
 const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
 
@@ -19,8 +21,8 @@ function prefillSentence(iteration) {
 function draftingClause(iteration, header) {
   const starts = roots(iteration);
   if (!starts.length) return "";
-  const named = starts.filter((node) => known(node.q)).slice(0, 3).map((node) => `${fixed(node.q, 2)} for ${quote(node.text)}`);
-  const list = named.length ? ` (${named.join(", ")}${starts.length > named.length ? ", …" : ""})` : "";
+  const chances = listChances(starts);
+  const list = chances && ` (${chances})`;
   const began = `${count(starts.length, "sequence")} started`;
   if (!known(iteration.theta) || (header?.settings?.sequences ?? "dynamic") !== "dynamic") return `${began}${list}`;
   if (starts.length > 1) return `The draft was unsure${list}, so ${began}`;
@@ -70,7 +72,7 @@ function untestedSentence(iteration) {
 
 // about: the trace's `header` and `end`, how many tokens were written `before`, and whether the iteration is the `last`.
 export function sentence(iteration, about) {
-  if (about.header && about.header.method !== "duodecoding") return inTurnSentence(iteration, about);
+  if (about.header && !aboutOf(about.header).parallel) return inTurnSentence(iteration, about);
   if (iteration.mode === "prefill") return prefillSentence(iteration);
   if (iteration.verdict.outcome === "none") return untestedSentence(iteration);
   if (iteration.verdict.outcome === "rejection") return rejectionSentence(iteration);

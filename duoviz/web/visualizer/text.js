@@ -1,7 +1,8 @@
 // The text, each token marked with its source.
 
 import { el, section, watchWidth } from "./dom.js";
-import { count, fixed, known, sourceWords } from "./words.js";
+import { count, fixed, known } from "./words.js";
+import { originOf } from "./methods.js";
 
 const BEYOND_SIGHT = 40;
 
@@ -13,10 +14,10 @@ function fillToken(span, text) {
   });
 }
 
-function tokenSpan(token, position, nodes) {
+function tokenSpan(token, position, nodes, header) {
   const at = nodes.findIndex((node) => node.id === token.id && (node.status === "accepted" || node.status === "correction"));
   const [node] = at < 0 ? [] : nodes.splice(at, 1);
-  const facts = [`iteration ${position}`, sourceWords(token.source)];
+  const facts = [`iteration ${position}`, originOf(token.source, header)];
   if (known(node?.q)) facts.push(`draft probability ${fixed(node.q, 2)}`);
   if (known(node?.count)) facts.push(`stood there ${count(node.count, "time")} in the datastore`);
   if (known(node?.p)) facts.push(`target probability ${fixed(node.p, 2)}`);
@@ -29,7 +30,7 @@ function tokenSpan(token, position, nodes) {
 
 // Committed tokens, one group an iteration. Paragraphs are blocks of their own, so that a new token lays out one
 // paragraph and not the whole text.
-function createFlow(box) {
+function createFlow(box, state) {
   let groups = [], paragraph = null;
   const openGroup = (position, isLater) => {
     if (!paragraph) box.append((paragraph = el("div", { class: "dv-paragraph" })));
@@ -64,7 +65,7 @@ function createFlow(box) {
       let group = null;
       for (const token of iteration.committed) {
         group ??= openGroup(position, isLater);
-        group.append(tokenSpan(token, position, nodes));
+        group.append(tokenSpan(token, position, nodes, state.header));
         if (token.text.endsWith("\n")) paragraph = group = null;
       }
     },
@@ -88,7 +89,7 @@ function scrollInto(box, node) {
 
 export function createText({ state, choose }) {
   const box = el("div", { class: "dv-text-box", tabindex: "0", role: "group", "aria-label": "Text" });
-  const flow = createFlow(box);
+  const flow = createFlow(box, state);
   let epoch = state.epoch, outlined = -1, isScrolled = true;
   // The next iterations' tokens. A long trace comes in over many frames: see `takeEvents`.
   const grow = () => {

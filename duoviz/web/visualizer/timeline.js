@@ -5,6 +5,7 @@ import { addPointer, addTimelineKeys, createView, ITERATIONS_IN_VIEW } from "./v
 import { drawLanes, hatchPattern, placeBand, placePlayhead } from "./lanes.js";
 import { busyBetween } from "./busy.js";
 import { duration, percent } from "./words.js";
+import { aboutOf } from "./methods.js";
 
 function timelineTools(state, view, redraw) {
   const near = textButton(`${ITERATIONS_IN_VIEW} iterations`, () => {
@@ -21,7 +22,7 @@ function sharesInView(state, view) {
   const [from, to] = [Math.max(0, view.start), Math.min(view.end, state.iterations.at(-1).sync)];
   const busy = busyBetween(state.lanes, from, to);
   const isAlone = state.header?.draft === null;
-  const takesTurns = state.header?.method === "duodecoding" && !state.header.can_overlap;
+  const takesTurns = aboutOf(state.header).parallel && !state.header.can_overlap;
   return {
     from, to, target: 1 - busy.target / (to - from), draft: isAlone ? null : 1 - busy.draft / (to - from),
     overlap: isAlone || takesTurns ? null : busy.both / (to - from),

@@ -1,19 +1,14 @@
 // The tree of one iteration: what was checked, and what was drafted meanwhile.
 
 import { el, section, setText, svg } from "./dom.js";
-import { count, fixed, known, MARKS, quote, sourceWords } from "./words.js";
+import { count, fixed, known, MARKS, quote } from "./words.js";
+import { aboutOf, originOf } from "./methods.js";
 import { COLUMN_GAP, countLabel, MAX_TREE_NODES, placeItems, treeItems } from "./layout.js";
 import { createCandidates } from "./candidates.js";
 
 const CAPTION_WIDTH = 110;
 const KEY_SCROLL = 80;
 const POINT_HINT = "Point at a token, or press W and S in the tree, to see how probable it was.";
-const CHECKED_CAPTIONS = {
-  speculative: "drafted, then checked",
-  prompt_lookup: "stood earlier in the text, now checked",
-  rest: "from the datastore, now checked",
-  lookahead: "guesses from the pool, checked",
-};
 
 // How likely a node was thought to be after its parent: the draft's q, or its share of what the datastore counted there.
 function likelihood(node, nodes) {
@@ -33,34 +28,34 @@ function edgePath(item, nodes) {
   return edge;
 }
 
-function nodeFacts({ text, id, q, p, count: seen, status, source }) {
+function nodeFacts({ text, id, q, p, count: seen, status, source }, header) {
   const named = `${quote(text)} · id ${id}`;
   if (status === "window") return [named, "window: a guess in the making, not verified"];
-  const facts = [named, `${status}, ${sourceWords(source)}`];
+  const facts = [named, `${status}, ${originOf(source, header)}`];
   if (known(q)) facts.push(`q (draft) ${fixed(q, 3)}`);
   if (known(seen)) facts.push(`stood there ${count(seen, "time")} in the datastore`);
   facts.push(known(p) ? `p (target) ${fixed(p, 3)}` : "not tested by the target");
   return facts;
 }
 
-function nodeGroup(item) {
+function nodeGroup(item, header) {
   const { node } = item;
   const data = node ? { "data-list": item.list, "data-index": item.index, "data-status": node.status, "data-source": node.source } : {};
   const group = svg("g", { class: `${node ? "dv-node" : "dv-context"}${item.taken ? " dv-taken" : ""}`, transform: `translate(${item.x} ${item.y})`, ...data });
   group.append(svg("rect", { y: -11, width: item.width, height: 22, rx: 6 }), svg("text", { class: "dv-label", x: 9, y: 4 }, item.label));
   if (!node) return group;
   if (countLabel(node)) group.append(svg("text", { class: "dv-count", x: item.width - 21, y: 4, "text-anchor": "end" }, countLabel(node).trim()));
-  group.append(svg("text", { class: "dv-mark", x: item.width - 8, y: 4, "text-anchor": "end" }, MARKS[node.status] ?? ""), svg("title", {}, nodeFacts(node).join("\n")));
+  group.append(svg("text", { class: "dv-mark", x: item.width - 8, y: 4, "text-anchor": "end" }, MARKS[node.status] ?? ""), svg("title", {}, nodeFacts(node, header).join("\n")));
   return group;
 }
 
 const caption = (x, y, text) => svg("text", { class: "dv-caption", x, y }, text);
 
-function treeCaptions(iteration, method, { lefts, windowTop }, split) {
+function treeCaptions(iteration, { parallel, caption: proposedCaption }, { lefts, windowTop }, split) {
   const captions = [caption(2, 12, "verified text")];
   const proposed = iteration.checked.some((node) => node.status !== "correction" && node.status !== "window");
-  const alone = method === "duodecoding" ? "checked" : "the target's own token";
-  if (iteration.checked.length) captions.push(caption(lefts[1], 12, (proposed && CHECKED_CAPTIONS[method]) || alone));
+  const alone = parallel ? "checked" : "the target's own token";
+  if (iteration.checked.length) captions.push(caption(lefts[1], 12, (proposed && proposedCaption) || alone));
   if (iteration.drafted.length) captions.push(caption(lefts[split], 12, "drafted meanwhile"));
   if (windowTop !== null) captions.push(caption(lefts[1], windowTop, "window: the target looks for new guesses here; nothing of it is verified"));
   return captions;
@@ -139,7 +134,7 @@ export function createTree({ state }) {
     keepHeight(places.height);
     drawing.setAttribute("aria-label", `Tree of iteration ${state.shown}`);
     const edges = tree.items.filter((item) => item.from).map((item) => edgePath(item, iteration[item.list]));
-    drawing.replaceChildren(...treeCaptions(iteration, state.header?.method, places, tree.split), ...edges, ...tree.items.map(nodeGroup));
+    drawing.replaceChildren(...treeCaptions(iteration, aboutOf(state.header), places, tree.split), ...edges, ...tree.items.map((item) => nodeGroup(item, state.header)));
     pointing.begin();
     scroll = () => scrollToResult(box, tree.items, iteration, splitLeft);
     const missing = undrawn(iteration.checked) + undrawn(iteration.drafted);

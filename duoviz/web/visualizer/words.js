@@ -2,12 +2,6 @@
 
 export const MARKS = { pending: "○", accepted: "✓", rejected: "✗", discarded: "–", correction: "➜", window: "◇" };
 
-const SOURCE_WORDS = {
-  draft: "from the draft", target: "from the target", prompt: "found earlier in the text",
-  datastore: "from the datastore", lookahead: "guessed by Lookahead",
-};
-export const sourceWords = (source) => SOURCE_WORDS[source] ?? `from ${source}`;
-
 // Control and direction characters would move or hide what stands beside them.
 export function visible(text) {
   return String(text).replace(/\r?\n/g, "↵").replace(/\t/g, "⇥").replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\ufffe\uffff]/gu, "·");

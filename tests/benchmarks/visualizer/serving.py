@@ -15,6 +15,7 @@ import gradio as gr
 import psutil
 
 from duoviz import runner
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from duoviz.trace.metrics import metrics
 from duoviz.web.jobs import Run
@@ -63,7 +64,7 @@ def serving(browser, options: argparse.Namespace, report: Report) -> None:
 
     def alone() -> dict:
         # The last visitor's run has ended, and so would this one.
-        pair.stopped = bool
+        runtime(pair).stopped = bool
         return runner.collect(runner.stream(pair, METHOD, prompt, settings))
 
     def headless() -> float:

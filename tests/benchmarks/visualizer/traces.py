@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from duoviz import runner
+from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from duoviz.models.pairs import load_pair
 from duoviz.trace.metrics import metrics
@@ -18,7 +19,7 @@ def recorded(file: Path | None, tokens: int) -> dict:
         return json.loads(file.read_text(encoding="utf-8"))
     pair, settings = load_pair(), Settings(max_new_tokens=tokens)
     runs = [runner.collect(runner.stream(pair, METHOD, questions(1)[0], settings)) for _ in range(2)]
-    pair.resources["draft"].close()
+    runtime(pair).draft.close()
     return runs[-1]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from duoviz import runner
+from duoviz.decoding.runtime import runtime
 from duoviz.models.pairs import load_pair
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -23,7 +24,7 @@ def embedded_pair():
     pair = load_pair()
     runner.prepare(pair, "duodecoding")
     yield pair
-    pair.resources["draft"].close()
+    runtime(pair).draft.close()
 
 
 def free_port() -> int:

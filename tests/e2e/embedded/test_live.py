@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 from tests.e2e.live_tab import open_live, set_tokens, type_number, wait_for_iterations
 from tests.e2e.visualizer.conftest import READ_ITERATIONS
 
+
 def test_generate_shows_text_branches_lanes_k_and_theta(page, app_url):
     open_live(page, app_url)
     set_tokens(page, 64)

@@ -1,0 +1,80 @@
+"""A decoding method as one record: how it decodes, and all that is said of it anywhere."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+
+from duoviz.decoding.iteration import Iteration
+from duoviz.decoding.settings import Settings
+from duoviz.decoding.theory import Expectation
+from duoviz.models.pairs import Pair
+
+Decode = Callable[[Pair, list[int], Settings], Iterator[Iteration]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposer:
+    """What proposes a method's tokens.
+
+    id: the `source` of its tokens in traces. token: what the legend calls one. origin: where a token comes
+    from, in the middle of a sentence. counts: what a token's `count` says, where it has one.
+    """
+
+    id: str
+    token: str
+    origin: str
+    counts: str = ""
+
+
+DRAFT = Proposer(id="draft", token="token from the draft", origin="from the draft")
+TARGET = Proposer(id="target", token="token from the target", origin="from the target")
+
+# What the tokens of a method become that proposes first and verifies then.
+VERIFYING = ("accepted", "rejected", "discarded", "correction")
+
+# What the page is told.
+DESCRIBED = (
+    "title", "name", "draft", "parallel", "proposer", "statuses", "numbers", "caption", "verified", "nothing",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """One method. The command line, the page, Compare, the Lab and the trace's checks know of it what stands here.
+
+    id: its name on the command line and in traces. title: in tables; name: in full. about: what it does, in
+    one sentence. decode: the generator of a run's iterations. draft: whether a draft model proposes;
+    parallel: whether it works at the same time as the target, on cores of its own. proposer: None where nothing
+    is proposed. settings: the names of those that it reads and not all methods do. classical_rule: whether the
+    setting `acceptance` may be the classical rule. statuses: what its tokens can become; numbers: which of the
+    page's figures it has beyond those of every run. expected: what theory says of it, where it does.
+
+    What the page says of an iteration (see `visualizer/wording.js` for the places in braces) where `verified`
+    is given: caption: over the tokens checked. verified: what was proposed and what became of it. nothing: why
+    nothing was proposed.
+    colour, shape, mark: of its bars and points in figures.
+    """
+
+    id: str
+    title: str
+    name: str
+    about: str
+    decode: Decode
+    colour: str
+    shape: str
+    mark: str
+    draft: bool = False
+    parallel: bool = False
+    proposer: Proposer | None = None
+    settings: tuple[str, ...] = ()
+    classical_rule: bool = False
+    statuses: tuple[str, ...] = ("correction",)
+    numbers: tuple[str, ...] = ()
+    expected: Expectation | None = None
+    caption: str = ""
+    verified: str = ""
+    nothing: str = ""
+
+    def described(self) -> dict:
+        """What a trace's header says of it: all that the page needs to draw a run, as JSON."""
+        known = asdict(self)
+        return {name: known[name] for name in DESCRIBED}

@@ -1,0 +1,161 @@
+"""The theory of speculative decoding: acceptance as it is counted, and what an iteration of each method should give.
+
+Everywhere α is the chance that a drafted token is accepted after an accepted one, β that the target's token is
+among the first tokens of the draft's sequences, γ the draft budget and L a sequence's length. Tokens are taken
+to be accepted independently of each other. Numbers may be arrays of one shape.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+Number = float | np.ndarray
+
+
+@dataclass
+class Acceptance:
+    """How often what was accepted: whole numbers, so that runs can be added.
+
+    accepted of tested: positions at which a drafted token met the target's. Where the draft works beside the
+    target, the two kinds of them apart: pending tokens; and first tokens (hits of tries), with the lengths of the
+    sequences then taken, `taken` tokens in `sequences_taken`.
+    """
+
+    accepted: int = 0
+    tested: int = 0
+    pending_accepted: int = 0
+    pending_tested: int = 0
+    hits: int = 0
+    tries: int = 0
+    taken: int = 0
+    sequences_taken: int = 0
+
+    def count(self, outcome: str, *, accepted: int, tested: int, pending: int, taken: int) -> None:
+        """Add an iteration. pending: the pending tokens accepted; taken: the length of the sequence of a hit."""
+        self.accepted += accepted
+        self.tested += tested
+        if outcome == "none":
+            return
+        self.pending_accepted += pending
+        self.pending_tested += pending + (outcome == "rejection")
+        self.tries += outcome != "rejection"
+        if outcome == "hit":
+            self.hits += 1
+            self.taken += taken
+            self.sequences_taken += 1
+
+    def __add__(self, other: "Acceptance") -> "Acceptance":
+        return Acceptance(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
+
+    @property
+    def share(self) -> float | None:
+        """Of all positions tested; None where none was."""
+        return self.accepted / self.tested if self.tested else None
+
+    @property
+    def alpha(self) -> float | None:
+        """Of the pending tokens tested."""
+        return self.pending_accepted / self.pending_tested if self.pending_tested else None
+
+    @property
+    def beta(self) -> float | None:
+        return self.hits / self.tries if self.tries else None
+
+    @property
+    def length(self) -> float | None:
+        """L: of the sequences taken, on average."""
+        return self.taken / self.sequences_taken if self.sequences_taken else None
+
+
+def acceptance_of(iterations: list[dict]) -> Acceptance:
+    """The acceptance of a trace's iterations."""
+    found = Acceptance()
+    for each in iterations:
+        verdict = each["verdict"]
+        # What a method that takes turns checks was never pending.
+        outcome = verdict["outcome"] if each["drafted"] else "none"
+        pending = sum(node["status"] == "accepted" for node in each["checked"])
+        taken = 1 + sum(node["status"] == "pending" for node in each["drafted"])
+        found.count(outcome, accepted=verdict["accepted"], tested=verdict["tested"], pending=pending, taken=taken)
+    return found
+
+
+def run_of(alpha: Number, drafted: int | np.ndarray) -> Number:
+    """Tokens that a chain of so many drafted ones gives, with the target's own after it: 1 + α + … + α^drafted."""
+    drafted = np.asarray(drafted)
+    powers = np.cumsum(np.asarray(alpha)[..., None] ** np.arange(drafted.max(initial=0) + 1), axis=-1)
+    return np.take(powers, drafted, axis=-1)[()]
+
+
+def pending_odds(alpha: Number, beta: Number, length: Number) -> Number:
+    """π: iterations with pending tokens for each one without, β / (1 − β·α^(L−1)); at most a million."""
+    kept = beta * alpha ** (length - 1)
+    return beta / np.maximum(1 - kept, 1e-6)
+
+
+def parallel_tokens(alpha: Number, beta: Number, length: Number) -> Number:
+    """τ of DuoDecoding: (1 + π·(1 − α^L)/(1 − α)) / (1 + π). L may be a mean, and no whole number."""
+    odds = pending_odds(alpha, beta, length)
+    run = length if alpha == 1 else (1 - alpha**length) / (1 - alpha)
+    return (1 + odds * run) / (1 + odds)
+
+
+def in_turn_speed(alpha: float, budget: int | np.ndarray, *, target: Callable, draft: float) -> Number:
+    """Tokens a second of SpS: an iteration drafts γ tokens and then verifies them.
+
+    target: seconds of a forward by its rows; draft: seconds of a draft step.
+    """
+    return run_of(alpha, budget) / (budget * draft + target(budget + 1))
+
+
+def parallel_speed(
+    alpha: float, beta: float, length: int | np.ndarray, *, target: Callable, drafting: Number = 0.0
+) -> Number:
+    """Tokens a second of DuoDecoding with sequences of L tokens: an iteration takes as long as the longer side.
+
+    drafting: seconds in which the draft makes an iteration's sequences; 0 where they never keep the target waiting.
+    """
+    odds = pending_odds(alpha, beta, length)
+    seconds = np.maximum(target(1), drafting) + odds * np.maximum(target(length), drafting)
+    return (1 + odds * run_of(alpha, length - 1)) / seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expectation:
+    """What a method should give.
+
+    tokens: τ, from its acceptance and how many tokens were drafted in each iteration; None where too little was
+    tested. speed: tokens a second, from its acceptance, a length (γ or L), the seconds of a target's forward by
+    its rows, and those of a draft step; None for methods without a draft model.
+    """
+
+    tokens: Callable[[Acceptance, list[int]], float | None]
+    speed: Callable[[Acceptance, int, Callable, float], float] | None = None
+
+
+ALONE = Expectation(tokens=lambda acceptance, drafted: 1.0)
+
+
+def in_turn_tokens(acceptance: Acceptance, drafted: list[int]) -> float | None:
+    return float(np.mean(run_of(acceptance.share, np.array(drafted)))) if acceptance.tested else None
+
+
+IN_TURN = Expectation(
+    tokens=in_turn_tokens,
+    speed=lambda found, budget, target, draft: in_turn_speed(found.share, budget, target=target, draft=draft),
+)
+
+
+def tokens_in_parallel(acceptance: Acceptance, drafted: list[int]) -> float | None:
+    if not acceptance.pending_tested or not acceptance.sequences_taken:
+        return None
+    return parallel_tokens(acceptance.alpha, acceptance.beta, acceptance.length)
+
+
+IN_PARALLEL = Expectation(
+    tokens=tokens_in_parallel,
+    speed=lambda found, length, target, draft: parallel_speed(
+        found.alpha or 0.0, found.beta or 0.0, length, target=target, drafting=length * draft
+    ),
+)

@@ -1,0 +1,81 @@
+"""The trace's fields, declared once: what Python's reader and the page's check.js hold a file to.
+
+A description is plain data, a list that begins with its kind:
+
+    ["whole", LOW, HIGH]   ["number", LOW, HIGH]   ["text", MOST CHARACTERS]   ["flag"]   ["one of", WORD, …]
+    ["list", DESCRIPTION, MOST]   ["object", {NAME: DESCRIPTION, …}]   (an object may have other fields)
+    ["or null", DESCRIPTION]   ["or absent", DESCRIPTION]   ["rule", NAME, DESCRIPTION]
+
+The rules: `ordered` (start is not after end), `parents first` (of a list of nodes, each one's parent is an index
+of an earlier one, or −1). `schema` says what the fields mean.
+"""
+
+from sys import float_info
+
+from duoviz.trace.schema import SCHEMA_VERSION
+
+MAX_ITERATIONS = 200_000
+MAX_NUMBER = 1e9
+
+TIME = ["number", 0, MAX_NUMBER]
+# Sums of probabilities are rounded.
+SHARE = ["number", 0, 1.001]
+GAP = ["number", 0, float_info.max]
+TEXT = ["text", 20_000]
+WORD = ["text", 40]
+ID = COUNT = ["whole", 0, MAX_NUMBER]
+MODEL = ["object", {"name": TEXT, "device": TEXT}]
+PROPOSER = ["object", {"id": WORD, "token": TEXT, "origin": TEXT, "counts": TEXT}]
+ABOUT = [
+    "object",
+    {
+        "title": TEXT, "name": TEXT, "draft": ["flag"], "parallel": ["flag"], "proposer": ["or null", PROPOSER],
+        "statuses": ["list", WORD, 20], "numbers": ["list", WORD, 20], "caption": TEXT,
+        "verified": TEXT, "nothing": TEXT,
+    },
+]  # fmt: skip
+NODE = [
+    "object",
+    {
+        "id": ID, "text": TEXT, "parent": ["whole", -1, MAX_NUMBER], "source": WORD, "q": ["or null", SHARE],
+        "count": ["or null", ["whole", 1, MAX_NUMBER]], "p": ["or null", SHARE],
+        "status": ["one of", "pending", "accepted", "rejected", "discarded", "correction", "window"],
+    },
+]  # fmt: skip
+TREE = ["rule", "parents first", ["list", NODE, 10_000]]
+
+
+def span(count: str) -> list:
+    return ["rule", "ordered", ["object", {"start": TIME, "end": TIME, count: COUNT}]]
+
+
+HEADER = [
+    "object",
+    {
+        "schema": ["whole", 1, SCHEMA_VERSION], "method": WORD, "about": ["or absent", ABOUT], "target": MODEL,
+        "draft": ["or null", MODEL], "can_overlap": ["flag"],
+        "settings": ["object", {"max_new_tokens": ["whole", 1, MAX_NUMBER]}], "prompt": ["text", 2_000_000],
+        "prompt_tokens": COUNT,
+    },
+]  # fmt: skip
+ITERATION = [
+    "object",
+    {
+        "index": COUNT, "mode": ["or null", ["one of", "prefill", "pre", "post"]], "target": span("rows"),
+        "draft": ["list", span("tokens"), 10_000], "sync": TIME, "budget": ["or null", ["whole", 0, 10_000]],
+        "longest": ["or absent", ["or null", ["whole", 0, 10_000]]], "theta": ["or null", SHARE],
+        "sequences": ["or null", ["whole", 0, 64]],
+        "candidates": ["list", ["object", {"id": ID, "text": TEXT, "p": SHARE, "over": ["flag"]}], 100],
+        "matched": ["or absent", ["or null", ["object", {"tokens": ["whole", 1, MAX_NUMBER], "text": TEXT}]]],
+        "checked": TREE, "drafted": TREE,
+        "verdict": [
+            "object",
+            {
+                "outcome": ["one of", "hit", "miss", "rejection", "none"], "tested": COUNT, "accepted": COUNT,
+                "sequence": ["or null", ["whole", 0, 64]],
+            },
+        ],
+        "committed": ["list", ["object", {"id": ID, "text": TEXT, "source": WORD, "gap": ["or null", GAP]}], 10_000],
+    },
+]  # fmt: skip
+END = ["or null", ["object", {"stopped": TEXT, "message": ["or absent", TEXT]}]]
