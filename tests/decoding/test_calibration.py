@@ -98,6 +98,8 @@ def test_refining_stops_for_a_run_and_costs_given_are_not_touched(unmeasured, co
     cost_model(unmeasured, unmeasured.resources["draft"])
     with pytest.raises(Stopped):
         refine_costs(unmeasured, unmeasured.resources["draft"], in_turn=False, stopped=lambda: True)
+    with pytest.raises(Stopped):
+        refine_costs(unmeasured, unmeasured.resources["draft"], in_turn=True, stopped=lambda: True)
     pair = tiny_pair()
     assert not refine_costs(pair, pair.resources["draft"], in_turn=False) and len(counted) == 1
 
@@ -161,7 +163,7 @@ def test_damaged_costs_are_measured_anew_and_written_again(tmp_path, monkeypatch
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path))
     pair = tiny_pair()
     made_up = pair.resources["costs"]
-    monkeypatch.setattr(calibration, "calibrate", lambda pair, draft: made_up)
+    monkeypatch.setattr(calibration, "calibrate", lambda pair, draft, *, stopped=bool: made_up)
     for _ in range(2):
         del pair.resources["costs"]
         assert cost_model(pair, pair.resources["draft"]) == made_up
