@@ -54,14 +54,14 @@ def test_measured_once_and_remembered(unmeasured, monkeypatch):
     draft = unmeasured.resources["draft"]
     measured = cost_model(unmeasured, draft)
     assert all(time > 0 for row in (*measured.target, *measured.draft) for time in row)
-    monkeypatch.setattr(calibration, "calibrate", None)
+    monkeypatch.setattr(calibration, "calibrate", pytest.fail)
     assert cost_model(unmeasured, draft) == measured
     del unmeasured.resources["costs"]
     assert cost_model(unmeasured, draft) == measured
 
 
 def test_what_is_measured_is_stored_before_others_may_measure(unmeasured, counted, monkeypatch):
-    def watched(stored, measure):
+    def watched(stored, measure, *, stopped):
         found = measure()
         assert stored() == found
         return found
