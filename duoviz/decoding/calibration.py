@@ -50,14 +50,16 @@ def calibrate_in_turn(pair: Pair, draft: Draft, *, stopped: Callable[[], bool] =
     target, steps = [], []
     for context in CONTEXTS:
         target.append(measure_target(pair.target, context=context, passes=1 + PASSES, stopped=stopped))
-        steps.append(draft_times(draft, context, PASSES * sum(target[-1])))
+        steps.append(draft_times(draft, context, PASSES * sum(target[-1]), stopped=stopped))
     return CostModel(tuple(target), tuple(steps))
 
 
-def draft_times(draft: Draft, context: int, seconds: float) -> tuple[float, ...]:
-    """T_draft(k) for k = 1..8 at a context, measured for `seconds`."""
+def draft_times(
+    draft: Draft, context: int, seconds: float, *, stopped: Callable[[], bool] = bool
+) -> tuple[float, ...]:
+    """T_draft(k) for k = 1..8 at a context, measured for `seconds`. Raises Stopped."""
     draft.submit(MeasureRequest(context, seconds))
-    return by_sequences(draft.result())
+    return by_sequences(draft.result(stopped=stopped))
 
 
 def by_sequences(times: dict[int, float]) -> tuple[float, ...]:
@@ -106,16 +108,19 @@ def costs_file(pair: Pair, *, in_turn: bool) -> Path:
     return cache_folder() / f"costs-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
 
 
-def cost_model(pair: Pair, draft: Draft, *, in_turn: bool = False) -> CostModel:
+def cost_model(
+    pair: Pair, draft: Draft, *, in_turn: bool = False, stopped: Callable[[], bool] = bool
+) -> CostModel:
     """The pair's cost model on this machine: kept with the pair, else from the cache folder, else measured once.
 
-    in_turn: both sides use the cores in force one after the other; else each has its own share.
+    in_turn: both sides use the cores in force one after the other; else each has its own share. Raises Stopped
+    where `stopped` says so while it is measured.
     """
     name = costs_name(in_turn=in_turn)
     if name not in runtime(pair).costs:
         file = costs_file(pair, in_turn=in_turn)
-        measure = calibrate_in_turn if in_turn else calibrate
-        known = measured_once(partial(stored_costs, file), lambda: store_costs(file, [measure(pair, draft)]))
+        measure = partial(calibrate_in_turn if in_turn else calibrate, pair, draft, stopped=stopped)
+        known = measured_once(partial(stored_costs, file), lambda: store_costs(file, [measure()]), stopped=stopped)
         keep_costs(pair, known, in_turn=in_turn)
     return runtime(pair).costs[name]
 
@@ -140,7 +145,7 @@ def refine_costs(pair: Pair, draft: Draft, *, in_turn: bool, stopped: Callable[[
 
     Costs that were given and not measured stay as they are.
     """
-    cost_model(pair, draft, in_turn=in_turn)
+    cost_model(pair, draft, in_turn=in_turn, stopped=stopped)
     known = runtime(pair).calibrations.get(costs_name(in_turn=in_turn))
     if known is None or len(known) >= CALIBRATIONS:
         return False

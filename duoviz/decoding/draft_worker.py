@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from duoviz.decoding.drafting import Drafted, Plan, draft
-from duoviz.decoding.iteration import Stopped, timed_forward
+from duoviz.decoding.iteration import Stopped, timed_forward, timed_prefill
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
@@ -108,9 +108,9 @@ class DraftLoop:
         self.pending_rows: list[Tensor] = []
 
     def handle(self, request: Request, *, stopped: Callable[[], bool] = bool) -> Answer:
-        """Raises Stopped where `stopped` says so while a long context is read."""
+        """Raises Stopped where `stopped` says so while a long context is read, or steps are timed."""
         if isinstance(request, MeasureRequest):
-            return measure_steps(self.model, context=request.context, seconds=request.seconds)
+            return measure_steps(self.model, context=request.context, seconds=request.seconds, stopped=stopped)
         if isinstance(request, RowRequest):
             return self.row(request.row).double().numpy()
         self.roll_back(request)
@@ -131,21 +131,24 @@ class DraftLoop:
         return [*self.pending_rows, *self.drafted.branches[0].rows][row]
 
 
-def measure_steps(model: LanguageModel, *, context: int, seconds: float) -> dict[int, float]:
+def measure_steps(
+    model: LanguageModel, *, context: int, seconds: float, stopped: Callable[[], bool] = bool
+) -> dict[int, float]:
     """Median seconds of one draft step with k = 1..8 rows after `context` tokens; repeats for `seconds`.
 
     A model that knows no trees drafts one sequence, so its one-row step stands for every k. A model
-    with a shorter context is measured at the end of it.
+    with a shorter context is measured at the end of it. Raises Stopped where `stopped` says so.
     """
     counts = range(1, MAX_SEQUENCES + 1) if model.supports_tree else [1]
     context = min(context, model.context_limit - 1)
     model.crop(0)
-    for begin in range(0, context, 512):
-        model.forward([0] * min(512, context - begin), rows=[0])
+    timed_prefill(model, [0] * context, stopped=stopped)
     times: dict[int, list[float]] = {k: [] for k in counts}
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(times[1]) < 3:
         for k, taken in times.items():
+            if stopped():
+                raise Stopped
             logits, span = timed_forward(model, [0] * k, parents=[context - 1] * k)
             logits.softmax(-1).max(-1)
             taken.append(time.perf_counter() - span.start)
@@ -267,7 +270,7 @@ class ThreadDraft(WaitingDraft):
                 self.loaded.set_exception(error)
                 return
             while (request := self.requests.get()) is not None:
-                self.answers.put(answer_to(request, loop))
+                self.answers.put(answer_to(request, loop, lambda: not self.requests.empty()))
 
     def wait_until_started(self) -> None:
         try:
@@ -368,10 +371,14 @@ def row_of_draft(draft: Draft, vocabulary: int) -> Callable[[int], Tensor]:
     return row_of
 
 
-def answer_to(request: Request, loop: DraftLoop) -> Answer | str:
-    """The loop's answer, or what went wrong."""
+def answer_to(request: Request, loop: DraftLoop, waits: Callable[[], bool]) -> Answer | str:
+    """The loop's answer, or what went wrong.
+
+    waits: whether another request is there. Nobody reads what is measured then, so that is broken off; a draft is
+    not, for the next one goes on from its cache.
+    """
     try:
-        return loop.handle(request)
+        return loop.handle(request, stopped=waits if isinstance(request, MeasureRequest) else bool)
     except Exception as error:
         return told(error)
 
@@ -392,7 +399,7 @@ def serve(pipe: Connection, load: LoadDraft, cores: tuple[int, ...]) -> None:
                 return
             pipe.send("")
             while True:
-                pipe.send(answer_to(pipe.recv(), loop))
+                pipe.send(answer_to(pipe.recv(), loop, pipe.poll))
         except (EOFError, OSError, KeyboardInterrupt):
             return
 

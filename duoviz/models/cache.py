@@ -67,10 +67,12 @@ def measuring(*, stopped: Callable[[], bool] = bool) -> Iterator[None]:
         yield
 
 
-def measured_once(stored: Callable[[], T | None], measure: Callable[[], T]) -> T:
+def measured_once(
+    stored: Callable[[], T | None], measure: Callable[[], T], *, stopped: Callable[[], bool] = bool
+) -> T:
     """What is stored, else what `measure` gives and stores; meanwhile no other process measures."""
     if (found := stored()) is not None:
         return found
-    with measuring():
+    with measuring(stopped=stopped):
         # Another process may have measured the same while this one waited.
         return measure() if (found := stored()) is None else found

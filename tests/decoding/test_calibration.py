@@ -55,14 +55,14 @@ def test_measured_once_and_remembered(unmeasured, monkeypatch):
     draft = runtime(unmeasured).draft
     measured = cost_model(unmeasured, draft)
     assert all(time > 0 for row in (*measured.target, *measured.draft) for time in row)
-    monkeypatch.setattr(calibration, "calibrate", None)
+    monkeypatch.setattr(calibration, "calibrate", pytest.fail)
     assert cost_model(unmeasured, draft) == measured
     del runtime(unmeasured).costs["costs"]
     assert cost_model(unmeasured, draft) == measured
 
 
 def test_what_is_measured_is_stored_before_others_may_measure(unmeasured, counted, monkeypatch):
-    def watched(stored, measure):
+    def watched(stored, measure, *, stopped):
         found = measure()
         assert stored() == found
         return found
@@ -99,6 +99,8 @@ def test_refining_stops_for_a_run_and_costs_given_are_not_touched(unmeasured, co
     cost_model(unmeasured, runtime(unmeasured).draft)
     with pytest.raises(Stopped):
         refine_costs(unmeasured, runtime(unmeasured).draft, in_turn=False, stopped=lambda: True)
+    with pytest.raises(Stopped):
+        refine_costs(unmeasured, runtime(unmeasured).draft, in_turn=True, stopped=lambda: True)
     pair = tiny_pair()
     assert not refine_costs(pair, runtime(pair).draft, in_turn=False) and len(counted) == 1
 
@@ -162,7 +164,7 @@ def test_damaged_costs_are_measured_anew_and_written_again(tmp_path, monkeypatch
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path))
     pair = tiny_pair()
     made_up = runtime(pair).costs["costs"]
-    monkeypatch.setattr(calibration, "calibrate", lambda pair, draft: made_up)
+    monkeypatch.setattr(calibration, "calibrate", lambda pair, draft, *, stopped=bool: made_up)
     for _ in range(2):
         del runtime(pair).costs["costs"]
         assert cost_model(pair, runtime(pair).draft) == made_up

@@ -6,6 +6,7 @@ import pytest
 
 from duoviz.decoding.draft_worker import DraftDied, DraftRequest, InlineDraft, MeasureRequest, ProcessDraft, ThreadDraft
 from duoviz.decoding.drafting import Plan
+from duoviz.decoding.iteration import Stopped
 from tests.tiny import reference_model, weights
 from tests.weights import decoder
 
@@ -39,6 +40,20 @@ def test_an_earlier_answer_is_dropped(draft):
     draft.submit(MeasureRequest(context=4, seconds=0.0))
     assert set(draft.result()) == set(range(1, 9))
     assert not draft.ready()
+
+
+def test_measuring_is_broken_off_where_another_request_waits(draft):
+    draft.submit(MeasureRequest(context=4, seconds=1e9))
+    draft.submit(REQUEST)
+    assert draft.result().branches
+
+
+def test_measuring_in_the_callers_thread_ends_where_it_is_told_to():
+    asked = iter([False] * 5)
+    inline = InlineDraft(load())
+    inline.submit(MeasureRequest(context=4, seconds=1e9))
+    with pytest.raises(Stopped):
+        inline.result(stopped=lambda: next(asked, True))
 
 
 def test_an_error_is_told_and_the_worker_goes_on(draft):

@@ -26,6 +26,7 @@ def test_a_batch_goes_out_as_it_is(hardware):
 
 
 def test_the_models_begin_to_load_before_gradio_is_imported():
-    code = "import sys, duoviz.web.start; print([name for name in ('gradio', 'transformers') if name in sys.modules])"
+    modules = "duoviz.web.limits, duoviz.web.session"
+    code = f"import sys, {modules}; print([name for name in ('gradio', 'transformers') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
