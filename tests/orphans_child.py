@@ -30,7 +30,7 @@ def main(kind: str) -> None:
     runner.prepare(pair, "duodecoding")
     events = runner.stream(pair, "duodecoding", "hello", Settings(max_new_tokens=200))
     next(events), next(events)
-    runtime(print(pair).draft.process.pid, flush=True)
+    print(runtime(pair).draft.process.pid, flush=True)
     if kind == "error":
         raise RuntimeError("an error of the run's own")
     if kind == "exit":

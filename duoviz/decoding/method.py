@@ -77,4 +77,4 @@ class Method:
     def described(self) -> dict:
         """What a trace's header says of it: all that the page needs to draw a run, as JSON."""
         known = asdict(self)
-        return {name: known[name] for name in DESCRIBED}
+        return {name: list(known[name]) if isinstance(known[name], tuple) else known[name] for name in DESCRIBED}

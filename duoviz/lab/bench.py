@@ -54,7 +54,7 @@ class Job(NamedTuple):
         return self.lane.settings.max_new_tokens * len(self.question.turns)
 
     @property
-    def label_of(self) -> str:
+    def label(self) -> str:
         return f"{label_of(self.lane.name)}, {task_name(self.question.task)} {self.question.id}"
 
 

@@ -22,9 +22,13 @@ TIME = ["number", 0, MAX_NUMBER]
 SHARE = ["number", 0, 1.001]
 GAP = ["number", 0, float_info.max]
 TEXT = ["text", 20_000]
+PROMPT = ["text", 2_000_000]
 WORD = ["text", 40]
 ID = COUNT = ["whole", 0, MAX_NUMBER]
-MODEL = ["object", {"name": TEXT, "device": TEXT}]
+PLENTY = ["text", 50_000_000]
+MODEL = ["object", {"name": TEXT, "device": TEXT, "precision": ["or absent", TEXT]}]
+PAIRS = ["list", ["list", ["number", 0, MAX_NUMBER], 2], 100]
+CALIBRATION = ["object", {"context": COUNT, "target": PAIRS, "draft": PAIRS}]
 PROPOSER = ["object", {"id": WORD, "token": TEXT, "origin": TEXT, "counts": TEXT}]
 ABOUT = [
     "object",
@@ -54,8 +58,10 @@ HEADER = [
     {
         "schema": ["whole", 1, SCHEMA_VERSION], "method": WORD, "about": ["or absent", ABOUT], "target": MODEL,
         "draft": ["or null", MODEL], "can_overlap": ["flag"],
-        "settings": ["object", {"max_new_tokens": ["whole", 1, MAX_NUMBER]}], "prompt": ["text", 2_000_000],
-        "prompt_tokens": COUNT,
+        "settings": ["object", {"max_new_tokens": ["whole", 1, MAX_NUMBER]}], "prompt": PROMPT,
+        "prompt_tokens": COUNT, "pair": ["or absent", TEXT], "calibration": ["or absent", ["or null", CALIBRATION]],
+        "versions": ["or absent", ["object", {}]], "date": ["or absent", TEXT],
+        "before": ["or absent", ["list", ["list", PROMPT, 2], 10_000]],
     },
 ]  # fmt: skip
 ITERATION = [
@@ -63,7 +69,8 @@ ITERATION = [
     {
         "index": COUNT, "mode": ["or null", ["one of", "prefill", "pre", "post"]], "target": span("rows"),
         "draft": ["list", span("tokens"), 10_000], "sync": TIME, "budget": ["or null", ["whole", 0, 10_000]],
-        "longest": ["or absent", ["or null", ["whole", 0, 10_000]]], "theta": ["or null", SHARE],
+        "longest": ["or absent", ["or null", ["whole", 0, 10_000]]],
+        "factors": ["or absent", ["or null", ["list", ["number", 0, MAX_NUMBER], 2]]], "theta": ["or null", SHARE],
         "sequences": ["or null", ["whole", 0, 64]],
         "candidates": ["list", ["object", {"id": ID, "text": TEXT, "p": SHARE, "over": ["flag"]}], 100],
         "matched": ["or absent", ["or null", ["object", {"tokens": ["whole", 1, MAX_NUMBER], "text": TEXT}]]],
@@ -78,4 +85,13 @@ ITERATION = [
         "committed": ["list", ["object", {"id": ID, "text": TEXT, "source": WORD, "gap": ["or null", GAP]}], 10_000],
     },
 ]  # fmt: skip
-END = ["or null", ["object", {"stopped": TEXT, "message": ["or absent", TEXT]}]]
+END = [
+    "or null",
+    [
+        "object",
+        {
+            "stopped": TEXT, "wall": ["or absent", TIME], "text": ["or absent", PLENTY],
+            "message": ["or absent", TEXT],
+        },
+    ],
+]  # fmt: skip

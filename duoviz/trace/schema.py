@@ -7,6 +7,11 @@ run cut short; only two of eight candidates are shown):
     {"header": {
        "schema": 1,
        "method": "duodecoding",
+       "about": {"title": "DuoDecoding", "name": "DuoDecoding", "draft": true, "parallel": true,
+                 "proposer": {"id": "draft", "token": "token from the draft", "origin": "from the draft", "counts": ""},
+                 "statuses": ["pending", "accepted", "rejected", "discarded", "correction"],
+                 "numbers": ["acceptance", "overlap", "k", "gamma", "longest", "theta"],
+                 "caption": "", "verified": "", "nothing": ""},
        "pair": "embedded",
        "target": {"name": "SmolLM2-135M-Instruct (Q4_1, dequantised to float32)",
                   "device": "CPU core 1 (AMD EPYC)", "precision": "float32"},
@@ -55,6 +60,8 @@ run cut short; only two of eight candidates are shown):
                       {"id": 3814, "text": " appears", "source": "target", "gap": 1.3}]}],
      "end": {"stopped": "length", "wall": 0.127, "text": "The sky appears"}}
 
+about: what the method is, for drawing the run (see `duoviz.decoding.method`); absent from older traces, which are
+  drawn as this version knows their methods.
 mode: `prefill`, `pre` (nothing was pending), `post` (something was); null for methods other than DuoDecoding.
 before: only where the prompt was not the first turn of its conversation: the turns before it, as
   [what the user said, the answer].

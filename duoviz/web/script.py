@@ -37,10 +37,15 @@ def script(text: str) -> str:
                 modules.setdefault(file, content)
 
     add_imports(text, HERE)
-    joined = re.sub(r"^import .*\n|^export ", "", "\n".join([*modules.values(), text]), flags=re.MULTILINE)
+    joined = "\n".join([*modules.values(), text])
+    return filled(re.sub(r"^import .*\n|^export ", "", joined, flags=re.MULTILINE))
+
+
+def filled(text: str) -> str:
+    """Modules with what they leave empty."""
     for name, value in known().items():
-        joined = joined.replace(f"const {name} = {{}};", f"const {name} = {json.dumps(value, ensure_ascii=False)};")
-    return joined
+        text = text.replace(f"const {name} = {{}};", f"const {name} = {json.dumps(value, ensure_ascii=False)};")
+    return text
 
 
 @cache

@@ -79,7 +79,7 @@ def test_sharing_the_noise_makes_drafted_tokens_agree():
     """With the target's noise the draft is right about as often as the two distributions overlap."""
     pair, settings = tiny_pair(noise=0.1), Settings(max_new_tokens=200, temperature=1.2, sequences=1, budget=5)
     shared = list(duodecoding(pair, PROMPTS[0], settings))
-    runtime(pair).draft.loop.handle = runtime(with_other_noise(pair).draft.loop.handle)
+    runtime(pair).draft.loop.handle = with_other_noise(runtime(pair).draft.loop.handle)
     apart = list(duodecoding(pair, PROMPTS[0], settings))
     assert sum(each.accepted for each in shared) > 1.5 * sum(each.accepted for each in apart)
 
@@ -219,7 +219,7 @@ class LateDraft(InlineDraft):
 
 def test_the_target_goes_on_alone_until_the_draft_has_read_the_prompt():
     pair = tiny_pair(noise=0.0)
-    runtime(pair).draft = runtime(LateDraft(pair).draft.loop.model)
+    runtime(pair).draft = LateDraft(runtime(pair).draft.loop.model)
     run = list(duodecoding(pair, PROMPTS[2], Settings(max_new_tokens=40)))
     assert [each.mode for each in run[:3]] == ["prefill", "pre", "pre"]
     assert [bool(each.drafted) for each in run[:3]] == [False, False, True]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from duoviz.decoding.settings import MIN_TEMPERATURE, Settings, SettingsError, check_flag, parse_number
+from duoviz.decoding import METHODS
+from duoviz.decoding.settings import ABOUT, DEFAULTS, MIN_TEMPERATURE, Settings, SettingsError, check_flag, parsed
 
 
 @pytest.mark.parametrize(
@@ -71,12 +72,23 @@ def test_flags_are_true_or_false(value):
 
 
 def test_numbers_as_typed():
-    assert parse_number("budget", " 7 ", word="auto") == 7
-    assert parse_number("budget", "auto", word="auto") == "auto"
-    assert [parse_number("budget", each, word="auto") for each in (7, "+7", "-7", None)] == [7, 7, -7, None]
+    assert parsed("budget", " 7 ") == 7
+    assert parsed("budget", "auto") == "auto"
+    assert [parsed("budget", each) for each in (7, "+7", "-7", None)] == [7, 7, -7, None]
     for text in ("seven", "", "1_0", "٣", "7.0", "0x7", "9" * 5000):
         with pytest.raises(SettingsError, match="^budget must be a whole number or 'auto', not .{2,70}$"):
-            parse_number("budget", text, word="auto")
+            parsed("budget", text)
+
+
+def test_what_is_no_whole_number_stays_as_typed():
+    assert parsed("acceptance", "7") == "7" and parsed("temperature", "0.7") == "0.7" and parsed("seed", 5) == 5
+
+
+def test_every_setting_says_what_it_is_and_its_default_may_be():
+    for name, about in ABOUT.items():
+        assert about.label and (about.info or name == "max_new_tokens")
+        about.check(name, DEFAULTS[name])
+    assert all(set(method.settings) <= set(ABOUT) for method in METHODS.values())
 
 
 def test_a_greedy_run_has_nothing_to_reject_by_chance():

@@ -5,7 +5,7 @@ import shutil
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from duoviz.web.script import FOLDER
+from duoviz.web.script import HERE, filled
 from tests.e2e.tiny_site import tiny_site
 
 # Milliseconds for whatever is to come: no machine is so slow, nor so busy.
@@ -76,10 +76,13 @@ def open_modules(page):
     """A page without Gradio that may import the scripts, at their paths in `duoviz/web`."""
 
     def answer(route):
-        path = FOLDER.parent / route.request.url.removeprefix("http://plain.test/")
+        path = HERE / route.request.url.removeprefix("http://plain.test/")
         if path.suffix == ".js":
             # An error in here would leave the page waiting for ever.
-            route.fulfill(path=path, content_type="text/javascript") if path.is_file() else route.fulfill(status=404)
+            if path.is_file():
+                route.fulfill(body=filled(path.read_text(encoding="utf-8")), content_type="text/javascript")
+            else:
+                route.fulfill(status=404)
         else:
             route.fulfill(body="<!doctype html>", content_type="text/html")
 

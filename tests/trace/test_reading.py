@@ -51,7 +51,9 @@ def test_what_is_written_is_read(trace, tmp_path):
 
 
 WRONG_FIELDS = [
-    (("header", "method"), "magic", "header.method"),
+    (("header", "method"), "m" * 41, "header.method"),
+    (("header", "about", "statuses"), ["x", 5], "header.about.statuses[1]"),
+    (("header", "about", "proposer", "id"), None, "header.about.proposer.id"),
     (("header", "target"), None, "header.target"),
     (("header", "prompt"), ["x"], "header.prompt"),
     (("header", "settings", "max_new_tokens"), True, "header.settings.max_new_tokens"),

@@ -2,9 +2,12 @@
 
 import json
 
+import pytest
+
 from duoviz import runner
+from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
-from duoviz.trace import schema
+from duoviz.trace import fields, schema
 from duoviz.trace.texts import TextPieces
 from tests.tiny import tiny_pair
 
@@ -53,7 +56,7 @@ def test_what_a_look_up_matched_is_the_end_of_the_text():
 
 def literal_example():
     text = schema.__doc__
-    return json.loads(text[text.index('{"header"') : text.index("\n\nmode:")])
+    return json.loads(text[text.index('{"header"') : text.index("\n\nabout:")])
 
 
 def shape(value):
@@ -77,6 +80,31 @@ def test_a_run_has_the_shape_of_the_schemas_example():
                 for entry in each[name]
             )
     json.dumps(trace, allow_nan=False)
+
+
+def undeclared(value, description):
+    """Fields of a value that its description lacks, and the other way round what it must have."""
+    kind, *rest = description
+    if kind in ("or null", "or absent"):
+        return [] if value is None else undeclared(value, rest[0])
+    if kind == "rule":
+        return undeclared(value, rest[1])
+    if kind == "list":
+        return [found for each in value for found in undeclared(each, rest[0])]
+    if kind != "object" or not rest[0]:
+        return []
+    inside = [found for name, each in value.items() if name in rest[0] for found in undeclared(each, rest[0][name])]
+    must = {name for name, (kind, *_) in rest[0].items() if kind != "or absent"}
+    return inside + sorted(set(value) - set(rest[0])) + sorted(must - set(value))
+
+
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "rest"])
+def test_what_is_recorded_is_what_is_declared(method):
+    trace = runner.collect(runner.stream(tiny_pair(), method, "hello", Settings(max_new_tokens=20)))
+    trace["header"]["settings"] = {"max_new_tokens": 20}
+    assert undeclared(trace["header"], fields.HEADER) == []
+    assert undeclared(trace["iterations"], ["list", fields.ITERATION, 99]) == []
+    assert undeclared(trace["end"], fields.END) == []
 
 
 def test_times_are_in_order_and_texts_add_up():

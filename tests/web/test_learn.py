@@ -7,7 +7,7 @@ from duoviz.decoding.settings import Settings
 from duoviz.lab.plan import lane_labels
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.runner import collect, stream
-from duoviz.web.learn import FOLDER
+from duoviz.web.script import HERE
 from duoviz.web.lessons.figures import FIGURES
 from duoviz.web.lessons.glossary import read_glossary
 from duoviz.web.lessons.lesson import read_course, read_traces
@@ -22,7 +22,7 @@ from tests.web.lessons.made import write_traces
 
 
 def script_of(name):
-    return (FOLDER / f"{name}.js").read_text(encoding="utf-8")
+    return (HERE / "learn" / f"{name}.js").read_text(encoding="utf-8")
 
 
 def controls():
@@ -35,7 +35,7 @@ def test_what_lessons_may_name_is_what_the_page_draws():
     assert {name.strip().strip('"') for name in re.findall(r"([\w ]+|\"[\w ]+\"):", drawn)} == set(FIGURES)
     keys = re.search(r"const KEY_CONTROLS = \{(.*?)\};", script_of("place"), re.DOTALL).group(1)
     assert set(re.findall(r': "(\w+)"', keys)) <= controls()
-    styles = (FOLDER.parent / "learn.css").read_text(encoding="utf-8")
+    styles = (HERE / "learn.css").read_text(encoding="utf-8")
     assert set(re.findall(r'data-controls~="(\w+)"', styles)) == controls()
 
 

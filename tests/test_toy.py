@@ -1,0 +1,82 @@
+"""A method that a test adds, in one object, works everywhere with no other file touched."""
+
+import json
+import sys
+
+import pytest
+
+from duoviz import commands, runner
+from duoviz.__main__ import main, parser
+from duoviz.decoding import METHODS
+from duoviz.decoding.settings import Settings
+from duoviz.lab.bench import bench
+from duoviz.lab.plan import make_plan
+from duoviz.lab.report import report_html
+from duoviz.lab.results import load, opened
+from duoviz.lab.sections import sections
+from duoviz.trace.explanation import explain
+from duoviz.trace.exports import csv_table, perfetto_events
+from duoviz.trace.reading import TraceError, parse_trace
+from tests.tiny import tiny_pair
+from tests.toy import TOY
+
+
+@pytest.fixture(autouse=True)
+def toy(monkeypatch):
+    monkeypatch.setitem(METHODS, TOY.id, TOY)
+
+
+def trace_of(method):
+    return runner.collect(runner.stream(tiny_pair(), method, "hello", Settings(max_new_tokens=24)))
+
+
+def test_the_command_line(monkeypatch, capsys):
+    monkeypatch.setattr(commands, "load_pair", lambda name, progress: tiny_pair())
+    assert main(["generate", "hello", "--method", "again", "--max-new-tokens", "8", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert result["settings"]["method"] == "again" and len(result["token_ids"]) == 8
+    assert main(["compare", "--prompts", "hello", "--methods", "again", "--max-new-tokens", "4", "--repeats", "1"]) == 0
+    assert "again" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", ["duoviz"])
+    with pytest.raises(SystemExit):
+        parser().parse_args(["generate", "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "duodecoding, again; default" in told and "lookahead, again)" in told
+
+
+def test_the_trace_its_exports_and_the_sentences():
+    trace, vanilla = trace_of("again"), trace_of("vanilla")
+    assert [each["id"] for step in trace["iterations"] for each in step["committed"]] == [
+        each["id"] for step in vanilla["iterations"] for each in step["committed"]
+    ]
+    text = json.dumps(trace)
+    assert parse_trace(text, "toy")["header"]["about"]["title"] == "Again"
+    assert csv_table(trace).count("\n") == len(trace["iterations"]) + 1 and perfetto_events(trace)
+    assert any("proposed" in sentence for sentence in explain(("Vanilla", "Again"), (vanilla, trace)))
+
+
+def test_a_trace_says_how_its_method_is_shown_where_it_is_not_known(monkeypatch):
+    trace = trace_of("again")
+    monkeypatch.delitem(METHODS, "again")
+    assert parse_trace(json.dumps(trace), "toy")["header"]["method"] == "again"
+    del trace["header"]["about"]
+    with pytest.raises(TraceError, match='"header.method" is missing or not as it should be'):
+        parse_trace(json.dumps(trace), "toy")
+
+
+def test_the_lab(tmp_path):
+    questions = tmp_path / "question.jsonl"
+    asked = [
+        {"question_id": 1, "category": "writing", "turns": ["tell me"]},
+        {"question_id": 2, "category": "code", "turns": ["def f"]},
+    ]
+    questions.write_text("".join(json.dumps(each) + "\n" for each in asked))
+    plan = make_plan(quick=True, file=questions, methods=["again", "speculative"], max_new_tokens=6)
+    with opened(tmp_path / "toy") as folder:
+        list(bench(tiny_pair(), plan, folder))
+    results = load(tmp_path / "toy")
+    assert {row["verdict"] for row in results.rows if row["model_id"] == "again"} == {"equal"}
+    report = report_html(results, sections(results))
+    data = json.loads(report.partition('id="data">')[2].partition("</script>")[0])
+    drawn = {trace.get("name") for drawing in data["drawings"].values() for trace in drawing["data"]}
+    assert ">Again<" in report and "Again" in drawn and "#123456" in report

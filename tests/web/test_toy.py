@@ -1,0 +1,41 @@
+"""A method that a test adds in one object: on the page and in Compare."""
+
+import json
+import re
+
+import pytest
+
+from duoviz import comparison, runner
+from duoviz.decoding import METHODS
+from duoviz.decoding.settings import Settings
+from duoviz.web import visualizer
+from duoviz.web.pages.compare import lanes_of
+from duoviz.web.script import script
+from tests.tiny import tiny_pair
+from tests.toy import TOY
+from tests.web.conftest import events_of, start
+from tests.web.test_live import functions
+
+
+@pytest.fixture(autouse=True)
+def toy(monkeypatch):
+    monkeypatch.setitem(METHODS, TOY.id, TOY)
+
+
+def test_the_page(hardware):
+    assert events_of(hardware, start(hardware, method="again"))[-1]["type"] == "end"
+    updates = functions(hardware)["show"]("again")
+    assert sum(each["visible"] for each in updates) == len(TOY.settings)
+    known = re.search(r"const KNOWN_METHODS = (.*);", script(visualizer.GLUE)).group(1)
+    assert json.loads(known)["again"]["proposer"]["origin"] == "said again"
+
+
+def test_compare():
+    lanes = lanes_of(
+        Settings(max_new_tokens=8), Settings(max_new_tokens=8), ("again", "duodecoding"), like_for_like=True
+    )
+    assert lanes[0].name == "Again"
+    pair = tiny_pair()
+    result = comparison.outcome(pair, lanes, list(runner.compare(pair, ["hello"], lanes, warmups=0)), {})
+    assert result["lanes"][0]["figures"]["tokens"] == 8 and result["verdict"]["verdict"] == "equal"
+    assert any("Again" in sentence for sentence in result["sentences"])
