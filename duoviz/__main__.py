@@ -121,18 +121,15 @@ def add_training(steps: argparse._SubParsersAction) -> None:
     draft = steps.add_parser(
         "draft", help="distil a draft from the embedded target; the same call goes on after a stop"
     )
-    sweep = steps.add_parser("sweep", help="compare shapes and losses on a few tokens, then their costs")
-    for each, tokens in ((draft, 3_000_000), (sweep, 100_000)):
-        each.add_argument("--corpus", type=Path, nargs="+", default=CORPUS, metavar="FILE.npz")
-        each.add_argument("--out", type=Path, required=True, metavar="DIR")
-        each.add_argument("--tokens", type=int, default=tokens, help=f"answer tokens to train on; default {tokens:,}")
+    draft.add_argument("--corpus", type=Path, nargs="+", default=CORPUS, metavar="FILE.npz")
+    draft.add_argument("--out", type=Path, required=True, metavar="DIR")
+    draft.add_argument("--tokens", type=int, default=3_000_000, help="answer tokens to train on; default 3,000,000")
     helper = steps.add_parser("assistant", help="write the embedded draft as an assistant model for transformers")
     helper.add_argument("--out", type=Path, required=True, metavar="DIR")
     helper.set_defaults(run=commands.write_assistant)
     draft.add_argument("--layers", type=int, default=2)
     draft.add_argument("--seed", type=int, default=0)
     draft.set_defaults(run=commands.train_the_draft)
-    sweep.set_defaults(run=commands.train_the_sweep)
 
 
 def add_decoding_options(command: argparse.ArgumentParser) -> None:

@@ -77,12 +77,12 @@ def generate(options: argparse.Namespace) -> int:
 
 def check_writable(file: Path) -> None:
     """Raise UsageError where the file cannot be written: before the run, so that no run is lost."""
-    with told_if_unwritable(file):
+    with check_write(file):
         file.open("a").close()
 
 
 @contextmanager
-def told_if_unwritable(path: Path) -> Iterator[None]:
+def check_write(path: Path) -> Iterator[None]:
     """Raise UsageError in place of the system's error."""
     try:
         yield
@@ -138,7 +138,7 @@ def compare(options: argparse.Namespace) -> int:
     if not prompts:
         raise UsageError(f"There are no prompts in {options.prompts}.")
     if options.trace:
-        with told_if_unwritable(options.trace):
+        with check_write(options.trace):
             options.trace.mkdir(parents=True, exist_ok=True)
     pair = load_pair(options.pair, tell)
     tell(1.0, "Measuring what both models cost on this machine")
@@ -161,7 +161,7 @@ def compare(options: argparse.Namespace) -> int:
 def save_trace(row: dict, folder: Path, number: int) -> None:
     """Write one run's trace; number: of its prompt."""
     file = folder / f"{number:03}-{row['method']}-{row['cores']}-{row['repeat'] + 1}.duoviz.json"
-    with told_if_unwritable(file):
+    with check_write(file):
         file.write_text(json.dumps(row["trace"], ensure_ascii=False), encoding="utf-8")
 
 
@@ -279,7 +279,7 @@ def export(options: argparse.Namespace) -> int:
     out = options.out or Path(options.trace.name.removesuffix(".json").removesuffix(".duoviz") + ending)
     if out.exists() and out.samefile(options.trace):
         raise UsageError("The trace would be overwritten: choose another --out.")
-    with told_if_unwritable(out):
+    with check_write(out):
         out.write_text(content, encoding="utf-8", errors="replace")
     print(out)
     return 0
@@ -288,10 +288,10 @@ def export(options: argparse.Namespace) -> int:
 def record(options: argparse.Namespace) -> int:
     """Record one run of each method and print a table of them."""
     settings = Settings(max_new_tokens=options.max_new_tokens)
-    with told_if_unwritable(options.out):
+    with check_write(options.out):
         options.out.mkdir(parents=True, exist_ok=True)
     traces = recordings.record(load_pair("embedded", tell), settings, options.prompt, report=tell)
-    with told_if_unwritable(options.out):
+    with check_write(options.out):
         recordings.write(traces, options.out)
     print((options.out / "README.md").read_text(encoding="utf-8"))
     return 0
@@ -346,16 +346,6 @@ def train_the_draft(options: argparse.Namespace) -> int:
         raise UsageError(f"--layers must be a whole number from 1 to 8, not {options.layers}.")
     recipe = Recipe(tokens=options.tokens, layers=options.layers, seed=options.seed)
     train_draft(embedded_target(tell), options.corpus, options.out, recipe)
-    return 0
-
-
-def train_the_sweep(options: argparse.Namespace) -> int:
-    from duoviz.training.sweep import measure, sweep
-
-    check_training(options)
-    sweep(embedded_target(tell), options.corpus, options.out, tokens=options.tokens)
-    measure(load_pair("embedded", tell), options.out)
-    print((options.out / "table.md").read_text())
     return 0
 
 

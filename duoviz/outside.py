@@ -146,7 +146,7 @@ def is_text(value: object) -> bool:
         return False
 
 
-def shown(value: object) -> str:
+def in_short(value: object) -> str:
     """A value in a sentence, cut where it is long."""
     if isinstance(value, int) and abs(value) >= 10**SHOWN:
         return f"a number of more than {SHOWN} digits"

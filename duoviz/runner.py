@@ -24,7 +24,7 @@ from duoviz.models.cores import on_cores
 from duoviz.models.linear import ROW_COUNTS
 from duoviz.models.loading import ModelUnavailable
 from duoviz.models.pairs import Pair, PromptError, UnknownPair
-from duoviz.outside import shown
+from duoviz.outside import in_short
 from duoviz.trace.metrics import metrics
 from duoviz.trace.record import Recorder
 from duoviz.trace.schema import SCHEMA_VERSION
@@ -45,7 +45,7 @@ WARMUP_TOKENS = 16
 def check_method(method: object) -> None:
     """Raise SettingsError unless the method exists."""
     if not isinstance(method, str) or method not in METHODS:
-        raise SettingsError(f"There is no method named {shown(method)}; there are: {', '.join(METHODS)}.")
+        raise SettingsError(f"There is no method named {in_short(method)}; there are: {', '.join(METHODS)}.")
 
 
 def target_cores(pair: Pair, method: str, settings: Settings) -> tuple[int, ...]:
@@ -300,7 +300,7 @@ def race(
             if lane.name in failed:
                 continue
             settings = short(lane.settings) if repeat is None else lane.settings
-            with closing(told_errors(stream(pair, lane.method, prompt, settings, raw=raw))) as events:
+            with closing(errors_as_events(stream(pair, lane.method, prompt, settings, raw=raw))) as events:
                 for event in events:
                     yield event | {"lane": lane.name, "repeat": repeat}
             if event["type"] == "error" or event["end"]["stopped"] == "error":
@@ -313,7 +313,7 @@ def short(settings: Settings) -> Settings:
     return replace(settings, max_new_tokens=min(WARMUP_TOKENS, settings.max_new_tokens))
 
 
-def told_errors(events: Iterator[dict]) -> Iterator[dict]:
+def errors_as_events(events: Iterator[dict]) -> Iterator[dict]:
     """The events; what keeps a run from beginning is one too."""
     try:
         yield from events

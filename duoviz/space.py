@@ -125,10 +125,10 @@ def publish(
     additions = read(root, files)
     api = HfApi()
     progress(0.0, "Asking the hub who you are")
-    with told(name, user=None):
+    with hub_mistakes_told(name, user=None):
         user = api.whoami()["name"]
     progress(0.05, f"Preparing the Space {name} as {user}")
-    with told(name, user):
+    with hub_mistakes_told(name, user):
         space = prepare(api, name, hardware=hardware, private=private)
     if left_out := sorted(matching(root) - set(files)):
         progress(0.1, f"Left out, as git does not track it: {', '.join(left_out)}")
@@ -220,7 +220,7 @@ def send(api: HfApi, name: str, user: str, additions: list[CommitOperationAdd], 
 
 
 @contextmanager
-def told(name: str, user: str | None) -> Iterator[None]:
+def hub_mistakes_told(name: str, user: str | None) -> Iterator[None]:
     """Raise SpaceError for what the hub or the way to it refuses; user: None before the hub knows the token."""
     try:
         yield

@@ -178,7 +178,7 @@ def test_a_method_named_twice_runs_once(capsys):
     [
         (["draft", "--tokens", "0"], "--tokens must be at least 1."),
         (["draft", "--layers", "99"], "--layers must be a whole number from 1 to 8, not 99."),
-        (["sweep", "--corpus", "nowhere.npz"], "There is no corpus file nowhere.npz."),
+        (["draft", "--corpus", "nowhere.npz"], "There is no corpus file nowhere.npz."),
         (["draft", "--corpus", "README.md"], "README.md is no corpus: it needs the arrays flat, length, answer"),
         (["corpus", "--rows", "0"], "--rows and --slots must be at least 1."),
     ],

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from duoviz.outside import LIST, MAX_DEPTH, OBJECT, Reader, Refused, is_text, shown, without_strings
+from duoviz.outside import LIST, MAX_DEPTH, OBJECT, Reader, Refused, in_short, is_text, without_strings
 
 TRICKY = ['"', "\\", '\\"', "[{", "]}", ",", "é", "\u2028", "🦙", "1e999", "NaN", "\\ud800", "9" * 50, "\n"]
 
@@ -160,11 +160,11 @@ def test_files_and_lines_have_a_size():
 
 
 def test_values_in_a_sentence():
-    assert [shown(each) for each in (None, "a\ud800", 1.5, ["a"])] == ["None", r"'a\ud800'", "1.5", "['a']"]
-    assert shown(10**5000) == shown(-(10**60)) == "a number of more than 60 digits"
+    assert [in_short(each) for each in (None, "a\ud800", 1.5, ["a"])] == ["None", r"'a\ud800'", "1.5", "['a']"]
+    assert in_short(10**5000) == in_short(-(10**60)) == "a number of more than 60 digits"
     nested = []
     for _ in range(100_000):
         nested = [nested]
     for value in ("x" * 10**6, [[]] * 10**5, nested, ["x" * 10**6] * 10**4, {"x" * 10**6: [["x"] * 10**6]}):
-        assert len(shown(value)) <= 62 and ("..." in shown(value) or shown(value).endswith("…"))
+        assert len(in_short(value)) <= 62 and ("..." in in_short(value) or in_short(value).endswith("…"))
     assert is_text("é🦙") and not is_text("a\udfff") and not is_text(None) and not is_text(b"a")

@@ -159,7 +159,7 @@ def measure_steps(
 
 
 class InlineDraft:
-    """The draft in the caller's own thread: nothing overlaps; for tests."""
+    """The draft in the caller's own thread, as methods use it that take turns: nothing overlaps."""
 
     def __init__(self, model: LanguageModel):
         self.loop = DraftLoop(model)
@@ -277,7 +277,7 @@ class ThreadDraft(WaitingDraft):
             self.loaded.result(START_TIMEOUT)
         except Exception as error:
             self.close()
-            raise DraftDied(f"The draft could not be loaded: {told(error)}.") from error
+            raise DraftDied(f"The draft could not be loaded: {reason_of(error)}.") from error
 
     def send(self, request: Request) -> None:
         self.requests.put(request)
@@ -380,10 +380,10 @@ def answer_to(request: Request, loop: DraftLoop, waits: Callable[[], bool]) -> A
     try:
         return loop.handle(request, stopped=waits if isinstance(request, MeasureRequest) else bool)
     except Exception as error:
-        return told(error)
+        return reason_of(error)
 
 
-def told(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     return str(error).rstrip(".") or type(error).__name__
 
 
@@ -395,7 +395,7 @@ def serve(pipe: Connection, load: LoadDraft, cores: tuple[int, ...]) -> None:
             try:
                 loop = DraftLoop(load())
             except Exception as error:
-                pipe.send(told(error))
+                pipe.send(reason_of(error))
                 return
             pipe.send("")
             while True:

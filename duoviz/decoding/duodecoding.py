@@ -8,7 +8,7 @@ from duoviz.decoding.budget import LiveCosts, plan_draft, prior
 from duoviz.decoding.calibration import cost_model
 from duoviz.decoding.draft_worker import Draft, DraftRequest, row_of_draft, start_draft
 from duoviz.decoding.drafting import Drafted, Plan
-from duoviz.decoding.iteration import Committed, Iteration, Node, Room, Span, timed_forward, timed_prefill
+from duoviz.decoding.iteration import Committed, Iteration, Node, Room, Span, room_for, timed_forward, timed_prefill
 from duoviz.decoding.method import DRAFT, VERIFYING, Method
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.sampling import Choices
@@ -38,7 +38,7 @@ def duodecoding(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
     """
     draft = running_draft(pair)
     costs, acceptance = LiveCosts(cost_model(pair, draft)), prior()
-    room = Room.of(len(prompt_ids), settings.max_new_tokens, pair.target.context_limit)
+    room = room_for(len(prompt_ids), settings.max_new_tokens, pair.target.context_limit)
     text = list(prompt_ids)
     pending: list[Node] = []
     pair.target.crop(0)

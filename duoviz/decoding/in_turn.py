@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from duoviz.decoding.iteration import Committed, Iteration, Node, Room, Span, timed_forward, timed_prefill
+from duoviz.decoding.iteration import Committed, Iteration, Node, Span, room_for, timed_forward, timed_prefill
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.sampling import Choices
 from duoviz.decoding.settings import Settings
@@ -26,7 +26,7 @@ def propose_and_verify(pair: Pair, prompt_ids: list[int], settings: Settings, pr
     """
     # No distribution proposed the tokens, so the classical rule has no q to divide by.
     settings = replace(settings, acceptance="coupled")
-    room = Room.of(len(prompt_ids), settings.max_new_tokens, pair.target.context_limit)
+    room = room_for(len(prompt_ids), settings.max_new_tokens, pair.target.context_limit)
     text = list(prompt_ids)
     pair.target.crop(0)
     while True:

@@ -120,11 +120,6 @@ class Room(NamedTuple):
     limit: int
     reason: str
 
-    @staticmethod
-    def of(prompt_tokens: int, max_new_tokens: int, context_limit: int) -> "Room":
-        by_length, by_context = prompt_tokens + max_new_tokens, context_limit
-        return Room(by_length, "length") if by_length <= by_context else Room(by_context, "context")
-
     def cut(self, text_length: int, tokens: list[Committed], eos: frozenset[int]) -> tuple[list[Committed], str | None]:
         """The tokens that still belong to the text, and the reason to stop or None."""
         for index, each in enumerate(tokens, 1):
@@ -133,3 +128,9 @@ class Room(NamedTuple):
             if text_length + index >= self.limit:
                 return tokens[:index], self.reason
         return tokens, None
+
+
+def room_for(prompt_tokens: int, max_new_tokens: int, context_limit: int) -> Room:
+    """The room of a text that begins with so many tokens."""
+    by_length, by_context = prompt_tokens + max_new_tokens, context_limit
+    return Room(by_length, "length") if by_length <= by_context else Room(by_context, "context")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from random import Random
 
 from duoviz.decoding.in_turn import forward_tree, judge, keep_accepted
-from duoviz.decoding.iteration import Iteration, Node, Room
+from duoviz.decoding.iteration import Iteration, Node, room_for
 from duoviz.decoding.method import VERIFYING, Method, Proposer
 from duoviz.decoding.ngram_pool import NgramPool
 from duoviz.decoding.sampling import Choices, scores
@@ -40,7 +40,7 @@ def lookahead(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator
 def iterations(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[Iteration]:
     """The run itself; see `lookahead`."""
     target = pair.target
-    room = Room.of(len(prompt_ids), settings.max_new_tokens, target.context_limit)
+    room = room_for(len(prompt_ids), settings.max_new_tokens, target.context_limit)
     text = list(prompt_ids)
     pool = NgramPool(size=settings.lookahead_ngram, guesses=settings.lookahead_guesses)
     pool.read(text, 0)

@@ -127,13 +127,13 @@ class Choices:
 
     def __getitem__(self, row: int) -> int:
         """The target's token after a row."""
-        return self.of(row).token
+        return self.draw_at(row).token
 
     def gap(self, row: int) -> float | None:
         """How far in logits the next best token was from being drawn."""
-        return self.of(row).gap
+        return self.draw_at(row).gap
 
-    def of(self, row: int) -> Drawn:
+    def draw_at(self, row: int) -> Drawn:
         if row not in self.drawn:
             self.drawn[row] = draw(self.logits[row].cpu(), self.positions[row], self.sampling)
         return self.drawn[row]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from duoviz.decoding.sampling import Sampling
-from duoviz.outside import is_text, shown
+from duoviz.outside import in_short, is_text
 
 MAX_NEW_TOKENS = 4096
 MAX_BUDGET = 64
@@ -167,7 +167,7 @@ def check_number(name: str, value: object, lowest: int, highest: int, *, word: s
 
 def given(value: object) -> str:
     """The end of a sentence on a wrong value; a field that was left empty has none."""
-    return ", and nothing was given" if value is None else f", not {shown(value)}"
+    return ", and nothing was given" if value is None else f", not {in_short(value)}"
 
 
 def is_zero(value: object) -> bool:
@@ -203,5 +203,5 @@ def parsed(name: str, value: object) -> object:
     if text in words:
         return text
     if not WHOLE.fullmatch(text):
-        raise SettingsError(f"{name} must be a whole number or {words[0]!r}, not {shown(value)}.")
+        raise SettingsError(f"{name} must be a whole number or {words[0]!r}, not {in_short(value)}.")
     return int(text)

@@ -9,7 +9,7 @@ from duoviz.decoding.calibration import cost_model
 from duoviz.decoding.draft_worker import DraftRequest, InlineDraft, row_of_draft
 from duoviz.decoding.drafting import Plan
 from duoviz.decoding.in_turn import forward_tree, judge, keep_accepted
-from duoviz.decoding.iteration import Iteration, Room
+from duoviz.decoding.iteration import Iteration, room_for
 from duoviz.decoding.method import DRAFT, VERIFYING, Method
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import MAX_SEQUENCES, Settings
@@ -38,7 +38,7 @@ def speculative(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
     """
     draft = draft_in_turn(pair)
     costs = LiveCosts(cost_model(pair, draft, in_turn=True))
-    room = Room.of(len(prompt_ids), settings.max_new_tokens, pair.target.context_limit)
+    room = room_for(len(prompt_ids), settings.max_new_tokens, pair.target.context_limit)
     text = list(prompt_ids)
     acceptance = PRIOR
     draft_has = 0

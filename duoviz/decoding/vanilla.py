@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from duoviz.decoding.iteration import Committed, Iteration, Node, Room, timed_forward, timed_prefill
+from duoviz.decoding.iteration import Committed, Iteration, Node, room_for, timed_forward, timed_prefill
 from duoviz.decoding.method import Method
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.sampling import Choices
@@ -14,7 +14,7 @@ from duoviz.models.pairs import Pair
 def vanilla(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[Iteration]:
     """Autoregressive decoding: the baseline that every other method must equal token for token."""
     target = pair.target
-    room = Room.of(len(prompt_ids), settings.max_new_tokens, target.context_limit)
+    room = room_for(len(prompt_ids), settings.max_new_tokens, target.context_limit)
     text = list(prompt_ids)
     target.crop(0)
     logits, span = timed_prefill(target, prompt_ids, stopped=runtime(pair).stopped)

@@ -119,7 +119,7 @@ def bench(pair: Pair, plan: Plan, folder: Folder, *, stopped: Callable[[], bool]
                 clock.see(row)
             else:
                 folder.add_failed(row)
-            yield Progress(done + number, total, clock.left(jobs[number:]), told(job, row))
+            yield Progress(done + number, total, clock.left(jobs[number:]), answer_line(job, row))
     except Stopped:
         return
 
@@ -189,7 +189,7 @@ def verdict(row: Row, vanilla: Row, delta: float) -> str | None:
     return worst(found)["verdict"]
 
 
-def told(job: Job, row: Row) -> str:
+def answer_line(job: Job, row: Row) -> str:
     """One line about an answer."""
     if "choices" not in row:
         return f"{job.label}: failed. {row['message']}"

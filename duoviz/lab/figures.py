@@ -17,7 +17,7 @@ from duoviz.lab.results import Results
 from duoviz.lab.rows import TIME_PARTS, Row
 from duoviz.lab.tables import lanes_of, tasks_of
 from duoviz.lab.tasks import task_name
-from duoviz.lab.values import Value, acceptance, iterations, mean_of, of, phi, ratios, spread, tokens, ttft
+from duoviz.lab.values import Value, acceptance, iterations, mean_of, phi, ratios, rows_of, spread, tokens, ttft
 
 # Both sides as the visualizer paints them.
 TARGET, DRAFT = "#8460d6", "#12a594"
@@ -114,9 +114,9 @@ def figure_3(results: Results) -> Figure:
     for lane in [lane for lane in lanes_of(rows, table_lanes()) if lane != VANILLA]:
         bars = []
         for task in tasks:
-            relative = ratios(of(rows, lane, task), of(rows, VANILLA, task), ttft)
+            relative = ratios(rows_of(rows, lane, task), rows_of(rows, VANILLA, task), ttft)
             bars.append(mean_of(relative, 2) or Value(float("nan"), None, 0))
-            absolute = mean_of(map(ttft, of(rows, lane, task)))
+            absolute = mean_of(map(ttft, rows_of(rows, lane, task)))
             if relative:
                 data.append([label_of(lane), task_name(task), *bars[-1][:3], absolute.value])
         drawing.add_bar(
@@ -145,7 +145,7 @@ def figure_4(results: Results) -> Figure:
     drawing, longest, seen = go.Figure(), 0.0, set()
     data = [["method", "side", "start, ms", "mean time, ms", "standard deviation, ms", "mean tokens", "n"]]
     for lane in lanes_of(results.rows, (VANILLA, SPS, DUO)):
-        for side, start, time, many, told in mean_iteration(of(results.rows, lane), lane):
+        for side, start, time, many, told in mean_iteration(rows_of(results.rows, lane), lane):
             data.append([label_of(lane), side, start, *time[:2], many, time.n])
             longest = max(longest, start + time.value)
             drawing.add_bar(
@@ -203,9 +203,9 @@ def in_ms(time: Value) -> str:
 
 def figure_5(results: Results) -> Figure:
     """How often θ started how many sequences, by task."""
-    rows = of(results.rows, DUO)
+    rows = rows_of(results.rows, DUO)
     tasks, drawing, data = tasks_of(rows), go.Figure(), [["task", "k", "iterations", "share of the task's iterations"]]
-    found = {task: [k for (k,) in iterations(of(rows, DUO, task), "k") if k is not None] for task in tasks}
+    found = {task: [k for (k,) in iterations(rows_of(rows, DUO, task), "k") if k is not None] for task in tasks}
     largest = max((max(ks) for ks in found.values() if ks), default=0)
     for k in range(1, largest + 1):
         shares = [100 * ks.count(k) / len(ks) if ks else 0 for ks in found.values()]
@@ -253,7 +253,7 @@ def time_split(results: Results) -> Figure:
         label, colour, pattern = PARTS[part]
         values = []
         for lane in lanes:
-            mine = of(results.rows, lane)
+            mine = rows_of(results.rows, lane)
             each = [1e3 * part_of(row, part) / tokens(row) for row in mine]
             together = 1e3 * sum(part_of(row, part) for row in mine) / sum(map(tokens, mine))
             values.append(Value(together, spread(each), len(each)))
@@ -287,7 +287,7 @@ def predicted(results: Results) -> Figure:
     models, drawing = cost_models(results.environment), go.Figure()
     data, points = [["method", "measured, tokens/s", "predicted, tokens/s", "error"]], []
     for lane in lanes_of(results.rows, lane_labels()):
-        if found := predict(of(results.rows, lane), models):
+        if found := predict(rows_of(results.rows, lane), models):
             points.append((lane, found))
             data.append([label_of(lane), found.speed, found.speed_predicted, found.error])
     top = 1.1 * max((max(each.speed, each.speed_predicted) for _, each in points), default=1)
@@ -413,8 +413,8 @@ HOVER_PHI = "φ %{z:.2f} at ratio %{x:.1f}, acceptance %{y:.2f}<extra></extra>"
 def measured_points(results: Results, lane: str, base: str, ratio: float) -> list[tuple[str, float, float, Value]]:
     """(task, T_target / T_draft, acceptance, φ) of a lane, task by task."""
     points = []
-    for task in tasks_of(of(results.rows, lane)):
-        mine, theirs = of(results.rows, lane, task), of(results.rows, base, task)
+    for task in tasks_of(rows_of(results.rows, lane)):
+        mine, theirs = rows_of(results.rows, lane, task), rows_of(results.rows, base, task)
         accepted, speed_up = acceptance(mine).share, phi(mine, theirs, [task])
         if accepted is not None and speed_up:
             points.append((task_name(task), ratio, accepted, speed_up))

@@ -11,7 +11,19 @@ from duoviz.lab.prediction import cost_models, predict
 from duoviz.lab.results import Results
 from duoviz.lab.tables import TABLE_2, TABLE_3, confusion, lanes_of, tasks_of
 from duoviz.lab.tasks import task_name
-from duoviz.lab.values import Difference, acceptance, difference, mean_of, of, phi, ratios, seconds, tokens, tps, ttft
+from duoviz.lab.values import (
+    Difference,
+    acceptance,
+    difference,
+    mean_of,
+    phi,
+    ratios,
+    rows_of,
+    seconds,
+    tokens,
+    tps,
+    ttft,
+)
 
 TOO_FEW = (
     "This is a quick run: it fills every table and figure, but it has too few questions, with answers too short, to "
@@ -23,20 +35,20 @@ def about_table_1(results: Results) -> list[str]:
     """Which method is the fastest, and how DuoDecoding stands to the others."""
     rows = results.rows
     others = [lane for lane in lanes_of(rows, table_lanes()) if lane != VANILLA]
-    speed_ups = {lane: phi(of(rows, lane), of(rows, VANILLA), tasks_of(rows)) for lane in others}
+    speed_ups = {lane: phi(rows_of(rows, lane), rows_of(rows, VANILLA), tasks_of(rows)) for lane in others}
     ranked = sorted((lane for lane in others if speed_ups[lane]), key=lambda lane: -speed_ups[lane].value)
     if len(ranked) < 2:
         return []
     best, second = ranked[:2]
     found = [f"The largest φ here is {label_of(best)}'s: {speed_ups[best].value:.2f} (n = {speed_ups[best].n})."]
-    found += told(results, best, second)
+    found += difference_sentence(results, best, second)
     pairs = [(DUO, VANILLA), (DUO, TARGET_ONLY), (DUO, SPS)]
-    return found + [each for pair in pairs if set(pair) != {best, second} for each in told(results, *pair)]
+    return found + [each for pair in pairs if set(pair) != {best, second} for each in difference_sentence(results, *pair)]
 
 
-def told(results: Results, lane: str, other: str) -> list[str]:
+def difference_sentence(results: Results, lane: str, other: str) -> list[str]:
     """One sentence on two lanes, none where too few questions were answered by both."""
-    apart = difference(of(results.rows, lane), of(results.rows, other))
+    apart = difference(rows_of(results.rows, lane), rows_of(results.rows, other))
     return [f"{label_of(lane)} against {lower(label_of(other))}: {in_words(apart)}."] if apart else []
 
 
@@ -64,7 +76,7 @@ def against_the_best(results: Results, lane: str, lanes: Sequence[str], name: st
     """Task by task, whether a lane is as fast as the fastest of the lanes, to within noise."""
     found, good, tasks = [], 0, []
     for task in tasks_of([row for row in results.rows if row["model_id"] in lanes and row["model_id"] != DUO]):
-        by_lane = {each: of(results.rows, each, task) for each in lanes_of(results.rows, lanes)}
+        by_lane = {each: rows_of(results.rows, each, task) for each in lanes_of(results.rows, lanes)}
         speeds = {each: tps(rows).value for each, rows in by_lane.items() if rows}
         best = max(speeds, key=speeds.get)
         if lane not in speeds:
@@ -119,9 +131,9 @@ def about_figure_1(results: Results) -> list[str]:
 
 
 def about_figure_3(results: Results) -> list[str]:
-    base, found = of(results.rows, VANILLA), []
+    base, found = rows_of(results.rows, VANILLA), []
     for lane in (SPS, DUO):
-        if relative := mean_of(ratios(of(results.rows, lane), base, ttft)):
+        if relative := mean_of(ratios(rows_of(results.rows, lane), base, ttft)):
             found.append(
                 f"{label_of(lane)}'s first token takes {relative.value:.2f} times as long as vanilla's "
                 f"(n = {relative.n})."
@@ -130,7 +142,7 @@ def about_figure_3(results: Results) -> list[str]:
 
 
 def about_time(results: Results) -> list[str]:
-    rows = of(results.rows, DUO)
+    rows = rows_of(results.rows, DUO)
     if not rows:
         return []
     shares = {name: sum(turn["time"][name] for row in rows for turn in row["measured"]) for name in ("both", "neither")}
@@ -144,7 +156,7 @@ def about_time(results: Results) -> list[str]:
 def about_predictions(results: Results) -> list[str]:
     models = cost_models(results.environment)
     lanes = lanes_of(results.rows, lane_labels())
-    found = {lane: each for lane in lanes if (each := predict(of(results.rows, lane), models))}
+    found = {lane: each for lane in lanes if (each := predict(rows_of(results.rows, lane), models))}
     if not found:
         return []
     worst = max(found, key=lambda lane: abs(found[lane].error))
@@ -172,7 +184,7 @@ def about_checks(results: Results) -> list[str]:
 
 def about_drafting(results: Results) -> list[str]:
     """The acceptance of DuoDecoding's drafted tokens."""
-    accepted = acceptance(of(results.rows, DUO)).share
+    accepted = acceptance(rows_of(results.rows, DUO)).share
     if accepted is None:
         return []
     return [f"Of DuoDecoding's drafted tokens that were tested, {share(accepted)} were accepted."]

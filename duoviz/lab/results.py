@@ -72,8 +72,8 @@ class Folder:
             ):
                 if old != new:
                     raise LabError(
-                        f"{self.path} holds results with another {name.replace('_', ' ')} ({shown(old)}, now "
-                        f"{shown(new)}): choose another folder."
+                        f"{self.path} holds results with another {name.replace('_', ' ')} ({in_short(old)}, now "
+                        f"{in_short(new)}): choose another folder."
                     )
             environment |= {"date": before.environment["date"]}
         for name, content in (("plan", plan), ("environment", environment)):
@@ -148,7 +148,7 @@ def write_whole(file: Path, text: str) -> None:
     os.replace(part, file)
 
 
-def shown(value: object) -> str:
+def in_short(value: object) -> str:
     """A value of a plan or an environment, in a sentence."""
     return ", ".join(map(str, value.values())) if isinstance(value, dict) else str(value)
 
@@ -211,7 +211,7 @@ def object_in(name: str, files: Files, reader: Reader, shape: Check) -> dict:
     """The object that a file holds. Raises Refused."""
     if name not in files:
         raise Refused(f"has no {name}")
-    with files[name]() as file, told_of(name):
+    with files[name]() as file, named_in_errors(name):
         return checked(reader.file(file), shape)
 
 
@@ -219,7 +219,7 @@ def rows_in(name: str, files: Files, reader: Reader, shape: Check) -> Iterator[d
     """The rows of a .jsonl file, where it is there, each checked before the next is read. Raises Refused."""
     if name not in files:
         return
-    with files[name]() as file, told_of(name):
+    with files[name]() as file, named_in_errors(name):
         for line in reader.lines(file):
             # A torn last line is left out.
             if line.endswith(b"\n"):
@@ -227,7 +227,7 @@ def rows_in(name: str, files: Files, reader: Reader, shape: Check) -> Iterator[d
 
 
 @contextmanager
-def told_of(name: str) -> Iterator[None]:
+def named_in_errors(name: str) -> Iterator[None]:
     """Let what is refused say in which file."""
     try:
         yield

@@ -49,27 +49,27 @@ def sections(results: Results, beside: Sequence[Results] = ()) -> list[Section]:
     return [*parts, Section(table.name, table.title, [table])]
 
 
-def of_table(table: Table, papers: Sequence[Table], **others) -> Section:
+def table_section(table: Table, papers: Sequence[Table], **others) -> Section:
     return Section(table.name, table.title, [table, *papers], papers=paper.CONDITIONS if papers else "", **others)
 
 
-def of_figure(figure: Figure, **others) -> Section:
+def figure_section(figure: Figure, **others) -> Section:
     return Section(figure.name, figure.title, figure=figure, **others)
 
 
 def table_1(results: Results) -> Section:
     said = findings.about_table_1(results)
-    return of_table(tables.table_1(results), tables.papers_table_1(), conclusions=said)
+    return table_section(tables.table_1(results), tables.papers_table_1(), conclusions=said)
 
 
 def table_2(results: Results) -> Section:
     said = findings.about_table_2(results)
-    return of_table(tables.table_2(results), [tables.papers_table_2()], conclusions=said)
+    return table_section(tables.table_2(results), [tables.papers_table_2()], conclusions=said)
 
 
 def table_3(results: Results) -> Section:
     said = findings.about_table_3(results)
-    return of_table(tables.table_3(results), [tables.papers_table_3()], conclusions=said)
+    return table_section(tables.table_3(results), [tables.papers_table_3()], conclusions=said)
 
 
 def table_4(results: Results) -> Section:
@@ -80,24 +80,24 @@ def table_4(results: Results) -> Section:
 
 def figure_1(results: Results) -> Section:
     facts = findings.about_figure_1(results)
-    return of_figure(figures.figure_1(results), facts=facts, papers=paper.FIGURE_1)
+    return figure_section(figures.figure_1(results), facts=facts, papers=paper.FIGURE_1)
 
 
 def figure_3(results: Results) -> Section:
     said = findings.about_figure_3(results)
-    return of_figure(figures.figure_3(results), conclusions=said, papers=paper.FIGURE_3)
+    return figure_section(figures.figure_3(results), conclusions=said, papers=paper.FIGURE_3)
 
 
 def figure_4(results: Results) -> Section:
-    return of_figure(figures.figure_4(results), papers=paper.NO_VALUES)
+    return figure_section(figures.figure_4(results), papers=paper.NO_VALUES)
 
 
 def figure_5(results: Results) -> Section:
-    return of_figure(figures.figure_5(results), papers=paper.FIGURE_5)
+    return figure_section(figures.figure_5(results), papers=paper.FIGURE_5)
 
 
 def time(results: Results) -> Section:
-    return of_figure(figures.time_split(results), facts=findings.about_time(results))
+    return figure_section(figures.time_split(results), facts=findings.about_time(results))
 
 
 def cost_model(results: Results) -> Section:
@@ -106,7 +106,7 @@ def cost_model(results: Results) -> Section:
 
 
 def pays(results: Results) -> Section:
-    return of_figure(figures.pays(results))
+    return figure_section(figures.pays(results))
 
 
 def checks(results: Results) -> Section:

@@ -21,7 +21,7 @@ from duoviz.lab.prediction import Prediction, cost_models, predict
 from duoviz.lab.results import Results
 from duoviz.lab.rows import BEYOND, Row
 from duoviz.lab.tasks import TASKS, in_order, task_name
-from duoviz.lab.values import Value, average, iterations, mean_of, of, phi, spread, tps
+from duoviz.lab.values import Value, average, iterations, mean_of, phi, rows_of, spread, tps
 
 # The lines of Tables 2 and 3, in the paper's order.
 TABLE_2 = (*STATIC, DUO)
@@ -66,11 +66,11 @@ def lanes_of(rows: Sequence[Row], wanted: Sequence[str]) -> list[str]:
 def table_1(results: Results) -> Table:
     """Tokens per second, and φ, of each method on each task."""
     rows, tasks = results.rows, tasks_of(results.rows)
-    base, same = of(rows, VANILLA), of(rows, TARGET_ONLY)
+    base, same = rows_of(rows, VANILLA), rows_of(rows, TARGET_ONLY)
     lines = []
     for lane in lanes_of(rows, table_lanes()):
-        mine = of(rows, lane)
-        cells = [tps(of(rows, lane, task)) for task in tasks]
+        mine = rows_of(rows, lane)
+        cells = [tps(rows_of(rows, lane, task)) for task in tasks]
         cells += [average(mine, tasks), phi(mine, base, tasks), phi(mine, same, tasks)]
         lines.append((label_of(lane), cells + [papers_phi(model, lane) for model in paper.TABLE_1]))
     return Table(
@@ -116,7 +116,7 @@ def ablation(results: Results, wanted: Sequence[str]) -> tuple[list[str], list[t
     # DuoDecoding itself runs on all tasks.
     tasks = tasks_of([row for row in rows if row["model_id"] != DUO])
     lanes = lanes_of(rows, wanted)
-    return tasks, [(label_of(lane), [tps(of(rows, lane, task)) for task in tasks]) for lane in lanes]
+    return tasks, [(label_of(lane), [tps(rows_of(rows, lane, task)) for task in tasks]) for lane in lanes]
 
 
 def table_2(results: Results) -> Table:
@@ -137,7 +137,7 @@ def table_3(results: Results) -> Table:
     tasks, lines = ablation(results, TABLE_3)
     lanes = lanes_of(results.rows, TABLE_3)
     for lane, (_, cells) in zip(lanes, lines, strict=True):
-        used = iterations(of(results.rows, lane), "budget", "draft_steps", later=True)
+        used = iterations(rows_of(results.rows, lane), "budget", "draft_steps", later=True)
         cells.append(mean_of(budget for budget, _ in used if budget is not None))
         cells.append(mean_of(steps for _, steps in used))
     return Table(
@@ -175,7 +175,7 @@ def papers_table_3() -> Table:
 def confusion(rows: Sequence[Row]) -> list[list[int]]:
     """How often which k was predicted (columns, from 1) where which was needed (lines, from 1; the last is beyond)."""
     counts = [[0] * MAX_SEQUENCES for _ in range(BEYOND)]
-    for needed, k in iterations(of(rows, DUO), "needed", "k"):
+    for needed, k in iterations(rows_of(rows, DUO), "needed", "k"):
         if needed is not None and k is not None:
             counts[needed - 1][k - 1] += 1
     return counts
@@ -209,7 +209,7 @@ def checks(results: Results) -> Table:
     failed = [row for row in results.failed if row["model_id"] not in lanes]
     lines = []
     for lane in [*lanes, *dict.fromkeys(row["model_id"] for row in failed)]:
-        found = [row["verdict"] for row in of(results.rows, lane)]
+        found = [row["verdict"] for row in rows_of(results.rows, lane)]
         errors = sum(row["model_id"] == lane for row in results.failed)
         cells = [found.count(each) for each in ("equal", "tie", "defect")] + [found.count(None), errors]
         lines.append((label_of(lane), [Value(count, None, len(found) + errors, 0) for count in cells]))
@@ -228,7 +228,7 @@ def predictions(results: Results) -> Table:
     """The cost model's speed of each lane beside the measured one."""
     models, lines = cost_models(results.environment), []
     for lane in lanes_of(results.rows, lane_labels()):
-        rows = of(results.rows, lane)
+        rows = rows_of(results.rows, lane)
         if together := predict(rows, models):
             apart = [each for row in rows if (each := predict([row], models))]
             cells = [figure(together, apart, name, digits) for name, digits in PREDICTED]
@@ -301,12 +301,12 @@ def compared(several: Sequence[Results]) -> Table:
     """Several results side by side: tokens per second and φ of each lane of Table 1."""
     lines = []
     for lane in table_lanes():
-        if not any(of(each.rows, lane) for each in several):
+        if not any(rows_of(each.rows, lane) for each in several):
             continue
         cells: list[Cell] = []
         for each in several:
-            tasks, mine = tasks_of(each.rows), of(each.rows, lane)
-            cells += [average(mine, tasks), phi(mine, of(each.rows, VANILLA), tasks)]
+            tasks, mine = tasks_of(each.rows), rows_of(each.rows, lane)
+            cells += [average(mine, tasks), phi(mine, rows_of(each.rows, VANILLA), tasks)]
         lines.append((label_of(lane), cells))
     return Table(
         "compared",

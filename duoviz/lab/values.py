@@ -28,7 +28,7 @@ def spread(values: Sequence[float]) -> float | None:
     return stdev(values) if len(values) > 1 else None
 
 
-def of(rows: Iterable[Row], lane: str, task: str | None = None) -> list[Row]:
+def rows_of(rows: Iterable[Row], lane: str, task: str | None = None) -> list[Row]:
     """The rows of a lane, on one task or on all."""
     return [row for row in rows if row["model_id"] == lane and (task is None or row["task"] == task)]
 

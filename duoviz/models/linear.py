@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from duoviz.models import torch_internals
 from duoviz.models.cache import cache_folder, measured_once, recall, remember
 from duoviz.models.cores import machine_name
 
@@ -41,7 +42,7 @@ class FloatLinear:
     def pack(self) -> None:
         """Lay the weight out in the blocks that oneDNN multiplies fastest, in place of the plain one."""
         if not self.packed:
-            self.weight = torch.ops.mkldnn._reorder_linear_weight(self.weight, 8)
+            self.weight = torch_internals.packed(self.weight)
             self.packed = True
 
     def product(self, x: Tensor, rows: int) -> Tensor:
@@ -49,7 +50,7 @@ class FloatLinear:
         if x.shape[0] < rows:
             return self.product(F.pad(x, (0, 0, 0, rows - x.shape[0])), rows)[: x.shape[0]]
         if self.packed:
-            return torch.ops.mkldnn._linear_pointwise(x, self.weight, self.bias, "none", [], "")
+            return torch_internals.packed_product(x, self.weight, self.bias)
         return F.linear(x, self.weight, self.bias)
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -68,7 +69,7 @@ class Int8Linear:
     def __call__(self, x: Tensor) -> Tensor:
         if self.missing_columns:
             x = F.pad(x, (0, self.missing_columns))
-        y = torch._weight_int8pack_mm(x, self.weight, self.scale)
+        y = torch_internals.int8_product(x, self.weight, self.scale)
         return y if self.bias is None else y + self.bias
 
 

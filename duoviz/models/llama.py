@@ -117,7 +117,7 @@ def rotary_frequencies(config: dict, head_dim: int) -> tuple[tuple[float, ...], 
 
 
 @dataclass(frozen=True)
-class Source:
+class WeightReader:
     """A model's tensors on their way into one precision, on one device.
 
     What a model keeps is copied: a tensor of a file is a view of all of the file, which stays in memory with it.
@@ -172,7 +172,7 @@ def stacked(tensors: Sequence[Tensor]) -> Tensor:
 class Layer:
     """One decoder layer's weights: query, key and value fused, gate and up fused."""
 
-    def __init__(self, source: Source, prefix: str, config: LlamaConfig):
+    def __init__(self, source: WeightReader, prefix: str, config: LlamaConfig):
         attention, mlp = prefix + "self_attn.", prefix + "mlp."
         self.qkv = source.linear([attention + name for name in ("q_proj", "k_proj", "v_proj")], bias=config.qkv_bias)
         self.out = source.linear([attention + "o_proj"], bias=config.out_bias)
@@ -206,7 +206,7 @@ class Llama:
         context_limit: int | None = None,
         vocabulary: int | None = None,
     ):
-        """weights: see Source. Raises KeyError where one is missing.
+        """weights: see WeightReader. Raises KeyError where one is missing.
 
         The context is `context_limit` where that is given and smaller than the model's own.
         vocabulary: another model's number of tokens: no higher id is proposed, and every lower one can be read.
@@ -215,7 +215,7 @@ class Llama:
         self.dtype = DTYPES[precision]
         self.vocab_size = min(config.vocab_size, vocabulary or config.vocab_size)
         self.context_limit = min(context_limit or config.context_limit, config.context_limit)
-        source = Source(weights, precision, device)
+        source = WeightReader(weights, precision, device)
         self.table, self.widen = source.embedding(vocabulary or 0)
         self.layers = [Layer(source, f"model.layers.{index}.", config) for index in range(config.layers)]
         self.norm = source.vector("model.norm.weight")

@@ -28,7 +28,7 @@ from duoviz.models.language_model import LanguageModel
 from duoviz.models.llama import LlamaConfig, is_lean, load_llama
 from duoviz.models.loading import ModelUnavailable, Progress, no_progress, part_of
 from duoviz.models.memory import free_memory
-from duoviz.outside import is_text, shown
+from duoviz.outside import in_short, is_text
 
 # In place of a model's name: the model that this project brings along.
 EMBEDDED = "embedded"
@@ -91,7 +91,7 @@ def find_pair(name: object) -> Models:
     models = [part.strip() for part in name.split(" + ")] if is_name else []
     if len(models) != 2 or not all(models):
         raise UnknownPair(
-            f"There is no pair named {shown(name)}; there are: {', '.join(PAIRS)}; any two models can be named as "
+            f"There is no pair named {in_short(name)}; there are: {', '.join(PAIRS)}; any two models can be named as "
             '"TARGET + DRAFT", each the id of a model on the hub or a folder.'
         )
     return Models(*models)
@@ -100,7 +100,7 @@ def find_pair(name: object) -> Models:
 def check_prompt(prompt: object, longest: int = LONGEST_PROMPT) -> None:
     """Raise PromptError for what is no text, a text of more than `longest` characters, or one without words."""
     if not isinstance(prompt, str):
-        raise PromptError(f"The prompt must be a text, not {shown(prompt)}.")
+        raise PromptError(f"The prompt must be a text, not {in_short(prompt)}.")
     if not is_text(prompt):
         raise PromptError("The prompt has half a character in it (a lone surrogate): type that character anew.")
     check_characters(len(prompt), longest)
@@ -177,7 +177,7 @@ def target_device() -> str:
 
 
 @dataclass(frozen=True)
-class Source:
+class ModelFiles:
     """A model's folder, looked into: what it is called, its config, how many numbers its weights are."""
 
     label: str
@@ -186,15 +186,15 @@ class Source:
     parameters: int
 
 
-def look_into(folder: Path, label: str) -> Source:
-    """See Source. Raises ModelUnavailable for what shows before the weights are read."""
+def look_into(folder: Path, label: str) -> ModelFiles:
+    """See ModelFiles. Raises ModelUnavailable for what shows before the weights are read."""
     config = read_config(folder)
     if "quantization_config" in config:
         raise ModelUnavailable(f"The weights of {label} are quantised, and only plain ones can be read.")
     if not weight_files(folder):
         raise ModelUnavailable(f"{label} has no safetensors weights, and no other kind is read.")
     with one_sentence(label):
-        return Source(label, folder, config, Checkpoint(folder).parameters())
+        return ModelFiles(label, folder, config, Checkpoint(folder).parameters())
 
 
 def looks_like_a_folder(model: str) -> bool:
@@ -218,28 +218,28 @@ def folder_of(model: str, progress: Progress) -> Path:
     return fetch(model, progress)
 
 
-def find_target(model: str, progress: Progress) -> Source:
+def find_target(model: str, progress: Progress) -> ModelFiles:
     """The target's files, fetched if need be. Raises ModelUnavailable."""
     if model == EMBEDDED:
         return look_into(embedded_target(progress), TARGET_LABEL)
     return look_into(folder_of(model, progress), model)
 
 
-def find_draft(model: str, progress: Progress) -> Source:
+def find_draft(model: str, progress: Progress) -> ModelFiles:
     """The draft's files, fetched if need be. Raises ModelUnavailable."""
     if model == EMBEDDED:
         return look_into(DRAFT_FOLDER, OUR_DRAFT)
     return look_into(folder_of(model, progress), model)
 
 
-def fetch_pair(name: str, progress: Progress = no_progress) -> tuple[Source, Source]:
+def fetch_pair(name: str, progress: Progress = no_progress) -> tuple[ModelFiles, ModelFiles]:
     """The files of a pair's target and draft, fetched if need be. Raises UnknownPair and ModelUnavailable."""
     models = find_pair(name)
     target = find_target(models.target, part_of(progress, 0.0, 0.8))
     return target, find_draft(models.draft, part_of(progress, 0.8, 0.96))
 
 
-def context_of(source: Source) -> int:
+def context_of(source: ModelFiles) -> int:
     """How many tokens a model can read, CONTEXT_LIMIT at most."""
     if is_lean(source.config):
         return min(CONTEXT_LIMIT, LlamaConfig.from_dict(source.config).context_limit)
@@ -247,7 +247,7 @@ def context_of(source: Source) -> int:
     return min(CONTEXT_LIMIT, known or CONTEXT_LIMIT)
 
 
-def vocabulary_of(source: Source) -> int:
+def vocabulary_of(source: ModelFiles) -> int:
     """How many tokens a model knows."""
     return (source.config.get("text_config") or source.config)["vocab_size"]
 
@@ -283,7 +283,7 @@ def tokenizer_class(folder: Path) -> Any:
     return AutoTokenizer
 
 
-def load_tokenizer(source: Source) -> Any:
+def load_tokenizer(source: ModelFiles) -> Any:
     """The tokenizer in a model's folder. Raises ModelUnavailable."""
     try:
         return tokenizer_class(source.folder).from_pretrained(
@@ -298,7 +298,7 @@ def fingerprint(vocabulary: dict[str, int]) -> str:
     return hashlib.sha256(json.dumps(vocabulary, sort_keys=True).encode()).hexdigest()
 
 
-def check_tokenizers(tokenizer: Any, target: Source, draft: Source) -> None:
+def check_tokenizers(tokenizer: Any, target: ModelFiles, draft: ModelFiles) -> None:
     """Raise ModelUnavailable unless every id means the same token to both models."""
     mine = tokenizer.get_vocab()
     if draft.config.get("model_type") == OUR_KIND:
@@ -334,7 +334,7 @@ def check_memory(device: str, needs: Iterable[tuple[str, int]], spare: int = 0) 
         )
 
 
-def end_tokens(target: Source, tokenizer: Any) -> frozenset[int]:
+def end_tokens(target: ModelFiles, tokenizer: Any) -> frozenset[int]:
     """The ids that end a text, by generation_config.json and by the tokenizer."""
     file = target.folder / "generation_config.json"
     named = read_json(file).get("eos_token_id") if file.is_file() else None
@@ -342,7 +342,7 @@ def end_tokens(target: Source, tokenizer: Any) -> frozenset[int]:
     return frozenset(id for id in (*several, tokenizer.eos_token_id) if id is not None)
 
 
-def version_of(draft: Source) -> str:
+def version_of(draft: ModelFiles) -> str:
     """What changes with a draft's weights: the hash of a small file, the names, sizes and dates of large ones."""
     files = weight_files(draft.folder)
     if draft.folder == DRAFT_FOLDER:
@@ -351,12 +351,12 @@ def version_of(draft: Source) -> str:
     return hashlib.sha256(seen.encode()).hexdigest()[:16]
 
 
-def precisions(models: Models, draft: Source, device: str) -> tuple[str, str]:
+def precisions(models: Models, draft: ModelFiles, device: str) -> tuple[str, str]:
     """The precision of the target and of the draft."""
     return "float32" if device == "cpu" else models.gpu_precision, "int8" if is_lean(draft.config) else "float32"
 
 
-def memory_needs(models: Models, target: Source, draft: Source) -> dict[str, list[tuple[str, int]]]:
+def memory_needs(models: Models, target: ModelFiles, draft: ModelFiles) -> dict[str, list[tuple[str, int]]]:
     """For each device the models that it is to hold, with the bytes that each needs."""
     device = target_device()
     precision, draft_precision = precisions(models, draft, device)
@@ -371,7 +371,7 @@ def check_fit(needs: Mapping[str, Sequence[tuple[str, int]]], spare: Mapping[str
         check_memory(device, models, (spare or {}).get(device, 0))
 
 
-def outline(model: str, label: str) -> Source | None:
+def outline(model: str, label: str) -> ModelFiles | None:
     """What a model is, before its weights are fetched; None for the one that comes with this project.
 
     Raises ModelUnavailable.
@@ -382,7 +382,7 @@ def outline(model: str, label: str) -> Source | None:
         from duoviz.models import hub
 
         folder = hub.from_cache(model)
-        return look_into(folder, label) if folder else Source(label, Path(), *hub.outline(model))
+        return look_into(folder, label) if folder else ModelFiles(label, Path(), *hub.outline(model))
     return look_into(local_folder(model), label)
 
 
@@ -422,7 +422,7 @@ def check_ids(tokenizer: Any, target: LanguageModel) -> None:
 def load_pair(
     name: str = "embedded",
     progress: Progress = no_progress,
-    sources: tuple[Source, Source] | None = None,
+    sources: tuple[ModelFiles, ModelFiles] | None = None,
     *,
     begin: Callable[[LoadDraft, tuple[int, ...]], Any] | None = None,
 ) -> Pair:

@@ -8,6 +8,8 @@ import torch
 import torch.nn.functional as F
 from safetensors.torch import save_file
 from torch import Tensor, nn
+from transformers import LlamaConfig
+from transformers.models.llama.modeling_llama import LlamaDecoderLayer
 
 from duoviz.models.checkpoint import OUR_KIND
 from duoviz.models.linear import quantise_rows
@@ -45,53 +47,12 @@ class RMSNorm(nn.RMSNorm):
         return F.rms_norm(x, self.normalized_shape, self.weight.to(x.dtype), self.eps)
 
 
-class Attention(nn.Module):
-    def __init__(self, shape: DraftShape):
-        super().__init__()
-        self.heads, self.kv_heads, self.head_dim = shape.num_attention_heads, shape.num_key_value_heads, shape.head_dim
-        self.q_proj = nn.Linear(shape.hidden_size, self.heads * self.head_dim, bias=False)
-        self.k_proj = nn.Linear(shape.hidden_size, self.kv_heads * self.head_dim, bias=False)
-        self.v_proj = nn.Linear(shape.hidden_size, self.kv_heads * self.head_dim, bias=False)
-        self.o_proj = nn.Linear(self.heads * self.head_dim, shape.hidden_size, bias=False)
-
-    def forward(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-        batch, length, _ = x.shape
-        q = self.q_proj(x).view(batch, length, self.heads, -1).transpose(1, 2)
-        k = self.k_proj(x).view(batch, length, self.kv_heads, -1).transpose(1, 2)
-        v = self.v_proj(x).view(batch, length, self.kv_heads, -1).transpose(1, 2)
-        q, k = rotate(q, cos, sin).to(v.dtype), rotate(k, cos, sin).to(v.dtype)
-        out = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
-        return self.o_proj(out.transpose(1, 2).reshape(batch, length, -1))
-
-
-def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Rotary position embedding, half-split layout."""
-    half = x.shape[-1] // 2
-    return x * cos + torch.cat([-x[..., half:], x[..., :half]], dim=-1) * sin
-
-
-class MLP(nn.Module):
-    def __init__(self, shape: DraftShape):
-        super().__init__()
-        self.gate_proj = nn.Linear(shape.hidden_size, shape.intermediate_size, bias=False)
-        self.up_proj = nn.Linear(shape.hidden_size, shape.intermediate_size, bias=False)
-        self.down_proj = nn.Linear(shape.intermediate_size, shape.hidden_size, bias=False)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.down_proj(F.silu(self.gate_proj(x)) * self.up_proj(x))
-
-
-class Layer(nn.Module):
-    def __init__(self, shape: DraftShape):
-        super().__init__()
-        self.input_layernorm = RMSNorm(shape.hidden_size, eps=shape.rms_norm_eps)
-        self.self_attn = Attention(shape)
-        self.post_attention_layernorm = RMSNorm(shape.hidden_size, eps=shape.rms_norm_eps)
-        self.mlp = MLP(shape)
-
-    def forward(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-        x = x + self.self_attn(self.input_layernorm(x), cos, sin)
-        return x + self.mlp(self.post_attention_layernorm(x))
+def layer(config: LlamaConfig, index: int) -> LlamaDecoderLayer:
+    """transformers' layer with torch's own norm, which stays in autocast's precision."""
+    made = LlamaDecoderLayer(config, index)
+    for name in ("input_layernorm", "post_attention_layernorm"):
+        setattr(made, name, RMSNorm(config.hidden_size, eps=config.rms_norm_eps))
+    return made
 
 
 class Embedding(nn.Module):
@@ -110,7 +71,8 @@ class Decoder(nn.Module):
     def __init__(self, shape: DraftShape):
         super().__init__()
         self.embed_tokens = Embedding(shape)
-        self.layers = nn.ModuleList(Layer(shape) for _ in range(shape.num_hidden_layers))
+        config = LlamaConfig(**asdict(shape), attn_implementation="sdpa")
+        self.layers = nn.ModuleList(layer(config, index) for index in range(shape.num_hidden_layers))
         self.norm = RMSNorm(shape.hidden_size, eps=shape.rms_norm_eps)
 
 
@@ -133,8 +95,9 @@ class Student(nn.Module):
         """The normalised last hidden state, [batch, length, hidden], for ids int64 [batch, length]."""
         angles = torch.outer(torch.arange(ids.shape[1], device=ids.device), self.inverse).repeat(1, 2)
         x = self.model.embed_tokens(ids)
+        places = angles.cos()[None].to(x.dtype), angles.sin()[None].to(x.dtype)
         for layer in self.model.layers:
-            x = layer(x, angles.cos(), angles.sin())
+            x = layer(x, position_embeddings=places)
         return self.model.norm(x)
 
 

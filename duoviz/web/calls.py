@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import gradio as gr
 from fastapi import Depends, FastAPI, HTTPException, Request
 
-from duoviz.outside import shown
+from duoviz.outside import in_short
 
 # Gradio's two forms of a call: arguments by name, or a list of all. And the page's own.
 CALL = re.compile(r"/gradio_api/call/(?P<named>v2/)?(?P<endpoint>[^/]+)/?")
@@ -26,12 +26,12 @@ def mistake(names: Sequence[str], sent: dict | list) -> str | None:
     """What is wrong with a call's arguments as such, in a sentence; their values are checked where they are used."""
     if isinstance(sent, dict):
         if unknown := [name for name in sent if name not in names]:
-            return f"There is no argument named {shown(unknown[0])}; there are: {', '.join(names)}."
+            return f"There is no argument named {in_short(unknown[0])}; there are: {', '.join(names)}."
     elif len(sent) != len(names):
         return f"There are {len(sent)} arguments in the list, and there must be {len(names)}: {', '.join(names)}."
     for name, value in sent.items() if isinstance(sent, dict) else zip(names, sent, strict=True):
         if isinstance(value, dict | list):
-            return f"{name} must be a text, a number, true or false, not {shown(value)}."
+            return f"{name} must be a text, a number, true or false, not {in_short(value)}."
     return None
 
 
@@ -78,7 +78,7 @@ def names_of(app: FastAPI, endpoint: str) -> list[str]:
     if not hasattr(app.state, "endpoints"):
         app.state.endpoints = endpoints(app.get_blocks())
     if endpoint not in app.state.endpoints:
-        told = f"There is no endpoint named {shown(endpoint)}; there are: {', '.join(app.state.endpoints)}."
+        told = f"There is no endpoint named {in_short(endpoint)}; there are: {', '.join(app.state.endpoints)}."
         raise HTTPException(404, told)
     return app.state.endpoints[endpoint]
 

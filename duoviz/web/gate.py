@@ -166,7 +166,7 @@ class Gate:
             # In the form of Gradio's own validators, which its clients read.
             detail = {"__type__": "validate", "is_valid": False, "parameter_name": "request", "message": sentence}
             raise Refused(422, [detail])
-        for keys, allowed in ((of(client, "session"), EVENTS_OF_SESSION), (of(client, "address"), EVENTS_OF_ADDRESS)):
+        for keys, allowed in ((keys_of_kind(client, "session"), EVENTS_OF_SESSION), (keys_of_kind(client, "address"), EVENTS_OF_ADDRESS)):
             if self.attendance.count(keys) >= allowed:
                 raise Refused(429, "You have asked for more than you have listened to: wait a few seconds.")
 
@@ -214,7 +214,7 @@ def is_foreign(scope: Mapping) -> bool:
     return origin is not None and origin.partition(b"://")[2] != headers.get(b"host")
 
 
-def of(client: Keys, kind: str) -> Keys:
+def keys_of_kind(client: Keys, kind: str) -> Keys:
     return frozenset(key for key in client if key.startswith(kind))
 
 

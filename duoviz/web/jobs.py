@@ -12,7 +12,7 @@ from duoviz import runner
 from duoviz.comparison import outcome
 from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.settings import Settings, check_flag, check_number
-from duoviz.models.pairs import Pair, Source, check_prompt
+from duoviz.models.pairs import ModelFiles, Pair, check_prompt
 from duoviz.trace.metrics import metrics
 from duoviz.web.clients import Keys
 
@@ -33,7 +33,7 @@ class Job:
     client: Keys = frozenset()
     fetching: bool = False
     progress: str = ""
-    sources: tuple[Source, Source] | None = None
+    sources: tuple[ModelFiles, ModelFiles] | None = None
     ready_by: float | None = None
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     events: queue.SimpleQueue = field(default_factory=queue.SimpleQueue)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from duoviz.decoding.settings import MAX_NEW_TOKENS, SettingsError
 from duoviz.models.pairs import PAIRS, UnknownPair, find_pair
-from duoviz.outside import shown
+from duoviz.outside import in_short
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class Limits:
     def check_pair(self, pair: object) -> None:
         """Raise UnknownPair unless the pair is in the registry or, off a Space, two models as TARGET + DRAFT."""
         if self.on_space and not (isinstance(pair, str) and pair in PAIRS):
-            raise UnknownPair(f"There is no pair named {shown(pair)} on this Space; there are: {', '.join(PAIRS)}.")
+            raise UnknownPair(f"There is no pair named {in_short(pair)} on this Space; there are: {', '.join(PAIRS)}.")
         find_pair(pair)
 
     def check_tokens(self, count: object) -> None:

@@ -19,7 +19,7 @@ from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.runtime import Runtime, runtime
 from duoviz.models import pairs
 from duoviz.models.loading import ModelUnavailable, part_of
-from duoviz.models.pairs import LONGEST_PROMPT, LoadDraft, Pair, Source, check_room, fetch_pair, needs_the_hub
+from duoviz.models.pairs import LONGEST_PROMPT, LoadDraft, ModelFiles, Pair, check_room, fetch_pair, needs_the_hub
 from duoviz.trace.metrics import metrics
 from duoviz.web.estimate import progress_text
 from duoviz.web.gate import Door
@@ -171,7 +171,7 @@ class Hardware:
             job.future.set_result(None)
 
     @contextmanager
-    def told(self, job: Job) -> Iterator[None]:
+    def ending_with_errors(self, job: Job) -> Iterator[None]:
         """A job that fails in here ends, and its visitor is told why."""
         try:
             yield
@@ -192,7 +192,7 @@ class Hardware:
             check()
             job.progress = f"{text} ({fraction:.0%})"
 
-        with self.told(job):
+        with self.ending_with_errors(job):
             check = self.timed(job)
             check()
             check_room(job.pair, self.spare())
@@ -215,7 +215,7 @@ class Hardware:
 
     def work(self, job: Job) -> None:
         """Do one job, on the hardware's thread."""
-        with self.told(job):
+        with self.ending_with_errors(job):
             job.check()
             if self.must_fetch(job):
                 # Its pair was loaded when it came, and has made room for another one since.
@@ -260,7 +260,7 @@ class Hardware:
         job.finish(pair, ("stopped",) if job.stop.is_set() else ("time", self.limits.time_over()))
 
     def ready_pair(
-        self, name: str, check: Callable[[], object], sources: tuple[Source, Source] | None = None
+        self, name: str, check: Callable[[], object], sources: tuple[ModelFiles, ModelFiles] | None = None
     ) -> Pair:
         """The pair, loaded now if it is not the one loaded last; `check` may end the loading with an exception.
 

@@ -10,7 +10,7 @@ from duoviz.lab import findings, paper, tables
 from duoviz.lab.plan import AROUND, DUO, ONE_SEQUENCE, SPS, STATIC, TARGET_ONLY, VANILLA
 from duoviz.lab.results import Results
 from duoviz.lab.rows import ARRAYS, TIME_PARTS
-from duoviz.lab.values import difference, of
+from duoviz.lab.values import difference, rows_of
 
 ENVIRONMENT = {
     "date": "2026-11-21T10:00:00+00:00",
@@ -188,4 +188,4 @@ def test_several_results_stand_side_by_side():
     assert [cell and cell.value for cell in dict(table.lines)["Vanilla"]] == [10, 1, 20, 1]
     assert dict(table.lines)["SpS"][:2] == [None, None] and dict(table.lines)["SpS"][3].value == 2.5
     assert tables.environments([slow, fast]).columns == ["made", "fast"]
-    assert of(fast.rows, SPS, "qa") == []
+    assert rows_of(fast.rows, SPS, "qa") == []

@@ -5,12 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from duoviz.decoding.budget import CONTEXTS
 from duoviz.decoding.calibration import medians
 from duoviz.decoding.runtime import runtime
-from duoviz.training import sweep as sweeping
 from duoviz.training.distillation import Recipe
-from duoviz.training.sweep import measure, named, parallel_speed, predicted, results, sweep, table
+from tests.benchmarks import draft_sweep as sweeping
+from tests.benchmarks.draft_sweep import measure, named, predicted, results, sweep, table
 from tests.decoding.test_budget import costs as made_up
 from tests.tiny import tiny_pair
 
@@ -63,11 +62,3 @@ def test_a_surer_draft_and_a_cheaper_one_are_faster():
     assert predicted(cheap, cheap, 0.5)["speculative"] > predicted(dear, dear, 0.5)["speculative"]
     assert predicted(cheap, cheap, 0.5)["duodecoding"] > predicted(dear, dear, 0.5)["duodecoding"]
     assert predicted(cheap, cheap, 0.5)["draft_ms"][0] == 1.0
-
-
-def test_drafting_costs_only_what_it_takes_longer_than_the_target():
-    free, hidden, slow = (made_up(0.03, seconds) for seconds in (1e-6, 0.007, 0.03))
-    speeds = [parallel_speed(costs, 0.5, 4, CONTEXTS[0]) for costs in (free, hidden, slow)]
-    assert speeds[0] == speeds[1] > speeds[2]
-    # One token a sequence: every iteration commits one token and takes one forward.
-    assert parallel_speed(free, 0.5, 1, CONTEXTS[0]) == pytest.approx(1 / 0.03)

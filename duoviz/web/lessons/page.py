@@ -170,7 +170,7 @@ class PageReader:
             raise self.mistake(fields.line, f'the question\'s field "{name}" is missing.')
         return fields.values[name]
 
-    def told(self, fields: Fields, *names: str) -> dict[str, list[Span]]:
+    def spans_of(self, fields: Fields, *names: str) -> dict[str, list[Span]]:
         return {name: self.inline(self.field(fields, name)) for name in names}
 
     def ask_choose(self, question: Question, parts: set[str]) -> dict:
@@ -212,7 +212,7 @@ class PageReader:
         found = matching(answer.text, self.facts.trace["iterations"])
         if not found:
             raise NotInTrace(f"iteration with “{answer.text}”")
-        return {"answer": found} | self.told(question.fields, "right", "wrong")
+        return {"answer": found} | self.spans_of(question.fields, "right", "wrong")
 
     def ask_click(self, question: Question, parts: set[str]) -> dict:
         """The reader clicks something; `answer` is what can be highlighted in a part, or a mark of the figure."""
@@ -225,7 +225,7 @@ class PageReader:
             raise self.mistake(answer.number, f'"{answer.text}" stands in the part "{mark.part}": highlight it.')
         self.require(answer.text, mark)
         where = {"answer": mark.selector, "choices": mark.choices, "part": PARTS.get(mark.part)}
-        return where | self.told(question.fields, "right", "wrong")
+        return where | self.spans_of(question.fields, "right", "wrong")
 
     def figure_name(self) -> str | None:
         line = self.page.fields.get("figure")
@@ -246,7 +246,7 @@ class PageReader:
             "answer": self.number(self.field(fields, "answer")),
             "within": self.number(within) if within else 0,
             "slider": slider,
-        } | self.told(fields, "right", "low", "high")
+        } | self.spans_of(fields, "right", "low", "high")
 
     def number(self, line: Line) -> float:
         text = "".join(span["text"] for span in self.inline(line))

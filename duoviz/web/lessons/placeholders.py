@@ -104,7 +104,7 @@ def drafting(iteration: Iteration) -> float | None:
     return sum(step["end"] - step["start"] for step in iteration["draft"]) or None
 
 
-def of(value: float | None, form: Callable[[float], str]) -> str | None:
+def written_as(value: float | None, form: Callable[[float], str]) -> str | None:
     return None if value is None else form(value)
 
 
@@ -114,12 +114,12 @@ ITERATION: dict[str, Callable[[Iteration], str | int | None]] = {
     "k": lambda each: each["sequences"],
     "gamma": lambda each: each["budget"],
     "longest": lambda each: each.get("longest"),
-    "theta": lambda each: of(each["theta"], fixed(3)),
-    "first_p": lambda each: of(each["candidates"][0]["p"] if each["candidates"] else None, fixed(3)),
-    "second_p": lambda each: of(second_best(each), fixed(3)),
+    "theta": lambda each: written_as(each["theta"], fixed(3)),
+    "first_p": lambda each: written_as(each["candidates"][0]["p"] if each["candidates"] else None, fixed(3)),
+    "second_p": lambda each: written_as(second_best(each), fixed(3)),
     "rows": lambda each: each["target"]["rows"],
     "target_time": lambda each: seconds(each["target"]["end"] - each["target"]["start"]),
-    "draft_time": lambda each: of(drafting(each), seconds),
+    "draft_time": lambda each: written_as(drafting(each), seconds),
     "draft_steps": lambda each: len(each["draft"]) or None,
     "target_idle_time": lambda each: seconds(idle(each, "target")),
     "draft_idle_time": lambda each: seconds(idle(each, "draft")),
@@ -224,7 +224,7 @@ def against_vanilla(facts: Facts) -> str:
 
 # Of the recorded runs, of one or of all together.
 RUNS: dict[str, Callable[[Facts], str | int | None]] = {
-    "iteration_time": lambda facts: of(iteration_seconds(facts.trace), seconds),
+    "iteration_time": lambda facts: written_as(iteration_seconds(facts.trace), seconds),
     "phi": lambda facts: fixed(2)(speed_up(facts)),
     "against_vanilla": against_vanilla,
     "fastest": lambda facts: fastest(facts.traces),
@@ -255,7 +255,7 @@ def value(name: str, facts: Facts) -> str:
 
 def look_up(word: str, argument: str | None, facts: Facts) -> str | int | None:
     if word in METRICS:
-        return of(metrics(facts.trace)[word], METRICS[word])
+        return written_as(metrics(facts.trace)[word], METRICS[word])
     if word in HEADER:
         return HEADER[word](facts.trace["header"])
     if word in COSTS:

@@ -35,54 +35,54 @@ class Mark(NamedTuple):
         return self.selector + (f'[data-iteration="{at}"]' if self.of_iteration else "")
 
 
-def of_tree(status: str) -> Mark:
+def tree_mark(status: str) -> Mark:
     def present(iteration: Iteration) -> bool:
         return any(node["status"] == status for node in iteration["checked"] + iteration["drafted"])
 
     return Mark("tree", f'.dv-node[data-status="{status}"]', ".dv-node", present)
 
 
-def of_bars(lane: str, present: Callable[[Iteration], bool]) -> Mark:
+def bars_mark(lane: str, present: Callable[[Iteration], bool]) -> Mark:
     return Mark("timeline", f'.dv-bar[data-lane="{lane}"]', ".dv-bar, .dv-idle", present, of_iteration=True)
 
 
-def of_idle(lane: str) -> Mark:
+def idle_mark(lane: str) -> Mark:
     return Mark("timeline", f'.dv-idle[data-lane="{lane}"]', ".dv-bar, .dv-idle", lambda each: idle(each, lane) > 0)
 
 
-def of_text(source: str) -> Mark:
+def text_mark(source: str) -> Mark:
     def present(iteration: Iteration) -> bool:
         return any(token["source"] == source for token in iteration["committed"])
 
     return Mark("text", f'.dv-shown .dv-token[data-source="{source}"]', ".dv-shown .dv-token", present)
 
 
-def of_numbers(name: str) -> Mark:
+def numbers_mark(name: str) -> Mark:
     return Mark("numbers", f'.dv-number:has([data-number="{name}"])', ".dv-number")
 
 
 MARKS = {
-    "accepted": of_tree("accepted"),
-    "rejected": of_tree("rejected"),
-    "discarded": of_tree("discarded"),
-    "pending": of_tree("pending"),
-    "correction": of_tree("correction"),
+    "accepted": tree_mark("accepted"),
+    "rejected": tree_mark("rejected"),
+    "discarded": tree_mark("discarded"),
+    "pending": tree_mark("pending"),
+    "correction": tree_mark("correction"),
     "candidates": Mark("tree", ".dv-candidates", ".dv-node, .dv-candidates", lambda each: bool(each["candidates"])),
-    "target forward": of_bars("target", lambda each: True),
-    "draft steps": of_bars("draft", lambda each: bool(each["draft"])),
-    "target idle": of_idle("target"),
-    "draft idle": of_idle("draft"),
-    "token from the draft": of_text("draft"),
-    "token from the target": of_text("target"),
-    "tokens/s": of_numbers("tps"),
-    "τ": of_numbers("tau"),
-    "acceptance": of_numbers("acceptance"),
-    "overlap": of_numbers("overlap"),
-    "first token": of_numbers("ttft"),
-    "k": of_numbers("k"),
-    "γ": of_numbers("gamma"),
-    "longest sequence": of_numbers("longest"),
-    "θ": of_numbers("theta"),
+    "target forward": bars_mark("target", lambda each: True),
+    "draft steps": bars_mark("draft", lambda each: bool(each["draft"])),
+    "target idle": idle_mark("target"),
+    "draft idle": idle_mark("draft"),
+    "token from the draft": text_mark("draft"),
+    "token from the target": text_mark("target"),
+    "tokens/s": numbers_mark("tps"),
+    "τ": numbers_mark("tau"),
+    "acceptance": numbers_mark("acceptance"),
+    "overlap": numbers_mark("overlap"),
+    "first token": numbers_mark("ttft"),
+    "k": numbers_mark("k"),
+    "γ": numbers_mark("gamma"),
+    "longest sequence": numbers_mark("longest"),
+    "θ": numbers_mark("theta"),
 }
 
 # What can be clicked in the figure `rule`.

@@ -204,7 +204,7 @@ ODD = {
 }
 
 
-def told_of(site: Site, endpoint: str, sent: dict) -> tuple[str, str]:
+def named_in_errors(site: Site, endpoint: str, sent: dict) -> tuple[str, str]:
     """(status or event, sentence) that a call comes to."""
     path = f"{API}/call/v2/{endpoint}"
     status, _, text = site.ask("POST", path, sent)
@@ -225,7 +225,7 @@ def odd_arguments(site: Site) -> Result:
     for endpoint, arguments in ODD.items():
         for name, values in arguments.items():
             for value in values:
-                kind, sentence = told_of(site, endpoint, {"prompt": "hello", "max_new_tokens": 4, name: value})
+                kind, sentence = named_in_errors(site, endpoint, {"prompt": "hello", "max_new_tokens": 4, name: value})
                 count += 1
                 if kind not in ("error", "422") or not sentence.endswith(".") or len(sentence) > 1_500:
                     wrong.append(f"{endpoint} {name}={value!r:.30}: {kind} {sentence:.60}")

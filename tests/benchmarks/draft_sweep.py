@@ -1,5 +1,11 @@
-"""Which draft is worth training: shapes and losses compared on a few tokens, by agreement and by cost."""
+"""Which draft is worth training: shapes and losses compared on a few tokens, by agreement and by cost.
 
+    python -m tests.benchmarks.draft_sweep --out DIR [--tokens 100000] [--corpus FILE.npz …]
+
+Goes on where it stopped, and prints a table, which is also DIR/table.md.
+"""
+
+import argparse
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
@@ -8,13 +14,15 @@ from pathlib import Path
 
 import numpy as np
 
+from duoviz.__main__ import CORPUS
 from duoviz.decoding.budget import CONTEXTS, CostModel, LiveCosts, speculative_budget
 from duoviz.decoding.calibration import calibrate_in_turn, cost_model, draft_times, medians
 from duoviz.decoding.draft_worker import InlineDraft
 from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
 from duoviz.models.cores import on_cores
-from duoviz.models.pairs import Pair, load_model
+from duoviz.models.embedded import embedded_target
+from duoviz.models.pairs import Pair, load_model, load_pair
 from duoviz.training.distillation import Recipe, load_teacher, train
 from duoviz.training.evaluation import scores
 from duoviz.training.student import save_draft
@@ -157,3 +165,18 @@ def cells(row: dict) -> str:
         row["duodecoding"],
     )
     return f"| {' | '.join(map(str, values))} |"
+
+
+def main() -> None:
+    options = argparse.ArgumentParser()
+    options.add_argument("--corpus", type=Path, nargs="+", default=CORPUS, metavar="FILE.npz")
+    options.add_argument("--out", type=Path, required=True, metavar="DIR")
+    options.add_argument("--tokens", type=int, default=100_000)
+    options = options.parse_args()
+    sweep(embedded_target(), options.corpus, options.out, tokens=options.tokens)
+    measure(load_pair(), options.out)
+    print((options.out / "table.md").read_text())
+
+
+if __name__ == "__main__":
+    main()
