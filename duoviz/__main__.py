@@ -1,4 +1,4 @@
-"""Command line: generate, compare, calibrate, bench, export, record, datastore, space, train."""
+"""Command line: serve, generate, compare, calibrate, bench, export, record, datastore, space, train."""
 
 import argparse
 import sys
@@ -40,6 +40,9 @@ class Parser(argparse.ArgumentParser):
 def parser() -> Parser:
     top = Parser(prog="python -m duoviz", description="DuoDecoding, run for real.")
     names = top.add_subparsers(required=True, metavar="COMMAND")
+
+    page = names.add_parser("serve", help="open the page, as `python app.py` does")
+    page.set_defaults(run=commands.serve_page)
 
     one = names.add_parser("generate", help="answer one prompt")
     one.add_argument("prompt")

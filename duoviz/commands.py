@@ -44,6 +44,13 @@ def tell(fraction: float, text: str) -> None:
     print(f"{fraction:4.0%} {text}", file=sys.stderr, flush=True)
 
 
+def serve_page(options: argparse.Namespace) -> int:
+    from duoviz.web.start import serve
+
+    serve()
+    return 0
+
+
 def generate(options: argparse.Namespace) -> int:
     """Stream one answer to stdout; the metrics follow, or one JSON object."""
     settings = settings_of(options)

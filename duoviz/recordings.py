@@ -8,10 +8,11 @@ from duoviz import runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.settings import Settings
+from duoviz.folders import ASSETS
 from duoviz.models.pairs import Pair
 from duoviz.trace.metrics import metrics
 
-FOLDER = Path(__file__).parents[1] / "assets" / "traces"
+FOLDER = ASSETS / "traces"
 ENDING = ".duoviz.json"
 PROMPT = "Explain in simple words why the sky is blue."
 NEW_TOKENS = 128

@@ -1,6 +1,6 @@
 """A process whose draft is drafting, for tests of what stays of it: `python -m tests.orphans_child KIND`.
 
-Prints the draft's process id, and then ends as KIND says: `end`, `error`, `exit`, `close`; any other waits for a signal.
+Prints the draft's process id, and ends as KIND says: `end`, `error`, `exit`, `close`; any other waits for a signal.
 """
 
 import os

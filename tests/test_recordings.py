@@ -9,7 +9,7 @@ from duoviz.__main__ import main
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.trace.reading import read_trace
-from tests.decoding.test_datastore import build, named_pair, random_sequences
+from tests.decoding.stores import build, named_pair, random_sequences
 from tests.tiny import VOCABULARY
 
 

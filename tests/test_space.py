@@ -34,7 +34,7 @@ LEFT = [
     ".venv/lib/app.py",
     ".ci/run",
     "notes.md",
-    "pytest.ini",
+    "pyproject.toml",
     "requirements-dev.txt",
     "run.duoviz.json",
     "my-results/report.html",

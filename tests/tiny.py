@@ -100,7 +100,9 @@ def tiny_pair(*, seed: int = 0, noise: float = 0.15, eos: frozenset = frozenset(
     )
     runtime(pair).draft = InlineDraft(lean(near_copy(model, noise)))
     runtime(pair).draft_in_turn = runtime(pair).draft
-    runtime(pair).costs["costs"] = made_up_costs([6 + 0.2 * rows for rows in ROW_COUNTS], [1 + 0.1 * k for k in range(8)])
+    runtime(pair).costs["costs"] = made_up_costs(
+        [6 + 0.2 * rows for rows in ROW_COUNTS], [1 + 0.1 * k for k in range(8)]
+    )
     runtime(pair).costs["costs in turn, 1 threads"] = runtime(pair).costs["costs"]
     return pair
 

@@ -54,9 +54,7 @@ def calibrate_in_turn(pair: Pair, draft: Draft, *, stopped: Callable[[], bool] =
     return CostModel(tuple(target), tuple(steps))
 
 
-def draft_times(
-    draft: Draft, context: int, seconds: float, *, stopped: Callable[[], bool] = bool
-) -> tuple[float, ...]:
+def draft_times(draft: Draft, context: int, seconds: float, *, stopped: Callable[[], bool] = bool) -> tuple[float, ...]:
     """T_draft(k) for k = 1..8 at a context, measured for `seconds`. Raises Stopped."""
     draft.submit(MeasureRequest(context, seconds))
     return by_sequences(draft.result(stopped=stopped))
@@ -108,9 +106,7 @@ def costs_file(pair: Pair, *, in_turn: bool) -> Path:
     return cache_folder() / f"costs-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
 
 
-def cost_model(
-    pair: Pair, draft: Draft, *, in_turn: bool = False, stopped: Callable[[], bool] = bool
-) -> CostModel:
+def cost_model(pair: Pair, draft: Draft, *, in_turn: bool = False, stopped: Callable[[], bool] = bool) -> CostModel:
     """The pair's cost model on this machine: kept with the pair, else from the cache folder, else measured once.
 
     in_turn: both sides use the cores in force one after the other; else each has its own share. Raises Stopped

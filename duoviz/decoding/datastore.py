@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from duoviz.decoding.suffix_array import suffix_array
+from duoviz.folders import ASSETS
 from duoviz.models.checkpoint import first_line
-from duoviz.models.embedded import ASSETS
 from duoviz.models.loading import Progress, no_progress, part_of
 from duoviz.models.pairs import Pair, fingerprint
 from duoviz.outside import DAMAGED_ZIP, Reader

@@ -83,9 +83,7 @@ def branch_lengths(budget: int, k: int) -> list[int]:
     return [budget // k + (index < budget % k) for index in range(k)]
 
 
-def draft(
-    model: LanguageModel, new_tokens: ManyOf[int], plan: Plan, *, stopped: Callable[[], bool] = bool
-) -> Drafted:
+def draft(model: LanguageModel, new_tokens: ManyOf[int], plan: Plan, *, stopped: Callable[[], bool] = bool) -> Drafted:
     """Forward the context's new tokens, then grow k sequences after it.
 
     Step 1 gives the first tokens; step 2 forwards the best of them, which gives p(2,1), hence θ and

@@ -43,7 +43,9 @@ def about_table_1(results: Results) -> list[str]:
     found = [f"The largest φ here is {label_of(best)}'s: {speed_ups[best].value:.2f} (n = {speed_ups[best].n})."]
     found += difference_sentence(results, best, second)
     pairs = [(DUO, VANILLA), (DUO, TARGET_ONLY), (DUO, SPS)]
-    return found + [each for pair in pairs if set(pair) != {best, second} for each in difference_sentence(results, *pair)]
+    return found + [
+        each for pair in pairs if set(pair) != {best, second} for each in difference_sentence(results, *pair)
+    ]
 
 
 def difference_sentence(results: Results, lane: str, other: str) -> list[str]:

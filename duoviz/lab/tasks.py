@@ -7,7 +7,7 @@ from math import inf
 from pathlib import Path
 
 from duoviz.decoding.settings import MAX_WHOLE
-from duoviz.models.embedded import ASSETS
+from duoviz.folders import ASSETS
 from duoviz.outside import Reader, Refused
 from duoviz.shape import within
 

@@ -67,9 +67,7 @@ def measuring(*, stopped: Callable[[], bool] = bool) -> Iterator[None]:
         yield
 
 
-def measured_once(
-    stored: Callable[[], T | None], measure: Callable[[], T], *, stopped: Callable[[], bool] = bool
-) -> T:
+def measured_once(stored: Callable[[], T | None], measure: Callable[[], T], *, stopped: Callable[[], bool] = bool) -> T:
     """What is stored, else what `measure` gives and stores; meanwhile no other process measures."""
     if (found := stored()) is not None:
         return found

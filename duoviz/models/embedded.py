@@ -17,6 +17,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from duoviz.folders import ASSETS
 from duoviz.models.cache import cache_folder
 from duoviz.models.gguf import convert_gguf
 from duoviz.models.loading import ModelUnavailable, Progress, no_progress
@@ -38,7 +39,6 @@ GLANCE = 0.25
 LARGE_BLOCK = 1 << 24
 DISK_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
-ASSETS = Path(__file__).resolve().parents[2] / "assets"
 DRAFT_FOLDER = ASSETS / "draft"
 
 

@@ -233,7 +233,7 @@ class Llama:
         return self.slots.length
 
     def tune(self) -> None:
-        """Multiply in the way that is fastest for the number of threads in force; timed the first time (see `linear`)."""
+        """Multiply in the way that is fastest with the threads in force; timed the first time (see `linear`)."""
         linears = [getattr(layer, name) for layer in self.layers for name in ("qkv", "out", "gate_up", "down")]
         floats = [each for each in [*linears, self.head] if isinstance(each, FloatLinear)]
         threads = torch.get_num_threads()

@@ -12,7 +12,7 @@ CUT = ("stopped", "time", "error")
 
 
 class Written(NamedTuple):
-    """What a run wrote: token ids, and how far in logits the next best of each was (None where no other could be drawn).
+    """What a run wrote: token ids, and how far in logits the next best of each was (None: no other could be drawn).
 
     cut: whether it had more to write. by_chance: whether the classical rule decided, whose text has the target's
     distribution and is not the seed's one text.

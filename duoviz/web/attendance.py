@@ -21,7 +21,7 @@ class Event(NamedTuple):
 
 @dataclass
 class Session:
-    """events: by their names. listeners: streams that are open. since: when the last one was closed, or an event came."""
+    """events: by their names. listeners: streams that are open. since: when the last was closed, or an event came."""
 
     events: dict[str, Event] = field(default_factory=dict)
     listeners: int = 0

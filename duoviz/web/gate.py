@@ -37,7 +37,7 @@ LARGE_AT_ONCE = 2
 # Seconds in which a request must have arrived.
 READING = 30.0
 
-# How many events a client may have that have not ended, or whose end nobody has fetched: by its session, and its address.
+# How many events a client may have that have not ended, or whose end nobody fetched: by its session, and address.
 EVENTS_OF_SESSION = 8
 EVENTS_OF_ADDRESS = 16
 
@@ -166,7 +166,10 @@ class Gate:
             # In the form of Gradio's own validators, which its clients read.
             detail = {"__type__": "validate", "is_valid": False, "parameter_name": "request", "message": sentence}
             raise Refused(422, [detail])
-        for keys, allowed in ((keys_of_kind(client, "session"), EVENTS_OF_SESSION), (keys_of_kind(client, "address"), EVENTS_OF_ADDRESS)):
+        for keys, allowed in (
+            (keys_of_kind(client, "session"), EVENTS_OF_SESSION),
+            (keys_of_kind(client, "address"), EVENTS_OF_ADDRESS),
+        ):
             if self.attendance.count(keys) >= allowed:
                 raise Refused(429, "You have asked for more than you have listened to: wait a few seconds.")
 

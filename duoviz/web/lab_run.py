@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from duoviz.folders import ASSETS
 from duoviz.lab.bench import bench
 from duoviz.lab.plan import Plan
 from duoviz.lab.report import write_report
@@ -19,7 +20,6 @@ from duoviz.lab.results import Results, is_results, is_zip, opened
 from duoviz.lab.sections import sections
 from duoviz.lab.tasks import LabError
 from duoviz.models.cache import cache_folder
-from duoviz.models.embedded import ASSETS
 from duoviz.models.pairs import Pair
 from duoviz.web.jobs import Job
 

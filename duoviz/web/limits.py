@@ -46,7 +46,8 @@ class Limits:
 
     def load_time_over(self, pair: str) -> str:
         """What a visitor is told whose models took too long to come."""
-        return f"{pair} was not ready within {self.load_seconds:g} seconds, all that it may take here: choose another pair."
+        most = f"{self.load_seconds:g} seconds, all that it may take here"
+        return f"{pair} was not ready within {most}: choose another pair."
 
     def note(self) -> str:
         """The line that the page shows on a Space."""

@@ -8,7 +8,8 @@ from duoviz.web.jobs import Job
 QUEUE_LENGTH = 20
 PLACES = 2
 PLACES_TAKEN = (
-    f"{PLACES} runs of yours, or from your address, are in the line already: wait until one of them has ended, or stop it."
+    f"{PLACES} runs of yours, or from your address, are in the line already: "
+    "wait until one of them has ended, or stop it."
 )
 
 

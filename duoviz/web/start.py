@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def no_collecting() -> Iterator[None]:
-    """Collect no garbage meanwhile: among what is imported there is none, and to look for it takes a fifth of the time."""
+    """Collect no garbage meanwhile: imports leave none, and to look for it takes a fifth of their time."""
     gc.disable()
     try:
         yield

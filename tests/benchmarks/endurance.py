@@ -42,12 +42,7 @@ def main() -> int:
     options.add_argument("--runs", type=int, default=500)
     runs = options.parse_args().runs
     pair = load_pair()
-    kinds = [
-        (method, prompt, settings)
-        for prompt in PROMPTS
-        for settings in (GREEDY, DRAWN)
-        for method in METHODS
-    ]
+    kinds = [(method, prompt, settings) for prompt in PROMPTS for settings in (GREEDY, DRAWN) for method in METHODS]
     found = []
     for number, (method, prompt, settings) in zip(range(runs + len(kinds)), itertools.cycle(kinds), strict=False):
         if number >= len(kinds) and (number - len(kinds)) % 100 == 0:

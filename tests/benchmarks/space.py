@@ -21,8 +21,8 @@ from pathlib import Path
 
 from gradio_client import Client
 
+from tests.e2e.embedded.as_a_space import read_only_copy, space_port, without_rights
 from tests.e2e.embedded.conftest import wait_for
-from tests.e2e.embedded.test_space import read_only_copy, space_port, without_rights
 
 
 def main() -> int:

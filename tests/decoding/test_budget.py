@@ -3,7 +3,6 @@
 import pytest
 
 from duoviz.decoding.budget import (
-    CONTEXTS,
     CostModel,
     LiveCosts,
     draft_budget,
@@ -16,13 +15,7 @@ from duoviz.decoding.iteration import Span
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import Acceptance
 from duoviz.models.linear import ROW_COUNTS
-
-SHORT, LONG = CONTEXTS
-
-
-def costs(target=0.01, draft=0.002, slope=0.0):
-    times = tuple(target + slope * rows for rows in ROW_COUNTS)
-    return CostModel((times, tuple(2 * t for t in times)), ((draft,) * 8, (draft,) * 8))
+from tests.decoding.made_costs import LONG, SHORT, costs
 
 
 def test_interpolates_rows_and_contexts():

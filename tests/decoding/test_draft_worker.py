@@ -7,14 +7,10 @@ import pytest
 from duoviz.decoding.draft_worker import DraftDied, DraftRequest, InlineDraft, MeasureRequest, ProcessDraft, ThreadDraft
 from duoviz.decoding.drafting import Plan
 from duoviz.decoding.iteration import Stopped
-from tests.tiny import reference_model, weights
-from tests.weights import decoder
+from tests.decoding.small_draft import load
 
 PLAN = Plan(5, (5,) * 8, 2, "batched", 5)
 REQUEST = DraftRequest(None, 0, (5, 9, 3), PLAN)
-
-
-load = partial(decoder, *weights(reference_model(2, context=1024)))
 
 
 @pytest.fixture(params=[ProcessDraft, ThreadDraft], scope="module")

@@ -3,7 +3,6 @@
 from itertools import pairwise
 
 import pytest
-import torch
 
 from duoviz.decoding.in_turn import depths
 from duoviz.decoding.lookahead import Window, guess_tree, lookahead
@@ -11,12 +10,11 @@ from duoviz.decoding.ngram_pool import NgramPool
 from duoviz.decoding.sampling import draw
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.decoding.vanilla import vanilla
-from tests.tables import TableModel
+from tests.decoding.counting import NONE, counting_pair
 from tests.tiny import tiny_pair
 
 PROMPTS = [[5, 9, 3], [2] * 12, list(range(2, 30))]
 SAMPLED = {"temperature": 0.8, "top_p": 0.9, "seed": 3}
-NONE = frozenset()
 
 
 def sizes(w, n, g):
@@ -33,15 +31,6 @@ def window_of(iteration):
 
 def guesses_of(iteration):
     return [node for node in iteration.checked if node.source == "lookahead" and node.status != "window"]
-
-
-def counting_pair(length, *, eos=NONE):
-    """A target that counts to `length` − 1 and begins again."""
-    pair = tiny_pair(eos=eos)
-    after = 10 * torch.eye(length, dtype=torch.float64).roll(1, dims=1)
-    pair.target = TableModel(after.expand(length, length, length))
-    pair.target.context_limit = 200
-    return pair
 
 
 @pytest.mark.parametrize("changes", [{}, SAMPLED])

@@ -8,19 +8,12 @@ from duoviz.decoding.in_turn import depths
 from duoviz.decoding.prompt_lookup import prompt_lookup
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
-from tests.decoding.test_lookahead import counting_pair
+from tests.decoding.counting import counting_pair
+from tests.decoding.proposals import check_iteration, proposed, tokens
 from tests.tiny import tiny_pair
 
 PROMPTS = [[5, 9, 3], [2] * 12, [*range(2, 14)] * 2, [7]]
 SAMPLED = {"temperature": 0.8, "top_p": 0.9, "seed": 3}
-
-
-def tokens(run):
-    return [each.token for iteration in run for each in iteration.committed]
-
-
-def proposed(iteration):
-    return iteration.checked[:-1]
 
 
 def searched(text, *, ngram, most, occurrence):
@@ -31,25 +24,6 @@ def searched(text, *, ngram, most, occurrence):
             end = ends[0] if occurrence == "first" else ends[-1]
             return n, text[end : end + most]
     return 0, []
-
-
-def check_iteration(each, source):
-    """What holds for every iteration of a method that proposes and verifies."""
-    tree, own = proposed(each), each.checked[-1]
-    assert all(node.source == source and node.parent < index for index, node in enumerate(tree))
-    path = [index for index, node in enumerate(tree) if node.status == "accepted"]
-    last = path[-1] if path else -1
-    assert [tree[index].parent for index in path] == [-1, *path][: len(path)]
-    refused = [node for node in tree if node.status == "rejected"]
-    assert refused == [node for node in tree if node.parent == last]
-    assert {node.status for node in tree} <= {"accepted", "rejected", "discarded"}
-    assert (each.accepted, each.tested) == (len(path), len(path) + bool(refused))
-    assert each.outcome == ("rejection" if refused else "hit" if path else "none")
-    assert (own.status, own.source, own.parent) == ("correction", "target", last)
-    whole = [*((tree[index].token, source) for index in path), (own.token, "target")]
-    committed = [(token.token, token.source) for token in each.committed]
-    assert committed == (whole if each.stop is None else whole[: len(committed)])
-    assert not each.drafted and not each.draft
 
 
 @pytest.mark.parametrize("changes", [{}, SAMPLED])

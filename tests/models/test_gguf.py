@@ -7,7 +7,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from duoviz.models.checkpoint import LLAMA_FIELDS, read_json
 from duoviz.models.gguf import convert_gguf, transformers_name
-from tests.models.test_embedded import write_gguf
+from tests.models.small_gguf import write_gguf
 
 
 @pytest.fixture(scope="module")

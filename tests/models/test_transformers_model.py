@@ -19,7 +19,7 @@ from transformers import (
 from duoviz.models.language_model import ContextFull
 from duoviz.models.loading import ModelUnavailable
 from duoviz.models.transformers_model import TransformersModel, load_transformers
-from tests.models.test_llama import close, expected, random_ids
+from tests.models.reference import close, expected, random_ids
 from tests.tiny import VOCABULARY
 
 TOKENS = dict(vocab_size=VOCABULARY, initializer_range=0.3, bos_token_id=0, eos_token_id=1)

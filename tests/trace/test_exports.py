@@ -26,7 +26,7 @@ def trace():
 @pytest.fixture
 def hostile(trace):
     changed = copy.deepcopy(trace)
-    for each, text in zip(changed["iterations"], HOSTILE * 40):
+    for each, text in zip(changed["iterations"], HOSTILE * 40, strict=False):
         for entry in (*each["committed"], *each["drafted"], *each["candidates"]):
             entry["text"] = text
     return changed

@@ -10,7 +10,7 @@ from duoviz.decoding.runtime import runtime
 from duoviz.training.distillation import Recipe
 from tests.benchmarks import draft_sweep as sweeping
 from tests.benchmarks.draft_sweep import measure, named, predicted, results, sweep, table
-from tests.decoding.test_budget import costs as made_up
+from tests.decoding.made_costs import costs as made_up
 from tests.tiny import tiny_pair
 
 TINY = Recipe(tokens=0, layers=1, embedding_rank=16, output_tokens=48, batch_tokens=200)

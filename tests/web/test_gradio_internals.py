@@ -20,7 +20,7 @@ QUEUE = (
     "active_jobs", "start", "clean_events",
 )  # fmt: skip
 MOVED = (
-    f"Gradio {gr.__version__} has moved {{}}, which duoviz/web/gradio_internals.py touches as it was in {CHECKED_WITH}: "
+    f"Gradio {gr.__version__} has moved {{}}, which gradio_internals.py touches as it was in {CHECKED_WITH}: "
     "read that module, and find the new place or do without."
 )
 

@@ -16,7 +16,7 @@ from duoviz.web.lab_run import LabRun, available, folder_named, keep_loaded, loa
 from duoviz.web.pages.lab import PARTS, take_in
 from tests.lab.conftest import QUESTIONS, hold_after
 from tests.web.conftest import events_of, start
-from tests.web.test_live import visitor
+from tests.web.visits import visitor
 
 
 @pytest.fixture(autouse=True)

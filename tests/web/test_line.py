@@ -20,7 +20,9 @@ def filled(*jobs):
 def test_a_client_has_two_places_by_session_and_by_address():
     line = filled(job("session ann", "address 1"), job("session bob", "address 1"))
     for late in (job("session cat", "address 1"), job("address 1")):
-        with pytest.raises(LineFull, match="2 runs of yours, or from your address, are in the line already: wait until one of them"):
+        with pytest.raises(
+            LineFull, match="2 runs of yours, or from your address, are in the line already: wait until one of them"
+        ):
             line.add(late)
     line.add(job("session ann", "address 2"))
     with pytest.raises(LineFull, match="2 runs of yours"):

@@ -2,22 +2,16 @@
 
 import json
 import weakref
-from types import SimpleNamespace
 
 import pytest
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings, SettingsError
-from duoviz.web.app import build_app
 from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import settings_from
 from duoviz.web.visualizer import batch
 from tests.web.conftest import wait_until
-
-SENT = {
-    "max_new_tokens": 12.0, "temperature": 0, "top_k": 0, "top_p": 1, "seed": 0, "acceptance": "coupled",
-    "sequences": "dynamic", "budget": "auto", "draft_mode": "batched", "cores": "all",
-}  # fmt: skip
+from tests.web.visits import SENT, functions, visitor
 
 
 def test_the_page_sends_numbers_as_floats_and_text():
@@ -65,15 +59,6 @@ def test_a_methods_own_settings_are_shown_with_it(hardware):
     }.items():
         visible = [update["visible"] for update in show(method)]
         assert {name for name, shown in zip(names, visible, strict=True) if shown} == expected
-
-
-def functions(hardware):
-    """The page's functions by name; of two with one name the Live tab's."""
-    return {each.name: each.fn for each in reversed(build_app(hardware).fns.values())}
-
-
-def visitor(name):
-    return SimpleNamespace(session_hash=name, request=None)
 
 
 def asked(**changes):

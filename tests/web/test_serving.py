@@ -189,7 +189,13 @@ def test_on_a_space_no_file_is_taken(space):
 
 
 def test_nobody_is_told_who_was_here(page):
-    for path in ("/monitoring", "/monitoring/", "/monitoring/summary", "/monitoring/x", "/gradio_api/deep_link?session_hash=x"):
+    for path in (
+        "/monitoring",
+        "/monitoring/",
+        "/monitoring/summary",
+        "/monitoring/x",
+        "/gradio_api/deep_link?session_hash=x",
+    ):
         assert page.ask("GET", path)[0] == 404
     assert page.demo.enable_monitoring is False
 
@@ -245,7 +251,9 @@ def test_a_queue_that_dies_is_started_again(hardware, echo, monkeypatch, caplog)
         assert caplog.text.count("had died") == 1
 
 
-@pytest.mark.parametrize("what, reason", [("queue", "its queue has died 4 times"), ("loop", "has not answered for 1 s")])
+@pytest.mark.parametrize(
+    "what, reason", [("queue", "its queue has died 4 times"), ("loop", "has not answered for 1 s")]
+)
 def test_a_server_that_cannot_be_helped_ends_with_a_line_in_the_log(what, reason):
     command = [sys.executable, "-m", "tests.web.dying_child", what]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)

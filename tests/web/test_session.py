@@ -14,7 +14,7 @@ from duoviz.models.loading import ModelUnavailable
 from duoviz.models.pairs import LONGEST_PROMPT, PromptError, UnknownPair
 from duoviz.web import session
 from duoviz.web.line import QUEUE_LENGTH, LineFull
-from tests.decoding.test_draft_worker import load as load_draft
+from tests.decoding.small_draft import load as load_draft
 from tests.tiny import decode_with, held_pair, tiny_pair
 from tests.web.conftest import events_of, start, wait_until
 
@@ -362,7 +362,9 @@ def test_fetching_that_takes_too_long_is_told_and_holds_nobody(make_hardware, fe
     run = start(hardware, pair="them/model + them/draft")
     assert asked.wait(20) and 0 < run.ready_by - time.monotonic() <= 60
     run.ready_by = 0.0
-    sentence = "them/model + them/draft was not ready within 60 seconds, all that it may take here: choose another pair."
+    sentence = (
+        "them/model + them/draft was not ready within 60 seconds, all that it may take here: choose another pair."
+    )
     assert events_of(hardware, run)[-1]["message"] == run.error == sentence
     assert events_of(hardware, start(hardware))[-1]["end"]["stopped"] == "length"
     let_go.set()

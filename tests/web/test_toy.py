@@ -14,7 +14,7 @@ from duoviz.web.script import script
 from tests.tiny import tiny_pair
 from tests.toy import TOY
 from tests.web.conftest import events_of, start
-from tests.web.test_live import functions
+from tests.web.visits import functions
 
 
 @pytest.fixture(autouse=True)

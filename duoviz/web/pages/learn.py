@@ -4,12 +4,13 @@ from pathlib import Path
 
 import gradio as gr
 
+from duoviz.folders import ASSETS
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.web.learn import Learn
 from duoviz.web.lessons.lesson import read_course
 from duoviz.web.share import Page
 
-LESSONS = Path(__file__).parents[3] / "assets" / "lessons"
+LESSONS = ASSETS / "lessons"
 
 
 def learn_page(lessons: Path = LESSONS, traces: Path = TRACES) -> Page:

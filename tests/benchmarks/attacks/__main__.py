@@ -72,7 +72,9 @@ def weighed(site: Site, before: float) -> tuple[str, bool]:
 
 def table(rows: Sequence[tuple]) -> str:
     lines = ["| item | server | must hold | what was done | result | held |", "|---|---|---|---|---|---|"]
-    return "\n".join(lines + [f"| {' | '.join(map(str, row[:-1]))} | {'yes' if row[-1] else '**no**'} |" for row in rows])
+    return "\n".join(
+        lines + [f"| {' | '.join(map(str, row[:-1]))} | {'yes' if row[-1] else '**no**'} |" for row in rows]
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -25,7 +25,9 @@ def valid_posts(site: Site) -> Result:
     """Prompts that could be run, from one address."""
     body = {"prompt": "Count.", "max_new_tokens": 256}
     headers = site.forwarded("8.8.8.8")
-    return flooded(site, "2,000 good posts over 64 connections, nobody listening", 2_000, lambda number: body, **headers)
+    return flooded(
+        site, "2,000 good posts over 64 connections, nobody listening", 2_000, lambda number: body, **headers
+    )
 
 
 @attack("1 flood", "the server answers a visitor within a minute afterwards")
@@ -38,7 +40,9 @@ def every_function(site: Site) -> Result:
 
     statuses = site.flood(CALLS, body, path="/gradio_api/queue/join")
     seconds = site.run_of(site.client())[0]
-    return Result(f"{CALLS} calls of the page's own functions", f"{seconds:.1f} s; answers: {dict(statuses)}", seconds < 60)
+    return Result(
+        f"{CALLS} calls of the page's own functions", f"{seconds:.1f} s; answers: {dict(statuses)}", seconds < 60
+    )
 
 
 def flooded(site: Site, done: str, count: int, bodies: Callable[[int], object], **headers: str) -> Result:

@@ -21,7 +21,11 @@ METHODS = ("vanilla", "speculative", "duodecoding", "prompt_lookup")
 @attack("held", "every text is right, and no partial text is another's")
 def right_texts(site: Site) -> Result:
     """Clients at once, each with prompts of its own, and the same alone."""
-    prompts = [f"Name {number} things that are {word}." for number in (2, 3, 4) for word in "red cold tall loud soft old".split()]
+    prompts = [
+        f"Name {number} things that are {word}."
+        for number in (2, 3, 4)
+        for word in "red cold tall loud soft old".split()
+    ]
     prompts = (prompts * 2)[: CLIENTS * RUNS]
     alone = site.client()
     expected = {prompt: run(alone, prompt, "vanilla")[-1]["text"] for prompt in set(prompts)}
@@ -58,10 +62,14 @@ def files(site: Site) -> Result:
     for target, way, shape in product(targets, ways, shapes):
         status, _, content = site.ask("GET", way.format(shape(target)))
         given[0] += 1
-        given[1] += status == 200 and any(mark in content for mark in ("root:x:", "PATH=", "duoviz is", "sdk: gradio", '"""'))
+        given[1] += status == 200 and any(
+            mark in content for mark in ("root:x:", "PATH=", "duoviz is", "sdk: gradio", '"""')
+        )
     sent = [{"rest_datastore": path, "prompt": "x", "method": "rest"} for path in targets]
     told = [site.ask("POST", "/gradio_api/call/v2/generate", body)[0] for body in sent]
-    return Result(f"{given[0]} addresses, {len(sent)} settings", f"{given[1]} given; {told}", not given[1] and set(told) == {422})
+    return Result(
+        f"{given[0]} addresses, {len(sent)} settings", f"{given[1]} given; {told}", not given[1] and set(told) == {422}
+    )
 
 
 @attack("held", "no process stays behind")

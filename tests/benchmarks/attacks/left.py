@@ -20,7 +20,9 @@ def told_of_the_machine(site: Site) -> Result:
     return Result("asked for /config, /, /info and /monitoring", told, not count and set(closed) == {404})
 
 
-@attack("11 left behind", "only the empty lock of measuring stays after an end, and after the start that follows a kill")
+@attack(
+    "11 left behind", "only the empty lock of measuring stays after an end, and after the start that follows a kill"
+)
 def temporary_folder(_site: Site) -> list[Result]:
     found = []
     with tempfile.TemporaryDirectory() as folder:

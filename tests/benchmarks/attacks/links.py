@@ -23,9 +23,13 @@ def autoplay(site: Site) -> Result:
         for link in LINKS:
             page = browser.new_page()
             posts = []
-            page.on("request", lambda request, posts=posts: posts.append(request.url) if "queue/join" in request.url else 0)
+            page.on(
+                "request", lambda request, posts=posts: posts.append(request.url) if "queue/join" in request.url else 0
+            )
             page.goto(site.url + link)
-            expect(page.locator(".dv-share-message")).to_contain_text("nothing runs before you start it", timeout=60_000)
+            expect(page.locator(".dv-share-message")).to_contain_text(
+                "nothing runs before you start it", timeout=60_000
+            )
             page.wait_for_timeout(1500)
             waited += not posts
             page.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.benchmarks.attacks.register import Result, attack
 from tests.benchmarks.attacks.site import Site, started
-from tests.models.test_hub import Hub, serving
+from tests.models.local_hub import Hub, serving
 
 TARGET = "HuggingFaceTB/SmolLM2-1.7B-Instruct"
 CONFIG = b'{"model_type": "llama", "hidden_size": 2048, "num_hidden_layers": 24}'
@@ -20,10 +20,13 @@ PAIR = {"pair": "smollm2-1.7b"}
 @contextmanager
 def space_with_hub(**state: object) -> Iterator[tuple[Site, type[Hub]]]:
     """A Space of its own, whose hub is a stand-in on this machine."""
-    with tempfile.TemporaryDirectory() as folder, serving(repos={TARGET: FILES}, **state) as hub:
-        with started("space", Path(folder), HF_ENDPOINT=hub.address, HF_HOME=f"{folder}/hub") as site:
-            site.run_of(site.client())
-            yield site, hub
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serving(repos={TARGET: FILES}, **state) as hub,
+        started("space", Path(folder), HF_ENDPOINT=hub.address, HF_HOME=f"{folder}/hub") as site,
+    ):
+        site.run_of(site.client())
+        yield site, hub
 
 
 @attack("3 pairs", "refused by its size before anything is downloaded, and the loaded pair stays", kind="space")

@@ -15,7 +15,7 @@ class Result(NamedTuple):
 
 
 class Attack(NamedTuple):
-    """One attack. item: what the report calls it. kind: the server it needs, as on one's own machine or as on a Space."""
+    """One attack. item: what the report calls it. kind: the server it needs, as at home or as on a Space."""
 
     item: str
     must_hold: str

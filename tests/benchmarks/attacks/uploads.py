@@ -26,7 +26,9 @@ def send(site: Site, size: int, **headers: str) -> int | str:
     """The status of an upload; what broke off where the server did not want to read on."""
     body = HEAD + b"x" * size + b"\r\n--b--\r\n"
     try:
-        return site.ask("POST", "/gradio_api/upload", body, **{"Content-Type": "multipart/form-data; boundary=b"}, **headers)[0]
+        return site.ask(
+            "POST", "/gradio_api/upload", body, **{"Content-Type": "multipart/form-data; boundary=b"}, **headers
+        )[0]
     except OSError as error:
         return type(error).__name__
 

@@ -1,52 +1,15 @@
 """`python app.py` as a Space runs it: the files sent there and no others, read-only, uid 1000, on every interface."""
 
 import os
-import shutil
 import socket
 import sys
-from pathlib import Path
 
 import pytest
 from gradio_client import Client
 
 from duoviz.models.cache import cache_folder
-from duoviz.space import space_files
-from tests.e2e.embedded.conftest import ROOT, free_port, served
-
-CAP_DAC_READ_SEARCH = 2
-
-
-def read_only_copy(folder: Path) -> Path:
-    """What `python -m duoviz space` sends, without the right to write any of it."""
-    for file in space_files(ROOT):
-        (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / file, folder / file)
-    for path in [folder, *folder.rglob("*")]:
-        path.chmod(path.stat().st_mode & ~0o222)
-    return folder
-
-
-def without_rights() -> tuple[list[str], int]:
-    """The words before a command, and the uid, that make read-only files read-only for root too.
-
-    The interpreter and the models may lie in root's home: uid 1000 keeps the right to read there.
-    Where that right cannot be given on, root stays root and loses all that makes it special.
-    """
-    if os.getuid() != 0:
-        return [], os.getuid()
-    status = Path("/proc/self/status").read_text().splitlines()
-    bounds = int(next(line for line in status if line.startswith("CapBnd")).split()[1], 16)
-    if not bounds >> CAP_DAC_READ_SEARCH & 1:
-        return ["setpriv", "--inh-caps=-all", "--bounding-set=-all"], 0
-    reading = "-all,+dac_read_search"
-    user = ["--reuid=1000", "--regid=1000", "--clear-groups"]
-    return ["setpriv", *user, f"--inh-caps={reading}", f"--ambient-caps={reading}"], 1000
-
-
-def space_port() -> int:
-    """The port of a Space, or another one where it is taken."""
-    with socket.socket() as listener:
-        return free_port() if listener.connect_ex(("127.0.0.1", 7860)) == 0 else 7860
+from tests.e2e.embedded.as_a_space import read_only_copy, space_port, without_rights
+from tests.e2e.embedded.conftest import served
 
 
 @pytest.fixture(scope="module")

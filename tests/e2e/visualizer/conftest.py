@@ -12,8 +12,8 @@ from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
 from duoviz.web.visualizer import Visualizer, batch
 from tests.benchmarks.visualizer.traces import events_of
-from tests.decoding.test_datastore import build, named_pair, random_sequences
-from tests.decoding.test_prompt_lookup import tokens
+from tests.decoding.proposals import tokens
+from tests.decoding.stores import build, named_pair, random_sequences
 from tests.e2e.tiny_site import served
 from tests.tiny import VOCABULARY
 from tests.trace.made import evenly_timed

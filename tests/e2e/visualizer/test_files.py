@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.visualizer.conftest import READ_ITERATIONS, download, load, saved_to, show
-from tests.trace.test_reading import WRONG_FIELDS, changed
+from tests.trace.wrong_fields import WRONG_FIELDS, changed
 
 
 def view_of(page):

@@ -1,0 +1,77 @@
+"""Results of the Lab made by hand."""
+
+from dataclasses import asdict
+
+from duoviz.decoding.theory import Acceptance
+from duoviz.lab.plan import TARGET_ONLY, VANILLA
+from duoviz.lab.results import Results
+from duoviz.lab.rows import ARRAYS, TIME_PARTS
+
+ENVIRONMENT = {
+    "date": "2026-11-21T10:00:00+00:00",
+    "pair": "embedded",
+    "models": {"target": "target", "draft": "draft"},
+    "devices": {"target": "CPU cores 0, 1"},
+    "precision": {"target": "float32", "draft": "int8"},
+    "delta": 1e-4,
+    "costs": {
+        # 10 ms for one row of the target's and 1 ms more for each further one; 2 ms for a draft step.
+        name: {
+            "target": [[0.01 + 0.001 * (n - 1) for n in (1, 2, 4, 8, 16, 32)]] * 2,
+            "draft": [[0.002] * 8] * 2,
+        }
+        for name in ("together", "in turn")
+    },
+}
+
+
+def row(
+    lane,
+    question=1,
+    *,
+    task="code",
+    tokens=100,
+    seconds=10.0,
+    ttft=0.5,
+    method=None,
+    counts=None,
+    committed=None,
+    **arrays,
+):
+    """A row of one turn. arrays: its iterations', of which `each` is called `seconds` in a row."""
+    steps = len(next(iter(arrays.values()), [0]))
+    arrays = {"seconds": arrays.pop("each", [0.0] * steps)} | arrays
+    turn = {
+        "prompt_tokens": 10,
+        "stopped": "length",
+        "token_ids": [],
+        "metrics": {"ttft": ttft},
+        "time": dict.fromkeys(TIME_PARTS, 0.0) | {"target": seconds},
+        "counts": asdict(Acceptance()) | (counts or {}),
+        "iterations": {name: arrays.get(name, [0.0] * steps) for name in ARRAYS},
+    }
+    return {
+        "question_id": question,
+        "category": task,
+        "model_id": lane,
+        "choices": [
+            {
+                "index": 0,
+                "turns": ["text"],
+                "decoding_steps": [steps],
+                "new_tokens": [tokens],
+                "wall_time": [seconds],
+                "accept_lengths": committed or [tokens],
+            }
+        ],
+        "task": task,
+        "repeat": 0,
+        "verdict": None if lane == VANILLA else "equal",
+        "settings": {"method": method or lane, "cores": "target" if lane == TARGET_ONLY else "all"},
+        "measured": [turn],
+    }
+
+
+def results(*rows, **others):
+    plan = {"quick": False, "max_new_tokens": 128, "questions": 2, "repeats": 1}
+    return Results("made", ENVIRONMENT, plan, list(rows), **others)

@@ -1,0 +1,50 @@
+"""Fields of a trace as they must not be."""
+
+import copy
+import json
+
+import pytest
+
+from duoviz import runner
+from duoviz.decoding.settings import Settings
+from tests.tiny import tiny_pair
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return runner.collect(runner.stream(tiny_pair(noise=0.3), "duodecoding", "hello", Settings(max_new_tokens=40)))
+
+
+def changed(trace, path, value):
+    """The trace as JSON, with one field set."""
+    other = copy.deepcopy(trace)
+    place = other
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return json.dumps(other)
+
+
+WRONG_FIELDS = [
+    (("header", "method"), "m" * 41, "header.method"),
+    (("header", "about", "statuses"), ["x", 5], "header.about.statuses[1]"),
+    (("header", "about", "proposer", "id"), None, "header.about.proposer.id"),
+    (("header", "target"), None, "header.target"),
+    (("header", "prompt"), ["x"], "header.prompt"),
+    (("header", "settings", "max_new_tokens"), True, "header.settings.max_new_tokens"),
+    (("iterations", 1, "target", "start"), "now", "iterations[1].target.start"),
+    (("iterations", 1, "target"), {"start": 2, "end": 1, "rows": 1}, "iterations[1].target.end"),
+    (("iterations", 1, "sync"), -1, "iterations[1].sync"),
+    (("iterations", 2, "sync"), 0, "iterations[2]"),
+    (("iterations", 2, "index"), 7, "iterations[2]"),
+    (("iterations", 1, "sequences"), 2.5, "iterations[1].sequences"),
+    (("iterations", 1, "candidates"), {}, "iterations[1].candidates"),
+    (("iterations", 1, "drafted", 0, "parent"), 5, "iterations[1].drafted[0].parent"),
+    (("iterations", 1, "drafted", 0, "text"), {"toString": 1}, "iterations[1].drafted[0].text"),
+    (("iterations", 1, "drafted", 0, "status"), "<b>", "iterations[1].drafted[0].status"),
+    (("iterations", 1, "committed", 0, "text"), "x" * 30_000, "iterations[1].committed[0].text"),
+    (("iterations", 1, "committed", 0, "gap"), -1, "iterations[1].committed[0].gap"),
+    (("header", "prompt"), "x" * 2_000_001, "header.prompt"),
+    (("iterations", 2), None, "iterations[2]"),
+    (("end",), "eos", "end"),
+]
