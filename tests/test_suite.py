@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 
 import duoviz
+from duoviz.decoding import METHODS
+from duoviz.folders import ASSETS
 from duoviz.models.embedded import embedded_target
 from duoviz.models.loading import ModelUnavailable
+from duoviz.recordings import ENDING
 from tests.conftest import NOT_QUICK, TESTS
 
 QUICK_FILES = [file for file in TESTS.rglob("*.py") if file.relative_to(TESTS).parts[0] not in NOT_QUICK]
@@ -41,3 +44,13 @@ def test_a_quick_test_has_neither_a_browser_nor_the_embedded_pair(request):
     assert not [name for name in names if name.startswith(("playwright", "gradio", "tests.e2e", "tests.web"))]
     with pytest.raises(ModelUnavailable):
         embedded_target()
+
+
+def test_every_method_is_told_of_and_recorded():
+    told = (TESTS.parent / "README.md").read_text(encoding="utf-8")
+    glossary = (ASSETS / "lessons" / "glossary.md").read_text(encoding="utf-8")
+    for id, method in METHODS.items():
+        assert f"| `{id}`" in told, f"the README's table of methods has no row for {id}"
+        assert method.title in glossary, f"assets/lessons/glossary.md has no term {method.title}"
+        recording = ASSETS / "traces" / f"{id}{ENDING}"
+        assert recording.is_file(), f"there is no recording of {id}: python -m duoviz record --out assets/traces"

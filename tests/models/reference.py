@@ -1,6 +1,5 @@
 """What transformers computes, to compare with."""
 
-import pytest
 import torch
 from transformers import (
     LlamaConfig,
@@ -13,7 +12,6 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 
-from duoviz.models.llama import load_llama
 from tests.tiny import VOCABULARY
 
 TOLERANCE = 1e-9
@@ -26,6 +24,7 @@ SHAPE = dict(
 YARN = {"rope_type": "yarn", "rope_theta": 10_000.0, "factor": 4.0, "original_max_position_embeddings": 64}
 
 LLAMA3 = {"rope_type": "llama3", "rope_theta": 10_000.0, "factor": 8.0, "original_max_position_embeddings": 32}
+LLAMA3 |= {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
 
 LINEAR = {"rope_type": "linear", "rope_theta": 10_000.0, "factor": 2.0}
 
@@ -61,22 +60,6 @@ def saved(model, folder):
     """The model's folder, as a download leaves it."""
     model.save_pretrained(folder, safe_serialization=True)
     return folder
-
-
-@pytest.fixture(scope="module", params=FAMILIES)
-def family(request, tmp_path_factory):
-    reference = exact_model(request.param)
-    return reference, saved(reference, tmp_path_factory.mktemp("model"))
-
-
-@pytest.fixture
-def reference(family):
-    return family[0]
-
-
-@pytest.fixture
-def model(family):
-    return load_llama(family[1], precision="float64", label="tiny")
 
 
 def expected(reference, ids):

@@ -18,7 +18,6 @@ from duoviz.models.loading import ModelUnavailable
 from tests.models.reference import (
     FAMILIES,
     LINEAR,
-    LLAMA3,
     SHAPE,
     close,
     exact_model,
@@ -28,7 +27,21 @@ from tests.models.reference import (
 )
 from tests.tiny import VOCABULARY, lean, reference_model
 
-LLAMA3 |= {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
+
+@pytest.fixture(scope="module", params=FAMILIES)
+def family(request, tmp_path_factory):
+    reference = exact_model(request.param)
+    return reference, saved(reference, tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture
+def reference(family):
+    return family[0]
+
+
+@pytest.fixture
+def model(family):
+    return load_llama(family[1], precision="float64", label="tiny")
 
 
 def test_prefill(reference, model):

@@ -3,17 +3,6 @@
 import copy
 import json
 
-import pytest
-
-from duoviz import runner
-from duoviz.decoding.settings import Settings
-from tests.tiny import tiny_pair
-
-
-@pytest.fixture(scope="module")
-def trace():
-    return runner.collect(runner.stream(tiny_pair(noise=0.3), "duodecoding", "hello", Settings(max_new_tokens=40)))
-
 
 def changed(trace, path, value):
     """The trace as JSON, with one field set."""
