@@ -225,7 +225,6 @@ DUODECODING = Method(
     parallel=True,
     proposer=DRAFT,
     settings=("acceptance", "sequences", "budget", "budget_offset", "draft_mode"),
-    classical_rule=True,
     statuses=("pending", *VERIFYING),
     numbers=("acceptance", "overlap", "k", "gamma", "longest", "theta"),
     expected=IN_PARALLEL,

@@ -44,9 +44,9 @@ class Method:
     id: its name on the command line and in traces. title: in tables; name: in full. about: what it does, in
     one sentence. decode: the generator of a run's iterations. draft: whether a draft model proposes;
     parallel: whether it works at the same time as the target, on cores of its own. proposer: None where nothing
-    is proposed. settings: the names of those that it reads and not all methods do. classical_rule: whether the
-    setting `acceptance` may be the classical rule. statuses: what its tokens can become; numbers: which of the
-    page's figures it has beyond those of every run. expected: what theory says of it, where it does.
+    is proposed. settings: the names of those that it reads and not all methods do. statuses: what its tokens can
+    become; numbers: which of the page's figures it has beyond those of every run. expected: what theory says of
+    it, where it does.
 
     What the page says of an iteration (see `visualizer/wording.js` for the places in braces) where `verified`
     is given: caption: over the tokens checked. verified: what was proposed and what became of it. nothing: why
@@ -66,13 +66,17 @@ class Method:
     parallel: bool = False
     proposer: Proposer | None = None
     settings: tuple[str, ...] = ()
-    classical_rule: bool = False
     statuses: tuple[str, ...] = ("correction",)
     numbers: tuple[str, ...] = ()
     expected: Expectation | None = None
     caption: str = ""
     verified: str = ""
     nothing: str = ""
+
+    @property
+    def classical_rule(self) -> bool:
+        """Whether the setting `acceptance` may be the classical rule."""
+        return "acceptance" in self.settings
 
     def described(self) -> dict:
         """What a trace's header says of it: all that the page needs to draw a run, as JSON."""

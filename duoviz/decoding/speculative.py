@@ -83,7 +83,6 @@ SPECULATIVE = Method(
     draft=True,
     proposer=DRAFT,
     settings=("acceptance", "budget", "budget_offset", "cores"),
-    classical_rule=True,
     statuses=VERIFYING,
     numbers=("acceptance", "gamma"),
     caption="drafted, then checked",

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
+from duoviz.decoding import METHODS
+
 # From the best to the worst.
 VERDICTS = ("equal", "incomparable", "tie", "defect")
 
@@ -33,7 +35,7 @@ def written(trace: dict) -> Written:
         [token["id"] for token in committed],
         [token["gap"] for token in committed],
         cut=trace["end"]["stopped"] in CUT,
-        by_chance=by_rule and trace["header"]["draft"] is not None,
+        by_chance=by_rule and METHODS[trace["header"]["method"]].classical_rule,
     )
 
 

@@ -57,7 +57,9 @@ def test_a_methods_own_settings_are_shown_with_it(hardware):
         "lookahead": {"lookahead_window", "lookahead_ngram", "lookahead_guesses", "cores"},
         "duodecoding": {"acceptance", "sequences", "budget", "draft_mode"},
     }.items():
-        visible = [update["visible"] for update in show(method)]
+        told, *updates = show(method)
+        assert told["info"] == METHODS[method].about
+        visible = [update["visible"] for update in updates]
         assert {name for name, shown in zip(names, visible, strict=True) if shown} == expected
 
 

@@ -24,7 +24,8 @@ def toy(monkeypatch):
 
 def test_the_page(hardware):
     assert events_of(hardware, start(hardware, method="again"))[-1]["type"] == "end"
-    updates = functions(hardware)["show"]("again")
+    told, *updates = functions(hardware)["show"]("again")
+    assert told["info"] == TOY.about
     assert sum(each["visible"] for each in updates) == len(TOY.settings)
     known = re.search(r"const KNOWN_METHODS = (.*);", script(visualizer.GLUE)).group(1)
     assert json.loads(known)["again"]["proposer"]["origin"] == "said again"

@@ -39,7 +39,7 @@ def settings_from(limits: Limits, **sent) -> Settings:
 
 
 def method_field(method: str, label: str = "Method") -> gr.Dropdown:
-    return gr.Dropdown(list(METHODS), value=method, label=label)
+    return gr.Dropdown(list(METHODS), value=method, label=label, info=METHODS[method].about)
 
 
 def setting_field(name: str, place: str = "") -> gr.components.Component:
@@ -86,7 +86,8 @@ def own_fields(limits: Limits, method: gr.Dropdown, place: str = "") -> Fields:
         field.visible = name in METHODS[method.value].settings
 
     def show(method: str) -> list:
-        return [gr.update(visible=name in METHODS[method].settings) for name in fields]
+        chosen = METHODS[method]
+        return [gr.update(info=chosen.about), *(gr.update(visible=name in chosen.settings) for name in fields)]
 
-    method.change(show, method, list(fields.values()), queue=False, show_progress="hidden", api_visibility="private")
+    method.change(show, method, [method, *fields.values()], queue=False, show_progress="hidden", api_visibility="private")
     return fields
