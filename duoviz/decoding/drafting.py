@@ -94,7 +94,7 @@ def draft(model: LanguageModel, new_tokens: ManyOf[int], plan: Plan, *, stopped:
     """
     logits, span = timed_prefill(model, new_tokens, stopped=stopped)
     root = model.length - 1
-    p, q, score = proposals(logits, [root + 1], plan)
+    p, q, score = proposals(logits, [root + 1], plan.sampling, plan.fresh)
     best_p, best = p[0].topk(min(MAX_SEQUENCES, p.shape[-1]))
     best_p, best = best_p.tolist(), best.tolist()
     starts = first_branches(q[0], score[0], plan)
@@ -118,18 +118,19 @@ def draft(model: LanguageModel, new_tokens: ManyOf[int], plan: Plan, *, stopped:
     return Drafted(branches, candidates, theta, steps)
 
 
-def proposals(logits: Tensor, positions: ManyOf[int], plan: Plan) -> tuple[Tensor, Tensor, Tensor]:
+def proposals(
+    logits: Tensor, positions: ManyOf[int], sampling: Sampling, fresh: int | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
     """For logits [rows, vocab]: p, the draft's softmax at the sampling temperature, which θ and k are made of;
     q, what is drawn from (p after top-k and top-p); and the scores that order q's draws (see `sampling.scores`).
 
     positions: for each row, the place in the text of the token after it.
     """
-    sampling = plan.sampling
     p = tempered(logits, sampling.temperature)
     if sampling.temperature == 0:
         return p, p, p
     q = filtered(p, top_k=sampling.top_k, top_p=sampling.top_p)
-    stream = SHARED if plan.fresh is None else FIRST_FRESH + plan.fresh
+    stream = SHARED if fresh is None else FIRST_FRESH + fresh
     return p, q, scores(q, positions, sampling, stream=stream)
 
 
@@ -173,7 +174,7 @@ def grow(model: LanguageModel, branches: ManyOf[Branch], root: int, steps: list[
     parents = [branch.slots[-1] if branch.slots else root for branch in branches]
     logits, span = timed_forward(model, [branch.tokens[-1] for branch in branches], parents=parents)
     positions = [root + 1 + len(branch.tokens) for branch in branches]
-    p, q, score = proposals(logits, positions, plan)
+    p, q, score = proposals(logits, positions, plan.sampling, plan.fresh)
     drawn = score.argmax(dim=-1, keepdim=True)
     tokens, probabilities = drawn[:, 0].tolist(), q.gather(-1, drawn)[:, 0].tolist()
     largest = probabilities if q is p and q is score else p.amax(dim=-1).tolist()
