@@ -356,6 +356,22 @@ def train_the_draft(options: argparse.Namespace) -> int:
     return 0
 
 
+def write_chances(options: argparse.Namespace) -> int:
+    from duoviz.training.chances import ROWS, fit_chances, save_chances
+    from duoviz.training.corpus import load_corpus, sample
+    from duoviz.training.distillation import HELD_OUT
+
+    check_corpora(options.corpus)
+    pair = load_pair("embedded", tell)
+    corpus = load_corpus(options.corpus, held_out=HELD_OUT)
+    rows = sample(corpus.rows(held_out=True), ROWS)
+    found = fit_chances(pair.target, pair.load_draft(), corpus, rows, lambda text: print(text, file=sys.stderr))
+    with check_write(options.out):
+        options.out.mkdir(parents=True, exist_ok=True)
+        save_chances(found, options.out)
+    return 0
+
+
 def write_assistant(options: argparse.Namespace) -> int:
     from duoviz.training.assistant import export_assistant
 
@@ -366,11 +382,16 @@ def write_assistant(options: argparse.Namespace) -> int:
 
 def check_training(options: argparse.Namespace) -> None:
     """Raise UsageError where the corpus or the number of tokens cannot be used: before anything is loaded."""
-    from duoviz.training.corpus import ARRAYS
-
     if options.tokens < 1:
         raise UsageError("--tokens must be at least 1.")
-    for file in options.corpus:
+    check_corpora(options.corpus)
+
+
+def check_corpora(files: list[Path]) -> None:
+    """Raise UsageError for a file that is no corpus."""
+    from duoviz.training.corpus import ARRAYS
+
+    for file in files:
         if not file.is_file():
             raise UsageError(f"There is no corpus file {file}.")
         try:

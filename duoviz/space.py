@@ -41,7 +41,10 @@ NEEDED = (
     "duoviz/**/*.js",
     "assets/screenshot.png",
     *(f"assets/datastore/{file}" for file in (HEADER, TOKENS, SUFFIXES)),
-    *(f"assets/draft/{file}" for file in ("README.md", "config.json", "model.safetensors", "training.json")),
+    *(
+        f"assets/draft/{file}"
+        for file in ("README.md", "chances.json", "config.json", "model.safetensors", "training.json")
+    ),
     "assets/lab/*.zip",
     "assets/lessons/*.md",
     "assets/prompts/README.md",

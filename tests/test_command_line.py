@@ -180,6 +180,7 @@ def test_a_method_named_twice_runs_once(capsys):
         (["draft", "--layers", "99"], "--layers must be a whole number from 1 to 8, not 99."),
         (["draft", "--corpus", "nowhere.npz"], "There is no corpus file nowhere.npz."),
         (["draft", "--corpus", "README.md"], "README.md is no corpus: it needs the arrays flat, length, answer"),
+        (["chances", "--corpus", "nowhere.npz"], "There is no corpus file nowhere.npz."),
         (["corpus", "--rows", "0"], "--rows and --slots must be at least 1."),
     ],
 )

@@ -41,7 +41,7 @@ def test_the_command_line(monkeypatch, capsys):
     with pytest.raises(SystemExit):
         parser().parse_args(["generate", "--help"])
     told = " ".join(capsys.readouterr().out.split())
-    assert "duodecoding, again; default" in told and "lookahead, again)" in told
+    assert "duotree, again; default" in told and "lookahead, duotree, again)" in told
 
 
 def test_the_trace_its_exports_and_the_sentences():

@@ -18,7 +18,7 @@ TOY = Method(
     name="Once again",
     about="The last token is proposed again.",
     decode=again,
-    proposer=Proposer(id="echo", token="token said again", origin="said again"),
+    proposers=(Proposer(id="echo", token="token said again", origin="said again"),),
     settings=("cores",),
     statuses=VERIFYING,
     numbers=("acceptance",),

@@ -9,20 +9,30 @@ import numpy as np
 
 # q is put into bins of these upper edges.
 EDGES = (0.01, 0.03, 0.06, 0.1, 0.15, 0.22, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0)
+MIDDLES = tuple((low + high) / 2 for low, high in zip((0.0, *EDGES[:-1]), EDGES, strict=True))
 RANKS, LONGEST_MATCH, PLACES = 4, 4, 10
 # No chance is certain.
 MOST = 0.98
+# Of the draft's tokens by rank, where nothing is known.
+BY_RANK = (0.5, 0.12, 0.06, 0.03)
 FILE = "chances.json"
 
 
 @dataclass(frozen=True)
 class Chances:
-    """greedy, sampled: [RANKS][len(EDGES)], with shared noise where sampled; copied: [LONGEST_MATCH][PLACES]."""
+    """greedy, sampled: [RANKS][len(EDGES)], with shared noise where sampled; copied: [LONGEST_MATCH][PLACES], of a
+    token after as many right ones; by_rank: of all the draft's tokens of a rank, [RANKS].
+    """
 
     greedy: Sequence[Sequence[float]]
     sampled: Sequence[Sequence[float]]
     copied: Sequence[Sequence[float]]
     by_rank: Sequence[float]
+
+    def __post_init__(self) -> None:
+        shapes = [np.shape(each) for each in (self.greedy, self.sampled, self.copied, self.by_rank)]
+        if shapes != [(RANKS, len(EDGES))] * 2 + [(LONGEST_MATCH, PLACES), (RANKS,)]:
+            raise ValueError("the chance table has other ranks, bins or places than this version reads")
 
     def drafted(self, rank: int, q: float, *, sampled: bool) -> float:
         """The chance of the draft's token of this rank (from 0) and probability."""
@@ -34,20 +44,16 @@ class Chances:
         return min(MOST, self.copied[min(matched, LONGEST_MATCH) - 1][min(place, PLACES - 1)])
 
 
-MIDDLES = tuple((low + high) / 2 for low, high in zip((0.0, *EDGES[:-1]), EDGES, strict=True))
-
-
 def plain() -> Chances:
-    """What is assumed of a draft without a table: its own probabilities."""
-    table = [list(MIDDLES)] + [[middle * 0.8 for middle in MIDDLES]] * (RANKS - 1)
-    copied = [[share] * PLACES for share in (0.2, 0.4, 0.6, 0.7)]
-    return Chances(table, table, copied, (0.5, 0.12, 0.06, 0.03))
+    """What is assumed of a draft without a table: that its probabilities are right, and look-ups often are."""
+    table = [list(MIDDLES)] * RANKS
+    return Chances(table, table, [[0.3] * PLACES, [0.5] * PLACES, *[[0.7] * PLACES] * (LONGEST_MATCH - 2)], BY_RANK)
 
 
-def chances_of(folder: Path) -> Chances:
+def chances_of(folder: Path | None) -> Chances:
     """The table that lies with a draft, or `plain`."""
     try:
         found = json.loads((folder / FILE).read_text())
-        return Chances(*(found[name] for name in ("greedy", "sampled", "copied", "by_rank")))
-    except (OSError, ValueError, KeyError, TypeError):
+        return Chances(**found)
+    except (OSError, ValueError, TypeError):
         return plain()

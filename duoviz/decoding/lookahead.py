@@ -165,13 +165,15 @@ def window_node(token: int, parent: int) -> Node:
     return Node(token, parent, "lookahead", status="window")
 
 
+GUESSES = Proposer(id="lookahead", token="token guessed by Lookahead", origin="guessed by Lookahead")
+
 LOOKAHEAD = Method(
     id="lookahead",
     title="Lookahead",
     name="Lookahead decoding",
     about="The target guesses n-grams beside its own work, and verifies those that fit later; no draft model.",
     decode=lookahead,
-    proposer=Proposer(id="lookahead", token="token guessed by Lookahead", origin="guessed by Lookahead"),
+    proposers=(GUESSES,),
     settings=("lookahead_window", "lookahead_ngram", "lookahead_guesses", "cores"),
     statuses=(*VERIFYING, "window"),
     numbers=("acceptance",),

@@ -33,7 +33,7 @@ VERIFYING = ("accepted", "rejected", "discarded", "correction")
 
 # What the page is told.
 DESCRIBED = (
-    "title", "name", "draft", "parallel", "proposer", "statuses", "numbers", "caption", "verified", "nothing",
+    "title", "name", "draft", "parallel", "proposers", "statuses", "numbers", "caption", "verified", "nothing",
 )  # fmt: skip
 
 
@@ -43,7 +43,7 @@ class Method:
 
     id: its name on the command line and in traces. title: in tables; name: in full. about: what it does, in
     one sentence. decode: the generator of a run's iterations. draft: whether a draft model proposes;
-    parallel: whether it works at the same time as the target, on cores of its own. proposer: None where nothing
+    parallel: whether it works at the same time as the target, on cores of its own. proposers: none where nothing
     is proposed. settings: the names of those that it reads and not all methods do. statuses: what its tokens can
     become; numbers: which of the page's figures it has beyond those of every run. expected: what theory says of
     it, where it does.
@@ -64,7 +64,7 @@ class Method:
     mark: str
     draft: bool = False
     parallel: bool = False
-    proposer: Proposer | None = None
+    proposers: tuple[Proposer, ...] = ()
     settings: tuple[str, ...] = ()
     statuses: tuple[str, ...] = ("correction",)
     numbers: tuple[str, ...] = ()

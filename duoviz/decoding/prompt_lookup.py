@@ -37,13 +37,15 @@ def find(known: NGrams, occurrence: str) -> tuple[int, int]:
     return 0, 0
 
 
+PROMPT = Proposer(id="prompt", token="token found earlier in the text", origin="found earlier in the text")
+
 PROMPT_LOOKUP = Method(
     id="prompt_lookup",
     title="PLD",
     name="Prompt lookup (PLD)",
     about="What followed the text's last tokens earlier in the text is proposed again; no draft model.",
     decode=prompt_lookup,
-    proposer=Proposer(id="prompt", token="token found earlier in the text", origin="found earlier in the text"),
+    proposers=(PROMPT,),
     settings=("lookup_ngram", "lookup_tokens", "lookup_occurrence", "cores"),
     statuses=VERIFYING,
     numbers=("acceptance",),

@@ -85,18 +85,20 @@ def runs(column: np.ndarray, vocabulary: int) -> list[tuple[int, int]]:
     return list(zip(lengths[order].tolist(), starts[order].tolist(), strict=True))
 
 
+DATASTORE = Proposer(
+    id="datastore",
+    token="token from the datastore",
+    origin="from the datastore",
+    counts="how often the datastore has the token there",
+)
+
 REST = Method(
     id="rest",
     title="REST",
     name="REST",
     about="What follows the text's last tokens in a datastore of other texts is proposed, as a tree; no draft model.",
     decode=rest,
-    proposer=Proposer(
-        id="datastore",
-        token="token from the datastore",
-        origin="from the datastore",
-        counts="how often the datastore has the token there",
-    ),
+    proposers=(DATASTORE,),
     settings=("rest_datastore", "rest_longest", "rest_shortest", "rest_tokens", "cores"),
     statuses=VERIFYING,
     numbers=("acceptance",),

@@ -132,6 +132,16 @@ class Settings:
     lookahead_ngram: int = whole(5, 2, 8, "N-gram size N", "N − 1 rounds of guesses make one n-gram")
     lookahead_guesses: int = whole(7, 1, 32, "Guesses G", "how many n-grams are verified at once")
 
+    tree_children: int = whole(4, 1, MAX_SEQUENCES, "Children", "how many of the draft's next tokens hang on each node")
+    tree_budget: int | Literal["auto"] = whole(
+        "auto",
+        1,
+        MAX_BUDGET,
+        "Tokens checked",
+        "how many tokens of the tree at most in one check; auto: as many as pay",
+        word="auto",
+    )
+
     def __post_init__(self) -> None:
         for name, about in ABOUT.items():
             about.check(name, getattr(self, name))

@@ -119,8 +119,9 @@ class Pair:
     """A loaded target, its tokenizer, and how to load its draft.
 
     load_draft: picklable, because the draft is loaded where it runs. draft_version: changes with the draft's
-    weights. prompt_format: None where the tokenizer has a chat template, else see Models. memory: bytes that it
-    was to take, by device. runtime: what decoding keeps with the pair (see `duoviz.decoding.runtime`).
+    weights. draft_folder: where they lie, None for a model made in memory. prompt_format: None where the tokenizer
+    has a chat template, else see Models. memory: bytes that it was to take, by device. runtime: what decoding
+    keeps with the pair (see `duoviz.decoding.runtime`).
     """
 
     name: str
@@ -132,6 +133,7 @@ class Pair:
     draft_precision: str
     cores: Cores
     draft_version: str = ""
+    draft_folder: Path | None = None
     prompt_format: str | None = None
     memory: dict[str, int] = field(default_factory=dict)
     runtime: Any = None
@@ -469,6 +471,7 @@ def load_pair(
         draft_precision=draft_precision,
         cores=cores,
         draft_version=version_of(draft),
+        draft_folder=draft.folder,
         prompt_format=None if tokenizer.chat_template else models.prompt_format,
         memory={device: sum(size for _, size in each) for device, each in needs.items()},
         runtime=runtime,

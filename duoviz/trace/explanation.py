@@ -39,7 +39,7 @@ class Side(NamedTuple):
 
     @property
     def proposes(self) -> bool:
-        return METHODS[self.header["method"]].proposer is not None
+        return bool(METHODS[self.header["method"]].proposers)
 
     @property
     def on_cpu(self) -> bool:

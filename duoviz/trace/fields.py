@@ -33,7 +33,7 @@ PROPOSER = ["object", {"id": WORD, "token": TEXT, "origin": TEXT, "counts": TEXT
 ABOUT = [
     "object",
     {
-        "title": TEXT, "name": TEXT, "draft": ["flag"], "parallel": ["flag"], "proposer": ["or null", PROPOSER],
+        "title": TEXT, "name": TEXT, "draft": ["flag"], "parallel": ["flag"], "proposers": ["list", PROPOSER, 10],
         "statuses": ["list", WORD, 20], "numbers": ["list", WORD, 20], "caption": TEXT,
         "verified": TEXT, "nothing": TEXT,
     },

@@ -14,6 +14,8 @@ from duoviz.models.copying import NGrams
 from duoviz.models.language_model import LanguageModel
 from duoviz.training.corpus import Corpus
 
+# So many of the held-out rows are counted.
+ROWS = 200
 # A bin with few tokens leans towards its q, as if so many had been seen.
 PRIOR = 8
 
@@ -34,7 +36,11 @@ class Counts:
 
 @torch.inference_mode()
 def fit_chances(
-    target: LanguageModel, draft: LanguageModel, corpus: Corpus, rows: Iterable[int], report: Callable[[str], None] = print
+    target: LanguageModel,
+    draft: LanguageModel,
+    corpus: Corpus,
+    rows: Iterable[int],
+    report: Callable[[str], None] = print,
 ) -> Chances:
     """Count on these rows' answers: greedy, with shared noise at temperature 1, and what look-ups found."""
     greedy, sampled = Counts(RANKS, len(EDGES)), Counts(RANKS, len(EDGES))
@@ -54,12 +60,12 @@ def fit_chances(
         if number % 20 == 19:
             report(f"{number + 1} of {len(rows)} rows")
     prior = np.array([np.array(MIDDLES) * share for share in (1.0, 0.8, 0.8, 0.8)])
-    return Chances(
-        greedy.shares(prior), sampled.shares(prior), copied.shares(0.3), by_rank.shares(0.1)
-    )
+    return Chances(greedy.shares(prior), sampled.shares(prior), copied.shares(0.3), by_rank.shares(0.1))
 
 
-def count_draws(counts: Counts, logits: list, places: list[int], sampling: Sampling, by_rank: Counts | None = None) -> None:
+def count_draws(
+    counts: Counts, logits: list, places: list[int], sampling: Sampling, by_rank: Counts | None = None
+) -> None:
     """Which of the draft's best tokens the target's own is, at each place."""
     p, q = (tempered(each, sampling.temperature) for each in logits)
     own = scores(p, places, sampling).argmax(-1).tolist()

@@ -17,7 +17,7 @@ def changed(trace, path, value):
 WRONG_FIELDS = [
     (("header", "method"), "m" * 41, "header.method"),
     (("header", "about", "statuses"), ["x", 5], "header.about.statuses[1]"),
-    (("header", "about", "proposer", "id"), None, "header.about.proposer.id"),
+    (("header", "about", "proposers", 0, "id"), None, "header.about.proposers[0].id"),
     (("header", "target"), None, "header.target"),
     (("header", "prompt"), ["x"], "header.prompt"),
     (("header", "settings", "max_new_tokens"), True, "header.settings.max_new_tokens"),

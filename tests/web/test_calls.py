@@ -14,7 +14,7 @@ from duoviz.web.limits import Limits
 from tests.tiny import tiny_pair
 
 SHORT = {"prompt": "hello", "max_new_tokens": 3}
-METHODS = "there are: vanilla, speculative, prompt_lookup, rest, lookahead, duodecoding."
+METHODS = "there are: vanilla, speculative, prompt_lookup, rest, lookahead, duodecoding, duotree."
 HUGE = 10**400
 FILE = {"meta": {"_type": "gradio.FileData"}}
 

@@ -28,7 +28,7 @@ def test_the_page(hardware):
     assert told["info"] == TOY.about
     assert sum(each["visible"] for each in updates) == len(TOY.settings)
     known = re.search(r"const KNOWN_METHODS = (.*);", script(visualizer.GLUE)).group(1)
-    assert json.loads(known)["again"]["proposer"]["origin"] == "said again"
+    assert json.loads(known)["again"]["proposers"][0]["origin"] == "said again"
 
 
 def test_compare():

@@ -89,5 +89,7 @@ def own_fields(limits: Limits, method: gr.Dropdown, place: str = "") -> Fields:
         chosen = METHODS[method]
         return [gr.update(info=chosen.about), *(gr.update(visible=name in chosen.settings) for name in fields)]
 
-    method.change(show, method, [method, *fields.values()], queue=False, show_progress="hidden", api_visibility="private")
+    method.change(
+        show, method, [method, *fields.values()], queue=False, show_progress="hidden", api_visibility="private"
+    )
     return fields

@@ -14,9 +14,9 @@ function aloneClause(iteration, { header, before, end, last }) {
 
 export function inTurnSentence(iteration, about) {
   const { header } = about;
-  const { proposer, verified } = aboutOf(header);
+  const { proposers, verified } = aboutOf(header);
   const read = iteration.index === 0 ? `The target read the prompt (${count(header.prompt_tokens, "token")})` : "";
-  if (!proposer) return `${read ? `${read} and` : "The target"} computed ${oneToken(iteration)}.`;
+  if (!proposers.length) return `${read ? `${read} and` : "The target"} computed ${oneToken(iteration)}.`;
   const told = proposalsOf(iteration).length ? verifiedSentence(verified, iteration) : aloneClause(iteration, about);
   const window = iteration.checked.filter((node) => node.status === "window").length;
   const looked = window ? ` In the same forward, a window of ${count(window, "token")} looked for new guesses.` : "";

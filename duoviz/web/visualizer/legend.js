@@ -2,7 +2,7 @@
 
 import { el, section, setText } from "./dom.js";
 import { MARKS } from "./words.js";
-import { aboutOf, proposers, TARGET } from "./methods.js";
+import { aboutOf, allProposers, TARGET } from "./methods.js";
 
 const NOTHING_YET = "Nothing has run yet. Start a run, and each step of the two models appears here as it happens: "
   + "the text, the tokens that the draft proposes, and what the target makes of them.";
@@ -25,8 +25,8 @@ const STATUSES = [
 ];
 // Before a run, all that there is.
 function legendEntries(header) {
-  const { proposer, statuses } = aboutOf(header);
-  const sources = !header ? proposers() : proposer ? [proposer, TARGET] : [TARGET];
+  const { proposers, statuses } = aboutOf(header);
+  const sources = header ? [...proposers, TARGET] : allProposers();
   const entries = sources.map(({ id, token }) => el("li", {}, el("span", { class: "dv-sample", "data-source": id }, "abc"), ` ${token}`));
   for (const [status, words] of STATUSES.filter(([name]) => !header || statuses.includes(name))) {
     entries.push(el("li", {}, el("span", { class: "dv-legend-mark", "data-status": status }, MARKS[status]), " ", el("b", {}, status), ` ${words}`));

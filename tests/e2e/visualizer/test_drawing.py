@@ -79,6 +79,7 @@ CHARTS = {
     "rest": [],
     "lookahead": [],
     "duodecoding": ["k sequences", "γ draft budget", "θ threshold"],
+    "duotree": [],
 }
 DUO = ["k", "gamma", "longest", "theta"]
 
@@ -93,6 +94,7 @@ SOURCE_OF = {
     "prompt_lookup": ["prompt"],
     "rest": ["datastore"],
     "lookahead": ["lookahead"],
+    "duotree": ["draft", "prompt"],
 }
 
 

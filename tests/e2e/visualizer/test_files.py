@@ -61,7 +61,10 @@ def test_every_methods_file_can_be_dropped(page, methods_page, traces):
 
 def test_older_traces_do_not_say_how_much_matched(page, methods_page, traces, tmp_path):
     page.goto(methods_page)
-    sentences = {"prompt_lookup": "The end of the text stood earlier", "rest": "The end of the text stood in the datastore"}
+    sentences = {
+        "prompt_lookup": "The end of the text stood earlier",
+        "rest": "The end of the text stood in the datastore",
+    }
     for method, sentence in sentences.items():
         trace = json.loads(json.dumps(traces[method]))
         for each in trace["iterations"]:

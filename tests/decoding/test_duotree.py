@@ -1,0 +1,99 @@
+"""DuoTree on tiny models: the text is vanilla's, the iterations are consistent, both caches hold the text."""
+
+import pytest
+
+from duoviz.decoding import METHODS
+from duoviz.decoding.duotree import duotree
+from duoviz.decoding.runtime import runtime
+from duoviz.decoding.settings import Settings
+from duoviz.decoding.vanilla import vanilla
+from tests.decoding.proposals import tokens as of_run
+from tests.tiny import made_up_costs, tiny_pair
+
+PROMPTS = [[5, 9, 3], [2] * 12, list(range(2, 30)) * 2]
+SAMPLED = {"temperature": 0.9, "top_p": 0.9, "seed": 3}
+
+
+def tokens(method, pair, prompt, settings):
+    return of_run(method(pair, prompt, settings))
+
+
+@pytest.mark.parametrize("changes", [{}, {"temperature": 0.7}, {"temperature": 1.3}, SAMPLED], ids=str)
+def test_equals_seeded_vanilla(changes):
+    for noise in (0.0, 0.2, 3.0):
+        pair = tiny_pair(noise=noise)
+        for prompt in PROMPTS:
+            expected = tokens(vanilla, pair, prompt, Settings(max_new_tokens=40, **changes))
+            for children, budget in ((4, "auto"), (1, "auto"), (8, 64), (2, 1)):
+                settings = Settings(max_new_tokens=40, tree_children=children, tree_budget=budget, **changes)
+                assert tokens(duotree, pair, prompt, settings) == expected, (noise, settings)
+
+
+@pytest.mark.parametrize("side", ["target", "draft"])
+def test_models_without_trees_get_a_chain(side):
+    pair = tiny_pair(noise=0.2)
+    model = pair.target if side == "target" else runtime(pair).draft_in_turn.loop.model
+    model.supports_tree = False
+    expected = tokens(vanilla, pair, PROMPTS[2], Settings(max_new_tokens=40))
+    run = list(duotree(pair, PROMPTS[2], Settings(max_new_tokens=40)))
+    assert of_run(run) == expected
+    assert all(node.parent == place - 1 for each in run for place, node in enumerate(each.checked[:-1]))
+    assert any(len(each.checked) > 1 for each in run)
+
+
+def test_iterations_are_consistent():
+    pair = tiny_pair(noise=0.3)
+    text = list(PROMPTS[2])
+    for each in duotree(pair, PROMPTS[2], Settings(max_new_tokens=60, temperature=0.8)):
+        *tree, own = each.checked
+        assert own.status == "correction" and {node.source for node in tree} <= {"draft", "prompt"}
+        path = [node.token for node in tree if node.status == "accepted"]
+        assert len(path) == each.accepted
+        if each.stop is None:
+            assert [token.token for token in each.committed] == [*path, own.token]
+        assert each.target.tokens == len(tree) + (len(text) if each.draft[0].tokens > 9 else 1)
+        assert each.draft[-1].end <= each.target.start and not each.drafted
+        text += [token.token for token in each.committed]
+        # What the target knows is the text but its last token; the draft knows at least what it had read before.
+        if each.stop is None:
+            assert pair.target.length == len(text) - 1
+            assert runtime(pair).draft_in_turn.loop.model.length < len(text)
+
+
+def test_nothing_more_than_the_budget_is_checked():
+    pair = tiny_pair(noise=0.0)
+    for budget in (1, 3):
+        run = list(duotree(pair, PROMPTS[0], Settings(max_new_tokens=40, tree_budget=budget)))
+        assert max(len(each.checked) - 1 for each in run) == budget
+
+
+def test_a_perfect_draft_is_trusted_and_a_useless_one_is_left_alone():
+    perfect, useless = (
+        list(duotree(tiny_pair(noise=noise), PROMPTS[0], Settings(max_new_tokens=60))) for noise in (0, 9)
+    )
+    assert len(perfect) < len(useless)
+    dear = tiny_pair(noise=0.2)
+    runtime(dear).costs["costs in turn, 1 threads"] = made_up_costs([1 + rows for rows in range(6)], [50.0] * 8)
+    run = list(duotree(dear, PROMPTS[0], Settings(max_new_tokens=20)))
+    # Only what the draft must read is forwarded, where a step costs more than it brings.
+    assert all(len(each.draft) == 1 for each in run)
+
+
+def test_stops_at_eos_length_and_context():
+    free = tokens(vanilla, tiny_pair(), PROMPTS[0], Settings(max_new_tokens=60))
+    run = list(duotree(tiny_pair(eos=frozenset({free[12]})), PROMPTS[0], Settings(max_new_tokens=60)))
+    assert run[-1].stop == "eos" and of_run(run) == free[: free.index(free[12]) + 1]
+    run = list(duotree(tiny_pair(), PROMPTS[0], Settings(max_new_tokens=17)))
+    assert run[-1].stop == "length" and of_run(run) == free[:17]
+    pair = tiny_pair(context=40)
+    run = list(duotree(pair, PROMPTS[0], Settings(max_new_tokens=99)))
+    assert run[-1].stop == "context" and of_run(run) == tokens(vanilla, pair, PROMPTS[0], Settings(max_new_tokens=99))
+
+
+def test_the_classical_rule_does_not_apply():
+    assert not METHODS["duotree"].classical_rule
+    changes = {"max_new_tokens": 20, "temperature": 0.9, "acceptance": "rejection"}
+    pair = tiny_pair()
+    assert tokens(duotree, pair, PROMPTS[0], Settings(**changes)) == tokens(
+        vanilla, pair, PROMPTS[0], Settings(**changes)
+    )
