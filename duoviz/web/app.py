@@ -15,12 +15,12 @@ from duoviz.web.share import Page, ShareBar, share
 INTRO = """
 **A small model (the *draft*) guesses the next words while a large one (the *target*) checks the guesses before, both
 at the same time.** Right guesses are kept (✓), a wrong one is replaced (✗): the text is the target's own, only the
-speed changes. This is *DuoDecoding*, run for real: nothing on this page is simulated.
+speed changes. This is *DuoDecoding*, run for real: every run shown here was measured.
 """
 
 NO_GPU = (
     "DuoDecoding is made for a target on a GPU, and this machine has none: both models share its processor. On two "
-    "cores, the fastest method that we measured is SpS, where they take turns and each has all the cores. Race them in "
+    "cores, the fastest method that we measured is our own, DuoTree, where they take turns. Race them in "
     "*Compare*. A browser on this same machine takes some of its time too, so runs are slower while it draws them."
 )
 ONE_CORE = "This machine gives the demo one processor core: target and draft take turns on it, so nothing can overlap."

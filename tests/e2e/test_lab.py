@@ -49,7 +49,7 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
     with monkeypatch.context() as patched:
         hold_after(5, patched)
         page.locator("#lab-run").click()
-        says(page, "5 of 22 answers")
+        says(page, "5 of 24 answers")
         page.locator("#lab-stop").click()
         says(page, "Stopped. What is finished is kept.")
     kept = load(tmp_path / "cache" / "lab" / "mine").rows
@@ -57,7 +57,7 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
     page.locator("#lab-run").click()
     says(page, "Finished.")
     rows = load(tmp_path / "cache" / "lab" / "mine").rows
-    assert len(rows) == 22 and all(row in rows for row in kept)
+    assert len(rows) == 24 and all(row in rows for row in kept)
     for name in ("table-1", "table-2", "table-3", "table-4", "cost-model", "checks", "environment"):
         expect(page.locator(f"#lab-{name} table").first).to_be_visible()
     for name in ("figure-1", "figure-3", "figure-4", "figure-5", "time", "cost-model", "pays"):

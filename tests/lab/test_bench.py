@@ -42,7 +42,7 @@ def test_every_answer_is_there_once_and_failures_stand_apart(finished, questions
         assert BAD.get(row["question_id"], "datastore") in row["message"]
     assert {row["question_id"] for row in results.failed if row["model_id"] == VANILLA} == set(BAD)
     assert {row["verdict"] for row in results.rows if row["model_id"] != VANILLA} == {"equal"}
-    assert len({lane for lane, *_ in wanted}) == 14
+    assert len({lane for lane, *_ in wanted}) == 15
     assert [row["length"] for row in results.forwards] == lengths(256) == [64, 128, 248]
     here = environment(tiny_pair(), {}, results.environment["delta"])
     assert {name for name, value in here.items() if value != results.environment[name]} <= {"date", "costs"}
@@ -50,7 +50,7 @@ def test_every_answer_is_there_once_and_failures_stand_apart(finished, questions
 
 def test_answers_are_in_spec_benchs_format(finished):
     files = sorted(finished.glob("answers/*.jsonl"))
-    assert len(files) == 13
+    assert len(files) == 14
     for file in files:
         for line in file.read_text().splitlines():
             row = json.loads(line)
@@ -165,7 +165,7 @@ def test_the_order_alternates_after_vanilla_and_sees_all_tasks_first(questions):
     plan = make_plan(file=questions, repeats=2)
     assert [question.id for _, question in plan.rounds()][:5] == [1, 2, 7, 3, 5]
     lanes = [job.lane.name for job in jobs_of(plan)]
-    assert lanes[0] == VANILLA == lanes[14] and lanes[1:14] == lanes[27:14:-1]
+    assert lanes[0] == VANILLA == lanes[15] and lanes[1:15] == lanes[29:15:-1]
     assert {job.lane.settings.max_new_tokens for job in jobs_of(plan) if job.question.task == "qa"} == {32}
 
 

@@ -133,7 +133,7 @@ def check_parts(page, method):
     own = {"vanilla": [], "speculative": ["acceptance", "gamma"], "duodecoding": ["acceptance", "overlap", *DUO]}
     assert sorted(numbers) == sorted(["tps", "tau", "ttft", *own.get(method, ["acceptance"])])
     lanes = page.locator("text.dv-lane-label").evaluate_all("labels => labels.map(label => label.dataset.lane)")
-    assert lanes == (["target", "draft"] if CHARTS[method] else ["target"])
+    assert lanes == (["target", "draft"] if METHODS[method].draft else ["target"])
     # Without a threshold, no candidate is over it.
     assert bool(page.locator('.dv-candidate[data-over="true"]').count()) <= (method == "duodecoding")
     sources = page.locator(".dv-legend .dv-sample").evaluate_all("marks => marks.map(mark => mark.dataset.source)")
