@@ -212,6 +212,8 @@ def check_sentence(told, method, iteration, written):
             "rest": f"{found} stood in the datastore, followed by {counted(len(proposed), 'token')} "
             f"in {counted(leaves, 'branch', 'branches')};",
             "lookahead": f"{guesses} verified;",
+            "duotree": f"The tree had {counted(len(proposed), 'token')} worth checking, in "
+            f"{counted(leaves, 'branch', 'branches')};",
         }
         assert start[method] in told
         accepted = sum(node["status"] == "accepted" for node in proposed)
@@ -231,6 +233,7 @@ NOTHING_PROPOSED = {
     "prompt_lookup": "Nothing like the end of the text stood earlier, so the target wrote one token",
     "rest": "The datastore knew nothing like the end of the text, so the target wrote one token",
     "lookahead": "The pool held no guess that begins with the last token, so the target wrote one token",
+    "duotree": "Nothing was worth checking, so the target wrote one token",
 }
 
 
