@@ -362,13 +362,13 @@ def write_chances(options: argparse.Namespace) -> int:
     from duoviz.training.distillation import HELD_OUT
 
     check_corpora(options.corpus)
+    with check_write(options.out):
+        options.out.mkdir(parents=True, exist_ok=True)
     pair = load_pair("embedded", tell)
     corpus = load_corpus(options.corpus, held_out=HELD_OUT)
     rows = sample(corpus.rows(held_out=True), ROWS)
     found = fit_chances(pair.target, pair.load_draft(), corpus, rows, lambda text: print(text, file=sys.stderr))
-    with check_write(options.out):
-        options.out.mkdir(parents=True, exist_ok=True)
-        save_chances(found, options.out)
+    save_chances(found, options.out)
     return 0
 
 

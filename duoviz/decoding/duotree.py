@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import count
 
 import numpy as np
+from torch import Tensor
 
 from duoviz.decoding.budget import LiveCosts
 from duoviz.decoding.calibration import cost_model
@@ -65,7 +66,9 @@ class Grower:
         logits, span = timed_forward(self.model, [node.token for node in nodes], parents=parents)
         self.add_children(tree, wanted, logits, [self.root + 1 + node.depth for node in nodes], span)
 
-    def add_children(self, tree: Tree, parents: Sequence[int], logits, positions: Sequence[int], span: Span) -> None:
+    def add_children(
+        self, tree: Tree, parents: Sequence[int], logits: Tensor, positions: Sequence[int], span: Span
+    ) -> None:
         _, q, score = proposals(logits, positions, self.settings.sampling)
         for row, parent in enumerate(parents):
             tree.add_children(parent, *best_tokens(score[row], q[row], self.children))

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from duoviz import runner
+from duoviz.comparison import rounding_delta
 from duoviz.decoding.iteration import Stopped
-from duoviz.decoding.rounding import delta_of, readings
 from duoviz.decoding.runtime import runtime
 from duoviz.lab.environment import environment
 from duoviz.lab.forwards import QUICK_LENGTH, QUICK_REPEATS, REPEATS, TOKENS, lengths, measure_forwards
@@ -94,8 +94,7 @@ def bench(pair: Pair, plan: Plan, folder: Folder, *, stopped: Callable[[], bool]
     except Stopped:
         return
     costs = {"together": runner.prepare(pair, DUO), "in turn": runner.prepare(pair, SPS)}
-    with runner.target_on(pair, pair.cores.all):
-        delta = delta_of(readings(pair.target, pair.encode(WARMUP)), pair.target.precision)
+    delta = rounding_delta(pair, pair.encode(WARMUP))
     folder.begin(plan.described(), environment(pair, costs, delta))
     held = folder.load()
     answers, clock = {key(row): row for row in held.rows}, Clock()

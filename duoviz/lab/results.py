@@ -72,8 +72,8 @@ class Folder:
             ):
                 if old != new:
                     raise LabError(
-                        f"{self.path} holds results with another {name.replace('_', ' ')} ({in_short(old)}, now "
-                        f"{in_short(new)}): choose another folder."
+                        f"{self.path} holds results with another {name.replace('_', ' ')} ({listed(old)}, now "
+                        f"{listed(new)}): choose another folder."
                     )
             environment |= {"date": before.environment["date"]}
         for name, content in (("plan", plan), ("environment", environment)):
@@ -148,7 +148,7 @@ def write_whole(file: Path, text: str) -> None:
     os.replace(part, file)
 
 
-def in_short(value: object) -> str:
+def listed(value: object) -> str:
     """A value of a plan or an environment, in a sentence."""
     return ", ".join(map(str, value.values())) if isinstance(value, dict) else str(value)
 

@@ -144,11 +144,13 @@ def estimate(subject: Side, other: Side) -> str:
 
 def better_budget(side: Side) -> str:
     """A better draft budget than the one that was set; one of `auto` follows the same costs already."""
-    used, alpha = side.header["settings"]["budget"], side.figures["acceptance"]
-    if used == "auto" or not side.header["calibration"] or alpha is None:
+    method, used = METHODS[side.header["method"]], side.header["settings"]["budget"]
+    if "budget" not in method.settings or used == "auto" or not side.header["calibration"]:
+        return ""
+    if side.figures["acceptance"] is None:
         return ""
     found, (target, draft) = acceptance_of(side.trace["iterations"]), costs(side)
-    speed = METHODS[side.header["method"]].expected.speed
+    speed = method.expected.speed
     speeds = {budget: speed(found, budget, target, draft) for budget in {*range(1, LONGEST_BUDGET + 1), used}}
     best = max(speeds, key=speeds.get)
     if speeds[best] < NOTICEABLE * speeds[used]:

@@ -2,11 +2,13 @@
 
 import pytest
 
+from duoviz import runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.duotree import duotree
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
+from duoviz.trace.explanation import explain
 from tests.decoding.proposals import tokens as of_run
 from tests.tiny import made_up_costs, tiny_pair
 
@@ -97,3 +99,12 @@ def test_the_classical_rule_does_not_apply():
     assert tokens(duotree, pair, PROMPTS[0], Settings(**changes)) == tokens(
         vanilla, pair, PROMPTS[0], Settings(**changes)
     )
+
+
+def test_a_budget_of_another_method_is_no_reason():
+    """A form sends all settings, those of other methods too."""
+    traces = []
+    for method in ("vanilla", "duotree"):
+        events = runner.stream(tiny_pair(), method, "hello", Settings(max_new_tokens=24, budget=5))
+        traces.append(runner.collect(events))
+    assert traces[1]["header"]["calibration"] and not any("γ =" in each for each in explain(("a", "b"), traces))
