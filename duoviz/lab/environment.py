@@ -11,7 +11,7 @@ from duoviz.models.pairs import Pair
 def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
     """What stands with every result.
 
-    costs: by how they were measured, both sides `together` or `in turn`; delta: δ, see `equality`.
+    costs: by how they were measured, both sides `together` or `in turn`; delta: δ, see `decoding.rounding`.
     """
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -18,7 +18,7 @@ A literal example (arrays cut short: there is one entry for each target forward)
                                   "budget": [3, 3], "k": [null, 1], "needed": [1, null]}}]}
 
 decoding_steps: target forwards of each turn; accept_lengths: tokens committed by each of them, over all
-turns. verdict: `equal`, `tie` or `defect` against vanilla's row (see `equality`), null where there is none.
+turns. verdict: `equal`, `tie` or `defect` against vanilla's row (see `trace.agreement`), null where there is none.
 time: see `time_parts`; counts: see `counts`; iterations: see `per_iteration`. All times are seconds.
 """
 

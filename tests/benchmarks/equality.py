@@ -1,89 +1,100 @@
-"""Every method against seeded vanilla, and greedy vanilla against transformers.generate, on the embedded pair.
+"""Every method against seeded vanilla, and vanilla against transformers.generate, on the embedded pair.
 
     python -m tests.benchmarks.equality [--prompts 40] [--max-new-tokens 128] [--methods NAME,…]
-                                        [--temperature T] [--combinations | --sampled]
+                                        [--temperature T | --combinations | --sampled]
 
-Prints equal, tie or defect for each text (see tests/equality.py) and exits with 1 on a defect, or on
-more than one tie in 5,000 positions. --combinations runs every k, γ and draft mode of
-DuoDecoding instead of the defaults; --sampled runs temperatures 0.7 and 1.3, with and without top-k
-and top-p, three seeds each. transformers is left out of both, and above temperature 0.
+Texts are judged as in the Compare tab. Prints how often each lane's were equal, a tie or a defect, and each tie and
+defect with its place and margin; exits with 1 on a defect, or on more than one tie in 5,000 positions. --combinations
+runs every k, γ and draft mode of DuoDecoding instead of the defaults; --sampled runs temperatures 0.7 and 1.3, with and
+without top-k and top-p, three seeds each. transformers, whose text is greedy, is left out of both.
 """
 
 import argparse
 import itertools
-import json
 import sys
 from collections import Counter
+from dataclasses import replace
 
 import torch
 from transformers import AutoModelForCausalLM
 
 from duoviz import runner
+from duoviz.comparison import against_vanilla, rounding_delta
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.models.cores import on_cores
 from duoviz.models.embedded import embedded_target
-from duoviz.models.llama import load_llama
 from duoviz.models.pairs import load_pair
+from duoviz.trace.agreement import VERDICTS, Written, agreement, sentence, written
 from tests.benchmarks.methods import questions, spread
-from tests.equality import judge, rounding_delta
+
+SAMPLED = list(itertools.product((0.7, 1.3), ({}, {"top_k": 50, "top_p": 0.9}), range(3)))
+COMBINATIONS = list(itertools.product(("dynamic", 1, 2, 3, 8), ("auto", 1, 5, 13), ("batched", "paper")))
+
+
+def lanes_of(options: argparse.Namespace) -> list[list[runner.Lane]]:
+    """What runs on each prompt; each list begins with the vanilla that the others in it are compared with."""
+    base = Settings(max_new_tokens=options.max_new_tokens, temperature=options.temperature)
+    if options.combinations:
+        lanes = [
+            runner.Lane(f"k={k} γ={budget} {mode}", "duodecoding",
+                        replace(base, sequences=k, budget=budget, draft_mode=mode))
+            for k, budget, mode in COMBINATIONS
+        ]  # fmt: skip
+        return [[*runner.lanes([], base), *lanes]]
+    changes = [{}]
+    if options.sampled:
+        changes = [{"temperature": heat, "seed": seed, **filters} for heat, filters, seed in SAMPLED]
+    return [runner.lanes(options.methods.split(","), replace(base, **each)) for each in changes]
+
+
+def by_transformers(reference, pair, prompt: str, count: int) -> Written:
+    """Its greedy text, with the gap of each token to the next best."""
+    ids = pair.encode(prompt)
+    with on_cores(pair.cores.all):
+        out = reference.generate(
+            torch.tensor([ids]), max_new_tokens=count, do_sample=False, output_logits=True, return_dict_in_generate=True
+        )
+    best = torch.cat(out.logits).topk(2).values
+    return Written(out.sequences[0, len(ids) :].tolist(), (best[:, 0] - best[:, 1]).tolist())
 
 
 def main() -> int:
     options = argparse.ArgumentParser()
     options.add_argument("--prompts", type=int, default=40)
     options.add_argument("--max-new-tokens", type=int, default=128)
-    options.add_argument("--methods", default=",".join(name for name in METHODS if name != "vanilla"))
+    options.add_argument("--methods", default=",".join(METHODS))
     options.add_argument("--temperature", type=float, default=0.0)
     options.add_argument("--combinations", action="store_true")
     options.add_argument("--sampled", action="store_true")
     options = options.parse_args()
     pair = load_pair()
-    folder = embedded_target()
-    exact = load_llama(folder, precision="float64", label="float64", context_limit=2048)
-    reference = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
-    settings = [Settings(max_new_tokens=options.max_new_tokens, temperature=options.temperature)]
-    methods = options.methods.split(",")
-    if options.combinations:
-        methods = ["duodecoding"]
-        settings = [
-            Settings(max_new_tokens=options.max_new_tokens, sequences=k, budget=budget, draft_mode=mode)
-            for k, budget, mode in itertools.product(("dynamic", 1, 2, 3, 8), ("auto", 1, 5, 13), ("batched", "paper"))
-        ]
-    if options.sampled:
-        settings = [
-            Settings(max_new_tokens=options.max_new_tokens, temperature=temperature, seed=seed, **filters)
-            for temperature, filters, seed in itertools.product((0.7, 1.3), ({}, {"top_k": 50, "top_p": 0.9}), range(3))
-        ]
-    prompts = spread(questions(6), options.prompts)
-    with runner.target_on(pair, pair.cores.target):
-        delta = rounding_delta(pair.target, pair.encode(prompts[0] * 3))
-    print(f"δ = {delta:.2e}; {len(prompts)} prompts, {options.max_new_tokens} tokens, {len(settings)} settings")
+    reference = AutoModelForCausalLM.from_pretrained(embedded_target(), dtype=torch.float32).eval()
     counts: Counter = Counter()
-    positions = 0
-    for prompt in prompts:
-        ids = pair.encode(prompt)
-        for each in settings:
-            if each is settings[0] or options.sampled:
-                base = run(pair, "vanilla", prompt, each)
-            for method in methods:
-                other = run(pair, method, prompt, each)
-                counts[method, judge(exact, ids, base, other, delta, each.sampling)] += 1
-                positions += len(other)
-        if not (options.combinations or options.sampled or options.temperature):
-            with on_cores(pair.cores.all):
-                out = reference.generate(torch.tensor([ids]), max_new_tokens=options.max_new_tokens, do_sample=False)
-            counts["transformers", judge(exact, ids, base, out[0, len(ids) :].tolist(), delta)] += 1
-        print(json.dumps({" ".join(key): value for key, value in counts.items()}), flush=True)
-    ties = sum(counts[method, "tie"] for method in methods)
-    defects = sum(counts[method, "defect"] for method in (*methods, "transformers"))
-    print(f"{positions:,} positions, {ties} ties, {defects} defects")
-    return int(defects > 0 or ties > max(1, positions / 5000))
-
-
-def run(pair, method: str, prompt: str, settings: Settings) -> list[int]:
-    trace = runner.collect(runner.stream(pair, method, prompt, settings))
-    return runner.summary(trace)["token_ids"]
+    positions: Counter = Counter()
+    for number, prompt in enumerate(spread(questions(6), options.prompts), 1):
+        for lanes in lanes_of(options):
+            rows = list(runner.compare(pair, [prompt], lanes, warmups=int(number == 1)))
+            agreements = against_vanilla(pair, rows)
+            if not (options.combinations or options.sampled or options.temperature):
+                theirs = by_transformers(reference, pair, prompt, options.max_new_tokens)
+                delta = rounding_delta(pair, pair.encode(prompt) + rows[0]["token_ids"])
+                found = agreement(written(rows[0]["trace"]), theirs, delta)
+                agreements.append({"method": "transformers", "cores": "all", **found})
+            for found in agreements:
+                lane = found["method"], found["cores"]
+                counts[*lane, found["verdict"]] += 1
+                positions[lane] += found["tokens"]
+                if found["verdict"] != "equal":
+                    print(f"{lane}, {prompt[:60]!r}: {sentence(found)}", flush=True)
+        print(f"{number} of {options.prompts}", end="\r", flush=True)
+    print(f"{runner.versions()}, {pair.cores}")
+    for lane, compared in positions.items():
+        found = ", ".join(f"{counts[*lane, verdict]} {verdict}" for verdict in VERDICTS)
+        print(f"{lane[0]:24} {lane[1]:7} {compared:10,} positions: {found}")
+    ties, defects = (sum(count for key, count in counts.items() if key[-1] == each) for each in ("tie", "defect"))
+    print(f"{sum(positions.values()):,} positions, {ties} ties, {defects} defects")
+    return int(defects > 0 or ties > max(1, sum(positions.values()) / 5000))
 
 
 if __name__ == "__main__":
