@@ -17,6 +17,7 @@ from duoviz.decoding.calibration import cost_model, forget_costs, refine_costs
 from duoviz.decoding.datastore import build_datastore, read_sequences
 from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.settings import DEFAULTS, Settings, parsed
+from duoviz.disturbance import disturbance
 from duoviz.lab.tasks import LINE_BYTES
 from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
 from duoviz.models.linear import ROW_COUNTS
@@ -173,20 +174,25 @@ def save_trace(row: dict, folder: Path, number: int) -> None:
 
 
 def tell_comparison(pair: Pair, rows: list[dict], options: argparse.Namespace) -> None:
-    """Print the table, and of a single prompt what makes the difference."""
-    lines, agreements = comparison.table(rows), comparison.against_vanilla(pair, rows)
+    """Print the table, and of a single prompt what makes the difference, or what disturbed the runs."""
+    disturbed = disturbance(pair, rows)
+    lines = comparison.table(rows, disturbed=disturbed is not None)
+    agreements = comparison.against_vanilla(pair, rows)
     print(
         f"{'method':13} {'cores':7} {'runs':>4} {'tokens/s':>9} {'lowest':>7} {'highest':>8} {'TTFT s':>7} {'τ':>5} "
         f"{'φ':>5} {'φ same cores':>13}  equal/tie/defect"
     )
     for line in lines:
         print(table_line(line, agreements))
-    reasons = comparison.reasons(rows) if len({row["prompt"] for row in rows}) == 1 else {}
+    explained = not disturbed and len({row["prompt"] for row in rows}) == 1
+    reasons = comparison.reasons(rows) if explained else {}
+    if disturbed:
+        print(f"\n{disturbed}")
     for method, sentences in reasons.items():
         print(f"\n{method}: {' '.join(sentences)}")
     if options.json:
         about = {"versions": runner.versions(), "cores": str(pair.cores)}
-        found = {"table": lines, "agreements": agreements, "reasons": reasons}
+        found = {"table": lines, "agreements": agreements, "disturbance": disturbed, "reasons": reasons}
         print(json.dumps(found | about, ensure_ascii=False))
 
 

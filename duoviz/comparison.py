@@ -5,6 +5,7 @@ from statistics import median, median_low
 
 from duoviz.decoding.rounding import delta_of, readings
 from duoviz.decoding.runtime import runtime
+from duoviz.disturbance import disturbance
 from duoviz.models.pairs import Pair
 from duoviz.runner import Lane, target_on
 from duoviz.trace.agreement import agreement, first_difference, sentence, worst, written
@@ -16,12 +17,12 @@ def baseline(rows: Sequence[dict], cores: str) -> list[dict]:
     return [row for row in rows if row["settings"]["method"] == "vanilla" and row["cores"] == cores]
 
 
-def table(rows: Sequence[dict]) -> list[dict]:
+def table(rows: Sequence[dict], *, disturbed: bool = False) -> list[dict]:
     """Medians over the rows of each method, with the lowest and the highest tokens a second.
 
     phi, phi_same_cores: over vanilla on all cores and on the target's, medians of ratios within a
-    round; None where that baseline was not run. same_text: in how many rounds it wrote the tokens of
-    vanilla on all cores.
+    round; None where that baseline was not run, or the rows were disturbed. same_text: in how many rounds it wrote
+    the tokens of vanilla on all cores.
     """
     lanes: dict[tuple[str, str], list[dict]] = {}
     for row in rows:
@@ -37,8 +38,8 @@ def table(rows: Sequence[dict]) -> list[dict]:
             "tps_highest": highest(row["metrics"]["tps"] for row in mine),
             "tokens": middle(row["metrics"]["new_tokens"] for row in mine),
             "seconds": middle(row["metrics"]["wall"] for row in mine),
-            "phi": speed_up(mine, everything),
-            "phi_same_cores": speed_up(mine, baseline(rows, "target")),
+            "phi": None if disturbed else speed_up(mine, everything),
+            "phi_same_cores": None if disturbed else speed_up(mine, baseline(rows, "target")),
             "same_text": sum(row["token_ids"] == base["token_ids"] for row, base in rounds(mine, everything)),
         }
         for (method, cores), mine in lanes.items()
@@ -104,13 +105,21 @@ def against_vanilla(pair: Pair, rows: Sequence[dict]) -> list[dict]:
 
 
 def outcome(pair: Pair, lanes: Sequence[Lane], rows: Sequence[dict], errors: dict[str, str]) -> dict:
-    """What a race on one prompt came to, as JSON: lanes, baselines of φ, verdict and sentences.
+    """What a race on one prompt came to, as JSON: lanes, baselines of φ, verdict, and sentences or the disturbance.
 
     lanes: the two sides first. errors: of the lanes that could not run.
     """
+    mine = [[row for row in rows if row["method"] == lane.name] for lane in lanes[:2]]
+    found = [agreed(pair, *each) for each in rounds(*mine)]
+    return summed_up(lanes, rows, errors, found, disturbance(pair, rows))
+
+
+def summed_up(
+    lanes: Sequence[Lane], rows: Sequence[dict], errors: dict[str, str], found: Sequence[dict], disturbed: str | None
+) -> dict:
+    """The outcome of a race whose rounds were found to agree so, and to be disturbed or not."""
     mine = [[row for row in rows if row["method"] == lane.name] for lane in lanes]
-    lines = {line["method"]: line for line in table(rows)}
-    found = [agreed(pair, *each) for each in rounds(*mine[:2])]
+    lines = {line["method"]: line for line in table(rows, disturbed=disturbed is not None)}
     verdict = worst(found) if found else None
     sides = [shown_row(each) for each in mine[:2]]
     names = [lane.name for lane in lanes[:2]]
@@ -126,7 +135,8 @@ def outcome(pair: Pair, lanes: Sequence[Lane], rows: Sequence[dict], errors: dic
         ],
         "baselines": {cores: baseline_of(rows, lines, cores) for cores in ("all", "target")},
         "verdict": verdict and verdict | {"sentence": sentence(verdict)},
-        "sentences": explain(names, [row["trace"] for row in sides]) if all(sides) else [],
+        "disturbance": disturbed,
+        "sentences": explain(names, [row["trace"] for row in sides]) if all(sides) and not disturbed else [],
     }
 
 

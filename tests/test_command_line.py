@@ -56,8 +56,19 @@ def test_compare_tells_agreement_and_reasons_and_keeps_the_traces(capsys, tmp_pa
     assert {each["verdict"] for each in found["agreements"]} == {"equal"} and len(found["agreements"]) == 6
     assert set(found["reasons"]) == {"speculative", "duodecoding"}
     assert found["reasons"]["speculative"][0] in " ".join(shown)
+    assert found["disturbance"] is None
     traces = {file.name: json.loads(file.read_text()) for file in folder.iterdir()}
     assert len(traces) == 8 and traces["001-vanilla-target-2.duoviz.json"]["header"]["settings"]["cores"] == "target"
+
+
+def test_compare_concludes_nothing_on_a_busy_machine(capsys, monkeypatch):
+    monkeypatch.setattr("duoviz.disturbance.LARGEST_SPREAD", 0.99)
+    arguments = ["compare", "--prompts", "hello", "--methods", "speculative", "--max-new-tokens", "5"]
+    assert main([*arguments, "--repeats", "2", "--json"]) == 0
+    told = capsys.readouterr().out
+    found = json.loads(told.splitlines()[-1])
+    assert found["disturbance"] in told.splitlines() and found["reasons"] == {}
+    assert {line["phi"] for line in found["table"]} == {None} and all(line["tps"] for line in found["table"])
 
 
 def test_a_method_that_fails_leaves_the_table_of_those_that_ran(capsys, monkeypatch):

@@ -1,10 +1,14 @@
 """What runs come to together: figures by hand, and texts that agree or do not."""
 
-from duoviz import runner
+import pytest
+
+from duoviz import disturbance, runner
 from duoviz.comparison import agreed, outcome, rounding_delta, table
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
-from tests.tiny import tiny_pair
+from duoviz.disturbance import LARGEST_SPREAD
+from tests.tiny import made_up_costs, tiny_pair
+from tests.trace.made import evenly_timed
 
 SETTINGS = Settings(max_new_tokens=20)
 
@@ -81,3 +85,47 @@ def test_lanes_without_a_run():
     assert [lane["error"] for lane in found["lanes"]] == [None, "It died."]
     assert [lane["figures"] for lane in found["lanes"]] == [lane["summary"] for lane in found["lanes"]] == [None, None]
     assert found["verdict"] is None and found["sentences"] == []
+
+
+COSTS = made_up_costs([1] * 6, [0.1] * 8)
+
+
+@pytest.mark.parametrize(
+    "speeds, costs, told",
+    [
+        ((10.0, 12.0, 13.2), None, None),
+        ((10.0, 12.0, 13.5), None, "one wrote 10.0 tokens/s in one round and 13.5 in another"),
+        # 20 tokens, of which the first is the prompt's: 40 s for each of 19 forwards were calibrated.
+        ((1.0,), 1.9 * 760, None),
+        ((1.0,), 2.2 * 760, "the target's forwards took 2.2 times as long with one as calibrated"),
+    ],
+)
+def test_nothing_is_concluded_from_a_busy_machine(monkeypatch, speeds, costs, told):
+    monkeypatch.setattr(disturbance, "LARGEST_SPREAD", LARGEST_SPREAD)
+    pair, lanes = tiny_pair(), two_lanes()
+    for name in runtime(pair).costs:
+        runtime(pair).costs[name] = COSTS
+    rows = list(runner.compare(pair, ["hi"], lanes, repeats=len(speeds), warmups=0))
+    for each in rows:
+        each["metrics"]["tps"] = speeds[each["repeat"]] if each["method"] == "one" else 10.0
+        if costs and each["method"] == "one":
+            # 10 of 11 parts of an iteration are its forward.
+            evenly_timed(each["trace"], costs * 20 / 19 * 11 / 10)
+    found = outcome(pair, lanes, rows, {})
+    if told is None:
+        assert found["disturbance"] is None and len(found["sentences"]) >= 2 and found["lanes"][1]["figures"]["phi"] > 0
+    else:
+        assert told in found["disturbance"] and "nothing is concluded" in found["disturbance"]
+        assert found["sentences"] == [] and {lane["figures"]["phi"] for lane in found["lanes"]} == {None}
+    assert found["verdict"]["verdict"] == "equal"
+
+
+def test_of_several_prompts_one_disturbed_one_does_not_spoil_all(pair, monkeypatch):
+    monkeypatch.setattr(disturbance, "LARGEST_SPREAD", LARGEST_SPREAD)
+    rows = [row("rest", tps, prompt=prompt, repeat=n) for prompt in "abc" for n, tps in enumerate((10.0, 11.0))]
+    for each in rows:
+        each["trace"] = {"header": {"prompt_tokens": 1}, "iterations": []}
+    rows[1]["metrics"]["tps"] = 30.0
+    assert disturbance.disturbance(pair, rows) is None
+    rows[3]["metrics"]["tps"] = 40.0
+    assert "30.0 in another" in disturbance.disturbance(pair, rows)

@@ -68,7 +68,11 @@ def with_hostile_texts(rows):
 @pytest.fixture(scope="module")
 def races():
     """A page with one button a race, and the races."""
-    made = {"plain": race_of(), "defect": race_of(with_a_defect), "hostile": race_of(with_hostile_texts)}
+    busy = race_of()
+    for lane in busy[2]["lanes"]:
+        lane["figures"] |= {"phi": None}
+    busy[2].update(disturbance="This machine was busy with other work.", sentences=[])
+    made = {"plain": race_of(), "busy": busy, "defect": race_of(with_a_defect), "hostile": race_of(with_hostile_texts)}
     with gr.Blocks() as demo:
         view = Race()
         for name, (_, events, _) in made.items():
@@ -276,6 +280,16 @@ def test_a_defect_is_red(page, races):
     assert red > 150
 
 
+def test_a_busy_machine_is_told_and_nothing_concluded(page, races):
+    show(page, races[0], "busy")
+    finished(page)
+    expect(page.locator(".dv-disturbed")).to_have_text("This machine was busy with other work.")
+    expect(page.locator(".dv-verdict")).to_have_attribute("data-verdict", "equal")
+    assert page.locator("[data-figure=phi]").all_inner_texts() == ["–", "–"]
+    expect(page.locator(".dv-reasons, .dv-baselines").first).to_be_hidden()
+    assert "first" not in "".join(page.locator(".dv-tally").all_inner_texts())
+
+
 def test_hostile_texts_show_as_text_on_a_narrow_page(new_context, races):
     url, made = races
     # Whoever wants less motion sees the finish at once.
@@ -306,6 +320,7 @@ def test_a_race_in_the_tab_and_through_the_endpoint(page, site):
     open_compare(page, site.url)
     page.get_by_role("button", name="Settings of both").click()
     type_number(page, "compare-max-new-tokens", 24)
+    expect(page.locator("#repeats input")).to_have_value("3")
     page.locator("#race-like-for-like").click()
     expect(page.locator(".dv-race")).to_have_attribute("data-state", "done")
     texts = [text_of(side(page, number)) for number in (0, 1)]

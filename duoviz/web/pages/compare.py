@@ -28,6 +28,8 @@ from duoviz.web.share import Page
 from duoviz.web.visitors import ANSWERED, WATCHED, Visitors
 
 SIDES = {"first": "vanilla", "second": "duodecoding"}
+# So many that one disturbed round does not decide, and shows.
+ROUNDS = 3
 ABOUT = (
     "Each method runs alone, one after the other, so that neither slows the other. Then both runs are replayed "
     "on one clock, side by side, as they were measured. *Race like for like* also runs vanilla on the target's cores "
@@ -57,7 +59,7 @@ def comparison_fields(limits: Limits) -> Fields:
         with gr.Row():
             fields = size_fields(limits, place="compare-")
             info = f"1 to {MAX_REPEATS}, taking turns in going first; figures are medians"
-            fields["repeats"] = gr.Number(1, label="Rounds", info=info, elem_id="repeats")
+            fields["repeats"] = gr.Number(ROUNDS, label="Rounds", info=info, elem_id="repeats")
         with gr.Row():
             fields |= sampling_fields(place="compare-")
         fields["raw"] = raw_field()

@@ -43,7 +43,7 @@ function tallyWords(race, lane) {
   if (!canReplay(race)) return lane.state.header ? `${now} in ${duration(wallOf(lane))}` : "";
   if (race.clock < wallOf(lane)) return `${now} of ${tokensOf(lane)}`;
   const others = sidesOf(race).filter((each) => each !== lane && tokensOf(each));
-  const first = tokensOf(lane) && others.length && others.every((each) => wallOf(each) > wallOf(lane));
+  const first = !race.result?.disturbance && tokensOf(lane) && others.length && others.every((each) => wallOf(each) > wallOf(lane));
   return `${now}, finished at ${duration(wallOf(lane))}${first ? " ✓ first" : ""}`;
 }
 

@@ -25,10 +25,11 @@ function reasonNode(sentence) {
 
 export function createFinish({ race }) {
   const verdict = el("div");
+  const disturbed = el("p", { class: "dv-disturbed", role: "status" });
   const baselines = el("p", { class: "dv-note dv-baselines" });
   const reasons = el("ul", { class: "dv-reasons" });
   const why = section("race-why", "Why this result?", reasons);
-  const node = section("race-finish", "Finish", verdict, baselines, why);
+  const node = section("race-finish", "Finish", disturbed, verdict, baselines, why);
   let shown = null;
   return {
     node,
@@ -37,6 +38,9 @@ export function createFinish({ race }) {
       if (!race.result || race.result === shown) return;
       shown = race.result;
       verdict.replaceChildren(...(shown.verdict ? [verdictNode(shown.verdict)] : []));
+      disturbed.textContent = shown.disturbance ?? "";
+      disturbed.hidden = !shown.disturbance;
+      baselines.hidden = !disturbed.hidden;
       baselines.textContent = baselineWords(shown.baselines);
       reasons.replaceChildren(...shown.sentences.map(reasonNode));
       why.hidden = !shown.sentences.length;
