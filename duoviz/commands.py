@@ -303,9 +303,10 @@ def record(options: argparse.Namespace) -> int:
     settings = Settings(max_new_tokens=options.max_new_tokens)
     with check_write(options.out):
         options.out.mkdir(parents=True, exist_ok=True)
-    traces = recordings.record(load_pair("embedded", tell), settings, options.prompt, report=tell)
+    pair = load_pair("embedded", tell)
+    traces = recordings.record(pair, settings, options.prompt, report=tell)
     with check_write(options.out):
-        recordings.write(traces, options.out)
+        recordings.write(traces, recordings.places(pair, traces["vanilla"]), options.out)
     print((options.out / "README.md").read_text(encoding="utf-8"))
     return 0
 

@@ -1,8 +1,10 @@
-"""The recorded runs in `assets/traces`: one of each method, on one prompt, and the text that goes with them."""
+"""The recorded runs in `assets/traces`: one of each method on one prompt, and what both models expected there."""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
+
+import torch
 
 from duoviz import runner
 from duoviz.decoding import METHODS
@@ -14,6 +16,9 @@ from duoviz.trace.metrics import metrics
 
 FOLDER = ASSETS / "traces"
 ENDING = ".duoviz.json"
+PLACES = "places.json"
+# Of a place, each model's likeliest tokens are kept.
+LIKELIEST = 12
 PROMPT = "Explain in simple words why the sky is blue."
 NEW_TOKENS = 128
 
@@ -27,6 +32,9 @@ machine, date, versions and settings. This text is made from the files, and all 
 ```bash
 python -m duoviz record --out assets/traces
 ```
+
+`places.json` holds what both models expected at each place of the text: their likeliest tokens, with the
+probabilities p of the target and q of the draft.
 
 """
 HEADINGS = (
@@ -55,8 +63,39 @@ def record(
     return traces
 
 
-def write(traces: dict[str, dict], folder: Path) -> None:
-    """Write each trace to its own file in the folder, and the README made from them. Raises OSError."""
+def places(pair: Pair, trace: dict) -> dict:
+    """What both models expect at each place of a trace's text, at temperature 1.
+
+    `text` is the trace's. `places`: for each committed token, the likeliest tokens there of both models, each with
+    its `text` and its probabilities `p` (target) and `q` (draft).
+    """
+    prompt = pair.encode(trace["header"]["prompt"], raw=trace["header"]["settings"]["raw"])
+    written = [token["id"] for each in trace["iterations"] for token in each["committed"]]
+    expected = []
+    for model in (pair.target, pair.load_draft()):
+        model.crop(0)
+        logits = model.forward(prompt + written[:-1], rows=range(len(prompt) - 1, len(prompt) + len(written) - 1))
+        model.crop(0)
+        # The draft may leave out the last tokens of the vocabulary.
+        known = logits.cpu().softmax(dim=-1, dtype=torch.float32)
+        expected.append(torch.nn.functional.pad(known, (0, pair.target.vocab_size - known.shape[-1])))
+    listed = [likeliest(pair, *rows) for rows in zip(*expected, strict=True)]
+    return {"text": trace["end"]["text"], "places": listed}
+
+
+def likeliest(pair: Pair, p: torch.Tensor, q: torch.Tensor) -> list[dict]:
+    """The tokens that either distribution [vocab] puts first, the target's most probable one first."""
+    count = min(LIKELIEST, len(p))
+    tokens = {*p.topk(count).indices.tolist(), *q.topk(count).indices.tolist()}
+    return [
+        {"text": pair.tokenizer.decode([token]), "p": round(p[token].item(), 5), "q": round(q[token].item(), 5)}
+        for token in sorted(tokens, key=lambda token: (-p[token], -q[token], token))
+    ]
+
+
+def write(traces: dict[str, dict], expected: dict, folder: Path) -> None:
+    """Write each trace to its own file in the folder, what `places` gives, and the README. Raises OSError."""
+    (folder / PLACES).write_text(json.dumps(expected, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
     for method, trace in traces.items():
         text = json.dumps(trace, ensure_ascii=False, separators=(",", ":"))
         (folder / f"{method}{ENDING}").write_text(text, encoding="utf-8")

@@ -10,7 +10,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.trace.reading import read_trace
 from tests.decoding.stores import build, named_pair, random_sequences
-from tests.tiny import VOCABULARY
+from tests.tiny import VOCABULARY, lean, reference_model
 
 
 @pytest.fixture
@@ -26,7 +26,9 @@ def tiny(monkeypatch, tmp_path):
 
     real = runner.stream
     monkeypatch.setattr(runner, "stream", stream)
-    monkeypatch.setattr(commands, "load_pair", lambda name, progress: named_pair(noise=0.3))
+    pair = named_pair(noise=0.3)
+    pair.load_draft = lambda: lean(reference_model(1))
+    monkeypatch.setattr(commands, "load_pair", lambda name, progress: pair)
     return ran
 
 
@@ -43,6 +45,14 @@ def test_one_run_of_each_method_is_kept(tiny, tmp_path, capsys):
         assert trace["header"]["date"] in text and trace["header"]["target"]["device"] in text
         assert f"| {len(trace['iterations'])} |" in text
     assert json.dumps(traces["vanilla"]["header"]["prompt"]) in text
+    expected = json.loads((out / recordings.PLACES).read_text())
+    assert expected["text"] == traces["vanilla"]["end"]["text"]
+    # Greedy: at each place the target wrote the token that it puts first.
+    written = [token["text"] for each in traces["vanilla"]["iterations"] for token in each["committed"]]
+    assert [place[0]["text"] for place in expected["places"]] == written
+    for place in expected["places"]:
+        assert len({token["text"] for token in place}) == len(place) >= recordings.LIKELIEST
+        assert all(sum(token[name] for token in place) <= 1.001 for name in "pq")
 
 
 def test_mistakes_are_told_before_anything_runs(tiny, tmp_path, capsys):
@@ -62,3 +72,5 @@ def test_the_recorded_runs_are_whole_and_their_text_is_made_from_them():
     traces = {method: read_trace(file) for method, file in files.items()}
     assert (recordings.FOLDER / "README.md").read_text(encoding="utf-8") == recordings.readme(traces)
     assert all(file.stat().st_size < 1_000_000 for file in files.values())
+    expected = json.loads((recordings.FOLDER / recordings.PLACES).read_text(encoding="utf-8"))
+    assert expected["text"] == traces["vanilla"]["end"]["text"]

@@ -272,10 +272,13 @@ def test_the_figures_answer_to_the_reader(page, lessons_url, course):
     figure = open_figure("coupled draws")
     lines = figure.locator(".dl-draws").inner_text
     rows = lines().split("Draft")[0]
-    figure.locator("input").fill("0")
-    assert lines().split("Draft")[0] == rows
-    figure.locator("input").fill("2")
-    assert "✗" not in lines() and "1000 drafted tokens are accepted" in figure.inner_text()
+    accepted = []
+    for skill in range(3):
+        figure.locator("input").fill(str(skill))
+        assert lines().split("Draft")[0] == rows
+        accepted.append(int(re.search(r"(\d+) drafted tokens are accepted", figure.inner_text())[1]))
+    # The more the draft knows, the more of its tokens are accepted.
+    assert accepted[0] < accepted[1] < accepted[2] == 1_000 and "✗" not in lines()
     figure = open_figure("classical rule")
     figure.get_by_role("button", name="Draw one").click()
     expect(figure).to_contain_text("The draft draws")
@@ -300,8 +303,9 @@ def test_the_figures_answer_to_the_reader(page, lessons_url, course):
         figure.locator("input").fill(figure.locator("input").get_attribute(end))
         expect(figure).to_contain_text(who)
     figure = open_figure("threshold")
-    figure.locator("input").fill("0")
-    expect(figure).to_contain_text(re.compile(r"k = [2-8]\."))
+    for end, said in (("min", r"k = [2-8], the most"), ("max", r"No first token is over .* k = 1\.")):
+        figure.locator("input").fill(figure.locator("input").get_attribute(end))
+        expect(figure).to_contain_text(re.compile(said))
     assert not page.errors
 
 

@@ -12,7 +12,7 @@ function stepBar(side, share) {
 
 function waiting(target, drafting) {
   const gap = target - drafting;
-  if (Math.abs(gap) < 0.0005) return "Both are ready at the same time.";
+  if (!gap) return "Both are ready at the same time.";
   return gap > 0 ? `The draft waits ${duration(gap)} for the target.` : `The target waits ${duration(-gap)} for the draft.`;
 }
 

@@ -26,9 +26,9 @@ export function coupledDraws(p, q, count, seed) {
 
 const skillWords = (skill) => (skill === 0 ? "knows nothing" : skill < 1 ? "worse than the real one" : skill === 1 ? "the real one" : skill < 2 ? "better than the real one" : "as good as the target");
 
-export function coupledFigure({ outcomes }) {
+export function coupledFigure({ before, outcomes }) {
   const p = outcomes.map((outcome) => outcome.p);
-  const shown = createOutcomes(outcomes);
+  const shown = createOutcomes(outcomes, { before });
   const lines = el("div", { class: "dl-draws" });
   const note = el("p", { class: "dl-note", role: "status" });
   let seed = 1, skill = 1;

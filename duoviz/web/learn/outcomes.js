@@ -1,7 +1,7 @@
 // What the two figures of drawing share: both models' probabilities of a few tokens, side by side.
 
 import { el } from "../visualizer/dom.js";
-import { fixed, tokenLabel } from "../visualizer/words.js";
+import { fixed, tokenLabel, visible } from "../visualizer/words.js";
 
 export const outcomeName = ({ text }) => (text === null ? "other" : tokenLabel(text));
 
@@ -11,8 +11,8 @@ function shareBar(side) {
   return { set(share) { fill.style.width = `${100 * share}%`; number.textContent = fixed(share, 2); }, nodes: [el("div", { class: "dl-lane" }, fill), number] };
 }
 
-// Rows of an outcome's name, p and q; `extra`: one more cell for each row, in a column of this name.
-export function createOutcomes(outcomes, { extra = () => null, extraName = "" } = {}) {
+// Rows of an outcome's name, p and q, for what comes after the text `before`; `extra`: one more cell for each row, in a column of this name.
+export function createOutcomes(outcomes, { before, extra = () => null, extraName = "" }) {
   const rows = outcomes.map((outcome, index) => {
     const [p, q] = [shareBar("target"), shareBar("draft")];
     p.set(outcome.p);
@@ -25,5 +25,6 @@ export function createOutcomes(outcomes, { extra = () => null, extraName = "" } 
   });
   const key = el("p", { class: "dl-note" }, el("span", { class: "dl-key", "data-side": "target" }), " p, the target's probability ",
     el("span", { class: "dl-key", "data-side": "draft" }), " q, the draft's", ...(extraName ? [el("span", { class: "dl-column" }, extraName)] : []));
-  return { node: el("div", { class: "dl-outcomes" }, key, ...rows.map(({ node }) => node)), setDraft: (shares) => shares.forEach((share, index) => rows[index].q.set(share)) };
+  const place = el("p", {}, "What comes after ", el("span", { class: "dl-value" }, `“…${visible(before)}”`), "?");
+  return { node: el("div", { class: "dl-outcomes" }, place, key, ...rows.map(({ node }) => node)), setDraft: (shares) => shares.forEach((share, index) => rows[index].q.set(share)) };
 }

@@ -22,11 +22,11 @@ function story(outcomes, { drafted, chance, accepted, written }) {
   return accepted ? `${said} It stays: ✓ ${one}.` : `${said} It is rejected ✗. From what the target lacks, ➜ ${other} is drawn.`;
 }
 
-export function ruleFigure({ outcomes }) {
+export function ruleFigure({ before, outcomes }) {
   const next = uniform(1);
   const counts = outcomes.map(() => 0);
   const shares = outcomes.map(() => el("span", { class: "dl-share" }, "–"));
-  const shown = createOutcomes(outcomes, { extra: (outcome, index) => shares[index], extraName: "share of the text" });
+  const shown = createOutcomes(outcomes, { before, extra: (outcome, index) => shares[index], extraName: "share of the text" });
   const [told, note] = [el("p", { class: "dl-note", role: "status" }), el("p", { class: "dl-note" }, "Nothing has been drawn yet.")];
   let drawn = 0, accepted = 0;
   const draw = (times) => {

@@ -7,6 +7,15 @@ import { createSlider } from "./slider.js";
 // k: at least one sequence, and no more than the draft budget.
 export const sequencesOver = (candidates, theta, budget) => Math.max(1, Math.min(budget, candidates.filter(({ p }) => p > theta).length));
 
+// More first tokens than are listed may be over a low threshold, and more than may begin a sequence.
+function overWords(candidates, theta, budget) {
+  const over = candidates.filter(({ p }) => p > theta).length;
+  const k = sequencesOver(candidates, theta, budget);
+  if (!over) return "No first token is over the threshold. The best one begins a sequence all the same: k = 1.";
+  if (over === candidates.length) return `All ${over} first tokens listed are over the threshold: k = ${k}, the most there may be.`;
+  return `${count(over, "first token")} over the threshold: k = ${k}${k < over ? ", the most there may be" : ""}.`;
+}
+
 function candidateBar({ text, p }, top) {
   const bar = el("span", { class: "dl-bar", "data-side": "draft" });
   bar.style.width = `${(100 * p) / top}%`;
@@ -28,8 +37,7 @@ export function thresholdFigure({ candidates, theta, budget }) {
         setText(mark, p > value ? "●" : "○");
         node.dataset.over = p > value;
       }
-      const over = candidates.filter(({ p }) => p > value).length;
-      setText(note, `${count(over, "first token")} over the threshold: k = ${sequencesOver(candidates, value, budget)}. In the run θ was ${fixed(theta, 3)}.`);
+      setText(note, `${overWords(candidates, value, budget)} In the run θ was ${fixed(theta, 3)}.`);
     },
   });
   const chart = el("div", { class: "dl-rows" }, ...rows.map(({ node }) => node), line);

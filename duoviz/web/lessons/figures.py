@@ -3,7 +3,10 @@
 from duoviz.decoding import METHODS
 from duoviz.trace.metrics import iteration_seconds, metrics
 from duoviz.web.lessons.placeholders import Facts, NotInTrace, comparable, cost, steps_that_fit
-from duoviz.web.lessons.predicates import known_outcomes
+
+# The target is unsure where no token has a greater p, and a token is unlikely where p and q are both smaller.
+UNSURE = 0.6
+UNLIKELY = 0.015
 
 
 def target_costs(facts: Facts) -> dict:
@@ -39,12 +42,20 @@ def threshold(facts: Facts) -> dict:
 
 
 def draws(facts: Facts) -> dict:
-    """Both models' probabilities p and q at one place; what is left of both is one outcome more, its text null."""
-    known = [{"text": each["text"], "p": each["p"], "q": each["q"]} for each in known_outcomes(shown(facts))]
-    if len(known) < 2:
-        raise NotInTrace("place where both models' probabilities are known")
-    rest = {name: max(0.0, 1 - sum(each[name] for each in known)) for name in ("p", "q")}
-    return {"outcomes": [*known, {"text": None, **rest}]}
+    """Both models' probabilities p and q at one place of the text, and the end of what stands `before` it.
+
+    The place is the one where they agree most of those where the target is unsure. Tokens that both find unlikely
+    are one outcome more, its text null.
+    """
+    unsure = [index for index, place in enumerate(facts.places) if max(each["p"] for each in place) <= UNSURE]
+    if not unsure:
+        raise NotInTrace("place where both models' probabilities are known and the target is unsure")
+    at = max(unsure, key=lambda index: sum(min(each["p"], each["q"]) for each in facts.places[index]))
+    likely = [each for each in facts.places[at] if max(each["p"], each["q"]) >= UNLIKELY]
+    rest = {name: max(0.0, 1 - sum(each[name] for each in likely)) for name in ("p", "q")}
+    # A greedy target wrote what it puts first.
+    before = "".join(place[0]["text"] for place in facts.places[:at])
+    return {"before": " ".join(before.split()[-6:]), "outcomes": [*likely, {"text": None, **rest}]}
 
 
 def speeds(facts: Facts) -> dict:
@@ -87,5 +98,5 @@ FIGURES = {
     "speeds": speeds,
 }
 # Those made from the iteration that the page shows, and those with a slider that a question may ask to be dragged.
-OF_ITERATION = {"threshold", "coupled draws", "classical rule"}
+OF_ITERATION = {"threshold"}
 WITH_READING = {"target costs", "costs", "budget", "threshold"}

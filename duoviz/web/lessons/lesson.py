@@ -1,15 +1,18 @@
 """A lesson as plain data for the page: its text with figures filled in, its iterations found, its mistakes named."""
 
+import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import DEFAULTS, Settings, SettingsError, parsed
-from duoviz.recordings import ENDING
+from duoviz.recordings import ENDING, PLACES
+from duoviz.shape import fields, items, number, string
 from duoviz.trace.reading import TraceError, read_trace
 from duoviz.web.lessons.glossary import Finder, Term, read_glossary
 from duoviz.web.lessons.page import PageReader
@@ -44,14 +47,37 @@ def read_traces(folder: Path, mistakes: list[str]) -> dict[str, dict]:
     return {method: trace for method, trace in found.items() if trace}
 
 
+# What `recordings.places` gives.
+PLACE = items(fields(text=string(1_000), p=number(0, 1), q=number(0, 1)), least=1)
+EXPECTED = fields(text=string(inf), places=items(PLACE))
+
+
+def read_places(folder: Path, traces: dict[str, dict], mistakes: list[str]) -> list[list[dict]]:
+    """What both models expected at each place of vanilla's text; nothing where that is not recorded for this text."""
+    file = folder / PLACES
+    if "vanilla" not in traces or not file.is_file():
+        return []
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        found = None
+    if EXPECTED(found) is not None:
+        mistakes.append(f"{PLACES} is not what `python -m duoviz record` writes.")
+        return []
+    return found["places"] if found["text"] == traces["vanilla"]["end"]["text"] else []
+
+
 def read_course(folder: Path, traces_folder: Path) -> Course:
     """All lessons of a folder, in the order of their names; one with a mistake is left out, and its mistake logged."""
     mistakes: list[str] = []
     traces = read_traces(traces_folder, mistakes)
+    places = read_places(traces_folder, traces, mistakes)
     terms = collect(mistakes, lambda: read_glossary(folder / GLOSSARY)) if (folder / GLOSSARY).is_file() else []
     files = told_apart([file for file in sorted(folder.glob("*.md")) if file.name not in (ABOUT, GLOSSARY)], mistakes)
     names = {name_of(file) for file in files}
-    found = [collect(mistakes, lambda file=file: read_lesson(file, traces, terms or [], names)) for file in files]
+    found = [
+        collect(mistakes, lambda file=file: read_lesson(file, traces, terms or [], names, places)) for file in files
+    ]
     for mistake in mistakes:
         log.warning("a mistake in the lessons: %s", mistake)
     glossary = [{"name": term.forms[0], "spans": term.spans} for term in terms or []]
@@ -95,20 +121,25 @@ def told_apart(files: list[Path], mistakes: list[str]) -> list[Path]:
     return kept
 
 
-def read_lesson(file: Path, traces: dict[str, dict], terms: list[Term], lessons: set[str]) -> dict:
-    """One lesson's data. lessons: the names of all, for links. Raises LessonError."""
+def read_lesson(
+    file: Path, traces: dict[str, dict], terms: list[Term], lessons: set[str], places: Sequence[list[dict]] = ()
+) -> dict:
+    """One lesson's data. lessons: the names of all, for links. places: see `read_places`. Raises LessonError."""
     source = read_source(file)
     return {
         "name": name_of(file),
         "title": source.front.values["title"].text,
         "summary": source.front.values["summary"].text,
-        "pages": [read_page(source, page, traces, terms, lessons) for page in source.pages],
+        "pages": [
+            PageReader(source, page, facts_of(source, page, traces, places), Finder(terms), lessons).read()
+            for page in source.pages
+        ],
         "live": live_link(source),
     }
 
 
-def read_page(source: Source, page: Page, traces: dict[str, dict], terms: list[Term], lessons: set[str]) -> dict:
-    """One page's data. Raises LessonError."""
+def facts_of(source: Source, page: Page, traces: dict[str, dict], places: Sequence[list[dict]]) -> Facts:
+    """What a page's figures are read from. Raises LessonError."""
     method = page.fields.get("trace") or source.front.values["trace"]
     if method.text not in METHODS:
         raise source.mistake(method.number, f'there is no method "{method.text}"; there are: {", ".join(METHODS)}.')
@@ -116,7 +147,7 @@ def read_page(source: Source, page: Page, traces: dict[str, dict], terms: list[T
         raise source.mistake(
             method.number, f"there is no recorded run of {method.text} yet: `python -m duoviz record`."
         )
-    return PageReader(source, page, Facts(traces, method.text), Finder(terms), lessons).read()
+    return Facts(traces, method.text, places=places)
 
 
 def live_link(source: Source) -> str | None:

@@ -1,14 +1,14 @@
 """Figures in a lesson's text, read from a recorded trace: none is ever typed."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from duoviz.decoding import METHODS
 from duoviz.trace.metrics import iteration_seconds, metrics
-from duoviz.web.lessons.predicates import Iteration, discarded, idle, known_outcomes, proposals
+from duoviz.web.lessons.predicates import Iteration, discarded, idle, proposals
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 NAMED = re.compile(r"(?:([a-z_]+)\.)?([A-Za-z_]+)(?:\((\d+)\))?$")
@@ -30,12 +30,14 @@ class Facts:
     """What a page's placeholders are read from.
 
     traces: the recorded trace of each method. method: the page's. iteration: the one that the page
-    shows, None where its predicate finds none or the page shows none.
+    shows, None where its predicate finds none or the page shows none. places: what both models expected
+    at each place of the recorded text (see `recordings.places`).
     """
 
     traces: dict[str, dict]
     method: str
     iteration: Iteration | None = None
+    places: Sequence[list[dict]] = ()
 
     @property
     def trace(self) -> dict:
@@ -134,7 +136,6 @@ ITERATION: dict[str, Callable[[Iteration], str | int | None]] = {
     "rejected_token": lambda each: node_text(each, "rejected"),
     "accepted_token": lambda each: node_text(each, "accepted"),
     "own_token": lambda each: node_text(each, "correction"),
-    "known_tokens": lambda each: len(known_outcomes(each)) or None,
 }
 
 
@@ -246,7 +247,7 @@ def value(name: str, facts: Facts) -> str:
             raise UnknownPlaceholder(f"{{{name}}} is of an iteration, and the page shows one of another method")
         if method not in facts.traces:
             raise UnknownPlaceholder(f"there is no recorded trace of {method}")
-        facts = Facts(facts.traces, method)
+        facts = replace(facts, method=method, iteration=None)
     found = look_up(word, argument, facts)
     if found is None:
         raise NotInTrace(f"value for “{name}”")

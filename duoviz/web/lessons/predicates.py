@@ -6,11 +6,30 @@ from collections.abc import Callable
 Iteration = dict
 
 
+def guesses(iteration: Iteration) -> list[dict]:
+    """The proposed tokens that this iteration's target forward read."""
+    return [node for node in iteration["checked"] if node["status"] not in ("correction", "window")]
+
+
 def proposals(iteration: Iteration) -> list[dict]:
     """The proposed tokens that this iteration's target forward could test."""
-    checked = [node for node in iteration["checked"] if node["status"] not in ("correction", "window")]
     firsts = [node for node in iteration["drafted"] if node["parent"] == -1 and node["status"] != "correction"]
-    return checked + firsts
+    return guesses(iteration) + firsts
+
+
+def looked_up(node: dict) -> bool:
+    """Whether a token was found in a text, and not computed."""
+    return node["source"] not in ("draft", "target")
+
+
+def was_second_choice(node: dict, nodes: list[dict]) -> bool:
+    """Whether the draft thought another token for the same place more probable."""
+    return any(other["parent"] == node["parent"] and (other["q"] or 0) > (node["q"] or 1) for other in nodes)
+
+
+def accepted(iteration: Iteration) -> list[dict]:
+    """The checked tokens that were accepted."""
+    return [node for node in iteration["checked"] if node["status"] == "accepted"]
 
 
 def discarded(iteration: Iteration) -> int:
@@ -28,28 +47,6 @@ def idle(iteration: Iteration, lane: str) -> float:
     return iteration["sync"] - begin(iteration) - sum(span["end"] - span["start"] for span in spans)
 
 
-def known_outcomes(iteration: Iteration) -> list[dict]:
-    """The tokens at one place of the text of which both models' probabilities are in the trace: text, p and q.
-
-    That is so where the target refused first tokens: it tells its p of those and of its own token, and
-    the draft its q of its eight candidates.
-    """
-    drafted_here = iteration["drafted"] or iteration["checked"]
-    q = {candidate["id"]: candidate["p"] for candidate in iteration["candidates"]}
-    nodes = [node for node in drafted_here if node["parent"] == -1 and node["p"] is not None]
-    known = [
-        {"text": node["text"], "p": node["p"], "q": q[node["id"]], "own": node["status"] == "correction"}
-        for node in nodes
-        if node["id"] in q
-    ]
-    return known if any(each["own"] for each in known) else []
-
-
-def shared(outcomes: list[dict]) -> float | None:
-    """How much of both models' probability the known tokens have in common; None where fewer than two are known."""
-    return sum(min(each["p"], each["q"]) for each in outcomes) if len(outcomes) >= 2 else None
-
-
 # What may be true of an iteration.
 CONDITIONS: dict[str, Callable[[Iteration], bool]] = {
     "hit": lambda each: each["verdict"]["outcome"] == "hit",
@@ -60,14 +57,21 @@ CONDITIONS: dict[str, Callable[[Iteration], bool]] = {
     "something pending": lambda each: each["mode"] == "post",
     "all accepted": lambda each: each["verdict"]["outcome"] == "hit" and each["verdict"]["accepted"] >= 2,
     "some accepted": lambda each: each["verdict"]["outcome"] == "rejection" and each["verdict"]["accepted"] > 0,
+    "three guesses": lambda each: len(guesses(each)) >= 3,
+    "free token accepted": lambda each: any(looked_up(node) for node in accepted(each)),
+    "second choice accepted": lambda each: any(
+        node["source"] == "draft" and was_second_choice(node, each["checked"]) for node in accepted(each)
+    ),
+    "one step": lambda each: len(each["draft"]) == 1,
+    "several steps": lambda each: len(each["draft"]) > 1,
     "none accepted": lambda each: each["verdict"]["tested"] > 0 and each["verdict"]["accepted"] == 0,
     "one sequence": lambda each: each["sequences"] == 1 and each["theta"] is not None,
     "several sequences": lambda each: (each["sequences"] or 0) >= 2 and each["theta"] is not None,
+    "few sequences": lambda each: 2 <= (each["sequences"] or 0) <= 4 and each["theta"] is not None,
     "three sequences": lambda each: (each["sequences"] or 0) >= 3 and each["theta"] is not None,
     "other sequence taken": lambda each: (each["verdict"]["sequence"] or 1) >= 2,
     "discarded tokens": lambda each: discarded(each) > 0,
     "budget left": lambda each: each.get("longest") is not None and each["longest"] < each["budget"],
-    "two distributions": lambda each: len(known_outcomes(each)) >= 2,
 }
 
 # What may be large or small in an iteration; None where it has none.
@@ -78,12 +82,15 @@ MEASURES: dict[str, Callable[[Iteration], float | None]] = {
     "discarded": discarded,
     "target idle": lambda each: idle(each, "target"),
     "draft idle": lambda each: idle(each, "draft"),
-    "shared probability": lambda each: shared(known_outcomes(each)),
     "likely first token": lambda each: each["candidates"][0]["p"] if each["theta"] is not None else None,
 }
 
-FORMS = "prefill, middle, last, first CONDITION, last CONDITION, after first CONDITION, most MEASURE"
+FORMS = (
+    "prefill, middle, last, first CONDITION, last CONDITION, after first CONDITION, most MEASURE, "
+    "most MEASURE where CONDITION"
+)
 AND = " and "
+WHERE = " where "
 
 
 def is_condition(text: str) -> bool:
@@ -96,7 +103,8 @@ def is_predicate(text: str) -> bool:
     if text in ("prefill", "middle", "last"):
         return True
     if text.startswith("most "):
-        return text.removeprefix("most ") in MEASURES
+        measure, where, condition = text.removeprefix("most ").partition(WHERE)
+        return measure in MEASURES and (not where or is_condition(condition))
     form = next((form for form in ("after first ", "first ", "last ") if text.startswith(form)), None)
     return form is not None and is_condition(text.removeprefix(form))
 
@@ -116,8 +124,9 @@ def find(predicate: str, iterations: list[Iteration]) -> int | None:
     if predicate == "middle":
         return len(iterations) // 2
     if predicate.startswith("most "):
-        measure = MEASURES[predicate.removeprefix("most ")]
-        values = [(measure(each), each["index"]) for each in iterations[1:]]
+        name, where, condition = predicate.removeprefix("most ").partition(WHERE)
+        wanted = matching(condition, iterations) if where else range(1, len(iterations))
+        values = [(MEASURES[name](iterations[index]), index) for index in wanted]
         present = [(value, -index) for value, index in values if value is not None]
         return -max(present)[1] if present else None
     if predicate.startswith("after first "):

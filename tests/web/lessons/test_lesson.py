@@ -1,5 +1,6 @@
 """Lessons become plain data, and each mistake is named with file and line."""
 
+import json
 import logging
 
 import pytest
@@ -103,12 +104,12 @@ def test_the_figure_of_speeds_says_why_and_one_of_the_target_s_costs_is_silent_a
 SAID = "right: r\nwrong: w\n"
 MISSING = {
     "at: first all accepted\n\nText.\n": "no iteration with “all accepted”",
-    "at: most shared probability\ntrace: vanilla\n\nText.\n": "no iteration with “shared probability”",
+    "at: most likely first token\ntrace: vanilla\n\nText.\n": "no iteration with “likely first token”",
     "at: last\n\n{theta}\n": "no value for “theta”",
     "trace: vanilla\nfigure: costs\n\nText.\n": "no calibration",
     "at: last\nhighlight: rejected\n\nText.\n": "no “rejected” in the iteration shown",
     "at: last\nfigure: threshold\n\nText.\n": "no threshold there",
-    "at: last\nfigure: coupled draws\n\nText.\n": "no place where both models' probabilities are known",
+    "figure: coupled draws\n\nText.\n": "no place where both models' probabilities are known",
     f"\nx\n\n### Question: step\nanswer: some accepted\n{SAID}\nGo.\n": "no iteration with “some accepted”",
     f"\nx\n\n### Question: choose\nanswer: {{fastest}}\n{SAID}\nWho?\n\n- SpS\n- PLD\n": "no answer to choose",
 }
@@ -321,3 +322,35 @@ def test_names_and_traces_by_their_files(tmp_path):
     assert [name_of(tmp_path / name) for name in ("03-a-b.md", "a-b.md", "07.md")] == ["a-b", "a-b", "07"]
     write_traces(tmp_path, *TRACES.values())
     assert list(read_traces(tmp_path, [])) == ["vanilla", "duodecoding"]
+
+
+def expected(p, q):
+    """What both models expected at one place."""
+    return [
+        {"text": text, "p": p_of, "q": q_of} for text, p_of, q_of in zip((" a", " b", " c", " d"), p, q, strict=True)
+    ]
+
+
+def test_draws_are_at_the_place_where_the_draft_is_best_and_the_target_unsure(tmp_path):
+    """Of the sure place, the one where the draft is wrong, and the one where it is nearly right, the last."""
+    places = [
+        expected([0.9, 0.1, 0, 0], [0.9, 0.1, 0, 0]),
+        expected([0.5, 0.3, 0.2, 0], [0, 0.1, 0.2, 0.7]),
+        expected([0.5, 0.3, 0.125, 0.01], [0.4, 0.4, 0.1, 0.01]),
+    ]
+    traces = write_traces(tmp_path / "traces", *TRACES.values())
+    lessons = tmp_path / "lessons"
+    write_lesson(lessons, f"{FRONT}## Page\nfigure: coupled draws\n\nText.\n")
+    text = TRACES["vanilla"]["end"]["text"]
+    for told, seen in (({"text": text, "places": places}, True), ({"text": "Another.", "places": places}, False)):
+        (traces / "places.json").write_text(json.dumps(told), encoding="utf-8")
+        (page,) = read_course(lessons, traces).lessons[0]["pages"]
+        assert bool(page["figure"]) == seen
+        if seen:
+            assert page["figure"]["before"] == "a a"
+            *known, rest = page["figure"]["outcomes"]
+            assert known == places[2][:3]
+            assert rest == {"text": None, "p": pytest.approx(0.075), "q": pytest.approx(0.1)}
+    for wrong in ("[", "{}", '{"text": "", "places": [[]]}'):
+        (traces / "places.json").write_text(wrong, encoding="utf-8")
+        assert read_course(lessons, traces).mistakes == ["places.json is not what `python -m duoviz record` writes."]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from duoviz.web.lessons.predicates import CONDITIONS, MEASURES, find, is_predicate, known_outcomes, matching
-from tests.web.lessons.made import duo_trace, iteration, trace, vanilla_trace
+from duoviz.web.lessons.predicates import CONDITIONS, MEASURES, find, is_predicate, matching
+from tests.web.lessons.made import duo_trace, iteration, node, own, trace, vanilla_trace
 
 HOLDS = {
     "hit": [2],
@@ -14,14 +14,19 @@ HOLDS = {
     "something pending": [1, 3],
     "all accepted": [],
     "some accepted": [],
+    "three guesses": [],
+    "free token accepted": [],
+    "second choice accepted": [],
+    "one step": [],
+    "several steps": [1, 2, 3],
     "none accepted": [3],
     "one sequence": [3],
     "several sequences": [1, 2],
+    "few sequences": [1, 2],
     "three sequences": [2],
     "other sequence taken": [2],
     "discarded tokens": [1, 2, 3],
     "budget left": [2],
-    "two distributions": [1],
 }
 MOST = {
     "committed": 1,
@@ -30,7 +35,6 @@ MOST = {
     "discarded": 2,
     "target idle": 1,
     "draft idle": 4,
-    "shared probability": 1,
     "likely first token": 3,
 }
 
@@ -64,6 +68,9 @@ def test_first_last_after_and_places():
         "first hit and nothing pending": 2,
         "last nothing pending and nothing proposed": 4,
         "first hit and something pending": None,
+        "most discarded where rejection": 3,
+        "most committed where nothing pending and hit": 2,
+        "most committed where all accepted": None,
     }
     assert {predicate: find(predicate, iterations) for predicate in found} == found
     assert all(is_predicate(predicate) for predicate in found)
@@ -71,7 +78,7 @@ def test_first_last_after_and_places():
 
 def test_what_a_trace_does_not_have_is_none():
     iterations = vanilla_trace()["iterations"]
-    for predicate in ("first rejection", "last hit", "after first miss", "most sequences", "most shared probability"):
+    for predicate in ("first rejection", "last hit", "after first miss", "most sequences"):
         assert find(predicate, iterations) is None
 
 
@@ -90,19 +97,27 @@ def test_what_a_trace_does_not_have_is_none():
         "first hit and",
         "first hit and third",
         "most committed and discarded",
+        "most committed where",
+        "most committed where third",
+        "first hit where miss",
     ],
 )
 def test_other_words_are_no_predicate(text):
     assert not is_predicate(text)
 
 
-def test_both_probabilities_are_known_of_refused_first_tokens_and_the_target_s_own():
-    outcomes = known_outcomes(duo_trace()["iterations"][1])
-    assert [(each["text"], each["p"], each["q"]) for each in outcomes] == [
-        ("is", 0.2, 0.5),
-        ("has", 0.1, 0.3),
-        ("was", 0.6, 0.1),
-    ]
+def test_what_a_tree_of_guesses_holds():
+    """What a look-up found cost no draft step; a second choice is a token that the draft did not put first there."""
+    checked = [
+        node("a", "discarded", q=0.5), node("b", "accepted", q=0.3),
+        node("c", "accepted", parent=1, q=None, source="prompt"), own("d", parent=2),
+    ]  # fmt: skip
+    run = trace("duotree", [iteration(["x"]), iteration(["b", "c", "d"], "hit", draft=1, accepted=2, checked=checked)])
+    for condition in ("three guesses", "free token accepted", "second choice accepted", "one step"):
+        assert matching(condition, run["iterations"]) == [1]
+    checked[0]["q"], checked[2]["source"] = 0.2, "draft"
+    for condition in ("free token accepted", "second choice accepted"):
+        assert matching(condition, run["iterations"]) == []
 
 
 def test_several_accepted_and_then_a_rejection():
