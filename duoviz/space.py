@@ -25,7 +25,7 @@ from duoviz.decoding.datastore import HEADER, SUFFIXES, TOKENS
 from duoviz.lab.tasks import TASKS
 from duoviz.models.checkpoint import first_line
 from duoviz.models.loading import Progress, no_progress
-from duoviz.recordings import ENDING
+from duoviz.recordings import ENDING, PLACES
 from duoviz.version import VERSION
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -50,6 +50,7 @@ NEEDED = (
     "assets/prompts/README.md",
     *(f"assets/prompts/{task}.jsonl" for task in TASKS),
     "assets/traces/README.md",
+    f"assets/traces/{PLACES}",
     *(f"assets/traces/{method}{ENDING}" for method in METHODS),
 )
 # The command line and what only it uses: no page reads them.
