@@ -2,7 +2,6 @@
 
 import gc
 import os
-from pathlib import Path
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -13,14 +12,12 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 import duoviz  # noqa: F401  before torch, whose threads read once how they are to wait
+from tests.parts import NOT_QUICK, TESTS
 
-TESTS = Path(__file__).parent
 # A test that is given one of these fixtures, or one that is made of it, needs what it stands for.
 NEEDS = {"embedded": "embedded_pair", "browser": "browser"}
 # Folders whose tests share something costly. They belong to one process, and begin first.
 SHARED = ("tests/e2e/embedded/", "tests/e2e/visualizer/", "tests/lab/")
-# What computes is tested quickly; what serves imports Gradio, and what trains takes its time.
-NOT_QUICK = ("e2e", "web", "training", "benchmarks")
 
 
 def pytest_ignore_collect(collection_path, config):

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -13,13 +12,13 @@ from duoviz.decoding import draft_worker
 from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.runtime import runtime
 from tests import children
+from tests.app import ROOT
 from tests.children import SETTINGS, pair_with_draft, stream, wait_for_draft
 from tests.starts import start
 from tests.tiny import tiny_pair
 from tests.weights import ends_at_once
 
 pytestmark = pytest.mark.thorough
-ROOT = Path(__file__).resolve().parents[1]
 
 
 def run(pair, method="duodecoding"):

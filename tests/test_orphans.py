@@ -3,13 +3,11 @@
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from tests.app import ROOT
 from tests.orphans_child import gone
-
-ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.mark.thorough

@@ -11,7 +11,7 @@ from duoviz.folders import ASSETS
 from duoviz.models.embedded import embedded_target
 from duoviz.models.loading import ModelUnavailable
 from duoviz.recordings import ENDING
-from tests.conftest import NOT_QUICK, TESTS
+from tests.parts import NOT_QUICK, TESTS
 
 QUICK_FILES = [file for file in TESTS.rglob("*.py") if file.relative_to(TESTS).parts[0] not in NOT_QUICK]
 MODULES = [

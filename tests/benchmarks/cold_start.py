@@ -15,49 +15,26 @@ import tempfile
 import threading
 import time
 import urllib.request
-from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
-from tests.e2e.embedded.conftest import free_port
+from tests.app import ROOT, free_port, served
 
-ROOT = Path(__file__).resolve().parents[2]
 PROMPT = "Why is the sky blue?"
 
 
-def environment(cache: Path, **more: str) -> dict[str, str]:
+def environment(cache: Path) -> dict[str, str]:
     # What pip has kept would be no download.
-    return os.environ | {"DUOVIZ_CACHE": str(cache), "PIP_NO_CACHE_DIR": "1", "PYTHONUNBUFFERED": "1"} | more
+    return os.environ | {"DUOVIZ_CACHE": str(cache), "PIP_NO_CACHE_DIR": "1", "PYTHONUNBUFFERED": "1"}
 
 
 def server_times(root: Path, cache: Path) -> dict[str, float]:
     """Seconds from `python app.py` to the page, and to the first token of a run asked for then."""
     port = free_port()
     start = time.perf_counter()
-    with server(root, port, cache):
-        wait_for(f"http://127.0.0.1:{port}/")
+    with served(port, environment(cache), cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
         page = time.perf_counter() - start
         return {"the page answers": page, "first token in the page": first_text(port) - start}
-
-
-@contextmanager
-def server(root: Path, port: int, cache: Path):
-    told = environment(cache, GRADIO_SERVER_PORT=str(port), GRADIO_ANALYTICS_ENABLED="False")
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen([sys.executable, "app.py"], cwd=root, env=told, **quiet)
-    try:
-        yield
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def wait_for(url: str) -> None:
-    while True:
-        try:
-            return urllib.request.urlopen(url, timeout=5).close()
-        except OSError:
-            time.sleep(0.02)
 
 
 def first_text(port: int) -> float:

@@ -10,7 +10,6 @@ temporary folder), and the package index. Exits with 1 where an answer is empty.
 """
 
 import argparse
-import os
 import subprocess
 import sys
 import tempfile
@@ -21,8 +20,7 @@ from pathlib import Path
 
 from gradio_client import Client
 
-from tests.e2e.embedded.as_a_space import read_only_copy, space_port, without_rights
-from tests.e2e.embedded.conftest import wait_for
+from tests.e2e.embedded.as_a_space import read_only_copy, space_served
 
 
 def main() -> int:
@@ -41,12 +39,12 @@ def measure(folder: Path) -> int:
         subprocess.run([sys.executable, "-m", "venv", venv], check=True)
         install = [venv / "bin" / "pip", "install", "--quiet", "--no-cache-dir", "-r", source / "requirements.txt"]
         subprocess.run(install, check=True)
-    port = space_port()
-    with started(source, venv / "bin" / "python", folder / "home", port) as process:
-        asked = time.perf_counter()
-        with part(f"from `python app.py` to the page on port {port}"):
-            wait_for(f"http://127.0.0.1:{port}/", process)
-        client = Client(f"http://127.0.0.1:{port}/", verbose=False)
+    home = folder / "home"
+    environment = {"DUOVIZ_CACHE": str(home / "cache"), "PYTHONPATH": ""}
+    asked = time.perf_counter()
+    with space_served(source, home, venv / "bin" / "python", environment) as (url, _):
+        print(f"{time.perf_counter() - asked:7.1f} s  from `python app.py` to the page at {url}")
+        client = Client(url, verbose=False)
         answers = [ask(client, "the first visitor's run, with an empty cache")]
         print(f"{time.perf_counter() - asked:7.1f} s  from `python app.py` to the end of that run")
         answers.append(ask(client, "the next run"))
@@ -58,29 +56,6 @@ def part(name: str) -> Iterator[None]:
     begun = time.perf_counter()
     yield
     print(f"{time.perf_counter() - begun:7.1f} s  {name}", flush=True)
-
-
-@contextmanager
-def started(source: Path, python: Path, home: Path, port: int) -> Iterator[subprocess.Popen]:
-    """The page, as a Space starts it, with an empty home."""
-    prefix, uid = without_rights()
-    home.mkdir()
-    if os.getuid() == 0:
-        os.chown(home, uid, uid)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DUOVIZ_", "HF_", "PYTHON"))}
-    environment = kept | {
-        "SPACE_ID": "someone/duoviz",
-        "HOME": str(home),
-        "TMPDIR": str(home),
-        "XDG_CACHE_HOME": str(home / ".cache"),
-        "GRADIO_SERVER_PORT": str(port),
-    }
-    process = subprocess.Popen([*prefix, python, "app.py"], cwd=source, env=environment)
-    try:
-        yield process
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
 
 
 def ask(client: Client, name: str) -> str:

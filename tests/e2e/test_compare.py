@@ -15,8 +15,8 @@ from duoviz.trace.metrics import metrics
 from duoviz.web.race import Race
 from duoviz.web.visualizer import batch
 from tests.benchmarks.visualizer.traces import events_of
-from tests.e2e.conftest import page_in
 from tests.e2e.live_tab import type_number
+from tests.e2e.pages import page_in
 from tests.e2e.tiny_site import served
 from tests.tiny import tiny_pair
 from tests.trace.made import evenly_timed

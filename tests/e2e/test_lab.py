@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from duoviz.lab.results import load
 from duoviz.web import lab_run
-from tests.lab.conftest import hold_after
+from tests.lab.asked import hold_after
 
 
 @pytest.fixture(autouse=True)

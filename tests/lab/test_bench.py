@@ -16,7 +16,7 @@ from duoviz.lab.results import load, opened
 from duoviz.lab.rows import key
 from duoviz.lab.tasks import LabError
 from tests.children import measure
-from tests.lab.conftest import QUESTIONS, TOKENS
+from tests.lab.asked import QUESTIONS, TOKENS
 from tests.starts import start
 from tests.tiny import decode_with, tiny_pair
 

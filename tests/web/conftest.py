@@ -1,8 +1,6 @@
 """Hardware whose pair is tiny."""
 
-import asyncio
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 
@@ -11,9 +9,7 @@ import pytest
 from duoviz.decoding import METHODS
 from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.runtime import runtime
-from duoviz.decoding.settings import Settings
 from duoviz.web import session
-from duoviz.web.jobs import Run
 from duoviz.web.lessons.lesson import read_course
 from duoviz.web.limits import Limits
 from duoviz.web.pages import learn
@@ -63,32 +59,3 @@ def endless(monkeypatch):
 
     monkeypatch.setitem(METHODS, "endless", replace(METHODS["vanilla"], id="endless", decode=forever))
     return "endless"
-
-
-def in_a_loop(coroutine):
-    """What a coroutine returns; in a thread, for the browser's own loop may be running in this one."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, coroutine).result()
-
-
-def start(hardware, **changes):
-    arguments = {
-        "pair": "embedded",
-        "method": "duodecoding",
-        "prompt": "hello",
-        "settings": Settings(max_new_tokens=30),
-    }
-    run = Run(**(arguments | changes), raw=False)
-    hardware.start(run)
-    return run
-
-
-def events_of(hardware, run):
-    return [event for events in hardware.batches(run) for event in events]
-
-
-def wait_until(condition):
-    end = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < end, "it did not come to pass"
-        time.sleep(0.005)

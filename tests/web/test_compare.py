@@ -13,8 +13,7 @@ from duoviz.web.jobs import Comparison
 from duoviz.web.limits import Limits
 from duoviz.web.pages.compare import asked, lanes_of
 from tests.tiny import decode_with, held_pair
-from tests.web.conftest import events_of, start, wait_until
-from tests.web.visits import SENT, functions, visitor
+from tests.web.visits import SENT, events_of, functions, start, visitor, wait_until
 
 OWN = ("acceptance", "sequences", "budget", "draft_mode", "cores")
 SHORT = Settings(max_new_tokens=12)

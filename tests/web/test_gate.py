@@ -9,7 +9,7 @@ from duoviz.web import gate as gate_module
 from duoviz.web.attendance import Attendance
 from duoviz.web.clients import IN_SCOPE
 from duoviz.web.gate import EVENTS_OF_SESSION, MOST, SMALL, Door, Gate
-from tests.web.conftest import in_a_loop
+from tests.web.visits import in_a_loop
 
 EMPTY = "The prompt is empty."
 

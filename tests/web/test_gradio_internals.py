@@ -11,7 +11,7 @@ from gradio.routes import App
 
 from duoviz.web import gradio_internals
 from duoviz.web.app import build_app
-from tests.web.conftest import in_a_loop
+from tests.web.visits import in_a_loop
 
 CHECKED_WITH = "6.31.0"
 QUEUE = (

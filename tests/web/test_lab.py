@@ -14,9 +14,8 @@ from duoviz.web import lab_run
 from duoviz.web.app import build_app
 from duoviz.web.lab_run import LabRun, available, folder_named, keep_loaded, loaded_folder, own_folder
 from duoviz.web.pages.lab import PARTS, take_in
-from tests.lab.conftest import QUESTIONS, hold_after
-from tests.web.conftest import events_of, start
-from tests.web.visits import visitor
+from tests.lab.asked import QUESTIONS, hold_after
+from tests.web.visits import events_of, start, visitor
 
 
 @pytest.fixture(autouse=True)

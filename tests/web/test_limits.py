@@ -6,7 +6,7 @@ from duoviz.decoding.settings import SettingsError
 from duoviz.models.pairs import UnknownPair
 from duoviz.web.app import build_app
 from duoviz.web.limits import limits_here
-from tests.web.conftest import events_of, start
+from tests.web.visits import events_of, start
 
 
 @pytest.fixture(params=["", "someone/duoviz"], ids=["own machine", "Space"])

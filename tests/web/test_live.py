@@ -10,8 +10,7 @@ from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import settings_from
 from duoviz.web.visualizer import batch
-from tests.web.conftest import wait_until
-from tests.web.visits import SENT, functions, visitor
+from tests.web.visits import SENT, functions, visitor, wait_until
 
 
 def test_the_page_sends_numbers_as_floats_and_text():

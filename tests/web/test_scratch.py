@@ -5,13 +5,12 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from duoviz.web.scratch import DAY, PREFIX, scratch_folder
+from tests.app import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 CHILD = """
 import sys
 from duoviz.web.scratch import scratch_folder

@@ -20,9 +20,9 @@ from duoviz.web.app import build_app
 from duoviz.web.gate import EVENTS_OF_SESSION
 from duoviz.web.pages import live
 from duoviz.web.visualizer import Visualizer
-from tests.web.conftest import wait_until
+from tests.app import ROOT
+from tests.web.visits import wait_until
 
-ROOT = Path(__file__).resolve().parents[2]
 GENERATE = "/gradio_api/call/v2/generate"
 
 

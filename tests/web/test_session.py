@@ -16,7 +16,7 @@ from duoviz.web import session
 from duoviz.web.line import QUEUE_LENGTH, LineFull
 from tests.decoding.small_draft import load as load_draft
 from tests.tiny import decode_with, held_pair, tiny_pair
-from tests.web.conftest import events_of, start, wait_until
+from tests.web.visits import events_of, start, wait_until
 
 
 def place(number):

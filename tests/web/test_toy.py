@@ -13,8 +13,7 @@ from duoviz.web.pages.compare import lanes_of
 from duoviz.web.script import script
 from tests.tiny import tiny_pair
 from tests.toy import TOY
-from tests.web.conftest import events_of, start
-from tests.web.visits import functions
+from tests.web.visits import events_of, functions, start
 
 
 @pytest.fixture(autouse=True)

@@ -1,13 +1,19 @@
-"""What a visitor's page sends, and the functions that it calls."""
+"""What a visitor's page sends, the functions that it calls, and runs on the hardware."""
 
+import asyncio
+import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
+from duoviz.decoding.settings import Settings
 from duoviz.web.app import build_app
+from duoviz.web.jobs import Run
 
 SENT = {
     "max_new_tokens": 12.0, "temperature": 0, "top_k": 0, "top_p": 1, "seed": 0, "acceptance": "coupled",
     "sequences": "dynamic", "budget": "auto", "draft_mode": "batched", "cores": "all",
 }  # fmt: skip
+SHORT = Settings(max_new_tokens=30)
 
 
 def functions(hardware):
@@ -17,3 +23,27 @@ def functions(hardware):
 
 def visitor(name):
     return SimpleNamespace(session_hash=name, request=None)
+
+
+def in_a_loop(coroutine):
+    """What a coroutine returns; in a thread, for the browser's own loop may be running in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()
+
+
+def start(hardware, **changes):
+    arguments = {"pair": "embedded", "method": "duodecoding", "prompt": "hello", "settings": SHORT}
+    run = Run(**(arguments | changes), raw=False)
+    hardware.start(run)
+    return run
+
+
+def events_of(hardware, run):
+    return [event for events in hardware.batches(run) for event in events]
+
+
+def wait_until(condition):
+    end = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < end, "it did not come to pass"
+        time.sleep(0.005)

@@ -1,18 +1,13 @@
-"""The table of what held: right texts, no foreign ones, no file of the host's, no orphans, drafts replaced."""
+"""The table of what held: right texts, no foreign ones, no file of the host's, drafts replaced."""
 
-import os
-import signal
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from urllib.parse import quote
 
+from tests.app import ROOT
 from tests.benchmarks.attacks.register import Result, attack
 from tests.benchmarks.attacks.site import Site
-from tests.e2e.embedded.conftest import ROOT
-from tests.orphans_child import gone
 
 CLIENTS, RUNS = 12, 3
 METHODS = ("vanilla", "speculative", "duodecoding", "prompt_lookup")
@@ -70,23 +65,6 @@ def files(site: Site) -> Result:
     return Result(
         f"{given[0]} addresses, {len(sent)} settings", f"{given[1]} given; {told}", not given[1] and set(told) == {422}
     )
-
-
-@attack("held", "no process stays behind")
-def orphans(_site: Site) -> Result:
-    """Ends of a process whose draft is drafting, of every kind."""
-    kinds = ["end", "error", "exit", "close", "SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGABRT", "SIGSEGV", "SIGKILL"]
-    stayed = []
-    for kind in kinds:
-        child = subprocess.Popen([sys.executable, "-m", "tests.orphans_child", kind], cwd=ROOT, stdout=subprocess.PIPE)
-        draft = int(child.stdout.readline())
-        if kind.startswith("SIG"):
-            child.send_signal(getattr(signal, kind))
-        child.wait(60)
-        if not gone(draft):
-            stayed.append(kind)
-            os.kill(draft, signal.SIGKILL)
-    return Result(f"{len(kinds)} kinds of end", f"stayed after: {stayed}", not stayed)
 
 
 @attack("held", "the run says so, and the next one has another draft")

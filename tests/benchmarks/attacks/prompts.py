@@ -8,9 +8,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from tests.app import ROOT
 from tests.benchmarks.attacks.register import Result, attack
 from tests.benchmarks.attacks.site import CALL, Site
-from tests.e2e.embedded.conftest import ROOT
 
 MUST_HOLD = "refused with a sentence, and the next visitor waits for none of them"
 

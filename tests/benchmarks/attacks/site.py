@@ -2,9 +2,7 @@
 
 import http.client
 import json
-import os
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -18,7 +16,7 @@ from urllib.parse import urlsplit
 import psutil
 from gradio_client import Client
 
-from tests.e2e.embedded.conftest import ROOT, free_port, wait_for
+from tests.app import free_port, served
 
 CALL = "/gradio_api/call/v2/generate"
 # How much of one core other programs may take while a time is measured.
@@ -143,23 +141,6 @@ def started(kind: str, folder: Path, **environment: str) -> Iterator[Site]:
     port, log = free_port(), folder / f"{kind}.log"
     scratch = folder / f"{kind}-tmp"
     scratch.mkdir(parents=True, exist_ok=True)
-    environment |= {"GRADIO_SERVER_PORT": str(port), "TMPDIR": str(scratch), "GRADIO_ANALYTICS_ENABLED": "False"}
-    environment = os.environ | environment | ({"SPACE_ID": "someone/duoviz"} if kind == "space" else {})
-    with log.open("w") as output:
-        command = [sys.executable, "app.py"]
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
-        url = f"http://127.0.0.1:{port}/"
-        try:
-            wait_for(url, process)
-            yield Site(url, log, process, kind, scratch)
-        finally:
-            end(process)
-
-
-def end(process: subprocess.Popen) -> None:
-    process.terminate()
-    try:
-        process.wait(timeout=30)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    environment |= {"TMPDIR": str(scratch)} | ({"SPACE_ID": "someone/duoviz"} if kind == "space" else {})
+    with log.open("w") as output, served(port, environment, stdout=output, stderr=output) as (url, process):
+        yield Site(url, log, process, kind, scratch)

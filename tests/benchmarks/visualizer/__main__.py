@@ -26,7 +26,7 @@ from tests.benchmarks.visualizer.report import Report
 from tests.benchmarks.visualizer.serving import serving
 from tests.benchmarks.visualizer.steps import steps
 from tests.benchmarks.visualizer.traces import recorded
-from tests.e2e.conftest import launch_chromium
+from tests.e2e.pages import launch_chromium
 
 
 def main() -> int:

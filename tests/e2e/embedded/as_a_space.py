@@ -3,10 +3,14 @@
 import os
 import shutil
 import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from duoviz.space import space_files
-from tests.e2e.embedded.conftest import ROOT, free_port
+from tests.app import ROOT, free_port, served
 
 CAP_DAC_READ_SEARCH = 2
 
@@ -42,3 +46,17 @@ def space_port() -> int:
     """The port of a Space, or another one where it is taken."""
     with socket.socket() as listener:
         return free_port() if listener.connect_ex(("127.0.0.1", 7860)) == 0 else 7860
+
+
+@contextmanager
+def space_served(
+    source: Path, home: Path, python: str | Path, environment: dict[str, str], **options: Any
+) -> Iterator[tuple[str, subprocess.Popen]]:
+    """See `served`; source: a `read_only_copy`, home: an empty folder to be made, python: what runs it."""
+    prefix, uid = without_rights()
+    home.mkdir()
+    if os.getuid() == 0:
+        os.chown(home, uid, uid)
+    environment |= {"SPACE_ID": "someone/duoviz", "HOME": str(home), "TMPDIR": str(home)}
+    with served(space_port(), environment, command=[*prefix, python, "app.py"], cwd=source, **options) as found:
+        yield found

@@ -5,7 +5,7 @@ from gradio_client import Client
 from playwright.sync_api import expect
 
 from tests.e2e.live_tab import open_live, set_tokens, type_number, wait_for_iterations
-from tests.e2e.visualizer.conftest import READ_ITERATIONS
+from tests.e2e.visualizer.shown import READ_ITERATIONS
 
 
 def test_generate_shows_text_branches_lanes_k_and_theta(page, app_url):

@@ -1,6 +1,5 @@
 """`python app.py` as a Space runs it: the files sent there and no others, read-only, uid 1000, on every interface."""
 
-import os
 import socket
 import sys
 
@@ -8,31 +7,20 @@ import pytest
 from gradio_client import Client
 
 from duoviz.models.cache import cache_folder
-from tests.e2e.embedded.as_a_space import read_only_copy, space_port, without_rights
-from tests.e2e.embedded.conftest import served
+from tests.e2e.embedded.as_a_space import read_only_copy, space_served
 
 
 @pytest.fixture(scope="module")
 def space(embedded_pair, tmp_path_factory):
     """The Space's URL and the file of what it prints."""
     folder = tmp_path_factory.mktemp("space")
-    source, home, log = read_only_copy(folder / "source"), folder / "home", folder / "log"
-    prefix, uid = without_rights()
-    home.mkdir()
-    if os.getuid() == 0:
-        os.chown(home, uid, uid)
-    port = space_port()
-    environment = os.environ | {
-        "SPACE_ID": "someone/duoviz",
-        "HOME": str(home),
-        "TMPDIR": str(home),
-        "DUOVIZ_CACHE": str(cache_folder()),
-        "GRADIO_SERVER_PORT": str(port),
-    }
-    with log.open("w") as output:
-        command = [*prefix, sys.executable, "app.py"]
-        with served(command, port, cwd=source, env=environment, stdout=output, stderr=output) as url:
-            yield url, log
+    source, log = read_only_copy(folder / "source"), folder / "log"
+    cache = {"DUOVIZ_CACHE": str(cache_folder())}
+    with (
+        log.open("w") as output,
+        space_served(source, folder / "home", sys.executable, cache, stdout=output, stderr=output) as (url, _),
+    ):
+        yield url, log
 
 
 def test_a_space_runs_from_a_read_only_tree_and_keeps_its_limits(space):

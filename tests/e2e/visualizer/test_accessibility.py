@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.e2e.visualizer.conftest import show
+from tests.e2e.visualizer.shown import show
 
 
 def serious(results):

@@ -13,7 +13,7 @@ from duoviz.decoding.settings import Settings
 from duoviz.web.visualizer import Visualizer, batch
 from tests.benchmarks.visualizer.traces import events_of, longer
 from tests.e2e.tiny_site import served
-from tests.e2e.visualizer.conftest import READ_ITERATIONS, download, send, show
+from tests.e2e.visualizer.shown import READ_ITERATIONS, download, send, show
 from tests.tiny import tiny_pair
 
 HOSTILE = [

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.visualizer.conftest import READ_ITERATIONS, download, load, saved_to, show
+from tests.e2e.visualizer.shown import READ_ITERATIONS, download, load, saved_to, show
 from tests.trace.wrong_fields import WRONG_FIELDS, changed
 
 

@@ -9,9 +9,9 @@ from playwright.sync_api import expect
 
 from duoviz.web.visualizer import Visualizer, batch
 from tests.benchmarks.visualizer.traces import events_of
-from tests.e2e.conftest import open_modules
+from tests.e2e.pages import open_modules
 from tests.e2e.tiny_site import served
-from tests.e2e.visualizer.conftest import download, load, saved_to, send
+from tests.e2e.visualizer.shown import download, load, saved_to, send
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from duoviz.trace.exports import perfetto_events
 from duoviz.trace.reading import TraceError, parse_trace
 from duoviz.web.replay import replay_page
-from tests.e2e.visualizer.conftest import download, show
+from tests.e2e.visualizer.shown import download, show
 
 HOSTILE = [
     '<img src=x onerror="window.hacked=1">',

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from duoviz.trace.metrics import metrics
-from tests.e2e.visualizer.conftest import load, saved_to, show
+from tests.e2e.visualizer.shown import load, saved_to, show
 
 # What is said, between which two times; where these two and each bar's own stand, in pixels.
 READ_TIMELINE = """() => {
