@@ -8,9 +8,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from huggingface_hub.utils import sha
+
+from tests import stand_in
 
 # What the hub puts into a Space that it makes.
 BLANK = {".gitattributes": b"", "README.md": b"---\nsdk: gradio\n"}
@@ -68,12 +69,8 @@ class Refused(Exception):
     """status, the hub's word for it, its reason."""
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class Handler(stand_in.Handler):
     hub: Hub
-
-    def log_message(self, *args):
-        pass
 
     def answer(self):
         path = self.path.split("?")[0]
@@ -94,14 +91,9 @@ class Handler(BaseHTTPRequestHandler):
         except Refused as error:
             status, code, reason = error.args
             content = reason if isinstance(reason, bytes) else {"error": reason}
-            headers = {"X-Error-Code": code}
+            headers = {"X-Error-Code": code} if code else {}
         content = content if isinstance(content, bytes) else json.dumps(content).encode()
-        self.send_response(status)
-        for key, value in {"Content-Length": len(content), "Content-Type": "application/json", **headers}.items():
-            if value != "":
-                self.send_header(key, str(value))
-        self.end_headers()
-        self.wfile.write(content)
+        self.reply(status, content, **{"Content-Type": "application/json"}, **headers)
 
     do_GET = do_POST = do_PUT = answer
 
@@ -223,13 +215,6 @@ class Handler(BaseHTTPRequestHandler):
 def serving() -> Iterator[Hub]:
     """A hub with nothing on it; its state may be changed while it serves."""
     hub = Hub()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("ThisHub", (Handler,), {"hub": hub}))
-    hub.address = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01), daemon=True)
-    thread.start()
-    try:
+    with stand_in.serving(Handler, hub=hub) as handler:
+        hub.address = handler.address
         yield hub
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

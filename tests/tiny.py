@@ -9,7 +9,7 @@ from functools import cache
 
 import torch
 from transformers import LlamaConfig as HFConfig
-from transformers import LlamaForCausalLM
+from transformers import LlamaForCausalLM, PreTrainedModel
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.budget import CostModel
@@ -31,18 +31,23 @@ VOCABULARY = 40
 
 @cache
 def reference_model(seed: int, *, context: int = 256) -> LlamaForCausalLM:
-    """A tiny transformers Llama in float64; its norms too, which transformers would round to float32."""
+    """A tiny transformers Llama in float64."""
     torch.manual_seed(seed)
     config = HFConfig(
         vocab_size=VOCABULARY, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
         num_key_value_heads=2, max_position_embeddings=context, initializer_range=0.35, tie_word_embeddings=False,
         attn_implementation="sdpa",
     )  # fmt: skip
-    model = LlamaForCausalLM(config).double().eval()
-    for name in [name for name, _ in model.named_modules()]:
+    return exact(LlamaForCausalLM(config))
+
+
+def exact(model: PreTrainedModel) -> PreTrainedModel:
+    """The model in float64; its norms too, which transformers would round to float32."""
+    model = model.double().eval()
+    for name, module in list(model.named_modules()):
         if name.endswith("norm"):
-            exact = torch.nn.RMSNorm(32, eps=config.rms_norm_eps, dtype=torch.float64)
-            model.set_submodule(name, exact)
+            norm = torch.nn.RMSNorm(len(module.weight), eps=module.variance_epsilon, dtype=torch.float64)
+            model.set_submodule(name, norm)
     return model
 
 

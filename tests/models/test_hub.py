@@ -1,6 +1,7 @@
 """Fetching from a small server on this machine that answers as the hub does."""
 
 import json
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
@@ -15,25 +16,26 @@ MODEL = {"config.json": b"{}", "tokenizer.json": b"[]", "model.safetensors": WEI
 
 
 @pytest.fixture
-def use(tmp_path, monkeypatch):
-    """Tell huggingface_hub to use an address, with an empty cache."""
+def serve(tmp_path, monkeypatch):
+    """A function that serves a hub in this state, which huggingface_hub uses, with an empty cache."""
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
-    def point(address):
-        monkeypatch.setattr(constants, "ENDPOINT", address)
-        monkeypatch.setattr(
-            constants, "HUGGINGFACE_CO_URL_TEMPLATE", address + "/{repo_id}/resolve/{revision}/{filename}"
-        )
+    @contextmanager
+    def served(**state):
+        with serving(**({"repos": {"them/model": MODEL}} | state)) as server:
+            monkeypatch.setattr(constants, "ENDPOINT", server.address)
+            template = server.address + "/{repo_id}/resolve/{revision}/{filename}"
+            monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+            yield server
 
-    return point
+    return served
 
 
-def test_a_download_tells_how_far_it_is_and_serves_without_a_network(use):
+def test_a_download_tells_how_far_it_is_and_serves_without_a_network(serve):
     told = []
-    with serving(repos={"them/model": MODEL}) as server:
-        use(server.address)
+    with serve() as server:
         folder = hub.fetch("them/model", lambda *update: told.append(update))
         assert {file.name for file in folder.iterdir()} == set(MODEL) - {"training.log"}
         assert (folder / "model.safetensors").read_bytes() == WEIGHTS
@@ -50,11 +52,12 @@ def test_sizes_are_told_in_the_unit_that_fits():
     assert hub.amount(500_000, 90_000_000) == "0.5 of 90.0 MB"
 
 
+@pytest.mark.parametrize("ask", [hub.fetch, hub.outline])
 @pytest.mark.parametrize(
     "state, sentence",
     [
         ({"repos": {}}, "The hub has no model them/model"),
-        ({"repos": {"them/model": MODEL}, "gated": {"them/model"}}, "accept its licence on its page .* set HF_TOKEN"),
+        ({"gated": {"them/model"}}, "accept its licence on its page .* set HF_TOKEN"),
         (
             {"repos": {"them/model": {"config.json": b"{}", "pytorch_model.bin": WEIGHTS}}},
             "them/model has no safetensors weights",
@@ -66,17 +69,18 @@ def test_sizes_are_told_in_the_unit_that_fits():
     ],
     ids=["no such model", "gated", "pickled weights", "weights in a folder below"],
 )
-def test_what_the_hub_does_not_give(state, sentence, use):
-    with serving(**state) as server:
-        use(server.address)
+def test_what_the_hub_does_not_give_or_tell(ask, state, sentence, serve):
+    with serve(**state) as server:
         with pytest.raises(ModelUnavailable, match=sentence):
-            hub.fetch("them/model")
+            ask("them/model")
         assert "pytorch_model.bin" not in server.asked
+    with pytest.raises(ModelUnavailable, match="neither a folder nor the id"):
+        ask("no such name!")
 
 
-def test_no_network_and_no_copy(use, monkeypatch):
-    with serving() as server:
-        use(server.address)
+def test_no_network_and_no_copy(serve, monkeypatch):
+    with serve():
+        pass
     with pytest.raises(ModelUnavailable, match="no copy of them/model .* the hub cannot be reached"):
         hub.fetch("them/model")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
@@ -84,44 +88,35 @@ def test_no_network_and_no_copy(use, monkeypatch):
         hub.fetch("them/model")
 
 
-def test_a_name_that_no_model_can_have():
-    with pytest.raises(ModelUnavailable, match="neither a folder nor the id"):
-        hub.fetch("no such name!")
-
-
-def test_a_connection_that_is_cut_leaves_nothing_half_done(use, monkeypatch):
+def test_a_connection_that_is_cut_leaves_nothing_half_done(serve, monkeypatch):
     monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda seconds: None)
-    with serving(repos={"them/model": MODEL}, cut=5000) as server:
-        use(server.address)
+    with serve(cut=5000) as server:
         with pytest.raises(ModelUnavailable, match="The download of them/model was interrupted"):
             hub.fetch("them/model")
         server.cut = None
         assert (hub.fetch("them/model") / "model.safetensors").read_bytes() == WEIGHTS
 
 
-def test_the_progress_can_end_a_download(use):
+def test_the_progress_can_end_a_download(serve):
     class Enough(Exception):
         pass
 
     def stop(fraction, text):
         raise Enough
 
-    with serving(repos={"them/model": MODEL}) as server:
-        use(server.address)
+    with serve():
         with pytest.raises(Enough):
             hub.fetch("them/model", stop)
         assert (hub.fetch("them/model") / "model.safetensors").read_bytes() == WEIGHTS
 
 
-def test_a_full_disk(use, monkeypatch):
+def test_a_full_disk(serve, monkeypatch):
     def full(*args, **options):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("huggingface_hub.file_download.http_get", full)
-    with serving(repos={"them/model": MODEL}) as server:
-        use(server.address)
-        with pytest.raises(ModelUnavailable, match="could not be written .*No space left on device"):
-            hub.fetch("them/model")
+    with serve(), pytest.raises(ModelUnavailable, match="could not be written .*No space left on device"):
+        hub.fetch("them/model")
 
 
 CONFIG = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2}
@@ -130,9 +125,8 @@ BIG = {"config.json": json.dumps(CONFIG).encode(), "model-00001-of-00002.safeten
 
 
 @pytest.mark.parametrize("counted, numbers", [({}, len(WEIGHTS)), ({"them/model": 7_000_000_000}, 7_000_000_000)])
-def test_a_models_size_is_told_before_its_weights_are_fetched(use, tmp_path, counted, numbers):
-    with serving(repos={"them/model": BIG}, counted=counted) as server:
-        use(server.address)
+def test_a_models_size_is_told_before_its_weights_are_fetched(serve, tmp_path, counted, numbers):
+    with serve(repos={"them/model": BIG}, counted=counted) as server:
         config, found = hub.outline("them/model")
         assert found == numbers and config["hidden_size"] == 64
         assert server.asked == ["config.json"]
@@ -140,40 +134,22 @@ def test_a_models_size_is_told_before_its_weights_are_fetched(use, tmp_path, cou
     assert hub.from_cache("them/model") is None
 
 
-@pytest.mark.parametrize(
-    "state, sentence",
-    [
-        ({"repos": {}}, "The hub has no model them/model"),
-        ({"repos": {"them/model": BIG}, "gated": {"them/model"}}, "accept its licence on its page .* set HF_TOKEN"),
-        (
-            {"repos": {"them/model": {"config.json": b"{}", "onnx/model.safetensors": b""}}},
-            "has no safetensors weights",
-        ),
-        ({"repos": {"them/model": BIG | {"config.json": b"["}}}, "^them/model/config.json is damaged"),
-    ],
-    ids=["no such model", "gated", "no weights", "damaged config"],
-)
-def test_what_the_hub_does_not_tell(state, sentence, use):
-    with serving(**state) as server:
-        use(server.address)
-        with pytest.raises(ModelUnavailable, match=sentence):
-            hub.outline("them/model")
-    with pytest.raises(ModelUnavailable, match="neither a folder nor the id"):
-        hub.outline("no such name!")
+def test_a_damaged_config_is_told(serve):
+    damaged = {"them/model": BIG | {"config.json": b"["}}
+    with serve(repos=damaged), pytest.raises(ModelUnavailable, match="^them/model/config.json is damaged"):
+        hub.outline("them/model")
 
 
-def test_a_download_that_does_not_fit_on_the_disk_is_not_begun(use, monkeypatch):
+def test_a_download_that_does_not_fit_on_the_disk_is_not_begun(serve, monkeypatch):
     monkeypatch.setattr(hub.shutil, "disk_usage", lambda place: SimpleNamespace(free=1000))
-    with serving(repos={"them/model": MODEL}) as server:
-        use(server.address)
+    with serve() as server:
         with pytest.raises(ModelUnavailable, match="them/model needs 0.0 GB of disk, and .* free some space"):
             hub.fetch("them/model")
         assert server.asked == []
 
 
-def test_a_copy_that_lacks_weights_is_none(use, tmp_path):
-    with serving(repos={"them/model": MODEL}) as server:
-        use(server.address)
+def test_a_copy_that_lacks_weights_is_none(serve, tmp_path):
+    with serve():
         folder = hub.fetch("them/model")
     assert hub.from_cache("them/model") == folder
     (folder / "model.safetensors").unlink()

@@ -1,96 +1,26 @@
-"""Other families through transformers, in float64 against forwards without a cache."""
+"""Other families through transformers: what they can do, and what shows that they cannot."""
 
 import pytest
 import torch
+import transformers as hf
 from safetensors.torch import load_file, save_file
-from transformers import (
-    BloomConfig,
-    BloomForCausalLM,
-    Gemma2Config,
-    Gemma2ForCausalLM,
-    GPT2Config,
-    GPT2LMHeadModel,
-    GPTNeoXConfig,
-    GPTNeoXForCausalLM,
-    MambaConfig,
-    MambaForCausalLM,
-)
 
-from duoviz.models.language_model import ContextFull
 from duoviz.models.loading import ModelUnavailable
 from duoviz.models.transformers_model import TransformersModel, load_transformers
-from tests.models.reference import close, expected, random_ids
+from tests.models.reference import HIDDEN, OTHERS, TOKENS, close, expected, other_model, random_ids, wrapped
 from tests.tiny import VOCABULARY
 
-TOKENS = dict(vocab_size=VOCABULARY, initializer_range=0.3, bos_token_id=0, eos_token_id=1)
-SHAPE = dict(**TOKENS, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48)
 
-MODELS = {
-    "gpt-neox": (GPTNeoXForCausalLM, GPTNeoXConfig(**SHAPE, max_position_embeddings=64)),
-    "gpt-2": (GPT2LMHeadModel, GPT2Config(**TOKENS, n_embd=32, n_layer=2, n_head=4, n_positions=64)),
-}
-
-
-def reference_of(kind, config):
-    torch.manual_seed(0)
-    return kind(config).double().eval()
-
-
-def wrapped(reference, **options):
-    return TransformersModel(reference, precision="float64", label="tiny", context_limit=128, **options)
-
-
-@pytest.fixture(scope="module", params=MODELS)
-def reference(request):
-    return reference_of(*MODELS[request.param])
-
-
-@pytest.fixture
-def model(reference):
-    return wrapped(reference)
-
-
-def test_what_the_probes_found(model):
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_the_probes_found(name):
+    model = wrapped(other_model(*OTHERS[name]))
     assert model.supports_tree and model.length == 0
     assert (model.context_limit, model.vocab_size) == (64, VOCABULARY)
 
 
-def test_chunks_and_rows(reference, model):
-    ids = random_ids(40)
-    parts = [model.forward(ids[a:b]) for a, b in ((0, 7), (7, 8), (8, 40))]
-    assert parts[0].dtype == torch.float64 and close(torch.cat(parts), expected(reference, ids))
-    model.crop(0)
-    assert close(model.forward(ids, rows=[2, 39]), expected(reference, ids)[[2, 39]])
-
-
-def test_tree_keep_and_crop(reference, model):
-    prompt = random_ids(12)
-    model.forward(prompt)
-    first = model.forward([5, 6, 7], parents=[11, 11, 12])  # 5 and 6 after the prompt, 7 after 5
-    second = model.forward([8, 9], parents=[13, 14])  # 8 after 6, 9 after 7
-    for row, path in enumerate(([5], [6], [5, 7])):
-        assert close(first[row], expected(reference, prompt + path)[-1])
-    assert close(second[0], expected(reference, prompt + [6, 8])[-1])
-    assert close(second[1], expected(reference, prompt + [5, 7, 9])[-1])
-    model.keep([13, 15])
-    assert model.length == 14
-    grown = model.forward([3, 4], parents=[13, 13])
-    assert close(grown[1], expected(reference, prompt + [6, 8, 4])[-1])
-    model.crop(13)
-    assert close(model.forward([9, 2]), expected(reference, prompt + [6, 9, 2])[-2:])
-
-
-def test_full_context_changes_nothing(reference, model):
-    ids = random_ids(64)
-    model.forward(ids[:63])
-    with pytest.raises(ContextFull):
-        model.forward([3, 4])
-    assert close(model.forward(ids[63:])[0], expected(reference, ids)[-1])
-
-
 @pytest.mark.parametrize("vocabulary", [30, 50])
 def test_another_models_vocabulary_crashes_neither_side(vocabulary):
-    reference = reference_of(*MODELS["gpt-neox"])
+    reference = other_model(*OTHERS["gpt-neox"])
     ids, known = [5, 6, 29], min(vocabulary, VOCABULARY)
     before = expected(reference, ids)
     model = wrapped(reference, vocabulary=vocabulary)
@@ -100,18 +30,18 @@ def test_another_models_vocabulary_crashes_neither_side(vocabulary):
     assert not model.model.get_input_embeddings().weight[VOCABULARY:vocabulary].any()
 
 
-GEMMA = dict(**SHAPE, num_key_value_heads=2, head_dim=8, max_position_embeddings=64)
+GEMMA = dict(**HIDDEN, num_key_value_heads=2, head_dim=8, max_position_embeddings=64)
 
 
 @pytest.fixture(
     params=[
-        (BloomForCausalLM, BloomConfig(**TOKENS, hidden_size=32, n_layer=2, n_head=4)),
-        (Gemma2ForCausalLM, Gemma2Config(**GEMMA, sliding_window=8)),
+        (hf.BloomForCausalLM, hf.BloomConfig(**TOKENS, hidden_size=32, n_layer=2, n_head=4)),
+        (hf.Gemma2ForCausalLM, hf.Gemma2Config(**GEMMA, sliding_window=8)),
     ],
     ids=["positions by slot", "a sliding window"],
 )
 def chain_only(request):
-    return reference_of(*request.param)
+    return other_model(*request.param)
 
 
 def test_a_model_without_trees_still_does_chains(chain_only):
@@ -127,23 +57,23 @@ def test_a_model_without_trees_still_does_chains(chain_only):
 
 
 def test_a_window_as_long_as_the_context_allows_trees():
-    assert wrapped(reference_of(Gemma2ForCausalLM, Gemma2Config(**GEMMA, sliding_window=64))).supports_tree
+    assert wrapped(other_model(hf.Gemma2ForCausalLM, hf.Gemma2Config(**GEMMA, sliding_window=64))).supports_tree
 
 
 def test_a_state_that_cannot_be_cropped_is_refused():
-    config = MambaConfig(vocab_size=VOCABULARY, hidden_size=32, num_hidden_layers=2, state_size=8)
+    config = hf.MambaConfig(vocab_size=VOCABULARY, hidden_size=32, num_hidden_layers=2, state_size=8)
     with pytest.raises(ModelUnavailable, match="tiny cannot take tokens back"):
-        wrapped(reference_of(MambaForCausalLM, config))
+        wrapped(other_model(hf.MambaForCausalLM, config))
 
 
 def test_a_crop_that_leaves_something_behind_is_noticed(monkeypatch):
     monkeypatch.setattr(TransformersModel, "cut_cache", lambda self: None)
     with pytest.raises(ModelUnavailable, match="cannot take tokens back"):
-        wrapped(reference_of(*MODELS["gpt-neox"]))
+        wrapped(other_model(*OTHERS["gpt-neox"]))
 
 
 def test_loading_from_a_folder(tmp_path):
-    reference = reference_of(*MODELS["gpt-neox"])
+    reference = other_model(*OTHERS["gpt-neox"])
     reference.save_pretrained(tmp_path)
     model = load_transformers(tmp_path, precision="float32", label="tiny", context_limit=32)
     logits = model.forward([5, 6])
@@ -159,7 +89,7 @@ def test_loading_from_a_folder(tmp_path):
 
 
 def test_a_folder_without_safetensors_and_one_that_writes_no_text(tmp_path):
-    reference_of(*MODELS["gpt-neox"]).save_pretrained(tmp_path)
+    other_model(*OTHERS["gpt-neox"]).save_pretrained(tmp_path)
     (tmp_path / "model.safetensors").unlink()
     (tmp_path / "pytorch_model.bin").write_bytes(b"pickled")
     with pytest.raises(ModelUnavailable, match="tiny"):
