@@ -107,17 +107,17 @@ def bench(pair: Pair, plan: Plan, folder: Folder, *, stopped: Callable[[], bool]
     try:
         warm_up(pair, jobs, plan.warmups, stopped)
         for row in missing_forwards(pair, plan.quick, held.forwards, stopped):
-            folder.add_forwards(row)
+            folder.append("forwards.jsonl", row)
             text = f"Figure 1: {TOKENS} tokens after {row['length']:,}"
             yield Progress(done, total, clock.left(jobs), text)
         for number, job in enumerate(jobs, 1):
             row = answer(pair, job, answers.get((VANILLA, job.question.id, job.repeat)), delta, stopped)
             if "choices" in row:
-                folder.add_answer(row)
+                folder.append(f"answers/{row['model_id']}.jsonl", row)
                 answers[key(row)] = row
                 clock.see(row)
             else:
-                folder.add_failed(row)
+                folder.append("failed.jsonl", row)
             yield Progress(done + number, total, clock.left(jobs[number:]), answer_line(job, row))
     except Stopped:
         return

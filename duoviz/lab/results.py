@@ -84,15 +84,6 @@ class Folder:
     def load(self) -> Results:
         return load(self.path)
 
-    def add_answer(self, row: Row) -> None:
-        self.append(f"answers/{row['model_id']}.jsonl", row)
-
-    def add_failed(self, row: Row) -> None:
-        self.append("failed.jsonl", row)
-
-    def add_forwards(self, row: dict) -> None:
-        self.append("forwards.jsonl", row)
-
     def append(self, name: str, row: dict) -> None:
         """Add a line to a file; it is on the disk before this returns."""
         file = self.path / name

@@ -27,89 +27,43 @@ class Section:
 def sections(results: Results, beside: Sequence[Results] = ()) -> list[Section]:
     """All parts that there are rows for; beside: results of other machines or versions to compare with."""
     lanes = {row["model_id"] for row in results.rows}
-    parts = []
-    if beside:
-        table = tables.compared([results, *beside])
-        parts.append(Section(table.name, table.title, [table]))
+    parts = [of_table(tables.compared([results, *beside]))] if beside else []
     if VANILLA in lanes:
-        parts += [table_1(results), figure_3(results)]
+        said = findings.about_table_1(results)
+        parts.append(of_table(tables.table_1(results), *tables.papers_table_1(), conclusions=said))
+        said = findings.about_figure_3(results)
+        parts.append(of_figure(figures.figure_3(results), conclusions=said, papers=paper.FIGURE_3))
     if {DUO, ONE_SEQUENCE} <= lanes:
-        parts += [table_2(results), table_3(results)]
+        said = findings.about_table_2(results)
+        parts.append(of_table(tables.table_2(results), tables.papers_table_2(), conclusions=said))
+        said = findings.about_table_3(results)
+        parts.append(of_table(tables.table_3(results), tables.papers_table_3(), conclusions=said))
     if DUO in lanes:
-        parts += [table_4(results), figure_5(results)]
+        facts = findings.about_table_4(results) + findings.about_drafting(results)
+        parts.append(of_table(tables.table_4(results), facts=facts, papers=paper.NO_VALUES))
+        parts.append(of_figure(figures.figure_5(results), papers=paper.FIGURE_5))
     if results.forwards:
-        parts.append(figure_1(results))
+        facts = findings.about_figure_1(results)
+        parts.append(of_figure(figures.figure_1(results), facts=facts, papers=paper.FIGURE_1))
     if lanes:
-        parts += [figure_4(results), time(results), cost_model(results)]
+        parts.append(of_figure(figures.figure_4(results), papers=paper.NO_VALUES))
+        parts.append(of_figure(figures.time_split(results), facts=findings.about_time(results)))
+        table, said = tables.predictions(results), findings.about_predictions(results)
+        parts.append(of_table(table, figure=figures.predicted(results), conclusions=said))
     if DUO in lanes:
-        parts.append(pays(results))
+        parts.append(of_figure(figures.pays(results)))
     if lanes or results.failed:
-        parts.append(checks(results))
-    table = tables.environments([results, *beside])
-    return [*parts, Section(table.name, table.title, [table])]
+        listed = [tables.failures(results)] if results.failed else []
+        parts.append(of_table(tables.checks(results), *listed, facts=findings.about_checks(results)))
+    return [*parts, of_table(tables.environments([results, *beside]))]
 
 
-def table_section(table: Table, papers: Sequence[Table], **others) -> Section:
-    return Section(table.name, table.title, [table, *papers], papers=paper.CONDITIONS if papers else "", **others)
+def of_table(table: Table, *more: Table, **others) -> Section:
+    """A table's part; with the paper's own tables stands how they were measured."""
+    if any(each.papers for each in more):
+        others["papers"] = paper.CONDITIONS
+    return Section(table.name, table.title, [table, *more], **others)
 
 
-def figure_section(figure: Figure, **others) -> Section:
+def of_figure(figure: Figure, **others) -> Section:
     return Section(figure.name, figure.title, figure=figure, **others)
-
-
-def table_1(results: Results) -> Section:
-    said = findings.about_table_1(results)
-    return table_section(tables.table_1(results), tables.papers_table_1(), conclusions=said)
-
-
-def table_2(results: Results) -> Section:
-    said = findings.about_table_2(results)
-    return table_section(tables.table_2(results), [tables.papers_table_2()], conclusions=said)
-
-
-def table_3(results: Results) -> Section:
-    said = findings.about_table_3(results)
-    return table_section(tables.table_3(results), [tables.papers_table_3()], conclusions=said)
-
-
-def table_4(results: Results) -> Section:
-    table = tables.table_4(results)
-    facts = findings.about_table_4(results) + findings.about_drafting(results)
-    return Section(table.name, table.title, [table], facts=facts, papers=paper.NO_VALUES)
-
-
-def figure_1(results: Results) -> Section:
-    facts = findings.about_figure_1(results)
-    return figure_section(figures.figure_1(results), facts=facts, papers=paper.FIGURE_1)
-
-
-def figure_3(results: Results) -> Section:
-    said = findings.about_figure_3(results)
-    return figure_section(figures.figure_3(results), conclusions=said, papers=paper.FIGURE_3)
-
-
-def figure_4(results: Results) -> Section:
-    return figure_section(figures.figure_4(results), papers=paper.NO_VALUES)
-
-
-def figure_5(results: Results) -> Section:
-    return figure_section(figures.figure_5(results), papers=paper.FIGURE_5)
-
-
-def time(results: Results) -> Section:
-    return figure_section(figures.time_split(results), facts=findings.about_time(results))
-
-
-def cost_model(results: Results) -> Section:
-    table, figure = tables.predictions(results), figures.predicted(results)
-    return Section(table.name, table.title, [table], figure, conclusions=findings.about_predictions(results))
-
-
-def pays(results: Results) -> Section:
-    return figure_section(figures.pays(results))
-
-
-def checks(results: Results) -> Section:
-    table = tables.checks(results)
-    listed = [tables.failures(results)] if results.failed else []
-    return Section(table.name, table.title, [table, *listed], facts=findings.about_checks(results))

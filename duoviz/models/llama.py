@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -317,27 +318,11 @@ def rotary_tables(config: LlamaConfig, limit: int, dtype: torch.dtype, device: s
     return cos.to(device, dtype), sin.to(device, dtype)
 
 
-def load_llama(
-    folder: Path,
-    *,
-    precision: str,
-    device: str = "cpu",
-    label: str,
-    context_limit: int | None = None,
-    vocabulary: int | None = None,
-) -> Llama:
+def load_llama(folder: Path, *, label: str, **options: Any) -> Llama:
     """Read a model folder (config.json and safetensors); the options are those of Llama. Raises ModelUnavailable."""
     config = LlamaConfig.from_dict(read_config(folder))
     with one_sentence(label):
-        model = Llama(
-            config,
-            Checkpoint(folder),
-            precision=precision,
-            device=device,
-            label=label,
-            context_limit=context_limit,
-            vocabulary=vocabulary,
-        )
+        model = Llama(config, Checkpoint(folder), label=label, **options)
         # Tensors of another shape than the config's show in a forward.
         model.forward([0])
         model.crop(0)

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -211,27 +211,23 @@ def local_folder(model: str) -> Path:
     return folder
 
 
-def folder_of(model: str, progress: Progress) -> Path:
-    """Where a model's files are; fetched if need be. Raises ModelUnavailable."""
+def find_files(model: str, progress: Progress) -> ModelFiles:
+    """A model's files, fetched from the hub if need be. Raises ModelUnavailable."""
     if not is_on_hub(model):
-        return local_folder(model)
+        return look_into(local_folder(model), model)
     from duoviz.models.hub import fetch
 
-    return fetch(model, progress)
+    return look_into(fetch(model, progress), model)
 
 
 def find_target(model: str, progress: Progress) -> ModelFiles:
-    """The target's files, fetched if need be. Raises ModelUnavailable."""
-    if model == EMBEDDED:
-        return look_into(embedded_target(progress), TARGET_LABEL)
-    return look_into(folder_of(model, progress), model)
+    """The target's files; see `find_files`."""
+    return look_into(embedded_target(progress), TARGET_LABEL) if model == EMBEDDED else find_files(model, progress)
 
 
 def find_draft(model: str, progress: Progress) -> ModelFiles:
-    """The draft's files, fetched if need be. Raises ModelUnavailable."""
-    if model == EMBEDDED:
-        return look_into(DRAFT_FOLDER, OUR_DRAFT)
-    return look_into(folder_of(model, progress), model)
+    """The draft's files; see `find_files`."""
+    return look_into(DRAFT_FOLDER, OUR_DRAFT) if model == EMBEDDED else find_files(model, progress)
 
 
 def fetch_pair(name: str, progress: Progress = no_progress) -> tuple[ModelFiles, ModelFiles]:
@@ -321,21 +317,6 @@ def check_tokenizers(tokenizer: Any, target: ModelFiles, draft: ModelFiles) -> N
         )
 
 
-def check_memory(device: str, needs: Iterable[tuple[str, int]], spare: int = 0) -> None:
-    """Raise ModelUnavailable unless the named models, with the bytes that each needs, fit on the device together.
-
-    spare: bytes that will be given back before they are loaded.
-    """
-    labels, sizes = zip(*needs, strict=True)
-    free = free_memory(device)
-    if free is not None and sum(sizes) > (free := free + spare):
-        verb, where = "needs" if len(labels) == 1 else "need", "this machine" if device == "cpu" else "the GPU"
-        raise ModelUnavailable(
-            f"{' and '.join(labels)} {verb} {sum(sizes) / 1e9:.1f} GB of memory, and {where} has {free / 1e9:.1f} GB "
-            "free: choose a pair of smaller models."
-        )
-
-
 def end_tokens(target: ModelFiles, tokenizer: Any) -> frozenset[int]:
     """The ids that end a text, by generation_config.json and by the tokenizer."""
     file = target.folder / "generation_config.json"
@@ -368,24 +349,29 @@ def memory_needs(models: Models, target: ModelFiles, draft: ModelFiles) -> dict[
 
 
 def check_fit(needs: Mapping[str, Sequence[tuple[str, int]]], spare: Mapping[str, int] | None = None) -> None:
-    """Raise ModelUnavailable unless the target fits on its device and the draft on the CPU."""
-    for device, models in needs.items():
-        check_memory(device, models, (spare or {}).get(device, 0))
+    """Raise ModelUnavailable unless the models on each device, with the bytes that each needs, fit there together.
 
-
-def outline(model: str, label: str) -> ModelFiles | None:
-    """What a model is, before its weights are fetched; None for the one that comes with this project.
-
-    Raises ModelUnavailable.
+    spare: bytes on each device that will be given back before they are loaded.
     """
-    if model == EMBEDDED:
-        return None
-    if is_on_hub(model):
-        from duoviz.models import hub
+    for device, models in needs.items():
+        labels, sizes = zip(*models, strict=True)
+        free = free_memory(device)
+        if free is not None and sum(sizes) > (free := free + (spare or {}).get(device, 0)):
+            verb, where = "needs" if len(labels) == 1 else "need", "this machine" if device == "cpu" else "the GPU"
+            raise ModelUnavailable(
+                f"{' and '.join(labels)} {verb} {sum(sizes) / 1e9:.1f} GB of memory, and {where} has "
+                f"{free / 1e9:.1f} GB free: choose a pair of smaller models."
+            )
 
-        folder = hub.from_cache(model)
-        return look_into(folder, label) if folder else ModelFiles(label, Path(), *hub.outline(model))
-    return look_into(local_folder(model), label)
+
+def outline(model: str) -> ModelFiles:
+    """What a model is, before its weights are fetched. Raises ModelUnavailable."""
+    if not is_on_hub(model):
+        return look_into(local_folder(model), model)
+    from duoviz.models import hub
+
+    folder = hub.from_cache(model)
+    return look_into(folder, model) if folder else ModelFiles(model, Path(), *hub.outline(model))
 
 
 def check_room(name: str, spare: Mapping[str, int] | None = None) -> None:
@@ -394,10 +380,9 @@ def check_room(name: str, spare: Mapping[str, int] | None = None) -> None:
     spare: the bytes on each device that will be given back before it is loaded. Raises UnknownPair.
     """
     models = find_pair(name)
-    target = outline(models.target, models.target)
-    draft = outline(models.draft, models.draft) or look_into(DRAFT_FOLDER, OUR_DRAFT)
-    if target:
-        check_fit(memory_needs(models, target, draft), spare)
+    if models.target != EMBEDDED:
+        draft = look_into(DRAFT_FOLDER, OUR_DRAFT) if models.draft == EMBEDDED else outline(models.draft)
+        check_fit(memory_needs(models, outline(models.target), draft), spare)
 
 
 def is_on_hub(model: str) -> bool:

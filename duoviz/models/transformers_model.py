@@ -112,10 +112,10 @@ class TransformersModel:
         """Raise ModelUnavailable unless a cropped cache goes on as if what was cropped had never been there."""
         try:
             self.forward(PROBE)
-            plain = [
-                type(layer) is DynamicLayer and layer.get_seq_length() == len(PROBE) for layer in self.cache.layers
-            ]
-            croppable = bool(plain) and all(plain)
+            layers = self.cache.layers
+            croppable = bool(layers) and all(
+                type(layer) is DynamicLayer and layer.get_seq_length() == len(PROBE) for layer in layers
+            )
             if croppable:
                 self.crop(3)
                 croppable = self.agrees(self.forward((2, 6)), (*PROBE[:3], 2, 6))
@@ -169,16 +169,11 @@ def sees_a_window(config: Any, context_limit: int) -> bool:
     )
 
 
-def load_transformers(
-    folder: Path,
-    *,
-    precision: str,
-    device: str = "cpu",
-    label: str,
-    context_limit: int,
-    vocabulary: int | None = None,
-) -> TransformersModel:
-    """Read a model folder (config.json and safetensors); see TransformersModel. Raises ModelUnavailable."""
+def load_transformers(folder: Path, *, precision: str, label: str, **options: Any) -> TransformersModel:
+    """Read a model folder (config.json and safetensors); the options are those of TransformersModel.
+
+    Raises ModelUnavailable.
+    """
     disable_progress_bar()
     with one_sentence(label):
         try:
@@ -195,11 +190,4 @@ def load_transformers(
         # transformers fills what a file lacks with random numbers.
         if missing := sorted(report["missing_keys"]):
             raise KeyError(missing[0])
-        return TransformersModel(
-            model,
-            precision=precision,
-            device=device,
-            label=label,
-            context_limit=context_limit,
-            vocabulary=vocabulary,
-        )
+        return TransformersModel(model, precision=precision, label=label, **options)

@@ -5,10 +5,12 @@ import json
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import parse_qs
 
+from duoviz.outside import in_short
 from duoviz.web.attendance import Attendance, Event
+from duoviz.web.calls import mistake, names_an_address
 from duoviz.web.clients import IN_SCOPE, Keys, address_of, keys_of
 from duoviz.web.line import PLACES, PLACES_TAKEN
 from duoviz.web.pace import Pace
@@ -174,20 +176,29 @@ class Gate:
                 raise Refused(429, "You have asked for more than you have listened to: wait a few seconds.")
 
     def sent_to(self, path: str, asked: dict) -> tuple[str | None, dict]:
-        """The endpoint that a request is for, None where it is for none, and the arguments by name."""
+        """The endpoint that a request is for, None where it is for none, and the arguments by name.
+
+        Raises Refused for a call of no endpoint, for arguments that none takes, and for a file from elsewhere.
+        """
         if path == JOIN:
+            if names_an_address(asked):
+                raise Refused(422, "A file must be sent here first: none is fetched from elsewhere.")
             number = asked.get("fn_index")
             name = self.numbers.get(number) if isinstance(number, int) else None
+            if name not in self.doors:
+                return None, {}
         else:
             name = path.rpartition("/")[2]
-        if name not in self.doors:
-            return None, {}
-        if path.startswith(f"{CALL}v2/"):
-            return name, asked
-        data = asked.get("data")
+            if name not in self.doors:
+                told = f"There is no endpoint named {in_short(name)}; there are: {', '.join(self.doors)}."
+                raise Refused(404, told)
         names = self.doors[name].names
-        # What does not fit is for Gradio to complain of.
-        return (name, dict(zip(names, data, strict=True))) if is_list_of(data, len(names)) else (None, {})
+        sent = asked if path.startswith(f"{CALL}v2/") else asked.get("data")
+        if not isinstance(sent, dict | list):
+            return None, {}  # What is no call is for Gradio to complain of.
+        if told := mistake(names, sent):
+            raise Refused(422, told)
+        return name, sent if isinstance(sent, dict) else dict(zip(names, sent, strict=True))
 
     async def in_turn(self, scope: dict) -> None:
         """Wait until this address may have something done. Raises Refused where that takes too long."""
@@ -219,10 +230,6 @@ def is_foreign(scope: Mapping) -> bool:
 
 def keys_of_kind(client: Keys, kind: str) -> Keys:
     return frozenset(key for key in client if key.startswith(kind))
-
-
-def is_list_of(data: Any, count: int) -> bool:
-    return isinstance(data, list) and len(data) == count
 
 
 def parsed(content: bytes) -> dict:

@@ -12,7 +12,6 @@ from starlette.middleware import Middleware
 
 from duoviz.web import gradio_internals, published
 from duoviz.web.attendance import Attendance
-from duoviz.web.calls import CHECKED
 from duoviz.web.gate import Gate
 from duoviz.web.line import QUEUE_LENGTH
 from duoviz.web.session import Hardware
@@ -52,7 +51,6 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
         uploads=not on_space,
     )
     served = {"middleware": [gate], "routes": published.routes(), "lifespan": partial(lifespan, demo, attendance)}
-    served |= CHECKED
     bounds = {
         "max_threads": THREADS,
         "state_session_capacity": SESSIONS,

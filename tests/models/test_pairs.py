@@ -357,13 +357,11 @@ def test_on_a_gpu_the_pair_names_the_precision_and_each_side_has_its_own_memory(
     load_model = pairs.load_model
     monkeypatch.setattr(pairs, "load_model", record)
     monkeypatch.setattr(pairs, "target_device", lambda: "cuda")
-    monkeypatch.setattr(
-        pairs, "check_memory", lambda device, needs, spare: checked.append((device, [size for _, size in needs]))
-    )
+    monkeypatch.setattr(pairs, "check_fit", lambda needs: checked.append(needs))
     pair = load_pair(f"{two[0]} + {two[1]}")
     assert (loaded[0]["precision"], loaded[0]["device"]) == ("bfloat16", "cuda")
-    (gpu, [target]), (cpu, [draft]) = checked
-    assert (gpu, cpu) == ("cuda", "cpu") and target == draft == 2 * sum(p.numel() for p in llama().parameters())
+    half = 2 * sum(p.numel() for p in llama().parameters())
+    assert [[size for _, size in checked[0][device]] for device in ("cuda", "cpu")] == [[half], [half]]
     pair.load_draft()
     assert loaded[1].get("device", "cpu") == "cpu"
 

@@ -9,8 +9,9 @@ import pytest
 from duoviz.models.pairs import PAIRS
 from duoviz.web import session
 from duoviz.web.app import build_app
-from duoviz.web.calls import CHECKED, mistake, names_an_address
+from duoviz.web.calls import mistake, names_an_address
 from duoviz.web.limits import Limits
+from duoviz.web.serving import launch
 from tests.tiny import tiny_pair
 
 SHORT = {"prompt": "hello", "max_new_tokens": 3}
@@ -26,7 +27,7 @@ def server():
         patched.setattr(session, "load_pair", lambda name, progress, sources=None: tiny_pair())
         hardware = session.Hardware(Limits())
         demo = build_app(hardware)
-        _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, app_kwargs=dict(CHECKED))
+        _, url, _ = launch(demo, hardware, prevent_thread_lock=True, quiet=True)
         yield urlsplit(url).netloc, demo
         demo.close()
         hardware.close()

@@ -105,7 +105,7 @@ def test_what_can_be_refused_does_not_reach_gradio_and_is_told_as_its_clients_re
     assert detail["message"] == EMPTY and detail["__type__"] == "validate" and detail["is_valid"] is False
 
 
-@pytest.mark.parametrize("content", [{"data": ["", 1, 2]}, {"data": "x"}, {}, [1], b"no json", b""])
+@pytest.mark.parametrize("content", [{"data": "x"}, {}, [1], b"no json", b""])
 def test_what_is_no_call_is_for_gradio_to_complain_of(content):
     gate, app = make()
     assert ask(gate, "/gradio_api/call/generate", content)[0] == 200 and len(app.bodies) == 1
