@@ -9,7 +9,7 @@ from duoviz.disturbance import disturbance
 from duoviz.models.pairs import Pair
 from duoviz.runner import Lane, target_on
 from duoviz.trace.agreement import agreement, first_difference, sentence, worst, written
-from duoviz.trace.explanation import explain
+from duoviz.trace.explanation import explain, headline
 
 
 def baseline(rows: Sequence[dict], cores: str) -> list[dict]:
@@ -105,7 +105,7 @@ def against_vanilla(pair: Pair, rows: Sequence[dict]) -> list[dict]:
 
 
 def outcome(pair: Pair, lanes: Sequence[Lane], rows: Sequence[dict], errors: dict[str, str]) -> dict:
-    """What a race on one prompt came to, as JSON: lanes, baselines of φ, verdict, and sentences or the disturbance.
+    """What a race on one prompt came to, as JSON: lanes, baselines of φ, verdict, and what follows or disturbed it.
 
     lanes: the two sides first. errors: of the lanes that could not run.
     """
@@ -122,7 +122,7 @@ def summed_up(
     lines = {line["method"]: line for line in table(rows, disturbed=disturbed is not None)}
     verdict = worst(found) if found else None
     sides = [shown_row(each) for each in mine[:2]]
-    names = [lane.name for lane in lanes[:2]]
+    told = [lane.name for lane in lanes[:2]], [row["trace"] for row in sides] if all(sides) and not disturbed else []
     return {
         "lanes": [
             {
@@ -136,7 +136,8 @@ def summed_up(
         "baselines": {cores: baseline_of(rows, lines, cores) for cores in ("all", "target")},
         "verdict": verdict and verdict | {"sentence": sentence(verdict)},
         "disturbance": disturbed,
-        "sentences": explain(names, [row["trace"] for row in sides]) if all(sides) and not disturbed else [],
+        "headline": headline(*told) if told[1] else "",
+        "sentences": explain(*told) if told[1] else [],
     }
 
 

@@ -54,21 +54,33 @@ def explain(names: Sequence[str], traces: Sequence[dict]) -> list[str]:
     """
     if not all(trace["iterations"] for trace in traces):
         return []
-    sides = [Side(name, trace, metrics(trace)) for name, trace in zip(names, traces, strict=True)]
     # Where one side proposes tokens, it is the one to talk about; of two such, the slower.
-    subject, other = sorted(sides, key=lambda side: (not side.proposes, side.figures["tps"]))
+    subject, other = sorted(sides_of(names, traces), key=lambda side: (not side.proposes, side.figures["tps"]))
     return [each for each in (result(subject, other), time_spent(subject, other), estimate(subject, other)) if each]
+
+
+def sides_of(names: Sequence[str], traces: Sequence[dict]) -> list[Side]:
+    return [Side(name, trace, metrics(trace)) for name, trace in zip(names, traces, strict=True)]
+
+
+def headline(names: Sequence[str], traces: Sequence[dict]) -> str:
+    """Which was faster, in one short sentence; "" where one wrote nothing."""
+    return f"{faster(*sides_of(names, traces))}." if all(trace["iterations"] for trace in traces) else ""
+
+
+def faster(one: Side, other: Side) -> str:
+    """Which was faster, and by how much."""
+    fast, slow = sorted((one, other), key=lambda side: side.figures["tps"], reverse=True)
+    ratio = fast.figures["tps"] / slow.figures["tps"]
+    speeds = f"{fast.figures['tps']:.1f} against {slow.figures['tps']:.1f} tokens/s"
+    if ratio < NOTICEABLE:
+        return f"{fast.name} and {slow.name} were about equally fast ({speeds})"
+    return f"{fast.name} was {ratio:.2f} times as fast as {slow.name} ({speeds})"
 
 
 def result(subject: Side, other: Side) -> str:
     """Which was faster. Speed is tokens per forward over seconds per forward, so these two explain all of it."""
-    fast, slow = sorted((subject, other), key=lambda side: side.figures["tps"], reverse=True)
-    ratio = fast.figures["tps"] / slow.figures["tps"]
-    speeds = f"{fast.figures['tps']:.1f} against {slow.figures['tps']:.1f} tokens/s"
-    if ratio < NOTICEABLE:
-        told = f"{fast.name} and {slow.name} were about equally fast ({speeds})"
-    else:
-        told = f"{fast.name} was {ratio:.2f} times as fast as {slow.name} ({speeds})"
+    told = faster(subject, other)
     tokens = subject.figures["tau"] / other.figures["tau"]
     seconds = subject.iteration / other.iteration
     times = f"{seconds:.2f} times as long ({duration(subject.iteration)} against {duration(other.iteration)})"

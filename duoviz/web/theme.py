@@ -21,4 +21,6 @@ CSS = """
 #examples .gallery-item { flex: none; }
 #examples .label svg { display: none; }
 #top .html-container { padding: 0; }
+#ask-race { align-items: center; }
+#ask-race button { white-space: nowrap; }
 """

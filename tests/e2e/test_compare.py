@@ -5,19 +5,22 @@ import json
 
 import gradio as gr
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from gradio_client import Client
 from playwright.sync_api import expect
 
 from duoviz import runner
 from duoviz.comparison import outcome
 from duoviz.decoding.settings import Settings
+from duoviz.recordings import ENDING, FOLDER
 from duoviz.trace.metrics import metrics
 from duoviz.web.race import Race
 from duoviz.web.visualizer import batch
 from tests.benchmarks.visualizer.traces import events_of
 from tests.e2e.live_tab import type_number
 from tests.e2e.pages import page_in
-from tests.e2e.tiny_site import served
+from tests.e2e.tiny_site import served, tiny_site
+from tests.e2e.visualizer.test_accessibility import serious
 from tests.tiny import tiny_pair
 from tests.trace.made import evenly_timed
 
@@ -71,7 +74,7 @@ def races():
     busy = race_of()
     for lane in busy[2]["lanes"]:
         lane["figures"] |= {"phi": None}
-    busy[2].update(disturbance="This machine was busy with other work.", sentences=[])
+    busy[2].update(disturbance="This machine was busy with other work.", headline="", sentences=[])
     made = {"plain": race_of(), "busy": busy, "defect": race_of(with_a_defect), "hostile": race_of(with_hostile_texts)}
     with gr.Blocks() as demo:
         view = Race()
@@ -236,27 +239,56 @@ def test_a_token_lights_up_its_twin_and_the_chart_what_both_had(plain, races):
     expect(note).to_have_text("")
 
 
+def figure(page, name, number):
+    return page.locator(f'.dv-figures [data-figure="{name}"]').nth(number)
+
+
+def test_figures_and_curves_go_as_far_as_the_clock(plain, races):
+    page, (rows, _, result) = plain, races[1]["plain"]
+    page.keyboard.press("End")
+    whole = page.locator(".dv-reached").get_attribute("width")
+    moment = rows[1]["trace"]["iterations"][5]["sync"]
+    page.locator(".dv-race .dv-slider").evaluate(
+        "(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input')); }", moment
+    )
+    expect(page.locator(".dv-race")).to_have_attribute("data-clock", str(moment))
+    written = [len(written_at(row["trace"], moment)) for row in rows]
+    for number, count in enumerate(written):
+        expect(side(page, number).locator("[data-counter=tokens]")).to_have_text(str(count))
+        speed = f"{count / moment:.1f}"
+        expect(side(page, number).locator("[data-counter=tps]")).to_have_text(speed)
+        expect(figure(page, "tps", number)).to_have_text(speed)
+        expect(figure(page, "phi", number)).to_have_text("–")
+    ahead = LANES[written[1] > written[0]].name
+    lead = f"{ahead} is {abs(written[0] - written[1])} token"
+    expect(page.locator(".dv-headline")).to_contain_text(lead if written[0] != written[1] else "both have written")
+    expect(page.locator(".dv-verdict")).to_be_hidden()
+    expect(page.locator(".dv-why")).to_be_hidden()
+    assert 0 < float(page.locator(".dv-reached").get_attribute("width")) < float(whole)
+    assert len(set(written)) == 2 and written[0] < len(rows[0]["token_ids"]) and result["headline"]
+
+
 def test_the_finish_shows_the_figures_the_verdict_and_the_reasons(plain, races):
     page, result = plain, races[1]["plain"][2]
     page.get_by_role("button", name="To the finish").click()
+    expect(page.locator(".dv-headline")).to_have_text(result["headline"])
     for number, lane in enumerate(result["lanes"]):
         figures = lane["figures"]
-        shown = {
-            name: side(page, number).locator(f'[data-figure="{name}"]').inner_text()
-            for name in ("tokens", "tps", "tau", "phi", "phi_same_cores", "seconds")
-        }
-        expected = {"tokens": "40", "seconds": f"{figures['seconds']:.2f} s", "phi_same_cores": "–"}
-        assert shown == expected | {
-            "tps": f"{figures['tps']:.1f}",
-            "tau": f"{figures['tau']:.2f}",
-            "phi": f"{figures['phi']:.2f}",
-        }
-    expect(side(page, 1).locator(".dv-tally")).to_contain_text("✓ first")
+        shown = {name: figure(page, name, number).inner_text() for name in ("tps", "tau", "phi")}
+        assert shown == {"tps": f"{figures['tps']:.1f}", "tau": f"{figures['tau']:.2f}", "phi": f"{figures['phi']:.2f}"}
+        expect(side(page, number).locator("[data-counter=tokens]")).to_have_text("40")
+        expect(side(page, number).locator("[data-counter=seconds]")).to_have_text(f"{figures['seconds']:.2f} s")
+    expect(figure(page, "phi_same_cores", 0)).to_be_hidden()
+    expect(side(page, 1).locator(".dv-tally")).to_have_text("✓ first")
     expect(page.locator(".dv-verdict")).to_have_text("✓ Equal. Both wrote the same 40 tokens.")
+    # Why is told to those who ask.
+    expect(page.locator(".dv-reasons")).to_be_hidden()
+    page.locator(".dv-why summary").click()
     baseline = result["baselines"]["all"]
     expect(page.locator(".dv-baselines")).to_contain_text(f"{baseline['tps']:.1f} tokens/s on {baseline['device']}")
-    expect(page.locator(".dv-baselines")).to_contain_text("Race like for like")
+    expect(page.locator(".dv-baselines")).to_contain_text("Like for like")
     assert page.locator(".dv-reasons li").all_inner_texts() == result["sentences"] and len(result["sentences"]) >= 2
+    page.locator(".dv-why summary").click()
     # Each side opens in the visualizer, and is the same run there.
     page.locator(".dv-inside summary").nth(1).click()
     inside = page.locator(".dv-inside .dv").last
@@ -283,11 +315,11 @@ def test_a_defect_is_red(page, races):
 def test_a_busy_machine_is_told_and_nothing_concluded(page, races):
     show(page, races[0], "busy")
     finished(page)
-    expect(page.locator(".dv-disturbed")).to_have_text("This machine was busy with other work.")
+    expect(page.locator(".dv-headline")).to_have_text("This machine was busy with other work.")
     expect(page.locator(".dv-verdict")).to_have_attribute("data-verdict", "equal")
-    assert page.locator("[data-figure=phi]").all_inner_texts() == ["–", "–"]
-    expect(page.locator(".dv-reasons, .dv-baselines").first).to_be_hidden()
-    assert "first" not in "".join(page.locator(".dv-tally").all_inner_texts())
+    assert [figure(page, "phi", number).inner_text() for number in (0, 1)] == ["–", "–"]
+    expect(page.locator(".dv-why")).to_be_hidden()
+    assert page.locator(".dv-tally").all_inner_texts() == ["finished", "finished"]
 
 
 def test_hostile_texts_show_as_text_on_a_narrow_page(new_context, races):
@@ -301,11 +333,98 @@ def test_hostile_texts_show_as_text_on_a_narrow_page(new_context, races):
     assert all(text in shown for text in HOSTILE)
     page.locator(".dv-inside summary").nth(0).click()
     expect(page.locator(".dv-inside .dv").first).to_have_attribute("data-state", "done")
+    # Both are seen at once.
     tops = [side(page, number).bounding_box()["y"] for number in (0, 1)]
-    assert tops[1] > tops[0] + 100
+    assert tops[1] == tops[0]
     assert page.evaluate("window.hacked") is None and page.locator(".dv-race img, .dv-race script").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")
     assert not page.errors
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    """The whole page with the recordings that come along."""
+    with tiny_site(recording=FOLDER) as site:
+        yield site.url
+
+
+# What has been on the page from the first frame on.
+LISTEN = """() => {
+  window.seen = [];
+  const look = () => {
+    const root = document.querySelector(".dv-race");
+    if (root?.dataset.playing === "true") {
+      const written = Array.from(root.querySelectorAll(".dv-side"), (side) => Number(side.dataset.written));
+      seen.push([Number(root.dataset.clock), ...written]);
+    }
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
+def test_a_recorded_race_plays_as_the_tab_opens_and_gives_way_to_a_live_one(page, shipped):
+    page.add_init_script(f"({LISTEN})()")
+    page.goto(shipped)
+    page.get_by_role("tab", name="Compare").click()
+    race = page.locator(".dv-race")
+    expect(race).to_have_attribute("data-state", "recording")
+    finished(page)
+    traces = [json.loads((FOLDER / f"{method}{ENDING}").read_text()) for method in ("vanilla", "duodecoding")]
+    # On its own, from the beginning, at the times that were measured, and not faster than they were.
+    frames = page.evaluate("seen")
+    assert frames[0][0] < 0.3 and len({frame[0] for frame in frames}) > 5
+    for clock, *written in frames:
+        assert written == [len(written_at(trace, clock)) for trace in traces]
+    expect(page.locator(".dv-race .dv-speed")).to_have_value("0.5")
+    label = page.locator(".dv-race-message")
+    expect(label).to_contain_text("A recording, not a live run: each method ran once, alone, on ")
+    header = traces[0]["header"]
+    expect(label).to_contain_text(header["target"]["device"].split("(")[1].rstrip(")"))
+    expect(label.locator("q")).to_have_text(header["prompt"])
+    found = [metrics(trace)["tps"] for trace in traces]
+    for number, tps in enumerate(found):
+        expect(figure(page, "tps", number)).to_have_text(f"{tps:.1f}")
+    expect(page.locator(".dv-headline")).to_contain_text(f"{max(found):.1f} against {min(found):.1f} tokens/s")
+    page.get_by_role("button", name="Settings of both").click()
+    type_number(page, "compare-max-new-tokens", 24)
+    page.locator("#race").click()
+    expect(race).to_have_attribute("data-state", "done")
+    expect(label.locator("q")).to_be_hidden()
+    expect(page.locator(".dv-race .dv-speed")).to_have_value("1")
+    assert not page.errors
+
+
+# Of what stands above the tab's own content.
+BAR = 64
+
+
+def boxes(page, *selectors):
+    """Right and bottom edges of what can be seen, below a bar."""
+    top = page.locator("#ask-race").bounding_box()["y"] - BAR
+    found = [page.locator(selector).first.bounding_box() for selector in selectors]
+    return [(box["x"] + box["width"], box["y"] + box["height"] - top) for box in found]
+
+
+RACE = (".dv-side >> nth=0", ".dv-side >> nth=1", ".dv-curves", ".dv-headline", ".dv-verdict", ".dv-figures")
+
+
+def test_the_race_lies_on_one_screen_and_fits_a_phone(new_context, shipped):
+    context = new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    page = page_in(context)
+    page.goto(f"{shipped}#tab=compare")
+    expect(page.locator(".dv-race")).to_have_attribute("data-state", "recording")
+    # Whoever wants less motion sees the finish at once.
+    expect(page.locator(".dv-verdict")).to_be_visible()
+    assert all(right <= 1280 and bottom <= 800 for right, bottom in boxes(page, *RACE)), boxes(page, *RACE)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert not serious(Axe().run(page, context=".dv-race"))
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    (_, first), (_, second) = boxes(page, *RACE[:2])
+    assert max(first, second) <= 844
     context.close()
 
 
@@ -326,6 +445,7 @@ def test_a_race_in_the_tab_and_through_the_endpoint(page, site):
     texts = [text_of(side(page, number)) for number in (0, 1)]
     expect(page.locator(".dv-verdict")).to_have_attribute("data-verdict", "equal")
     assert all(float(text) > 0 for text in page.locator("[data-figure=phi_same_cores]").all_inner_texts())
+    expect(page.locator(".dv-figures caption")).to_contain_text("Medians of 3 rounds")
     assert page.locator(".dv-curve[data-place='2']").count() >= 1
     prompt = page.locator("#compare-prompt textarea").input_value()
     job = Client(site.url, verbose=False).submit(

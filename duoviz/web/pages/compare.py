@@ -8,13 +8,13 @@ import gradio as gr
 from duoviz import runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings, check_flag
+from duoviz.recordings import FOLDER
 from duoviz.runner import Lane
 from duoviz.web.jobs import MAX_REPEATS, Comparison
 from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import (
     EXAMPLES,
     Fields,
-    method_field,
     own_fields,
     raw_field,
     sampling_fields,
@@ -22,7 +22,7 @@ from duoviz.web.pages.fields import (
     size_fields,
     whole,
 )
-from duoviz.web.race import Race
+from duoviz.web.race import Race, recorded_race
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page
 from duoviz.web.visitors import ANSWERED, WATCHED, Visitors
@@ -32,44 +32,54 @@ SIDES = {"first": "vanilla", "second": "duodecoding"}
 ROUNDS = 3
 ABOUT = (
     "Each method runs alone, one after the other, so that neither slows the other. Then both runs are replayed "
-    "on one clock, side by side, as they were measured. *Race like for like* also runs vanilla on the target's cores "
+    "on one clock, side by side, as they were measured. *Like for like* also runs vanilla on the target's cores "
     "alone, which is what the paper compares with."
 )
 
 
 def compare_page(hardware: Hardware) -> Page:
     """Lay out the tab inside the Blocks in force."""
-    gr.Markdown(ABOUT)
-    prompt = gr.Textbox(label="Prompt", value=EXAMPLES[0], lines=2, max_lines=8, elem_id="compare-prompt")
-    inputs = {"prompt": prompt} | comparison_fields(hardware.limits)
-    with gr.Row():
-        go = gr.Button("Race", variant="primary", elem_id="race")
-        fair = gr.Button("Race like for like", elem_id="race-like-for-like")
-        halt = gr.Button("Stop", elem_id="stop-race")
-    view = Race(elem_id="race-view")
+    with gr.Row(elem_id="ask-race"):
+        prompt = gr.Textbox(
+            label="Prompt", value=EXAMPLES[0], lines=1, max_lines=3, container=False, scale=5, elem_id="compare-prompt"
+        )
+        sides = {side: side_field(side, method) for side, method in SIDES.items()}
+        go = gr.Button("Race", variant="primary", size="md", elem_id="race", min_width=80)
+        fair = gr.Button("Like for like", size="md", elem_id="race-like-for-like", min_width=130)
+        halt = gr.Button("Stop", size="md", elem_id="stop-race", min_width=60)
+    with gr.Accordion("Settings of both", open=False, elem_id="race-settings"):
+        gr.Markdown(ABOUT)
+        inputs = {"prompt": prompt} | comparison_fields(hardware.limits, sides)
+    view = Race(elem_id="race-view", recorded=recorded_race(FOLDER, list(SIDES.values())))
     client, answer = gr.Button(visible=False), gr.JSON(visible=False)
     inputs["like_for_like"] = gr.Checkbox(False, visible=False)
     connect(hardware, inputs, go=go, fair=fair, halt=halt, view=view, client=client, answer=answer)
     return Page({name: field for name, field in inputs.items() if name != "like_for_like"}, start=go)
 
 
-def comparison_fields(limits: Limits) -> Fields:
-    """Lay out what both sides share, and below it each side's method with its own settings."""
-    with gr.Accordion("Settings of both", open=False):
-        with gr.Row():
-            fields = size_fields(limits, place="compare-")
-            info = f"1 to {MAX_REPEATS}, taking turns in going first; figures are medians"
-            fields["repeats"] = gr.Number(ROUNDS, label="Rounds", info=info, elem_id="repeats")
-        with gr.Row():
-            fields |= sampling_fields(place="compare-")
-        fields["raw"] = raw_field()
+def side_field(side: str, method: str) -> gr.Dropdown:
+    """Which method runs on this side."""
+    choices = [(each.title, name) for name, each in METHODS.items()]
+    return gr.Dropdown(
+        choices, value=method, label=f"{side.capitalize()} method", container=False, scale=1, min_width=170
+    )
+
+
+def comparison_fields(limits: Limits, sides: Fields) -> Fields:
+    """Lay out what both sides share, and below it each side's own settings."""
     with gr.Row():
-        for side, method in SIDES.items():
+        fields = size_fields(limits, place="compare-")
+        info = f"1 to {MAX_REPEATS}, taking turns in going first; figures are medians"
+        fields["repeats"] = gr.Number(ROUNDS, label="Rounds", info=info, elem_id="repeats")
+    with gr.Row():
+        fields |= sampling_fields(place="compare-")
+    fields["raw"] = raw_field()
+    with gr.Row():
+        for side, method in sides.items():
             with gr.Column():
-                fields[f"{side}_method"] = method_field(method, label=f"{side.capitalize()} method")
-                with gr.Accordion("Its own settings", open=False):
-                    own = own_fields(limits, fields[f"{side}_method"], place=f"{side}-")
-                fields |= {f"{side}_{name}": field for name, field in own.items()}
+                gr.Markdown(f"**{side.capitalize()} method**")
+                own = own_fields(limits, method, place=f"{side}-")
+                fields |= {f"{side}_method": method} | {f"{side}_{name}": field for name, field in own.items()}
     return fields
 
 

@@ -4,6 +4,7 @@ import { endOf, iterationAt, sidesOf } from "./model.js";
 import { SPEEDS } from "../visualizer/player.js";
 
 export const canReplay = (race) => race.phase !== "running" && endOf(race) > 0;
+export const hasEnded = (race) => canReplay(race) && race.clock >= endOf(race);
 
 export function createRaceActions(race, redraw) {
   const setClock = (seconds) => {

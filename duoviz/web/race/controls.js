@@ -1,21 +1,38 @@
 // The race's message and the replay's buttons.
 
 import { el, iconButton, setText } from "../visualizer/dom.js";
+import { dateWords } from "../visualizer/origin.js";
 import { SPEEDS } from "../visualizer/player.js";
 import { ICONS } from "../visualizer/transport.js";
-import { duration } from "../visualizer/words.js";
+import { clip, duration, visible } from "../visualizer/words.js";
 import { canReplay } from "./clock.js";
 import { endOf } from "./model.js";
 
 const NO_RACE = "Nothing has run yet. Start a race: both methods answer the same prompt, one after the other, "
   + "and then you see both side by side on one clock.";
+const RACE_IT = " Press Race to run it here, with this prompt or your own.";
+
+const machineOf = ({ target }) => clip(visible(/ \((.*)\)$/.exec(target.device)?.[1] ?? target.device), 60);
+
 export function createRaceMessage({ race }) {
-  const node = el("p", { class: "dv-message", role: "status" });
+  const said = el("span", { class: "dv-message", role: "status" });
+  const [made, prompt] = [el("span"), el("q", { class: "dv-isolated" })];
+  const origin = el("span", {}, el("b", {}, "A recording, not a live run:"), made, prompt, RACE_IT, " ");
+  const node = el("p", { class: "dv-race-message" }, origin, said);
+  let told = null;
   return {
     node,
     draw() {
-      setText(node, race.message || (race.phase === "empty" ? NO_RACE : "Getting both methods ready."));
-      node.dataset.kind = race.phase === "error" ? "error" : "status";
+      origin.hidden = !race.recorded;
+      const waiting = race.phase === "empty" ? NO_RACE : "Getting both methods ready.";
+      setText(said, race.message || (race.recorded && race.phase === "done" ? "" : waiting));
+      said.dataset.kind = race.phase === "error" ? "error" : "status";
+      node.classList.toggle("dv-origin", race.recorded);
+      const header = race.recorded ? race.lanes[0].state.header : null;
+      if (!header || header === told) return;
+      told = header;
+      setText(made, ` each method ran once, alone,${dateWords(header.date)} on ${machineOf(header)}. Prompt: `);
+      setText(prompt, clip(visible(header.prompt.trim()), 200));
     },
   };
 }
@@ -31,8 +48,8 @@ export function createControls({ race, actions }) {
     iconButton("To the start", ICONS.first, actions.first), iconButton("Step back", ICONS.back, actions.back), play,
     iconButton("Step forward", ICONS.forward, actions.forward), iconButton("To the finish", ICONS.last, actions.last));
   const row = el("div", { class: "dv-controls" }, buttons, slider, speed, clock);
-  const hint = el("p", { class: "dv-note" }, "Keys: space plays and holds, ← → go to the next token of either side, Home and End jump, + − change the speed.");
-  const node = el("section", { class: "dv-section dv-transport", "aria-label": "Replay" }, row, hint);
+  row.title = "Keys: space plays and holds, ← → go to the next token of either side, Home and End jump, + − change the speed.";
+  const node = el("section", { class: "dv-section dv-race-transport", "aria-label": "Replay" }, row);
   return {
     node,
     draw() {
@@ -40,11 +57,12 @@ export function createControls({ race, actions }) {
       play.setAttribute("aria-label", name);
       play.title = `${name} (space)`;
       play.querySelector("path").setAttribute("d", shape);
-      node.hidden = !canReplay(race);
+      const off = !canReplay(race);
+      for (const each of [...buttons.children, slider]) each.disabled = off;
       slider.max = endOf(race);
       slider.value = race.clock;
       speed.value = String(race.speed);
-      setText(clock, `${duration(race.clock)} of ${duration(endOf(race))}`);
+      setText(clock, off ? "" : `${duration(race.clock)} of ${duration(endOf(race))}`);
     },
   };
 }

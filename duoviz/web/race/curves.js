@@ -7,7 +7,7 @@ import { canReplay } from "./clock.js";
 import { iterationAt, tokensOf, wallOf } from "./model.js";
 import { swatch } from "./column.js";
 
-const [CURVES_HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [190, 30, 12, 10, 24];
+const [CURVES_HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [176, 30, 12, 10, 24];
 
 // Each iteration is a step: its tokens are there when it has ended.
 function stepPath({ iterations, totals }, toX, toY) {
@@ -42,7 +42,7 @@ function curveScale(race, width) {
   };
 }
 
-// How far each lane had come at a time.
+// How far each lane had come at a time, which is not ahead of the clock.
 function momentWords(race, time) {
   const found = race.lanes.filter(tokensOf).map((lane) => `${lane.name} had ${count(lane.state.totals[iterationAt(lane, time)]?.tokens ?? 0, "token")}`);
   return `At ${duration(time)}: ${found.join(", ")}.`;
@@ -53,10 +53,13 @@ export function createCurves({ race, actions, hoverTime }) {
   const layer = svg("g");
   const hand = svg("line", { class: "dv-playhead", y1: TOP, y2: CURVES_HEIGHT - BOTTOM });
   const cross = svg("line", { class: "dv-cross", y1: TOP, y2: CURVES_HEIGHT - BOTTOM, visibility: "hidden" });
-  drawing.append(layer, cross, hand);
+  // What lies beyond the clock is cut off.
+  const reached = svg("svg", { x: 0, y: 0, height: CURVES_HEIGHT, class: "dv-reached" });
+  drawing.append(layer, reached, cross, hand);
   const names = el("ul", { class: "dv-legend-list" });
   let width = 0, drawn = "", scale = null;
   const timeAt = (event) => Math.max(0, scale.toTime(event.clientX - drawing.getBoundingClientRect().left));
+  const reachedBy = (time) => (canReplay(race) ? Math.min(time, race.clock) : time);
   const scrub = (event) => { if (scale && event.buttons === 1) actions.setClock(timeAt(event)); };
   drawing.addEventListener("pointerdown", (event) => {
     drawing.setPointerCapture(event.pointerId);
@@ -64,7 +67,7 @@ export function createCurves({ race, actions, hoverTime }) {
   });
   drawing.addEventListener("pointermove", (event) => {
     scrub(event);
-    if (scale && tokensOf(race.lanes[0] ?? { state: { totals: [] } })) hoverTime(timeAt(event));
+    if (scale && tokensOf(race.lanes[0] ?? { state: { totals: [] } })) hoverTime(reachedBy(timeAt(event)));
   });
   drawing.addEventListener("pointerleave", () => hoverTime(null));
   return {
@@ -85,9 +88,11 @@ export function createCurves({ race, actions, hoverTime }) {
         drawn = key;
         scale = curveScale(race, width);
         const paths = race.lanes.map((lane, place) => svg("path", { class: "dv-curve", "data-place": place, d: stepPath(lane.state, scale.toX, scale.toY) }));
-        layer.replaceChildren(...gridNodes(scale), ...paths.reverse());
+        layer.replaceChildren(...gridNodes(scale));
+        reached.replaceChildren(...paths.reverse());
         names.replaceChildren(...race.lanes.map((lane, place) => el("li", {}, swatch(place), ` ${lane.name}`)));
       }
+      reached.setAttribute("width", canReplay(race) ? scale.toX(race.clock) + 1 : width);
       hand.setAttribute("visibility", canReplay(race) ? "visible" : "hidden");
       for (const end of ["x1", "x2"]) hand.setAttribute(end, scale.toX(race.clock));
     },

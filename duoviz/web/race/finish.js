@@ -1,7 +1,11 @@
-// What the race came to, in words: whether both texts are the same, what φ compares with, and why it went as it did.
+// What the race comes to, in words: who leads, who was faster, whether both texts are the same, what φ compares with, and
+// why it went as it did.
 
-import { el, section } from "../visualizer/dom.js";
-import { fixed } from "../visualizer/words.js";
+import { el, setText } from "../visualizer/dom.js";
+import { count, duration, fixed } from "../visualizer/words.js";
+import { hasEnded } from "./clock.js";
+import { createFigures } from "./figures.js";
+import { sidesOf, tokensOf, writtenBy } from "./model.js";
 
 const VERDICT_WORDS = { equal: "✓ Equal", tie: "≈ Tie", defect: "✗ Defect", incomparable: "– Not compared" };
 
@@ -13,7 +17,7 @@ function baselineWords({ all, target }) {
   const told = all ? [`φ is the speed-up over vanilla on all that this machine offers in the same precision: ${fixed(all.tps, 1)} tokens/s on ${all.device}.`]
     : ["The speed-up φ was not measured: vanilla on all that this machine offers did not run."];
   told.push(target ? `Like for like, on what DuoDecoding's target has: ${fixed(target.tps, 1)} tokens/s on ${target.device}.`
-    : "The like-for-like figure, over vanilla on what DuoDecoding's target has, is one more run: press “Race like for like”.");
+    : "The like-for-like figure, over vanilla on what DuoDecoding's target has, is one more run: press “Like for like”.");
   return told.join(" ");
 }
 
@@ -23,27 +27,48 @@ function reasonNode(sentence) {
   return el("li", isEstimate(sentence) ? { class: "dv-estimate" } : {}, sentence);
 }
 
-export function createFinish({ race }) {
-  const verdict = el("div");
-  const disturbed = el("p", { class: "dv-disturbed", role: "status" });
+// Who has written more so far.
+function leadWords(race) {
+  const sides = sidesOf(race);
+  if (sides.length < 2 || !sides.every(tokensOf)) return "";
+  const [first, second] = sides.map(writtenBy);
+  const time = duration(race.clock);
+  if (first === second) return `After ${time}: both have written ${count(first, "token")}.`;
+  return `After ${time}: ${sides[first > second ? 0 : 1].name} is ${count(Math.abs(first - second), "token")} ahead.`;
+}
+
+function headlineOf(race) {
+  if (race.phase === "running" || !race.result) return "";
+  return hasEnded(race) ? race.result.disturbance ?? race.result.headline ?? "" : leadWords(race);
+}
+
+export function createFinish(context) {
+  const { race } = context;
+  const figures = createFigures(context);
+  const headline = el("p", { class: "dv-headline" });
+  const verdict = el("div", { class: "dv-verdict-place" });
   const baselines = el("p", { class: "dv-note dv-baselines" });
   const reasons = el("ul", { class: "dv-reasons" });
-  const why = section("race-why", "Why this result?", reasons);
-  const node = section("race-finish", "Finish", disturbed, verdict, baselines, why);
+  const why = el("details", { class: "dv-why" }, el("summary", {}, "Why?"), reasons, baselines);
+  const node = el("section", { class: "dv-section dv-finish", "aria-label": "Result" }, headline, verdict, figures.node);
   let shown = null;
+  const tell = () => {
+    shown = race.result;
+    verdict.replaceChildren(...(shown?.verdict ? [verdictNode(shown.verdict)] : []));
+    baselines.textContent = shown ? baselineWords(shown.baselines) : "";
+    reasons.replaceChildren(...(shown?.sentences ?? []).map(reasonNode));
+  };
   return {
     node,
+    why,
     draw() {
-      node.hidden = !race.result;
-      if (!race.result || race.result === shown) return;
-      shown = race.result;
-      verdict.replaceChildren(...(shown.verdict ? [verdictNode(shown.verdict)] : []));
-      disturbed.textContent = shown.disturbance ?? "";
-      disturbed.hidden = !shown.disturbance;
-      baselines.hidden = !disturbed.hidden;
-      baselines.textContent = baselineWords(shown.baselines);
-      reasons.replaceChildren(...shown.sentences.map(reasonNode));
-      why.hidden = !shown.sentences.length;
+      figures.draw();
+      const ended = hasEnded(race) && Boolean(race.result);
+      setText(headline, headlineOf(race));
+      headline.dataset.kind = ended && race.result.disturbance ? "disturbance" : "result";
+      if (race.result !== shown) tell();
+      verdict.style.visibility = ended ? "visible" : "hidden";
+      why.hidden = !ended || !shown.sentences.length;
     },
   };
 }

@@ -7,6 +7,7 @@ const OVER = "Both runs are over. The replay shows them on one clock, as they we
 
 export const emptyRace = () => ({
   epoch: 0, phase: "empty", message: "", lanes: [], repeats: 1, result: null, clock: 0, playing: false, speed: 1,
+  recorded: false,
 });
 
 // A lane's `runs` are its rounds by number; `state` is the visualizer's, of the run that is shown.
@@ -18,6 +19,9 @@ export const writtenBy = (lane) => lane.state.totals[lane.state.shown]?.tokens ?
 export const tokensOf = (lane) => lane.state.totals.at(-1)?.tokens ?? 0;
 // The replay ends when the slower side has.
 export const endOf = (race) => Math.max(0, ...sidesOf(race).map(wallOf));
+
+// Seconds that a side has been running: at the replay's time, and meanwhile so far.
+export const timeOf = (race, lane) => (race.phase === "running" ? wallOf(lane) : Math.min(race.clock, wallOf(lane)));
 
 // The last iteration that had ended at this time; −1 before the first.
 export const iterationAt = (lane, time) => lane.state.iterations.findLastIndex((iteration) => iteration.sync <= time);
@@ -49,7 +53,7 @@ function finish(race, result) {
   const cut = sidesOf(race).map((lane) => lane.state.end).find((end) => end?.stopped === "stopped" || end?.stopped === "time");
   const failed = sidesOf(race).find((lane) => lane.error);
   const missing = sidesOf(race).some((lane) => !lane.state.end);
-  const words = failed ? `${failed.name} failed; what was written is kept.`
+  const words = race.recorded ? "" : failed ? `${failed.name} failed; what was written is kept.`
     : cut ? cut.message ?? "Stopped." : missing ? "Stopped before both had run." : OVER;
   Object.assign(race, { phase: "done", result, clock: endOf(race), message: words });
 }
@@ -61,12 +65,14 @@ export function applyRaceEvent(race, event) {
   } else if (event.type === "status") {
     race.message = event.text;
   } else if (event.type === "lanes") {
-    const [lanes, epoch] = [event.lanes.map(newLane), race.epoch + 1];
-    Object.assign(race, emptyRace(), { epoch, phase: "running", speed: race.speed, lanes, repeats: event.repeats, message: ALONE });
+    const [lanes, epoch, speed] = [event.lanes.map(newLane), race.epoch + 1, race.recorded ? 1 : race.speed];
+    const { repeats, recorded = false } = event;
+    Object.assign(race, emptyRace(), { epoch, phase: "running", speed, lanes, repeats, recorded, message: recorded ? "" : ALONE });
   } else if (event.type === "lane") {
     hearLane(race, event);
   } else if (event.type === "end" && event.result) {
     finish(race, event.result);
+    race.speed = event.speed ?? race.speed;
   } else if (event.type === "end") {
     Object.assign(race, { phase: "done", message: "Stopped." });
   } else if (event.type === "error") {

@@ -58,12 +58,12 @@ function createSources({ race }) {
 
 function writeRaceAttributes(root, race) {
   Object.assign(root.dataset, {
-    state: race.phase, clock: race.clock, playing: race.playing,
+    state: race.recorded && race.phase === "done" ? "recording" : race.phase, clock: race.clock, playing: race.playing,
     iterations: sidesOf(race).reduce((sum, lane) => sum + lane.state.iterations.length, 0),
   });
 }
 
-// options: of the visualizers that look inside, see `mount`.
+// options: of the visualizers that look inside, see `mount`; opening: gives the events of the race that is shown first.
 export function mountRace(root, feed, options = {}) {
   const race = emptyRace();
   const queue = [];
@@ -76,9 +76,10 @@ export function mountRace(root, feed, options = {}) {
   const context = { race, actions, options, lookAt, twin: links.twin, hoverTime: links.hoverTime };
   const curves = createCurves(context);
   const sides = el("div", { class: "dv-sides" });
-  const parts = [createRaceMessage(context), createControls(context), { node: sides, draw() {} }, createSources(context),
-    { node: links.note, draw() {} }, curves, createFinish(context)];
-  const view = el("div", { class: "dv dv-race", tabindex: "0" }, ...parts.map((part) => part.node));
+  const [message, controls, finish, sources] = [createRaceMessage, createControls, createFinish, createSources].map((create) => create(context));
+  const parts = [message, controls, curves, finish, sources];
+  const below = el("div", { class: "dv-race-below" }, curves.node, finish.node);
+  const view = el("div", { class: "dv dv-race", tabindex: "0" }, message.node, sides, controls.node, below, links.note, finish.why, sources.node);
   const inside = el("div", { class: "dv-insides" });
 
   const setUp = () => {
@@ -109,7 +110,19 @@ export function mountRace(root, feed, options = {}) {
     if (queue.length || race.playing) redraw();
   };
 
+  const open = () => options.opening?.().then((events) => {
+    if (race.phase !== "empty" || queue.length) return;
+    queue.push(...events);
+    redraw();
+  });
+  const seen = new IntersectionObserver(([entry]) => {
+    if (!entry.isIntersecting) return;
+    seen.disconnect();
+    if (race.phase === "empty") open();
+  });
+
   root.replaceChildren(view, inside);
+  seen.observe(view);
   listenToKeys(view, actions);
   curves.watch(redraw);
   feed.subscribe((event) => {

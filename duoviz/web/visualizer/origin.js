@@ -19,7 +19,7 @@ function devicesWords({ target, draft }) {
   return words(`${one[2]} (${places})`, 200);
 }
 
-function dateWords(date) {
+export function dateWords(date) {
   const day = new Date(typeof date === "string" ? date : NaN);
   if (Number.isNaN(day.getTime())) return "";
   return ` on ${day.getUTCDate()} ${MONTHS[day.getUTCMonth()]} ${day.getUTCFullYear()}`;
