@@ -22,5 +22,6 @@ CSS = """
 #examples .label svg { display: none; }
 #top .html-container { padding: 0; }
 #ask-race { align-items: center; }
-#ask-race button { white-space: nowrap; }
+#ask-race { gap: 10px; }
+#ask-race button { white-space: nowrap; padding-inline: 10px; }
 """

@@ -52,7 +52,7 @@ export function createColumn(lane, place, { race, actions, twin, lookAt }) {
   const [device, badge] = [el("p", { class: "dv-note dv-device" }), el("span", { class: "dv-tally" })];
   const problem = el("p", { class: "dv-message", "data-kind": "error", role: "alert" });
   const node = el("article", { class: "dv-side", "data-lane": lane.name, "aria-label": lane.name },
-    el("h3", { class: "dv-side-name" }, swatch(place), ` ${lane.name}`), counters.node, device, badge, problem, text.node);
+    el("h3", { class: "dv-side-name" }, swatch(place), ` ${lane.name}`), counters.node, el("div", { class: "dv-side-note" }, device, badge), problem, text.node);
   const tokens = () => node.querySelectorAll(".dv-token");
   node.addEventListener("pointerover", (event) => {
     const token = event.target.closest(".dv-token");
