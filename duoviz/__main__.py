@@ -126,7 +126,13 @@ def add_training(steps: argparse._SubParsersAction) -> None:
     )
     draft.add_argument("--corpus", type=Path, nargs="+", default=CORPUS, metavar="FILE.npz")
     draft.add_argument("--out", type=Path, required=True, metavar="DIR")
-    draft.add_argument("--tokens", type=int, default=3_000_000, help="answer tokens to train on; default 3,000,000")
+    draft.add_argument("--tokens", type=int, default=3_000_000, help="how many to train on; default 3,000,000")
+    draft.add_argument("--from", dest="start", type=Path, metavar="DIR", help="a draft to go on from")
+    draft.add_argument("--general", type=int, default=1_000_000, help="at most so many rows of none of the tasks")
+    draft.add_argument("--peak", type=float, default=8e-4, help="highest learning rate; default 8e-4")
+    draft.add_argument("--layers", type=int, default=2)
+    draft.add_argument("--seed", type=int, default=0)
+    draft.set_defaults(run=commands.train_the_draft)
     table = steps.add_parser("chances", help="count how often the embedded draft is right: what DuoTree chooses by")
     table.add_argument("--corpus", type=Path, nargs="+", default=CORPUS, metavar="FILE.npz")
     table.add_argument("--out", type=Path, required=True, metavar="DIR")
@@ -134,9 +140,6 @@ def add_training(steps: argparse._SubParsersAction) -> None:
     helper = steps.add_parser("assistant", help="write the embedded draft as an assistant model for transformers")
     helper.add_argument("--out", type=Path, required=True, metavar="DIR")
     helper.set_defaults(run=commands.write_assistant)
-    draft.add_argument("--layers", type=int, default=2)
-    draft.add_argument("--seed", type=int, default=0)
-    draft.set_defaults(run=commands.train_the_draft)
 
 
 def add_decoding_options(command: argparse.ArgumentParser) -> None:

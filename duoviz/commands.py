@@ -19,6 +19,7 @@ from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.settings import DEFAULTS, Settings, parsed
 from duoviz.disturbance import disturbance
 from duoviz.lab.tasks import LINE_BYTES
+from duoviz.models.checkpoint import OUR_KIND, read_config
 from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
 from duoviz.models.linear import ROW_COUNTS
 from duoviz.models.loading import part_of
@@ -358,7 +359,14 @@ def train_the_draft(options: argparse.Namespace) -> int:
     check_training(options)
     if not 1 <= options.layers <= 8:
         raise UsageError(f"--layers must be a whole number from 1 to 8, not {options.layers}.")
-    recipe = Recipe(tokens=options.tokens, layers=options.layers, seed=options.seed)
+    recipe = Recipe(
+        tokens=options.tokens,
+        start=options.start and str(options.start),
+        layers=options.layers,
+        general=options.general,
+        peak=options.peak,
+        seed=options.seed,
+    )
     train_draft(embedded_target(tell), options.corpus, options.out, recipe)
     return 0
 
@@ -388,9 +396,13 @@ def write_assistant(options: argparse.Namespace) -> int:
 
 
 def check_training(options: argparse.Namespace) -> None:
-    """Raise UsageError where the corpus or the number of tokens cannot be used: before anything is loaded."""
+    """Raise UsageError where the corpus or an option cannot be used: before anything is loaded."""
     if options.tokens < 1:
         raise UsageError("--tokens must be at least 1.")
+    if options.general < 0 or not 0 < options.peak < 1:
+        raise UsageError("--general must not be negative, and --peak must be above 0 and below 1.")
+    if options.start and read_config(options.start).get("model_type") != OUR_KIND:
+        raise UsageError(f"--from {options.start} is no draft that `train draft` made.")
     check_corpora(options.corpus)
 
 

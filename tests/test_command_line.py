@@ -189,6 +189,9 @@ def test_a_method_named_twice_runs_once(capsys):
     [
         (["draft", "--tokens", "0"], "--tokens must be at least 1."),
         (["draft", "--layers", "99"], "--layers must be a whole number from 1 to 8, not 99."),
+        (["draft", "--peak", "nan"], "--general must not be negative, and --peak must be above 0 and below 1."),
+        (["draft", "--from", "nowhere"], "There is no model in nowhere: it has no config.json."),
+        (["draft", "--from", "lexicon"], "--from lexicon is no draft that `train draft` made."),
         (["draft", "--corpus", "nowhere.npz"], "There is no corpus file nowhere.npz."),
         (["draft", "--corpus", "README.md"], "README.md is no corpus: it needs the arrays flat, length, answer"),
         (["chances", "--corpus", "nowhere.npz"], "There is no corpus file nowhere.npz."),

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import torch
-from torch import Tensor
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
 from duoviz.models.checkpoint import Checkpoint, read_config
+from duoviz.training.student import matrix
 
 NEVER = -1e9
 
@@ -57,9 +57,3 @@ KEPT = {
     "vocab_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "head_dim",
     "max_position_embeddings", "bos_token_id", "eos_token_id",
 }  # fmt: skip
-
-
-def matrix(tensors: Checkpoint, name: str) -> Tensor:
-    """float32; int8 matrices have a scale a row."""
-    weight = tensors[f"{name}.weight"].float()
-    return weight * tensors[f"{name}.scale"][:, None] if f"{name}.scale" in tensors else weight

@@ -3,6 +3,7 @@
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from transformers import LlamaConfig
 
 
 class BatchedTarget:
@@ -25,10 +26,7 @@ class BatchedTarget:
         self.layers = [fused(layer, dtype) for layer in model.model.layers]
         shape = (len(self.layers), 2, slots, self.kv_heads, context, self.head_dim)
         self.cache = torch.zeros(shape, dtype=dtype, device=self.device)
-        positions = torch.arange(context, dtype=torch.float32)
-        half = torch.arange(0, self.head_dim, 2, dtype=torch.float32)
-        angles = torch.outer(positions, config.rope_parameters["rope_theta"] ** (-half / self.head_dim)).repeat(1, 2)
-        self.cos, self.sin = (angles.cos().to(self.device, dtype), angles.sin().to(self.device, dtype))
+        self.cos, self.sin = (each.to(dtype) for each in rotary_table(context, config, self.device))
         self.slots = torch.arange(slots, device=self.device)
         self.places = torch.arange(context, device=self.device)
 
@@ -74,3 +72,11 @@ def rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Rotary position embedding, half-split layout."""
     half = x.shape[-1] // 2
     return x * cos + torch.cat([-x[..., half:], x[..., :half]], dim=-1) * sin
+
+
+def rotary_table(context: int, config: LlamaConfig, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Cosines and sines, float32 [context, head_dim] each."""
+    half = torch.arange(0, config.head_dim, 2, dtype=torch.float32)
+    inverse = config.rope_parameters["rope_theta"] ** (-half / config.head_dim)
+    angles = torch.outer(torch.arange(context, dtype=torch.float32), inverse).repeat(1, 2).to(device)
+    return angles.cos(), angles.sin()

@@ -1,7 +1,7 @@
 """The self-chat corpus: rows of token ids that the target wrote to itself."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +38,15 @@ class Corpus:
     def answered(self, index: int) -> np.ndarray:
         """Where in the row the answer's tokens stand, int64 [answer tokens]."""
         return np.flatnonzero(self.answer[self.starts[index] : self.starts[index + 1]])
+
+    def whole(self) -> "Corpus":
+        """The same rows with every token counted as an answer's, but for the beginning that all rows share."""
+        length = np.diff(self.starts)
+        heads = self.flat[self.starts[:-1, None] + np.arange(length.min())]
+        differ = np.flatnonzero((heads != heads[0]).any(axis=0))
+        shared = max(1, differ[0] if len(differ) else len(heads[0]))
+        place = np.arange(len(self.flat)) - np.repeat(self.starts[:-1], length)
+        return replace(self, answer=place >= shared)
 
     def rows(self, *, held_out: bool) -> list[int]:
         return np.flatnonzero(self.held_out == held_out).tolist()

@@ -5,7 +5,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,34 +18,33 @@ from duoviz.models.llama import load_llama
 from duoviz.training.copying import fit_copying
 from duoviz.training.corpus import Corpus, batches, load_corpus, sample
 from duoviz.training.evaluation import evaluate, scores
-from duoviz.training.losses import LOSSES, Copied, CopyingKL, LookUps, mixed
-from duoviz.training.student import Student, cut_from_target, save_draft, student_hidden, student_logits
-from duoviz.training.teacher import Teacher, answer_tokens
+from duoviz.training.losses import CopyingKL, LookUps
+from duoviz.training.student import Student, cut_from_target, read_student, save_draft, student_hidden, student_logits
+from duoviz.training.teacher import Teacher
 
 Report = Callable[[str], None]
 
 HELD_OUT = 128
 # Rows that the map is fitted on, and rows that the periodic score is taken on.
 FITTED_ROWS, SCORED_ROWS = 384, 48
-SECONDS_BETWEEN_CHECKPOINTS = 240
+STEPS_BETWEEN_SCORES, SECONDS_BETWEEN_CHECKPOINTS = 150, 240
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """All that decides what a training run makes, besides the target and the corpus.
 
-    width: None for the target's. tokens: answer tokens to train on. drafted: the share of answer
-    tokens that the student's own draws replace. copying: whether it learns beside the look-up.
+    tokens: how many to train on, counted again each time. start: a draft's folder to go on from; without one
+    the student is cut out of the target, with `layers`, `embedding_rank` and `output_tokens`. general: so many
+    of the corpus's rows of task "general"; all of them if there are fewer.
     """
 
     tokens: int
+    start: str | None = None
     layers: int = 2
-    width: int | None = None
     embedding_rank: int = 448
     output_tokens: int = 16_384
-    loss: str = "kl"
-    drafted: float = 0.0
-    copying: bool = True
+    general: int = 1_000_000
     peak: float = 8e-4
     batch_tokens: int = 3_000
     seed: int = 0
@@ -141,91 +140,78 @@ def load_teacher(target_folder: Path, corpus_files: list[Path], *, held_out: int
 
 
 def new_student(teacher: Teacher, recipe: Recipe) -> Student:
-    """Cut out of the target, with the fitted map."""
-    torch.manual_seed(recipe.seed)
+    """The draft of `recipe.start`, or one cut out of the target, with the fitted map."""
+    device = teacher.target.device
+    if recipe.start:
+        return read_student(Path(recipe.start)).to(device)
     student = cut_from_target(
         teacher.target,
         layers=recipe.layers,
-        width=recipe.width,
         embedding_rank=recipe.embedding_rank,
         output_tokens=recipe.output_tokens,
-    ).to(teacher.target.device)
+    ).to(device)
     fit_map(student, teacher, teacher.corpus.rows(held_out=False)[:FITTED_ROWS])
     return student
 
 
+def trained_rows(corpus: Corpus, *, general: int) -> list[int]:
+    """The rows that are not held out: all of the seven tasks, and at most `general` others."""
+    rows = corpus.rows(held_out=False)
+    others = [row for row in rows if corpus.task[row] == "general"]
+    left_out = set(others) - set(sample(others, general))
+    return [row for row in rows if row not in left_out]
+
+
 def train(teacher: Teacher, recipe: Recipe, *, checkpoint: Path | None = None, report: Report = print) -> Progress:
-    """Distil a student for `recipe.tokens` answer tokens, going on from `checkpoint` where there is one."""
-    corpus = teacher.corpus
+    """Distil a student for `recipe.tokens` tokens, going on from `checkpoint` where there is one.
+
+    It learns the questions' tokens too: the target wrote them as well.
+    """
     student = new_student(teacher, recipe)
+    lessons = teacher.of(teacher.corpus.whole())
     optimiser = torch.optim.AdamW(student.parameters(), lr=recipe.peak, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
     progress = Progress(student, optimiser)
-    scored = sample(corpus.rows(held_out=True), SCORED_ROWS)
-    copied = LookUps(corpus, known=recipe.output_tokens, device=student.device) if recipe.copying else None
+    scored = sample(teacher.corpus.rows(held_out=True), SCORED_ROWS)
+    copied, scored_copied = (
+        LookUps(each.corpus, known=student.shape.output_tokens, device=student.device) for each in (lessons, teacher)
+    )
     if not (checkpoint and progress.load(checkpoint, recipe)):
-        note(progress, recipe, teacher, scored, copied, [], report)
+        note(progress, recipe, teacher, scored, scored_copied, [], report)
     losses, saved = [], time.perf_counter()
-    rows = corpus.rows(held_out=False)
-    for step, batch in enumerate(endless_batches(corpus, rows, tokens=recipe.batch_tokens, seed=recipe.seed)):
+    rows = trained_rows(teacher.corpus, general=recipe.general)
+    for step, batch in enumerate(endless_batches(lessons.corpus, rows, tokens=recipe.batch_tokens, seed=recipe.seed)):
         if progress.tokens >= recipe.tokens:
             break
         if step < progress.step:
             continue
         begin = time.perf_counter()
-        losses.append(train_step(teacher, recipe, progress, batch, copied))
+        losses.append(train_step(lessons, recipe, progress, batch, copied))
         progress.seconds += time.perf_counter() - begin
-        if progress.step % 300 == 0:
-            note(progress, recipe, teacher, scored, copied, losses, report)
+        if progress.step % STEPS_BETWEEN_SCORES == 0:
+            note(progress, recipe, teacher, scored, scored_copied, losses, report)
             losses = []
         if checkpoint and time.perf_counter() - saved > SECONDS_BETWEEN_CHECKPOINTS:
             progress.save(checkpoint, recipe)
             saved = time.perf_counter()
-    note(progress, recipe, teacher, scored, copied, losses, report)
+    note(progress, recipe, teacher, scored, scored_copied, losses, report)
     return progress
 
 
-def train_step(teacher: Teacher, recipe: Recipe, progress: Progress, rows: list[int], copied: LookUps | None) -> float:
+def train_step(teacher: Teacher, recipe: Recipe, progress: Progress, rows: list[int], copied: LookUps) -> float:
     """One step of the optimiser; returns the loss."""
     student, optimiser = progress.student, progress.optimiser
-    device, dtype = teacher.target.device.type, teacher.dtype
-    with torch.autocast(device, dtype, enabled=dtype != torch.float32):
-        if recipe.drafted:
-            rng = torch.Generator().manual_seed(recipe.seed + progress.step)
-            teacher = redrafted(student, teacher, rows, share=recipe.drafted, rng=rng)
-        target = teacher.logits(rows, tokens=recipe.output_tokens)
-        logits = student.lm_head(student_hidden(student, teacher.corpus, rows))
-    tokens = answer_tokens(teacher.corpus, rows).to(student.device)
-    loss = loss_of(recipe.loss, logits, target, tokens, copied(rows) if copied else None)
+    best = teacher.best(rows, tokens=student.shape.output_tokens)
+    with torch.autocast(student.device.type, teacher.dtype, enabled=teacher.dtype != torch.float32):
+        hidden = student_hidden(student, teacher.corpus, rows).to(teacher.dtype)
+    loss = CopyingKL.apply(hidden, student.lm_head.weight, best, copied(rows))
     for group in optimiser.param_groups:
         group["lr"] = learning_rate(progress.tokens / recipe.tokens, peak=recipe.peak)
     optimiser.zero_grad(set_to_none=True)
     loss.backward()
     nn.utils.clip_grad_norm_(student.parameters(), 1.0)
     optimiser.step()
-    progress.step, progress.tokens = progress.step + 1, progress.tokens + len(tokens)
+    progress.step, progress.tokens = progress.step + 1, progress.tokens + len(hidden)
     return loss.item()
-
-
-def loss_of(name: str, logits: Tensor, target: Tensor, tokens: Tensor, copied: Copied | None) -> Tensor:
-    """The mean loss of the draft, or of the draft that also copies."""
-    if copied and name == "kl":
-        return CopyingKL.apply(logits, target, copied).mean()
-    logits = mixed(logits.float(), copied) if copied else logits.float()
-    return LOSSES[name](logits, target.float(), tokens).mean()
-
-
-@torch.no_grad()
-def redrafted(student: Student, teacher: Teacher, rows: list[int], *, share: float, rng: torch.Generator) -> Teacher:
-    """The teacher of the same rows with a share of the answers' tokens drawn by the student instead."""
-    corpus = teacher.corpus
-    drawn = student_logits(student, corpus, rows).softmax(dim=-1).cpu().multinomial(1, generator=rng)[:, 0].numpy()
-    flat, begin = corpus.flat.copy(), 0
-    for row in rows:
-        places = corpus.starts[row] + corpus.answered(row)
-        chosen = torch.rand(len(places), generator=rng).numpy() < share
-        flat[places[chosen]] = drawn[begin : begin + len(places)][chosen]
-        begin += len(places)
-    return Teacher(teacher.target, replace(corpus, flat=flat), teacher.dtype)
 
 
 def note(
@@ -233,7 +219,7 @@ def note(
     recipe: Recipe,
     teacher: Teacher,
     rows: list[int],
-    copied: LookUps | None,
+    copied: LookUps,
     losses: list[float],
     report: Report,
 ) -> None:

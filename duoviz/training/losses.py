@@ -1,4 +1,4 @@
-"""What the draft is trained to make small; every loss is a mean over the answer's tokens."""
+"""What the draft is trained to make small: how far it is from the target, copying included."""
 
 from typing import NamedTuple
 
@@ -10,6 +10,10 @@ from duoviz.models.copying import NGrams
 from duoviz.training.copying import START_WEIGHTS
 from duoviz.training.corpus import Corpus
 
+# Of the loss; their probabilities stay in the processor's cache.
+TOKENS_AT_ONCE = 256
+SMALLEST = 1e-8
+
 
 class Copied(NamedTuple):
     """What a look-up in the text proposes for each answer token: token int64 [n], weight float32 [n] (0 for none)."""
@@ -18,71 +22,63 @@ class Copied(NamedTuple):
     weight: Tensor
 
 
-def kl(logits: Tensor, target: Tensor, tokens: Tensor) -> Tensor:
-    """Cross-entropy to the target's whole distribution: KL(target ‖ draft) plus a constant."""
-    p = target.softmax(dim=-1)
-    return logits.logsumexp(dim=-1) - (p * logits).sum(dim=-1)
+class Best(NamedTuple):
+    """The target's most probable ids for each token, int64 [n, k], and their probabilities, float32 [n, k]."""
 
-
-def cross_entropy(logits: Tensor, target: Tensor, tokens: Tensor) -> Tensor:
-    """Cross-entropy on the tokens that the target wrote; one that the draft's head does not know counts 0."""
-    return F.cross_entropy(logits, tokens.where(tokens < logits.shape[-1], -100), reduction="none")
-
-
-def most_probable(logits: Tensor, target: Tensor, tokens: Tensor) -> Tensor:
-    """Cross-entropy on the target's most probable token."""
-    return F.cross_entropy(logits, target.argmax(dim=-1), reduction="none")
-
-
-def reverse_kl(logits: Tensor, target: Tensor, tokens: Tensor) -> Tensor:
-    """KL(draft ‖ target)."""
-    log_q, log_p = logits.log_softmax(dim=-1), target.log_softmax(dim=-1)
-    return (log_q.exp() * (log_q - log_p)).sum(dim=-1)
-
-
-def total_variation(logits: Tensor, target: Tensor, tokens: Tensor) -> Tensor:
-    """1 − Σ min(p, q): how often the classical rule rejects at temperature 1."""
-    return 1 - torch.minimum(logits.softmax(dim=-1), target.softmax(dim=-1)).sum(dim=-1)
-
-
-# Each takes the draft's and the target's logits, float32 [tokens, ids], and the tokens written, int64 [tokens].
-LOSSES = {
-    "kl": kl,
-    "cross_entropy": cross_entropy,
-    "most_probable": most_probable,
-    "reverse_kl": reverse_kl,
-    "total_variation": total_variation,
-}
+    token: Tensor
+    share: Tensor
 
 
 class CopyingKL(torch.autograd.Function):
-    """`kl` of the draft that also copies, with its gradient made in the forward pass.
+    """Mean of KL(target ‖ draft) plus a constant, of the draft that also copies, from its hidden states.
 
-    The same as `kl(mixed(logits, copied), …)`; the vocabulary is passed over five times instead of
-    twenty, which is what a training step's time goes into.
+    The target's ids beyond its best count as one: what it gives to them together. The gradient is
+    made in the forward pass, some tokens at a time, so that no float32 [tokens, ids] is ever held.
     """
 
     @staticmethod
-    def forward(ctx, logits: Tensor, target: Tensor, copied: Copied) -> Tensor:
-        scores, p = logits.float(), target.float().softmax(dim=-1)
-        expected = torch.bmm(p[:, None], scores[:, :, None])[:, 0, 0]
-        q = scores.softmax(dim=-1)
-        rows, (token, weight) = torch.arange(len(q), device=q.device), copied
-        q_token, p_token = q[rows, token], p[rows, token]
-        both = (1 - weight) * q_token + weight
-        # log q(x) = logit(x) − log Σ exp(logits), read off at one token.
-        plain = scores[rows, token] - q_token.clamp(min=1e-30).log() - expected
-        gained = (both / q_token.clamp(min=1e-30)).log() - torch.log1p(-weight)
-        from_copying = p_token * weight / both.clamp(min=1e-30)
-        gradient = q.mul_((1 - from_copying)[:, None]).sub_(p)
-        gradient[rows, token] += from_copying
-        ctx.save_for_backward(gradient.to(logits.dtype))
-        return plain - torch.log1p(-weight) - p_token * gained
+    def forward(ctx, hidden: Tensor, head: Tensor, best: Best, copied: Copied) -> Tensor:
+        """hidden: [n, width] in the fast dtype; head: float32 [ids, width]."""
+        weight, losses = head.to(hidden.dtype), []
+        gradient = hidden.new_empty(len(hidden), len(head))
+        for start in range(0, len(hidden), TOKENS_AT_ONCE):
+            part = slice(start, start + TOKENS_AT_ONCE)
+            q = F.linear(hidden[part], weight).softmax(dim=-1, dtype=torch.float32)
+            ids, p = best.token[part], best.share[part]
+            q_best = q.gather(-1, ids)
+            loss, of_ids, of_rest = grouped_kl(q_best, p, *copied_among(ids, copied, part))
+            gradient[part] = q.mul_(of_rest).scatter_(-1, ids, q_best * of_ids)
+            losses.append(loss)
+        gradient /= len(hidden)
+        ctx.save_for_backward(gradient @ weight, (gradient.T @ hidden).to(head.dtype))
+        return torch.cat(losses).mean()
 
     @staticmethod
-    def backward(ctx, above: Tensor) -> tuple[Tensor, None, None]:
-        (gradient,) = ctx.saved_tensors
-        return gradient * above[:, None].to(gradient.dtype), None, None
+    def backward(ctx, above: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        of_hidden, of_head = ctx.saved_tensors
+        return of_hidden * above, of_head * above, None, None
+
+
+def copied_among(ids: Tensor, copied: Copied, part: slice) -> tuple[Tensor, Tensor]:
+    """How much copying adds to each of the best ids, [n, k], and to the rest, [n, 1]."""
+    weight = copied.weight[part, None]
+    here = weight * (ids == copied.token[part, None])
+    return here, weight - here.sum(dim=-1, keepdim=True)
+
+
+def grouped_kl(q: Tensor, p: Tensor, here: Tensor, elsewhere: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The loss [n], and what a logit's gradient is a multiple of q by: for the best ids [n, k], for the rest [n, 1].
+
+    With D = (1 − w) · Q + w · [copied] of each group of ids, the loss is −Σ P log D. Its derivative
+    by Q is −r, r = (1 − w) · P / D; through the softmax a logit of group g gets q · (Σ r Q − r_g).
+    """
+    kept = 1 - here.sum(dim=-1, keepdim=True) - elsewhere
+    groups = torch.cat([q, (1 - q.sum(dim=-1, keepdim=True)).clamp(min=SMALLEST)], dim=-1)
+    wanted = torch.cat([p, (1 - p.sum(dim=-1, keepdim=True)).clamp(min=0)], dim=-1)
+    drafted = (kept * groups + torch.cat([here, elsewhere], dim=-1)).clamp(min=SMALLEST)
+    pull = kept * wanted / drafted
+    push = (pull * groups).sum(dim=-1, keepdim=True) - pull
+    return -(wanted * drafted.log()).sum(dim=-1), push[:, :-1], push[:, -1:]
 
 
 def mixed(logits: Tensor, copied: Copied) -> Tensor:

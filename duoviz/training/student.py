@@ -1,7 +1,7 @@
 """The draft while it learns: a small Llama cut out of the target's first layers."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
 
-from duoviz.models.checkpoint import OUR_KIND
+from duoviz.models.checkpoint import OUR_KIND, Checkpoint, read_config
 from duoviz.models.linear import quantise_rows
 from duoviz.training.copying import START_WEIGHTS
 from duoviz.training.corpus import Corpus
@@ -112,47 +112,41 @@ def student_logits(student: Student, corpus: Corpus, rows: list[int]) -> Tensor:
     return student.lm_head(student_hidden(student, corpus, rows)).float()
 
 
-def cut_from_target(
-    target: nn.Module, *, layers: int, embedding_rank: int, output_tokens: int, width: int | None = None
-) -> Student:
+def cut_from_target(target: nn.Module, *, layers: int, embedding_rank: int, output_tokens: int) -> Student:
     """A student with the target's first layers and its embedding at a lower rank; the head is the target's own.
 
     The first layers, not spread ones: what the later layers do is left to one linear map (see
-    `distillation.fit_map`) and to training. With another width than the target's, layers and head
-    begin at random, with heads of the same size and as many query heads a key-value head.
+    `distillation.fit_map`) and to training.
     """
     config = target.config
-    whole = width in (None, config.hidden_size)
-    part = 1.0 if whole else width / config.hidden_size
-    kv_heads = max(1, round(config.num_key_value_heads * part))
-    shape = DraftShape(
-        vocab_size=config.vocab_size,
-        hidden_size=config.hidden_size if whole else width,
-        intermediate_size=round(config.intermediate_size * part),
-        num_hidden_layers=layers,
-        num_attention_heads=kv_heads * config.num_attention_heads // config.num_key_value_heads,
-        num_key_value_heads=kv_heads,
-        head_dim=config.head_dim,
-        rms_norm_eps=config.rms_norm_eps,
-        rope_theta=config.rope_parameters["rope_theta"],
-        max_position_embeddings=config.max_position_embeddings,
-        embedding_rank=embedding_rank,
-        output_tokens=output_tokens,
-    )
-    student = Student(shape)
+    own = {"num_hidden_layers": layers, "embedding_rank": embedding_rank, "output_tokens": output_tokens}
+    own["rope_theta"] = config.rope_parameters["rope_theta"]
+    names = {field.name for field in fields(DraftShape)} - set(own)
+    student = Student(DraftShape(**own, **{name: getattr(config, name) for name in names}))
     table = target.model.embed_tokens.weight.detach().float()
     left, scale, right = torch.linalg.svd(table, full_matrices=False)
     root = scale[:embedding_rank].sqrt()
     with torch.no_grad():
         student.model.embed_tokens.weight.copy_(left[:, :embedding_rank] * root)
-        if whole:
-            student.model.layers.load_state_dict(target.model.layers[:layers].state_dict())
-            student.model.norm.load_state_dict(target.model.norm.state_dict())
-            student.model.embed_tokens.projection.weight.copy_(right[:embedding_rank].T * root)
-            student.lm_head.weight.copy_(target.lm_head.weight[:output_tokens])
-        else:
-            student.model.embed_tokens.projection.weight.copy_(torch.eye(width, embedding_rank) * root)
+        student.model.embed_tokens.projection.weight.copy_(right[:embedding_rank].T * root)
+        student.model.layers.load_state_dict(target.model.layers[:layers].state_dict())
+        student.model.norm.load_state_dict(target.model.norm.state_dict())
+        student.lm_head.weight.copy_(target.lm_head.weight[:output_tokens])
     return student
+
+
+def read_student(folder: Path) -> Student:
+    """A saved draft, to be trained further; its matrices are what int8 left of them."""
+    config, tensors = read_config(folder), Checkpoint(folder)
+    student = Student(DraftShape(**{field.name: config[field.name] for field in fields(DraftShape)}))
+    student.load_state_dict({name: matrix(tensors, name.removesuffix(".weight")) for name in student.state_dict()})
+    return student
+
+
+def matrix(tensors: Checkpoint, name: str) -> Tensor:
+    """float32; int8 matrices have a scale a row."""
+    weight = tensors[f"{name}.weight"].float()
+    return weight * tensors[f"{name}.scale"][:, None] if f"{name}.scale" in tensors else weight
 
 
 def save_draft(student: Student, folder: Path) -> None:

@@ -1,6 +1,7 @@
 """What the target says about the corpus: its last hidden states, computed once and kept."""
 
 import hashlib
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from duoviz.training.batched_target import fused, rotary_table, rotated
 from duoviz.training.corpus import Corpus
+from duoviz.training.losses import Best
+
+# So many of the target's most probable ids are learnt one by one.
+BEST = 64
 
 
 class Teacher:
@@ -19,16 +25,22 @@ class Teacher:
     """
 
     def __init__(self, target: nn.Module, corpus: Corpus, dtype: torch.dtype, *, folder: Path | None = None):
-        self.target, self.corpus, self.dtype = target, corpus, dtype
+        self.target, self.corpus, self.dtype, self.folder = target, corpus, dtype, folder
         counts = [len(corpus.answered(row)) for row in range(len(corpus))]
-        self.places = np.concatenate([[0], np.cumsum(counts)])
+        self.places = np.concatenate([[0], np.cumsum(counts)]).tolist()
+        self.layers = [fused(layer, dtype) for layer in target.model.layers]
+        self.known: dict[int, tuple[Tensor, Tensor]] = {}
         self.kept = self.done = None
         if folder is not None:
             digest = hashlib.sha256(corpus.flat.tobytes() + corpus.answer.tobytes()).hexdigest()[:16]
             folder.mkdir(parents=True, exist_ok=True)
-            shape = (int(self.places[-1]), target.config.hidden_size)
+            shape = (self.places[-1], target.config.hidden_size)
             self.kept = opened(folder / f"states-{digest}.bin", np.float16, shape)
             self.done = opened(folder / f"states-{digest}.done", np.uint8, (len(corpus),))
+
+    def of(self, corpus: Corpus) -> "Teacher":
+        """The same target for another corpus."""
+        return Teacher(self.target, corpus, self.dtype, folder=self.folder)
 
     @torch.no_grad()
     def hidden(self, rows: list[int]) -> Tensor:
@@ -44,16 +56,44 @@ class Teacher:
         return torch.from_numpy(np.concatenate(parts)).to(self.target.device).float()
 
     def computed(self, rows: list[int]) -> list[Tensor]:
-        device = self.target.device
-        with torch.autocast(device.type, self.dtype, enabled=self.dtype != torch.float32):
-            states = self.target.model(padded(self.corpus, rows).to(device)).last_hidden_state
+        states = self.states(padded(self.corpus, rows).to(self.target.device))
         return [predicting(self.corpus, row, state).float() for row, state in zip(rows, states, strict=True)]
 
+    def states(self, ids: Tensor) -> Tensor:
+        """The target's normalised last hidden states, [rows, length, hidden], for ids int64 [rows, length].
+
+        Products in the fast dtype, everything between them in float32.
+        """
+        config, model = self.target.config, self.target.model
+        norm = partial(F.rms_norm, normalized_shape=(config.hidden_size,), eps=config.rms_norm_eps)
+        cos, sin = rotary_table(ids.shape[1], config, ids.device)
+        x = F.embedding(ids, model.embed_tokens.weight)
+        for layer in self.layers:
+            before = norm(x, weight=layer["before"].float()).to(self.dtype)
+            qkv = F.linear(before, layer["qkv"])
+            heads = qkv.unflatten(-1, (-1, config.head_dim)).transpose(1, 2)
+            q, k, v = heads.split((config.num_attention_heads,) + (config.num_key_value_heads,) * 2, dim=1)
+            q, k = rotated(q, cos, sin).to(v.dtype), rotated(k, cos, sin).to(v.dtype)
+            mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+            x = x + F.linear(mixed.transpose(1, 2).flatten(2), layer["out"])
+            after = norm(x, weight=layer["after"].float()).to(self.dtype)
+            gate, up = F.linear(after, layer["gate_up"]).chunk(2, dim=-1)
+            x = x + F.linear(F.silu(gate).mul_(up), layer["down"])
+        return norm(x, weight=model.norm.weight)
+
     @torch.no_grad()
-    def logits(self, rows: list[int], *, tokens: int) -> Tensor:
-        """The target's logits for the first `tokens` ids, [answer tokens of all rows, tokens], in the fast dtype."""
-        states, head = self.hidden(rows), self.target.lm_head.weight[:tokens]
-        return F.linear(states.to(self.dtype), head.to(self.dtype))
+    def best(self, rows: list[int], *, tokens: int) -> Best:
+        """The target's BEST most probable of the first `tokens` ids; what a row gave is remembered."""
+        missing = [row for row in rows if row not in self.known]
+        if missing:
+            head = self.target.lm_head.weight[:tokens].to(self.dtype)
+            p = F.linear(self.hidden(missing).to(self.dtype), head).softmax(dim=-1, dtype=torch.float32)
+            share, token = p.topk(min(BEST, tokens), dim=-1)
+            counts = [self.places[row + 1] - self.places[row] for row in missing]
+            parts = zip(token.to(torch.int32).split(counts), share.half().split(counts), strict=True)
+            self.known |= dict(zip(missing, parts, strict=True))
+        token, share = (torch.cat(parts) for parts in zip(*(self.known[row] for row in rows), strict=True))
+        return Best(token.long(), share.float())
 
     @torch.no_grad()
     def exact_logits(self, rows: list[int]) -> Tensor:

@@ -1,4 +1,4 @@
-"""Which draft is worth training: shapes and losses compared on a few tokens, by agreement and by cost.
+"""Which draft is worth training: shapes and learning rates compared on a few tokens, by agreement and by cost.
 
     python -m tests.benchmarks.draft_sweep --out DIR [--tokens 100000] [--corpus FILE.npz …]
 
@@ -31,13 +31,9 @@ from duoviz.training.student import save_draft
 BASE = Recipe(tokens=0)
 SHAPES = (
     {}, {"layers": 1}, {"layers": 3}, {"layers": 4}, {"layers": 6}, {"layers": 8},
-    {"width": 384, "embedding_rank": 256}, {"embedding_rank": 320}, {"embedding_rank": 160},
-    {"output_tokens": 8_192}, {"output_tokens": 32_768},
+    {"embedding_rank": 320}, {"embedding_rank": 160}, {"output_tokens": 8_192}, {"output_tokens": 32_768},
 )  # fmt: skip
-LOSSES = (
-    {"loss": "cross_entropy"}, {"loss": "most_probable"}, {"loss": "reverse_kl"}, {"loss": "total_variation"},
-    {"drafted": 0.25}, {"copying": False}, {"peak": 4e-4}, {"peak": 1.6e-3},
-)  # fmt: skip
+PEAKS = ({"peak": 4e-4}, {"peak": 1.6e-3})
 SCORED_ROWS = 64
 # Of timing, and for the draft alone and each context in one of them.
 ROUNDS, SECONDS = 3, 0.5
@@ -46,17 +42,17 @@ ROUNDS, SECONDS = 3, 0.5
 def sweep(
     target_folder: Path, corpus_files: list[Path], out: Path, *, tokens: int, report: Callable[[str], None] = print
 ) -> None:
-    """Train each variant for `tokens` answer tokens into its own folder of `out`; finished ones are kept.
+    """Train each variant for `tokens` tokens into its own folder of `out`; finished ones are kept.
 
     `measure` adds the costs, on a machine that does nothing else.
     """
     teacher = load_teacher(target_folder, corpus_files)
-    for number, change in enumerate((*SHAPES, *LOSSES), 1):
+    for number, change in enumerate((*SHAPES, *PEAKS), 1):
         recipe = replace(BASE, tokens=tokens, **change)
         folder = out / named(change)
         if (folder / "result.json").is_file():
             continue
-        report(f"{number} of {len(SHAPES) + len(LOSSES)}: {named(change)}")
+        report(f"{number} of {len(SHAPES) + len(PEAKS)}: {named(change)}")
         progress = train(teacher, recipe, report=report)
         save_draft(progress.student, folder)
         result = {"change": change, "recipe": asdict(recipe), "minutes": progress.log[-1]["minutes"]}
@@ -98,7 +94,7 @@ def measure(pair: Pair, out: Path, *, report: Callable[[str], None] = print) -> 
 
 def shape_of(result: dict) -> tuple:
     """What a draft's cost follows from."""
-    return tuple(result["recipe"][name] for name in ("layers", "width", "embedding_rank", "output_tokens"))
+    return tuple(result["recipe"][name] for name in ("layers", "embedding_rank", "output_tokens"))
 
 
 def costs_beside(pair: Pair, folder: Path) -> tuple[CostModel, tuple[tuple[float, ...], ...]]:
@@ -112,7 +108,7 @@ def costs_beside(pair: Pair, folder: Path) -> tuple[CostModel, tuple[tuple[float
 
 def results(out: Path) -> Iterator[tuple[dict, Path]]:
     """Each finished variant's result and folder, in the order of the sweep."""
-    for change in (*SHAPES, *LOSSES):
+    for change in (*SHAPES, *PEAKS):
         file = out / named(change) / "result.json"
         if file.is_file():
             yield json.loads(file.read_text()), file.parent

@@ -20,14 +20,14 @@ TINY = Recipe(tokens=0, layers=1, embedding_rank=16, output_tokens=48, batch_tok
 def small(monkeypatch):
     monkeypatch.setattr(sweeping, "BASE", TINY)
     monkeypatch.setattr(sweeping, "SHAPES", ({}, {"layers": 2}))
-    monkeypatch.setattr(sweeping, "LOSSES", ({"loss": "total_variation"},))
+    monkeypatch.setattr(sweeping, "PEAKS", ({"peak": 4e-4},))
 
 
 def test_every_variant_is_trained_once(target_folder, corpus_files, tmp_path):
     lines = []
     sweep(target_folder, corpus_files, tmp_path, tokens=300, report=lines.append)
     found = [result for result, _ in results(tmp_path)]
-    assert [named(result["change"]) for result in found] == ["base", "layers_2", "loss_total_variation"]
+    assert [named(result["change"]) for result in found] == ["base", "layers_2", "peak_0.0004"]
     for result in found:
         assert result["recipe"] == json.loads(json.dumps(vars(replace(TINY, tokens=300, **result["change"]))))
         assert abs(result["float32"] - result["int8"]) < 0.1 and 0 <= result["copying"]["top1"] <= 1
@@ -49,8 +49,8 @@ def test_costs_are_those_of_a_shape(target_folder, corpus_files, tmp_path, monke
     pair = tiny_pair()
     runtime(pair).costs |= {"costs": made_up(0.03, 0.003), "costs in turn, 1 threads": made_up(0.03, 0.003)}
     rows = measure(pair, tmp_path, report=lambda text: None)
-    one, two, one_of_another_loss = (row["draft_ms"] for row in rows)
-    assert one == one_of_another_loss != two and all(milliseconds > 0 for milliseconds in one + two)
+    one, two, one_of_another_rate = (row["draft_ms"] for row in rows)
+    assert one == one_of_another_rate != two and all(milliseconds > 0 for milliseconds in one + two)
     assert all(row["speculative"] > 0 and row["duodecoding"] > 0 for row in rows)
     assert (tmp_path / "table.md").read_text() == table(rows)
     assert medians([((1.0, 5.0), (4.0,)), ((3.0, 1.0), (4.0,)), ((2.0, 9.0), (7.0,))]) == ((2.0, 5.0), (4.0,))
