@@ -8,7 +8,7 @@ from duoviz import commands
 from duoviz.__main__ import main
 from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.vanilla import vanilla
-from tests.tiny import decode_with, tiny_pair
+from tests.tiny import decode_with, reference_model, tiny_pair
 
 
 @pytest.fixture(autouse=True)
@@ -191,15 +191,18 @@ def test_a_method_named_twice_runs_once(capsys):
         (["draft", "--layers", "99"], "--layers must be a whole number from 1 to 8, not 99."),
         (["draft", "--peak", "nan"], "--general must not be negative, and --peak must be above 0 and below 1."),
         (["draft", "--from", "nowhere"], "There is no model in nowhere: it has no config.json."),
-        (["draft", "--from", "lexicon"], "--from lexicon is no draft that `train draft` made."),
+        (["draft", "--from", "OTHER"], "--from OTHER is no draft that `train draft` made."),
         (["draft", "--corpus", "nowhere.npz"], "There is no corpus file nowhere.npz."),
         (["draft", "--corpus", "README.md"], "README.md is no corpus: it needs the arrays flat, length, answer"),
         (["chances", "--corpus", "nowhere.npz"], "There is no corpus file nowhere.npz."),
         (["corpus", "--rows", "0"], "--rows and --slots must be at least 1."),
     ],
 )
-def test_a_training_that_cannot_be_is_told_at_once(arguments, sentence, tmp_path, capsys):
+def test_a_training_that_cannot_be_is_told_at_once(arguments, sentence, tmp_path_factory, tmp_path, capsys):
+    other = tmp_path_factory.mktemp("other")
+    reference_model(0).config.save_pretrained(other)
+    arguments = [argument.replace("OTHER", str(other)) for argument in arguments]
     assert main(["train", *arguments, "--out", str(tmp_path / "out.npz")]) == 1
     told = capsys.readouterr().err
-    assert told.startswith(f"duoviz: {sentence}") and told.count("\n") == 1
+    assert told.startswith(f"duoviz: {sentence.replace('OTHER', str(other))}") and told.count("\n") == 1
     assert not list(tmp_path.iterdir())

@@ -1,5 +1,7 @@
 """Corpus files read as one, and batches of them."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from duoviz.training.corpus import batches
@@ -14,6 +16,16 @@ def test_files_become_one_corpus_with_held_out_rows_of_each(corpus):
     places = corpus.answered(row)
     assert places[0] == 4 and 7 not in places and len(corpus.row(row)) == corpus.length(row)
     assert corpus.task[205] == "code"
+
+
+def test_a_whole_corpus_leaves_out_what_every_row_begins_with(corpus):
+    flat = corpus.flat.copy()
+    for place, token in enumerate((7, 8, 9)):
+        flat[corpus.starts[:-1] + place] = token
+    flat[corpus.starts[5] + 2] = 1
+    whole = replace(corpus, flat=flat).whole()
+    assert all(whole.answered(row).tolist() == list(range(2, corpus.length(row))) for row in (0, 5, 359))
+    assert corpus.whole().answered(0).tolist() == list(range(1, corpus.length(0)))  # the first has nothing before it
 
 
 def test_batches_hold_every_row_once(corpus):
