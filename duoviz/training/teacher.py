@@ -121,8 +121,3 @@ def padded(corpus: Corpus, rows: list[int]) -> Tensor:
 def predicting(corpus: Corpus, row: int, states: Tensor) -> Tensor:
     """The states that predict the row's answer tokens: one position earlier than the tokens."""
     return states[torch.from_numpy(corpus.answered(row) - 1).to(states.device)]
-
-
-def answer_tokens(corpus: Corpus, rows: list[int]) -> Tensor:
-    """int64 [answer tokens of all rows]."""
-    return torch.from_numpy(np.concatenate([corpus.row(row)[corpus.answered(row)] for row in rows]))
