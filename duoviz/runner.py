@@ -3,7 +3,7 @@
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -11,16 +11,14 @@ from typing import NamedTuple
 
 import torch
 
-from duoviz.decoding import METHODS
+from duoviz.decoding import METHODS, overlap
 from duoviz.decoding.budget import CONTEXTS, CostModel
-from duoviz.decoding.calibration import cost_model, doubt_costs, refine_costs
+from duoviz.decoding.calibration import doubt_costs, target_on
 from duoviz.decoding.datastore import DatastoreError
-from duoviz.decoding.draft_worker import Draft, DraftDied
-from duoviz.decoding.duodecoding import running_draft
+from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.decoding.speculative import draft_in_turn
-from duoviz.models.cores import on_cores
 from duoviz.models.linear import ROW_COUNTS
 from duoviz.models.loading import ModelUnavailable
 from duoviz.models.pairs import Pair, PromptError, UnknownPair
@@ -50,30 +48,21 @@ def check_method(method: object) -> None:
 
 def target_cores(pair: Pair, method: str, settings: Settings) -> tuple[int, ...]:
     """The cores that the target computes on in this run."""
-    if METHODS[method].parallel or settings.cores == "target":
-        return pair.cores.target
-    return pair.cores.all
+    on_its_share = settings.cores == "target" or works_beside(pair, method, settings)
+    return pair.cores.target if on_its_share else pair.cores.all
 
 
-@contextmanager
-def target_on(pair: Pair, cores: tuple[int, ...]) -> Iterator[None]:
-    """The target on these cores, with the kernels that are fastest there."""
-    with on_cores(cores):
-        pair.target.tune()
-        yield
-
-
-def draft_of(pair: Pair, method: str) -> Draft:
-    """The draft as the method uses it, loaded and ready. Raises DraftDied."""
-    return running_draft(pair) if METHODS[method].parallel else draft_in_turn(pair)
+def works_beside(pair: Pair, method: str, settings: Settings) -> bool:
+    """Whether the draft works beside the target in this run. Raises DraftDied."""
+    both_ways = "overlap" in METHODS[method].settings
+    return overlap.works_beside(pair, settings) if both_ways else METHODS[method].parallel
 
 
 def prepare(pair: Pair, method: str, settings: Settings = Settings()) -> CostModel | None:
     """Start the draft and measure the costs, where the method needs them. Raises DraftDied."""
     if not METHODS[method].draft:
         return None
-    with target_on(pair, target_cores(pair, method, settings)):
-        return cost_model(pair, draft_of(pair, method), in_turn=not METHODS[method].parallel)
+    return overlap.costs_of(pair, settings, beside=works_beside(pair, method, settings))
 
 
 def refine(pair: Pair, method: str, settings: Settings = Settings(), *, stopped: Callable[[], bool] = bool) -> bool:
@@ -83,9 +72,10 @@ def refine(pair: Pair, method: str, settings: Settings = Settings(), *, stopped:
     """
     if not METHODS[method].draft:
         return False
-    with target_on(pair, target_cores(pair, method, settings)):
-        in_turn = not METHODS[method].parallel
-        return refine_costs(pair, draft_of(pair, method), in_turn=in_turn, stopped=stopped)
+    ways = {works_beside(pair, method, settings)}
+    if "overlap" in METHODS[method].settings and overlap.is_open(pair, settings):
+        ways = {True, False}
+    return any(overlap.refine(pair, settings, beside=beside, stopped=stopped) for beside in ways)
 
 
 def settle(
@@ -122,7 +112,8 @@ def stream(
     cores = target_cores(pair, method, settings)
     # A method that cannot run on this pair says so here, before the first event.
     run = METHODS[method].decode(pair, prompt_ids, settings)
-    first = header(pair, method, prompt, prompt_ids, settings, raw, costs, cores)
+    beside = works_beside(pair, method, settings)
+    first = header(pair, method, prompt, prompt_ids, settings, raw, costs, cores, beside)
     yield {"type": "header", "header": first | ({"before": list(before)} if before else {})}
     iterations, message = [], None
     submitted = time.perf_counter()
@@ -135,7 +126,7 @@ def stream(
                 stopped, factors = each.stop, each.factors
                 yield {"type": "iteration", "iteration": iterations[-1]}
             if factors:
-                doubt_costs(pair, factors, in_turn=not METHODS[method].parallel)
+                doubt_costs(pair, factors, in_turn=not beside)
         except DraftDied as error:
             stopped, message = "error", str(error)
         except Stopped:
@@ -159,8 +150,9 @@ def header(
     raw: bool,
     costs: CostModel | None,
     cores: tuple[int, ...],
+    beside: bool,
 ) -> dict:
-    """The trace's header."""
+    """The trace's header; beside: whether the draft works beside the target."""
     target = {"name": pair.target.label, "device": pair.target_device_label(cores), "precision": pair.target.precision}
     return {
         "schema": SCHEMA_VERSION,
@@ -168,8 +160,8 @@ def header(
         "about": METHODS[method].described(),
         "pair": pair.name,
         "target": target,
-        "draft": draft_header(pair, method, target["device"]),
-        "can_overlap": METHODS[method].parallel and pair.cores.can_overlap,
+        "draft": draft_header(pair, method, target["device"], beside),
+        "can_overlap": beside and pair.cores.can_overlap,
         "settings": {**asdict(settings), "raw": raw},
         "prompt": prompt,
         "prompt_tokens": len(prompt_ids),
@@ -179,9 +171,9 @@ def header(
     }
 
 
-def draft_header(pair: Pair, method: str, target_device: str) -> dict | None:
+def draft_header(pair: Pair, method: str, target_device: str, beside: bool) -> dict | None:
     """The draft's part of the header, None for methods without one."""
-    if METHODS[method].parallel:
+    if beside:
         return {"name": pair.draft_label, "device": pair.draft_device_label(), "precision": pair.draft_precision}
     if METHODS[method].draft:
         model = draft_in_turn(pair).loop.model

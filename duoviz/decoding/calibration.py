@@ -1,7 +1,8 @@
 """Measuring what both models cost on this machine, and keeping it."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from duoviz.decoding.iteration import Stopped, timed_forward, timed_prefill
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.models.cache import cache_folder, measured_once, measuring, recall, remember
-from duoviz.models.cores import machine_name
+from duoviz.models.cores import machine_name, on_cores
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.linear import ROW_COUNTS
 from duoviz.models.pairs import Pair
@@ -28,6 +29,14 @@ SHORTEST, LONGEST = 1e-6, 600.0
 PASSES, CALIBRATIONS = 3, 5
 # Costs that a run finds larger or smaller by this factor are measured anew.
 CONTRADICTION = 2.0
+
+
+@contextmanager
+def target_on(pair: Pair, cores: tuple[int, ...]) -> Iterator[None]:
+    """The target on these cores, with the kernels that are fastest there."""
+    with on_cores(cores):
+        pair.target.tune()
+        yield
 
 
 def calibrate(pair: Pair, draft: Draft, *, stopped: Callable[[], bool] = bool) -> CostModel:

@@ -21,17 +21,20 @@ FILE = "chances.json"
 @dataclass(frozen=True)
 class Chances:
     """greedy, sampled: [RANKS][len(EDGES)], with shared noise where sampled; copied: [LONGEST_MATCH][PLACES], of a
-    token after as many right ones; by_rank: of all the draft's tokens of a rank, [RANKS].
+    token after as many right ones; by_rank: of all the draft's tokens of a rank, [RANKS]; sureness: how many of the
+    draft's best tokens are in each bin, greedy, as shares, [len(EDGES)].
     """
 
     greedy: Sequence[Sequence[float]]
     sampled: Sequence[Sequence[float]]
     copied: Sequence[Sequence[float]]
     by_rank: Sequence[float]
+    sureness: Sequence[float]
 
     def __post_init__(self) -> None:
-        shapes = [np.shape(each) for each in (self.greedy, self.sampled, self.copied, self.by_rank)]
-        if shapes != [(RANKS, len(EDGES))] * 2 + [(LONGEST_MATCH, PLACES), (RANKS,)]:
+        bins = (len(EDGES),)
+        shapes = [np.shape(each) for each in vars(self).values()]
+        if shapes != [(RANKS, *bins)] * 2 + [(LONGEST_MATCH, PLACES), (RANKS,), bins]:
             raise ValueError("the chance table has other ranks, bins or places than this version reads")
 
     def drafted(self, rank: int, q: float, *, sampled: bool) -> float:
@@ -39,15 +42,40 @@ class Chances:
         table = (self.sampled if sampled else self.greedy)[min(rank, RANKS - 1)]
         return min(MOST, float(np.interp(q, MIDDLES, table)))
 
+    def places(self, share: float | None = None) -> tuple[tuple[float, tuple[float, ...]], ...]:
+        """Kinds of places in a text, greedy: how often each is met, and the chances of the draft's tokens by rank.
+
+        share: how often the draft's best token shall be right on average, as if surer or less sure places were met
+        more often; None: as they were met.
+        """
+        # Of the places where the draft's best token is wrong, how often each next one is right.
+        rests = [each / (1 - self.by_rank[0]) for each in self.by_rank[1:]]
+        kinds = [(best, *[(1 - best) * rest for rest in rests]) for best in self.greedy[0]]
+        met = np.array(self.sureness)
+        if share is not None:
+            met = tilted(met, np.array([kind[0] for kind in kinds]), share)
+        return tuple(zip((met / met.sum()).tolist(), kinds, strict=True))
+
     def looked_up(self, matched: int, place: int) -> float:
         """The chance of the token at a place (from 0) after `matched` tokens that stood earlier too."""
         return min(MOST, self.copied[min(matched, LONGEST_MATCH) - 1][min(place, PLACES - 1)])
 
 
+def tilted(weights: np.ndarray, values: np.ndarray, mean: float) -> np.ndarray:
+    """Weights times exp(t · value), with the t that gives this weighted mean (as near as there is one)."""
+    low, high = -60.0, 60.0
+    for _ in range(50):
+        t = (low + high) / 2
+        found = weights * np.exp(t * (values - values.mean()))
+        low, high = (t, high) if found @ values < mean * found.sum() else (low, t)
+    return found
+
+
 def plain() -> Chances:
     """What is assumed of a draft without a table: that its probabilities are right, and look-ups often are."""
     table = [list(MIDDLES)] * RANKS
-    return Chances(table, table, [[0.3] * PLACES, [0.5] * PLACES, *[[0.7] * PLACES] * (LONGEST_MATCH - 2)], BY_RANK)
+    copied = [[0.3] * PLACES, [0.5] * PLACES, *[[0.7] * PLACES] * (LONGEST_MATCH - 2)]
+    return Chances(table, table, copied, BY_RANK, [1 / len(EDGES)] * len(EDGES))
 
 
 def chances_of(folder: Path | None) -> Chances:

@@ -5,7 +5,7 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
@@ -17,6 +17,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from duoviz.decoding.drafting import Drafted, Plan, draft
+from duoviz.decoding.grower import Grower
+from duoviz.decoding.growing import Grown, Growth, steady_width
 from duoviz.decoding.iteration import Stopped, timed_forward, timed_prefill
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.models.cores import on_cores
@@ -69,8 +71,26 @@ class RowRequest:
     row: int
 
 
-Request = DraftRequest | MeasureRequest | RowRequest
-Answer = Drafted | dict[int, float] | np.ndarray
+@dataclass(frozen=True)
+class GrowRequest:
+    """The text goes on with these tokens: grow its tree until another request comes.
+
+    Each step's `Grown` is told at once, and None at the end. draft_seconds: T_draft(1), T_draft(2), …, which decide
+    how wide the steps are. growth: given where a run begins; the tokens are its prompt then.
+    """
+
+    tokens: tuple[int, ...]
+    draft_seconds: tuple[float, ...]
+    growth: Growth | None = None
+
+
+@dataclass(frozen=True)
+class PauseRequest:
+    """Compute nothing until the next request; the answer is None."""
+
+
+Request = DraftRequest | MeasureRequest | RowRequest | GrowRequest | PauseRequest
+Answer = Drafted | dict[int, float] | np.ndarray | Grown | None
 
 
 class Draft(Protocol):
@@ -92,6 +112,17 @@ class Draft(Protocol):
         """Wait for the answer to the last request. Raises DraftDied, and Stopped where `stopped` says so."""
         ...
 
+    def grow(self, request: GrowRequest) -> None:
+        """Go on with the tree of the `GrowRequest` before, whose last steps may still be told."""
+        ...
+
+    def grown(self, *, wait: bool, stopped: Callable[[], bool] = bool) -> Grown | None:
+        """The next step's, None where none was told yet; wait: for the next one, None where the tree grows no more.
+
+        Raises DraftDied, and Stopped where `stopped` says so.
+        """
+        ...
+
     def alive(self) -> bool:
         """Whether it is worth a request: not ended, and no answer long overdue."""
         ...
@@ -106,6 +137,31 @@ class DraftLoop:
         self.model = model
         self.drafted: Drafted | None = None
         self.pending_rows: list[Tensor] = []
+        self.grower: Grower | None = None
+
+    def answers(self, request: Request, waits: Callable[[], bool]) -> Iterator[Answer]:
+        """The answers to a request; all but the last are `Grown`.
+
+        waits: whether another request is there. Nobody reads what is measured then, so that is broken off, and a tree
+        grows no further; a draft is not broken off, for the next one goes on from its cache.
+        """
+        if isinstance(request, GrowRequest):
+            self.move(request)
+            yield from self.steps(request, waits)
+        elif not isinstance(request, PauseRequest):
+            yield self.handle(request, stopped=waits if isinstance(request, MeasureRequest) else bool)
+            return
+        yield None
+
+    def move(self, request: GrowRequest) -> None:
+        if request.growth:
+            self.grower = Grower(self.model, request.growth)
+        self.grower.move(request.tokens)
+
+    def steps(self, request: GrowRequest, waits: Callable[[], bool]) -> Iterator[Grown]:
+        """A tree's steps as long as one is worth it and no other request is there."""
+        while not waits() and (width := steady_width(self.grower.tree, request.draft_seconds)):
+            yield self.grower.step(width)
 
     def handle(self, request: Request, *, stopped: Callable[[], bool] = bool) -> Answer:
         """Raises Stopped where `stopped` says so while a long context is read, or steps are timed."""
@@ -164,6 +220,7 @@ class InlineDraft:
     def __init__(self, model: LanguageModel):
         self.loop = DraftLoop(model)
         self.request: Request | None = None
+        self.growing: Iterator[Grown] = iter(())
 
     def wait_until_started(self) -> None:
         pass
@@ -175,7 +232,14 @@ class InlineDraft:
         return True
 
     def result(self, *, stopped: Callable[[], bool] = bool) -> Answer:
-        return self.loop.handle(self.request, stopped=stopped)
+        return None if isinstance(self.request, PauseRequest) else self.loop.handle(self.request, stopped=stopped)
+
+    def grow(self, request: GrowRequest) -> None:
+        self.loop.move(request)
+        self.growing = self.loop.steps(request, bool)
+
+    def grown(self, *, wait: bool, stopped: Callable[[], bool] = bool) -> Grown | None:
+        return next(self.growing, None)
 
     def alive(self) -> bool:
         return True
@@ -197,10 +261,25 @@ class WaitingDraft:
     def submit(self, request: Request) -> None:
         self.wait_until_started()
         self.drop_answers(keep=0)
+        self.grow(request)
+
+    def grow(self, request: Request) -> None:
         if self.answered == self.submitted:
             self.expect_answer()
         self.send(request)
         self.submitted += 1
+
+    def grown(self, *, wait: bool, stopped: Callable[[], bool] = bool) -> Grown | None:
+        while self.answered < self.submitted:
+            while not self.poll(GLANCE if wait else 0):
+                if not wait:
+                    return None
+                if stopped():
+                    raise Stopped
+                self.check_deadline()
+            if (answer := self.take()) is not None:
+                return checked(answer)
+        return None
 
     def ready(self) -> bool:
         self.drop_answers(keep=1)
@@ -216,9 +295,7 @@ class WaitingDraft:
                     raise Stopped
                 self.check_deadline()
             answer = self.take()
-        if isinstance(answer, str):
-            raise DraftDied(f"The draft failed: {answer}.")
-        return answer
+        return checked(answer)
 
     def drop_answers(self, *, keep: int) -> None:
         """Take the answers that are there, up to the last `keep` requests'."""
@@ -227,7 +304,8 @@ class WaitingDraft:
 
     def take(self) -> Answer | str:
         answer = self.receive()
-        self.answered += 1
+        # More will come: the request is not answered yet.
+        self.answered += not isinstance(answer, Grown)
         self.expect_answer()
         return answer
 
@@ -270,7 +348,8 @@ class ThreadDraft(WaitingDraft):
                 self.loaded.set_exception(error)
                 return
             while (request := self.requests.get()) is not None:
-                self.answers.put(answer_to(request, loop, lambda: not self.requests.empty()))
+                for answer in answers_to(request, loop, lambda: not self.requests.empty()):
+                    self.answers.put(answer)
 
     def wait_until_started(self) -> None:
         try:
@@ -371,16 +450,19 @@ def row_of_draft(draft: Draft, vocabulary: int) -> Callable[[int], Tensor]:
     return row_of
 
 
-def answer_to(request: Request, loop: DraftLoop, waits: Callable[[], bool]) -> Answer | str:
-    """The loop's answer, or what went wrong.
-
-    waits: whether another request is there. Nobody reads what is measured then, so that is broken off; a draft is
-    not, for the next one goes on from its cache.
-    """
+def answers_to(request: Request, loop: DraftLoop, waits: Callable[[], bool]) -> Iterator[Answer | str]:
+    """The loop's answers (see there), or what went wrong."""
     try:
-        return loop.handle(request, stopped=waits if isinstance(request, MeasureRequest) else bool)
+        yield from loop.answers(request, waits)
     except Exception as error:
-        return reason_of(error)
+        yield reason_of(error)
+
+
+def checked(answer: Answer | str) -> Answer:
+    """An answer; raises DraftDied where it says what went wrong."""
+    if isinstance(answer, str):
+        raise DraftDied(f"The draft failed: {answer}.")
+    return answer
 
 
 def reason_of(error: Exception) -> str:
@@ -399,7 +481,8 @@ def serve(pipe: Connection, load: LoadDraft, cores: tuple[int, ...]) -> None:
                 return
             pipe.send("")
             while True:
-                pipe.send(answer_to(pipe.recv(), loop, pipe.poll))
+                for answer in answers_to(pipe.recv(), loop, pipe.poll):
+                    pipe.send(answer)
         except (EOFError, OSError, KeyboardInterrupt):
             return
 

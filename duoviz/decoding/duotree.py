@@ -1,142 +1,211 @@
-"""DuoTree, our own: one tree of tokens, grown and verified as far as measured costs and chances say that it pays."""
+"""DuoTree, our own: one tree that is drafted while it is verified, as far as measured costs and chances say it pays."""
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing, nullcontext, suppress
 from dataclasses import replace
 from itertools import count
 
 import numpy as np
-from torch import Tensor
 
 from duoviz.decoding.budget import LiveCosts
-from duoviz.decoding.calibration import cost_model
-from duoviz.decoding.chances import Chances, chances_of
-from duoviz.decoding.drafting import ended_now, proposals
-from duoviz.decoding.growing import Tree, as_nodes, best_tokens, best_width
+from duoviz.decoding.calibration import target_on
+from duoviz.decoding.chances import chances_of
+from duoviz.decoding.draft_worker import DraftDied, GrowRequest, PauseRequest
+from duoviz.decoding.duodecoding import running_draft
+from duoviz.decoding.grower import Grower
+from duoviz.decoding.growing import WIDTHS, Grown, Growth, Tree, TreeNode, best_choice, steady_width
 from duoviz.decoding.in_turn import forward_tree, judge, keep_accepted
-from duoviz.decoding.iteration import Candidate, Iteration, Node, Span, room_for, timed_forward, timed_prefill
+from duoviz.decoding.iteration import Candidate, Iteration, Node, Span, Start, Stopped, room_for
 from duoviz.decoding.method import DRAFT, VERIFYING, Method
-from duoviz.decoding.prompt_lookup import PROMPT, find
+from duoviz.decoding.overlap import costs_of, forecast_of, works_beside
+from duoviz.decoding.prompt_lookup import PROMPT
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import MAX_SEQUENCES, Settings
 from duoviz.decoding.speculative import draft_in_turn
-from duoviz.models.copying import NGrams
-from duoviz.models.language_model import LanguageModel
 from duoviz.models.linear import ROW_COUNTS
 from duoviz.models.pairs import Pair
 
-# What is looked up in the text: the longest end, and how many of the tokens after it.
-LONGEST_END, LONGEST_COPY = 4, 10
-# Seconds of an iteration in which neither model works, before any was seen; and how fast the run is followed.
+# Seconds of an iteration in which no model works and nobody waits for one, before any was seen; and how fast the run
+# is followed.
 FIRST_OVERHEAD, WEIGHT = 1e-3, 0.1
+# A text of more tokens than this is read by the draft while the target goes on alone.
+LONG_READ = 8
+# How long the end of a run waits for a draft to be still, in seconds.
+PAUSE = 1.0
+# Of the tree's tokens that were not verified, so many are recorded, those of greatest value.
+RECORDED = 24
 
 
-class Grower:
-    """The draft's side: its cache holds the text, and of the tree what it has forwarded."""
+class InTurn:
+    """The draft works when it is asked to, on the target's cores."""
 
-    def __init__(self, model: LanguageModel, chances: Chances, settings: Settings, *, trees: bool):
-        """trees: whether both models know trees; else one chain is grown."""
-        self.model, self.chances, self.settings, self.trees = model, chances, settings, trees
-        self.children = settings.tree_children if trees else 1
-        self.known = NGrams(LONGEST_END)
+    def __init__(self, pair: Pair, growth: Growth):
+        self.grower = Grower(draft_in_turn(pair).loop.model, growth)
+        self.stopped = runtime(pair).stopped
         self.steps: list[Span] = []
-        self.root = 0
-        model.crop(0)
 
-    def begin(self, text: Sequence[int], deepest: int, pair: Pair) -> Tree:
-        """A tree after the text: what a look-up finds, which costs no step, and the draft's best next tokens."""
-        self.known.append(text[len(self.known.tokens) :])
-        tree = Tree(self.chances, deepest, sampled=self.settings.temperature > 0)
-        matched, start = find(self.known, "latest")
-        if matched and self.trees:
-            tree.add_chain(text[start : start + LONGEST_COPY], matched)
-        new = text[self.model.length :]
-        logits, span = timed_prefill(self.model, new, stopped=runtime(pair).stopped)
-        self.root, self.steps = len(text) - 1, []
-        self.add_children(tree, [-1], logits, [len(text)], span)
-        return tree
+    @property
+    def tree(self) -> Tree:
+        return self.grower.tree
 
-    def step(self, tree: Tree, width: int) -> None:
-        """Forward the nodes of greatest value, and hang their best next tokens on them."""
-        wanted = tree.waiting()[:width]
-        nodes = [tree.nodes[index] for index in wanted]
-        parents = [tree.nodes[node.parent].slot if node.parent >= 0 else self.root for node in nodes]
-        for slot, node in enumerate(nodes, self.model.length):
-            node.slot = slot
-        logits, span = timed_forward(self.model, [node.token for node in nodes], parents=parents)
-        self.add_children(tree, wanted, logits, [self.root + 1 + node.depth for node in nodes], span)
+    def move(self, tokens: Sequence[int], draft_seconds: Sequence[float]) -> list[TreeNode]:
+        """See `Tree.move`."""
+        return self.grower.move(tokens)
 
-    def add_children(
-        self, tree: Tree, parents: Sequence[int], logits: Tensor, positions: Sequence[int], span: Span
-    ) -> None:
-        _, q, score = proposals(logits, positions, self.settings.sampling)
-        for row, parent in enumerate(parents):
-            tree.add_children(parent, *best_tokens(score[row], q[row], self.children))
-        self.steps.append(ended_now(span))
+    def widths(self, draft_seconds: Sequence[float]) -> Sequence[int]:
+        """How many nodes the next step may forward."""
+        return WIDTHS if self.tree.growth.trees else WIDTHS[:1]
 
-    def roll_back(self, tree: Tree, accepted: Sequence[int]) -> None:
-        """Rollback: of the tree, the draft's cache keeps the accepted nodes that it has forwarded."""
-        slots = [tree.nodes[index].slot for index in accepted]
-        slots = slots[: slots.index(None)] if None in slots else slots
-        if slots:
-            self.model.keep(slots)
-        else:
-            self.model.crop(self.root + 1)
+    def step(self, width: int) -> bool:
+        """One more step; whether there was one. Raises Stopped."""
+        self.steps.append(self.grower.step(width, number=len(self.steps), stopped=self.stopped).span)
+        return True
+
+    def catch_up(self) -> None:
+        """Take what the draft did meanwhile."""
+
+    def close(self) -> None:
+        pass
+
+
+class Beside:
+    """The draft works on its own cores without being asked; the tree here is what it has told so far."""
+
+    def __init__(self, pair: Pair, growth: Growth):
+        self.draft, self.tree, self.unread = running_draft(pair), Tree(growth), 0
+        self.stopped = runtime(pair).stopped
+        self.steps: list[Span] = []
+        # What an earlier run's tree would still tell is none of this one's.
+        self.draft.submit(PauseRequest())
+        self.draft.result(stopped=self.stopped)
+
+    def move(self, tokens: Sequence[int], draft_seconds: Sequence[float]) -> list[TreeNode]:
+        """As `InTurn.move`; the draft goes on from there."""
+        growth = None if self.tree.text else self.tree.growth
+        self.unread = len(tokens) + (0 if growth or self.tree.expanded else self.unread)
+        path = self.tree.move(tokens)
+        self.draft.grow(GrowRequest(tuple(tokens), tuple(draft_seconds), growth))
+        return path
+
+    def widths(self, draft_seconds: Sequence[float]) -> Sequence[int]:
+        """As `InTurn.widths`; none where the draft reads a long text first, or grows the tree no more."""
+        if not self.tree.expanded and self.unread > LONG_READ:
+            return ()
+        width = steady_width(self.tree, draft_seconds)
+        return (width,) if width else ()
+
+    def step(self, width: int) -> bool:
+        """Wait for the step under way; whether there was one. Raises DraftDied, Stopped."""
+        grown = self.draft.grown(wait=True, stopped=self.stopped)
+        if grown:
+            self.take(grown)
+        return grown is not None
+
+    def take(self, grown: Grown) -> None:
+        self.tree.take(grown, step=len(self.steps))
+        self.steps.append(grown.span)
+
+    def catch_up(self) -> None:
+        while grown := self.draft.grown(wait=False):
+            self.take(grown)
+
+    def close(self) -> None:
+        """No core computes for a run that has ended."""
+        end = time.monotonic() + PAUSE
+        with suppress(DraftDied, Stopped):
+            self.draft.submit(PauseRequest())
+            self.draft.result(stopped=lambda: time.monotonic() > end)
 
 
 def duotree(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[Iteration]:
     """Grow a tree until another draft step would bring less than the run's rate, verify what is worth it, commit.
 
-    Draft and target take turns on the same cores. The classical rule does not apply: the tree's tokens are chosen,
-    not drawn. In the published order of speculative decoding, also at the start: the target's first forward reads
-    the prompt and the first tree.
+    Beside the target the draft goes on growing the tree meanwhile; in turn it waits. Where the target's tokens lead
+    in the tree is its next root, with all that grows under it. The classical rule does not apply: the tree's tokens
+    are chosen, not drawn. The target reads the prompt alone, on all cores, so that nothing delays the first token.
+    Raises DraftDied, Stopped.
     """
     settings = replace(settings, acceptance="coupled")
-    draft, target = draft_in_turn(pair), pair.target
-    costs = LiveCosts(cost_model(pair, draft, in_turn=True))
-    trees = target.supports_tree and draft.loop.model.supports_tree
-    grower = Grower(draft.loop.model, chances_of(pair.draft_folder), settings, trees=trees)
+    beside, target = works_beside(pair, settings), pair.target
     room = room_for(len(prompt_ids), settings.max_new_tokens, target.context_limit)
+    growth = Growth(
+        chances=chances_of(pair.draft_folder),
+        sampling=settings.sampling,
+        children=settings.tree_children,
+        trees=target.supports_tree,
+        limit=room.limit,
+    )
+    costs = LiveCosts(costs_of(pair, settings, beside=beside))
+    patience = forecast_of(pair, settings, beside=beside).patience
     text, overhead = list(prompt_ids), FIRST_OVERHEAD
     target.crop(0)
-    for number in count():
-        begin, context = time.perf_counter(), len(text)
-        # The target adds a token of its own, so one fewer than fits is proposed.
-        tree = grower.begin(text, room.limit - context - 1, pair)
-        chosen = grow(tree, grower, costs, settings, context=context, overhead=overhead)
-        nodes = as_nodes(tree, chosen)
-        own, span = forward_tree(pair, text, nodes, settings)
-        iteration = judge(nodes, own, settings)
-        iteration.target, iteration.sync, iteration.draft = span, time.perf_counter(), grower.steps
-        iteration.factors, iteration.candidates = costs.factors, first_tokens(tree)
-        costs.observe(span, grower.steps[1:], context)
-        grower.roll_back(tree, accepted_nodes(nodes, chosen))
-        keep_accepted(pair, text, nodes)
-        iteration.committed, iteration.stop = room.cut(len(text), iteration.committed, pair.eos)
-        text += [each.token for each in iteration.committed]
-        if number:
-            busy = sum(each.end - each.start for each in (span, *grower.steps))
-            overhead += WEIGHT * (time.perf_counter() - begin - busy - overhead)
-        yield iteration
-        if iteration.stop:
-            return
+    with closing(Beside(pair, growth) if beside else InTurn(pair, growth)) as side:
+        if target.device != "cpu":
+            side.move(text, step_seconds(costs, len(text)))
+        for number in count():
+            chosen, start = grow(side, costs, settings, overhead, patience) if number else ([], None)
+            begin, nodes = time.perf_counter(), as_nodes(side.tree, chosen)
+            alone = beside and not number and target.device == "cpu"
+            with target_on(pair, pair.cores.all) if alone else nullcontext():
+                own, span = forward_tree(pair, text, nodes, settings)
+            side.catch_up()
+            iteration = judge(nodes, own, settings)
+            iteration.target, iteration.sync, iteration.draft = span, time.perf_counter(), side.steps
+            iteration.start, iteration.factors, iteration.candidates = start, costs.factors, first_tokens(side.tree)
+            keep_accepted(pair, text, nodes)
+            iteration.committed, iteration.stop = room.cut(len(text), iteration.committed, pair.eos)
+            costs.observe(span, side.steps, len(text))
+            observe_trust(side.tree, chosen, nodes)
+            unverified = record(side.tree, chosen, nodes, iteration)
+            text += [each.token for each in iteration.committed]
+            side.steps = []
+            path = side.move(text[len(side.tree.text) :], step_seconds(costs, len(text)))
+            mark_survivors([*path, *side.tree.nodes], unverified, iteration.rest)
+            idle = time.perf_counter() - begin - (span.end - span.start)
+            overhead += WEIGHT * (idle - overhead)
+            yield iteration
+            if iteration.stop:
+                return
+
+
+def step_seconds(costs: LiveCosts, context: int) -> list[float]:
+    """T_draft(1), T_draft(2), …"""
+    return [costs.draft_time(k, context) for k in range(1, MAX_SEQUENCES + 1)]
 
 
 def grow(
-    tree: Tree, grower: Grower, costs: LiveCosts, settings: Settings, *, context: int, overhead: float
-) -> list[int]:
-    """Grow the tree as long as it pays; the indices of the nodes to verify (see `growing.best_width`)."""
+    side: InTurn | Beside, costs: LiveCosts, settings: Settings, overhead: float, patience: float
+) -> tuple[list[int], Start]:
+    """Let the tree grow as long as it pays; the indices of the nodes to verify, and why the target begins now.
+
+    overhead: seconds of an iteration in which no model works.
+    """
+    tree, context = side.tree, len(side.tree.text)
     most = ROW_COUNTS[-1] - 1 if settings.tree_budget == "auto" else settings.tree_budget
     target_seconds = costs.target_time(np.arange(1, most + 2), context)
-    draft_seconds = [costs.draft_time(k, context) for k in range(1, MAX_SEQUENCES + 1)]
-    # Reading the prompt is no drafting.
-    spent = overhead + sum(each.end - each.start for each in grower.steps if each.tokens <= MAX_SEQUENCES)
+    draft_seconds = step_seconds(costs, context)
+    by_rank = tree.growth.chances.by_rank[: settings.tree_children if tree.growth.trees else 1]
+    policy = {"by_rank": by_rank, "patience": patience}
+    begin = time.perf_counter()
     while True:
-        width, rows = best_width(tree, spent, target_seconds, draft_seconds, trees=grower.trees)
-        if not width:
-            return tree.chosen(rows)
-        grower.step(tree, width)
-        spent += grower.steps[-1].end - grower.steps[-1].start
+        spent, widths = overhead + time.perf_counter() - begin, side.widths(draft_seconds)
+        choice = best_choice(tree, spent, target_seconds, draft_seconds, widths=widths, **policy)
+        if not choice.width or not side.step(choice.width):
+            return tree.chosen(choice.rows), Start(choice.expected, choice.rate, choice.gain, choice.seconds)
+        if side.steps[-1].tokens > MAX_SEQUENCES:
+            # Reading the prompt is no drafting.
+            begin = time.perf_counter()
+
+
+def as_nodes(tree: Tree, chosen: Sequence[int]) -> list[Node]:
+    """The chosen nodes as a tree of their own, for the target."""
+    place = {index: number for number, index in enumerate(chosen)}
+    return [as_node(tree.nodes[index], place.get(tree.nodes[index].parent, -1)) for index in chosen]
+
+
+def as_node(node: TreeNode, parent: int) -> Node:
+    return Node(node.token, parent, node.source, q=node.q, chance=node.chance, step=node.step, was=node.place)
 
 
 def first_tokens(tree: Tree) -> list[Candidate]:
@@ -145,19 +214,44 @@ def first_tokens(tree: Tree) -> list[Candidate]:
     return sorted(found, key=lambda each: -each.p)
 
 
-def accepted_nodes(nodes: Sequence[Node], chosen: Sequence[int]) -> list[int]:
-    return [index for node, index in zip(nodes, chosen, strict=True) if node.status == "accepted"]
+def observe_trust(tree: Tree, chosen: Sequence[int], nodes: Sequence[Node]) -> None:
+    """Follow how often what was verified after a verified token is what the target writes."""
+    for index, node in zip(chosen, nodes, strict=True):
+        if node.parent < 0 or nodes[node.parent].status == "accepted":
+            tree.trust.observe(tree.nodes[index], node.status == "accepted")
+
+
+def record(tree: Tree, chosen: Sequence[int], nodes: Sequence[Node], iteration: Iteration) -> list[TreeNode]:
+    """Enter the rest of the tree in the iteration; returns its nodes, which know their place in the record now.
+
+    Steps that ended while the target worked have given nodes that `nodes` does not know.
+    """
+    rest = [index for index in tree.chosen(len(chosen) + RECORDED) if index not in set(chosen)]
+    place = {index: number for number, index in enumerate(chosen)}
+    place |= {index: number for number, index in enumerate(rest, len(iteration.checked))}
+    iteration.rest = [as_node(tree.nodes[index], place.get(tree.nodes[index].parent, -1)) for index in rest]
+    for index, node in enumerate(tree.nodes):
+        node.place = place.get(index)
+    return [tree.nodes[index] for index in rest]
+
+
+def mark_survivors(alive: Sequence[TreeNode], unverified: Sequence[TreeNode], rest: Sequence[Node]) -> None:
+    """What led to the new root or is under it lives on, all else is gone."""
+    known = set(map(id, alive))
+    for node, each in zip(unverified, rest, strict=True):
+        each.status = "pending" if id(node) in known else "discarded"
 
 
 DUOTREE = Method(
     id="duotree",
     title="DuoTree",
     name="DuoTree",
-    about="Ours, not the paper's: a tree of guesses, from the draft and the text, grown and checked as far as it pays.",
+    about="Ours, not the paper's: one tree of guesses, from the draft and the text, that grows and is checked "
+    "as far as it pays.",
     decode=duotree,
     draft=True,
     proposers=(DRAFT, PROMPT),
-    settings=("tree_children", "tree_budget", "cores"),
+    settings=("overlap", "tree_children", "tree_budget", "cores"),
     statuses=VERIFYING,
     numbers=("acceptance",),
     caption="the likeliest of the tree, now checked",

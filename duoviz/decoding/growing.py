@@ -2,22 +2,35 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from torch import Tensor
 
-from duoviz.decoding.chances import Chances
-from duoviz.decoding.iteration import Node
+from duoviz.decoding.chances import MOST, Chances
+from duoviz.decoding.iteration import Span
+from duoviz.decoding.prompt_lookup import find
+from duoviz.decoding.sampling import Sampling
+from duoviz.models.copying import NGrams
 
 # How many nodes the draft may forward in one step.
 WIDTHS = (1, 2, 4)
+# What is looked up in the text: the longest end, and how many of the tokens after it.
+LONGEST_END, LONGEST_COPY = 4, 10
+# The root's index: the end of the text.
+ROOT = -1
+# A draft beside the target stops at so many nodes, or where the best of them has less value than this.
+MOST_NODES, LEAST_VALUE = 192, 0.02
+# Tokens of either source that the run's own factor is worth before any was tested, and how long one counts.
+PRIOR, FADING = 8.0, 0.99
 
 
 @dataclass
 class TreeNode:
     """chance: that the target writes the token after its parent; value: that it writes every token up to it.
 
-    slot: of the draft's cache, None until the draft has forwarded the node. q: None for what a look-up found.
+    q: None for what a look-up found. expanded: whether the draft has forwarded the node, and its children are
+    there; slot: of the draft's cache then, in the draft's own copy of the tree. step: the draft step of this
+    iteration that gave it; place: its number in the last iteration's record. None where there is none.
     """
 
     token: int
@@ -25,62 +38,139 @@ class TreeNode:
     depth: int
     source: str
     chance: float
-    value: float
+    value: float = 0.0
     q: float | None = None
+    expanded: bool = False
     slot: int | None = None
+    step: int | None = None
+    place: int | None = None
+
+
+class Trust:
+    """How much oftener or rarer than the table says the target writes the tokens of a source in this run."""
+
+    def __init__(self):
+        self.expected: dict[str, float] = {}
+        self.seen: dict[str, float] = {}
+
+    def factor(self, source: str) -> float:
+        return (PRIOR + self.seen.get(source, 0.0)) / (PRIOR + self.expected.get(source, 0.0))
+
+    def observe(self, node: TreeNode, taken: bool) -> None:
+        """A node that was verified, after a verified parent."""
+        for counts, new in ((self.expected, node.chance), (self.seen, float(taken))):
+            counts[node.source] = FADING * counts.get(node.source, 0.0) + new
+
+
+@dataclass(frozen=True, kw_only=True)
+class Growth:
+    """How a run's tree grows. children: of each node; trees: whether both models know trees, else it is one chain.
+
+    limit: the length that the text may have.
+    """
+
+    chances: Chances
+    sampling: Sampling
+    children: int
+    trees: bool
+    limit: int
+
+
+@dataclass(frozen=True)
+class Grown:
+    """What a draft step gave: under each node that it forwarded, the draft's best tokens with their q.
+
+    A node is named by the tokens that lead to it from the root that the tree had when the text had `position` tokens.
+    """
+
+    position: int
+    span: Span
+    children: list[tuple[tuple[int, ...], list[int], list[float]]]
 
 
 class Tree:
-    """Nodes, parents before children; parent −1 is the end of the text."""
+    """Nodes, parents before children, under a root that moves with the text."""
 
-    def __init__(self, chances: Chances, deepest: int, *, sampled: bool):
-        """deepest: no node may lie below this depth; the text has no room for more. sampled: not greedy."""
-        self.chances, self.deepest, self.sampled = chances, deepest, sampled
+    def __init__(self, growth: Growth):
+        self.growth = growth
+        self.known = NGrams(LONGEST_END)
         self.nodes: list[TreeNode] = []
         self.places: dict[tuple[int, int], int] = {}
+        self.expanded = False
+        self.trust = Trust()
 
-    def add(self, token: int, parent: int, chance: float, source: str, q: float | None = None) -> int | None:
+    @property
+    def text(self) -> list[int]:
+        return self.known.tokens
+
+    @property
+    def deepest(self) -> int:
+        """No node lies deeper: the target adds a token of its own, so one fewer than the text has room for."""
+        return self.growth.limit - len(self.text) - 1
+
+    def add(self, token: int, parent: int, chance: float, source: str, **more) -> int | None:
         """Add a node, or raise the chance of the one that is there; its index, None where it would lie too deep."""
         depth = self.nodes[parent].depth + 1 if parent >= 0 else 1
         if depth > self.deepest:
             return None
         index = self.places.setdefault((parent, token), len(self.nodes))
         if index == len(self.nodes):
-            self.nodes.append(TreeNode(token, parent, depth, source, chance, chance * self.value_of(parent), q))
+            node = TreeNode(token, parent, depth, source, chance, **more)
+            self.nodes.append(node)
+            self.set_value(node)
             return index
         node = self.nodes[index]
-        node.q = q if node.q is None else node.q
+        if node.q is None:
+            node.q = more.get("q")
         if chance > node.chance:
             node.chance = chance
-            for each in self.nodes[index:]:
-                each.value = each.chance * self.value_of(each.parent)
+            self.set_values(index)
         return index
+
+    def set_value(self, node: TreeNode) -> None:
+        node.value = min(MOST, node.chance * self.trust.factor(node.source)) * self.value_of(node.parent)
+
+    def set_values(self, start: int = 0) -> None:
+        for node in self.nodes[start:]:
+            self.set_value(node)
 
     def value_of(self, index: int) -> float:
         return self.nodes[index].value if index >= 0 else 1.0
 
-    def add_children(self, parent: int, tokens: Sequence[int], q: Sequence[float]) -> None:
+    def is_expanded(self, index: int) -> bool:
+        return self.nodes[index].expanded if index >= 0 else self.expanded
+
+    def expand(self, parent: int, tokens: Sequence[int], q: Sequence[float], *, step: int | None = None) -> None:
         """The draft's best tokens after a node, best first."""
         for rank, (token, each) in enumerate(zip(tokens, q, strict=True)):
             if each > 0:
-                self.add(token, parent, self.chances.drafted(rank, each, sampled=self.sampled), "draft", each)
+                chance = self.growth.chances.drafted(rank, each, sampled=self.growth.sampling.temperature > 0)
+                self.add(token, parent, chance, "draft", q=each, step=step)
+        self.close(parent)
+
+    def close(self, parent: int) -> None:
+        """All children of a node that the draft proposes are there."""
+        if parent >= 0:
+            self.nodes[parent].expanded = True
+        else:
+            self.expanded = True
 
     def add_chain(self, tokens: Sequence[int], matched: int) -> None:
         """What followed the text's last `matched` tokens elsewhere."""
-        parent: int | None = -1
+        parent: int | None = ROOT
         for place, token in enumerate(tokens):
-            parent = self.add(token, parent, self.chances.looked_up(matched, place), "prompt")
+            parent = self.add(token, parent, self.growth.chances.looked_up(matched, place), "prompt")
             if parent is None:
                 return
 
     def waiting(self) -> list[int]:
         """Nodes that the draft can forward next and that may have children, those of greatest value first."""
+        if not self.expanded:
+            return [ROOT] if self.deepest > 0 else []
         found = [
             index
             for index, node in enumerate(self.nodes)
-            if node.slot is None
-            and node.depth < self.deepest
-            and (node.parent < 0 or self.nodes[node.parent].slot is not None)
+            if not node.expanded and node.depth < self.deepest and self.is_expanded(node.parent)
         ]
         return sorted(found, key=lambda index: -self.nodes[index].value)
 
@@ -89,9 +179,80 @@ class Tree:
         order = sorted(range(len(self.nodes)), key=lambda index: (-self.nodes[index].value, index))
         return sorted(order[:count])
 
+    def path(self, tokens: Sequence[int]) -> list[int]:
+        """The nodes that these tokens lead to from the root, as far as there are any."""
+        found: list[int] = []
+        for token in tokens:
+            index = self.places.get((found[-1] if found else ROOT, token))
+            if index is None:
+                break
+            found.append(index)
+        return found
 
-def best_rate(values: np.ndarray, spent: float, target_seconds: np.ndarray) -> tuple[float, int]:
-    """The most expected tokens a second, and how many nodes to verify for it.
+    def tokens_to(self, index: int) -> tuple[int, ...]:
+        """The tokens from the root to a node, its own the last."""
+        path: list[int] = []
+        while index >= 0:
+            path.append(self.nodes[index].token)
+            index = self.nodes[index].parent
+        return tuple(reversed(path))
+
+    def take(self, grown: Grown, *, step: int) -> None:
+        """Hang on the tree what a step gave, as far as its parents are still there; step: its number."""
+        passed = tuple(self.text[grown.position :])
+        for tokens, children, q in grown.children:
+            left = tokens[len(passed) :]
+            path = self.path(left)
+            if tokens[: len(passed)] == passed and len(path) == len(left):
+                self.expand(path[-1] if path else ROOT, children, q, step=step)
+
+    def move(self, tokens: Sequence[int]) -> list[TreeNode]:
+        """The text goes on with these tokens: the node that they lead to is the root, with its subtree.
+
+        Where there is no such node the root is bare. What a look-up finds is added, which costs no step. Returns the
+        nodes on the way to the new root, as far as there were any.
+        """
+        found = self.path(tokens)
+        path, nodes = [self.nodes[index] for index in found], self.nodes
+        self.nodes, self.places, self.expanded = [], {}, False
+        self.known.append(tokens)
+        if path and len(path) == len(tokens):
+            self.expanded = path[-1].expanded
+            self.plant(nodes, found[-1], len(tokens))
+        matched, start = find(self.known, "latest")
+        if matched and self.growth.trees:
+            self.add_chain(self.text[start : start + LONGEST_COPY], matched)
+        return path
+
+    def plant(self, nodes: Sequence[TreeNode], root: int, depth: int) -> None:
+        """The subtree under a node of this depth is all that is left."""
+        kept = {root: ROOT}
+        for index, node in enumerate(nodes):
+            if node.parent in kept:
+                kept[index] = len(self.nodes)
+                node.parent, node.depth, node.step = kept[node.parent], node.depth - depth, None
+                self.places[node.parent, node.token] = len(self.nodes)
+                self.nodes.append(node)
+        self.set_values()
+
+
+class Choice(NamedTuple):
+    """What is worth it now. width: how many nodes to forward in one more draft step, 0 where none pays.
+
+    rows: how many nodes to verify without that step; expected, rate: the tokens and the tokens a second then. gain:
+    how many more tokens the best further step would bring, and seconds: what it costs; None where none is possible.
+    """
+
+    width: int
+    rows: int
+    expected: float
+    rate: float
+    gain: float | None
+    seconds: float | None
+
+
+def best_rate(values: np.ndarray, spent: float, target_seconds: np.ndarray) -> tuple[float, int, float]:
+    """The most expected tokens a second, how many nodes to verify for it, and the expected tokens.
 
     values: of all nodes, in any order. spent: seconds of this iteration before the target begins. target_seconds:
     T_target(1), T_target(2), …; the target adds a token of its own.
@@ -100,40 +261,51 @@ def best_rate(values: np.ndarray, spent: float, target_seconds: np.ndarray) -> t
     tokens = 1 + np.concatenate([[0.0], np.cumsum(values)])
     speeds = tokens / (spent + target_seconds[: len(tokens)])
     rows = int(speeds.argmax())
-    return float(speeds[rows]), rows
+    return float(speeds[rows]), rows, float(tokens[rows])
 
 
-def best_width(
-    tree: Tree, spent: float, target_seconds: np.ndarray, draft_seconds: Sequence[float], *, trees: bool
-) -> tuple[int, int]:
-    """How many nodes to forward in one more draft step, 0 where none pays; and how many to verify without one.
+def best_choice(
+    tree: Tree,
+    spent: float,
+    target_seconds: np.ndarray,
+    draft_seconds: Sequence[float],
+    *,
+    widths: Sequence[int] = WIDTHS,
+    by_rank: Sequence[float],
+    patience: float = 1.0,
+) -> Choice:
+    """Whether another draft step pays, and how wide; and how many nodes to verify without one.
 
     Optimal stopping, one step ahead: a step pays where the rate that it is expected to make possible is above the
-    present one. Its children are expected to be taken as often as the draft's tokens of their rank are.
-    draft_seconds: T_draft(1), T_draft(2), …
+    present one. Its children are expected to be taken as often as the draft's tokens of their rank are (by_rank).
+    draft_seconds: T_draft(1), T_draft(2), …; widths: how many nodes a step may forward. patience: how much of what a
+    step brings counts; less than 1 where the draft makes the step meanwhile if the target does not wait for it.
     """
     values = np.array([node.value for node in tree.nodes])
-    best, rows = best_rate(values, spent, target_seconds)
-    waiting = [tree.nodes[index].value for index in tree.waiting()[: WIDTHS[-1]]]
-    width = 0
-    for wide in WIDTHS if trees else WIDTHS[:1]:
+    best, rows, tokens = best_rate(values, spent, target_seconds)
+    now, width, hope, best_hope = best, 0, (None, None), -np.inf
+    waiting = [tree.value_of(index) for index in tree.waiting()[: max(widths, default=0)]]
+    for wide in widths:
         if wide > len(waiting):
             break
-        hoped = np.outer(waiting[:wide], tree.chances.by_rank if trees else tree.chances.by_rank[:1]).ravel()
-        rate, _ = best_rate(np.concatenate([values, hoped]), spent + draft_seconds[wide - 1], target_seconds)
+        hoped = np.outer(waiting[:wide], by_rank).ravel()
+        seconds = draft_seconds[wide - 1]
+        rate, _, _ = best_rate(np.concatenate([values, patience * hoped]), spent + seconds, target_seconds)
+        if rate > best_hope:
+            _, _, more = best_rate(np.concatenate([values, hoped]), spent + seconds, target_seconds)
+            best_hope, hope = rate, (more - tokens, float(seconds))
         if rate > best:
             best, width = rate, wide
-    return width, rows
+    return Choice(width, rows, tokens, now, *hope)
 
 
-def as_nodes(tree: Tree, chosen: Sequence[int]) -> list[Node]:
-    """The chosen nodes as a tree of their own, for the target."""
-    place = {index: number for number, index in enumerate(chosen)}
-    nodes = [tree.nodes[index] for index in chosen]
-    return [Node(node.token, place.get(node.parent, -1), node.source, q=node.q) for node in nodes]
+def steady_width(tree: Tree, draft_seconds: Sequence[float]) -> int:
+    """How many nodes to forward in the next step of a draft that grows beside the target: 0 where nothing is worth it.
 
-
-def best_tokens(score: Tensor, q: Tensor, count: int) -> tuple[list[int], list[float]]:
-    """The `count` tokens of greatest score, with their q; both [vocab]."""
-    order = score.topk(min(count, len(score))).indices
-    return order.tolist(), q[order].tolist()
+    The width of the most value a second.
+    """
+    if len(tree.nodes) >= MOST_NODES:
+        return 0
+    values = [value for value in map(tree.value_of, tree.waiting()[: WIDTHS[-1]]) if value >= LEAST_VALUE]
+    widths = [wide for wide in WIDTHS[: None if tree.growth.trees else 1] if wide <= len(values)]
+    return max(widths, key=lambda wide: sum(values[:wide]) / draft_seconds[wide - 1], default=0)

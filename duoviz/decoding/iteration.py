@@ -41,6 +41,9 @@ class Node:
     count: int | None = None
     p: float | None = None
     status: str = "pending"
+    chance: float | None = None
+    step: int | None = None
+    was: int | None = None
 
 
 class Committed(NamedTuple):
@@ -51,12 +54,26 @@ class Committed(NamedTuple):
     gap: float | None
 
 
+class Start(NamedTuple):
+    """Why the target began when it did: the expected tokens and tokens a second of verifying at once.
+
+    gain: how many tokens more another draft step was expected to bring, and seconds: what it would have cost; None
+    where there was none to make.
+    """
+
+    expected: float
+    rate: float
+    gain: float | None
+    seconds: float | None
+
+
 @dataclass
 class Iteration:
     """One target forward and what was drafted at the same time.
 
     longest: how many tokens a sequence drafted meanwhile might have (see `drafting.Plan`).
     matched: the text's last tokens, as many as were found elsewhere with what followed them there.
+    rest, start: of a tree that lives on (see the trace schema).
     """
 
     target: Span
@@ -73,6 +90,8 @@ class Iteration:
     matched: Sequence[int] = ()
     checked: list[Node] = field(default_factory=list)
     drafted: list[Node] = field(default_factory=list)
+    rest: list[Node] = field(default_factory=list)
+    start: Start | None = None
     outcome: str = "none"
     tested: int = 0
     accepted: int = 0

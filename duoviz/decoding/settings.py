@@ -132,6 +132,9 @@ class Settings:
     lookahead_ngram: int = whole(5, 2, 8, "N-gram size N", "N − 1 rounds of guesses make one n-gram")
     lookahead_guesses: int = whole(7, 1, 32, "Guesses G", "how many n-grams are verified at once")
 
+    overlap: Literal["auto", "beside", "in_turn"] = choice(
+        ("auto", "beside", "in_turn"), "When the draft works", "beside the target, or in turn; auto: as costs say"
+    )
     tree_children: int = whole(4, 1, MAX_SEQUENCES, "Children", "how many of the draft's next tokens hang on each node")
     tree_budget: int | Literal["auto"] = whole(
         "auto",

@@ -114,14 +114,16 @@ class Copying:
         copied = total + torch.tensor(odds, dtype=exact, device=logits.device)
         logits[rows, tokens] = torch.logaddexp(logits[rows, tokens].to(exact), copied).to(logits.dtype)
 
-    def keep(self, slots: Sequence[int]) -> None:
-        self.model.keep(slots)
-        path: list[int] = []
-        slot = slots[-1]
-        while slot >= len(self.chain.tokens):
-            token, slot = self.grown[slot - len(self.chain.tokens)]
+    def keep(self, slots: Sequence[int], below: Sequence[int] = ()) -> None:
+        self.model.keep(slots, below)
+        known, path, slot = len(self.chain.tokens), [], slots[-1]
+        while slot >= known:
+            token, slot = self.grown[slot - known]
             path.append(token)
-        self.grown = []
+        chain = slot + 1 + len(path)
+        place = {slot: number for number, slot in enumerate([slots[-1], *below], chain - 1)}
+        trees = [self.grown[each - known] for each in below]
+        self.grown = [(token, place[parent]) for token, parent in trees]
         self.chain.crop(slot + 1)
         self.chain.append(path[::-1])
 

@@ -42,8 +42,12 @@ class LanguageModel(Protocol):
         """
         ...
 
-    def keep(self, slots: Sequence[int]) -> None:
-        """Keep one path of the tree: `slots`, each the parent of the next, and the ancestors of the first."""
+    def keep(self, slots: Sequence[int], below: Sequence[int] = ()) -> None:
+        """Keep one path of the tree: `slots`, each the parent of the next, and the ancestors of the first.
+
+        below: slots of the tree under the path's last one that are kept too, parents first; they take the slots
+        after the path, in this order.
+        """
         ...
 
     def crop(self, length: int) -> None:
@@ -91,8 +95,11 @@ class Slots:
             depths.append(depths[parent] + 1 if parent >= 0 else 0)
         if len(depths) > self.capacity or max(depths, default=0) >= self.context_limit:
             raise ContextFull(f"the text is longer than the model's context of {self.context_limit} tokens")
-        self.parents += chosen
-        self.depths = depths
+        self.enter(chosen, depths[start:])
+
+    def enter(self, parents: Sequence[int], depths: Sequence[int]) -> None:
+        self.parents += parents
+        self.depths += depths
         while self.chain < self.length and self.parents[self.chain] == self.chain - 1:
             self.chain += 1
 
@@ -111,10 +118,12 @@ class Slots:
             seen[row, : slot + 1] = True
         return seen
 
-    def keep(self, slots: Sequence[int]) -> int:
-        """Turn a path and what is before it into a chain; returns the slot that `slots[0]` becomes.
+    def keep(self, slots: Sequence[int], below: Sequence[int] = ()) -> int:
+        """Turn a path and what is before it into a chain, with the tree `below` it; returns the slot that
+        `slots[0]` becomes.
 
-        Raises ValueError where `slots` is no path, or what is before it is not the start of the text.
+        Raises ValueError where `slots` is no path, what is before it is not the start of the text, or a slot of
+        `below` hangs on none that is kept.
         """
         for parent, slot in zip(slots, slots[1:], strict=False):
             if self.parents[slot] != parent:
@@ -122,9 +131,15 @@ class Slots:
         first = self.depths[slots[0]]
         if any(slot != depth for slot, depth in zip(self.path_to(slots[0]), range(first), strict=True)):
             raise ValueError("the path before the first slot must be a chain from the start of the text")
-        self.chain = first + len(slots)
-        self.parents = list(range(-1, self.chain - 1))
-        self.depths = list(range(self.chain))
+        chain = first + len(slots)
+        place = {slot: number for number, slot in enumerate([slots[-1], *below], chain - 1)}
+        if any(self.parents[slot] not in place for slot in below):
+            raise ValueError("a slot below the path hangs on none that is kept")
+        parents = [place[self.parents[slot]] for slot in below]
+        depths = [self.depths[slot] for slot in below]
+        self.parents, self.depths = list(range(-1, chain - 1)), list(range(chain))
+        self.chain = chain
+        self.enter(parents, depths)
         return first
 
     def path_to(self, slot: int) -> list[int]:

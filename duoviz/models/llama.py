@@ -295,9 +295,9 @@ class Llama:
         return mask.repeat(self.config.heads // self.config.kv_heads, 1).to(self.device)
 
     @torch.inference_mode()
-    def keep(self, slots: Sequence[int]) -> None:
-        slots = list(slots)
-        first = self.slots.keep(slots)
+    def keep(self, slots: Sequence[int], below: Sequence[int] = ()) -> None:
+        first = self.slots.keep(slots, below)
+        slots = [*slots, *below]
         if slots != list(range(first, self.length)):
             self.cache[:, :, :, first : self.length] = self.cache[:, :, :, slots]
 

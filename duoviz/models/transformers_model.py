@@ -83,9 +83,9 @@ class TransformersModel:
         return {"attention_mask": mask[None, None].to(self.device), "position_ids": depths.to(self.device)}
 
     @torch.inference_mode()
-    def keep(self, slots: Sequence[int]) -> None:
-        slots = list(slots)
-        first = self.slots.keep(slots)
+    def keep(self, slots: Sequence[int], below: Sequence[int] = ()) -> None:
+        first = self.slots.keep(slots, below)
+        slots = [*slots, *below]
         for layer in self.filled_layers():
             for states in (layer.keys, layer.values):
                 states[:, :, first : self.length] = states[:, :, slots]

@@ -7,7 +7,8 @@ A description is plain data, a list that begins with its kind:
     ["or null", DESCRIPTION]   ["or absent", DESCRIPTION]   ["rule", NAME, DESCRIPTION]
 
 The rules: `ordered` (start is not after end), `parents first` (of a list of nodes, each one's parent is an index
-of an earlier one, or −1). `schema` says what the fields mean.
+of an earlier one, or −1), `rest below` (the same of an iteration's `rest`, counted on from `checked`). `schema` says
+what the fields mean.
 """
 
 from sys import float_info
@@ -17,7 +18,8 @@ from duoviz.trace.schema import SCHEMA_VERSION
 MAX_ITERATIONS = 200_000
 MAX_NUMBER = 1e9
 
-TIME = ["number", 0, MAX_NUMBER]
+TIME = AMOUNT = ["number", 0, MAX_NUMBER]
+SIGNED = ["number", -MAX_NUMBER, MAX_NUMBER]
 # Sums of probabilities are rounded.
 SHARE = ["number", 0, 1.001]
 GAP = ["number", 0, float_info.max]
@@ -44,9 +46,13 @@ NODE = [
         "id": ID, "text": TEXT, "parent": ["whole", -1, MAX_NUMBER], "source": WORD, "q": ["or null", SHARE],
         "count": ["or null", ["whole", 1, MAX_NUMBER]], "p": ["or null", SHARE],
         "status": ["one of", "pending", "accepted", "rejected", "discarded", "correction", "window"],
+        "chance": ["or absent", ["or null", SHARE]], "step": ["or absent", ["or null", ID]],
+        "was": ["or absent", ["or null", ID]],
     },
 ]  # fmt: skip
-TREE = ["rule", "parents first", ["list", NODE, 10_000]]
+NODES = ["list", NODE, 10_000]
+TREE = ["rule", "parents first", NODES]
+START = ["object", {"expected": AMOUNT, "rate": AMOUNT, "gain": ["or null", SIGNED], "seconds": ["or null", TIME]}]
 
 
 def span(count: str) -> list:
@@ -64,7 +70,7 @@ HEADER = [
         "before": ["or absent", ["list", ["list", PROMPT, 2], 10_000]],
     },
 ]  # fmt: skip
-ITERATION = [
+ITERATION = ["rule", "rest below", [
     "object",
     {
         "index": COUNT, "mode": ["or null", ["one of", "prefill", "pre", "post"]], "target": span("rows"),
@@ -83,8 +89,9 @@ ITERATION = [
             },
         ],
         "committed": ["list", ["object", {"id": ID, "text": TEXT, "source": WORD, "gap": ["or null", GAP]}], 10_000],
+        "rest": ["or absent", NODES], "start": ["or absent", START],
     },
-]  # fmt: skip
+]]  # fmt: skip
 END = [
     "or null",
     [

@@ -31,7 +31,13 @@ def in_order(iterations: list[dict]) -> str | None:
     return next((f"[{i}]" for i in wrong), None)
 
 
-RULES = {"ordered": ordered, "parents first": parents_first}
+def rest_below(iteration: dict) -> str | None:
+    nodes = [*iteration["checked"], *iteration.get("rest", [])]
+    wrong = (i for i, each in enumerate(nodes) if each["parent"] >= i)
+    return next((f".rest[{i - len(iteration['checked'])}].parent" for i in wrong), None)
+
+
+RULES = {"ordered": ordered, "parents first": parents_first, "rest below": rest_below}
 KINDS: dict[str, Callable[..., Check]] = {
     "whole": whole,
     "number": number,

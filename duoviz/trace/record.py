@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from duoviz.decoding.iteration import Iteration, Node, Span
+from duoviz.decoding.iteration import Iteration, Node, Span, Start
 from duoviz.trace.texts import TextPieces
 
 
@@ -26,6 +26,7 @@ class Recorder:
         if raw.stop and committed:
             committed[-1]["text"] += self.pieces.flush()
         self.count += 1
+        living = {"rest": [self.node(node) for node in raw.rest], "start": start(raw.start)} if raw.start else {}
         return {
             "index": self.count - 1,
             "mode": raw.mode,
@@ -51,6 +52,7 @@ class Recorder:
                 "sequence": raw.sequence,
             },
             "committed": committed,
+            **living,
         }
 
     def seconds(self, instant: float) -> float:
@@ -60,6 +62,7 @@ class Recorder:
         return {"start": self.seconds(span.start), "end": self.seconds(span.end), count_name: span.tokens}
 
     def node(self, node: Node) -> dict:
+        living = {"chance": rounded(node.chance), "step": node.step, "was": node.was}
         return {
             "id": node.token,
             "text": self.text(node.token),
@@ -69,6 +72,7 @@ class Recorder:
             "count": node.count,
             "p": rounded(node.p),
             "status": node.status,
+            **(living if node.chance is not None else {}),
         }
 
     def matched(self, tokens: Sequence[int]) -> dict | None:
@@ -82,6 +86,15 @@ class Recorder:
         if token not in self.texts:
             self.texts[token] = self.tokenizer.decode([token], skip_special_tokens=False)
         return self.texts[token]
+
+
+def start(raw: Start) -> dict:
+    return {
+        "expected": round(raw.expected, 4),
+        "rate": round(raw.rate, 3),
+        "gain": rounded(raw.gain),
+        "seconds": raw.seconds and round(raw.seconds, 6),
+    }
 
 
 def rounded(value: float | None) -> float | None:

@@ -23,7 +23,7 @@ run cut short; only two of eight candidates are shown):
                     "draft_mode": "batched", "cores": "all", "lookup_ngram": 3, "lookup_tokens": 10,
                     "lookup_occurrence": "first", "rest_datastore": "", "rest_longest": 16, "rest_shortest": 2,
                     "rest_tokens": 64, "lookahead_window": 7, "lookahead_ngram": 5, "lookahead_guesses": 7,
-                    "tree_children": 4, "tree_budget": "auto", "raw": false},
+                    "overlap": "auto", "tree_children": 4, "tree_budget": "auto", "raw": false},
        "prompt": "Why is the sky blue?",
        "prompt_tokens": 37,
        "calibration": {"context": 64, "target": [[1, 0.031], [8, 0.036]], "draft": [[1, 0.004], [8, 0.006]]},
@@ -75,6 +75,14 @@ checked: the tokens that this iteration's target forward verified, a tree: `pare
   the guesses and the target's own token: the same forward reads it and verifies nothing of it.
 drafted: the tree drafted at the same time, by methods that work in parallel; its root (-1) is the end
   of `checked`.
+rest: of a tree that lives on from iteration to iteration (DuoTree's), the likeliest tokens that were not verified;
+  parents count on from `checked`, whose nodes come first. `pending`: it is the next root or under it; else `discarded`.
+start: why the target began when it did: the tokens then expected of the iteration (`expected`) and the tokens a
+  second (`rate`); how many more tokens the best further draft step was expected to bring (`gain`), and what it would
+  have cost (`seconds`), both null where there was none to make. Both are absent from other methods' iterations.
+chance, step, was: of a living tree's nodes: how often the target writes such a token after its parent; which of this
+  iteration's draft steps proposed it (null: an earlier iteration's, or a look-up); and its index among the nodes
+  (`checked`, then `rest`) of the iteration before, null where it was not among them.
 q: the probability of the token in the distribution that the draft drew it from; p: in the one that
   the target draws from, null where the token was not tested. Both are after temperature, top-k and
   top-p (greedy: at temperature 1); the candidates' p and θ are the draft's at the temperature alone.

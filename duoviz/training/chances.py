@@ -60,7 +60,8 @@ def fit_chances(
         if number % 20 == 19:
             report(f"{number + 1} of {len(rows)} rows")
     prior = np.array([np.array(MIDDLES) * share for share in (1.0, 0.8, 0.8, 0.8)])
-    return Chances(greedy.shares(prior), sampled.shares(prior), copied.shares(0.3), by_rank.shares(0.1))
+    sureness = np.round(greedy.tries[0] / greedy.tries[0].sum(), 4).tolist()
+    return Chances(greedy.shares(prior), sampled.shares(prior), copied.shares(0.3), by_rank.shares(0.1), sureness)
 
 
 def count_draws(

@@ -28,7 +28,20 @@ def test_a_damaged_table_is_none(tmp_path, text):
 
 def test_chances_lie_between_the_middles_of_bins():
     row = [0.1 * place / len(EDGES) for place in range(len(EDGES))]
-    table = Chances([row] * RANKS, [row] * RANKS, [[1.0] * PLACES] * LONGEST_MATCH, [0.5] * RANKS)
+    table = Chances([row] * RANKS, [row] * RANKS, [[1.0] * PLACES] * LONGEST_MATCH, [0.5] * RANKS, row)
     assert row[7] < table.drafted(0, 0.4, sampled=False) < row[8]
     assert table.drafted(0, 0.0, sampled=False) == row[0] and table.drafted(9, 1.0, sampled=True) == row[-1]
     assert table.looked_up(1, 0) < 1
+
+
+def test_places_are_met_as_they_were_or_oftener_where_the_draft_is_sure():
+    table = chances_of(DRAFT_FOLDER)
+
+    def mean(places):
+        return sum(share * kind[0] for share, kind in places)
+
+    met = table.places()
+    assert sum(share for share, _ in met) == pytest.approx(1) and mean(met) == pytest.approx(table.by_rank[0], abs=0.02)
+    assert all(sum(kind) < 1 for _, kind in met)
+    for wanted in (0.4, 0.8):
+        assert mean(table.places(wanted)) == pytest.approx(wanted, abs=1e-3)

@@ -1,15 +1,18 @@
 """DuoTree on tiny models: the text is vanilla's, the iterations are consistent, both caches hold the text."""
 
+import numpy as np
 import pytest
 
 from duoviz import runner
 from duoviz.decoding import METHODS
+from duoviz.decoding.draft_worker import DraftDied, InlineDraft, ProcessDraft, ThreadDraft
 from duoviz.decoding.duotree import duotree
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
 from duoviz.trace.explanation import explain
 from tests.decoding.proposals import tokens as of_run
+from tests.decoding.small_draft import load
 from tests.tiny import made_up_costs, tiny_pair
 
 PROMPTS = [[5, 9, 3], [2] * 12, list(range(2, 30)) * 2]
@@ -20,15 +23,76 @@ def tokens(method, pair, prompt, settings):
     return of_run(method(pair, prompt, settings))
 
 
+WAYS = [(4, "auto", "in_turn"), (4, "auto", "beside"), (1, "auto", "beside"), (8, 64, "in_turn"), (2, 1, "beside")]
+
+
 @pytest.mark.parametrize("changes", [{}, {"temperature": 0.7}, {"temperature": 1.3}, SAMPLED], ids=str)
 def test_equals_seeded_vanilla(changes):
     for noise in (0.0, 0.2, 3.0):
         pair = tiny_pair(noise=noise)
         for prompt in PROMPTS:
             expected = tokens(vanilla, pair, prompt, Settings(max_new_tokens=40, **changes))
-            for children, budget in ((4, "auto"), (1, "auto"), (8, 64), (2, 1)):
-                settings = Settings(max_new_tokens=40, tree_children=children, tree_budget=budget, **changes)
+            for children, budget, overlap in WAYS:
+                more = {"tree_children": children, "tree_budget": budget, "overlap": overlap}
+                settings = Settings(max_new_tokens=40, **more, **changes)
                 assert tokens(duotree, pair, prompt, settings) == expected, (noise, settings)
+
+
+class LateDraft(InlineDraft):
+    """It works when it pleases, and tells of a step at once, some time, or when the text is long past it."""
+
+    def __init__(self, model, rng):
+        super().__init__(model)
+        self.rng, self.told = rng, []
+
+    def grown(self, *, wait, stopped=bool):
+        """It tells of what it did; without `wait` there may be nothing to tell."""
+        steps = (next(self.growing, None) for _ in range(self.rng.integers(0, 4)))
+        self.told += [step for step in steps if step]
+        return self.told.pop(0) if self.told and (wait or self.rng.random() < 0.5) else None
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.8])
+def test_a_late_draft_changes_no_token(temperature):
+    for seed in range(6):
+        pair = tiny_pair(noise=0.2)
+        runtime(pair).draft = LateDraft(runtime(pair).draft.loop.model, np.random.default_rng(seed))
+        settings = Settings(max_new_tokens=60, temperature=temperature, overlap="beside")
+        expected = tokens(vanilla, pair, PROMPTS[seed % 3], settings)
+        run = list(duotree(pair, PROMPTS[seed % 3], settings))
+        assert of_run(run) == expected
+        assert sum(each.accepted for each in run) > 0
+
+
+@pytest.mark.parametrize("kind", [ProcessDraft, ThreadDraft])
+def test_a_draft_of_its_own_is_still_after_a_run(kind):
+    pair = tiny_pair()
+    pair.vocabulary = 40
+    draft = runtime(pair).draft = kind(load, (0,))
+    settings = Settings(max_new_tokens=40, overlap="beside")
+    expected = tokens(vanilla, pair, PROMPTS[2], settings)
+    assert tokens(duotree, pair, PROMPTS[2], settings) == expected
+    left = duotree(pair, PROMPTS[2], settings)
+    next(left), next(left), left.close()
+    assert draft.answered == draft.submitted and not draft.poll(0)
+    assert tokens(duotree, pair, PROMPTS[2], settings) == expected
+    draft.close()
+    if kind is ProcessDraft:
+        with pytest.raises(DraftDied):
+            draft.grow(None)
+
+
+def test_a_draft_that_dies_ends_the_run_in_a_sentence():
+    pair = tiny_pair()
+    run = duotree(pair, PROMPTS[2], Settings(max_new_tokens=40, overlap="beside"))
+    next(run)
+
+    def fail(**options):
+        raise DraftDied("The draft process died.")
+
+    runtime(pair).draft.grown = fail
+    with pytest.raises(DraftDied):
+        list(run)
 
 
 @pytest.mark.parametrize("side", ["target", "draft"])
@@ -53,13 +117,36 @@ def test_iterations_are_consistent():
         assert len(path) == each.accepted
         if each.stop is None:
             assert [token.token for token in each.committed] == [*path, own.token]
-        assert each.target.tokens == len(tree) + (len(text) if each.draft[0].tokens > 9 else 1)
-        assert each.draft[-1].end <= each.target.start and not each.drafted
+        # The target reads the prompt alone, and the draft then.
+        assert each.target.tokens == len(tree) + (len(text) if text == PROMPTS[2] else 1)
+        assert not (text == PROMPTS[2] and (each.draft or tree)) and not each.drafted
+        assert all(step.end <= each.target.start for step in each.draft)
         text += [token.token for token in each.committed]
         # What the target knows is the text but its last token; the draft knows at least what it had read before.
         if each.stop is None:
             assert pair.target.length == len(text) - 1
             assert runtime(pair).draft_in_turn.loop.model.length < len(text)
+
+
+@pytest.mark.parametrize("overlap", ["in_turn", "beside"])
+def test_the_tree_lives_on(overlap):
+    """What waits after an iteration is in the next one's record, with the number that it had."""
+    before, moved = [], 0
+    settings = Settings(max_new_tokens=60, overlap=overlap, tree_budget=2)
+    run = list(duotree(tiny_pair(noise=0.0), PROMPTS[2], settings))
+    for each in run:
+        listed = [*each.checked, *each.rest]
+        assert all(node.parent < place for place, node in enumerate(listed))
+        for node in listed:
+            if node.was is not None:
+                assert before[node.was].token == node.token and before[node.was].status == "pending"
+                moved += 1
+        assert {node.status for node in each.rest} <= {"pending", "discarded"}
+        assert all(0 <= node.step < len(each.draft) for node in listed if node.step is not None)
+        before = listed
+    # In turn no more is drafted than is verified.
+    assert moved > 5 or overlap == "in_turn"
+    assert all(each.start.gain is None or each.start.seconds > 0 for each in run[1:])
 
 
 def test_nothing_more_than_the_budget_is_checked():
@@ -77,8 +164,8 @@ def test_a_perfect_draft_is_trusted_and_a_useless_one_is_left_alone():
     dear = tiny_pair(noise=0.2)
     runtime(dear).costs["costs in turn, 1 threads"] = made_up_costs([1 + rows for rows in range(6)], [50.0] * 8)
     run = list(duotree(dear, PROMPTS[0], Settings(max_new_tokens=20)))
-    # Only what the draft must read is forwarded, where a step costs more than it brings.
-    assert all(len(each.draft) == 1 for each in run)
+    # Nothing is forwarded where a step costs more than it brings.
+    assert not any(each.draft for each in run)
 
 
 def test_stops_at_eos_length_and_context():

@@ -79,8 +79,15 @@ def test_trees_keep_and_crop(reference, seed):
                 assert torch.allclose(logits[row], mixture(plain(reference, path), copy), rtol=0, atol=1e-9)
         if chance.random() < 0.5:
             kept = chance.choice([slot for slot in paths if slot != root])
-            model.keep(slots[kept])
+            below = [slot for slot in paths if kept in slots[slot] and slot != kept]
+            model.keep(slots[kept], below)
             text = paths[kept]
+            for slot, old in enumerate(below, len(text)):
+                # What is below goes on from the path, as it did.
+                logits = model.forward([3], parents=[slot])[0].softmax(-1)
+                copy = expected_in_chain(text, [*paths[old], 3])
+                assert torch.allclose(logits, mixture(plain(reference, [*paths[old], 3]), copy), rtol=0, atol=1e-9)
+            model.crop(len(text))
         else:
             text = text[: len(text) - chance.randrange(3)]
             model.crop(len(text))

@@ -77,6 +77,22 @@ def test_keep_then_continue(reference, model):
     assert close(grown[1], expected(reference, prompt + [6, 8, 4])[-1])
 
 
+def test_keep_what_grows_below_the_path(reference, model):
+    prompt = random_ids(12)
+    model.forward(prompt)
+    model.forward([5, 6], parents=[11, 11])
+    model.forward([7, 8, 9, 3], parents=[12, 13, 13, 15])  # 7 after 5, 8 and 9 after 6, 3 after 8
+    with pytest.raises(ValueError, match="hangs on none"):
+        model.keep([13], [14])
+    model.keep([13], [16, 15, 17])
+    assert model.length == 16
+    grown = model.forward([4, 2, 5], parents=[13, 15, 12])
+    for row, path in enumerate([[6, 9, 4], [6, 8, 3, 2], [6, 5]]):
+        assert close(grown[row], expected(reference, prompt + path)[-1])
+    model.crop(13)
+    assert close(model.forward([9])[0], expected(reference, prompt + [6, 9])[-1])
+
+
 def test_crop_then_continue(reference, model):
     ids = random_ids(20)
     model.forward(ids)

@@ -45,6 +45,10 @@ const RULES = {
     const late = nodes.findIndex((each, index) => each.parent >= index);
     return late < 0 ? null : `[${late}].parent`;
   },
+  "rest below": ({ checked, rest = [] }) => {
+    const late = rest.findIndex((each, index) => each.parent >= checked.length + index);
+    return late < 0 ? null : `.rest[${late}].parent`;
+  },
 };
 
 const CHECK_OF_KIND = {

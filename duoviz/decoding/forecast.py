@@ -1,0 +1,102 @@
+"""What DuoTree should give: its own policy on a virtual clock."""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from duoviz.decoding.budget import CostModel
+from duoviz.decoding.chances import plain
+from duoviz.decoding.growing import ROOT, WIDTHS, Growth, Tree, best_choice, steady_width
+from duoviz.decoding.sampling import Sampling
+from duoviz.decoding.settings import MAX_SEQUENCES
+from duoviz.models.linear import ROW_COUNTS
+
+# How many iterations are played, at which length of the text, and the seconds of each in which no model works.
+ITERATIONS, CONTEXT, OVERHEAD = 120, 256, 1e-3
+PATIENCES = (0.0, 0.5, 1.0)
+TOKENS = 100
+# Kinds of places: how often each is met, and the chances of the draft's tokens there by rank.
+Places = tuple[tuple[float, tuple[float, ...]], ...]
+
+
+class Forecast(NamedTuple):
+    """speed: tokens a second to expect; patience: of the target with which they are (see `growing.best_choice`)."""
+
+    speed: float
+    patience: float
+
+
+@lru_cache(maxsize=512)
+def forecast(costs: CostModel, places: Places, *, beside: bool, children: int = 4) -> Forecast:
+    """What to expect of a way of drafting.
+
+    places: see `Chances.places`; each place of the text is of a kind drawn at random, and what the target writes
+    there is drawn from its chances. Nothing is looked up. beside: the draft grows the tree while the target works,
+    and the patience is what pays best; else they take turns. children: of each node.
+    """
+    tried = PATIENCES if beside else PATIENCES[-1:]
+    return max(Forecast(speed(costs, World(places, children), each, beside=beside), each) for each in tried)
+
+
+def speed(costs: CostModel, world: "World", patience: float, *, beside: bool) -> float:
+    """Tokens a second on a virtual clock."""
+    tree = world.tree
+    target_seconds = costs.target_time(np.arange(1, ROW_COUNTS[-1] + 1), CONTEXT)
+    draft_seconds = [costs.draft_time(k, CONTEXT) for k in range(1, MAX_SEQUENCES + 1)]
+    policy = {"by_rank": world.by_rank, "patience": patience}
+    clock = draft_clock = 0.0
+    for _ in range(ITERATIONS):
+        begin = clock
+        while True:
+            widths = [steady_width(tree, draft_seconds)] if beside else WIDTHS
+            spent = OVERHEAD + clock - begin
+            choice = best_choice(tree, spent, target_seconds, draft_seconds, widths=widths, **policy)
+            if not choice.width:
+                break
+            world.step(choice.width)
+            # What the draft began while the target worked may not be finished yet.
+            clock = draft_clock = (draft_clock if beside else clock) + draft_seconds[choice.width - 1]
+        chosen = set(tree.chosen(choice.rows))
+        clock += OVERHEAD + target_seconds[choice.rows]
+        while beside and draft_clock < clock and (width := steady_width(tree, draft_seconds)):
+            world.step(width)
+            draft_clock += draft_seconds[width - 1]
+        draft_clock = max(draft_clock, clock)
+        tree.move(world.written(chosen))
+    return float((len(tree.text) - 1) / clock)
+
+
+class World:
+    """A text whose every place has TOKENS tokens of its own; the draft's token of rank r there is the r-th."""
+
+    def __init__(self, places: Places, children: int):
+        self.rng = np.random.default_rng(0)
+        shares, kinds = zip(*places, strict=True)
+        self.kinds = np.array(kinds)[:, :children]
+        self.by_rank = (np.array(shares) @ self.kinds).tolist()
+        # Which kind each place is of; a text has at most as many tokens as are verified, and one an iteration.
+        self.kind = self.rng.choice(len(shares), p=shares, size=ITERATIONS * (ROW_COUNTS[-1] + 1) + 1)
+        growth = Growth(chances=plain(), sampling=Sampling(), children=children, trees=True, limit=len(self.kind))
+        self.tree = Tree(growth)
+        self.tree.move([0])
+
+    def step(self, width: int) -> None:
+        """The draft's step: the nodes of greatest value get their children."""
+        for index in self.tree.waiting()[:width]:
+            place = len(self.tree.text) + (self.tree.nodes[index].depth if index >= 0 else 0)
+            for rank, chance in enumerate(self.kinds[self.kind[place]].tolist()):
+                self.tree.add(TOKENS * place + rank, index, chance, "draft")
+            self.tree.close(index)
+
+    def written(self, chosen: set[int]) -> list[int]:
+        """What the target writes: the verified tokens that it takes, and its own after them."""
+        tokens: list[int] = []
+        index = ROOT
+        while True:
+            place = len(self.tree.text) + len(tokens)
+            edges = np.cumsum(self.kinds[self.kind[place]])
+            tokens.append(TOKENS * place + int(np.searchsorted(edges, self.rng.random())))
+            index = self.tree.places.get((index, tokens[-1]))
+            if index not in chosen:
+                return tokens

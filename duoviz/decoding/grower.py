@@ -1,0 +1,77 @@
+"""DuoTree's draft side: the tree, the draft's cache that follows it, and the steps that grow it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from torch import Tensor
+
+from duoviz.decoding.drafting import ended_now, proposals
+from duoviz.decoding.growing import Grown, Growth, Tree, TreeNode
+from duoviz.decoding.iteration import timed_forward, timed_prefill
+from duoviz.models.language_model import LanguageModel
+
+
+class Grower:
+    """A draft model whose cache holds the text, and of the tree what it has forwarded.
+
+    A model without trees grows a chain.
+    """
+
+    def __init__(self, model: LanguageModel, growth: Growth):
+        self.growth = replace(growth, trees=growth.trees and model.supports_tree)
+        self.model, self.tree = model, Tree(self.growth)
+        model.crop(0)
+
+    def move(self, tokens: Sequence[int]) -> list[TreeNode]:
+        """See `Tree.move`; the cache follows."""
+        before = len(self.tree.text)
+        path = self.tree.move(tokens)
+        self.roll_back(before, [node.slot for node in path])
+        return path
+
+    def roll_back(self, before: int, slots: list[int | None]) -> None:
+        """Rollback: the cache keeps the text, and of the tree what is under the new root.
+
+        before: the length of the text up to the old root; slots: of the nodes from there to the new one.
+        """
+        held = slots[: slots.index(None)] if None in slots else slots
+        below = [node for node in self.tree.nodes if node.slot is not None]
+        old = [node.slot for node in below]
+        if not held:
+            self.model.crop(min(before, self.model.length))
+        elif self.growth.trees:
+            self.model.keep(held, old)
+        else:
+            self.model.keep([*held, *old])
+        for slot, node in enumerate(below, before + len(held)):
+            node.slot = slot
+
+    def step(self, width: int, *, number: int = 0, stopped: Callable[[], bool] = bool) -> Grown:
+        """Forward the nodes of greatest value, or the text up to the root, and hang their best next tokens on them.
+
+        number: of the step in its iteration. Raises Stopped while a long text is read.
+        """
+        tree, position = self.tree, len(self.tree.text)
+        wanted = tree.waiting()[:width]
+        if not tree.expanded:
+            logits, span = timed_prefill(self.model, tree.text[self.model.length :], stopped=stopped)
+        else:
+            nodes = [tree.nodes[index] for index in wanted]
+            parents = [tree.nodes[node.parent].slot if node.parent >= 0 else position - 1 for node in nodes]
+            for slot, node in enumerate(nodes, self.model.length):
+                node.slot = slot
+            logits, span = timed_forward(self.model, [node.token for node in nodes], parents=parents)
+        positions = [position + (tree.nodes[index].depth if index >= 0 else 0) for index in wanted]
+        _, q, score = proposals(logits, positions, self.growth.sampling)
+        children = self.growth.children if self.growth.trees else 1
+        best = [best_tokens(score[row], q[row], children) for row in range(len(wanted))]
+        named = [(tree.tokens_to(index), *each) for index, each in zip(wanted, best, strict=True)]
+        grown = Grown(position, ended_now(span), named)
+        tree.take(grown, step=number)
+        return grown
+
+
+def best_tokens(score: Tensor, q: Tensor, count: int) -> tuple[list[int], list[float]]:
+    """The `count` tokens of greatest score, with their q; both [vocab]."""
+    order = score.topk(min(count, len(score))).indices
+    return order.tolist(), q[order].tolist()
