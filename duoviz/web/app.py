@@ -12,16 +12,18 @@ from duoviz.web.serving import KEEP_FOR, TIDY_EVERY, bound_queue
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page, ShareBar, share
 
-INTRO = """
-**A small model (the *draft*) guesses the next words while a large one (the *target*) checks the guesses before, both
-at the same time.** Right guesses are kept (✓), a wrong one is replaced (✗): the text is the target's own, only the
-speed changes. This is *DuoDecoding*, run for real: every run shown here was measured.
-"""
+IN_ONE_LINE = "A small model guesses, a large one checks, at the same time"
+INTRO = (
+    "**A small model (the *draft*) guesses the next words while a large one (the *target*) checks those guessed "
+    "just before, both at the same time.** Right guesses are kept (✓), a wrong one is replaced (✗): the text is the "
+    "target's own, only the speed changes. This is *DuoDecoding*, run for real: every run shown here was measured."
+)
 
 NO_GPU = (
     "DuoDecoding is made for a target on a GPU, and this machine has none: both models share its processor. On two "
-    "cores, the fastest method that we measured is our own, DuoTree, where they take turns. Race them in "
-    "*Compare*. A browser on this same machine takes some of its time too, so runs are slower while it draws them."
+    "cores that did nothing else, the fastest method that we measured is our own, DuoTree, where they take turns. Race "
+    "them in *Compare*. A browser on this same machine takes some of its time too, so runs are slower while it draws "
+    "them."
 )
 ONE_CORE = "This machine gives the demo one processor core: target and draft take turns on it, so nothing can overlap."
 
@@ -31,12 +33,13 @@ def build_app(hardware: Hardware) -> gr.Blocks:
     with gr.Blocks(title="duoviz", analytics_enabled=False, delete_cache=(TIDY_EVERY, KEEP_FOR)) as demo:
         with gr.Row(elem_id="top"):
             gr.Markdown("# duoviz", elem_id="title")
+            with gr.Accordion(IN_ONE_LINE, open=False, elem_id="about"):
+                gr.Markdown(INTRO)
+                if target_device() == "cpu":
+                    gr.Markdown(ONE_CORE if len(available_cores()) == 1 else NO_GPU, elem_id="no-gpu")
+                if hardware.limits.on_space:
+                    gr.Markdown(hardware.limits.note(), elem_id="limits")
             bar = ShareBar()
-        gr.Markdown(INTRO)
-        if target_device() == "cpu":
-            gr.Markdown(ONE_CORE if len(available_cores()) == 1 else NO_GPU, elem_id="no-gpu")
-        if hardware.limits.on_space:
-            gr.Markdown(hardware.limits.note(), elem_id="limits")
         with gr.Tabs() as tabs:
             with gr.Tab("Live", id="live", elem_id="tab-live"):
                 pages = {"live": live_page(hardware)}

@@ -59,7 +59,7 @@ class ShareBar(gr.HTML):
 
 def field_kind(field: gr.components.Component) -> dict:
     """A field as the browser reads it from a link: its kind, default and choices."""
-    if isinstance(field, gr.Dropdown) and not field.allow_custom_value:
+    if isinstance(field, gr.Radio) or (isinstance(field, gr.Dropdown) and not field.allow_custom_value):
         return {"kind": "choice", "default": field.value, "choices": [value for _, value in field.choices]}
     kinds = {gr.Checkbox: "flag", gr.Number: "number", gr.Dropdown: "text", gr.Textbox: "text"}
     return {"kind": kinds[type(field)], "default": field.value}

@@ -11,8 +11,13 @@ def open_live(page, url):
     expect(page.locator(".dv")).to_have_attribute("data-state", re.compile("empty|recording"))
 
 
+def open_settings(page):
+    if not page.locator("#settings > button.open").count():
+        page.locator("#settings > button").click()
+
+
 def set_tokens(page, count):
-    page.get_by_role("button", name="Settings ▼").click()
+    open_settings(page)
     type_number(page, "max-new-tokens", count)
 
 

@@ -200,7 +200,9 @@ def run(page, method, **expected):
     expect(page.locator("#visualizer .dv")).to_have_attribute("data-method", method)
     expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "done")
     with page.expect_download() as waiting:
+        page.locator(".dv-menu-files summary").click()
         page.get_by_role("button", name="Save trace").click()
+    page.keyboard.press("Escape")
     header = json.loads(waiting.value.path().read_text())["header"]
     assert {"prompt": header["prompt"], **header["settings"]}.items() >= expected.items()
 

@@ -29,5 +29,5 @@ def test_its_own_words_are_shown(page, monkeypatch):
         legend = page.locator(".dv-legend-list").first
         expect(legend).to_contain_text("token said again")
         expect(legend).not_to_contain_text("from the draft")
-        assert page.locator(".dv-number:visible").count() == 4
+        assert page.locator(".dv-number:visible").count() == 6
         assert "said again" in page.locator("g.dv-node[data-source=echo] title").first.text_content()

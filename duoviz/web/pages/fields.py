@@ -38,8 +38,17 @@ def settings_from(limits: Limits, **sent) -> Settings:
     return Settings(**{name: whole(parsed(name, value)) for name, value in sent.items()})
 
 
-def method_field(method: str, label: str = "Method") -> gr.Dropdown:
-    return gr.Dropdown(list(METHODS), value=method, label=label, info=METHODS[method].about)
+def method_choices() -> list[tuple[str, str]]:
+    """Each method's title, and the name that is sent for it."""
+    return [(each.title, name) for name, each in METHODS.items()]
+
+
+def method_field(method: str, label: str) -> gr.Dropdown:
+    return gr.Dropdown(method_choices(), value=method, label=label, info=METHODS[method].about)
+
+
+def method_chips(method: str) -> gr.Radio:
+    return gr.Radio(method_choices(), value=method, label="Method", info=METHODS[method].about, elem_id="method")
 
 
 def setting_field(name: str, place: str = "") -> gr.components.Component:
@@ -75,7 +84,7 @@ def raw_field() -> gr.Checkbox:
     return gr.Checkbox(False, label="No chat template", info="continue the text as it is")
 
 
-def own_fields(limits: Limits, method: gr.Dropdown, place: str = "") -> Fields:
+def own_fields(limits: Limits, method: gr.Dropdown | gr.Radio, place: str = "") -> Fields:
     """The methods' own settings; only those of the method chosen are shown, here and whenever another is chosen."""
     own = {name for each in METHODS.values() for name in each.settings} - NOT_SHOWN
     if limits.on_space:

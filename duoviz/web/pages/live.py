@@ -11,7 +11,7 @@ from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import (
     EXAMPLES,
     Fields,
-    method_field,
+    method_chips,
     own_fields,
     raw_field,
     sampling_fields,
@@ -23,23 +23,21 @@ from duoviz.web.share import Page
 from duoviz.web.visitors import ANSWERED, WATCHED, Visitors
 from duoviz.web.visualizer import Visualizer
 
-RUN_IT = (
-    "Words underlined in solid green were guessed by the draft; those in dotted violet are the target's own. "
-    "Press Generate to run it live, with this prompt or your own."
-)
+RUN_IT = "Press Generate to run it live, with this prompt or your own."
 
 
 def live_page(hardware: Hardware) -> Page:
     """Lay out the tab inside the Blocks in force."""
     with gr.Row(elem_id="ask"):
         prompt = gr.Textbox(
-            label="Prompt", value=EXAMPLES[0], lines=1, max_lines=8, elem_id="prompt", scale=5, min_width=300
+            label="Prompt", value=EXAMPLES[0], lines=1, max_lines=3, elem_id="prompt", container=False, scale=5
         )
-        go = gr.Button("Generate", variant="primary", elem_id="generate", min_width=150)
-        halt = gr.Button("Stop", elem_id="stop", min_width=80)
-    gr.Examples(EXAMPLES, inputs=prompt, label="Or try", elem_id="examples")
-    with gr.Accordion("Settings", open=False):
-        inputs = {"prompt": prompt} | settings_fields(hardware.limits)
+        method = method_chips("duodecoding")
+        go = gr.Button("Generate", variant="primary", elem_id="generate", min_width=100)
+        halt = gr.Button("Stop", elem_id="stop", min_width=60)
+        with gr.Accordion("Settings", open=False, elem_id="settings"):
+            gr.Examples(EXAMPLES, inputs=prompt, label="Prompts to try", elem_id="examples")
+            inputs = {"prompt": prompt, "method": method} | settings_fields(hardware.limits, method)
     visualizer = Visualizer(elem_id="visualizer", recording=opening_run(), told=RUN_IT)
     client, answer = gr.Button(visible=False), gr.JSON(visible=False)
     connect(hardware, inputs, go=go, halt=halt, visualizer=visualizer, client=client, answer=answer)
@@ -52,11 +50,10 @@ def opening_run() -> Path | None:
     return file if file.is_file() else None
 
 
-def settings_fields(limits: Limits) -> Fields:
-    """Lay out the settings; each field under its name on the command line."""
+def settings_fields(limits: Limits, method: gr.Radio) -> Fields:
+    """Lay out the settings but the method; each field under its name on the command line."""
     with gr.Row():
-        method = method_field("duodecoding")
-        fields = {"method": method} | size_fields(limits)
+        fields = size_fields(limits)
     with gr.Row():
         fields |= sampling_fields()
     fields |= own_fields(limits, method)

@@ -1,22 +1,47 @@
 // The bar with the buttons, what became of the last one pressed, and the link.
 
-import { el, setText, textButton } from "../visualizer/dom.js";
+import { el, iconButton, setText } from "../visualizer/dom.js";
+import { closeDrawers } from "./drawers.js";
+import { restoreTheme, setTheme, themeShown } from "./theme.js";
+
+const ICONS = {
+  link: "M6.5 9.5a3 3 0 0 0 4.3 0l2.3-2.3a3 3 0 0 0-4.3-4.3L7.7 4l1 1 1.1-1.1a1.6 1.6 0 0 1 2.3 2.3L9.8 8.5a1.6 1.6 0 0 1-2.3 0zM9.5 6.5a3 3 0 0 0-4.3 0L2.9 8.8a3 3 0 0 0 4.3 4.3L8.3 12l-1-1-1.1 1.1a1.6 1.6 0 0 1-2.3-2.3l2.3-2.3a1.6 1.6 0 0 1 2.3 0z",
+  file: "M2 3h4.5l1.5 2H14v8H2zm1.5 1.5v7h9v-5H7.3l-1.5-2z",
+  theme: "M8 1.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zm0 1.6v9.8a4.9 4.9 0 0 1 0-9.8z",
+};
+
+// The message lies over the page's end, and leaves when something else is pressed.
+function createToast() {
+  const message = el("p", { class: "dv-share-message", role: "status" });
+  const link = el("input", { class: "dv-share-link", type: "text", readonly: "", hidden: "", "aria-label": "Link to this view" });
+  const close = iconButton("Close", "M4.2 3 8 6.8 11.8 3 13 4.2 9.2 8l3.8 3.8-1.2 1.2L8 9.2 4.2 13 3 11.8 6.8 8 3 4.2z", () => { node.hidden = true; });
+  const node = el("div", { class: "dv-toast", hidden: "" }, message, close, link);
+  document.addEventListener("pointerdown", ({ target }) => { node.hidden ||= !node.contains(target); });
+  return {
+    node,
+    tell(told) {
+      setText(message, told.message);
+      node.hidden = !told.message;
+      link.hidden = !told.link;
+      link.value = told.link ?? "";
+      if (!told.link) return;
+      link.focus();
+      link.select();
+    },
+  };
+}
 
 // act: called with "copylink", "openfile", or when the page has a link to follow, "openlink": as it opens, and later too.
 export function createBar(root, act) {
-  const message = el("p", { class: "dv-share-message", role: "status" });
-  const link = el("input", { class: "dv-share-link", type: "text", readonly: "", hidden: "", "aria-label": "Link to this view" });
+  const toast = createToast();
+  restoreTheme();
   root.replaceChildren(
-    el("div", { class: "dv-share-buttons" }, textButton("Copy link", () => act("copylink")), textButton("Open settings file…", () => act("openfile"))),
-    message, link);
+    el("div", { class: "dv-share-buttons" },
+      iconButton("Copy link", ICONS.link, () => act("copylink")), iconButton("Open settings file…", ICONS.file, () => act("openfile")),
+      iconButton("Light or dark", ICONS.theme, () => setTheme(themeShown() === "dark" ? "light" : "dark", true))),
+    toast.node);
+  closeDrawers();
   window.addEventListener("hashchange", () => act("openlink"));
   act("openlink");
-  return (told) => {
-    setText(message, told.message);
-    link.hidden = !told.link;
-    link.value = told.link ?? "";
-    if (!told.link) return;
-    link.focus();
-    link.select();
-  };
+  return toast.tell;
 }

@@ -28,7 +28,8 @@ export function createCandidates() {
     if (!known(iteration.theta)) return aboutOf(header).parallel ? ONE_STEP : "";
     const over = candidates.filter((candidate) => candidate.over).length;
     const isSet = (header?.settings?.sequences ?? "dynamic") !== "dynamic";
-    // The budget, or a model that can take no tree, may allow fewer.
+    if (!over && !isSet) return `none over the threshold: the most probable starts one all the same; k = ${iteration.sequences ?? "–"}`;
+    // The budget, or a model that can take no tree, may allow fewer; no more than these are looked at.
     return `${over} over the threshold ●${over === iteration.sequences && !isSet ? " →" : ";"} k = ${iteration.sequences ?? "–"}${isSet ? ", as set" : ""}`;
   };
   return {

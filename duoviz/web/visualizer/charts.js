@@ -1,10 +1,14 @@
-// k, γ and θ over the iterations, and the histogram of k.
+// Tokens written, k, γ and θ over the iterations, and the histogram of k.
 
-import { el, section, setText, svg, watchWidth } from "./dom.js";
+import { el, section, setText, svg, watchSize } from "./dom.js";
 import { known } from "./words.js";
 
-const CHART_HEIGHT = 56;
-const SERIES = [["k", "k sequences", "sequences"], ["gamma", "γ draft budget", "budget"], ["theta", "θ threshold", "theta"]];
+const CHART_HEIGHT = 44;
+// [name, label, its value in an iteration].
+const SERIES = [
+  ["written", "tokens written", ({ committed }) => committed.length], ["k", "k sequences", ({ sequences }) => sequences],
+  ["gamma", "γ draft budget", ({ budget }) => budget], ["theta", "θ threshold", ({ theta }) => theta],
+];
 
 const heightOf = (value, top) => (CHART_HEIGHT - 2 - (value / top) * (CHART_HEIGHT - 8)).toFixed(1);
 
@@ -31,7 +35,7 @@ function densePath(values, top, width) {
   return path;
 }
 
-function createChart([name, label, field], { state, choose, redraw }) {
+function createChart([name, label, valueIn], { state, choose, redraw }) {
   const path = svg("path", { class: "dv-line", "data-chart": name });
   const marker = svg("rect", { class: "dv-chart-marker", y: 0, height: CHART_HEIGHT });
   const drawing = svg("svg", { class: "dv-chart-drawing", height: CHART_HEIGHT, role: "img", "aria-label": `${label} over iterations` });
@@ -42,7 +46,7 @@ function createChart([name, label, field], { state, choose, redraw }) {
     choose(Math.floor(((event.clientX - box.left) / box.width) * state.iterations.length));
   });
   let width = 0, drawn = "";
-  watchWidth(drawing, (now) => {
+  watchSize(drawing, (now) => {
     width = now;
     redraw();
   });
@@ -56,7 +60,7 @@ function createChart([name, label, field], { state, choose, redraw }) {
       const key = `${state.epoch} ${total} ${width}`;
       if (key === drawn || !width) return;
       drawn = key;
-      const values = state.iterations.map((iteration) => iteration[field]);
+      const values = state.iterations.map(valueIn);
       const highest = values.reduce((high, value) => (known(value) ? Math.max(high, value) : high), 0);
       const top = name === "theta" ? 1 : Math.max(1, highest);
       path.setAttribute("d", total > 2 * width ? densePath(values, top, width) : linePath(values, top, width, name !== "theta"));
@@ -71,11 +75,11 @@ function histogramNodes(counts) {
   const nodes = [];
   for (let k = 1; k <= Math.max(8, counts.length - 1); k++) {
     const number = counts[k] ?? 0;
-    const height = (48 * number) / most;
+    const height = (22 * number) / most;
     const middle = (k - 0.5) * unit;
-    nodes.push(svg("rect", { class: "dv-histogram-bar", "data-k": k, "data-count": number, x: middle - 0.34 * unit, y: 62 - height, width: 0.68 * unit, height }));
-    if (number) nodes.push(svg("text", { class: "dv-axis", x: middle, y: 58 - height, "text-anchor": "middle" }, String(number)));
-    nodes.push(svg("text", { class: "dv-axis", x: middle, y: 75, "text-anchor": "middle" }, String(k)));
+    nodes.push(svg("rect", { class: "dv-histogram-bar", "data-k": k, "data-count": number, x: middle - 0.34 * unit, y: 33 - height, width: 0.68 * unit, height }));
+    if (number) nodes.push(svg("text", { class: "dv-axis", x: middle, y: 30 - height, "text-anchor": "middle" }, String(number)));
+    nodes.push(svg("text", { class: "dv-axis", x: middle, y: 44, "text-anchor": "middle" }, String(k)));
   }
   return nodes;
 }
@@ -83,27 +87,24 @@ function histogramNodes(counts) {
 export function createCharts(context) {
   const { state } = context;
   const charts = SERIES.map((series) => createChart(series, context));
-  const histogram = svg("svg", { class: "dv-histogram", viewBox: "0 0 240 80", role: "img", "aria-label": "How often each number of sequences was used" });
+  const histogram = svg("svg", { class: "dv-histogram", viewBox: "0 0 240 46", height: 46, role: "img", "aria-label": "How often each number of sequences was used" });
   const histogramBox = el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, "Iterations by k"), histogram);
   const grid = el("div", { class: "dv-chart-grid" }, ...charts.map((chart) => chart.node), histogramBox);
-  const note = el("p", { class: "dv-note" }, "This method has no sequences, draft budget or threshold.");
   let epoch, counts, counted, used;
   return {
-    node: section("charts", "Sequences, budget, threshold", grid, note),
+    node: section("charts", "Over the iterations", grid),
     draw() {
       if (epoch !== state.epoch) [epoch, counts, counted, used] = [state.epoch, [0], -1, new Set()];
       const isNew = Math.max(0, counted) < state.iterations.length || counted < 0;
       for (counted = Math.max(0, counted); counted < state.iterations.length; counted++) {
         const iteration = state.iterations[counted];
-        SERIES.forEach(([, , field], index) => known(iteration[field]) && used.add(charts[index]));
+        SERIES.forEach(([, , valueIn], index) => known(valueIn(iteration)) && used.add(charts[index]));
         const k = iteration.sequences;
         if (k > 0) counts[k] = (counts[k] ?? 0) + 1;
       }
       if (isNew) histogram.replaceChildren(...histogramNodes(Array.from(counts, (number) => number ?? 0)));
       for (const chart of charts) chart.node.hidden = !used.has(chart);
       histogramBox.hidden = counts.length < 2;
-      grid.hidden = !used.size;
-      note.hidden = !grid.hidden;
       charts.forEach((chart) => chart.draw());
     },
   };

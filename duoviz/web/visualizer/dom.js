@@ -28,10 +28,31 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-// Tells the node's width in pixels when it is first laid out and at each change. To ask for it instead would have the
-// page laid out in the middle of a frame.
-export function watchWidth(node, tell) {
-  new ResizeObserver(([entry]) => tell(Math.round(entry.contentRect.width))).observe(node);
+// Tells the node's width and height in pixels when it is first laid out and at each change. To ask for them instead would
+// have the page laid out in the middle of a frame.
+export function watchSize(node, tell) {
+  new ResizeObserver(([{ contentRect }]) => tell(Math.round(contentRect.width), Math.round(contentRect.height))).observe(node);
+}
+
+// By how much the page enlarges what it shows here: what is measured on the screen is so many times what styles say.
+export const zoomOf = (node) => node.currentCSSZoom ?? 1;
+
+// A button that opens a panel over the page; it closes where something else is pressed, and with Escape.
+export function menu(name, label, ...children) {
+  const node = el("details", { class: `dv-menu dv-menu-${name}` },
+    el("summary", { class: "dv-button dv-button-text" }, label), el("div", { class: "dv-panel" }, ...children));
+  const close = () => { node.open = false; };
+  const onPress = (event) => { if (!node.contains(event.target)) close(); };
+  node.addEventListener("toggle", () => {
+    if (node.open) document.addEventListener("pointerdown", onPress);
+    else document.removeEventListener("pointerdown", onPress);
+  });
+  node.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !node.open) return;
+    close();
+    node.firstChild.focus();
+  });
+  return node;
 }
 
 export function iconButton(label, path, act) {

@@ -71,8 +71,8 @@ function inlineStyles(from, to) {
 
 // The drawing with all its styles in it, on its page's background.
 export function standaloneSvg(drawing) {
-  const width = Math.ceil(Number(drawing.getAttribute("width") ?? 0) || drawing.clientWidth);
-  const height = Math.ceil(Number(drawing.getAttribute("height")));
+  const [, , width, height] = drawing.getAttribute("viewBox")?.split(" ").map((each) => Math.ceil(Number(each)))
+    ?? [0, 0, drawing.clientWidth, Number(drawing.getAttribute("height"))];
   const copy = drawing.cloneNode(true);
   inlineStyles(drawing, copy);
   const box = [-MARGIN, -MARGIN, width + 2 * MARGIN, height + 2 * MARGIN];

@@ -1,6 +1,6 @@
 // Saving and loading: all of it happens in the browser.
 
-import { el, section, setText, textButton } from "./dom.js";
+import { el, menu, section, setText, textButton } from "./dom.js";
 import { clip, visible } from "./words.js";
 import { eventsOf } from "./state.js";
 import { MAX_FILE_BYTES, readTrace } from "./check.js";
@@ -96,9 +96,10 @@ export function createFiles(context) {
   const buttons = saveButtons(context, tell);
   const ownEvents = () => eventsOf(own, null, own.end ? undefined : { type: "connection", lost: own.lost });
   const back = textButton("Back to your run", () => showOwn(ownEvents()));
-  const tools = el("div", { class: "dv-tools" }, textButton("Load trace…", () => input.click()), back, ...buttons, input);
+  const tools = el("div", { class: "dv-tools" }, textButton("Load trace…", () => input.click()), ...buttons, input);
+  const hint = el("p", { class: "dv-note" }, "A trace file (.duoviz.json) can also be dropped on the page.");
   return {
-    node: section("files", "Files", tools, el("p", { class: "dv-note" }, "A trace file (.duoviz.json) can also be dropped here."), message),
+    node: section("files", "Files", message, back, menu("files", "Files", tools, hint)),
     stop: acceptDrops(root, load),
     draw() {
       for (const button of buttons) button.disabled = !state.header || !state.iterations.length;

@@ -8,8 +8,8 @@ import { beginOf } from "./state.js";
 const MIN_BAR_PX = 3;
 const MIN_SYNC_PX = 8;
 
-const LANE_HEIGHT = 26;
-const LANES = { target: 20, draft: 72 };
+const LANE_HEIGHT = 22;
+const LANES = { target: 17, draft: 57 };
 
 // The lane's bars in view. Neighbours too narrow to tell apart become one bar: this bounds the number of nodes at any zoom.
 function barsInView(lane, { state, toX, view }) {
@@ -37,7 +37,7 @@ function barNodes(lane, bar, toX) {
   const [left, right] = [Math.max(0, x), Math.min(toX.width, x + width)];
   if (!text || right - left < 8 + 7 * text.length) return [rect];
   const middle = (left + right) / 2;
-  return [rect, svg("text", { class: "dv-bar-label", x: middle.toFixed(1), y: LANES[lane] + 17, "text-anchor": "middle" }, text)];
+  return [rect, svg("text", { class: "dv-bar-label", x: middle.toFixed(1), y: LANES[lane] + 15, "text-anchor": "middle" }, text)];
 }
 
 export function tickStep(span, ticks) {
@@ -69,7 +69,7 @@ function timelineLane(lane, about) {
   const { state, toX, hatch, view } = about;
   const device = state.header?.[lane]?.device ?? "";
   const name = `${lane === "target" ? "Target" : "Draft"}${device ? ` · ${device}` : ""}`;
-  const label = svg("text", { class: "dv-lane-label", x: 0, y: LANES[lane] - 6, "data-lane": lane }, clip(visible(name), Math.floor(toX.width / 6.6)));
+  const label = svg("text", { class: "dv-lane-label", x: 0, y: LANES[lane] - 5, "data-lane": lane }, clip(visible(name), Math.floor(toX.width / 6.6)));
   label.append(svg("title", {}, visible(name)));
   const [from, to] = [Math.max(0, view.start), Math.min(view.end, state.iterations.at(-1).sync)];
   const idle = svg("rect", { class: "dv-idle", "data-lane": lane, x: toX(from), y: LANES[lane], width: Math.max(0, toX(to) - toX(from)), height: LANE_HEIGHT, fill: `url(#${hatch})` });
@@ -99,7 +99,7 @@ const bottomOf = (state) => LANES[lanesOf(state).at(-1)] + LANE_HEIGHT + 4;
 // Everything in view but the band of the iteration shown.
 export function drawLanes(drawing, layer, { state, view, width, hatch }) {
   const [toX, bottom] = [scaleOf(view, width), bottomOf(state)];
-  drawing.setAttribute("height", bottom + 18);
+  drawing.setAttribute("height", bottom + 15);
   const ended = [view.start, view.end].map((time) => iterationEndingAt(state.iterations, time));
   const lanes = lanesOf(state).map((lane) => timelineLane(lane, { state, toX, hatch, view }));
   layer.replaceChildren(...lanes.flatMap((lane) => lane.nodes), ...syncLines(state, ended, toX, bottom),

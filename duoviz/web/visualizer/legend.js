@@ -7,13 +7,16 @@ import { aboutOf, allProposers, TARGET } from "./methods.js";
 const NOTHING_YET = "Nothing has run yet. Start a run, and each step of the two models appears here as it happens: "
   + "the text, the tokens that the draft proposes, and what the target makes of them.";
 
+// Which method runs or ran, and what became of the run.
 export function createMessage({ state }) {
-  const node = el("p", { class: "dv-message", role: "status" });
+  const [method, message] = [el("b", { class: "dv-method" }), el("p", { class: "dv-message", role: "status" })];
   return {
-    node,
+    node: el("div", { class: "dv-status" }, method, message),
     draw() {
-      setText(node, state.message || (state.phase === "empty" ? NOTHING_YET : "Waiting for the first tokens."));
-      node.setAttribute("data-kind", state.phase === "error" ? "error" : "status");
+      setText(method, aboutOf(state.header).title);
+      method.hidden = !state.header || state.file !== null;
+      setText(message, state.message || (state.phase === "empty" ? NOTHING_YET : "Waiting for the first tokens."));
+      message.setAttribute("data-kind", state.phase === "error" ? "error" : "status");
     },
   };
 }
@@ -23,25 +26,29 @@ const STATUSES = [
   ["discarded", "hung on a rejected token or on a branch not taken"],
   ["correction", "the target's own token"], ["window", "Lookahead's guess in the making"],
 ];
+
 // Before a run, all that there is.
 function legendEntries(header) {
   const { proposers, statuses } = aboutOf(header);
   const sources = header ? [...proposers, TARGET] : allProposers();
+  const words = (text) => el("span", { class: "dv-words" }, ` ${text}`);
   const entries = sources.map(({ id, token }) => el("li", {}, el("span", { class: "dv-sample", "data-source": id }, "abc"), ` ${token}`));
-  for (const [status, words] of STATUSES.filter(([name]) => !header || statuses.includes(name))) {
-    entries.push(el("li", {}, el("span", { class: "dv-legend-mark", "data-status": status }, MARKS[status]), " ", el("b", {}, status), ` ${words}`));
+  for (const [status, meaning] of STATUSES.filter(([name]) => !header || statuses.includes(name))) {
+    entries.push(el("li", { title: meaning }, el("span", { class: "dv-legend-mark", "data-status": status }, MARKS[status]), " ", el("b", {}, status), words(meaning)));
   }
-  for (const { counts } of sources) if (counts) entries.push(el("li", {}, el("b", {}, "×3"), ` ${counts}`));
+  for (const { counts } of sources) if (counts) entries.push(el("li", { title: counts }, el("b", {}, "×3"), words(counts)));
   return entries;
 }
 
+// Beside the tree only the marks and their names, in the help (`full`) what each means.
 export function createLegend({ state }) {
-  const list = el("ul", { class: "dv-legend-list" }, ...legendEntries(null));
+  const lists = ["dv-legend-list", "dv-legend-list dv-legend-full"].map((name) => el("ul", { class: name }, ...legendEntries(null)));
   let told = null;
   return {
-    node: section("legend", "Legend", list),
+    node: section("legend", "Legend", lists[0]),
+    full: lists[1],
     draw() {
-      if (state.header !== told) list.replaceChildren(...legendEntries(state.header));
+      if (state.header !== told) for (const list of lists) list.replaceChildren(...legendEntries(state.header));
       told = state.header;
     },
   };

@@ -12,6 +12,9 @@ import { listenToKeys } from "./keys.js";
 import { createLegend, createMessage } from "./legend.js";
 import { createOrigin } from "./origin.js";
 import { createFiles } from "./files.js";
+import { createHelp } from "./help.js";
+import { keepSpeed } from "./baseline.js";
+import { el } from "./dom.js";
 
 // Events are taken in few at a time, and of a frame's time not more than this; the rest is for drawing.
 const EVENTS_AT_ONCE = 10;
@@ -79,6 +82,7 @@ export function mount(root, feed, { replayParts = null } = {}) {
   // While a file is shown, a run that goes on is kept.
   const hear = (event) => {
     addToRun(own, event);
+    if (event.type === "end" && own.file === null) keepSpeed(own);
     if (event.type === "reset" || !showsFile) show([event], false);
   };
 
@@ -91,11 +95,14 @@ export function mount(root, feed, { replayParts = null } = {}) {
     root, state, drawings: { tree: tree.drawing, timeline: timeline.drawing }, replayParts,
     own, isBusy: () => isLive(state) || queue.length > 0, showFile: (events) => show(events, true), showOwn: (events) => show(events, false),
   });
-  parts = [createOrigin(context), createMessage(context), createNumbers(context), text, createTransport(context), tree,
-    timeline, createCharts(context), files, createLegend(context)];
+  const [origin, message, numbers, legend] = [createOrigin, createMessage, createNumbers, createLegend].map((create) => create(context));
+  const [transport, charts] = [createTransport(context), createCharts(context)];
+  message.node.prepend(origin.node);
+  const top = el("div", { class: "dv-top" }, message.node, files.node, createHelp({ meanings: numbers.meanings, legend: legend.full }));
+  parts = [origin, message, numbers, text, transport, tree, timeline, charts, files, legend];
   root.classList.add("dv");
   root.tabIndex = 0;
-  root.replaceChildren(...parts.map((part) => part.node));
+  root.replaceChildren(top, ...[text, numbers, transport, legend, tree, timeline, charts].map((part) => part.node));
   const stopKeys = listenToKeys(root, actions);
   const unsubscribe = feed.subscribe(hear);
   root.dataset.iterations = 0;

@@ -1,58 +1,80 @@
-// The row of figures.
+// The figures: those of the whole run, and those of the iteration shown.
 
 import { el, section, setText } from "./dom.js";
-import { duration, fixed, percent } from "./words.js";
+import { duration, fixed, known, percent } from "./words.js";
 import { aboutOf } from "./methods.js";
-import { runningNumbers } from "./state.js";
+import { isLive, runningNumbers } from "./state.js";
+import { speedUp } from "./baseline.js";
+
+const whole = (value) => fixed(value, 0);
 
 // [name, label, how it is written, what it means].
-const NUMBERS = [
+const OF_THE_RUN = [
   ["tps", "tokens/s", (value) => fixed(value, 1), "tokens written a second, the time to read the prompt included"],
-  ["tau", "τ tokens per target forward", (value) => fixed(value, 2), "how many tokens one pass through the target gives; without guesses it gives 1"],
+  ["tau", "τ tokens per forward", (value) => fixed(value, 2), "how many tokens one pass through the target gives; without guesses it gives 1"],
   ["acceptance", "acceptance", percent, "of the guesses that the target checked, the part that it accepted"],
-  ["overlap", "overlap of both models", percent, "the part of the time in which draft and target compute at once"],
-  ["ttft", "time to first token", duration, "from the start of the run to the first token of the answer"],
-  ["k", "k sequences", (value) => fixed(value, 0), "how many guesses at the next words the draft writes side by side"],
-  ["gamma", "γ draft budget", (value) => fixed(value, 0), "how many steps the draft may take in this iteration"],
-  ["longest", "longest sequence", (value) => fixed(value, 0), "how many tokens a sequence may have; where γ is automatic, no more than are worth checking"],
+  ["overlap", "overlap of both", percent, "the part of the time in which draft and target compute at once"],
+  ["ttft", "to the first token", duration, "from the start of the run to the first token of the answer"],
+  ["phi", "φ over vanilla's last run", (value) => fixed(value, 2), "tokens a second, compared with vanilla's last run on all cores of this machine, shown in this browser: another prompt may have been faster or slower"],
+];
+const OF_THE_ITERATION = [
+  ["written", "tokens written", whole, "how many tokens this iteration added to the text"],
+  ["took", "it took", duration, "from the first computation of this iteration to its end"],
+  ["k", "k sequences", whole, "how many guesses at the next words the draft writes side by side"],
+  ["gamma", "γ draft budget", whole, "how many steps the draft may take in this iteration"],
+  ["longest", "longest sequence", whole, "how many tokens a sequence may have; where γ is automatic, no more than are worth checking"],
   ["theta", "θ threshold", (value) => fixed(value, 3), "each first token that the draft finds more probable than this starts a sequence"],
 ];
+const EVERY_METHODS = ["tps", "tau", "ttft", "written", "took"];
 
-const EVERY_RUNS = ["tps", "tau", "ttft"];
-// Those that are an iteration's, not the run's.
-const ITERATIONS = ["k", "longest", "theta"];
+function iterationNumbers(state) {
+  const iteration = state.iterations[state.shown];
+  if (!iteration) return {};
+  const { budget, longest, theta, sequences, committed, sync } = iteration;
+  const begin = Math.max(state.iterations[state.shown - 1]?.sync ?? 0, 0);
+  return { written: committed.length, took: sync - begin, k: sequences, gamma: budget, longest, theta };
+}
 
-function scopeWords(whole, header) {
-  if (!whole) return "up to the iteration shown";
-  return ITERATIONS.some((name) => aboutOf(header).numbers.includes(name)) ? "whole run; from k on, of the iteration shown" : "whole run";
+// A run that goes on is as long as it has come so far, whatever iteration is shown.
+function runNumbers(state) {
+  const numbers = (state.end && state.metrics) || runningNumbers(state, state.iterations.length - 1);
+  return { ...numbers, phi: speedUp(state, numbers) };
+}
+
+function createGroup(title, entries) {
+  const heading = el("h4", { class: "dv-subheading" }, title);
+  const [row, meanings] = [el("div", { class: "dv-number-row" }), el("ul", {})];
+  const parts = entries.map(([name, label, write, meaning]) => {
+    const value = el("span", { class: "dv-number-value", "data-number": name }, "–");
+    const box = el("div", { class: "dv-number", title: meaning }, value, el("span", { class: "dv-number-label" }, label));
+    const line = el("li", {}, el("b", {}, label), `: ${meaning}`);
+    row.append(box);
+    meanings.append(line);
+    return { name, value, write, box, line };
+  });
+  return {
+    node: el("div", { class: "dv-number-group" }, heading, row),
+    heading, meanings,
+    draw(numbers, header) {
+      for (const { name, value, write, box, line } of parts) {
+        setText(value, write(numbers[name]));
+        const isOwn = !header || EVERY_METHODS.includes(name) || aboutOf(header).numbers.includes(name);
+        box.hidden = line.hidden = name === "phi" ? !known(numbers.phi) : !isOwn;
+      }
+    },
+  };
 }
 
 export function createNumbers({ state }) {
-  const values = {};
-  const scope = el("span", { class: "dv-scope" });
-  const row = el("div", { class: "dv-number-row" });
-  const meanings = {};
-  for (const [name, label, , meaning] of NUMBERS) {
-    values[name] = el("span", { class: "dv-number-value", "data-number": name }, "–");
-    row.append(el("div", { class: "dv-number", title: meaning }, values[name], el("span", { class: "dv-number-label" }, label)));
-    meanings[name] = el("li", {}, el("b", {}, label), `: ${meaning}`);
-  }
-  const help = el("details", { class: "dv-meanings" }, el("summary", {}, "What these numbers mean"), el("ul", {}, ...Object.values(meanings)));
-  const node = section("numbers", "Numbers", row, help);
-  node.firstChild.append(scope);
+  const run = createGroup("Whole run", OF_THE_RUN);
+  const iteration = createGroup("This iteration", OF_THE_ITERATION);
   return {
-    node,
+    node: section("numbers", "Numbers", run.node, iteration.node),
+    meanings: [run.meanings, iteration.meanings],
     draw() {
-      const whole = Boolean(state.end) && !state.playing;
-      const iteration = state.iterations[state.shown];
-      const numbers = whole ? state.metrics ?? runningNumbers(state, state.iterations.length - 1) : runningNumbers(state, state.shown);
-      const all = { ...numbers, k: iteration?.sequences, gamma: iteration?.budget, longest: iteration?.longest, theta: iteration?.theta };
-      for (const [name, , format] of NUMBERS) {
-        setText(values[name], format(all[name]));
-        const isOthers = Boolean(state.header) && ![...EVERY_RUNS, ...aboutOf(state.header).numbers].includes(name);
-        values[name].parentElement.hidden = meanings[name].hidden = isOthers;
-      }
-      setText(scope, scopeWords(whole, state.header));
+      setText(run.heading, isLive(state) ? "The run so far" : "Whole run");
+      run.draw(runNumbers(state), state.header);
+      iteration.draw(iterationNumbers(state), state.header);
     },
   };
 }

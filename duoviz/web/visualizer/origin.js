@@ -39,6 +39,7 @@ export function createOrigin({ state }) {
       told = state.header;
       setText(made, originWords(told));
       setText(prompt, words(told.prompt.trim(), 200));
+      node.title = node.textContent;
     },
   };
 }

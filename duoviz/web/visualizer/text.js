@@ -1,6 +1,6 @@
 // The text, each token marked with its source.
 
-import { el, section, watchWidth } from "./dom.js";
+import { el, section, watchSize, zoomOf } from "./dom.js";
 import { count, fixed, known } from "./words.js";
 import { originOf } from "./methods.js";
 
@@ -83,8 +83,8 @@ function markInSight(box, flow, shown) {
 
 function scrollInto(box, node) {
   const [outer, inner] = [box.getBoundingClientRect(), node.getBoundingClientRect()];
-  if (inner.bottom > outer.bottom - 4) box.scrollTop += inner.bottom - outer.bottom + 12;
-  else if (inner.top < outer.top) box.scrollTop += inner.top - outer.top - 12;
+  if (inner.bottom > outer.bottom - 4) box.scrollTop += (inner.bottom - outer.bottom) / zoomOf(box) + 12;
+  else if (inner.top < outer.top) box.scrollTop += (inner.top - outer.top) / zoomOf(box) - 12;
 }
 
 export function createText({ state, choose }) {
@@ -103,7 +103,7 @@ export function createText({ state, choose }) {
   };
   box.addEventListener("scroll", () => markInSight(box, flow, state.shown));
   // A wider or narrower text has other tokens in sight.
-  watchWidth(box, () => markInSight(box, flow, state.shown));
+  watchSize(box, () => markInSight(box, flow, state.shown));
   box.addEventListener("click", (event) => {
     const token = event.target.closest(".dv-token");
     if (token) choose(Number(token.dataset.iteration));

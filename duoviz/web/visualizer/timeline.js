@@ -1,6 +1,6 @@
 // The timeline: two lanes on one clock.
 
-import { el, section, setText, svg, textButton, watchWidth } from "./dom.js";
+import { el, section, setText, svg, textButton, watchSize } from "./dom.js";
 import { addPointer, addTimelineKeys, createView, ITERATIONS_IN_VIEW } from "./view.js";
 import { drawLanes, hatchPattern, placeBand, placePlayhead } from "./lanes.js";
 import { busyBetween } from "./busy.js";
@@ -14,7 +14,7 @@ function timelineTools(state, view, redraw) {
     redraw();
   });
   const whole = textButton("Whole run", () => { view.whole(); redraw(); });
-  return el("div", { class: "dv-tools" }, near, whole, el("span", { class: "dv-hint" }, "wheel or W S: zoom · drag or A D: move · number: tokens in that forward · hatched: idle · shaded: iteration shown"));
+  return el("div", { class: "dv-tools" }, near, whole);
 }
 
 // What part of the time in view both lanes are busy, and each is idle. On one core the lanes take turns, whatever they show.
@@ -63,12 +63,12 @@ export function createTimeline({ state, choose, redraw, hover }) {
   addPointer(drawing, view, { redraw, choose, hover });
   addTimelineKeys(drawing, view, redraw);
   let width = 0, drawn = "", followed = "";
-  watchWidth(drawing, (now) => {
+  watchSize(drawing, (now) => {
     width = now;
     redraw();
   });
   return {
-    node: section("timeline", "Timeline", drawing, shares.node, timelineTools(state, view, redraw)),
+    node: section("timeline", "Timeline", el("div", { class: "dv-strip" }, shares.node, timelineTools(state, view, redraw)), drawing),
     view,
     drawing,
     highlight: (position, on) => layer.querySelectorAll(`.dv-bar[data-iteration="${position}"]`).forEach((bar) => bar.classList.toggle("dv-lit", on)),

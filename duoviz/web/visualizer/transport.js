@@ -55,7 +55,6 @@ export function createTransport({ state, actions, choose }) {
   const said = createSentence(state);
   const slider = el("input", { type: "range", class: "dv-slider", min: 0, max: 0, step: 1, value: 0, "aria-label": "Iteration shown" });
   const where = el("p", { class: "dv-where" });
-  const hint = el("p", { class: "dv-note" }, "Keys: space plays and holds, ← → step, Home and End jump, L follows the run, + − change the speed.");
   const speed = el("select", { class: "dv-speed", "aria-label": "Replay speed" }, ...SPEEDS.map((value) => el("option", { value }, `${value}×`)));
   const follow = textButton("Follow live", () => (state.follow ? choose(state.shown) : actions.goLive()));
   follow.title = "Follow the run (L or End)";
@@ -64,9 +63,9 @@ export function createTransport({ state, actions, choose }) {
   const buttons = el("div", { class: "dv-buttons" },
     iconButton("First iteration", ICONS.first, actions.first), iconButton("Step back", ICONS.back, actions.back), play.button,
     iconButton("Step forward", ICONS.forward, actions.forward), iconButton("Last iteration", ICONS.last, actions.last));
-  const controls = el("div", { class: "dv-controls" }, buttons, slider, speed, follow);
+  const controls = el("div", { class: "dv-controls" }, buttons, slider, where, speed, follow);
   return {
-    node: el("section", { class: "dv-section dv-transport", "aria-label": "Player" }, controls, where, said.node, hint),
+    node: el("section", { class: "dv-section dv-transport", "aria-label": "Player" }, controls, said.node),
     draw() {
       slider.max = Math.max(0, state.iterations.length - 1);
       slider.value = Math.max(0, state.shown);

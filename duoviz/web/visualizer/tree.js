@@ -1,12 +1,15 @@
 // The tree of one iteration: what was checked, and what was drafted meanwhile.
 
-import { el, section, setText, svg } from "./dom.js";
+import { el, section, setAttributes, setText, svg, watchSize } from "./dom.js";
 import { count, fixed, known, MARKS, quote } from "./words.js";
 import { aboutOf, originOf } from "./methods.js";
 import { COLUMN_GAP, countLabel, MAX_TREE_NODES, placeItems, treeItems } from "./layout.js";
 import { createCandidates } from "./candidates.js";
 
 const CAPTION_WIDTH = 110;
+// The drawing fills its box, within what can be read and what looks calm.
+const [SMALLEST, LARGEST] = [0.75, 1.5];
+const isNarrow = matchMedia("(max-width: 900px)");
 const KEY_SCROLL = 80;
 const POINT_HINT = "Point at a token, or press W and S in the tree, to see how probable it was.";
 
@@ -63,9 +66,9 @@ function treeCaptions(iteration, { parallel, caption: proposedCaption }, { lefts
 
 // Where the eye should land: what was drafted, or else the end of what the target wrote. What is in sight from the left
 // end is not scrolled to: the verified text, where the eye begins, would be cut.
-function scrollToResult(box, items, iteration, splitLeft) {
+function scrollToResult(box, items, iteration, splitLeft, scale) {
   const own = items.find((item) => item.node?.status === "correction");
-  const [x, y] = iteration.drafted.length || !own ? [splitLeft, 0] : [own.x, own.y];
+  const [x, y] = (iteration.drafted.length || !own ? [splitLeft, 0] : [own.x, own.y]).map((each) => scale * each);
   box.scrollLeft = x > 0.7 * box.clientWidth ? x - 0.5 * box.clientWidth : 0;
   box.scrollTop = Math.max(0, y - 0.6 * box.clientHeight);
 }
@@ -111,32 +114,35 @@ function createPointing(drawing) {
 
 const undrawn = (nodes) => Math.max(0, nodes.length - MAX_TREE_NODES);
 
-export function createTree({ state }) {
+export function createTree({ state, redraw }) {
   const drawing = svg("svg", { class: "dv-tree-drawing", role: "img" });
   const pointing = createPointing(drawing);
   const box = createBox(drawing, (by) => pointing.goTo(by)?.scrollIntoView({ block: "nearest", inline: "nearest" }));
   const note = el("p", { class: "dv-note" });
   const candidates = createCandidates();
   const body = el("div", { class: "dv-tree-body" }, el("div", { class: "dv-tree-side" }, box, pointing.node, note), candidates.node);
-  let drawn = null, epoch = state.epoch, tallest = 0, scroll = null;
-  // What stands below should not jump from one iteration to the next.
-  const keepHeight = (height) => {
-    tallest = Math.max(epoch === state.epoch ? tallest : 0, height);
-    epoch = state.epoch;
-    box.style.setProperty("--dv-tallest", `${tallest}px`);
+  let drawn = null, drawnIn = "", size = [0, 0], scroll = null;
+  watchSize(box, (...now) => {
+    size = now;
+    redraw();
+  });
+  const fit = (width, height) => {
+    // On a narrow page the box is as high as the drawing, and not the other way round.
+    const fitting = isNarrow.matches ? size[0] / width : Math.min(size[0] / width, size[1] / height);
+    const scale = Math.min(LARGEST, Math.max(SMALLEST, fitting));
+    setAttributes(drawing, { viewBox: `0 0 ${width} ${height}`, width: (scale * width).toFixed(1), height: (scale * height).toFixed(1) });
+    return scale;
   };
-  const redraw = (iteration) => {
+  const drawTree = (iteration) => {
     const tree = treeItems(iteration, state.tails[state.shown]);
     const places = placeItems(tree);
     const splitLeft = places.lefts[tree.split] ?? 0;
-    drawing.setAttribute("width", Math.max(places.lefts.at(-1), splitLeft + CAPTION_WIDTH));
-    drawing.setAttribute("height", places.height);
-    keepHeight(places.height);
+    const scale = fit(Math.max(places.lefts.at(-1), splitLeft + CAPTION_WIDTH), places.height);
     drawing.setAttribute("aria-label", `Tree of iteration ${state.shown}`);
     const edges = tree.items.filter((item) => item.from).map((item) => edgePath(item, iteration[item.list]));
     drawing.replaceChildren(...treeCaptions(iteration, aboutOf(state.header), places, tree.split), ...edges, ...tree.items.map((item) => nodeGroup(item, state.header)));
     pointing.begin();
-    scroll = () => scrollToResult(box, tree.items, iteration, splitLeft);
+    scroll = () => scrollToResult(box, tree.items, iteration, splitLeft, scale);
     const missing = undrawn(iteration.checked) + undrawn(iteration.drafted);
     setText(note, missing ? `${missing} more tokens are not drawn.` : "");
   };
@@ -146,10 +152,10 @@ export function createTree({ state }) {
     highlight: (position, on) => box.classList.toggle("dv-lit", on && position === state.shown),
     draw() {
       const iteration = state.iterations[state.shown];
-      if (iteration === drawn) return;
-      drawn = iteration;
+      if (iteration === drawn && drawnIn === String(size)) return;
+      [drawn, drawnIn] = [iteration, String(size)];
       candidates.draw(iteration, state.header);
-      if (iteration) redraw(iteration);
+      if (iteration) drawTree(iteration);
       else drawing.replaceChildren();
     },
     settle() {

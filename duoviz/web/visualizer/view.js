@@ -6,7 +6,7 @@ export const ITERATIONS_IN_VIEW = 12;
 
 // What part of the clock is in view. `auto` follows the iteration shown; zooming or panning by hand ends it.
 export function createView(state) {
-  const view = { start: 0, end: 1, auto: true };
+  const view = { start: 0, end: 0, auto: true };
   const runEnd = () => state.iterations.at(-1)?.sync ?? 1;
   const set = (start, span) => {
     const limited = Math.max(0.0005, Math.min(span, 1.1 * runEnd()));
@@ -44,7 +44,7 @@ export function createView(state) {
 
 export function addPointer(drawing, view, { redraw, choose, hover }) {
   let drag = null;
-  const secondsPerPixel = () => (view.end - view.start) / Math.max(1, drawing.clientWidth);
+  const secondsPerPixel = () => (view.end - view.start) / Math.max(1, drawing.getBoundingClientRect().width);
   const iterationAt = (target) => (target.dataset?.iteration === undefined ? -1 : Number(target.dataset.iteration));
   drawing.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;

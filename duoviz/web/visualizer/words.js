@@ -12,9 +12,16 @@ export function clip(text, length) {
   return points.length > length ? points.slice(0, length - 1).join("") + "…" : points.join("");
 }
 
-export const tokenLabel = (text) => clip(visible(String(text).slice(0, 200)).replace(/ /g, "␣"), 12) || "∅";
+// The token with which a model ends its answer: it is no text.
+const END_OF_ANSWER = /^(<\|(im_end|endoftext|eot_id|end_of_text)\|>|<\/s>)$/;
+
+export function tokenLabel(text) {
+  if (END_OF_ANSWER.test(text)) return "end of answer";
+  return clip(visible(String(text).slice(0, 200)).replace(/ /g, "␣"), 12) || "∅";
+}
 
 export function quote(text, length = 24) {
+  if (END_OF_ANSWER.test(text)) return "the end of the answer";
   const shown = String(text).slice(0, 200);
   const word = clip(visible(shown.trim() ? shown.replace(/^ +| +$/g, "") : shown.replace(/ /g, "␣")), length);
   const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(word);

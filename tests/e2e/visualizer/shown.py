@@ -52,6 +52,9 @@ def load(page, path):
 
 
 def download(page, button, folder):
+    """Press one of the buttons of the menu Files, and keep what it saves."""
+    if not page.locator(".dv-menu-files[open]").count():
+        page.locator(".dv-menu-files summary").click()
     with page.expect_download() as waiting:
         page.get_by_role("button", name=button, exact=True).click()
     path = folder / waiting.value.suggested_filename

@@ -55,7 +55,7 @@ def test_everything_is_reached_by_tab_and_shows_its_focus(page, methods_page):
         assert is_visible, name
         names.append(name)
     assert names == page.evaluate(USABLE)
-    assert {"Play", "Iteration shown", "Replay speed", "Text", "Whole run", "Save trace"} <= set(names)
+    assert {"Play", "Iteration shown", "Replay speed", "Text", "Whole run", "Files", "Help"} <= set(names)
     assert sum(name.startswith(("Tree of proposed tokens", "Timeline: W")) for name in names) == 2
 
 
