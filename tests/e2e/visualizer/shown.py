@@ -26,7 +26,8 @@ READ_ITERATIONS = """async () => {
       captions: read(".dv-tree-drawing .dv-caption", (caption) => ({text: caption.textContent,
         x: Number(caption.getAttribute("x"))})),
       threshold: root.querySelector(".dv-candidates .dv-note").textContent,
-      numbers: Object.fromEntries(read("[data-number]", (number) => [number.dataset.number, number.textContent])),
+      numbers: Object.fromEntries(read("[data-number]:not([data-number=phi])",
+        (number) => [number.dataset.number, number.textContent])),
     });
     await press("ArrowRight");
   }
