@@ -4,7 +4,7 @@ import { el, iconButton, setText } from "../visualizer/dom.js";
 import { closeDrawers } from "./drawers.js";
 import { restoreTheme, setTheme, themeShown } from "./theme.js";
 
-const ICONS = {
+const BAR_ICONS = {
   link: "M6.5 9.5a3 3 0 0 0 4.3 0l2.3-2.3a3 3 0 0 0-4.3-4.3L7.7 4l1 1 1.1-1.1a1.6 1.6 0 0 1 2.3 2.3L9.8 8.5a1.6 1.6 0 0 1-2.3 0zM9.5 6.5a3 3 0 0 0-4.3 0L2.9 8.8a3 3 0 0 0 4.3 4.3L8.3 12l-1-1-1.1 1.1a1.6 1.6 0 0 1-2.3-2.3l2.3-2.3a1.6 1.6 0 0 1 2.3 0z",
   file: "M2 3h4.5l1.5 2H14v8H2zm1.5 1.5v7h9v-5H7.3l-1.5-2z",
   theme: "M8 1.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zm0 1.6v9.8a4.9 4.9 0 0 1 0-9.8z",
@@ -37,8 +37,8 @@ export function createBar(root, act) {
   restoreTheme();
   root.replaceChildren(
     el("div", { class: "dv-share-buttons" },
-      iconButton("Copy link", ICONS.link, () => act("copylink")), iconButton("Open settings file…", ICONS.file, () => act("openfile")),
-      iconButton("Light or dark", ICONS.theme, () => setTheme(themeShown() === "dark" ? "light" : "dark", true))),
+      iconButton("Copy link", BAR_ICONS.link, () => act("copylink")), iconButton("Open settings file…", BAR_ICONS.file, () => act("openfile")),
+      iconButton("Light or dark", BAR_ICONS.theme, () => setTheme(themeShown() === "dark" ? "light" : "dark", true))),
     toast.node);
   closeDrawers();
   window.addEventListener("hashchange", () => act("openlink"));

@@ -1,6 +1,6 @@
 // Light or dark: what the visitor's system wants, unless the page's button or its link says otherwise.
 
-const KEY = "duoviz theme";
+const THEME_KEPT = "duoviz theme";
 export const THEMES = ["light", "dark"];
 
 export const themeShown = () => (document.body.classList.contains("dark") ? "dark" : "light");
@@ -10,7 +10,7 @@ export function setTheme(theme, remember = false) {
   document.body.classList.toggle("dark", theme === "dark");
   if (!remember) return;
   try {
-    localStorage.setItem(KEY, theme);
+    localStorage.setItem(THEME_KEPT, theme);
   } catch {
     // This browser keeps nothing.
   }
@@ -18,7 +18,7 @@ export function setTheme(theme, remember = false) {
 
 export function restoreTheme() {
   try {
-    const kept = localStorage.getItem(KEY);
+    const kept = localStorage.getItem(THEME_KEPT);
     if (THEMES.includes(kept)) setTheme(kept);
   } catch {
     // As the system wants.

@@ -3,16 +3,16 @@
 import { isLive } from "./state.js";
 import { known } from "./words.js";
 
-const KEY = "duoviz vanilla";
+const SPEEDS_KEPT = "duoviz vanilla";
 // Fewer tokens say more of the prompt's length than of the speed.
 const LEAST_TOKENS = 16;
 
 // The models and the processor; a device's label ends with the machine's name: "CPU core 1 (AMD EPYC)".
-const machineOf = ({ pair, target }) => `${pair} | ${target.name} | ${/\(([^()]*)\)$/.exec(target.device)?.[1] ?? target.device}`;
+const modelsAndMachine = ({ pair, target }) => `${pair} | ${target.name} | ${/\(([^()]*)\)$/.exec(target.device)?.[1] ?? target.device}`;
 
 function kept() {
   try {
-    return JSON.parse(localStorage.getItem(KEY)) ?? {};
+    return JSON.parse(localStorage.getItem(SPEEDS_KEPT)) ?? {};
   } catch {
     return {};
   }
@@ -23,7 +23,7 @@ export function keepSpeed({ header, end, metrics }) {
   if (header?.method !== "vanilla" || header.settings?.cores !== "all") return;
   if (!["eos", "length"].includes(end?.stopped) || !(metrics?.new_tokens >= LEAST_TOKENS)) return;
   try {
-    localStorage.setItem(KEY, JSON.stringify({ ...kept(), [machineOf(header)]: metrics.tps }));
+    localStorage.setItem(SPEEDS_KEPT, JSON.stringify({ ...kept(), [modelsAndMachine(header)]: metrics.tps }));
   } catch {
     // This browser keeps nothing.
   }
@@ -35,6 +35,6 @@ let read = null;
 export function speedUp(state, { tps }) {
   const { header, file } = state;
   if (!header || header.method === "vanilla" || file !== null || isLive(state) || !known(tps)) return null;
-  if (read?.epoch !== state.epoch || read?.header !== header) read = { epoch: state.epoch, header, tps: kept()[machineOf(header)] };
+  if (read?.epoch !== state.epoch || read?.header !== header) read = { epoch: state.epoch, header, tps: kept()[modelsAndMachine(header)] };
   return known(read.tps) && read.tps > 0 ? tps / read.tps : null;
 }
