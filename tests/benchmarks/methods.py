@@ -1,18 +1,21 @@
-"""One table, one run: every method and vanilla on the prompts of the seven tasks, alternated; greedy.
+"""One table, one run: every method and vanilla on the prompts of the seven tasks, alternated.
 
-    python -m tests.benchmarks.methods [--prompts 40] [--max-new-tokens 128] [--methods NAME,…] [--draft DIR]
+    python -m tests.benchmarks.methods [--prompts 40] [--max-new-tokens 128] [--temperature 0] [--methods NAME,…]
+                                       [--draft DIR]
                                        [--transformers] [--out FILE.json]
 
-SpS runs twice, with γ = auto and with γ = 5. With --draft DIR another draft takes the embedded one's
+SpS runs twice, with γ = auto and with γ = 5, and DuoTree three times, the draft's way of working left to it, in turn
+and beside the target. With --draft DIR another draft takes the embedded one's
 place; with --transformers, transformers.generate runs too: plain and with prompt look-up. One warm-up
 round; medians over prompts, τ and yield over all tokens. Each figure is given again without the
 prompts whose vanilla answer falls into a loop. Below the table: τ and φ by task, acceptance by
-position, and the τ that the formulas expect at the measured acceptance.
+position, the τ that the formulas expect at the measured acceptance, and of DuoTree's chances what they promised.
 """
 
 import argparse
 import json
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
@@ -27,6 +30,7 @@ from tests.benchmarks.transformers_rows import TransformersRows
 
 PROMPTS = Path("assets/prompts")
 POSITIONS = 6
+WAYS = ("in_turn", "beside")
 
 
 def questions(per_task: int) -> list[str]:
@@ -134,23 +138,58 @@ def explain(name: str, rows: list[dict]) -> None:
         print(f"  τ {tau:.3f}, by the formula {expected:.3f} ({tau / expected - 1:+.1%})")
         for key in ("overlap", "idle_target", "idle_draft"):
             print(f"  {key}: median {median(row['metrics'][key] for row in rows):.3f}")
+    elif name.startswith("duotree"):
+        print("  chance: promised / seen (tokens)  " + "  ".join(
+            f"{promised:.2f} / {seen:.2f} ({count})" for promised, seen, count in promises(together["iterations"])
+        ))  # fmt: skip
+        print(f"  {around_forwards(rows):.1%} of the time no model works; it worked beside the target in "
+              f"{sum(row['trace']['header']['can_overlap'] for row in rows)} of {len(rows)} runs")  # fmt: skip
     elif name == "speculative γ=5":
         alpha = accepted / tested
         expected = run_of(alpha, 5)
         print(f"  α {alpha:.3f}; τ {tau:.3f}, by the formula {expected:.3f} ({tau / expected - 1:+.1%})")
 
 
+def promises(iterations: list[dict]) -> list[tuple[float, float, int]]:
+    """In ten bins of chance: the mean chance of the tokens checked after a verified token, how many of them the
+    target wrote, and how many they are."""
+    bins: list[list[tuple[float, bool]]] = [[] for _ in range(10)]
+    for each in iterations:
+        nodes = each["checked"]
+        for node in nodes:
+            if "chance" in node and (node["parent"] < 0 or nodes[node["parent"]]["status"] == "accepted"):
+                bins[min(9, int(10 * node["chance"]))].append((node["chance"], node["status"] == "accepted"))
+    return [(*(sum(column) / len(found) for column in zip(*found, strict=True)), len(found)) for found in bins if found]
+
+
+def around_forwards(rows: list[dict]) -> float:
+    """The share of the time after the first token in which neither model works."""
+    idle = total = 0.0
+    for row in rows:
+        iterations = row["trace"]["iterations"]
+        for before, each in pairwise(iterations):
+            spans = sorted((span["start"], span["end"]) for span in (each["target"], *each["draft"]))
+            covered, reached = 0.0, before["sync"]
+            for start, end in spans:
+                covered += max(0.0, end - max(start, reached))
+                reached = max(reached, end)
+            idle += each["sync"] - before["sync"] - covered
+            total += each["sync"] - before["sync"]
+    return idle / total
+
+
 def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--prompts", type=int, default=40)
     options.add_argument("--max-new-tokens", type=int, default=128)
+    options.add_argument("--temperature", type=float, default=0.0)
     options.add_argument("--methods", default=",".join(METHODS))
     options.add_argument("--transformers", action="store_true")
     options.add_argument("--draft", type=Path, help="another folder's draft instead of the embedded one")
     options.add_argument("--out", type=Path)
     options = options.parse_args()
     pair = load_pair("embedded" if options.draft is None else embedded_with(options.draft))
-    settings = Settings(max_new_tokens=options.max_new_tokens)
+    settings = Settings(max_new_tokens=options.max_new_tokens, temperature=options.temperature)
     runner.settle(pair, options.methods.split(","), settings)
     chosen = spread(tasked(6), options.prompts)
     tasks = {prompt: task for task, prompt in chosen}
@@ -158,6 +197,8 @@ def main() -> None:
     lanes[1] = lanes[1]._replace(name="vanilla, target's cores")
     if "speculative" in options.methods:
         lanes.append(runner.Lane("speculative γ=5", "speculative", replace(settings, budget=5)))
+    if "duotree" in options.methods:
+        lanes += [runner.Lane(f"duotree {way}", "duotree", replace(settings, overlap=way)) for way in WAYS]
     other = TransformersRows(pair, options.max_new_tokens) if options.transformers else None
     rows = []
     for number, prompt in enumerate(tasks):
