@@ -128,7 +128,6 @@ def add_training(steps: argparse._SubParsersAction) -> None:
     draft.add_argument("--out", type=Path, required=True, metavar="DIR")
     draft.add_argument("--tokens", type=int, default=3_000_000, help="how many to train on; default 3,000,000")
     draft.add_argument("--from", dest="start", type=Path, metavar="DIR", help="a draft to go on from")
-    draft.add_argument("--general", type=int, default=1_000_000, help="at most so many rows of none of the tasks")
     draft.add_argument("--peak", type=float, default=8e-4, help="highest learning rate; default 8e-4")
     draft.add_argument("--layers", type=int, default=2)
     draft.add_argument("--seed", type=int, default=0)

@@ -363,7 +363,6 @@ def train_the_draft(options: argparse.Namespace) -> int:
         tokens=options.tokens,
         start=options.start and str(options.start),
         layers=options.layers,
-        general=options.general,
         peak=options.peak,
         seed=options.seed,
     )
@@ -399,8 +398,8 @@ def check_training(options: argparse.Namespace) -> None:
     """Raise UsageError where the corpus or an option cannot be used: before anything is loaded."""
     if options.tokens < 1:
         raise UsageError("--tokens must be at least 1.")
-    if options.general < 0 or not 0 < options.peak < 1:
-        raise UsageError("--general must not be negative, and --peak must be above 0 and below 1.")
+    if not 0 < options.peak < 1:
+        raise UsageError("--peak must be above 0 and below 1.")
     if options.start and read_config(options.start).get("model_type") != OUR_KIND:
         raise UsageError(f"--from {options.start} is no draft that `train draft` made.")
     check_corpora(options.corpus)

@@ -189,7 +189,7 @@ def test_a_method_named_twice_runs_once(capsys):
     [
         (["draft", "--tokens", "0"], "--tokens must be at least 1."),
         (["draft", "--layers", "99"], "--layers must be a whole number from 1 to 8, not 99."),
-        (["draft", "--peak", "nan"], "--general must not be negative, and --peak must be above 0 and below 1."),
+        (["draft", "--peak", "nan"], "--peak must be above 0 and below 1."),
         (["draft", "--from", "nowhere"], "There is no model in nowhere: it has no config.json."),
         (["draft", "--from", "OTHER"], "--from OTHER is no draft that `train draft` made."),
         (["draft", "--corpus", "nowhere.npz"], "There is no corpus file nowhere.npz."),

@@ -35,8 +35,7 @@ class Recipe:
     """All that decides what a training run makes, besides the target and the corpus.
 
     tokens: how many to train on, counted again each time. start: a draft's folder to go on from; without one
-    the student is cut out of the target, with `layers`, `embedding_rank` and `output_tokens`. general: so many
-    of the corpus's rows of task "general"; all of them if there are fewer.
+    the student is cut out of the target, with `layers`, `embedding_rank` and `output_tokens`.
     """
 
     tokens: int
@@ -44,7 +43,6 @@ class Recipe:
     layers: int = 2
     embedding_rank: int = 448
     output_tokens: int = 16_384
-    general: int = 1_000_000
     peak: float = 8e-4
     batch_tokens: int = 3_000
     seed: int = 0
@@ -154,14 +152,6 @@ def new_student(teacher: Teacher, recipe: Recipe) -> Student:
     return student
 
 
-def trained_rows(corpus: Corpus, *, general: int) -> list[int]:
-    """The rows that are not held out: all of the seven tasks, and at most `general` others."""
-    rows = corpus.rows(held_out=False)
-    others = [row for row in rows if corpus.task[row] == "general"]
-    left_out = set(others) - set(sample(others, general))
-    return [row for row in rows if row not in left_out]
-
-
 def train(teacher: Teacher, recipe: Recipe, *, checkpoint: Path | None = None, report: Report = print) -> Progress:
     """Distil a student for `recipe.tokens` tokens, going on from `checkpoint` where there is one.
 
@@ -178,7 +168,7 @@ def train(teacher: Teacher, recipe: Recipe, *, checkpoint: Path | None = None, r
     if not (checkpoint and progress.load(checkpoint, recipe)):
         note(progress, recipe, teacher, scored, scored_copied, [], report)
     losses, saved = [], time.perf_counter()
-    rows = trained_rows(teacher.corpus, general=recipe.general)
+    rows = teacher.corpus.rows(held_out=False)
     for step, batch in enumerate(endless_batches(lessons.corpus, rows, tokens=recipe.batch_tokens, seed=recipe.seed)):
         if progress.tokens >= recipe.tokens:
             break
