@@ -5,6 +5,7 @@ from urllib.parse import parse_qs
 
 import gradio as gr
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from duoviz.decoding import METHODS
@@ -15,7 +16,9 @@ from duoviz.web.lessons.lesson import read_course, read_traces
 from duoviz.web.lessons.placeholders import speeds
 from duoviz.web.pages.learn import LESSONS, learn_page
 from duoviz.web.theme import CSS, THEME
+from tests.e2e.pages import page_in
 from tests.e2e.tiny_site import served
+from tests.e2e.visualizer.test_accessibility import serious
 from tests.web.lessons.made import LESSON, duo_trace, vanilla_trace, write_lesson, write_traces
 
 
@@ -53,33 +56,42 @@ def wait_for_page(page, lesson, number, shown):
 
 READ_PAGE = """([parts, marks]) => {
   const stage = document.querySelector(".dl-visualizer");
-  const sections = [...stage.querySelectorAll(".dv-section:not(.dv-files)")];
-  const dimmed = sections.filter((section) => section.matches(".dl-dim"));
   const isOutlined = (node) => getComputedStyle(node).outlineStyle === "solid";
-  const isLit = (node) => node.checkVisibility() && !node.matches(".dl-dim");
+  const shown = [...stage.children].filter((node) => node.checkVisibility() && node.getBoundingClientRect().height);
+  const boxes = [...document.querySelectorAll(".dl-body, .dl-question, .dl-live, .dl-pages, .dl-figure"), ...shown]
+    .filter((node) => node.checkVisibility()).map((node) => [node.className, node.getBoundingClientRect()]);
+  const frame = document.querySelector(".dl-stage").getBoundingClientRect();
   return {
-    lit: parts.map((part) => isLit(stage.querySelector(part))),
+    parts: parts.map((part) => shown.includes(stage.querySelector(part))),
+    others: shown.filter((node) => !node.matches([...parts, ".dv-transport"].join(", "))).length,
     marked: marks.map((mark) => [...stage.querySelectorAll(mark)].some(isOutlined)),
-    dimmed: dimmed.length,
-    figure: document.querySelector(".dl-figure")?.dataset.figure ?? null,
+    figure: document.querySelector(".dl-stage .dl-figure")?.dataset.figure ?? null,
     wide: document.documentElement.scrollWidth <= innerWidth + 1,
+    outside: boxes.filter(([, { top, right, bottom }]) => top < 0 || right > innerWidth || bottom > innerHeight).map(([name]) => name),
+    cut: boxes.filter(([name, { bottom }]) => /dv-|dl-figure/.test(name) && bottom > frame.bottom).map(([name]) => name),
+    scrolled: [".dl-turned", ".dl-stage"].filter((box) => {
+      const { scrollHeight, clientHeight } = document.querySelector(box);
+      return scrollHeight > clientHeight + 1;
+    }),
     text: document.querySelector(".dl-body").textContent,
   };
 }"""
 
 
 def check_page(page, shown):
-    """What is highlighted is there and lit, all else is dimmed; the text is the lesson's."""
+    """Beside the lesson's text stands what the page is about, and nothing else; on a wide window all of it in sight."""
     # The timeline is drawn a frame after the words around it.
     page.wait_for_function(
         "marks => marks.every((mark) => document.querySelector(`.dl-visualizer ${mark}`))", arg=shown["marks"]
     )
     read = page.evaluate(READ_PAGE, [shown["parts"], shown["marks"]])
-    assert all(read["lit"]), shown["title"]
+    assert all(read["parts"]) and read["others"] == 0, (shown["title"], read)
     assert all(read["marked"]), (shown["title"], shown["marks"])
-    assert read["dimmed"] >= 2
     assert read["figure"] == (shown["figure"] and shown["figure"]["kind"])
+    assert shown["missing"] or shown["parts"] or shown["figure"]
     assert read["wide"] and "{" not in read["text"]
+    if page.viewport_size["width"] > 900:
+        assert (read["outside"], read["cut"], read["scrolled"]) == ([], [], []), shown["title"]
     for block in shown["blocks"]:
         for spans in block.get("items") or [block["spans"]]:
             assert "".join(span["text"] for span in spans) in read["text"]
@@ -112,7 +124,7 @@ class Pointer:
         slider.fill(f"{value:g}")
 
     def go_to(self, index):
-        self.page.locator(".dv-slider").fill(str(index))
+        self.page.locator(".dl .dv-slider").fill(str(index))
 
 
 class Keyboard(Pointer):
@@ -187,7 +199,7 @@ def answer_drag(page, question, hand):
     wrong = lowest if abs(lowest - right) > question["within"] else highest
     for value, is_right in ((wrong, False), (right, True)):
         hand.slide(slider, value)
-        hand.press(page.get_by_role("button", name="Check"))
+        hand.press(page.get_by_role("button", name="Check", exact=True))
         said = told(page, is_right)
         assert said in {words(question[name]) for name in (("right",) if is_right else ("low", "high"))}
 
@@ -195,31 +207,55 @@ def answer_drag(page, question, hand):
 ANSWERS = {"choose": answer_choose, "step": answer_step, "click": answer_click, "drag": answer_drag}
 
 
-@pytest.mark.parametrize("width, hand", [(1280, Pointer), (390, Keyboard)])
-def test_every_lesson_can_be_walked_through(page, lessons_url, course, width, hand):
-    page.set_viewport_size({"width": width, "height": 900})
-    page.goto(lessons_url)
+@pytest.mark.parametrize("width, scheme, hand", [(1280, "light", Pointer), (390, "dark", Keyboard)])
+def test_every_lesson_can_be_walked_through(new_context, site, course, width, scheme, hand):
+    """Each page shows what it is about, each question answers, and the end says what was done."""
+    context = new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = page_in(context)
+    page.goto(f"{site.url}#tab=learn")
     hand = hand(page)
     back, forward = page.locator(".dl-pages button").first, page.locator(".dl-pages button").last
+    expect(back).to_be_hidden()
     for lesson in course.lessons:
         for number, shown in enumerate(lesson["pages"], 1):
             wait_for_page(page, lesson, number, shown)
             check_page(page, shown)
             if shown["question"]:
                 ANSWERS[shown["question"]["kind"]](page, shown["question"], hand)
+                assert not serious(Axe().run(page, context=".dl")), shown["title"]
             if number < len(lesson["pages"]):
                 assert page.locator(".dl-live:visible").count() == 0
-            elif lesson["live"]:
+            else:
                 assert page.locator(".dl-live a").get_attribute("href") == lesson["live"]
-            if forward.is_enabled():
-                hand.press(forward)
+                assert lesson["watch"] in page.locator(".dl-live").inner_text()
+            hand.press(forward)
     assert lesson is course.lessons[-1] and number == len(lesson["pages"])
-    for number in range(len(lesson["pages"]) - 1, 0, -1):
-        hand.press(back)
-        wait_for_page(page, lesson, number, lesson["pages"][number - 1])
+    expect(forward).to_be_hidden()
+    expect(page.locator(".dl-body")).to_contain_text(f"All {len(course.lessons)} lessons are done")
+    assert page.locator(".dl-summary .dl-lesson[data-done=true]").count() == len(course.lessons)
+    assert not serious(Axe().run(page, context=".dl"))
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
     hand.press(back)
-    before = course.lessons[-2]
-    wait_for_page(page, before, len(before["pages"]), before["pages"][-1])
+    wait_for_page(page, lesson, number, lesson["pages"][-1])
+    # What was done is known when the page is opened again.
+    page.reload()
+    page.locator(".dl-contents summary").click()
+    expect(page.locator(".dl-contents .dl-state")).to_have_text(["done"] * len(course.lessons))
+    assert not page.errors
+    context.close()
+
+
+def test_what_is_left_is_told_and_led_to(page, lessons_url, course):
+    """A lesson of which nothing but its last page was seen, and no question answered."""
+    lesson = course.lessons[-1]
+    page.goto(f"{lessons_url}#tab=learn&lesson={lesson['name']}&page={len(lesson['pages'])}")
+    page.get_by_role("button", name="Finish").click()
+    expect(page.locator(".dl-body h3")).to_have_text("The end of the course")
+    expect(page.locator(".dl-body")).to_contain_text(f"0 of {len(course.lessons)} lessons are done.")
+    left = page.locator(".dl-summary .dl-lesson").last
+    expect(left).to_contain_text(f"1 of {len(lesson['pages'])} pages")
+    left.click()
+    wait_for_page(page, lesson, 1, lesson["pages"][0])
     assert not page.errors
 
 
@@ -363,7 +399,8 @@ def test_hostile_texts_a_mistake_and_what_a_trace_lacks(page, made_url):
     )
     assert HOSTILE in page.locator(".dl-value").inner_text()
     page.locator(".dl-contents summary").click()
-    expect(page.locator(".dl-lesson")).to_have_text(["A lessonAbout guesses.", f"Another one {HOSTILE}{HOSTILE}"])
+    expect(page.locator(".dl-lesson b")).to_have_text(["A lesson", f"Another one {HOSTILE}"])
+    expect(page.locator(".dl-lesson .dl-about")).to_have_text(["About guesses.", HOSTILE])
     page.locator(".dl-lesson").nth(1).click()
     expect(page.locator(".dl-body h3")).to_have_text(f"Page {HOSTILE}")
     expect(page.locator(".dl-body h3")).to_be_focused()
@@ -458,14 +495,22 @@ def test_try_it_live_fills_in_the_live_tab_and_links_hold_the_place(page, site):
     page.get_by_role("button", name="Copy link").click()
     expect(page.locator("#share input")).to_have_value(re.compile("lesson=what-drafting-costs$"))
     page.get_by_role("button", name="Back", exact=True).click()
+    page.evaluate("document.body.classList.add('dark')")
     page.get_by_role("link", name="Try it live").click()
     expect(page.locator("#prompt textarea")).to_be_visible()
     expect(page.locator("#prompt textarea")).to_have_value("Tell me a story about a lighthouse.")
+    # What the lesson sets runs, in the theme that the reader has, and the page says what to watch.
+    expect(page.locator("#visualizer .dv")).to_have_attribute("data-method", "speculative")
+    expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", re.compile("running|done"))
+    assert page.locator("body.dark").count() == 1
+    expect(page.locator(".dl-watch")).to_contain_text("Watch: the text, then run it again")
     page.get_by_role("button", name=re.compile("^Settings")).first.click()
     expect(page.locator("#method input:checked")).to_have_value("speculative")
     expect(page.locator("#temperature input")).to_have_value("0.8")
     expect(page.get_by_label("Acceptance")).to_have_value("rejection")
-    page.get_by_role("tab", name="Learn").click()
+    page.get_by_role("link", name="Back to the lesson").click()
+    expect(page.locator(".dl-watch")).to_have_count(0)
+    expect(page.locator(".dl")).to_have_attribute("data-page", "4")
     page.get_by_role("link", name="shared noise").click()
     expect(page.locator(".dl")).to_have_attribute("data-lesson", "the-text-does-not-change")
     # A link that was followed last leads there again.

@@ -34,10 +34,14 @@ export function listenToChoices(root, choices, act) {
   const drawn = new MutationObserver(offer);
   drawn.observe(root, { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] });
   root.classList.add("dl-choosing");
+  // What can be pressed may not lie inside of what is announced as one picture.
+  const pictures = [...root.querySelectorAll("svg[role=img]")];
+  for (const picture of pictures) picture.setAttribute("role", "group");
   offer();
   return () => {
     drawn.disconnect();
     root.classList.remove("dl-choosing");
+    for (const picture of pictures) picture.setAttribute("role", "img");
     for (const [name, listener] of Object.entries(listeners)) root.removeEventListener(name, listener, true);
     for (const node of root.querySelectorAll(`:is(${choices})[tabindex]`)) {
       node.removeAttribute("tabindex");

@@ -1,12 +1,15 @@
-// The course: lessons of pages, each beside the visualizer. `mountCourse(root, course, options)` shows it.
+// The course: lessons of pages, each beside what it is about. `mountCourse(root, course, options)` shows it.
 
 import { el, setText, textButton } from "../visualizer/dom.js";
 import { blockNodes, linkNode } from "./spans.js";
 import { createGlossary } from "./glossary.js";
+import { createHead, createSummary } from "./contents.js";
+import { createProgress } from "./progress.js";
 import { createQuestion } from "./question.js";
 import { createStage } from "./stage.js";
 import { FIGURES } from "./figures.js";
 import { limitControls, placeOf } from "./place.js";
+import { tellWhatToWatch } from "./watching.js";
 
 function mistakeList(mistakes) {
   const items = mistakes.map((mistake) => el("li", {}, mistake));
@@ -16,110 +19,113 @@ function mistakeList(mistakes) {
   return node;
 }
 
-function contentsOf(lessons, open) {
-  const summary = el("summary");
-  const items = lessons.map(({ title, summary: words }, index) => {
-    const button = el("button", { type: "button", class: "dl-lesson" }, el("b", {}, title), el("span", {}, words));
-    button.addEventListener("click", () => {
-      node.open = false;
-      open(index, 0);
-    });
-    return el("li", {}, button);
-  });
-  const node = el("details", { class: "dl-contents" }, summary, el("ol", {}, ...items));
-  return {
-    node,
-    mark(current) {
-      setText(summary, `Lesson ${current + 1} of ${lessons.length}. All lessons`);
-      items.forEach((item, index) => item.firstChild.setAttribute("aria-current", index === current ? "step" : "false"));
-    },
-  };
-}
-
-// What to look at in the visualizer: each name goes there.
-function lookLine(look, stage) {
-  const buttons = look.map(({ name, part }) => textButton(name, () => stage.part(part).scrollIntoView({ block: "center" })));
-  const node = el("p", { class: "dl-look" }, "Look at: ", ...buttons);
-  node.hidden = !look.length;
-  return node;
-}
-
-function liveBox(lesson) {
-  const node = el("div", { class: "dl-live" }, linkNode("Try it live", lesson.live ?? "#tab=live", { class: "dv-button dv-button-text" }),
-    el("span", { class: "dl-note" }, "The Live tab opens with this lesson's settings. Then press Generate."));
+function liveBox(lesson, root, back) {
+  const link = linkNode("Try it live", lesson.live ?? "#tab=live", { class: "dv-button dv-button-text" });
+  link.addEventListener("click", () => { if (lesson.watch) tellWhatToWatch(root, lesson.watch, back); });
+  const node = el("div", { class: "dl-live" }, link,
+    el("span", { class: "dl-note" }, `The Live tab opens and runs it with this lesson's settings.${lesson.watch ? ` Watch: ${lesson.watch}` : ""}`));
   node.hidden = !lesson.live;
   return node;
 }
 
-// leave: to be called when the page is left.
-function drawPage(lesson, page, { stage, glossary }) {
+// The page's text, its question and its figure. leave: to be called when the page is left.
+function createPage(page, { stage, glossary, onRight }) {
   const figure = page.figure && FIGURES[page.figure.kind](page.figure);
-  const question = page.question && createQuestion(page.question, { stage, figure, glossary });
-  const nodes = [
-    el("p", { class: "dl-lesson-title" }, lesson.title), el("h3", { tabindex: "-1" }, page.title), lookLine(page.look, stage),
-    ...(page.missing ? [el("p", { class: "dl-missing" }, page.missing)] : blockNodes(page.blocks, glossary)),
-    ...(figure ? [el("div", { class: "dl-figure", "data-figure": page.figure.kind }, figure.node)] : []),
-    ...(question ? [question.node] : []),
-  ];
-  return { nodes, leave: question ? question.stop : () => {} };
+  const question = page.question && createQuestion(page.question, { stage, figure, glossary }, onRight);
+  const told = page.missing ? [el("p", { class: "dl-missing" }, page.missing)] : blockNodes(page.blocks, glossary);
+  return {
+    words: [el("h3", { tabindex: "-1" }, page.title), ...told], question: question ? [question.node] : [],
+    figure: figure ? [el("div", { class: "dl-figure", "data-figure": page.figure.kind }, figure.node)] : [],
+    leave: question ? question.stop : () => {},
+  };
+}
+
+// The height that the window leaves for the course, below what the page has above it.
+function fillWindow(root) {
+  const fit = () => {
+    if (root.checkVisibility()) root.style.setProperty("--dl-top", `${Math.round(root.getBoundingClientRect().top + scrollY)}px`);
+  };
+  new ResizeObserver(fit).observe(document.body);
+  new IntersectionObserver(fit).observe(root);
 }
 
 // options: fetchTrace as in stage.js; moved: called with {lesson, page} when the reader goes on, both as in a link.
 export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetchTrace, moved }) {
+  root.classList.add("dl");
+  if (!lessons.length) return root.replaceChildren(mistakeList(mistakes), el("p", {}, "There is no lesson to show."));
+
   const stage = createStage(fetchTrace);
   const glossary = createGlossary(terms);
-  const contents = contentsOf(lessons, (lesson, page) => turnTo(lesson, page));
-  const body = el("div", { class: "dl-body" });
+  const progress = createProgress(() => head.draw(at.lesson, progress));
+  const head = createHead(lessons, glossary.entries, (lesson, page) => turnTo({ lesson, page }));
+  const [body, asked] = [el("div", { class: "dl-body" }), el("div", { class: "dl-asked" })];
+  const reading = el("div", { class: "dl-turned" }, body, asked);
   const [back, next] = [textButton("Back", () => go(-1)), textButton("Next", () => go(1))];
-  const progress = el("span", { class: "dl-progress" });
-  const card = el("article", { class: "dl-card", "aria-label": "Lesson" }, contents.node, body, el("div", { class: "dl-pages" }, back, progress, next), glossary.node);
+  const where = el("span", { class: "dl-where" });
+  const card = el("article", { class: "dl-card", "aria-label": "Lesson" }, head.node, reading, el("div", { class: "dl-pages" }, back, where, next));
+  // At the end of the course `lesson` is the number of lessons.
   let at = { lesson: 0, page: 0 }, leave = () => {};
 
-  const draw = () => {
-    const [lesson, page] = [lessons[at.lesson], lessons[at.lesson].pages[at.page]];
-    leave();
-    const last = at.page === lesson.pages.length - 1;
-    const drawn = drawPage(lesson, page, { stage, glossary });
+  const linkTo = ({ lesson, page }) => `#tab=learn&lesson=${lessons[lesson].name}&page=${page + 1}`;
+  const step = ({ lesson, page }, by) => {
+    if (lessons[lesson]?.pages[page + by]) return { lesson, page: page + by };
+    const other = lessons[lesson + by];
+    if (other) return { lesson: lesson + by, page: by > 0 ? 0 : other.pages.length - 1 };
+    return by > 0 && lesson < lessons.length ? { lesson: lessons.length, page: 0 } : null;
+  };
+  const showEnd = async () => {
+    const { words, list } = createSummary(lessons, progress, (lesson, page) => turnTo({ lesson, page }));
+    body.replaceChildren(...words);
+    asked.replaceChildren();
+    stage.showList(list);
+    setText(where, "");
+    Object.assign(root.dataset, { lesson: "", page: "end" });
+  };
+  const showPage = (lesson, page) => {
+    progress.see(lesson, at.page);
+    const number = at.page;
+    const drawn = createPage(page, { stage, glossary, onRight: () => progress.answer(lesson, number) });
     leave = drawn.leave;
-    body.replaceChildren(...drawn.nodes, ...(last ? [liveBox(lesson)] : []));
-    contents.mark(at.lesson);
-    setText(progress, `Page ${at.page + 1} of ${lesson.pages.length}`);
-    setText(next, last && at.lesson < lessons.length - 1 ? "Next lesson" : "Next");
-    back.disabled = !at.lesson && !at.page;
-    next.disabled = last && at.lesson === lessons.length - 1;
-    root.dataset.lesson = lesson.name;
-    root.dataset.page = at.page + 1;
-    return stage.show(page);
+    body.replaceChildren(...drawn.words);
+    asked.replaceChildren(...drawn.question, ...(page === lesson.pages.at(-1) ? [liveBox(lesson, root, linkTo(at))] : []));
+    setText(where, `Page ${at.page + 1} of ${lesson.pages.length}`);
+    Object.assign(root.dataset, { lesson: lesson.name, page: at.page + 1 });
+    return stage.show(page, drawn.figure);
   };
-  const bring = () => stage.bringIntoView(lessons[at.lesson].pages[at.page]);
-  const turnTo = (lesson, page) => {
-    at = { lesson, page };
-    draw().then(bring);
+  const draw = () => {
+    const lesson = lessons[at.lesson];
+    const [before, after] = [step(at, -1), step(at, 1)];
+    leave();
+    leave = () => {};
+    const shown = lesson ? showPage(lesson, lesson.pages[at.page]) : showEnd();
+    head.draw(at.lesson, progress);
+    setText(next, !after || after.lesson === at.lesson ? "Next" : after.lesson < lessons.length ? "Next lesson" : "Finish");
+    back.hidden = !before;
+    next.hidden = !after;
+    return shown;
+  };
+  const turnTo = (to) => {
+    at = to;
+    draw();
     body.querySelector("h3").focus({ preventScroll: true });
-    card.scrollTop = 0;
-    if (card.getBoundingClientRect().top < 0) card.scrollIntoView();
-    moved({ lesson: lessons[lesson].name, page: page + 1 });
+    reading.scrollTop = 0;
+    if (card.getBoundingClientRect().top < 0 || getComputedStyle(card).display === "contents") root.scrollIntoView();
+    if (lessons[at.lesson]) moved({ lesson: lessons[at.lesson].name, page: at.page + 1 });
   };
-  const go = (by) => {
-    const { lesson, page } = at;
-    if (lessons[lesson].pages[page + by]) turnTo(lesson, page + by);
-    else if (lessons[lesson + by]) turnTo(lesson + by, by > 0 ? 0 : lessons[lesson + by].pages.length - 1);
-  };
+  const go = (by) => turnTo(step(at, by));
   // Where a link leads; null for one that leads to no lesson.
   const found = (place) => {
     const lesson = lessons.findIndex(({ name }) => name === place.lesson);
     return lesson < 0 ? null : { lesson, page: Math.min(place.page, lessons[lesson].pages.length) - 1 };
   };
 
-  root.classList.add("dl");
-  if (!lessons.length) return root.replaceChildren(mistakeList(mistakes), el("p", {}, "There is no lesson to show."));
   const opened = placeOf(location);
   root.replaceChildren(mistakeList([...mistakes, ...limitControls(root, opened.controls)]), card, stage.node);
-  const place = found(opened);
-  at = place ?? at;
-  draw().then(() => { if (place) bring(); });
+  at = found(opened) ?? at;
+  draw();
+  fillWindow(root);
   addEventListener("hashchange", () => {
     const to = found(placeOf(location));
-    if (to) turnTo(to.lesson, to.page);
+    if (to) turnTo(to);
   });
 }

@@ -38,7 +38,5 @@ export function createGlossary(terms) {
     return node;
   };
   const entries = terms.flatMap(({ name, spans }) => [el("dt", {}, name), el("dd", {}, ...spanNodes(spans, null))]);
-  const node = el("details", { class: "dl-glossary" }, el("summary", {}, `Glossary: ${terms.length} terms`), el("dl", {}, ...entries));
-  node.hidden = !terms.length;
-  return { button, node };
+  return { button, entries };
 }

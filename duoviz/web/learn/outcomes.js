@@ -23,8 +23,8 @@ export function createOutcomes(outcomes, { before, extra = () => null, extraName
       el("span", { class: "dl-token" }, outcomeName(outcome)), el("div", { class: "dl-pair" }, ...p.nodes, ...q.nodes), ...(more ? [more] : []));
     return { q, node };
   });
-  const key = el("p", { class: "dl-note" }, el("span", { class: "dl-key", "data-side": "target" }), " p, the target's probability ",
-    el("span", { class: "dl-key", "data-side": "draft" }), " q, the draft's", ...(extraName ? [el("span", { class: "dl-column" }, extraName)] : []));
+  const key = el("p", { class: "dl-note dl-outcome-key" }, el("span", { class: "dl-key", "data-side": "target" }), "p, the target's probability",
+    el("span", { class: "dl-key", "data-side": "draft" }), "q, the draft's", ...(extraName ? [el("span", { class: "dl-column" }, extraName)] : []));
   const place = el("p", {}, "What comes after ", el("span", { class: "dl-value" }, `“…${visible(before)}”`), "?");
   return { node: el("div", { class: "dl-outcomes" }, place, key, ...rows.map(({ node }) => node)), setDraft: (shares) => shares.forEach((share, index) => rows[index].q.set(share)) };
 }

@@ -5,6 +5,8 @@ import { blockNodes, spanNodes } from "./spans.js";
 import { createSlider } from "./slider.js";
 import { listenToChoices } from "./choices.js";
 
+const SHORT = 14;
+
 function askChoose({ options }, tell) {
   const buttons = options.map(({ spans, right, why }) => {
     const button = el("button", { type: "button", class: "dl-option", "aria-pressed": "false" }, ...spanNodes(spans, null));
@@ -14,7 +16,9 @@ function askChoose({ options }, tell) {
     });
     return button;
   });
-  return { nodes: [el("div", { class: "dl-options", role: "group", "aria-label": "Answers" }, ...buttons)] };
+  // Names, and not sentences, may stand side by side.
+  const areShort = options.every(({ spans }) => spans.reduce((length, { text }) => length + text.length, 0) <= SHORT);
+  return { nodes: [el("div", { class: "dl-options", role: "group", "aria-label": "Answers", "data-short": areShort }, ...buttons)] };
 }
 
 function askStep({ answer, right, wrong }, tell, { stage }) {
@@ -28,7 +32,7 @@ function askStep({ answer, right, wrong }, tell, { stage }) {
 function askClick({ answer, choices, part, right, wrong }, tell, { stage, figure }) {
   const root = part ? stage.part(part) : figure.node;
   const stop = listenToChoices(root, choices, (chosen) => tell(chosen.matches(answer), chosen.matches(answer) ? right : wrong));
-  const where = part ? "Click it in the highlighted part, or go there with Tab and press Enter." : "Click it above, or go there with Tab and press Enter.";
+  const where = part ? "Click it in the part beside this, or go there with Tab and press Enter." : "Click it in the figure, or go there with Tab and press Enter.";
   return { nodes: [el("p", { class: "dl-note" }, where)], stop };
 }
 
@@ -50,10 +54,11 @@ function askDrag({ answer, within, slider, right, low, high }, tell, { figure })
 
 const KINDS = { choose: askChoose, step: askStep, click: askClick, drag: askDrag };
 
-// about: {stage, figure, glossary}. stop: to be called when the page is left.
-export function createQuestion(question, about) {
+// about: {stage, figure, glossary}. onRight: called when it is answered rightly. stop: to be called when the page is left.
+export function createQuestion(question, about, onRight) {
   const verdict = el("p", { class: "dl-verdict", role: "status" });
   const tell = (right, why) => {
+    if (right) onRight();
     verdict.dataset.right = right;
     verdict.replaceChildren(el("b", {}, right ? "✓ Right. " : "✗ Not that. "), ...spanNodes(why, about.glossary));
     // On a small screen the reader may have answered far below.

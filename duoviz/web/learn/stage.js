@@ -1,13 +1,17 @@
-// The visualizer beside a lesson: it shows the recorded run that the page is about, with what matters lit up.
+// What a page is about, beside its text: its figure, and the parts of a recorded run that it discusses.
 
 import { mount } from "../visualizer/mount.js";
 import { el, setText } from "../visualizer/dom.js";
+import { aboutOf } from "../visualizer/methods.js";
 import { eventsOf } from "../visualizer/state.js";
 
 const MISSING = "The recorded run could not be loaded. Reload the page to try again.";
 
-// Always lit: the reader steps with it.
+// The reader steps with it, whatever the page is about.
 const PLAYER = ".dv-transport";
+
+// A list of eight, which stands there only where it is what the page is about.
+const CANDIDATES = ".dv-candidates";
 
 // Bars stand close together.
 const OUTLINE = "outline: 3px solid var(--dl-mark); outline-offset: 2px; border-radius: 6px;";
@@ -27,8 +31,8 @@ function bringIntoBox(box, marks) {
 // fetchTrace(method): a promise of its recorded trace, of null where it cannot be had.
 export function createStage(fetchTrace) {
   const root = el("div", { class: "dl-visualizer" });
-  const [lit, note] = [el("style"), el("p", { class: "dl-note", role: "status" })];
-  const node = el("div", { class: "dl-stage" }, note, root, lit);
+  const [lit, note, aside] = [el("style"), el("p", { class: "dl-note", role: "status" }), el("div", { class: "dl-aside" })];
+  const node = el("div", { class: "dl-stage" }, note, aside, root, lit);
   const subscribers = new Set();
   const { state, show } = mount(root, { subscribe(callback) { subscribers.add(callback); return () => subscribers.delete(callback); } });
   const traces = new Map();
@@ -39,24 +43,27 @@ export function createStage(fetchTrace) {
     return traces.get(method);
   };
   const isShown = ({ header, iterations }) => state.header === header && state.iterations.length === iterations.length && state.phase === "done";
-  const light = ({ parts, marks, figure }) => {
-    const all = !parts.length && !figure;
-    for (const section of root.querySelectorAll(".dv-section")) {
-      section.classList.toggle("dl-dim", !all && ![...parts, PLAYER].some((part) => section.matches(part)));
+  const light = ({ parts, marks }) => {
+    root.hidden = !parts.length;
+    node.toggleAttribute("data-candidates", marks.includes(CANDIDATES));
+    for (const section of root.children) {
+      section.classList.toggle("dl-discussed", [...parts, PLAYER].some((part) => section.matches(part)));
     }
     lit.textContent = marks.length ? `.dl-visualizer :is(${marks.join(", ")}) { ${OUTLINE} } .dl-visualizer .dv-bar:is(${marks.join(", ")}) { ${THIN} }` : "";
   };
 
   return {
     node,
-    // A page's trace, iteration and lights; a page turned to in between wins.
-    async show(page) {
+    // A page's figure, its trace, iteration and lights; a page turned to in between wins.
+    async show(page, figure) {
       const mine = ++turn;
       light(page);
+      aside.replaceChildren(...figure);
       const trace = await load(page.trace);
       if (!trace) traces.delete(page.trace);
-      setText(note, trace ? "" : MISSING);
-      if (mine !== turn || !trace) return;
+      if (mine !== turn) return;
+      setText(note, !trace ? MISSING : page.parts.length ? `A recorded run of ${aboutOf(trace.header).title}.` : "");
+      if (!trace) return;
       if (state.header !== trace.header) {
         for (const event of eventsOf(trace, page.trace)) for (const callback of subscribers) callback(event);
       }
@@ -68,9 +75,12 @@ export function createStage(fetchTrace) {
       await nextFrame();
       if (mine === turn) bringIntoBox(root.querySelector(".dv-tree-box"), page.marks);
     },
-    // What the page is about; on a small screen the lesson stays where it is, above.
-    bringIntoView({ parts: [first] }) {
-      if (first && matchMedia("(min-width: 901px)").matches) root.querySelector(first).scrollIntoView({ block: "nearest" });
+    // In place of a run and a figure.
+    showList(list) {
+      turn += 1;
+      light({ parts: [], marks: [] });
+      setText(note, "");
+      aside.replaceChildren(list);
     },
     shown: () => state.shown,
     part: (selector) => root.querySelector(selector),

@@ -135,6 +135,7 @@ def read_lesson(
             for page in source.pages
         ],
         "live": live_link(source),
+        "watch": source.front.values["watch"].text if source.front.get("watch") else None,
     }
 
 
@@ -151,12 +152,12 @@ def facts_of(source: Source, page: Page, traces: dict[str, dict], places: Sequen
 
 
 def live_link(source: Source) -> str | None:
-    """The fragment that opens the Live tab with the lesson's settings. Raises LessonError."""
+    """The fragment that opens the Live tab with the lesson's settings and runs it. Raises LessonError."""
     line = source.front.get("live")
-    prompt = source.front.get("prompt")
     if line is None:
-        if prompt:
-            raise source.mistake(prompt.number, 'the field "prompt" is for "live", which is missing.')
+        for name in ("prompt", "watch"):
+            if alone := source.front.get(name):
+                raise source.mistake(alone.number, f'the field "{name}" is for "live", which is missing.')
         return None
     chosen = {}
     for part in line.text.split():
@@ -165,8 +166,9 @@ def live_link(source: Source) -> str | None:
             raise source.mistake(line.number, f'"{part}" is not NAME=VALUE, or its name stands twice.')
         chosen[name] = text
     check_settings(source, line, chosen)
-    if prompt:
+    if prompt := source.front.get("prompt"):
         chosen["prompt"] = prompt.text
+    chosen["autoplay"] = "true"
     return "#tab=live&" + "&".join(f"{name}={quote(text, safe='')}" for name, text in chosen.items())
 
 

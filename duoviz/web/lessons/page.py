@@ -58,20 +58,20 @@ class PageReader:
                 raise NotInTrace(f"iteration with “{condition_of(self.page.fields.values['at'].text)}”")
             for name in highlights:
                 self.require(name, MARKS.get(name))
+            figure = self.figure()
+            if not parts and not figure:
+                parts = {"text", "tree"}
             return data | {
                 "parts": [PARTS[name] for name in PARTS if name in parts],
                 "marks": [mark.lit(self.at) for mark in marks],
-                "look": [
-                    {"name": name, "part": PARTS[MARKS[name].part if name in MARKS else name]} for name in highlights
-                ],
-                "figure": self.figure(),
+                "figure": figure,
                 "blocks": self.blocks(self.page.text),
                 "question": self.question(parts),
             }
         except NotInTrace as error:
             method = METHODS[self.facts.method].title
             missing = f"The recorded run of {method} has no {error}, so there is nothing to see on this page. Go on."
-            nothing = {"parts": [], "marks": [], "look": [], "figure": None, "blocks": [], "question": None}
+            nothing = {"parts": [], "marks": [], "figure": None, "blocks": [], "question": None}
             return data | nothing | {"at": 0, "missing": missing}
 
     def highlights(self) -> list[str]:

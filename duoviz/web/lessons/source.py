@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-FRONT_FIELDS = ("title", "summary", "trace", "live", "prompt")
+FRONT_FIELDS = ("title", "summary", "trace", "live", "prompt", "watch")
 PAGE_FIELDS = ("at", "trace", "highlight", "figure")
 QUESTION_FIELDS = {
     "choose": ("answer", "right", "wrong"),
@@ -120,8 +120,9 @@ def read_front(file: Path, lines: list[Line]) -> tuple[Fields, list[Line]]:
     for name in ("title", "summary", "trace"):
         if name not in fields.values:
             raise LessonError(file, 1, f'the field "{name}" is missing.')
-    for name in ("title", "summary"):
-        refuse_placeholders(file, fields.values[name])
+    for name in ("title", "summary", "watch"):
+        if name in fields.values:
+            refuse_placeholders(file, fields.values[name])
     return fields, lines[end + 1 :]
 
 
@@ -129,7 +130,7 @@ def refuse_placeholders(file: Path, line: Line) -> None:
     """Raise LessonError for a brace in what stands in lists and headings, where no figure is filled in."""
     if set("{}") & set(line.text):
         raise LessonError(
-            file, line.number, "a title or summary has no placeholders, so no { or }; write the figure in the text."
+            file, line.number, "a title, a summary or what to watch has no placeholders, so no { or }; write the figure in the text."
         )
 
 

@@ -14,7 +14,7 @@ function candidateRow({ text, p, over, id }, theta) {
   const label = el("span", { class: "dv-candidate-label" }, `${isOver ? "●" : "○"} ${tokenLabel(text)}`);
   const side = known(theta) ? ` · ${over ? "over" : "not over"} the threshold` : "";
   return el("li", { class: "dv-candidate", "data-over": isOver, title: `${quote(text)} · id ${id} · q ${fixed(p, 3)}${side}` },
-    label, el("span", { class: "dv-candidate-track" }, bar), el("span", { class: "dv-candidate-value" }, fixed(p, 2)));
+    label, el("span", { class: "dv-candidate-track" }, bar), el("span", { class: "dv-candidate-value" }, fixed(p, 3)));
 }
 
 export function createCandidates() {
@@ -40,7 +40,7 @@ export function createCandidates() {
       const theta = candidates.length ? iteration.theta : null;
       line.hidden = !known(theta);
       line.firstChild.style.left = `${100 * Math.min(1, theta ?? 0)}%`;
-      setText(line.firstChild.firstChild, `θ ${fixed(theta, 2)}`);
+      setText(line.firstChild.firstChild, `θ ${fixed(theta, 3)}`);
       setText(note, iteration ? describe(iteration, candidates, header) : "");
     },
   };

@@ -12,7 +12,7 @@ const whole = (value) => fixed(value, 0);
 const OF_THE_RUN = [
   ["tps", "tokens/s", (value) => fixed(value, 1), "tokens written a second, the time to read the prompt included"],
   ["tau", "τ tokens per forward", (value) => fixed(value, 2), "how many tokens one pass through the target gives; without guesses it gives 1"],
-  ["acceptance", "acceptance", percent, "of the guesses that the target checked, the part that it accepted"],
+  ["acceptance", "acceptance", percent, "of the places in the text where guesses were checked, the part at which one was accepted"],
   ["overlap", "overlap of both", percent, "the part of the time in which draft and target compute at once"],
   ["ttft", "to the first token", duration, "from the start of the run to the first token of the answer"],
   ["phi", "φ over vanilla's last run", (value) => fixed(value, 2), "tokens a second, compared with vanilla's last run on all cores of this machine, shown in this browser: another prompt may have been faster or slower"],

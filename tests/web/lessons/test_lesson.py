@@ -30,17 +30,18 @@ def words(spans):
 
 
 def test_a_lesson_as_data(tmp_path):
-    lesson = read(tmp_path, LESSON)
+    lesson = read(tmp_path, LESSON.replace("prompt: Why?", "prompt: Why?\nwatch: The tree."))
     (first,) = lesson.pop("pages")
     assert lesson == {
         "name": "a-lesson",
         "title": "A lesson",
         "summary": "About guesses.",
-        "live": "#tab=live&method=speculative&temperature=0.5&prompt=Why%3F",
+        "live": "#tab=live&method=speculative&temperature=0.5&prompt=Why%3F&autoplay=true",
+        "watch": "The tree.",
     }
     assert first == {
         "title": "First page", "trace": "duodecoding", "at": 3, "missing": None, "parts": [".dv-tree"],
-        "marks": ['.dv-node[data-status="rejected"]'], "look": [{"name": "rejected", "part": ".dv-tree"}],
+        "marks": ['.dv-node[data-status="rejected"]'],
         "figure": None, "question": None,
         "blocks": [{"kind": "paragraph", "spans": [
             {"kind": "text", "text": "The "}, {"kind": "term", "text": "draft", "to": "draft"},
@@ -228,9 +229,9 @@ FRONT_MISTAKES = [
     (changed("title: A lesson\n", ""), 1, 'the field "title" is missing'),
     (changed("title: A lesson", "titel: A lesson"), 2, 'there is no field "titel" here; there are: title'),
     (changed("title: A lesson", "title"), 2, '"title" is not a field'),
-    (changed("title: A lesson", "title: A {method} lesson"), 2, "a title or summary has no placeholders"),
-    (changed("summary: About guesses.", "summary: {tau}"), 3, "a title or summary has no placeholders"),
-    (changed("## First page", "## First {k} page"), 9, "a title or summary has no placeholders"),
+    (changed("title: A lesson", "title: A {method} lesson"), 2, "a title, a summary or what to watch has no"),
+    (changed("summary: About guesses.", "summary: {tau}"), 3, "a title, a summary or what to watch has no"),
+    (changed("## First page", "## First {k} page"), 9, "a title, a summary or what to watch has no"),
     (changed("trace: duodecoding", "trace: magic"), 4, 'there is no method "magic"'),
     (changed("live: method=speculative temperature=0.5\n", ""), 5, 'the field "prompt" is for "live"'),
     (changed("temperature=0.5", "temperature"), 5, '"temperature" is not NAME=VALUE'),
