@@ -67,8 +67,10 @@ READ_PAGE = """([parts, marks]) => {
     marked: marks.map((mark) => [...stage.querySelectorAll(mark)].some(isOutlined)),
     figure: document.querySelector(".dl-stage .dl-figure")?.dataset.figure ?? null,
     wide: document.documentElement.scrollWidth <= innerWidth + 1,
-    outside: boxes.filter(([, { top, right, bottom }]) => top < 0 || right > innerWidth || bottom > innerHeight).map(([name]) => name),
-    cut: boxes.filter(([name, { bottom }]) => /dv-|dl-figure/.test(name) && bottom > frame.bottom).map(([name]) => name),
+    outside: boxes.filter(([, { top, right, bottom }]) => top < 0 || right > innerWidth || bottom > innerHeight)
+      .map(([name]) => name),
+    cut: boxes.filter(([name, { bottom }]) => /dv-|dl-figure/.test(name) && bottom > frame.bottom)
+      .map(([name]) => name),
     scrolled: [".dl-turned", ".dl-stage"].filter((box) => {
       const { scrollHeight, clientHeight } = document.querySelector(box);
       return scrollHeight > clientHeight + 1;

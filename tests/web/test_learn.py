@@ -73,7 +73,7 @@ def test_the_lessons_that_come_along_are_right_for_the_recorded_runs():
 
 def test_another_trace_breaks_no_lesson(tmp_path):
     pair = tiny_pair(noise=0.3)
-    methods = ("vanilla", "speculative", "duodecoding")
+    methods = ("vanilla", "speculative", "duodecoding", "duotree")
     runs = [collect(stream(pair, method, "hello", Settings(max_new_tokens=30))) for method in methods]
     course = read_course(LESSONS, write_traces(tmp_path, *runs))
     assert course.mistakes == []

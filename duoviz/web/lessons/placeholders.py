@@ -8,7 +8,7 @@ import numpy as np
 
 from duoviz.decoding import METHODS
 from duoviz.trace.metrics import iteration_seconds, metrics
-from duoviz.web.lessons.predicates import Iteration, discarded, idle, proposals
+from duoviz.web.lessons.predicates import Iteration, accepted, discarded, idle, looked_up, proposals, second_choices
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 NAMED = re.compile(r"(?:([a-z_]+)\.)?([A-Za-z_]+)(?:\((\d+)\))?$")
@@ -97,6 +97,10 @@ def node_text(iteration: Iteration, status: str) -> str | None:
     return next((quoted(node["text"]) for node in nodes if node["status"] == status), None)
 
 
+def first_text(nodes: list[dict]) -> str | None:
+    return quoted(nodes[0]["text"]) if nodes else None
+
+
 def second_best(iteration: Iteration) -> float | None:
     """p(2,1): θ over p(1,1)."""
     return None if iteration["theta"] is None else iteration["theta"] / iteration["candidates"][0]["p"]
@@ -135,6 +139,9 @@ ITERATION: dict[str, Callable[[Iteration], str | int | None]] = {
     "taken": lambda each: each["verdict"]["sequence"],
     "rejected_token": lambda each: node_text(each, "rejected"),
     "accepted_token": lambda each: node_text(each, "accepted"),
+    "free_token": lambda each: first_text([node for node in accepted(each) if looked_up(node)]),
+    "second_choice": lambda each: first_text([node for node, _ in second_choices(each)]),
+    "preferred_token": lambda each: first_text([best for _, best in second_choices(each)]),
     "own_token": lambda each: node_text(each, "correction"),
 }
 

@@ -22,9 +22,15 @@ def looked_up(node: dict) -> bool:
     return node["source"] not in ("draft", "target")
 
 
-def was_second_choice(node: dict, nodes: list[dict]) -> bool:
-    """Whether the draft thought another token for the same place more probable."""
-    return any(other["parent"] == node["parent"] and (other["q"] or 0) > (node["q"] or 1) for other in nodes)
+def second_choices(iteration: Iteration) -> list[tuple[dict, dict]]:
+    """The draft's accepted tokens that it did not think the most probable there, each with the one that it did."""
+    found = []
+    for node in accepted(iteration):
+        rivals = [each for each in guesses(iteration) if each["parent"] == node["parent"] and each["q"] is not None]
+        best = max(rivals, key=lambda each: each["q"], default=node)
+        if node["source"] == "draft" and best is not node and best["q"] > node["q"]:
+            found.append((node, best))
+    return found
 
 
 def accepted(iteration: Iteration) -> list[dict]:
@@ -59,9 +65,7 @@ CONDITIONS: dict[str, Callable[[Iteration], bool]] = {
     "some accepted": lambda each: each["verdict"]["outcome"] == "rejection" and each["verdict"]["accepted"] > 0,
     "three guesses": lambda each: len(guesses(each)) >= 3,
     "free token accepted": lambda each: any(looked_up(node) for node in accepted(each)),
-    "second choice accepted": lambda each: any(
-        node["source"] == "draft" and was_second_choice(node, each["checked"]) for node in accepted(each)
-    ),
+    "second choice accepted": lambda each: bool(second_choices(each)),
     "one step": lambda each: len(each["draft"]) == 1,
     "several steps": lambda each: len(each["draft"]) > 1,
     "none accepted": lambda each: each["verdict"]["tested"] > 0 and each["verdict"]["accepted"] == 0,

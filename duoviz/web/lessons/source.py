@@ -130,7 +130,9 @@ def refuse_placeholders(file: Path, line: Line) -> None:
     """Raise LessonError for a brace in what stands in lists and headings, where no figure is filled in."""
     if set("{}") & set(line.text):
         raise LessonError(
-            file, line.number, "a title, a summary or what to watch has no placeholders, so no { or }; write the figure in the text."
+            file,
+            line.number,
+            "a title, a summary or what to watch has no placeholders, so no { or }; write the figure in the text.",
         )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from duoviz.web.lessons.predicates import Iteration, idle
+from duoviz.web.lessons.predicates import Iteration, guesses, idle, looked_up
 
 # The visualizer's parts, each a section of the page.
 PARTS = {
@@ -67,6 +67,12 @@ MARKS = {
     "discarded": tree_mark("discarded"),
     "pending": tree_mark("pending"),
     "correction": tree_mark("correction"),
+    "looked up": Mark(
+        "tree",
+        '.dv-node:is([data-source="prompt"], [data-source="datastore"])',
+        ".dv-node",
+        lambda each: any(looked_up(node) for node in guesses(each)),
+    ),
     "candidates": Mark("tree", ".dv-candidates", ".dv-node, .dv-candidates", lambda each: bool(each["candidates"])),
     "target forward": bars_mark("target", lambda each: True),
     "draft steps": bars_mark("draft", lambda each: bool(each["draft"])),
