@@ -5,7 +5,7 @@ import { linkNode } from "./spans.js";
 
 // It lies outside of the course, whose styles do not reach it there.
 const BOX = "position: fixed; z-index: 60; bottom: 14px; left: 50%; translate: -50% 0; width: max-content; max-width: min(620px, 94vw); box-sizing: border-box;"
-  + " display: flex; align-items: center; gap: 14px; padding: 10px 14px; border: 1.5px solid var(--color-accent); border-radius: 10px;"
+  + " display: flex; flex-wrap: wrap; align-items: center; gap: 8px 14px; padding: 10px 14px; border: 1.5px solid var(--color-accent); border-radius: 10px;"
   + " background: var(--background-fill-secondary); color: var(--body-text-color); font-size: 15px; line-height: 1.4; box-shadow: 0 8px 28px rgb(0 0 0 / 25%);";
 const PRESSED = "flex: none; padding: 4px 10px; border: 1px solid var(--border-color-primary); border-radius: 6px; background: none;"
   + " color: inherit; font-size: 13px; text-decoration: none; cursor: pointer;";
