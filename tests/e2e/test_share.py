@@ -74,7 +74,7 @@ def test_200_random_views_come_back_from_links_and_files(modules, pages):
 
 def mutated(chance, text):
     for _ in range(chance.randrange(1, 4)):
-        at = chance.randrange(len(text))
+        at = chance.randrange(len(text) + 1)
         cut = at + chance.randrange(1, 12)
         text = chance.choice(
             [
