@@ -342,14 +342,8 @@ def write_corpus(options: argparse.Namespace) -> int:
 
     if options.rows < 1 or options.slots < 1:
         raise UsageError("--rows and --slots must be at least 1.")
-    make_corpus(
-        embedded_target(tell),
-        options.out,
-        rows=options.rows,
-        minutes=options.minutes,
-        slots=options.slots,
-        seed=options.seed,
-    )
+    how = {name: getattr(options, name) for name in ("rows", "minutes", "slots", "seed")}
+    make_corpus(embedded_target(tell), options.out, **how)
     return 0
 
 

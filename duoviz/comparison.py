@@ -34,8 +34,8 @@ def table(rows: Sequence[dict], *, disturbed: bool = False) -> list[dict]:
             "cores": cores,
             "runs": len(mine),
             **{name: middle(row["metrics"][name] for row in mine) for name in ("tps", "ttft", "tau", "acceptance")},
-            "tps_lowest": lowest(row["metrics"]["tps"] for row in mine),
-            "tps_highest": highest(row["metrics"]["tps"] for row in mine),
+            "tps_lowest": min(present(row["metrics"]["tps"] for row in mine), default=None),
+            "tps_highest": max(present(row["metrics"]["tps"] for row in mine), default=None),
             "tokens": middle(row["metrics"]["new_tokens"] for row in mine),
             "seconds": middle(row["metrics"]["wall"] for row in mine),
             "phi": None if disturbed else speed_up(mine, everything),
@@ -52,14 +52,6 @@ def present(values: Iterable[float | None]) -> list[float]:
 
 def middle(values: Iterable[float | None]) -> float | None:
     return median(known) if (known := present(values)) else None
-
-
-def lowest(values: Iterable[float | None]) -> float | None:
-    return min(present(values), default=None)
-
-
-def highest(values: Iterable[float | None]) -> float | None:
-    return max(present(values), default=None)
 
 
 def rounds(rows: Sequence[dict], others: Sequence[dict]) -> list[tuple[dict, dict]]:

@@ -105,17 +105,8 @@ def iteration_events(iteration: dict) -> list[dict]:
 
 
 def complete(lane: str, thread: int, span: dict, name: str, arguments: dict) -> dict:
-    start, length = micro(span["start"]), micro(span["end"] - span["start"])
-    return {
-        "name": name,
-        "cat": lane,
-        "ph": "X",
-        "ts": start,
-        "dur": length,
-        "pid": 1,
-        "tid": thread,
-        "args": arguments,
-    }
+    times = {"ts": micro(span["start"]), "dur": micro(span["end"] - span["start"])}
+    return {"name": name, "cat": lane, "ph": "X"} | times | {"pid": 1, "tid": thread, "args": arguments}
 
 
 def micro(seconds: float) -> float:

@@ -2,7 +2,7 @@
 
 Files end in `.duoviz.json`. All times are seconds since the run was submitted, on one monotonic
 clock for all processes. Token texts concatenate to the decoded text exactly. One full example (a
-run cut short; only two of eight candidates are shown):
+run cut short; only two of eight candidates and a few of the settings are shown):
 
     {"header": {
        "schema": 1,
@@ -18,12 +18,7 @@ run cut short; only two of eight candidates are shown):
                   "device": "CPU core 1 (AMD EPYC)", "precision": "float32"},
        "draft": {"name": "duoviz draft", "device": "CPU core 0 (AMD EPYC)", "precision": "int8"},
        "can_overlap": true,
-       "settings": {"max_new_tokens": 3, "temperature": 0.0, "top_k": 0, "top_p": 1.0, "seed": 0,
-                    "acceptance": "coupled", "sequences": "dynamic", "budget": "auto", "budget_offset": 0,
-                    "draft_mode": "batched", "cores": "all", "lookup_ngram": 3, "lookup_tokens": 10,
-                    "lookup_occurrence": "first", "rest_datastore": "", "rest_longest": 16, "rest_shortest": 2,
-                    "rest_tokens": 64, "lookahead_window": 7, "lookahead_ngram": 5, "lookahead_guesses": 7,
-                    "overlap": "auto", "tree_children": 4, "tree_budget": "auto", "raw": false},
+       "settings": {"max_new_tokens": 3, "temperature": 0.0, "seed": 0, "acceptance": "coupled", "raw": false},
        "prompt": "Why is the sky blue?",
        "prompt_tokens": 37,
        "calibration": {"context": 64, "target": [[1, 0.031], [8, 0.036]], "draft": [[1, 0.004], [8, 0.006]]},

@@ -48,7 +48,6 @@ class Job:
 
         longest: how many characters a prompt may have.
         """
-        raise NotImplementedError
 
     def stream(self, pair: Pair) -> Iterator[dict]:
         """The events of the job's work on the loaded pair, in the thread of the hardware."""

@@ -99,11 +99,6 @@ class LabRun(Job):
 
     plan: Plan
     path: Path
-    prompt: str = ""
-    raw: bool = False
-
-    def check_request(self, longest: int) -> None:
-        """Nothing that shows before the models are loaded: the plan was checked when it was made."""
 
     def stream(self, pair: Pair) -> Iterator[dict]:
         """`progress` events, and every now and then `results`, with what there is to show of them."""

@@ -110,9 +110,6 @@ class Played(Job):
     trace: dict
     ended: list[float] = field(default_factory=list)
 
-    def check_request(self, longest: int) -> None:
-        pass
-
     def stream(self, pair: Pair) -> Iterator[dict]:
         start = time.monotonic()
         for event in events_of(self.trace):
