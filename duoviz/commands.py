@@ -46,11 +46,10 @@ def tell(fraction: float, text: str) -> None:
     print(f"{fraction:4.0%} {text}", file=sys.stderr, flush=True)
 
 
-def serve_page(options: argparse.Namespace) -> int:
+def serve_page(options: argparse.Namespace) -> None:
     from duoviz.web.start import serve
 
     serve()
-    return 0
 
 
 def generate(options: argparse.Namespace) -> int:
@@ -59,7 +58,9 @@ def generate(options: argparse.Namespace) -> int:
     check_prompt(options.prompt)
     runner.check_method(options.method)
     if options.trace:
-        check_writable(options.trace)
+        # Before the run, so that no run is lost.
+        with check_write(options.trace):
+            options.trace.open("a").close()
     pair = load_pair(options.pair, tell)
     trace = runner.new_trace()
     try:
@@ -82,12 +83,6 @@ def generate(options: argparse.Namespace) -> int:
         print(f"duoviz: {trace['end']['message']}", file=sys.stderr)
         return 1
     return 0
-
-
-def check_writable(file: Path) -> None:
-    """Raise UsageError where the file cannot be written: before the run, so that no run is lost."""
-    with check_write(file):
-        file.open("a").close()
 
 
 @contextmanager
@@ -132,7 +127,7 @@ def read_prompts(source: str) -> list[str]:
     return prompts
 
 
-def compare(options: argparse.Namespace) -> int:
+def compare(options: argparse.Namespace) -> None:
     """Alternate the methods; print a table of medians and whether each wrote vanilla's text."""
     settings = settings_of(options)
     # A prompt that stands there twice is run as one: --repeats is for running it again.
@@ -164,7 +159,6 @@ def compare(options: argparse.Namespace) -> int:
         # Also where a method failed or the user stopped it: what was measured before is not lost.
         if rows:
             tell_comparison(pair, rows, options)
-    return 0
 
 
 def save_trace(row: dict, folder: Path, number: int) -> None:
@@ -247,7 +241,7 @@ def bench(options: argparse.Namespace) -> int:
     return 130 if interrupted else 0
 
 
-def calibrate(options: argparse.Namespace) -> int:
+def calibrate(options: argparse.Namespace) -> None:
     """Measure the cost model anew and print it."""
     pair = load_pair(options.pair, tell)
     with runner.target_on(pair, pair.cores.target):
@@ -258,7 +252,7 @@ def calibrate(options: argparse.Namespace) -> int:
         costs = cost_model(pair, draft)
     if options.json:
         print(json.dumps({"contexts": CONTEXTS, "rows": ROW_COUNTS, "target": costs.target, "draft": costs.draft}))
-        return 0
+        return
     print(f"target on {pair.target_device_label(pair.cores.target)}, draft on {pair.draft_device_label()}")
     for index, context in enumerate(CONTEXTS):
         print(f"context {context}, milliseconds")
@@ -268,7 +262,6 @@ def calibrate(options: argparse.Namespace) -> int:
         )
         print("  draft, k      " + "  ".join(f"{k}: {t * 1e3:.1f}" for k, t in enumerate(costs.draft[index], 1)))
         print(f"  γ with nothing pending: {draft_budget(LiveCosts(costs), rows=1, context=context)}")
-    return 0
 
 
 def html_page(text: str, _trace: dict) -> str:
@@ -285,7 +278,7 @@ EXPORTS = {
 }
 
 
-def export(options: argparse.Namespace) -> int:
+def export(options: argparse.Namespace) -> None:
     """Write a trace in another form, and print where."""
     ending, make = EXPORTS[options.to]
     text = read_text(options.trace)
@@ -296,10 +289,9 @@ def export(options: argparse.Namespace) -> int:
     with check_write(out):
         out.write_text(content, encoding="utf-8", errors="replace")
     print(out)
-    return 0
 
 
-def record(options: argparse.Namespace) -> int:
+def record(options: argparse.Namespace) -> None:
     """Record one run of each method and print a table of them."""
     settings = Settings(max_new_tokens=options.max_new_tokens)
     with check_write(options.out):
@@ -309,10 +301,9 @@ def record(options: argparse.Namespace) -> int:
     with check_write(options.out):
         recordings.write(traces, recordings.places(pair, traces["vanilla"]), options.out)
     print((options.out / "README.md").read_text(encoding="utf-8"))
-    return 0
 
 
-def make_datastore(options: argparse.Namespace) -> int:
+def make_datastore(options: argparse.Namespace) -> None:
     """Build a datastore; of the pair only the target's tokenizer is loaded."""
     tokenizer = load_tokenizer(find_target(find_pair(options.pair).target, tell))
     vocabulary = tokenizer.get_vocab()
@@ -323,7 +314,6 @@ def make_datastore(options: argparse.Namespace) -> int:
         tokenizer=fingerprint(vocabulary),
         report=part_of(tell, 0.3, 1.0),
     )
-    return 0
 
 
 def space(options: argparse.Namespace) -> int:
@@ -337,17 +327,16 @@ def space(options: argparse.Namespace) -> int:
     return 0
 
 
-def write_corpus(options: argparse.Namespace) -> int:
+def write_corpus(options: argparse.Namespace) -> None:
     from duoviz.training.selfchat import make_corpus
 
     if options.rows < 1 or options.slots < 1:
         raise UsageError("--rows and --slots must be at least 1.")
     how = {name: getattr(options, name) for name in ("rows", "minutes", "slots", "seed")}
     make_corpus(embedded_target(tell), options.out, **how)
-    return 0
 
 
-def train_the_draft(options: argparse.Namespace) -> int:
+def train_the_draft(options: argparse.Namespace) -> None:
     from duoviz.training.distillation import Recipe, train_draft
 
     check_training(options)
@@ -361,10 +350,9 @@ def train_the_draft(options: argparse.Namespace) -> int:
         seed=options.seed,
     )
     train_draft(embedded_target(tell), options.corpus, options.out, recipe)
-    return 0
 
 
-def write_chances(options: argparse.Namespace) -> int:
+def write_chances(options: argparse.Namespace) -> None:
     from duoviz.training.chances import ROWS, fit_chances, save_chances
     from duoviz.training.corpus import load_corpus, sample
     from duoviz.training.distillation import HELD_OUT
@@ -377,15 +365,13 @@ def write_chances(options: argparse.Namespace) -> int:
     rows = sample(corpus.rows(held_out=True), ROWS)
     found = fit_chances(pair.target, pair.load_draft(), corpus, rows, lambda text: print(text, file=sys.stderr))
     save_chances(found, options.out)
-    return 0
 
 
-def write_assistant(options: argparse.Namespace) -> int:
+def write_assistant(options: argparse.Namespace) -> None:
     from duoviz.training.assistant import export_assistant
 
     export_assistant(DRAFT_FOLDER, embedded_target(tell), options.out)
     print(f"{options.out} holds the draft for transformers' generate(assistant_model=…).")
-    return 0
 
 
 def check_training(options: argparse.Namespace) -> None:

@@ -85,16 +85,7 @@ class Plan:
 
     def described(self) -> dict:
         """What is kept of it with the results."""
-        return {
-            "quick": self.quick,
-            "source": self.source,
-            "questions": len(self.questions),
-            "tasks": self.tasks,
-            "methods": list(self.methods),
-            "max_new_tokens": self.max_new_tokens,
-            "repeats": self.repeats,
-            "warmups": self.warmups,
-        }
+        return vars(self) | {"questions": len(self.questions), "tasks": self.tasks, "methods": list(self.methods)}
 
     def rounds(self) -> list[tuple[int, Question]]:
         """(repeat, question), in the order they run."""

@@ -95,7 +95,8 @@ def question_of(entry: object, where: str) -> Question:
     if "task_id" in entry and "prompt" in entry:
         entry = {"question_id": entry["task_id"], "category": "code", "turns": [entry["prompt"]]}
     id, category, turns = (entry.get(name) for name in ("question_id", "category", "turns"))
-    if not (is_id(id) and is_name(category) and are_texts(turns)):
+    are_texts = isinstance(turns, list) and all(isinstance(each, str) for each in turns)
+    if not (is_id(id) and is_name(category) and are_texts):
         raise LabError(
             f"{where}: a question is a JSON object with question_id, category and a list of turns, "
             "or, as in HumanEval, with task_id and prompt."
@@ -110,7 +111,3 @@ def is_name(value: object) -> bool:
 def is_id(value: object) -> bool:
     """Whether it can tell a question from others, in a file and in a table."""
     return is_name(value) or within(value, -MAX_WHOLE, MAX_WHOLE) and isinstance(value, int)
-
-
-def are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)

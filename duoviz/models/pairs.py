@@ -199,10 +199,6 @@ def look_into(folder: Path, label: str) -> ModelFiles:
         return ModelFiles(label, folder, config, Checkpoint(folder).parameters())
 
 
-def looks_like_a_folder(model: str) -> bool:
-    return bool(re.match(r"[./~\\]", model)) or model.count("/") > 1
-
-
 def local_folder(model: str) -> Path:
     """The folder of this name. Raises ModelUnavailable."""
     folder = Path(model).expanduser()
@@ -387,7 +383,8 @@ def check_room(name: str, spare: Mapping[str, int] | None = None) -> None:
 
 def is_on_hub(model: str) -> bool:
     """Whether a name can only be that of a model on the hub."""
-    return model != EMBEDDED and not Path(model).expanduser().is_dir() and not looks_like_a_folder(model)
+    looks_like_a_folder = re.match(r"[./~\\]", model) or model.count("/") > 1
+    return model != EMBEDDED and not looks_like_a_folder and not Path(model).expanduser().is_dir()
 
 
 def needs_the_hub(name: str) -> bool:

@@ -41,15 +41,9 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
     attendance = Attendance(partial(gradio_internals.delivered, demo))
     on_space = hardware.limits.on_space
     numbers = {each["id"]: each["api_name"] for each in demo.config["dependencies"] if each["api_name"]}
-    gate = Middleware(
-        Gate,
-        doors=hardware.doors,
-        numbers=numbers,
-        attendance=attendance,
-        on_space=on_space,
-        # On a Space nothing is loaded.
-        uploads=not on_space,
-    )
+    # On a Space nothing is loaded.
+    options_of_gate = {"attendance": attendance, "on_space": on_space, "uploads": not on_space}
+    gate = Middleware(Gate, doors=hardware.doors, numbers=numbers, **options_of_gate)
     served = {"middleware": [gate], "routes": published.routes(), "lifespan": partial(lifespan, demo, attendance)}
     bounds = {
         "max_threads": THREADS,

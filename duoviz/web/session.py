@@ -21,7 +21,6 @@ from duoviz.models import pairs
 from duoviz.models.loading import ModelUnavailable, part_of
 from duoviz.models.pairs import LONGEST_PROMPT, LoadDraft, ModelFiles, Pair, check_room, fetch_pair, needs_the_hub
 from duoviz.trace.metrics import metrics
-from duoviz.web.estimate import progress_text
 from duoviz.web.gate import Door
 from duoviz.web.jobs import Job
 from duoviz.web.limits import Limits
@@ -35,6 +34,8 @@ WAITING_STEP = 0.25
 
 # The share of a first start that goes by until the models are loaded; the rest goes into measuring them.
 LOADING = 0.75
+# Before that much of the whole is done, nothing can be said of how long the rest will take.
+EARLIEST = 0.04
 
 
 def started(load_draft: LoadDraft, cores: tuple[int, ...]) -> Runtime:
@@ -47,6 +48,14 @@ load_pair = partial(pairs.load_pair, begin=started)
 log = logging.getLogger(__name__)
 
 USER_ERRORS = (*runner.USER_ERRORS, LineFull)
+
+
+def progress_text(text: str, fraction: float, seconds: float) -> str:
+    """What is being done, how much of the whole is done after so many seconds, and how long the rest will take."""
+    if fraction < EARLIEST:
+        return f"{text} ({fraction:.0%})"
+    left = max(1, round(seconds * (1 - fraction) / fraction))
+    return f"{text} ({fraction:.0%}, about {left} s left)"
 
 
 def drain(events: queue.SimpleQueue) -> list[dict]:

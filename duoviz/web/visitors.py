@@ -71,9 +71,6 @@ class Visitors:
         usual = {name: field.value for name, field in inputs.items()}
 
         def refusal(sent: dict, client: Keys) -> str | None:
-            # What is no argument, or of another kind, is told where arguments are read.
-            if not set(sent) <= set(usual):
-                return None
             try:
                 job = ask(**usual | sent)
                 job.client = client
@@ -81,7 +78,7 @@ class Visitors:
             except USER_ERRORS as error:
                 return str(error)
             except (TypeError, AttributeError):
-                pass
+                pass  # What is of another kind is told where arguments are read.
             return None
 
         return Door(list(inputs), refusal)

@@ -13,7 +13,7 @@ from duoviz.web.jobs import Comparison
 from duoviz.web.limits import Limits
 from duoviz.web.pages.compare import asked, lanes_of
 from tests.tiny import decode_with, held_pair
-from tests.web.visits import SENT, events_of, functions, start, visitor, wait_until
+from tests.web.visits import SENT, events_of, functions, start, visitor
 
 OWN = ("acceptance", "sequences", "budget", "draft_mode", "cores")
 SHORT = Settings(max_new_tokens=12)
@@ -169,16 +169,6 @@ def test_a_comparison_has_one_place_in_the_line_and_one_time(make_hardware, endl
     end = [event["event"]["end"] for event in events if event["type"] == "lane" and event["event"]["type"] == "end"][-1]
     assert end["stopped"] == "time" and end["message"] == "Stopped: a run may take 90 seconds here."
     assert 0 < events[-1]["result"]["lanes"][0]["figures"]["tokens"] < 4000
-
-
-def test_a_closed_page_frees_the_place(hardware, endless):
-    page = functions(hardware)
-    stream = page["race"](visitor("ann"), **sent(first_method=endless))
-    next(stream)
-    assert len(hardware.line) == 1
-    stream.close()
-    wait_until(lambda: not hardware.line.jobs)
-    assert events_of(hardware, start(hardware))[-1]["type"] == "end"
 
 
 def test_each_stop_button_ends_its_own_tabs_job(hardware, endless):

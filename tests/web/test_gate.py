@@ -47,7 +47,7 @@ def ask(gate, path, content=b"", *, method="POST", headers=(), parts=1, query=b"
     """(status, the answer's JSON) of one request, whose body comes in parts."""
     content = content if isinstance(content, bytes) else json.dumps(content).encode()
     scope = {
-        "type": "http", "method": method, "path": path, "query_string": query, "client": ("127.0.0.1", 9),
+        "method": method, "path": path, "query_string": query, "client": ("127.0.0.1", 9),
         "headers": [(b"content-length", str(len(content)).encode()), *headers],
     }  # fmt: skip
     step = -(-len(content) // parts) or 1
@@ -56,16 +56,23 @@ def ask(gate, path, content=b"", *, method="POST", headers=(), parts=1, query=b"
         {"type": "http.request", "body": piece, "more_body": number < len(pieces)}
         for number, piece in enumerate(pieces, 1)
     ]
-    sent = []
 
     async def receive():
         return messages.pop(0) if messages else {"type": "http.disconnect"}
 
+    start, body = through(gate, receive, **scope)
+    return start["status"], json.loads(body["body"])
+
+
+def through(gate, receive, **scope):
+    """What the gate sends for one request."""
+    sent = []
+
     async def send(message):
         sent.append(message)
 
-    in_a_loop(gate(scope, receive, send))
-    return sent[0]["status"], json.loads(sent[1]["body"])
+    in_a_loop(gate({"type": "http", "method": "POST", "path": "/gradio_api/queue/join", **scope}, receive, send))
+    return sent
 
 
 JOINED = {"fn_index": 4, "session_hash": "ann", "data": ["hello", 1]}
@@ -170,22 +177,12 @@ def test_a_session_has_a_name(session):
 
 def test_a_request_of_too_many_bytes_is_refused_before_it_is_read():
     gate, app = make()
-    scope_says = [(b"content-length", str(MOST + 1).encode())]
 
     async def never():
         pytest.fail("it was read")
 
-    async def run():
-        sent = []
-
-        async def send(message):
-            sent.append(message)
-
-        scope = {"type": "http", "method": "POST", "path": "/gradio_api/queue/join", "headers": scope_says}
-        await gate(scope, never, send)
-        return sent[0]["status"]
-
-    assert in_a_loop(run()) == 413
+    start, _ = through(gate, never, headers=[(b"content-length", str(MOST + 1).encode())])
+    assert start["status"] == 413
 
 
 def test_a_request_that_hides_its_length_is_read_as_far_as_is_allowed(monkeypatch):
@@ -232,19 +229,11 @@ def test_a_request_that_does_not_arrive_is_given_up(monkeypatch):
     monkeypatch.setattr(gate_module, "READING", 0.05)
     gate, app = make()
 
-    async def run():
-        sent = []
+    async def never():
+        await asyncio.Event().wait()
 
-        async def never():
-            await asyncio.Event().wait()
-
-        async def send(message):
-            sent.append(message)
-
-        await gate({"type": "http", "method": "POST", "path": "/gradio_api/queue/join", "headers": []}, never, send)
-        return sent[0]["status"]
-
-    assert in_a_loop(run()) == 408 and not app.bodies
+    start, _ = through(gate, never, headers=[])
+    assert start["status"] == 408 and not app.bodies
 
 
 def test_json_that_is_nested_too_deeply_is_refused():

@@ -14,6 +14,7 @@ from duoviz.models.loading import ModelUnavailable
 from duoviz.models.pairs import LONGEST_PROMPT, PromptError, UnknownPair
 from duoviz.web import session
 from duoviz.web.line import QUEUE_LENGTH, LineFull
+from duoviz.web.session import progress_text
 from tests.decoding.small_draft import load as load_draft
 from tests.tiny import decode_with, held_pair, tiny_pair
 from tests.web.visits import events_of, start, wait_until
@@ -108,15 +109,6 @@ def test_a_batch_comes_with_its_first_event_and_in_order(hardware, endless):
         run.events.put(event)
     assert next(stream) == told
     stream.close()
-
-
-def test_closing_the_stream_of_a_running_run_frees_the_hardware(hardware, endless):
-    run = start(hardware, method=endless)
-    stream = hardware.batches(run)
-    while not any(event["type"] == "header" for event in next(stream)):
-        pass
-    stream.close()
-    assert events_of(hardware, start(hardware))[-1]["type"] == "end"
 
 
 def test_stop_ends_the_visitors_stream_while_the_thread_is_still_loading(make_hardware):
@@ -446,16 +438,6 @@ def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counte
     assert not len(hardware.line)
 
 
-def test_a_client_has_two_places(hardware, endless):
-    ann = frozenset({"session ann"})
-    runs = [start(hardware, method=endless, client=ann) for _ in range(2)]
-    with pytest.raises(LineFull, match="2 runs of yours, or from your address"):
-        start(hardware, client=ann)
-    runs[1].stop.set()
-    assert ended_before_it_began(events_of(hardware, runs[1]))
-    start(hardware, client=ann)
-
-
 def test_the_time_ends_a_run_while_its_prompt_is_read(make_hardware):
     hardware = make_hardware(lambda name, progress: tiny_pair(context=2048))
     events_of(hardware, start(hardware, method="vanilla"))
@@ -473,3 +455,17 @@ def test_the_time_ends_a_run_while_its_prompt_is_read(make_hardware):
     run = start(hardware, method="vanilla", prompt="x" * 1500)
     held.set()
     assert events_of(hardware, run)[-1]["end"]["stopped"] == "time" and len(read) == 1
+
+
+@pytest.mark.parametrize(
+    "fraction, seconds, told",
+    [
+        (0.0, 0.0, "Reading (0%)"),
+        (0.02, 3.0, "Reading (2%)"),
+        (0.25, 5.0, "Reading (25%, about 15 s left)"),
+        (0.9, 18.0, "Reading (90%, about 2 s left)"),
+        (1.0, 18.0, "Reading (100%, about 1 s left)"),
+    ],
+)
+def test_the_rest_takes_as_long_for_its_share_as_what_is_done(fraction, seconds, told):
+    assert progress_text("Reading", fraction, seconds) == told

@@ -1,12 +1,13 @@
 // The figure "speeds": how fast each recorded run was, and why.
 
 import { el } from "../visualizer/dom.js";
+import { aboutOf } from "../visualizer/methods.js";
 import { duration, fixed } from "../visualizer/words.js";
 
 export function speedsFigure({ runs }) {
   const top = Math.max(...runs.map(({ tps }) => tps));
   const lines = runs.map(({ method, title, tps, tau, rows, iteration, device }) => {
-    const bar = el("span", { class: "dl-bar", "data-side": method === "vanilla" ? "target" : "draft" });
+    const bar = el("span", { class: "dl-bar", "data-side": aboutOf({ method }).proposers.length ? "draft" : "target" });
     bar.style.width = `${(100 * tps) / top}%`;
     const why = `τ ${fixed(tau, 2)} · ${duration(iteration)} from forward to forward · ${fixed(rows, 1)} tokens in each · ${device}`;
     return el("div", { class: "dl-speed" }, el("span", { class: "dl-token" }, title), el("div", { class: "dl-lane" }, bar),
