@@ -14,6 +14,7 @@ from duoviz.space import HARDWARE, SpaceError
 from duoviz.trace.reading import TraceError
 
 PAIR_HELP = f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id'
+GOES_ON = "stopped; the same command goes on"
 CORPUS = [Path("assets/draft/selfchat.npz"), Path("assets/draft/tasks.npz")]
 
 
@@ -26,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"duoviz: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("duoviz: stopped", file=sys.stderr)
+        print(f"duoviz: {options.stopped}", file=sys.stderr)
         return 130
 
 
@@ -39,6 +40,7 @@ class Parser(argparse.ArgumentParser):
 
 def parser() -> Parser:
     top = Parser(prog="python -m duoviz", description="DuoDecoding, run for real.")
+    top.set_defaults(stopped="stopped")
     names = top.add_subparsers(required=True, metavar="COMMAND")
 
     page = names.add_parser("serve", help="open the page, as `python app.py` does")
@@ -91,7 +93,7 @@ def parser() -> Parser:
     place.add_argument("name", metavar="OWNER/NAME", help="OWNER: you on the hub, or an organisation of yours")
     place.add_argument("--hardware", metavar="NAME", help=f"one of: {', '.join(HARDWARE)}; default: as it is")
     place.add_argument("--private", action="store_true", help="only you see it; default: as it is")
-    place.set_defaults(run=commands.space)
+    place.set_defaults(run=commands.space, stopped=GOES_ON)
 
     add_training(names.add_parser("train", help="make the embedded draft").add_subparsers(required=True))
     return top
@@ -109,7 +111,7 @@ def add_lab(lab: argparse.ArgumentParser) -> None:
     lab.add_argument(
         "--beside", type=Path, nargs="+", default=[], metavar="DIR", help="other results, to compare with in the report"
     )
-    lab.set_defaults(run=commands.bench)
+    lab.set_defaults(run=commands.bench, stopped=GOES_ON)
 
 
 def add_training(steps: argparse._SubParsersAction) -> None:

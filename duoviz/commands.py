@@ -210,7 +210,7 @@ def names_in(text: str) -> list[str]:
     return list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
 
 
-def bench(options: argparse.Namespace) -> int:
+def bench(options: argparse.Namespace) -> None:
     """Measure what DIR does not hold, and write the report, also after an interruption."""
     from duoviz.lab.bench import bench as measure
     from duoviz.lab.plan import make_plan
@@ -226,19 +226,18 @@ def bench(options: argparse.Namespace) -> int:
         repeats=options.repeats,
     )
     beside = [load(path) for path in options.beside]
-    interrupted = False
+    interrupted = None
     with opened(options.out) as folder:
         try:
             for progress in measure(load_pair(options.pair, tell), plan, folder):
                 print(f"{progress.words}: {progress.text}", file=sys.stderr, flush=True)
-        except KeyboardInterrupt:
-            interrupted = True
+        except KeyboardInterrupt as error:
+            interrupted = error
         if is_results(folder.path):
             write_report(folder.path, folder.load(), beside)
             print(folder.path / "report.html")
     if interrupted:
-        print("duoviz: stopped; the same command goes on", file=sys.stderr)
-    return 130 if interrupted else 0
+        raise interrupted
 
 
 def calibrate(options: argparse.Namespace) -> None:
@@ -316,15 +315,9 @@ def make_datastore(options: argparse.Namespace) -> None:
     )
 
 
-def space(options: argparse.Namespace) -> int:
+def space(options: argparse.Namespace) -> None:
     """Send the page to a Space, and print its address."""
-    try:
-        address = publish(ROOT, options.name, hardware=options.hardware, private=options.private, progress=tell)
-    except KeyboardInterrupt:
-        print("duoviz: stopped; the same command goes on", file=sys.stderr)
-        return 130
-    print(address)
-    return 0
+    print(publish(ROOT, options.name, hardware=options.hardware, private=options.private, progress=tell))
 
 
 def write_corpus(options: argparse.Namespace) -> None:

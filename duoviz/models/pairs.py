@@ -393,16 +393,6 @@ def needs_the_hub(name: str) -> bool:
     return is_on_hub(models.target) or is_on_hub(models.draft)
 
 
-def check_ids(tokenizer: Any, target: LanguageModel) -> None:
-    """Raise ModelUnavailable where the tokenizer has ids that the target's weights do not know."""
-    last = max(tokenizer.get_vocab().values())
-    if last >= target.vocab_size:
-        raise ModelUnavailable(
-            f"The tokenizer of {target.label} does not belong to its weights: it has the id {last}, "
-            f"and they know {target.vocab_size:,} tokens."
-        )
-
-
 def load_pair(
     name: str = "embedded",
     progress: Progress = no_progress,
@@ -436,7 +426,11 @@ def load_pair(
         check_tokenizers(tokenizer, target, draft)
         progress(0.94, "Loading the target model")
         loaded = load_model(target.folder, precision=precision, device=device, label=target.label, context_limit=limit)
-        check_ids(tokenizer, loaded)
+        if (last := max(tokenizer.get_vocab().values())) >= loaded.vocab_size:
+            raise ModelUnavailable(
+                f"The tokenizer of {loaded.label} does not belong to its weights: it has the id {last}, "
+                f"and they know {loaded.vocab_size:,} tokens."
+            )
         progress(0.98, "Choosing the fastest matrix kernels, or waiting for another process that measures")
         # The first of them lays the weights out, which all cores do soonest.
         for each in (cores.all, cores.target):
