@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from duoviz.lab import figures
+from duoviz.lab import figures, paper
 from duoviz.lab.report import report_html, write_report
 from duoviz.lab.results import load, zipped
 from duoviz.lab.sections import sections
@@ -28,6 +28,8 @@ def test_a_run_fills_every_table_and_figure(finished):
     parts = sections(results)
     assert [part.name for part in parts] == EVERYTHING
     assert {part.name for part in parts if part.figure} == set(DRAWN)
+    with_the_papers = {part.name for part in parts if part.papers == paper.CONDITIONS}
+    assert with_the_papers == {"table-1", "table-2", "table-3"}
     for part in parts:
         assert all(table.lines for table in part.tables)
         if part.figure:
