@@ -1,4 +1,4 @@
-"""Command line: serve, generate, compare, calibrate, bench, export, record, datastore, space, train."""
+"""Command line: serve, generate, compare, calibrate, bench, ship, export, record, datastore, space, train."""
 
 import argparse
 import sys
@@ -69,6 +69,15 @@ def parser() -> Parser:
     costs.set_defaults(run=commands.calibrate)
 
     add_lab(names.add_parser("bench", help="measure the paper's tables and figures on this machine"))
+
+    along = names.add_parser("ship", help="make the results that come along, and the README's tables, of a Lab run")
+    along.add_argument("results", type=Path, metavar="DIR", help="a finished run, as `bench --out DIR` left it")
+    along.add_argument("--name", required=True, help="what they are called, such as two-cores")
+    along.add_argument(
+        "--out", type=Path, default=Path("assets/results"), metavar="DIR", help="default: assets/results"
+    )
+    along.add_argument("--readme", type=Path, metavar="FILE", help="also write its tables, between its markers")
+    along.set_defaults(run=commands.ship)
 
     saved = names.add_parser("export", help="turn a trace into a page, a table or a timeline")
     saved.add_argument("trace", type=Path, metavar="TRACE", help="a trace file (.duoviz.json)")

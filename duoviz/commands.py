@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -238,6 +239,25 @@ def bench(options: argparse.Namespace) -> None:
             print(folder.path / "report.html")
     if interrupted:
         raise interrupted
+
+
+def ship(options: argparse.Namespace) -> None:
+    """Keep a run's results where the page finds them, and write the README's tables from them."""
+    from duoviz.lab import shipping
+    from duoviz.lab.readme import with_speeds
+    from duoviz.lab.results import load, write_whole
+
+    if not re.fullmatch(r"[\w.+-]+", options.name):
+        raise UsageError("--name must be of letters, digits, '-', '_', '+' and '.'.")
+    text = None
+    if options.readme:
+        # Before anything is written.
+        text = with_speeds(read_text(options.readme), load(options.results))
+    print(shipping.ship(options.results, options.out, options.name))
+    if text:
+        with check_write(options.readme):
+            write_whole(options.readme, text)
+        print(options.readme)
 
 
 def calibrate(options: argparse.Namespace) -> None:

@@ -45,9 +45,10 @@ NEEDED = (
         f"assets/draft/{file}"
         for file in ("README.md", "chances.json", "config.json", "model.safetensors", "training.json")
     ),
-    "assets/lab/*.zip",
     "assets/lessons/*.md",
     "assets/prompts/README.md",
+    "assets/results/*.json",
+    "assets/results/*.zip",
     *(f"assets/prompts/{task}.jsonl" for task in TASKS),
     "assets/traces/README.md",
     f"assets/traces/{PLACES}",
@@ -57,6 +58,7 @@ NEEDED = (
 NOT_NEEDED = (
     "duoviz/__main__.py",
     "duoviz/commands.py",
+    "duoviz/lab/readme.py",
     "duoviz/space.py",
     "duoviz/trace/exports.py",
     "duoviz/training/*",

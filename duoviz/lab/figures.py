@@ -4,6 +4,7 @@ Backgrounds are transparent and letters mid-grey, so that a figure can stand on 
 dark one; nothing that only plotly.js 4 has is used, because Gradio's page carries 3.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -346,7 +347,7 @@ def pays(results: Results) -> Figure:
     )
     for column, (lane, formula, costs, base) in enumerate(sides, 1):
         for row, grown in enumerate((growth(costs), growth(None)), 1):
-            z = [[formula(alpha, ratio, grown) for ratio in RATIOS] for alpha in ALPHAS]
+            z = phi_map(formula, grown)
             where = {"row": row, "col": column}
             drawing.add_heatmap(x=RATIOS, y=ALPHAS, z=z, coloraxis="coloraxis", hovertemplate=HOVER_PHI, **where)
             drawing.add_contour(
@@ -405,6 +406,11 @@ def pays(results: Results) -> Figure:
         "against vanilla on its target's cores. "
         "DuoDecoding is drawn with one sequence; with several, first tokens are accepted more often.",
     )
+
+
+def phi_map(formula: Callable[[float, np.ndarray, np.ndarray], np.ndarray], grown: np.ndarray) -> list[list[float]]:
+    """φ by a formula of `prediction`: a line for each of ALPHAS, in it a value for each of RATIOS."""
+    return [formula(alpha, RATIOS, grown).tolist() for alpha in ALPHAS]
 
 
 HOVER_PHI = "φ %{z:.2f} at ratio %{x:.1f}, acceptance %{y:.2f}<extra></extra>"

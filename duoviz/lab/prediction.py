@@ -121,22 +121,22 @@ def ratio_of(costs: CostModel) -> float:
     return float(costs.target_time(1, CONTEXTS[0]) / costs.draft_time(1, CONTEXTS[0]))
 
 
-def speculative_phi(alpha: float, ratio: float, grown: np.ndarray) -> float:
-    """φ of SpS with the best γ, over vanilla on the same cores.
+def speculative_phi(alpha: float, ratio: float | np.ndarray, grown: np.ndarray) -> np.ndarray:
+    """φ of SpS with the best γ, over vanilla on the same cores; for one ratio or an array, of whose shape it is.
 
     alpha: the chance that a drafted token is accepted; ratio: T_target / T_draft; grown: see `growth`.
     """
-    gammas = np.arange(1, LONGEST + 1)
-    return float(in_turn_speed(alpha, gammas, target=lambda rows: grown[rows - 1], draft=1 / ratio).max())
+    gammas, draft = np.arange(1, LONGEST + 1), 1 / np.asarray(ratio, dtype=float)[..., None]
+    return in_turn_speed(alpha, gammas, target=lambda rows: grown[rows - 1], draft=draft).max(axis=-1)
 
 
-def duodecoding_phi(alpha: float, ratio: float, grown: np.ndarray) -> float:
-    """φ of DuoDecoding with one sequence of the best length, over vanilla on the same cores as its target.
+def duodecoding_phi(alpha: float, ratio: float | np.ndarray, grown: np.ndarray) -> np.ndarray:
+    """φ of DuoDecoding with one sequence of the best length, over vanilla on the same cores as its target; as above.
 
     Both sides work at once, so that an iteration takes as long as the slower one; first tokens are
     accepted with the same chance as the others.
     """
-    gamma = max(1, min(LONGEST, int(ratio)))
-    lengths = np.arange(1, gamma + 1)
+    ratio = np.asarray(ratio, dtype=float)[..., None]
+    gamma, lengths = np.clip(np.floor(ratio), 1, LONGEST), np.arange(1, LONGEST + 1)
     speeds = parallel_speed(alpha, alpha, lengths, target=lambda rows: grown[rows - 1], drafting=gamma / ratio)
-    return float(speeds.max())
+    return np.where(lengths <= gamma, speeds, 0.0).max(axis=-1)

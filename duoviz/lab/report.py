@@ -12,6 +12,7 @@ from plotly.offline import get_plotlyjs
 from duoviz.lab.figures import Figure
 from duoviz.lab.findings import TOO_FEW
 from duoviz.lab.results import Results, write_whole
+from duoviz.lab.sample import LABEL, SOURCE
 from duoviz.lab.sections import Section, sections
 from duoviz.lab.tables import Cell, Table
 from duoviz.lab.values import Value
@@ -80,14 +81,16 @@ def about_html(results: Results) -> str:
     environment, plan = results.environment, results.plan
     devices, precision = environment["devices"], environment["precision"]
     times = "once" if plan["repeats"] == 1 else f"{plan['repeats']} times"
+    asked = "one question," if plan["questions"] == 1 else f"{plan['questions']} questions, each"
     # In UTC, to the minute; but another machine's file may hold anything.
     begun = str(environment["date"])[:16].replace("T", " at ")
     text = (
         f"{environment['models']['target']} in {precision['target']} on {devices['target']}, draft "
-        f"{environment['models']['draft']}; greedy, at most {plan['max_new_tokens']} new tokens, {plan['questions']} "
-        f"questions, each {times}. Begun on {begun} UTC. {len(results.rows):,} answers are in these results."
+        f"{environment['models']['draft']}; greedy, at most {plan['max_new_tokens']} new tokens, {asked} "
+        f"{times}. Begun on {begun} UTC. {len(results.rows):,} answers are in these results."
     )
-    warning = f'<p class="lab-warning">{escape(TOO_FEW)}</p>' if plan["quick"] else ""
+    told = LABEL if plan["source"] == SOURCE else TOO_FEW
+    warning = f'<p class="lab-warning">{escape(told)}</p>' if plan["quick"] else ""
     return f"<p>{escape(text)}</p>{warning}"
 
 

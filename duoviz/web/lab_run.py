@@ -17,14 +17,15 @@ from duoviz.lab.bench import bench
 from duoviz.lab.plan import Plan
 from duoviz.lab.report import write_report
 from duoviz.lab.results import Results, is_results, is_zip, opened
-from duoviz.lab.sections import sections
+from duoviz.lab.shipping import recorded_name
 from duoviz.lab.tasks import LabError
+from duoviz.lab.view import first_view, parts_of
 from duoviz.models.cache import cache_folder
 from duoviz.models.pairs import Pair
 from duoviz.web.jobs import Job
 
 # Recorded results that come along, as zips.
-RECORDED = ASSETS / "lab"
+RECORDED = ASSETS / "results"
 NAME = re.compile(r"[\w+-][\w .+-]{0,59}")
 LONGEST_STEM = 60
 
@@ -44,18 +45,19 @@ def loaded_folder() -> Path:
 
 
 def available(*, recorded_only: bool) -> dict[str, Path]:
-    """All results that can be shown, by the names they are shown under, the latest first.
+    """All results that can be shown, by the names they are shown under: those that come along, then the latest first.
 
     Those that are not the page's own runs say so in their names, as no run's name can.
     """
-    found = [(f"{path.stem} (recorded)", path) for path in RECORDED.glob("*.zip")]
+    found = []
     if not recorded_only:
         own = [path for path in own_folder().glob("*") if is_results(path)]
         # Earlier versions kept zips beside the runs.
         zips = [path for path in (*own, *loaded_folder().glob("*")) if is_zip(path)]
         found += [(path.name, path) for path in own if path not in zips]
         found += [(f"{path.stem} (loaded)", path) for path in zips]
-    return dict(sorted(found, key=lambda each: each[1].stat().st_mtime, reverse=True))
+    recorded = {recorded_name(path): path for path in sorted(RECORDED.glob("*.zip"))}
+    return recorded | dict(sorted(found, key=lambda each: each[1].stat().st_mtime, reverse=True))
 
 
 def folder_named(name: object) -> Path:
@@ -131,4 +133,5 @@ class LabRun(Job):
 
 
 def results_event(results: Results) -> dict:
-    return {"type": "results", "results": results, "sections": sections(results)}
+    answers, view = len(results.rows), first_view(results)
+    return {"type": "results", "answers": answers, "view": view, "parts": parts_of(results)}

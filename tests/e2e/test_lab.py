@@ -3,16 +3,23 @@
 import re
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from duoviz.lab.overview import overview
 from duoviz.lab.results import load
+from duoviz.lab.sample import sample
+from duoviz.recordings import FOLDER as TRACES
 from duoviz.web import lab_run
+from duoviz.web.pages import lab
+from tests.e2e.visualizer.test_accessibility import serious
 from tests.lab.asked import hold_after
 
 
 @pytest.fixture(autouse=True)
 def folders(tmp_path, monkeypatch):
     monkeypatch.setattr(lab_run, "RECORDED", tmp_path / "recorded")
+    monkeypatch.setattr(lab, "TRACES", TRACES)
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "cache"))
     (tmp_path / "recorded").mkdir()
 
@@ -20,10 +27,19 @@ def folders(tmp_path, monkeypatch):
 def open_lab(page, url):
     page.goto(url)
     page.get_by_role("tab", name="Lab").click()
-    expect(page.locator("#lab-results")).to_be_visible()
+    expect(page.locator("#lab-about p").first).to_be_visible()
+
+
+def open_part(page, name):
+    """Open a part, and see it."""
+    thumbnail = page.locator(f'.ll-thumbnail[data-part="{name}"]')
+    title = thumbnail.inner_text().strip()
+    thumbnail.click()
+    expect(page.locator("#lab-part h2")).to_have_text(title)
 
 
 def choose_little(page):
+    page.get_by_role("button", name="Measure on this machine").click()
     for group, names in {
         "lab-tasks": ("MT-Bench", "Translation", "Summarization", "Math", "Retrieval", "Code"),
         "lab-methods": ("PLD", "REST", "Lookahead"),
@@ -58,12 +74,17 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
     says(page, "Finished.")
     rows = load(tmp_path / "cache" / "lab" / "mine").rows
     assert len(rows) == 24 and all(row in rows for row in kept)
-    for name in ("table-1", "table-2", "table-3", "table-4", "cost-model", "checks", "environment"):
-        expect(page.locator(f"#lab-{name} table").first).to_be_visible()
-    for name in ("figure-1", "figure-3", "figure-4", "figure-5", "time", "cost-model", "pays"):
-        expect(page.locator(f"#lab-{name}-figure .js-plotly-plot")).to_be_attached()
     expect(page.locator("#lab-about")).to_contain_text("This is a quick run")
-    expect(page.locator("#lab-table-1")).to_contain_text("The paper's own values, not measured here")
+    expect(page.locator(".ll-bars tr[data-method=DuoDecoding] .ll-bar[data-kind=here]")).to_be_visible()
+    for name in ("table-1", "table-4", "checks", "environment"):
+        open_part(page, name)
+        expect(page.locator("#lab-part table").first).to_be_visible()
+    open_part(page, "table-1")
+    expect(page.locator("#lab-part")).to_contain_text("The paper's own values, not measured here")
+    for name in ("figure-1", "figure-5", "cost-model"):
+        open_part(page, name)
+        expect(page.locator("#lab-figure .js-plotly-plot")).to_be_attached()
+    page.get_by_role("button", name="Other results").click()
     expect(page.locator("#lab-save")).to_be_enabled()
     with page.expect_download() as download:
         page.locator("#lab-save").click()
@@ -72,10 +93,10 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
     download.value.save_as(file)
     assert load(file).rows == rows
     load_file(page, file)
-    expect(page.locator("#lab-compared")).to_contain_text("Several results side by side")
+    open_part(page, "compared")
     for name in ("mine", "mine (loaded)"):
         heading = re.compile(rf"^{re.escape(name)}\W*tokens/s")
-        expect(page.locator("#lab-compared th").filter(has_text=heading)).to_be_visible()
+        expect(page.locator("#lab-part th").filter(has_text=heading)).to_be_visible()
     file.write_text("no zip")
     load_file(page, file)
     says(page, "mine.zip holds no results of the Lab, or damaged ones: it is no zip, or is cut off.")
@@ -94,4 +115,60 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
             page.locator(f'[data-save="figure-5"][data-format="{kind}"]').click()
         assert download.value.path().read_bytes().startswith(begin)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert not page.errors
+
+
+# Of what stands above the tab's own content.
+BAR = 64
+
+
+def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(page, site):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    open_lab(page, site.url)
+    expect(page.locator("#lab-about")).to_contain_text("A sample, and no measurement to conclude from")
+    expected = overview(sample(TRACES))
+    pays, speeds = expected["pays"], expected["speeds"]
+    place = dict(pays["start"])
+
+    def check():
+        for panel in pays["panels"]:
+            phi = panel["here"][place["alpha"]][place["ratio"]]
+            shown = page.locator(f'.ll-panel[data-method="{panel["method"]}"] .ll-phi')
+            expect(shown).to_have_text(f"{phi:.2f}")
+        where = f"α = {pays['alphas'][place['alpha']]:.2f}, T_target / T_draft = {pays['ratios'][place['ratio']]:.1f}."
+        expect(page.locator(".ll-where")).to_contain_text(where)
+
+    check()
+    handle = page.locator(".ll-handle").first
+    handle.focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    place = {"alpha": place["alpha"] + 1, "ratio": place["ratio"] + 2}
+    check()
+    # Dragged beyond the corner it stays inside.
+    box = page.locator(".ll-map").nth(1).bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 1, box["y"] + 1)
+    page.mouse.up()
+    place = {"alpha": len(pays["alphas"]) - 1, "ratio": len(pays["ratios"]) - 1}
+    check()
+    for line in speeds["lines"]:
+        bars = page.locator(f'.ll-bars tr[data-method="{line["method"]}"] .ll-bar-value').all_inner_texts()
+        task = speeds["tasks"][0]
+        values = [line["here"][task]["phi"], *(line["paper"][model].get(task) for model in speeds["papers"])]
+        assert bars == [f"{value:.2f}" for value in values if value is not None]
+    top = page.locator("#lab-about").bounding_box()["y"] - BAR
+    for part in (".ll-pays", ".ll-speeds"):
+        box = page.locator(part).bounding_box()
+        assert box["x"] + box["width"] <= 1280 and box["y"] + box["height"] - top <= 800, (part, box, top)
+    expect(page.locator(".ll-thumbnail").first).to_be_visible()
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert not serious(Axe().run(page, context="#lab-view"))
+    page.emulate_media(color_scheme=None)
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.set_viewport_size({"width": 1280, "height": 1000})
     assert not page.errors

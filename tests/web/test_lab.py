@@ -9,11 +9,16 @@ import pytest
 from duoviz.lab.plan import make_plan
 from duoviz.lab.results import load, zipped
 from duoviz.lab.rows import key
+from duoviz.lab.shipping import ship
 from duoviz.lab.tasks import LabError
+from duoviz.recordings import ENDING
+from duoviz.recordings import FOLDER as TRACES
+from duoviz.trace.metrics import metrics
 from duoviz.web import lab_run
 from duoviz.web.app import build_app
 from duoviz.web.lab_run import LabRun, available, folder_named, keep_loaded, loaded_folder, own_folder
-from duoviz.web.pages.lab import PARTS, take_in
+from duoviz.web.pages import lab as page
+from duoviz.web.pages.lab import take_in
 from tests.lab.asked import QUESTIONS, hold_after
 from tests.web.visits import events_of, start, visitor
 
@@ -22,6 +27,7 @@ from tests.web.visits import events_of, start, visitor
 def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(lab_run, "RECORDED", tmp_path / "recorded")
+    monkeypatch.setattr(page, "TRACES", tmp_path / "no traces")
     (tmp_path / "recorded").mkdir()
 
 
@@ -44,13 +50,13 @@ def test_a_run_is_shown_as_it_goes_and_has_a_report_at_its_end(hardware, questio
     hardware.start(job)
     events = events_of(hardware, job)
     progress = [event["progress"] for event in events if event["type"] == "progress"]
-    looks = [len(event["results"].rows) for event in events if event["type"] == "results"]
+    looks = [event["answers"] for event in events if event["type"] == "results"]
     assert looks == sorted(looks) and looks[0] == 0 and looks[-1] == 12 and len(set(looks)) == 13
     assert progress[-1].done == progress[-1].total == 16
     assert events[-1] == {"type": "end", "stopped": False}
     assert (job.path / "report.html").is_file() and list(available(recorded_only=False)) == ["mine"]
-    shown = {part.name for event in events if event["type"] == "results" for part in event["sections"]}
-    assert shown <= set(PARTS) and "table-1" in shown
+    last = [event for event in events if event["type"] == "results"][-1]
+    assert {"table-1", "environment"} <= set(last["parts"]) and last["view"]["overview"]["speeds"]["lines"]
 
 
 def test_a_visitor_who_leaves_loses_no_answer_and_the_next_one_gets_the_place(hardware, questions, monkeypatch):
@@ -122,14 +128,14 @@ def test_what_was_loaded_and_what_is_run_are_told_apart_whatever_their_names(har
     assert found["good"] == own and found["good (loaded)"].read_bytes() == file.read_bytes()
     show = functions(hardware)["show"]
     for names, answers, other in ((["good"], 24, 12), (["good (loaded)"], 12, 24)):
-        shown = {block.elem_id: update for block, update in show(names).items()}
+        shown = {block.elem_id: update for block, update in show(names, "environment").items()}
         with zipfile.ZipFile(shown["lab-save"]["value"]) as saved:
             rows = [line for name in saved.namelist() if "/answers/" in name for line in saved.read(name).splitlines()]
         assert len(rows) == answers != other and shown["lab-save"]["value"].endswith("/good.zip")
-        assert f"{names[0]}<" in shown["lab-environment"]["value"]
+        assert f"{names[0]}<" in shown["lab-part"]["value"]
     # Both side by side, each under its own name, in the order in which they were chosen.
-    shown = {block.elem_id: update for block, update in show(["good (loaded)", "good", "gone"]).items()}
-    compared = shown["lab-compared"]["value"]
+    several = show(["good (loaded)", "good", "gone"], "compared")
+    compared = {block.elem_id: update for block, update in several.items()}["lab-part"]["value"]
     assert compared.index(">good (loaded)<") < compared.index(">good<")
     # A run goes on with its own answers, whatever was loaded.
     assert len(load(made(hardware, questions, "good", repeats=3)).rows) == 36
@@ -178,15 +184,44 @@ def test_a_space_shows_recorded_results_and_runs_nothing(make_hardware, hardware
     (tmp_path / "recorded" / "then.zip").write_bytes(zipped(job.path))
     space = build_app(make_hardware(on_space=True))
     ids = {getattr(block, "elem_id", None) for block in space.blocks.values()}
-    assert {"lab-results", "lab-save", "lab-table-1"} <= ids
+    assert {"lab-results", "lab-save", "lab-view"} <= ids
     assert not {"lab-run", "lab-stop", "lab-load", "lab-name"} & ids
     functions = {each.name: each.fn for each in space.fns.values()}
     assert "measure" not in functions and "take_in" not in functions
-    assert functions["look"]([])["choices"] == functions["look"](["mine"])["value"] == ["then (recorded)"]
-    shown = {block.elem_id: update for block, update in functions["show"](["then (recorded)"]).items()}
-    assert "Table 1" in shown["lab-table-1"]["value"] and shown["lab-table-1"]["visible"]
-    assert shown["lab-save"]["interactive"] and not shown["lab-table-4"]["visible"]
-    shown = {block.elem_id: update for block, update in functions["show"]([]).items()}
-    assert "No results are shown" in shown["lab-about"]["value"] and not shown["lab-table-1"]["visible"]
+    for names in ([], ["mine"]):
+        looked = {block.elem_id: update for block, update in functions["look"](names).items()}
+        assert looked["lab-results"]["value"] == looked["lab-results"]["choices"] == ["then (recorded)"]
+        assert json.loads(looked["lab-view"])["overview"]["speeds"]["lines"][0]["here"]
+    shown = {block.elem_id: update for block, update in functions["show"](["then (recorded)"], "table-1").items()}
+    assert "Table 1" in shown["lab-part"]["value"] and shown["lab-part"]["visible"]
+    assert shown["lab-save"]["interactive"] and not shown["lab-figure"]["visible"]
+    assert json.loads(shown["lab-view"])["opened"] == "table-1"
+    shown = {block.elem_id: update for block, update in functions["show"]([], "").items()}
+    assert "No results are shown" in shown["lab-about"] and not shown["lab-part"]["visible"]
     assert not shown["lab-save"]["interactive"]
-    assert functions["show"](["mine"]) == functions["show"]([])
+    assert functions["show"](["mine"], "") == functions["show"]([], "")
+
+
+def test_what_is_shipped_is_shown_first_and_without_being_made_again(hardware, questions, tmp_path, monkeypatch):
+    ship(made(hardware, questions), tmp_path / "recorded", "here")
+    monkeypatch.setattr(page, "load", None)
+    functions_of = functions(hardware)
+    looked = {block.elem_id: update for block, update in functions_of["look"]([]).items()}
+    assert looked["lab-results"]["value"] == ["here (recorded)"] and "mine" in looked["lab-results"]["choices"]
+    opened = {block.elem_id: update for block, update in functions_of["open_part"](["here (recorded)"], "time").items()}
+    assert opened["lab-figure"]["value"].data and "Where each method" in opened["lab-part"]["value"]
+    opened = {block.elem_id: update for block, update in functions_of["open_part"](["here (recorded)"], "").items()}
+    assert not opened["lab-part"]["visible"]
+
+
+def test_where_nothing_was_measured_the_recorded_runs_stand_labelled_as_a_sample(hardware, monkeypatch):
+    monkeypatch.setattr(page, "TRACES", TRACES)
+    looked = {block.elem_id: update for block, update in functions(hardware)["look"]([]).items()}
+    assert "A sample, and no measurement to conclude from" in looked["lab-about"] and "AMD EPYC" in looked["lab-about"]
+    lines = json.loads(looked["lab-view"])["overview"]["speeds"]["lines"]
+    found = {line["method"]: line["here"]["All tasks"]["phi"] for line in lines}
+    speeds = {
+        method: metrics(json.loads((TRACES / f"{method}{ENDING}").read_text()))["tps"]
+        for method in ("vanilla", "duodecoding")
+    }
+    assert found["DuoDecoding"] == pytest.approx(speeds["duodecoding"] / speeds["vanilla"], rel=1e-3)

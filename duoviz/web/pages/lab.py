@@ -1,23 +1,30 @@
-"""The Lab tab: the paper's tables and figures, measured here; on a Space, results that were recorded before."""
+"""The Lab tab: the paper's tables and figures, recorded and measured here; on a Space, recorded results only."""
 
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import lru_cache
 from html import escape
 from pathlib import Path
 
 import gradio as gr
+from plotly.graph_objects import Figure
+from plotly.io import from_json
 
 from duoviz.decoding import METHODS
 from duoviz.lab.bench import Progress
 from duoviz.lab.plan import QUICK, make_plan
-from duoviz.lab.report import about_html, section_html, style
+from duoviz.lab.report import style
 from duoviz.lab.results import Results, is_being_written, load, zipped
-from duoviz.lab.sections import Section, sections
+from duoviz.lab.sample import sample
+from duoviz.lab.shipping import kept_view
 from duoviz.lab.tasks import TASKS, LabError
+from duoviz.lab.view import first_view, parts_of
 from duoviz.models.pairs import PAIRS
+from duoviz.recordings import FOLDER as TRACES
 from duoviz.web.clients import keys_of_request
+from duoviz.web.lab import LabView, shown
 from duoviz.web.lab_run import LabRun, available, folder_named, keep_loaded
 from duoviz.web.scratch import scratch_folder
 from duoviz.web.session import USER_ERRORS, Hardware
@@ -27,100 +34,112 @@ ABOUT = (
     "Each answer is kept in a folder as soon as it is finished, so you can stop at any time, or close the page, and go "
     "on later under the same name."
 )
-ABOUT_SPACE = (
-    "The paper's tables and figures, as they were measured and recorded before. To measure on your own machine, run "
-    "duoviz there."
-)
 SIZES = {
     f"quick, minutes: {QUICK[0]} questions a task": "quick",
     "full, hours: all questions": "full",
 }
-NOTHING = (
-    "No results are shown. Press Run, and the tables and figures fill here as answers come in; or choose results that "
-    "were measured before."
-)
-NOTHING_RECORDED = "No results are shown: choose some that were recorded, where there are any."
-# The parts of a report in the page's order, and whether each has a figure.
-PARTS = {
-    "compared": False,
-    "table-1": False,
-    "figure-3": True,
-    "table-2": False,
-    "table-3": False,
-    "table-4": False,
-    "figure-5": True,
-    "figure-1": True,
-    "figure-4": True,
-    "time": True,
-    "cost-model": True,
-    "pays": True,
-    "checks": False,
-    "environment": False,
-}
+NOTHING = "No results are shown: choose some that were measured before, or measure them here."
 
 Updates = dict[gr.components.Component, object]
+# The paragraph about the results stands above all, in few lines.
+WIDE = "#lab-about .lab p { max-width: none; font-size: 13px; margin: 0 0 4px; }"
+QUIET = {"show_progress": "hidden", "api_visibility": "private"}
 
 
 class Board:
-    """Where results are shown: a paragraph about them, and a place for each part."""
+    """Where results are shown: a paragraph about them, the overview, and the part that is open."""
 
-    def __init__(self, empty: str):
-        self.empty = in_lab(f"<p>{escape(empty)}</p>")
-        self.about = gr.HTML(self.empty, elem_id="lab-about", apply_default_css=False)
-        self.places = {name: place(name, has_figure) for name, has_figure in PARTS.items()}
+    def __init__(self):
+        self.about = gr.HTML(elem_id="lab-about", apply_default_css=False, padding=False)
+        self.status = gr.HTML(elem_id="lab-status", apply_default_css=False, padding=False)
+        self.view = LabView(elem_id="lab-view")
+        self.above = gr.HTML(visible=False, elem_id="lab-part", apply_default_css=False)
+        self.figure = gr.Plot(
+            visible=False, show_label=False, container=False, elem_id="lab-figure", elem_classes="lab-drawing"
+        )
+        self.below = gr.HTML(visible=False, elem_id="lab-below", apply_default_css=False)
+
+    @property
+    def parts(self) -> list[gr.components.Component]:
+        return [self.above, self.figure, self.below]
 
     @property
     def components(self) -> list[gr.components.Component]:
-        return [self.about, *(each for place in self.places.values() for each in place)]
+        return [self.about, self.status, self.view, *self.parts]
 
     def emptied(self) -> Updates:
         """What shows that there are no results."""
-        hidden = {each: gr.update(visible=False) for each in self.components if each is not self.about}
-        return {self.about: gr.update(value=self.empty)} | hidden
+        return {self.about: in_lab(f"<p>{escape(NOTHING)}</p>"), self.view: shown(None)} | self.opened(None)
 
-    def filled(self, results: Results, parts: Sequence[Section]) -> Updates:
-        """What shows these results."""
-        updates: Updates = {self.about: gr.update(value=in_lab(f"<style>{style()}</style>{about_html(results)}"))}
-        by_name = {part.name: part for part in parts}
-        for name, (above, *others) in self.places.items():
-            part = by_name.get(name)
-            top, bottom = section_html(part, quick=results.plan["quick"]) if part else ("", "")
-            if others:
-                figure, below = others
-                drawing = part.figure.drawing if part else None
-                updates[figure] = gr.update(value=drawing, visible=part is not None)
-                updates[below] = gr.update(value=in_lab(bottom), visible=part is not None)
-                bottom = ""
-            updates[above] = gr.update(value=in_lab(top + bottom), visible=part is not None)
-        return updates
+    def filled(self, first: dict, parts: dict[str, dict] | None, name: str) -> Updates:
+        """What shows results: their `first_view`, the parts to be opened (None: not known yet), and which one is."""
+        styled = in_lab(f"<style>{style()}{WIDE}</style>{first['about']}")
+        part = (parts or {}).get(name)
+        view = shown(first["overview"], parts, name if part else "")
+        return {self.about: styled, self.view: view} | self.opened(part)
 
+    def growing(self, first: dict, parts: dict[str, dict]) -> Updates:
+        """What shows results of a run that goes on; the part that is open stays as it is."""
+        return {**self.filled(first, parts, ""), self.view: shown(first["overview"], parts, None)} | dict.fromkeys(
+            self.parts, gr.skip()
+        )
 
-def place(name: str, has_figure: bool) -> list[gr.components.Component]:
-    """The components of one part: what is above its figure, the figure, and what is below."""
-    above = gr.HTML(visible=False, elem_id=f"lab-{name}", apply_default_css=False)
-    if not has_figure:
-        return [above]
-    figure = gr.Plot(
-        visible=False, show_label=False, container=False, elem_id=f"lab-{name}-figure", elem_classes="lab-drawing"
-    )
-    return [above, figure, gr.HTML(visible=False, apply_default_css=False)]
+    def opened(self, part: dict | None) -> Updates:
+        """What shows a part, or none."""
+        if part is None:
+            return {each: gr.update(visible=False) for each in self.parts}
+        # What was made here is not checked again.
+        figure = part["figure"] and from_json(part["figure"], output_type=Figure, skip_invalid=True)
+        return {
+            self.above: gr.update(value=in_lab(part["above"]), visible=True),
+            self.figure: gr.update(value=figure, visible=figure is not None),
+            self.below: gr.update(value=in_lab(part["below"]), visible=True),
+        }
 
 
 def in_lab(inner: str) -> str:
     return f'<div class="lab">{inner}</div>'
 
 
+def first_of(files: Sequence[tuple[str, Path]]) -> dict | None:
+    """The first view of these results, by their names; of none, a sample's, or None. Raises LabError."""
+    if len(files) == 1 and (kept := kept_view(files[0][1])):
+        return kept["first"]
+    results = loaded(files)
+    return first_view(results[0]) if results else None
+
+
+def loaded(files: Sequence[tuple[str, Path]]) -> list[Results]:
+    """These results under their names; of none, a sample where there is one. Raises LabError."""
+    found = [replace(load(path), name=name) for name, path in files]
+    return found or [each for each in (sample(TRACES),) if each]
+
+
+def parts_to_open(files: Sequence[tuple[str, Path]]) -> dict[str, dict]:
+    """The parts of these results. Raises LabError."""
+    if len(files) == 1 and (kept := kept_view(files[0][1])):
+        return kept["parts"]
+    return made_parts(tuple((name, path, stamp(path)) for name, path in files))
+
+
+@lru_cache(maxsize=4)
+def made_parts(files: tuple[tuple[str, Path, int], ...]) -> dict[str, dict]:
+    """The parts as of these times, which are not made again for each that is opened."""
+    results = loaded([(name, path) for name, path, _ in files])
+    return parts_of(results[0], results[1:]) if results else {}
+
+
+def stamp(path: Path) -> int:
+    """When results were last written, in nanoseconds."""
+    files = [path] if path.is_file() else [*path.glob("*.json*"), *path.glob("answers/*.jsonl")]
+    return max((file.stat().st_mtime_ns for file in files), default=0)
+
+
 def lab_page(hardware: Hardware, tab: gr.Tab) -> None:
     """Lay out the tab inside the Blocks in force; on a Space, without what runs or loads anything."""
     recorded_only = hardware.limits.on_space
-    gr.Markdown(ABOUT_SPACE if recorded_only else ABOUT)
-    if not recorded_only:
-        inputs = plan_fields()
-        with gr.Row():
-            go = gr.Button("Run", variant="primary", elem_id="lab-run")
-            halt = gr.Button("Stop", elem_id="lab-stop")
-    status = gr.HTML(elem_id="lab-status", apply_default_css=False)
-    with gr.Row():
+    board = Board()
+    with gr.Accordion("Other results: choose, compare, save", open=False), gr.Row():
         chosen = gr.Dropdown(
             list(available(recorded_only=recorded_only)),
             value=[],
@@ -133,12 +152,18 @@ def lab_page(hardware: Hardware, tab: gr.Tab) -> None:
         download = gr.DownloadButton("Save results (.zip)", interactive=False, elem_id="lab-save")
         if not recorded_only:
             upload = gr.UploadButton("Load results (.zip)", file_types=[".zip"], elem_id="lab-load")
-    board = Board(NOTHING_RECORDED if recorded_only else NOTHING)
-    show = show_chosen(chosen, download, status, board, tab, recorded_only=recorded_only)
+    part = gr.Textbox("", visible="hidden")
+    binding = show_chosen(chosen, part, download, board, tab, recorded_only=recorded_only)
     if not recorded_only:
-        shown = {"status": status, "chosen": chosen, "download": download, "board": board}
-        connect(hardware, inputs, go=go, halt=halt, **shown).then(**show)
-        upload.upload(take_in, [upload, chosen], [chosen, status], show_progress="hidden", api_visibility="private")
+        with gr.Accordion("Measure on this machine", open=False):
+            gr.Markdown(ABOUT)
+            inputs = plan_fields()
+            with gr.Row():
+                go = gr.Button("Run", variant="primary", elem_id="lab-run")
+                halt = gr.Button("Stop", elem_id="lab-stop")
+        connect(hardware, inputs, go=go, halt=halt, chosen=chosen, download=download, board=board).then(**binding)
+        taken = upload.upload(take_in, [upload, chosen], [chosen, board.status], **QUIET)
+        taken.then(**binding)
 
 
 def plan_fields() -> dict[str, gr.components.Component]:
@@ -179,35 +204,56 @@ def usual_name(size: str) -> str:
     return f"{date.today()} {size}"
 
 
-def show_chosen(chosen, download, status, board: Board, tab: gr.Tab, *, recorded_only: bool) -> dict:
-    """Show what is chosen, and offer it as a zip; at first, the latest there is. Returns how to bind that."""
+def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_only: bool) -> dict:
+    """Show what is chosen, and offer it as a zip; at first, what comes along. Returns how to bind the showing."""
     scratch = scratch_folder()
 
-    def look(names: list[str]) -> gr.update:
-        found = list(available(recorded_only=recorded_only))
-        return gr.update(choices=found, value=[name for name in names if name in found] or found[:1])
-
-    def show(names: list[str]) -> Updates:
+    def files_of(names: list[str]) -> list[tuple[str, Path]]:
         found = available(recorded_only=recorded_only)
-        names = [name for name in names if name in found]
-        if not names:
-            return board.emptied() | {download: gr.update(interactive=False)}
-        try:
-            results, *beside = [replace(load(found[name]), name=name) for name in names]
-        except LabError as error:
-            return {status: gr.update(value=mistake(str(error)))}
-        updates = board.filled(results, sections(results, beside))
-        first = names[0]
-        if is_being_written(found[first]):
-            # What could be saved now would be out of date with the next answer.
-            return updates | {download: gr.update(interactive=False)}
-        return updates | {download: gr.update(value=str(as_zip(found[first], scratch / first)), interactive=True)}
+        return [(name, found[name]) for name in names if name in found]
 
-    quiet = {"show_progress": "hidden", "api_visibility": "private"}
-    outputs = [*board.components, download, status]
-    binding = {"fn": show, "inputs": chosen, "outputs": outputs, "concurrency_limit": None, **quiet}
-    tab.select(look, chosen, chosen, **quiet)
-    chosen.change(**binding)
+    def look(names: list[str]) -> Updates:
+        """As the tab opens: the choices, and at once what they show first."""
+        found = list(available(recorded_only=recorded_only))
+        names = [name for name in names if name in found] or found[:1]
+        return {chosen: gr.update(choices=found, value=names)} | first_shown(names)
+
+    def first_shown(names: list[str]) -> Updates:
+        files = files_of(names)
+        try:
+            first = first_of(files)
+        except LabError as error:
+            return {board.status: mistake(str(error))}
+        return board.filled(first, None, "") if first else board.emptied()
+
+    def show(names: list[str], name: str) -> Updates:
+        """What is chosen, with all its parts, of which the one with this name is open; and as a zip."""
+        files = files_of(names)
+        try:
+            first, parts = first_of(files), parts_to_open(files)
+        except LabError as error:
+            return {board.status: mistake(str(error))}
+        updates = board.filled(first, parts, name) if first else board.emptied()
+        # What could be saved now would be out of date with the next answer.
+        if not files or is_being_written(files[0][1]):
+            return updates | {download: gr.update(interactive=False)}
+        kept = as_zip(files[0][1], scratch / files[0][0])
+        return updates | {download: gr.update(value=str(kept), interactive=True)}
+
+    def open_part(names: list[str], name: str) -> Updates:
+        """The part with this name, or none."""
+        try:
+            return board.opened(parts_to_open(files_of(names)).get(name))
+        except LabError as error:
+            return {board.status: mistake(str(error))}
+
+    outputs = [*board.components, download]
+    binding = {"fn": show, "inputs": [chosen, part], "outputs": outputs, "concurrency_limit": None, **QUIET}
+    opened = tab.select(look, chosen, [chosen, *board.components], concurrency_limit=None, **QUIET)
+    opened.then(**binding)
+    chosen.input(**binding)
+    named = board.view.opened(None, None, part, js="() => window.duovizLab.part()", queue=False, **QUIET)
+    named.then(open_part, [chosen, part], [board.status, *board.parts], concurrency_limit=None, **QUIET)
     return binding
 
 
@@ -231,9 +277,7 @@ def take_in(path: str, chosen: list[str]) -> tuple[object, object]:
     return gr.update(choices=list(available(recorded_only=False)), value=[*chosen, name]), ""
 
 
-def connect(
-    hardware: Hardware, inputs: dict, *, go, halt, status, chosen, download, board: Board
-) -> gr.events.Dependency:
+def connect(hardware: Hardware, inputs: dict, *, go, halt, chosen, download, board: Board) -> gr.events.Dependency:
     """Bind the buttons to runs on the hardware. Returns the event of a run, for what follows its end."""
     jobs: dict[str, LabRun] = {}
 
@@ -244,13 +288,18 @@ def connect(
             job = LabRun(pair=pair, plan=plan, path=folder_named(name), client=keys_of_request(request))
             hardware.start(job)
         except (*USER_ERRORS, LabError) as error:
-            yield {status: mistake(str(error))}
+            yield {board.status: mistake(str(error))}
             return
         jobs[request.session_hash] = job
         yield {download: gr.update(interactive=False)}
         try:
             for events in hardware.batches(job):
-                yield updates_of(events, status, board)
+                updates = updates_of(events, board)
+                if board.view in updates:
+                    # What is opened now is the run's.
+                    names = list(available(recorded_only=False))
+                    updates[chosen] = gr.update(choices=names, value=[job.path.name])
+                yield updates
         finally:
             if jobs.get(request.session_hash) is job:
                 del jobs[request.session_hash]
@@ -267,7 +316,7 @@ def connect(
     return go.click(
         measure,
         list(inputs.values()),
-        [status, chosen, download, *board.components],
+        [chosen, download, *board.components],
         concurrency_limit=None,
         show_progress="hidden",
         api_visibility="private",
@@ -281,14 +330,15 @@ def checked(what: str, values: list[str]) -> list[str]:
     return values
 
 
-def updates_of(events: list[dict], status, board: Board) -> Updates:
+def updates_of(events: list[dict], board: Board) -> Updates:
     """What these events change on the page; Gradio takes no update of nothing."""
+    status = board.status
     updates: Updates = {status: gr.skip()}
     for event in events:
         if event["type"] == "progress":
             updates[status] = progress_html(event["progress"])
         elif event["type"] == "results":
-            updates |= board.filled(event["results"], event["sections"])
+            updates |= board.growing(event["view"], event["parts"])
         elif event["type"] == "status" and event["text"]:
             updates[status] = in_lab(f"<p>{escape(event['text'])}</p>")
         elif event["type"] == "error":

@@ -1,0 +1,107 @@
+"""What the Lab's page shows first, as plain data: when drafting pays, and Table 1 as speed-ups beside the paper's."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from duoviz.lab import paper
+from duoviz.lab.figures import ALPHAS, GAIN, RATIOS, colour_and_shape, measured_points, phi_map
+from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA, label_of, table_lanes
+from duoviz.lab.prediction import cost_models, duodecoding_phi, growth, ratio_of, speculative_phi
+from duoviz.lab.results import Results
+from duoviz.lab.tables import lanes_of, tasks_of
+from duoviz.lab.tasks import TASKS, task_name
+from duoviz.lab.values import acceptance, average, phi, rows_of
+
+ALL_TASKS = "All tasks"
+# (lane, φ by the cost model, the costs it rests on, what its measured φ is over)
+SIDES = ((SPS, speculative_phi, "in turn", VANILLA), (DUO, duodecoding_phi, "together", TARGET_ONLY))
+
+
+def overview(results: Results) -> dict:
+    """`pays` and `speeds`, see there."""
+    return {"pays": pays(results), "speeds": speeds(results)}
+
+
+def pays(results: Results) -> dict:
+    """φ by the cost model for each method, over alphas (lines) and ratios, as rows cost `here` and where they are
+    `free`; what was measured, task by task; and where this machine stands: the nearest places in both lists.
+
+    over: what the method's φ is over, in words. gain: φ along the border.
+    """
+    models, panels = cost_models(results.environment), []
+    for lane, formula, name, base in SIDES:
+        points = measured_points(results, lane, base, ratio_of(models[name]))
+        panels.append(
+            {
+                "method": label_of(lane),
+                "over": "vanilla, both on all cores" if base == VANILLA else "vanilla on the target's cores",
+                "ratio": ratio_of(models[name]),
+                "here": rounded(phi_map(formula, growth(models[name]))),
+                "free": rounded(phi_map(formula, growth(None))),
+                "points": [
+                    {"task": task, "ratio": ratio, "alpha": alpha, "phi": value.value, "n": value.n}
+                    for task, ratio, alpha, value in points
+                ],
+            }
+        )
+    found = [acceptance(rows_of(results.rows, lane)).share for lane in (DUO, SPS)]
+    alpha = next((share for share in found if share is not None), 0.5)
+    return {
+        "alphas": ALPHAS.tolist(),
+        "ratios": RATIOS.tolist(),
+        "gain": GAIN,
+        "start": {"alpha": nearest(ALPHAS, alpha), "ratio": nearest(RATIOS, panels[-1]["ratio"])},
+        "panels": panels,
+    }
+
+
+def rounded(lines: list[list[float]]) -> list[list[float]]:
+    return [[round(value, 3) for value in line] for line in lines]
+
+
+def nearest(values: np.ndarray, value: float) -> int:
+    return int(np.argmin(np.abs(np.log(values) - np.log(value))))
+
+
+def speeds(results: Results) -> dict:
+    """Table 1 as speed-ups over vanilla on all cores: for each lane, by task, what was measured and the paper's values.
+
+    base: vanilla's tokens per second, by task.
+    """
+    rows, tasks = results.rows, tasks_of(results.rows)
+    base = rows_of(rows, VANILLA)
+    lines = []
+    for lane in lanes_of(rows, [lane for lane in table_lanes() if lane != VANILLA]):
+        mine = rows_of(rows, lane)
+        here = {ALL_TASKS: phi(mine, base, tasks)}
+        here |= {task_name(task): phi(rows_of(rows, lane, task), base, [task]) for task in tasks}
+        lines.append(
+            {
+                "method": label_of(lane),
+                "colour": colour_and_shape(lane)[0],
+                "here": {
+                    task: {"phi": each.value, "spread": each.spread, "n": each.n} for task, each in here.items() if each
+                },
+                "paper": {model: papers_speed_ups(model, lane) for model in paper.TABLE_1},
+            }
+        )
+    speeds = {ALL_TASKS: average(base, tasks)} | {
+        task_name(task): average(rows_of(rows, VANILLA, task), [task]) for task in tasks
+    }
+    return {
+        "tasks": [ALL_TASKS, *(task_name(task) for task in tasks)] if len(tasks) > 1 else [*map(task_name, tasks)],
+        "papers": list(paper.TABLE_1),
+        "base": {task: each.value for task, each in speeds.items() if each},
+        "lines": lines,
+    }
+
+
+def papers_speed_ups(model: str, lane: str) -> dict[str, float]:
+    """The paper's φ by task: over all as it gives it, of a task the ratio of its tokens per second."""
+    mine, base = paper.TABLE_1[model].get(lane), paper.TABLE_1[model][VANILLA]
+    if not mine:
+        return {}
+    names: Sequence[str] = list(TASKS.values())
+    ratios = {name: one / other for name, one, other in zip(names, mine, base, strict=False)}
+    return {ALL_TASKS: mine[-1]} | ratios

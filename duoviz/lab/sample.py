@@ -1,0 +1,72 @@
+"""The recorded runs as results: one prompt, each method once; shown, and labelled so, where nothing else is."""
+
+import json
+from pathlib import Path
+
+from duoviz.decoding import METHODS
+from duoviz.decoding.settings import Settings
+from duoviz.lab.results import Results
+from duoviz.lab.rows import answer_row
+from duoviz.lab.tasks import Question
+from duoviz.recordings import ENDING
+from duoviz.runner import Lane
+from duoviz.trace.agreement import first_difference, written
+
+NAME = "sample: the recorded runs"
+LABEL = (
+    "A sample, and no measurement to conclude from: the recorded runs that come along, one prompt, each method once. "
+    "A run of the Lab replaces it."
+)
+# What the recorded prompt is, and where a plan says that it is from.
+TASK, SOURCE = "mt_bench", "recordings"
+
+
+def sample(folder: Path) -> Results | None:
+    """The recordings in a folder as the Lab's results; None where some are missing."""
+    files = {method: folder / f"{method}{ENDING}" for method in METHODS}
+    if not all(file.is_file() for file in files.values()):
+        return None
+    traces = {method: json.loads(file.read_text(encoding="utf-8")) for method, file in files.items()}
+    headers = {method: trace["header"] for method, trace in traces.items()}
+    question = Question(1, TASK, (headers["vanilla"]["prompt"],))
+    settings = Settings(max_new_tokens=headers["vanilla"]["settings"]["max_new_tokens"])
+    rows = []
+    for method, trace in traces.items():
+        row = answer_row(question, Lane(method, method, settings), 0, [trace])
+        if method != "vanilla" and first_difference(written(traces["vanilla"]), written(trace)) is None:
+            row["verdict"] = "equal"
+        rows.append(row)
+    plan = {
+        "quick": True,
+        "source": SOURCE,
+        "questions": 1,
+        "tasks": [TASK],
+        "methods": list(METHODS),
+        "max_new_tokens": settings.max_new_tokens,
+        "repeats": 1,
+        "warmups": 1,
+    }
+    return Results(NAME, environment_of(headers), plan, rows)
+
+
+def environment_of(headers: dict[str, dict]) -> dict:
+    """Where the recordings were made, as far as they say; they hold the costs at the shorter context only."""
+    together, in_turn = headers["duodecoding"], headers["speculative"]
+    costs = {
+        name: {side: [[seconds for _, seconds in header["calibration"][side]]] * 2 for side in ("target", "draft")}
+        for name, header in (("together", together), ("in turn", in_turn))
+    }
+    return {
+        "date": together["date"],
+        "pair": together["pair"],
+        "models": {side: together[side]["name"] for side in ("target", "draft")},
+        "devices": {
+            "target": in_turn["target"]["device"],
+            "target in DuoDecoding": together["target"]["device"],
+            "draft in DuoDecoding": together["draft"]["device"],
+        },
+        "precision": {side: together[side]["precision"] for side in ("target", "draft")},
+        "versions": together["versions"],
+        "delta": 0.0,
+        "costs": costs,
+    }

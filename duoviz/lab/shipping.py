@@ -1,0 +1,85 @@
+"""Results that come along with the program: a zip of the Lab's own files, and beside it what the page shows of them."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+from duoviz.lab.results import Results, is_being_written, load, write_whole
+from duoviz.lab.tasks import LabError
+from duoviz.lab.view import first_view, parts_of
+
+# Of a turn: these serve only to check it against vanilla's, which is done.
+NOT_SHIPPED = ("gaps",)
+# Files are the same whenever they are made.
+LONG_AGO = (1980, 1, 1, 0, 0, 0)
+
+
+def recorded_name(file: Path) -> str:
+    """What shipped results are called on the page."""
+    return f"{file.stem} (recorded)"
+
+
+def ship(folder: Path, out: Path, name: str) -> Path:
+    """Write NAME.zip and NAME.json of a finished run's folder into `out`; returns the zip. Raises LabError."""
+    if is_being_written(folder):
+        raise LabError(f"A run is writing to {folder}: wait for its end.")
+    load(folder)
+    file = out / f"{name}.zip"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(lean_zip(folder))
+        write_whole(view_file(file), json.dumps(view_of(file), ensure_ascii=False, separators=(",", ":")))
+    except OSError as error:
+        raise LabError(f"The results cannot be written to {out}: {error.strerror or error}.") from error
+    return file
+
+
+def lean_zip(folder: Path) -> bytes:
+    """The folder's data as a zip, without reports, tables and figures, which are made of it."""
+    buffer = io.BytesIO()
+    files = [folder / f"{name}.json" for name in ("environment", "plan")]
+    files += [*sorted(folder.glob("*.jsonl")), *sorted(folder.glob("answers/*.jsonl"))]
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for file in files:
+            text = file.read_text(encoding="utf-8")
+            if file.parent != folder:
+                text = "".join(f"{lean(line)}\n" for line in text.split("\n") if line)
+            entry = zipfile.ZipInfo(file.relative_to(folder).as_posix(), LONG_AGO)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, text)
+    return buffer.getvalue()
+
+
+def lean(line: str) -> str:
+    """An answer's line without what is not shipped."""
+    row = json.loads(line)
+    for turn in row["measured"]:
+        for name in NOT_SHIPPED:
+            turn.pop(name, None)
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+
+
+def shipped(file: Path) -> Results:
+    """Shipped results, under the name that the page gives them. Raises LabError."""
+    results = load(file)
+    results.name = recorded_name(file)
+    return results
+
+
+def view_of(file: Path) -> dict:
+    """What the page shows of shipped results: `first`, and its `parts`."""
+    results = shipped(file)
+    return {"first": first_view(results), "parts": parts_of(results)}
+
+
+def view_file(file: Path) -> Path:
+    return file.with_suffix(".json")
+
+
+def kept_view(file: Path) -> dict | None:
+    """The `view_of` that was kept beside shipped results; None where there is none."""
+    try:
+        return json.loads(view_file(file).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None

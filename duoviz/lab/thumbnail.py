@@ -1,0 +1,106 @@
+"""A figure's bars and lines as a small picture, drawn from the figure's own numbers."""
+
+import math
+from html import escape
+
+import plotly.graph_objects as go
+
+WIDTH, HEIGHT, EDGE = 120, 60, 3
+GREY = "#7d8694"
+
+
+def thumbnail(drawing: go.Figure | None) -> str:
+    """An SVG: of a figure its map, else its bars, else its lines and points; of none a table's lines."""
+    if drawing is None:
+        marks = table_marks()
+    elif maps := [trace for trace in drawing.data if trace.type == "heatmap"]:
+        marks = map_marks(maps[0])
+    elif bars := [trace for trace in drawing.data if trace.type == "bar"]:
+        marks = bar_marks(bars, stacked=drawing.layout.barmode == "stack")
+    else:
+        marks = line_marks([trace for trace in drawing.data if trace.type == "scatter" and trace.x is not None])
+    size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
+    return f'<svg {size} aria-hidden="true">{"".join(marks)}</svg>'
+
+
+def table_marks() -> list[str]:
+    lines = [rect(EDGE, y, WIDTH - 2 * EDGE, 1.5, GREY) for y in range(8, HEIGHT, 11)]
+    return lines + [rect(x, y, 14, 3, GREY) for y in range(13, HEIGHT - 4, 11) for x in (8, 50, 74, 98)]
+
+
+def map_marks(trace: go.Heatmap) -> list[str]:
+    """The map in coarse cells, the darker the larger."""
+    lines = trace.z[::-6][:8]
+    top = max(max(line) for line in lines) or 1.0
+    width, height = (WIDTH - 2 * EDGE) / len(lines[0][::4]), (HEIGHT - 2 * EDGE) / len(lines)
+    return [
+        rect(EDGE + width * column, EDGE + height * row, width, height, f"rgba(11,79,108,{value / top:.2f})")
+        for row, line in enumerate(lines)
+        for column, value in enumerate(line[::4])
+    ]
+
+
+def bar_marks(bars: list, *, stacked: bool) -> list[str]:
+    """Each bar at its category, beside or upon the others there."""
+    lying = bars[0].orientation == "h"
+    columns = [named(trace.y if lying else trace.x) for trace in bars]
+    names = list(dict.fromkeys(name for column in columns for name in column))
+    values = [
+        [0.0 if value is None or math.isnan(value) else float(value) for value in (t.x if lying else t.y)] for t in bars
+    ]
+    bases = [list(trace.base) if trace.base is not None else None for trace in bars]
+    found, ends = [], dict.fromkeys(names, 0.0)
+    for place, (trace, column) in enumerate(zip(bars, columns, strict=True)):
+        for index, name in enumerate(column):
+            start = bases[place][index] if bases[place] else ends[name] if stacked else 0.0
+            ends[name] = start + values[place][index]
+            found.append((names.index(name), place, start, ends[name], trace.marker.color))
+    longest = max((end for *_, end, _ in found), default=0.0) or 1.0
+    together = stacked or any(bases)
+    slot = ((HEIGHT if lying else WIDTH) - 2 * EDGE) / max(1, len(names))
+    thick = 0.8 * slot / (1 if together else len(bars))
+    length = (WIDTH if lying else HEIGHT) - 2 * EDGE
+    marks = []
+    for row, place, start, end, colour in found:
+        across = EDGE + slot * (row + 0.1) + (0 if together else thick * place)
+        along, size = EDGE + length * start / longest, length * (end - start) / longest
+        box = (along, across, size, thick) if lying else (across, HEIGHT - along - size, thick, size)
+        marks.append(rect(*box, colour))
+    return marks
+
+
+def line_marks(traces: list) -> list[str]:
+    """Lines through all points, and the points; on a logarithmic axis lengths are doubled anyway, so both are linear in
+    the points' order."""
+    traces = [trace for trace in traces if len(trace.x)]
+    top = max((float(value) for trace in traces for value in trace.y), default=1.0) or 1.0
+    places = sorted({float(value) for trace in traces for value in trace.x})
+    marks = []
+    for trace in traces:
+        colour = (trace.line.color or trace.marker.color) or GREY
+        points = [
+            (
+                EDGE + (WIDTH - 2 * EDGE) * places.index(float(x)) / max(1, len(places) - 1),
+                HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * float(y) / top,
+            )
+            for x, y in zip(trace.x, trace.y, strict=True)
+        ]
+        if "lines" in (trace.mode or "lines"):
+            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+            marks.append(f'<polyline points="{path}" fill="none" stroke="{escape(str(colour))}" stroke-width="1.5"/>')
+        marks += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2" fill="{escape(str(colour))}"/>' for x, y in points]
+    return marks
+
+
+def named(values: tuple) -> list:
+    """Categories; of two levels, one name for each pair."""
+    if len(values) and isinstance(values[0], (list, tuple)):
+        return list(zip(*values, strict=True))
+    return list(values)
+
+
+def rect(x: float, y: float, width: float, height: float, colour: object) -> str:
+    return (
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(0.0, width):.1f}" height="{max(0.0, height):.1f}" '
+        f'fill="{escape(str(colour))}"/>'
+    )

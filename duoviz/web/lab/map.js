@@ -1,0 +1,143 @@
+// When does it pay? A map of each method's φ by the cost model, with a point to be moved to one's own machine and draft.
+
+import { el, setText, svg } from "../visualizer/dom.js";
+import { fixed } from "../visualizer/words.js";
+
+const [MAP_WIDTH, MAP_HEIGHT, MAP_LEFT, MAP_RIGHT, MAP_TOP, MAP_BOTTOM] = [330, 230, 38, 14, 6, 38];
+const RATIO_TICKS = [0.5, 1, 2, 4, 8, 16, 32, 64, 128];
+// φ and its colour; white is where nothing is gained.
+const PHI_COLOURS = [[0, [179, 84, 30]], [1, [243, 237, 228]], [1.65, [95, 196, 182]], [3, [11, 79, 108]]];
+const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1], PageUp: [0, 5], PageDown: [0, -5] };
+
+function colourOf(phi) {
+  const value = Math.min(3, Math.max(0, phi));
+  const above = Math.max(1, PHI_COLOURS.findIndex(([at]) => at >= value));
+  const [[low, from], [high, to]] = [PHI_COLOURS[above - 1], PHI_COLOURS[above]];
+  return from.map((part, index) => Math.round(part + ((value - low) / (high - low)) * (to[index] - part)));
+}
+
+// The values as a picture, a pixel each, the largest α at the top.
+function pictureOf(lines) {
+  const canvas = el("canvas", { width: lines[0].length, height: lines.length });
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(canvas.width, canvas.height);
+  lines.toReversed().flat().forEach((phi, index) => image.data.set([...colourOf(phi), 255], 4 * index));
+  context.putImageData(image, 0, 0);
+  return canvas.toDataURL();
+}
+
+// Where each ratio's φ passes the gain, as a path; between two lines in proportion.
+function borderPath(lines, gain, toX, toY) {
+  let path = "";
+  lines[0].forEach((_, ratio) => {
+    const above = lines.findIndex((line) => line[ratio] >= gain);
+    if (above < 0) {
+      path += " ";
+      return;
+    }
+    const below = lines[above - 1]?.[ratio];
+    const part = below === undefined ? 0 : 1 - (gain - below) / (lines[above][ratio] - below);
+    path += `${path === "" || path.endsWith(" ") ? "M" : "L"}${toX(ratio).toFixed(1)} ${toY(above - part).toFixed(1)}`;
+  });
+  return path;
+}
+
+// Places among the values, which may lie between two of them: ratios are spaced evenly by their logarithms.
+const placeOfRatio = (ratio, { ratios }) => ((ratios.length - 1) * Math.log(ratio / ratios[0])) / Math.log(ratios.at(-1) / ratios[0]);
+const placeOfAlpha = (alpha, { alphas }) => ((alphas.length - 1) * (alpha - alphas[0])) / (alphas.at(-1) - alphas[0]);
+
+function axisNodes(pays, toX, toY) {
+  const bottom = MAP_HEIGHT - MAP_BOTTOM;
+  const text = (x, y, anchor, words) => svg("text", { x, y, "text-anchor": anchor, class: "ll-axis" }, words);
+  const upward = svg("text", { transform: `translate(10 ${(MAP_TOP + bottom) / 2}) rotate(-90)`, "text-anchor": "middle", class: "ll-axis" }, "α: guesses accepted");
+  return [
+    ...RATIO_TICKS.map((ratio) => text(toX(placeOfRatio(ratio, pays)), bottom + 14, "middle", String(ratio))),
+    ...[0.1, 0.3, 0.5, 0.7, 0.9].map((alpha) => text(MAP_LEFT - 4, toY(placeOfAlpha(alpha, pays)) + 4, "end", String(alpha))),
+    text((MAP_LEFT + MAP_WIDTH - MAP_RIGHT) / 2, MAP_HEIGHT - 6, "middle", "T_target / T_draft: draft steps in one target forward"), upward,
+  ];
+}
+
+function createPanel(panel, pays, move) {
+  const last = { ratio: pays.ratios.length - 1, alpha: pays.alphas.length - 1 };
+  const toX = (place) => MAP_LEFT + (place / last.ratio) * (MAP_WIDTH - MAP_LEFT - MAP_RIGHT);
+  const toY = (place) => MAP_TOP + (1 - place / last.alpha) * (MAP_HEIGHT - MAP_TOP - MAP_BOTTOM);
+  const drawing = svg("svg", { viewBox: `0 0 ${MAP_WIDTH} ${MAP_HEIGHT}`, class: "ll-map" });
+  const image = svg("image", { x: MAP_LEFT, y: MAP_TOP, width: MAP_WIDTH - MAP_LEFT - MAP_RIGHT, height: MAP_HEIGHT - MAP_TOP - MAP_BOTTOM, preserveAspectRatio: "none" });
+  const border = svg("path", { class: "ll-border" });
+  const measured = panel.points.map(({ task, ratio, alpha, phi, n }) => {
+    const dot = svg("circle", { cx: toX(placeOfRatio(ratio, pays)), cy: toY(placeOfAlpha(alpha, pays)), r: 4.5, class: "ll-measured", fill: `rgb(${colourOf(phi)})` });
+    dot.append(svg("title", {}, `measured, ${task}: φ ${fixed(phi, 2)} (n = ${n})`));
+    return dot;
+  });
+  const handle = svg("g", { class: "ll-handle", tabindex: 0, role: "slider", "aria-label": `Your point, ${panel.method}`, "aria-valuemin": pays.alphas[0], "aria-valuemax": pays.alphas.at(-1) });
+  handle.append(svg("circle", { r: 10 }), svg("circle", { r: 2.5 }));
+  drawing.append(image, border, ...axisNodes(pays, toX, toY), ...measured, handle);
+  const follow = ({ clientX, clientY }) => {
+    const box = drawing.getBoundingClientRect();
+    const [x, y] = [(clientX - box.left) * (MAP_WIDTH / box.width), (clientY - box.top) * (MAP_HEIGHT / box.height)];
+    const ratio = ((x - MAP_LEFT) / (MAP_WIDTH - MAP_LEFT - MAP_RIGHT)) * last.ratio;
+    const alpha = (1 - (y - MAP_TOP) / (MAP_HEIGHT - MAP_TOP - MAP_BOTTOM)) * last.alpha;
+    move(() => ({ ratio, alpha }));
+  };
+  drawing.addEventListener("pointerdown", (event) => {
+    drawing.setPointerCapture(event.pointerId);
+    handle.focus({ preventScroll: true });
+    event.preventDefault();
+    follow(event);
+  });
+  drawing.addEventListener("pointermove", (event) => { if (event.buttons === 1) follow(event); });
+  handle.addEventListener("keydown", (event) => {
+    const by = MOVES[event.key];
+    if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    move(({ ratio, alpha }) => ({ ratio: ratio + by[0], alpha: alpha + by[1] }));
+  });
+  const value = el("b", { class: "ll-phi" });
+  const node = el("figure", { class: "ll-panel", "data-method": panel.method },
+    el("figcaption", {}, el("b", {}, panel.method), el("span", {}, "φ ", value), el("span", { class: "ll-over" }, `over ${panel.over}`)), drawing);
+  let painted = "";
+  return {
+    node,
+    draw({ ratio, alpha }, rows) {
+      if (painted !== rows) {
+        image.setAttribute("href", pictureOf(panel[rows]));
+        border.setAttribute("d", borderPath(panel[rows], pays.gain, toX, toY));
+        painted = rows;
+      }
+      const phi = panel[rows][alpha][ratio];
+      handle.setAttribute("transform", `translate(${toX(ratio)} ${toY(alpha)})`);
+      handle.setAttribute("aria-valuenow", pays.alphas[alpha]);
+      handle.setAttribute("aria-valuetext", `α ${fixed(pays.alphas[alpha], 2)}, T_target over T_draft ${fixed(pays.ratios[ratio], 1)}: φ ${fixed(phi, 2)}`);
+      setText(value, fixed(phi, 2));
+    },
+  };
+}
+
+const ROWS = { here: "as rows cost here", free: "if rows cost nothing (a large GPU)" };
+
+// pays: as `duoviz/lab/overview.py` gives it.
+export function createMap(pays) {
+  let [place, rows] = [pays.start, "here"];
+  const within = (value, values) => Math.min(values.length - 1, Math.max(0, Math.round(value)));
+  const move = (change) => {
+    const { ratio, alpha } = change(place);
+    place = { ratio: within(ratio, pays.ratios), alpha: within(alpha, pays.alphas) };
+    draw();
+  };
+  const panels = pays.panels.map((panel) => createPanel(panel, pays, move));
+  const where = el("p", { class: "ll-where", "aria-live": "polite" });
+  const choice = el("select", { class: "ll-select", "aria-label": "What a row costs" }, ...Object.entries(ROWS).map(([value, words]) => el("option", { value }, words)));
+  choice.addEventListener("change", () => {
+    rows = choice.value;
+    draw();
+  });
+  const draw = () => {
+    panels.forEach((panel) => panel.draw(place, rows));
+    setText(where, `Your point: α = ${fixed(pays.alphas[place.alpha], 2)}, T_target / T_draft = ${fixed(pays.ratios[place.ratio], 1)}.`);
+  };
+  draw();
+  return el("section", { class: "ll-pays", "aria-label": "When does it pay?" },
+    el("div", { class: "ll-head" }, el("h3", {}, "When does it pay?"), choice),
+    el("div", { class: "ll-panels" }, ...panels.map((panel) => panel.node)), where,
+    el("p", { class: "ll-note" }, `Drag the ring, or move it with the arrow keys. Colours are the cost model's estimate, white where nothing is gained; along the black line ${Math.round(100 * (pays.gain - 1))} % are. Small circles: measured here, task by task.`));
+}

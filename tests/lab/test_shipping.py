@@ -1,0 +1,91 @@
+"""Results that come along: the run's own numbers, small, and the same each time; and the README's tables of them."""
+
+import json
+import shutil
+
+import pytest
+
+from duoviz.__main__ import main
+from duoviz.lab import shipping
+from duoviz.lab.plan import label_of
+from duoviz.lab.readme import BEGIN, END
+from duoviz.lab.results import load, opened
+from duoviz.lab.sections import sections
+from duoviz.lab.shipping import kept_view, ship, shipped, view_of
+from duoviz.lab.tables import tasks_of
+from duoviz.lab.values import average, phi, rows_of
+from duoviz.lab.view import first_view
+from duoviz.recordings import FOLDER
+
+README = f"# Title\n\nBefore.\n\n{BEGIN}\nold\n{END}\n\nAfter.\n"
+
+
+def test_what_is_shipped_are_the_runs_own_numbers(finished, tmp_path):
+    file = ship(finished, tmp_path / "out", "two-cores")
+    there, here = shipped(file), load(finished)
+    assert there.name == "two-cores (recorded)" and there.environment == here.environment
+    parts = {part.name: part for part in sections(there)}
+    for name, own in {part.name: part for part in sections(here)}.items():
+        if name != "environment":
+            assert parts[name].tables == own.tables
+            assert (parts[name].figure and parts[name].figure.data) == (own.figure and own.figure.data)
+    assert file.stat().st_size < sum(each.stat().st_size for each in finished.glob("answers/*"))
+    # What the page shows is made of the zip, and a second time it is the same.
+    assert kept_view(file) == json.loads(json.dumps(view_of(file))) and set(kept_view(file)["parts"]) == set(parts)
+    again = ship(finished, tmp_path / "again", "two-cores")
+    for kept in ("two-cores.zip", "two-cores.json"):
+        assert (again.parent / kept).read_bytes() == (file.parent / kept).read_bytes()
+
+
+def test_the_results_that_come_along_are_shown_as_they_are():
+    for file in sorted((FOLDER.parent / "results").glob("*.zip")):
+        kept = kept_view(file)
+        assert kept and kept["first"] == json.loads(json.dumps(first_view(shipped(file)))), f"ship {file.name} anew"
+
+
+def test_the_command_ships_and_writes_the_readmes_tables(finished, tmp_path, capsys):
+    readme, out = tmp_path / "README.md", tmp_path / "out"
+    readme.write_text(README)
+    command = ["ship", str(finished), "--name", "here", "--out", str(out), "--readme", str(readme)]
+    assert main(command) == 0
+    assert capsys.readouterr().out.split() == [str(out / "here.zip"), str(readme)]
+    text, rows = readme.read_text(), load(finished).rows
+    before, _, rest = text.partition(BEGIN)
+    block, _, after = rest.partition(END)
+    assert (before, after) == ("# Title\n\nBefore.\n\n", "\n\nAfter.\n") and "old" not in block
+    over_all, _, by_task = block.partition("by task:")
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in over_all.splitlines()]
+    lines = {first: rest for first, *rest in filter(None, cells)}
+    for lane in ("vanilla", "duodecoding", "vanilla-target-cores"):
+        mine, tasks = rows_of(rows, lane), tasks_of(rows)
+        speed, _, _, over, over_same = lines[label_of(lane)]
+        assert float(speed) == round(average(mine, tasks).value, 1)
+        assert float(over) == round(phi(mine, rows_of(rows, "vanilla"), tasks).value, 2)
+        assert float(over_same) == round(phi(mine, rows_of(rows, "vanilla-target-cores"), tasks).value, 2)
+    assert "answers are vanilla's very text" in block and "| DuoDecoding |" in by_task
+    # Once more it is the same, and the README's other words stay.
+    assert main(command) == 0 and readme.read_text() == text
+
+
+@pytest.mark.parametrize(
+    "change, sentence",
+    [
+        ({"results": "nowhere"}, "nowhere holds no results of the Lab"),
+        ({"--name": "a/b"}, "--name must be of letters"),
+        ({"--readme": "no markers"}, "The README has no place for the tables"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_written(finished, tmp_path, capsys, change, sentence):
+    readme = tmp_path / "README.md"
+    readme.write_text("no markers" if change.get("--readme") else README)
+    options = {"--name": "here", "--out": str(tmp_path / "out"), "--readme": str(readme)}
+    options |= {name: value for name, value in change.items() if name == "--name"}
+    arguments = [each for pair in options.items() for each in pair]
+    assert main(["ship", change.get("results", str(finished)), *arguments]) == 1
+    assert sentence in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
+def test_a_run_that_goes_on_is_not_shipped(finished, tmp_path):
+    copy = shutil.copytree(finished, tmp_path / "copy")
+    with opened(copy), pytest.raises(shipping.LabError, match="A run is writing to"):
+        ship(copy, tmp_path, "here")
