@@ -80,7 +80,7 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
         open_part(page, name)
         expect(page.locator("#lab-part table").first).to_be_visible()
     open_part(page, "table-1")
-    expect(page.locator("#lab-part")).to_contain_text("The paper's own values, not measured here")
+    expect(page.locator("#lab-below")).to_contain_text("The paper's own values, not measured here")
     for name in ("figure-1", "figure-5", "cost-model"):
         open_part(page, name)
         expect(page.locator("#lab-figure .js-plotly-plot")).to_be_attached()

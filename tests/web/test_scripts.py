@@ -8,7 +8,8 @@ from duoviz.decoding import METHODS
 from duoviz.web import lab, learn, race, replay, script, share, visualizer
 
 SCRIPTS = {
-    "visualizer": visualizer.GLUE, "race": race.GLUE, "learn": learn.GLUE, "lab": lab.GLUE, "share": share.GLUE, "replay": replay.START,
+    "visualizer": visualizer.GLUE, "race": race.GLUE, "learn": learn.GLUE, "lab": lab.GLUE, "share": share.GLUE,
+    "replay": replay.START,
 }  # fmt: skip
 IMPORT = re.compile(r'^import \{ (.+) \} from "([\w./]+)";$', re.MULTILINE)
 DEFINITION = re.compile(r"^(export )?(?:const|let|class|(?:async )?function) (\w+)", re.MULTILINE)

@@ -71,18 +71,18 @@ class Board:
         """What shows that there are no results."""
         return {self.about: in_lab(f"<p>{escape(NOTHING)}</p>"), self.view: shown(None)} | self.opened(None)
 
-    def filled(self, first: dict, parts: dict[str, dict] | None, name: str) -> Updates:
-        """What shows results: their `first_view`, the parts to be opened (None: not known yet), and which one is."""
-        styled = in_lab(f"<style>{style()}{WIDE}</style>{first['about']}")
+    def filled(self, first: dict, parts: dict[str, dict] | None, name: str = "") -> Updates:
+        """What shows results: their `first_view`, the parts to be opened (None: not known yet), and anew the open one.
+
+        name: of the part that is open; "" where none was, and one that was opened meanwhile stays.
+        """
+        about = in_lab(f"<style>{style()}{WIDE}</style>{first['about']}")
+        if not name:
+            kept = dict.fromkeys(self.parts, gr.skip())
+            return {self.about: about, self.view: shown(first["overview"], parts, None)} | kept
         part = (parts or {}).get(name)
         view = shown(first["overview"], parts, name if part else "")
-        return {self.about: styled, self.view: view} | self.opened(part)
-
-    def growing(self, first: dict, parts: dict[str, dict]) -> Updates:
-        """What shows results of a run that goes on; the part that is open stays as it is."""
-        return {**self.filled(first, parts, ""), self.view: shown(first["overview"], parts, None)} | dict.fromkeys(
-            self.parts, gr.skip()
-        )
+        return {self.about: about, self.view: view} | self.opened(part)
 
     def opened(self, part: dict | None) -> Updates:
         """What shows a part, or none."""
@@ -224,7 +224,7 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
             first = first_of(files)
         except LabError as error:
             return {board.status: mistake(str(error))}
-        return board.filled(first, None, "") if first else board.emptied()
+        return board.filled(first, None) if first else board.emptied()
 
     def show(names: list[str], name: str) -> Updates:
         """What is chosen, with all its parts, of which the one with this name is open; and as a zip."""
@@ -338,7 +338,7 @@ def updates_of(events: list[dict], board: Board) -> Updates:
         if event["type"] == "progress":
             updates[status] = progress_html(event["progress"])
         elif event["type"] == "results":
-            updates |= board.growing(event["view"], event["parts"])
+            updates |= board.filled(event["view"], event["parts"])
         elif event["type"] == "status" and event["text"]:
             updates[status] = in_lab(f"<p>{escape(event['text'])}</p>")
         elif event["type"] == "error":
