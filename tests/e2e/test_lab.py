@@ -164,6 +164,7 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
         box = page.locator(part).bounding_box()
         assert box["x"] + box["width"] <= 1280 and box["y"] + box["height"] - top <= 800, (part, box, top)
     expect(page.locator(".ll-thumbnail").first).to_be_visible()
+    open_part(page, "table-1")
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         assert not serious(Axe().run(page, context="#lab-view"))
