@@ -61,7 +61,7 @@ def side_field(side: str, method: str) -> gr.Dropdown:
     """Which method runs on this side."""
     choices = [(each.title, name) for name, each in METHODS.items()]
     return gr.Dropdown(
-        choices, value=method, label=f"{side.capitalize()} method", container=False, scale=1, min_width=130
+        choices, value=method, label=f"{side.capitalize()} method", container=False, scale=1, min_width=150
     )
 
 

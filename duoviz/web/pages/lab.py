@@ -42,7 +42,10 @@ NOTHING = "No results are shown: choose some that were measured before, or measu
 
 Updates = dict[gr.components.Component, object]
 # The paragraph about the results stands above all, in few lines.
-WIDE = "#lab-about .lab p { max-width: none; font-size: 13px; margin: 0 0 4px; }"
+WIDE = """
+#lab-about .lab p { max-width: none; font-size: 13px; margin: 0 0 4px; }
+#lab-status:not(:has(p)) { display: none; }
+"""
 QUIET = {"show_progress": "hidden", "api_visibility": "private"}
 
 

@@ -10,7 +10,7 @@ import { endOf } from "./model.js";
 
 const NO_RACE = "Nothing has run yet. Start a race: both methods answer the same prompt, one after the other, "
   + "and then you see both side by side on one clock.";
-const RACE_IT = " Press Race to run it here, with this prompt or your own.";
+const RACE_IT = " Press Race to run it here.";
 
 const machineOf = ({ target }) => clip(visible(/ \((.*)\)$/.exec(target.device)?.[1] ?? target.device), 60);
 
@@ -27,7 +27,6 @@ export function createRaceMessage({ race }) {
       const waiting = race.phase === "empty" ? NO_RACE : "Getting both methods ready.";
       setText(said, race.message || (race.recorded && race.phase === "done" ? "" : waiting));
       said.dataset.kind = race.phase === "error" ? "error" : "status";
-      node.classList.toggle("dv-origin", race.recorded);
       const header = race.recorded ? race.lanes[0].state.header : null;
       if (!header || header === told) return;
       told = header;
