@@ -36,9 +36,7 @@ def test_a_draft_that_is_never_right_leaves_the_target_alone():
 
 def test_a_better_draft_and_cheaper_costs_give_more():
     for beside in (True, False):
-        usual, better = (
-            speed(costs(0.02, 0.001, row=0.001), places, beside=beside) for places in (PLACES, OFTEN)
-        )
+        usual, better = (speed(costs(0.02, 0.001, row=0.001), places, beside=beside) for places in (PLACES, OFTEN))
         assert 1.2 / 0.021 < usual < better
         assert speed(costs(0.02, 0.001), PLACES, beside=beside) > usual
         assert speed(costs(0.02, 0.004, row=0.001), PLACES, beside=beside) < usual

@@ -396,15 +396,10 @@ def test_a_recorded_race_plays_as_the_tab_opens_and_gives_way_to_a_live_one(page
     assert not page.errors
 
 
-# Of what stands above the tab's own content.
-BAR = 64
-
-
 def boxes(page, *selectors):
-    """Right and bottom edges of what can be seen, below a bar."""
-    top = page.locator("#ask-race").bounding_box()["y"] - BAR
+    """Right and bottom edges of what can be seen."""
     found = [page.locator(selector).first.bounding_box() for selector in selectors]
-    return [(box["x"] + box["width"], box["y"] + box["height"] - top) for box in found]
+    return [(box["x"] + box["width"], box["y"] + box["height"]) for box in found]
 
 
 RACE = (".dv-side >> nth=0", ".dv-side >> nth=1", ".dv-curves", ".dv-headline", ".dv-verdict", ".dv-figures")

@@ -28,6 +28,7 @@ def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(lab_run, "RECORDED", tmp_path / "recorded")
     monkeypatch.setattr(page, "TRACES", tmp_path / "no traces")
+    page.made_first.cache_clear(), page.made_parts.cache_clear()
     (tmp_path / "recorded").mkdir()
 
 
@@ -216,6 +217,7 @@ def test_what_is_shipped_is_shown_first_and_without_being_made_again(hardware, q
 
 def test_where_nothing_was_measured_the_recorded_runs_stand_labelled_as_a_sample(hardware, monkeypatch):
     monkeypatch.setattr(page, "TRACES", TRACES)
+    page.made_first.cache_clear()
     looked = {block.elem_id: update for block, update in functions(hardware)["look"]([]).items()}
     assert "A sample, and no measurement to conclude from" in looked["lab-about"] and "AMD EPYC" in looked["lab-about"]
     lines = json.loads(looked["lab-view"])["overview"]["speeds"]["lines"]

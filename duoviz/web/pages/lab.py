@@ -108,8 +108,7 @@ def first_of(files: Sequence[tuple[str, Path]]) -> dict | None:
     """The first view of these results, by their names; of none, a sample's, or None. Raises LabError."""
     if len(files) == 1 and (kept := kept_view(files[0][1])):
         return kept["first"]
-    results = loaded(files)
-    return first_view(results[0]) if results else None
+    return made_first(stamped(files))
 
 
 def loaded(files: Sequence[tuple[str, Path]]) -> list[Results]:
@@ -122,12 +121,25 @@ def parts_to_open(files: Sequence[tuple[str, Path]]) -> dict[str, dict]:
     """The parts of these results. Raises LabError."""
     if len(files) == 1 and (kept := kept_view(files[0][1])):
         return kept["parts"]
-    return made_parts(tuple((name, path, stamp(path)) for name, path in files))
+    return made_parts(stamped(files))
+
+
+Stamped = tuple[tuple[str, Path, int], ...]
+
+
+def stamped(files: Sequence[tuple[str, Path]]) -> Stamped:
+    """Results with the times they were written: what is made of them is kept for as long as they are the same."""
+    return tuple((name, path, stamp(path)) for name, path in files)
 
 
 @lru_cache(maxsize=4)
-def made_parts(files: tuple[tuple[str, Path, int], ...]) -> dict[str, dict]:
-    """The parts as of these times, which are not made again for each that is opened."""
+def made_first(files: Stamped) -> dict | None:
+    results = loaded([(name, path) for name, path, _ in files])
+    return first_view(results[0]) if results else None
+
+
+@lru_cache(maxsize=4)
+def made_parts(files: Stamped) -> dict[str, dict]:
     results = loaded([(name, path) for name, path, _ in files])
     return parts_of(results[0], results[1:]) if results else {}
 
