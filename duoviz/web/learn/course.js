@@ -73,7 +73,7 @@ export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetc
     if (other) return { lesson: lesson + by, page: by > 0 ? 0 : other.pages.length - 1 };
     return by > 0 && lesson < lessons.length ? { lesson: lessons.length, page: 0 } : null;
   };
-  const showEnd = async () => {
+  const showEnd = () => {
     const { words, list } = createSummary(lessons, progress, (lesson, page) => turnTo({ lesson, page }));
     body.replaceChildren(...words);
     asked.replaceChildren();
@@ -82,27 +82,27 @@ export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetc
     Object.assign(root.dataset, { lesson: "", page: "end" });
   };
   const showPage = (lesson, page) => {
-    progress.see(lesson, at.page);
     const number = at.page;
+    progress.see(lesson, number);
     const drawn = createPage(page, { stage, glossary, onRight: () => progress.answer(lesson, number) });
     leave = drawn.leave;
     body.replaceChildren(...drawn.words);
     asked.replaceChildren(...drawn.question, ...(page === lesson.pages.at(-1) ? [liveBox(lesson, root, linkTo(at))] : []));
     setText(where, `Page ${at.page + 1} of ${lesson.pages.length}`);
     Object.assign(root.dataset, { lesson: lesson.name, page: at.page + 1 });
-    return stage.show(page, drawn.figure);
+    stage.show(page, drawn.figure);
   };
   const draw = () => {
     const lesson = lessons[at.lesson];
     const [before, after] = [step(at, -1), step(at, 1)];
     leave();
     leave = () => {};
-    const shown = lesson ? showPage(lesson, lesson.pages[at.page]) : showEnd();
+    if (lesson) showPage(lesson, lesson.pages[at.page]);
+    else showEnd();
     head.draw(at.lesson, progress);
     setText(next, !after || after.lesson === at.lesson ? "Next" : after.lesson < lessons.length ? "Next lesson" : "Finish");
     back.hidden = !before;
     next.hidden = !after;
-    return shown;
   };
   const turnTo = (to) => {
     at = to;
