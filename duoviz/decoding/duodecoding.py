@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from itertools import count
 
 from duoviz.decoding.budget import LiveCosts, plan_draft, prior
-from duoviz.decoding.calibration import cost_model
+from duoviz.decoding.calibration import cost_model, target_on
 from duoviz.decoding.draft_worker import Draft, DraftRequest, row_of_draft, start_draft
 from duoviz.decoding.drafting import Drafted, Plan
 from duoviz.decoding.iteration import Committed, Iteration, Node, Room, Span, room_for, timed_forward, timed_prefill
@@ -94,16 +95,23 @@ def prefill(
     room: Room,
     prompt_ids: Sequence[int],
 ) -> Iterator[Iteration]:
-    """Both sides read the prompt at once; the target goes on alone until the draft is ready.
+    """Both sides read the prompt; the target goes on alone until the draft is ready.
 
-    The first token is committed as soon as the target's prefill ends. Drafted sequences count only
-    if they are ready by then; later ones hang on a text that has moved on.
+    The first token is committed as soon as the target's prefill ends. Drafted sequences count only if they are
+    ready by then; later ones hang on a text that has moved on. A target on the processor reads with all cores,
+    and the draft after it: on its share alone it would keep everybody waiting for the first token.
     """
     text = list(prompt_ids)
     longest = max(1, room.limit - len(text))
     plan = plan_draft(costs, acceptance, settings, rows=1, context=len(text), longest=longest, number=0)
-    draft.submit(DraftRequest(keep=None, crop=0, new_tokens=tuple(text), plan=plan))
-    logits, span = timed_prefill(pair.target, text, stopped=runtime(pair).stopped)
+    request = DraftRequest(keep=None, crop=0, new_tokens=tuple(text), plan=plan)
+    alone_first = pair.target.device == "cpu"
+    if not alone_first:
+        draft.submit(request)
+    with target_on(pair, pair.cores.all) if alone_first else nullcontext():
+        logits, span = timed_prefill(pair.target, text, stopped=runtime(pair).stopped)
+    if alone_first:
+        draft.submit(request)
     mode = "prefill"
     while True:
         drafted = draft.result() if draft.ready() else None

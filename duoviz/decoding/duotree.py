@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import replace
-from itertools import count
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from duoviz.decoding.draft_worker import DraftDied, GrowRequest, PauseRequest
 from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.grower import Grower
 from duoviz.decoding.growing import WIDTHS, Grown, Growth, Tree, TreeNode, best_choice, steady_width
-from duoviz.decoding.in_turn import forward_tree, judge, keep_accepted
+from duoviz.decoding.in_turn import forward_tree, judge, keep_accepted, read_prompt
 from duoviz.decoding.iteration import Candidate, Iteration, Node, Span, Start, Stopped, room_for
 from duoviz.decoding.method import DRAFT, VERIFYING, Method
 from duoviz.decoding.overlap import costs_of, forecast_of, works_beside
@@ -138,17 +137,17 @@ def duotree(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[I
     )
     costs = LiveCosts(costs_of(pair, settings, beside=beside))
     patience = forecast_of(pair, settings, beside=beside).patience
-    text, overhead = list(prompt_ids), FIRST_OVERHEAD
-    target.crop(0)
+    overhead = FIRST_OVERHEAD
     with closing(Beside(pair, growth) if beside else InTurn(pair, growth)) as side:
-        if target.device != "cpu":
-            side.move(text, step_seconds(costs, len(text)))
-        for number in count():
-            chosen, start = grow(side, costs, settings, overhead, patience) if number else ([], None)
+        with target_on(pair, pair.cores.all) if beside and target.device == "cpu" else nullcontext():
+            first = read_prompt(pair, prompt_ids, settings, room)
+        yield first
+        text = [*prompt_ids, first.committed[0].token]
+        side.move(text, step_seconds(costs, len(text)))
+        while not first.stop:
+            chosen, start = grow(side, costs, settings, overhead, patience)
             begin, nodes = time.perf_counter(), as_nodes(side.tree, chosen)
-            alone = beside and not number and target.device == "cpu"
-            with target_on(pair, pair.cores.all) if alone else nullcontext():
-                own, span = forward_tree(pair, text, nodes, settings)
+            own, span = forward_tree(pair, text, nodes, settings)
             side.catch_up()
             iteration = judge(nodes, own, settings)
             iteration.target, iteration.sync, iteration.draft = span, time.perf_counter(), side.steps

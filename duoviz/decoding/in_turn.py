@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from duoviz.decoding.iteration import Committed, Iteration, Node, Span, room_for, timed_forward, timed_prefill
+from duoviz.decoding.iteration import Committed, Iteration, Node, Room, Span, room_for, timed_forward, timed_prefill
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.sampling import Choices
 from duoviz.decoding.settings import Settings
@@ -21,15 +21,15 @@ Propose = Callable[[list[int], int], tuple[int, list[Node]]]
 def propose_and_verify(pair: Pair, prompt_ids: list[int], settings: Settings, propose: Propose) -> Iterator[Iteration]:
     """Decode with proposals that cost no model: look up, verify in one target forward, commit.
 
-    In the published order, also at the start: the target's first forward reads the prompt and the
-    first proposal. Nothing proposed is a target forward of one token.
+    Nothing proposed is a target forward of one token.
     """
     # No distribution proposed the tokens, so the classical rule has no q to divide by.
     settings = replace(settings, acceptance="coupled")
     room = room_for(len(prompt_ids), settings.max_new_tokens, pair.target.context_limit)
-    text = list(prompt_ids)
-    pair.target.crop(0)
-    while True:
+    first = read_prompt(pair, prompt_ids, settings, room)
+    yield first
+    text = [*prompt_ids, first.committed[0].token]
+    while not first.stop:
         # The target adds a token of its own, so one fewer than fits is proposed.
         matched, tree = propose(text, room.limit - len(text) - 1)
         tree = tree[: pair.target.context_limit - len(text)]
@@ -45,21 +45,29 @@ def propose_and_verify(pair: Pair, prompt_ids: list[int], settings: Settings, pr
             return
 
 
-def forward_tree(pair: Pair, text: Sequence[int], tree: Sequence[Node], settings: Settings) -> tuple[Choices, Span]:
-    """Forward what is new in the text, and the proposed tokens after it.
+def read_prompt(pair: Pair, prompt_ids: Sequence[int], settings: Settings, room: Room) -> Iteration:
+    """The first iteration: the target reads the prompt and writes a token, and nothing delays it. Raises Stopped.
 
-    Returns what the target itself writes after the text (row 0) and after each node i (row i + 1),
-    and the span. Raises Stopped.
+    The published methods propose before it. That costs a forward of its own after the prompt, for one proposal.
     """
-    start, target = time.perf_counter(), pair.target
-    new = text[target.length :]
-    if len(new) > 1:
-        timed_prefill(target, new[:-1], stopped=runtime(pair).stopped)
+    pair.target.crop(0)
+    logits, span = timed_prefill(pair.target, prompt_ids, stopped=runtime(pair).stopped)
+    iteration = judge([], Choices(logits, [len(prompt_ids)], settings.sampling), settings)
+    iteration.target, iteration.sync = span, time.perf_counter()
+    iteration.committed, iteration.stop = room.cut(len(prompt_ids), iteration.committed, pair.eos)
+    return iteration
+
+
+def forward_tree(pair: Pair, text: Sequence[int], tree: Sequence[Node], settings: Settings) -> tuple[Choices, Span]:
+    """Forward the text's last token, and the proposed tokens after it.
+
+    Returns what the target itself writes after the text (row 0) and after each node i (row i + 1), and the span.
+    """
     root = len(text) - 1
     parents = None if is_chain(tree) else [root - 1, *(root + 1 + node.parent for node in tree)]
-    logits, span = timed_forward(target, [new[-1], *(node.token for node in tree)], parents=parents)
+    logits, span = timed_forward(pair.target, [text[-1], *(node.token for node in tree)], parents=parents)
     places = [len(text) + depth for depth in (0, *depths(tree))]
-    return Choices(logits, places, settings.sampling), Span(start, span.end, len(new) + len(tree))
+    return Choices(logits, places, settings.sampling), span
 
 
 def is_chain(tree: Sequence[Node]) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
-from duoviz.decoding.in_turn import forward_tree, judge, keep_accepted
+from duoviz.decoding.in_turn import forward_tree, judge, keep_accepted, read_prompt
 from duoviz.decoding.iteration import Iteration, Node, room_for
 from duoviz.decoding.method import VERIFYING, Method, Proposer
 from duoviz.decoding.ngram_pool import NgramPool
@@ -22,7 +22,7 @@ def lookahead(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator
     pool's n-grams that begin with it (the verification branch, at most G(N−1) tokens: what n-grams
     begin with alike is read once) and the window (the lookahead branch, (N−1)W tokens, that last
     token among them; see `Window`). The pool holds the n-grams of the window, of the prompt and of
-    the text written so far. Verification begins with the first forward, which reads the prompt too;
+    the text written so far. Verification begins with the second forward, for the first reads the prompt;
     the authors' code waits until the window is full.
 
     `Iteration.checked` is the guesses, the window, and last the target's own token. Raises
@@ -41,12 +41,13 @@ def iterations(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterato
     """The run itself; see `lookahead`."""
     target = pair.target
     room = room_for(len(prompt_ids), settings.max_new_tokens, target.context_limit)
-    text = list(prompt_ids)
+    first = read_prompt(pair, prompt_ids, settings, room)
+    yield first
+    text = [*prompt_ids, first.committed[0].token]
     pool = NgramPool(size=settings.lookahead_ngram, guesses=settings.lookahead_guesses)
     pool.read(text, 0)
     window = Window(prompt_ids, settings, pair.eos)
-    target.crop(0)
-    while True:
+    while not first.stop:
         # The target adds a token of its own, so one fewer than fits is guessed.
         longest = room.limit - len(text) - 1
         guesses = guess_tree(pool.after(text[-1]), longest)

@@ -8,7 +8,7 @@ from duoviz.decoding.budget import LiveCosts, speculative_budget
 from duoviz.decoding.calibration import cost_model
 from duoviz.decoding.draft_worker import DraftRequest, InlineDraft, row_of_draft
 from duoviz.decoding.drafting import Plan
-from duoviz.decoding.in_turn import forward_tree, judge, keep_accepted
+from duoviz.decoding.in_turn import forward_tree, judge, keep_accepted, read_prompt
 from duoviz.decoding.iteration import Iteration, room_for
 from duoviz.decoding.method import DRAFT, VERIFYING, Method
 from duoviz.decoding.runtime import runtime
@@ -31,19 +31,14 @@ def draft_in_turn(pair: Pair) -> InlineDraft:
 
 
 def speculative(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[Iteration]:
-    """Draft γ tokens, verify them in one target forward, commit the accepted ones and the target's next.
-
-    In the published order, also at the start: the target's first forward reads the prompt and the
-    first γ drafted tokens.
-    """
+    """Draft γ tokens, verify them in one target forward, commit the accepted ones and the target's next."""
     draft = draft_in_turn(pair)
     costs = LiveCosts(cost_model(pair, draft, in_turn=True))
     room = room_for(len(prompt_ids), settings.max_new_tokens, pair.target.context_limit)
-    text = list(prompt_ids)
-    acceptance = PRIOR
-    draft_has = 0
-    pair.target.crop(0)
-    for number in count():
+    first = read_prompt(pair, prompt_ids, settings, room)
+    yield first
+    text, acceptance, draft_has = [*prompt_ids, first.committed[0].token], PRIOR, 0
+    for number in () if first.stop else count():
         budget = settings.budget
         if budget == "auto":
             budget = settings.near(speculative_budget(costs, acceptance.share, context=len(text)))
