@@ -39,6 +39,14 @@ def target_on(pair: Pair, cores: tuple[int, ...]) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def on_all_cores(pair: Pair) -> Iterator[None]:
+    """Within a run on the target's share of the cores: the target on all of them, and on its share again after it."""
+    with target_on(pair, pair.cores.all):
+        yield
+    pair.target.tune()
+
+
 def calibrate(pair: Pair, draft: Draft, *, stopped: Callable[[], bool] = bool) -> CostModel:
     """Measure the cost model once: both sides work at the same time, each on its own cores.
 

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from itertools import count
 
 from duoviz.decoding.budget import LiveCosts, plan_draft, prior
-from duoviz.decoding.calibration import cost_model, target_on
+from duoviz.decoding.calibration import cost_model, on_all_cores
 from duoviz.decoding.draft_worker import Draft, DraftRequest, row_of_draft, start_draft
 from duoviz.decoding.drafting import Drafted, Plan
 from duoviz.decoding.iteration import Committed, Iteration, Node, Room, Span, room_for, timed_forward, timed_prefill
@@ -105,12 +105,12 @@ def prefill(
     longest = max(1, room.limit - len(text))
     plan = plan_draft(costs, acceptance, settings, rows=1, context=len(text), longest=longest, number=0)
     request = DraftRequest(keep=None, crop=0, new_tokens=tuple(text), plan=plan)
-    alone_first = pair.target.device == "cpu"
-    if not alone_first:
+    beside = pair.target.device != "cpu"
+    if beside:
         draft.submit(request)
-    with target_on(pair, pair.cores.all) if alone_first else nullcontext():
+    with nullcontext() if beside else on_all_cores(pair):
         logits, span = timed_prefill(pair.target, text, stopped=runtime(pair).stopped)
-    if alone_first:
+    if not beside:
         draft.submit(request)
     mode = "prefill"
     while True:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from duoviz.decoding.budget import LiveCosts
-from duoviz.decoding.calibration import target_on
+from duoviz.decoding.calibration import on_all_cores
 from duoviz.decoding.chances import chances_of
 from duoviz.decoding.draft_worker import DraftDied, GrowRequest, PauseRequest
 from duoviz.decoding.duodecoding import running_draft
@@ -122,8 +122,8 @@ def duotree(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[I
 
     Beside the target the draft goes on growing the tree meanwhile; in turn it waits. Where the target's tokens lead
     in the tree is its next root, with all that grows under it. The classical rule does not apply: the tree's tokens
-    are chosen, not drawn. The target reads the prompt alone, on all cores, so that nothing delays the first token.
-    Raises DraftDied, Stopped.
+    are chosen, not drawn. A target on the processor reads the prompt alone, on all cores, so that nothing delays the
+    first token. Raises DraftDied, Stopped.
     """
     settings = replace(settings, acceptance="coupled")
     beside, target = works_beside(pair, settings), pair.target
@@ -139,12 +139,16 @@ def duotree(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[I
     patience = forecast_of(pair, settings, beside=beside).patience
     overhead = FIRST_OVERHEAD
     with closing(Beside(pair, growth) if beside else InTurn(pair, growth)) as side:
-        with target_on(pair, pair.cores.all) if beside and target.device == "cpu" else nullcontext():
+        if target.device != "cpu":
+            side.move(prompt_ids, step_seconds(costs, len(prompt_ids)))
+        with on_all_cores(pair) if beside and target.device == "cpu" else nullcontext():
             first = read_prompt(pair, prompt_ids, settings, room)
         yield first
+        if first.stop:
+            return
         text = [*prompt_ids, first.committed[0].token]
-        side.move(text, step_seconds(costs, len(text)))
-        while not first.stop:
+        side.move(text[len(side.tree.text) :], step_seconds(costs, len(text)))
+        while True:
             chosen, start = grow(side, costs, settings, overhead, patience)
             begin, nodes = time.perf_counter(), as_nodes(side.tree, chosen)
             own, span = forward_tree(pair, text, nodes, settings)

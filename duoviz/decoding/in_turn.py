@@ -28,8 +28,10 @@ def propose_and_verify(pair: Pair, prompt_ids: list[int], settings: Settings, pr
     room = room_for(len(prompt_ids), settings.max_new_tokens, pair.target.context_limit)
     first = read_prompt(pair, prompt_ids, settings, room)
     yield first
+    if first.stop:
+        return
     text = [*prompt_ids, first.committed[0].token]
-    while not first.stop:
+    while True:
         # The target adds a token of its own, so one fewer than fits is proposed.
         matched, tree = propose(text, room.limit - len(text) - 1)
         tree = tree[: pair.target.context_limit - len(text)]

@@ -43,11 +43,13 @@ def iterations(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterato
     room = room_for(len(prompt_ids), settings.max_new_tokens, target.context_limit)
     first = read_prompt(pair, prompt_ids, settings, room)
     yield first
+    if first.stop:
+        return
     text = [*prompt_ids, first.committed[0].token]
     pool = NgramPool(size=settings.lookahead_ngram, guesses=settings.lookahead_guesses)
     pool.read(text, 0)
     window = Window(prompt_ids, settings, pair.eos)
-    while not first.stop:
+    while True:
         # The target adds a token of its own, so one fewer than fits is guessed.
         longest = room.limit - len(text) - 1
         guesses = guess_tree(pool.after(text[-1]), longest)

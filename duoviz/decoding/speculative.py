@@ -37,8 +37,10 @@ def speculative(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
     room = room_for(len(prompt_ids), settings.max_new_tokens, pair.target.context_limit)
     first = read_prompt(pair, prompt_ids, settings, room)
     yield first
+    if first.stop:
+        return
     text, acceptance, draft_has = [*prompt_ids, first.committed[0].token], PRIOR, 0
-    for number in () if first.stop else count():
+    for number in count():
         budget = settings.budget
         if budget == "auto":
             budget = settings.near(speculative_budget(costs, acceptance.share, context=len(text)))

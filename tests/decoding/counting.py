@@ -1,9 +1,9 @@
-"""A pair whose target counts its forwards."""
+"""Targets of which every token is known beforehand."""
 
 import torch
 
 from tests.tables import TableModel
-from tests.tiny import tiny_pair
+from tests.tiny import VOCABULARY, tiny_pair
 
 NONE = frozenset()
 
@@ -14,4 +14,13 @@ def counting_pair(length, *, eos=NONE):
     after = 10 * torch.eye(length, dtype=torch.float64).roll(1, dims=1)
     pair.target = TableModel(after.expand(length, length, length))
     pair.target.context_limit = 200
+    return pair
+
+
+def saying(pair, token):
+    """The pair, with a target that writes this token only."""
+    row = torch.zeros(VOCABULARY, dtype=torch.float64)
+    row[token] = 10
+    pair.target = TableModel(row.expand(VOCABULARY, VOCABULARY, VOCABULARY))
+    pair.target.vocab_size = VOCABULARY
     return pair

@@ -9,6 +9,15 @@ def proposed(iteration):
     return iteration.checked[:-1]
 
 
+def check_first(each, prompt):
+    """The first iteration is the prompt's: the target reads it alone and writes a token."""
+    (own,), (token,) = each.checked, each.committed
+    assert (own.token, own.source, own.status, own.parent) == (token.token, token.source, "correction", -1)
+    assert token.source == "target" and each.target.tokens == len(prompt)
+    assert (each.outcome, each.accepted, each.tested) == ("none", 0, 0)
+    assert not each.drafted and not each.draft and not each.matched
+
+
 def check_iteration(each, source):
     """What holds for every iteration of a method that proposes and verifies."""
     tree, own = proposed(each), each.checked[-1]

@@ -100,8 +100,8 @@ def test_continuations_have_the_targets_distribution(method, settings, seeds, le
         ("duodecoding", "resampling from p", replace(REJECTION, budget=2), 400, 3),
         ("duodecoding", "another branch's q row", replace(REJECTION, budget=6, sequences=2), 1_500, 2),
         ("duodecoding", "θ from the sampled token", replace(REJECTION, budget=4, draft_mode="paper"), 3_500, 2),
-        ("speculative", "no division by q", replace(REJECTION, budget=3), 200, 2),
-        ("speculative", "resampling from p", replace(REJECTION, budget=3), 400, 3),
+        ("speculative", "no division by q", replace(REJECTION, budget=3), 200, 3),
+        ("speculative", "resampling from p", replace(REJECTION, budget=3), 800, 3),
         ("speculative", "another place's q row", replace(REJECTION, budget=3), 2_500, 3),
     ],
 )

@@ -1,6 +1,6 @@
 """Prompt lookup on tiny models: the text is vanilla's, and the proposals are what a plain search finds."""
 
-from itertools import product
+from itertools import islice, product
 
 import pytest
 
@@ -8,8 +8,8 @@ from duoviz.decoding.in_turn import depths
 from duoviz.decoding.prompt_lookup import prompt_lookup
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
-from tests.decoding.counting import counting_pair
-from tests.decoding.proposals import check_iteration, proposed, tokens
+from tests.decoding.counting import counting_pair, saying
+from tests.decoding.proposals import check_first, check_iteration, proposed, tokens
 from tests.tiny import tiny_pair
 
 PROMPTS = [[5, 9, 3], [2] * 12, [*range(2, 14)] * 2, [7]]
@@ -43,7 +43,10 @@ def test_equals_seeded_vanilla(changes):
 def test_proposes_what_a_plain_search_finds(changes, occurrence, ngram, most):
     sizes = {"lookup_ngram": ngram, "lookup_tokens": most, "lookup_occurrence": occurrence}
     text, count = list(PROMPTS[2]), 80
-    for each in prompt_lookup(tiny_pair(), text, Settings(max_new_tokens=count, **sizes, **changes)):
+    first, *run = prompt_lookup(tiny_pair(), text, Settings(max_new_tokens=count, **sizes, **changes))
+    check_first(first, text)
+    text += tokens([first])
+    for each in run:
         matched, found = searched(text, ngram=ngram, most=most, occurrence=occurrence)
         assert list(each.matched) == text[len(text) - matched :]
         # The target adds a token of its own.
@@ -67,8 +70,11 @@ def test_proposes_what_a_plain_search_finds(changes, occurrence, ngram, most):
 )
 def test_the_longest_ngram_and_its_first_or_latest_occurrence(prompt, changes, expected):
     settings = Settings(max_new_tokens=20, **{"lookup_tokens": 4, **changes})
-    first = next(prompt_lookup(tiny_pair(), prompt, settings))
-    assert [node.token for node in proposed(first)] == expected
+    *before, last = prompt
+    pair = saying(tiny_pair(), last)
+    first, second = islice(prompt_lookup(pair, before, settings), 2)
+    assert tokens([first]) == [last]
+    assert [node.token for node in proposed(second)] == expected
 
 
 @pytest.mark.parametrize("changes", [{}, SAMPLED])
@@ -82,8 +88,8 @@ def test_iterations_are_consistent(changes):
 def test_a_text_that_loops_is_proposed_and_accepted():
     run = list(prompt_lookup(counting_pair(30), [*range(30), 0, 1], Settings(max_new_tokens=55)))
     assert tokens(run) == [(2 + each) % 30 for each in range(55)]
-    assert [len(each.committed) for each in run] == [11] * 5
-    assert {each.outcome for each in run} == {"hit"}
+    assert [len(each.committed) for each in run] == [1, *[11] * 4, 10]
+    assert [each.outcome for each in run] == ["none", *["hit"] * 5]
 
 
 def test_a_text_that_never_repeats_proposes_nothing():

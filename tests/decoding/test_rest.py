@@ -2,6 +2,7 @@
 
 from collections import Counter
 from importlib import import_module
+from itertools import islice, product
 
 import pytest
 
@@ -10,8 +11,8 @@ from duoviz.decoding.in_turn import depths
 from duoviz.decoding.rest import datastore_of, rest
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
-from tests.decoding.counting import counting_pair
-from tests.decoding.proposals import check_iteration, proposed, tokens
+from tests.decoding.counting import counting_pair, saying
+from tests.decoding.proposals import check_first, check_iteration, proposed, tokens
 from tests.decoding.stores import NamedDigits, build, named_pair, random_sequences, searched
 from tests.tiny import VOCABULARY
 
@@ -55,7 +56,8 @@ def test_equals_seeded_vanilla(store, changes):
 @pytest.mark.parametrize("changes", [{}, SAMPLED])
 def test_iterations_are_consistent(store, changes):
     settings = settings_for(store[0], max_new_tokens=80, rest_shortest=1, **changes)
-    run = list(rest(named_pair(), PROMPTS[0], settings))
+    pair = named_pair()
+    run = [each for prompt in PROMPTS for each in rest(pair, prompt, settings)]
     for each in run:
         check_iteration(each, "datastore")
     assert any(len({node.parent for node in proposed(each)}) < len(proposed(each)) for each in run)
@@ -69,7 +71,10 @@ def test_the_tree_is_the_most_frequent_part(store, size):
     text, trees = list(PROMPTS[0]), 0
     settings = settings_for(folder, rest_shortest=1, rest_longest=3, rest_tokens=size, **SAMPLED)
     room = len(text) + settings.max_new_tokens
-    for each in rest(named_pair(), text, settings):
+    first, *run = rest(named_pair(), text, settings)
+    check_first(first, text)
+    text += tokens([first])
+    for each in run:
         tree = proposed(each)
         matched, found = searched(sequences, text, longest=3, shortest=1, depth=min(10, room - len(text) - 1))
         assert list(each.matched) == text[len(text) - matched :]
@@ -93,21 +98,25 @@ def test_the_tree_by_hand(tmp_path):
     folder = build(sequences, tmp_path / "store")
     nodes = {}
     for size in (6, 4, 2):
-        first = next(rest(named_pair(), [8, 2, 3], settings_for(folder, rest_tokens=size)))
-        nodes[size] = [(node.token, node.parent, node.count) for node in proposed(first)]
+        nodes[size] = tree_after(8, settings_for(folder, rest_tokens=size))
     assert nodes[6] == [(4, -1, 4), (5, 0, 3), (7, -1, 1), (6, 0, 1), (7, 2, 1)]
     assert nodes[4] == nodes[6][:4] and nodes[2] == nodes[6][:2]
-    first = next(rest(named_pair(), [1, 2, 3], settings_for(folder, rest_tokens=6)))
-    assert [(node.token, node.parent, node.count) for node in proposed(first)] == [(4, -1, 3), (5, 0, 3)]
-    first = next(rest(named_pair(), [1, 2, 3], settings_for(folder, rest_longest=2)))
-    assert len(proposed(first)) == 5
+    assert tree_after(1, settings_for(folder, rest_tokens=6)) == [(4, -1, 3), (5, 0, 3)]
+    assert len(tree_after(1, settings_for(folder, rest_longest=2))) == 5
+
+
+def tree_after(token, settings):
+    """What is proposed after the token, 2 and the target's 3."""
+    _, second = islice(rest(saying(named_pair(), 3), [token, 2], settings), 2)
+    return [(node.token, node.parent, node.count) for node in proposed(second)]
 
 
 def test_a_text_that_the_datastore_knows_is_accepted(tmp_path):
     folder = build([list(range(VOCABULARY))], tmp_path / "store")
     run = list(rest(numbers_pair(), [1, 2], settings_for(folder, max_new_tokens=33)))
     assert tokens(run) == list(range(3, 36))
-    assert [len(each.committed) for each in run] == [11] * 3 and {each.outcome for each in run} == {"hit"}
+    assert [len(each.committed) for each in run] == [1, 11, 11, 10]
+    assert [each.outcome for each in run] == ["none", *["hit"] * 3]
 
 
 def test_an_empty_datastore_proposes_nothing(tmp_path):
@@ -119,16 +128,18 @@ def test_an_empty_datastore_proposes_nothing(tmp_path):
 
 def test_a_text_shorter_than_the_shortest_suffix(tmp_path):
     folder = build([list(range(VOCABULARY))], tmp_path / "store")
-    run = list(rest(numbers_pair(), [1], settings_for(folder, max_new_tokens=12)))
-    assert not proposed(run[0]) and len(proposed(run[1])) == 10
+    run = list(rest(numbers_pair(), [1], settings_for(folder, max_new_tokens=13, rest_shortest=3)))
+    assert [len(proposed(each)) for each in run[:3]] == [0, 0, 10]
 
 
 def test_a_target_that_reads_no_tree_gets_the_most_frequent_branch(tmp_path):
-    sequences = [[1, 2, 5, 6]] * 2 + [[1, 2, 7, 8], [1, 2, 5, 9]] + [[1, 2, 7, 9]] * 3
     pair = named_pair()
     pair.target.supports_tree = False
+    known = [2, *tokens(vanilla(pair, [1, 2], Settings(max_new_tokens=1)))]
+    rows = [[5, 6]] * 2 + [[7, 8], [5, 9]] + [[7, 9]] * 3
+    sequences = [known + row for row in rows]
     run = list(rest(pair, [1, 2], settings_for(build(sequences, tmp_path / "store"))))
-    nodes = [(node.token, node.parent, node.count) for node in proposed(run[0])]
+    nodes = [(node.token, node.parent, node.count) for node in proposed(run[1])]
     assert nodes == [(7, -1, 4), (9, 0, 3)]
     assert tokens(run) == tokens(vanilla(pair, [1, 2], Settings(max_new_tokens=50)))
 
@@ -161,13 +172,14 @@ def test_stops_at_the_length(tmp_path, count):
 @pytest.mark.parametrize("length", [1, 30, 50, 61, 62, 63])
 def test_a_tree_larger_than_the_room_left(tmp_path, length):
     pair = named_pair(context=64)
-    sequences = [[first, second, third] * 5 for first in (2, 3, 4) for second in (2, 3, 4, 5) for third in range(2, 30)]
+    triples = product((2, 3, 4), (2, 3, 4, 5), range(VOCABULARY))
+    sequences = [[*triple] * 5 for triple in triples]
     prompt = [2 + each % 3 for each in range(length)]
     settings = settings_for(build(sequences, tmp_path / "store"), max_new_tokens=200, rest_shortest=1, rest_longest=1)
     run = list(rest(pair, prompt, settings))
     assert tokens(run) == tokens(vanilla(pair, prompt, settings))
     assert len(tokens(run)) == 64 - length and run[-1].stop == "context"
-    assert length > 61 or len(proposed(run[0])) == min(64, 64 - length)
+    assert length > 61 or len(proposed(run[1])) == 63 - length
 
 
 def test_a_number_that_went_bad_is_never_proposed(tmp_path):
@@ -177,9 +189,9 @@ def test_a_number_that_went_bad_is_never_proposed(tmp_path):
     # The token 5, of two bytes; the last two are the end's.
     content[-2 * (VOCABULARY + 1) + 2 * 5 + 1] = 0xEE
     file.write_bytes(content)
-    run = list(rest(numbers_pair(), [1, 2], settings_for(folder, max_new_tokens=10)))
-    assert [node.token for node in proposed(run[0])] == [3, 4]
-    assert tokens(run) == list(range(3, 13))
+    run = list(rest(numbers_pair(), [1], settings_for(folder, max_new_tokens=10)))
+    assert [node.token for node in proposed(run[1])] == [3, 4]
+    assert tokens(run) == list(range(2, 12))
 
 
 def test_each_datastore_is_opened_once_and_none_named_is_the_one_that_comes_along(tmp_path, monkeypatch):

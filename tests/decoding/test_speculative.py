@@ -9,6 +9,7 @@ from duoviz.decoding.speculative import speculative
 from duoviz.decoding.vanilla import vanilla
 from tests.decoding.made_costs import SHORT
 from tests.decoding.made_costs import costs as made_up
+from tests.decoding.proposals import check_first
 from tests.tiny import tiny_pair
 
 PROMPTS = [[5, 9, 3], [2] * 12, list(range(2, 30))]
@@ -32,15 +33,17 @@ def test_equals_seeded_vanilla(changes):
 
 def test_a_perfect_draft_gives_the_budget_and_one_more():
     run = list(speculative(tiny_pair(noise=0.0), PROMPTS[0], Settings(max_new_tokens=60, budget=5)))
-    assert [len(each.committed) for each in run[:4]] == [6, 6, 6, 6]
-    assert {each.outcome for each in run} == {"hit"}
+    assert [len(each.committed) for each in run[:4]] == [1, 6, 6, 6]
+    assert {each.outcome for each in run[1:]} == {"hit"}
 
 
 @pytest.mark.parametrize("acceptance", ["coupled", "rejection"])
 def test_iterations_are_consistent(acceptance):
     pair = tiny_pair(noise=0.3)
     settings = Settings(max_new_tokens=80, budget=4, temperature=1.0, acceptance=acceptance)
-    for each in speculative(pair, PROMPTS[0], settings):
+    first, *run = speculative(pair, PROMPTS[0], settings)
+    check_first(first, PROMPTS[0])
+    for each in run:
         chain = [node for node in each.checked if node.source == "draft"]
         statuses = [node.status for node in chain]
         refused = ["rejected"] if each.outcome == "rejection" else []
@@ -53,6 +56,7 @@ def test_iterations_are_consistent(acceptance):
                 each.checked[-1].token
             ]
         assert len(each.draft) == len(chain) and each.draft[-1].end <= each.target.start
+        assert each.target.tokens == len(chain) + 1 and chain
 
 
 def test_stops_at_eos_length_and_context():
@@ -79,7 +83,7 @@ def test_the_budget_is_the_fastest_one():
 def test_the_budget_follows_the_acceptance():
     sure = list(speculative(tiny_pair(noise=0.0), PROMPTS[0], Settings(max_new_tokens=100)))
     unsure = list(speculative(tiny_pair(noise=3.0), PROMPTS[0], Settings(max_new_tokens=60)))
-    assert sure[-1].budget > sure[0].budget == unsure[0].budget > unsure[-1].budget
+    assert sure[-1].budget > sure[1].budget == unsure[1].budget > unsure[-1].budget
 
 
 def test_the_trace_names_both_models_and_no_overlap():
