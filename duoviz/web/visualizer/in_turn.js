@@ -16,9 +16,10 @@ export function inTurnSentence(iteration, about) {
   const { header } = about;
   const { proposers, verified } = aboutOf(header);
   const read = iteration.index === 0 ? `The target read the prompt (${count(header.prompt_tokens, "token")})` : "";
-  if (!proposers.length) return `${read ? `${read} and` : "The target"} computed ${oneToken(iteration)}.`;
-  const told = proposalsOf(iteration).length ? verifiedSentence(verified, iteration) : aloneClause(iteration, about);
   const window = iteration.checked.filter((node) => node.status === "window").length;
   const looked = window ? ` In the same forward, a window of ${count(window, "token")} looked for new guesses.` : "";
+  const proposed = proposalsOf(iteration).length > 0;
+  if (!proposers.length || (read && !proposed)) return `${read ? `${read} and` : "The target"} computed ${oneToken(iteration)}.${looked}`;
+  const told = proposed ? verifiedSentence(verified, iteration) : aloneClause(iteration, about);
   return `${read ? `${read}. ` : ""}${told}.${looked}`;
 }

@@ -10,7 +10,8 @@ const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seven
 const roots = (iteration) => iteration.drafted.filter((node) => node.parent === -1 && node.status !== "correction");
 
 function prefillSentence(iteration) {
-  const read = `Both models read the prompt (${count(iteration.target.rows, "token")})`;
+  const readers = iteration.drafted.length ? "Both models" : "The target";
+  const read = `${readers} read the prompt (${count(iteration.target.rows, "token")})`;
   // A special token has no text of its own among the committed ones; its node names it.
   const first = iteration.drafted.find((node) => node.status === "accepted" || node.status === "correction") ?? iteration.committed[0];
   if (!first) return `${read}; the first new token comes later.`;

@@ -187,13 +187,15 @@ def check_sentence(told, method, iteration, written):
     leaves = sum(all(node["parent"] != index for node in proposed) for index in range(len(proposed)))
     full = "There was room for one token only" if written == 31 else None
     if method == "duodecoding":
+        readers = "Both models" if iteration["drafted"] else "The target"
+        assert told.startswith(f"{readers} read the prompt (11 tokens)") == (iteration["mode"] == "prefill")
         roots = [node for node in iteration["drafted"] if node["parent"] == -1 and node["status"] != "correction"]
         if iteration["mode"] != "prefill" and iteration["verdict"]["outcome"] in ("hit", "miss") and roots:
             assert f"{counted(len(roots), 'sequence')} started" in told
             assert f'{roots[0]["q"]:.2f} for "{roots[0]["text"]}"' in told
         return
-    if method == "vanilla":
-        assert "computed one token" in told
+    if method == "vanilla" or not iteration["index"]:
+        assert not proposed and "computed one token" in told
     elif not proposed:
         assert (full or NOTHING_PROPOSED[method]) in told
     else:
