@@ -50,9 +50,15 @@ def cost_models(environment: dict) -> dict[str, CostModel]:
     }
 
 
-def costs_for(models: dict[str, CostModel], settings: dict) -> CostModel:
+def works_beside(row: Row) -> bool:
+    """Whether the draft worked at the same time as the target, which a method may leave to the machine."""
+    overlaps = (turn["metrics"]["overlap"] is not None for turn in row["measured"])
+    return METHODS[row["settings"]["method"]].parallel or any(overlaps)
+
+
+def costs_for(models: dict[str, CostModel], row: Row) -> CostModel:
     """The cost model of the cores that a lane's target has."""
-    on_its_share = METHODS[settings["method"]].parallel or settings["cores"] == "target"
+    on_its_share = works_beside(row) or row["settings"]["cores"] == "target"
     return models["together" if on_its_share else "in turn"]
 
 
@@ -73,7 +79,7 @@ def predict(rows: Sequence[Row], models: dict[str, CostModel]) -> Prediction | N
     """One lane's prediction at its measured acceptance; None where no turn has a second iteration."""
     committed, seconds, predicted, drafted = [], [], [], []
     for row in rows:
-        costs, method = costs_for(models, row["settings"]), row["settings"]["method"]
+        costs = costs_for(models, row)
         start, lengths = 0, row["choices"][0]["accept_lengths"]
         for turn in row["measured"]:
             arrays = {
@@ -86,7 +92,7 @@ def predict(rows: Sequence[Row], models: dict[str, CostModel]) -> Prediction | N
             target = target_seconds(costs, arrays["rows"], context)
             k = np.array([each or 1 for each in turn["iterations"]["k"][1:]], dtype=int)
             draft = draft_seconds(costs, arrays["draft_steps"], k, context)
-            predicted += list(np.maximum(target, draft) if METHODS[method].parallel else target + draft)
+            predicted += list(np.maximum(target, draft) if works_beside(row) else target + draft)
             committed += mine[1:]
             seconds += list(arrays["seconds"])
             drafted += list(arrays["drafted"])
