@@ -42,6 +42,15 @@ def test_a_run_that_keeps_to_the_model_is_predicted_without_error():
     assert predict([row(VANILLA, committed=[1], each=[9], rows=[7])], MODELS) is None
 
 
+def test_a_draft_may_work_beside_the_target_or_in_turn():
+    """The same iteration of DuoTree: the longer of both sides, or their sum and the costs on all cores."""
+    one = {"committed": [1, 2], "rows": [7, 3], "draft_steps": [0, 2], "drafted": [0, 4], "k": [None] * 2}
+    in_turn, beside = (
+        predict([row("duotree", each=[9, 0.012], overlap=overlap, **one)], MODELS) for overlap in (None, 0.4)
+    )
+    assert in_turn.seconds_predicted == pytest.approx(0.016) and beside.seconds_predicted == pytest.approx(0.012)
+
+
 def test_the_table_has_each_methods_error_and_the_sentence_the_worst():
     made = results(*runs(), row(TARGET_ONLY, committed=[1, 1], each=[9, 0.02], rows=[7, 1], method="vanilla"))
     table = tables.predictions(made)
