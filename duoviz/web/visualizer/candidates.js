@@ -34,14 +34,15 @@ export function createCandidates() {
   };
   return {
     node,
-    draw(iteration, header) {
-      const candidates = iteration?.candidates ?? [];
-      list.replaceChildren(...candidates.map((each) => candidateRow(each, iteration.theta)));
-      const theta = candidates.length ? iteration.theta : null;
+    // told: how much of it is known yet, see moments.js.
+    draw(iteration, header, told) {
+      const candidates = told ? iteration?.candidates ?? [] : [];
+      list.replaceChildren(...candidates.map((each) => candidateRow(each, told > 1 ? iteration.theta : null)));
+      const theta = candidates.length && told > 1 ? iteration.theta : null;
       line.hidden = !known(theta);
       line.firstChild.style.left = `${100 * Math.min(1, theta ?? 0)}%`;
       setText(line.firstChild.firstChild, `θ ${fixed(theta, 3)}`);
-      setText(note, iteration ? describe(iteration, candidates, header) : "");
+      setText(note, iteration && told > 1 ? describe(iteration, candidates, header) : "");
     },
   };
 }

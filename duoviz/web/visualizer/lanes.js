@@ -113,7 +113,10 @@ export function placeBand(band, { state, view, width }) {
   setAttributes(band, { x: x0, y: 14, width: Math.max(1, x1 - x0), height: bottomOf(state) - 14 });
 }
 
-export function placePlayhead(playhead, { state, view, width }) {
+// The playhead, and what is still to come: paler.
+export function placePlayhead(playhead, future, { state, view, width }) {
   const x = scaleOf(view, width)(state.clock);
-  setAttributes(playhead, { x1: x, x2: x, visibility: state.playing && x >= 0 && x <= width ? "visible" : "hidden" });
+  const visibility = state.moment !== null && x >= 0 && x <= width ? "visible" : "hidden";
+  setAttributes(playhead, { x1: x, x2: x, visibility });
+  setAttributes(future, { x, y: LANES.target, width: Math.max(0, width - x), height: bottomOf(state) - LANES.target, visibility });
 }

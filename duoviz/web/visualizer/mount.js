@@ -34,6 +34,7 @@ function writeAttributes(root, state) {
   root.dataset.shown = state.shown;
   root.dataset.state = state.recorded ? "recording" : state.phase;
   root.dataset.playing = state.playing ? "yes" : "no";
+  root.dataset.moment = state.moment ?? "";
   root.dataset.file = state.file === null ? "no" : "yes";
   root.dataset.method = state.header?.method ?? "";
   root.dataset.draft = state.header?.draft === null ? "none" : "yes";

@@ -1,10 +1,8 @@
 // What is shown before the visitor's first run: a recorded one.
 
 import { readTrace } from "./check.js";
+import { mostTelling, SLOWLY } from "./player.js";
 import { eventsOf } from "./state.js";
-
-// Slow enough for the eye: an iteration takes some hundredths of a second.
-const OPENING_SPEED = 0.25;
 
 // The trace at this address; null where it cannot be had, and the page works without it.
 export async function fetchRecording(address) {
@@ -16,18 +14,12 @@ export async function fetchRecording(address) {
   }
 }
 
-// The first of the iterations with the most sequences of which the target took one.
-function mostTelling({ iterations }) {
-  const branches = ({ verdict, sequences }) => (verdict.outcome === "hit" ? sequences ?? 0 : 0);
-  return iterations.reduce((best, each, index) => (branches(each) > branches(iterations[best]) ? index : best), 0);
-}
-
 // Held at the iteration `at`, or where that is null, playing; held all the same for those who want no motion.
 function openingEvents(trace, at, told) {
   const [reset, ...events] = eventsOf(trace, "recording");
   const still = at !== null || matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const hold = still ? at ?? mostTelling(trace) : 0;
-  const play = still ? [] : [{ type: "play", speed: OPENING_SPEED }];
+  const hold = still ? at ?? mostTelling(trace.iterations) : Math.max(0, mostTelling(trace.iterations) - 1);
+  const play = still ? [] : [{ type: "play", speed: SLOWLY }];
   return [{ ...reset, recorded: true }, { type: "hold", iteration: hold }, ...events, { type: "status", text: told }, ...play];
 }
 

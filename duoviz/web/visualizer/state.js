@@ -12,11 +12,22 @@ const STOPPED = {
 };
 const LOST = "The connection to the server was lost";
 
+// When an iteration's own computing began; a draft step may have begun long before the iteration that it came with.
 export const beginOf = (iteration) => Math.min(iteration.target.start, iteration.draft[0]?.start ?? Infinity);
+
+// The iteration's place on the clock: from the end of the one before to its own.
+export const spanOf = (iterations, position) => ({ begin: iterations[position - 1]?.sync ?? 0, end: iterations[position].sync });
+
+// The clock at an iteration's begin. moment: the time at which the iteration is shown, null for its end; rest: seconds for
+// which its end has been standing there.
+export function beginAt(state, position) {
+  const { begin } = spanOf(state.iterations, position);
+  Object.assign(state, { shown: position, clock: begin, moment: begin, rest: 0 });
+}
 
 export const emptyState = () => ({
   epoch: 0, phase: "empty", message: "", file: null, header: null, iterations: [], lanes: emptyLanes(), totals: [], tails: [],
-  end: null, metrics: null, shown: -1, follow: true, playing: false, speed: 1, clock: 0,
+  end: null, metrics: null, shown: -1, follow: true, playing: false, speed: 1, clock: 0, moment: null, rest: 0,
   recorded: false, hold: null,
 });
 
@@ -78,7 +89,8 @@ export function applyEvent(state, event) {
   } else if (event.type === "hold") {
     state.hold = event.iteration;
   } else if (event.type === "play") {
-    Object.assign(state, { playing: true, follow: false, speed: event.speed, clock: beginOf(state.iterations[state.shown]) });
+    beginAt(state, state.shown);
+    Object.assign(state, { playing: true, follow: false, speed: event.speed });
   }
 }
 

@@ -3,6 +3,7 @@
 import { el, section, watchSize, zoomOf } from "./dom.js";
 import { count, fixed, known } from "./words.js";
 import { originOf } from "./methods.js";
+import { writtenUpTo } from "./player.js";
 
 const BEYOND_SIGHT = 40;
 
@@ -90,7 +91,7 @@ function scrollInto(box, node) {
 export function createText({ state, choose }) {
   const box = el("div", { class: "dv-text-box", tabindex: "0", role: "group", "aria-label": "Text" });
   const flow = createFlow(box, state);
-  let epoch = state.epoch, outlined = -1, isScrolled = true;
+  let epoch = state.epoch, outlined = -1, written = -1, isScrolled = true;
   // The next iterations' tokens. A long trace comes in over many frames: see `takeEvents`.
   const grow = () => {
     if (epoch !== state.epoch) {
@@ -98,12 +99,12 @@ export function createText({ state, choose }) {
       [epoch, outlined] = [state.epoch, -1];
     }
     for (let position = flow.size(); position < state.iterations.length; position++) {
-      flow.append(state.iterations[position], position > state.shown);
+      flow.append(state.iterations[position], position > writtenUpTo(state));
     }
   };
-  box.addEventListener("scroll", () => markInSight(box, flow, state.shown));
+  box.addEventListener("scroll", () => markInSight(box, flow, writtenUpTo(state)));
   // A wider or narrower text has other tokens in sight.
-  watchSize(box, () => markInSight(box, flow, state.shown));
+  watchSize(box, () => markInSight(box, flow, writtenUpTo(state)));
   box.addEventListener("click", (event) => {
     const token = event.target.closest(".dv-token");
     if (token) choose(Number(token.dataset.iteration));
@@ -114,16 +115,16 @@ export function createText({ state, choose }) {
     grow,
     draw() {
       grow();
-      if (outlined !== state.shown) {
+      if (outlined !== state.shown || written !== writtenUpTo(state)) {
         flow.mark(outlined, "dv-shown", false);
         flow.mark(state.shown, "dv-shown", true);
-        [outlined, isScrolled] = [state.shown, false];
+        [outlined, written, isScrolled] = [state.shown, writtenUpTo(state), false];
       }
     },
     settle() {
       if (isScrolled) return;
       if (flow.of(outlined).length) scrollInto(box, flow.of(outlined).at(-1));
-      markInSight(box, flow, state.shown);
+      markInSight(box, flow, written);
       isScrolled = true;
     },
   };

@@ -6,6 +6,7 @@ import { drawLanes, hatchPattern, placeBand, placePlayhead } from "./lanes.js";
 import { busyBetween } from "./busy.js";
 import { duration, percent } from "./words.js";
 import { aboutOf } from "./methods.js";
+import { isPaced } from "./player.js";
 
 function timelineTools(state, view, redraw) {
   const near = textButton(`${ITERATIONS_IN_VIEW} iterations`, () => {
@@ -56,8 +57,8 @@ export function createTimeline({ state, choose, redraw, hover }) {
   const hatch = `dv-hatch-${Math.random().toString(36).slice(2)}`;
   const drawing = svg("svg", { class: "dv-timeline-drawing", tabindex: "0", role: "img", "aria-label": "Timeline: W and S zoom, A and D move" });
   const [band, layer] = [svg("rect", { class: "dv-band" }), svg("g")];
-  const playhead = svg("line", { class: "dv-playhead", y1: 10, y2: "100%" });
-  drawing.append(hatchPattern(hatch), band, layer, playhead);
+  const [playhead, future] = [svg("line", { class: "dv-playhead", y1: 10, y2: "100%" }), svg("rect", { class: "dv-future" })];
+  drawing.append(hatchPattern(hatch), band, layer, future, playhead);
   const view = createView(state);
   const shares = createShares(state, view);
   addPointer(drawing, view, { redraw, choose, hover });
@@ -75,7 +76,7 @@ export function createTimeline({ state, choose, redraw, hover }) {
     draw() {
       if (!state.iterations.length) layer.replaceChildren();
       if (!state.iterations.length || !width) return;
-      const place = `${state.epoch} ${state.shown} ${state.follow} ${view.auto}`;
+      const place = `${state.epoch} ${state.shown} ${state.follow} ${view.auto} ${isPaced(state) && state.moment !== null}`;
       if (place !== followed) view.follow();
       followed = place;
       const seen = { state, view, width, hatch };
@@ -86,7 +87,7 @@ export function createTimeline({ state, choose, redraw, hover }) {
       }
       drawn = key;
       placeBand(band, seen);
-      placePlayhead(playhead, seen);
+      placePlayhead(playhead, future, seen);
     },
   };
 }

@@ -1,9 +1,10 @@
 // The player's buttons and slider, what is shown, and its sentence.
 
 import { el, iconButton, setText, textButton } from "./dom.js";
+import { meanwhile } from "./meanwhile.js";
 import { sentence } from "./sentence.js";
 import { isLive, tokensBefore } from "./state.js";
-import { isMoving, SPEEDS } from "./player.js";
+import { ALL_SPEEDS, isMoving, isPaced, speedWords } from "./player.js";
 
 export const ICONS = {
   first: "M3 3h2v10H3zM13 3v10L6 8z", back: "M10 3 5 8l5 5 1.4-1.4L7.8 8l3.6-3.6z", play: "M4 2v12l10-6z",
@@ -17,7 +18,8 @@ function whereWords(state) {
   if (live && state.follow) return `Following the run: iteration ${state.shown}.`;
   const rest = live ? `the run is at ${last}` : `the last is ${last}`;
   const doing = state.playing ? "Playing" : "You are at";
-  return `${doing} iteration ${state.shown}; ${rest}.${state.playing && state.speed !== 1 ? ` At ${state.speed}× the real speed.` : ""}`;
+  const slowly = isPaced(state) ? ` ${speedWords(state.speed)}.` : ` At ${state.speed}× the real speed.`;
+  return `${doing} iteration ${state.shown}; ${rest}.${state.playing && state.speed !== 1 ? slowly : ""}`;
 }
 
 function createPlayButton(state, act) {
@@ -44,6 +46,11 @@ function createSentence(state) {
       node.setAttribute("aria-live", isMoving(state) ? "off" : "polite");
       const last = state.shown === state.iterations.length - 1;
       const about = { header: state.header, end: state.end, before: tokensBefore(state, state.shown), last };
+      if (iteration && state.moment !== null && state.moment < iteration.sync) {
+        setText(node, meanwhile(iteration, state.header, state.moment));
+        told = {};
+        return;
+      }
       if (iteration !== told.iteration || state.end !== told.end) setText(node, iteration ? sentence(iteration, about) : "");
       told = { iteration, end: state.end };
     },
@@ -55,15 +62,17 @@ export function createTransport({ state, actions, choose }) {
   const said = createSentence(state);
   const slider = el("input", { type: "range", class: "dv-slider", min: 0, max: 0, step: 1, value: 0, "aria-label": "Iteration shown" });
   const where = el("p", { class: "dv-where" });
-  const speed = el("select", { class: "dv-speed", "aria-label": "Replay speed" }, ...SPEEDS.map((value) => el("option", { value }, `${value}×`)));
+  const speed = el("select", { class: "dv-speed", "aria-label": "Replay speed" }, ...ALL_SPEEDS.map((value) => el("option", { value }, speedWords(value))));
+  const slowly = textButton("Watch it slowly", actions.watchSlowly);
+  slowly.classList.add("dv-slowly");
   const follow = textButton("Follow live", () => (state.follow ? choose(state.shown) : actions.goLive()));
   follow.title = "Follow the run (L or End)";
   slider.addEventListener("input", () => choose(Number(slider.value)));
-  speed.addEventListener("change", () => actions.setSpeed(Number(speed.value)));
+  speed.addEventListener("change", () => actions.setSpeed(isNaN(speed.value) ? speed.value : Number(speed.value)));
   const buttons = el("div", { class: "dv-buttons" },
     iconButton("First iteration", ICONS.first, actions.first), iconButton("Step back", ICONS.back, actions.back), play.button,
     iconButton("Step forward", ICONS.forward, actions.forward), iconButton("Last iteration", ICONS.last, actions.last));
-  const controls = el("div", { class: "dv-controls" }, buttons, slider, where, speed, follow);
+  const controls = el("div", { class: "dv-controls" }, buttons, slider, where, speed, slowly, follow);
   return {
     node: el("section", { class: "dv-section dv-transport", "aria-label": "Player" }, controls, said.node),
     draw() {
@@ -72,6 +81,7 @@ export function createTransport({ state, actions, choose }) {
       setText(where, whereWords(state));
       speed.value = String(state.speed);
       follow.hidden = !isLive(state);
+      slowly.hidden = isLive(state) || (state.playing && isPaced(state));
       follow.setAttribute("aria-pressed", state.follow);
       play.draw();
       said.draw();

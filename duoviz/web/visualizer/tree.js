@@ -5,6 +5,8 @@ import { count, fixed, known, MARKS, quote } from "./words.js";
 import { aboutOf, originOf } from "./methods.js";
 import { COLUMN_GAP, countLabel, MAX_TREE_NODES, placeItems, treeItems } from "./layout.js";
 import { createCandidates } from "./candidates.js";
+import { candidatesKnown, lookAt, timesOf } from "./moments.js";
+import { isLeaving } from "./player.js";
 
 const CAPTION_WIDTH = 110;
 // The drawing fills its box, within what can be read and what looks calm.
@@ -64,6 +66,45 @@ function treeCaptions(iteration, { parallel, caption: proposedCaption }, { lefts
   return captions;
 }
 
+// The drawn nodes, each with its edge and its times: what they look like at a moment.
+function createLooks(drawing) {
+  let drawn = [];
+  const show = (entry, look) => {
+    if (entry.look === look) return;
+    entry.look = look;
+    for (const part of [entry.group, entry.edge].filter(Boolean)) {
+      part.dataset.status = look === "unborn" ? "pending" : look;
+      part.classList.toggle("dv-unborn", look === "unborn");
+      part.classList.toggle("dv-taken", entry.taken && look === entry.status);
+    }
+    entry.group.querySelector(".dv-mark").textContent = MARKS[look] ?? "";
+  };
+  // The branch that was taken goes to where the next iteration has it, and all else goes away.
+  const leave = (entry, start, row, next) => {
+    const isKept = entry.taken && entry.status === "pending";
+    for (const part of [entry.group, entry.edge].filter(Boolean)) part.classList.toggle("dv-leaving", !isKept || part === entry.edge);
+    if (!isKept) return next;
+    entry.group.style.transform = `translate(${next}px, ${row}px)`;
+    return next + entry.width + COLUMN_GAP;
+  };
+  return {
+    begin(items, iteration, header) {
+      const times = { checked: timesOf(iteration, "checked", header), drafted: timesOf(iteration, "drafted", header) };
+      drawn = items.filter((item) => item.node).map(({ list, index, node, taken, width }) => {
+        const [group, edge] = ["g.dv-node", "path.dv-edge"].map((part) => drawing.querySelector(`${part}[data-list="${list}"][data-index="${index}"]`));
+        return { group, edge, taken, width, status: node.status, times: times[list][index], look: node.status };
+      });
+    },
+    at(clock) {
+      for (const entry of drawn) show(entry, clock === null ? entry.status : lookAt(entry.times, entry.status, clock));
+    },
+    leave(start) {
+      let next = start.x + start.width + COLUMN_GAP;
+      for (const entry of drawn) next = leave(entry, start, start.y, next);
+    },
+  };
+}
+
 // Where the eye should land: what was drafted, or else the end of what the target wrote. What is in sight from the left
 // end is not scrolled to: the verified text, where the eye begins, would be cut.
 function scrollToResult(box, items, iteration, splitLeft, scale) {
@@ -121,7 +162,8 @@ export function createTree({ state, redraw }) {
   const note = el("p", { class: "dv-note" });
   const candidates = createCandidates();
   const body = el("div", { class: "dv-tree-body" }, el("div", { class: "dv-tree-side" }, box, pointing.node, note), candidates.node);
-  let drawn = null, drawnIn = "", size = [0, 0], scroll = null;
+  const looks = createLooks(drawing);
+  let drawn = null, drawnIn = "", size = [0, 0], scroll = null, start = null, told = null, hasLeft = false;
   watchSize(box, (...now) => {
     size = now;
     redraw();
@@ -142,6 +184,8 @@ export function createTree({ state, redraw }) {
     const edges = tree.items.filter((item) => item.from).map((item) => edgePath(item, iteration[item.list]));
     drawing.replaceChildren(...treeCaptions(iteration, aboutOf(state.header), places, tree.split), ...edges, ...tree.items.map((item) => nodeGroup(item, state.header)));
     pointing.begin();
+    looks.begin(tree.items, iteration, state.header);
+    [start, hasLeft] = [tree.items[0], false];
     scroll = () => scrollToResult(box, tree.items, iteration, splitLeft, scale);
     const missing = undrawn(iteration.checked) + undrawn(iteration.drafted);
     setText(note, missing ? `${missing} more tokens are not drawn.` : "");
@@ -152,11 +196,20 @@ export function createTree({ state, redraw }) {
     highlight: (position, on) => box.classList.toggle("dv-lit", on && position === state.shown),
     draw() {
       const iteration = state.iterations[state.shown];
-      if (iteration === drawn && drawnIn === String(size)) return;
-      [drawn, drawnIn] = [iteration, String(size)];
-      candidates.draw(iteration, state.header);
-      if (iteration) drawTree(iteration);
-      else drawing.replaceChildren();
+      const key = `${size} ${state.epoch}`;
+      const known = !iteration || state.moment === null ? 2 : candidatesKnown(iteration, state.moment);
+      if (iteration !== drawn || told !== known) candidates.draw(iteration, state.header, (told = known));
+      // Where the branch taken has moved, all is drawn anew for whoever comes back.
+      if (iteration !== drawn || drawnIn !== key || (hasLeft && !isLeaving(state))) {
+        [drawn, drawnIn] = [iteration, key];
+        if (iteration) drawTree(iteration);
+        else drawing.replaceChildren();
+      }
+      if (!iteration) return;
+      looks.at(state.moment);
+      if (!isLeaving(state) || hasLeft) return;
+      hasLeft = true;
+      looks.leave(start);
     },
     settle() {
       scroll?.();

@@ -1,8 +1,11 @@
 // What part of the clock the timeline shows, and moving it by pointer and keys.
 
+import { isPaced } from "./player.js";
 import { beginOf } from "./state.js";
 
 export const ITERATIONS_IN_VIEW = 12;
+// On either side of the iteration that is played so slowly that its draft steps can be followed.
+const BESIDE = 2;
 
 // What part of the clock is in view. `auto` follows the iteration shown; zooming or panning by hand ends it.
 export function createView(state) {
@@ -35,7 +38,10 @@ export function createView(state) {
     const iteration = state.iterations[state.shown];
     if (!iteration) return;
     const inside = beginOf(iteration) >= view.start && iteration.sync <= view.end;
-    if (view.auto && state.follow) view.showWindow(state.shown);
+    if (view.auto && state.moment !== null && isPaced(state)) {
+      const from = beginOf(state.iterations[Math.max(0, state.shown - BESIDE)]);
+      set(from, state.iterations[Math.min(state.iterations.length - 1, state.shown + BESIDE)].sync - from);
+    } else if (view.auto && state.follow) view.showWindow(state.shown);
     else if (!inside && view.auto) view.showWindow(Math.min(state.iterations.length - 1, state.shown + ITERATIONS_IN_VIEW / 2));
     else if (!inside) set((beginOf(iteration) + iteration.sync - view.end + view.start) / 2, view.end - view.start);
   };

@@ -1,0 +1,29 @@
+// What goes on in an iteration at a moment of it, in one sentence; how it ended is sentence.js's.
+
+import { aboutOf } from "./methods.js";
+import { count } from "./words.js";
+import { proposalsOf } from "./wording.js";
+import { lookAt, timesOf } from "./moments.js";
+
+function inParallel(iteration, header, clock) {
+  const { target, draft, checked, drafted } = iteration;
+  const pending = checked.filter(({ status }) => status !== "correction").length;
+  const does = pending ? `checks ${count(pending, "pending token")}` : "computes the next token";
+  const times = timesOf(iteration, "drafted", header);
+  const guesses = drafted.filter(({ status }, index) => status !== "correction" && lookAt(times[index], status, clock) !== "unborn").length;
+  const guessed = guesses ? `: ${count(guesses, "guess").replace("guesss", "guesses")} so far` : "";
+  if (clock >= target.end) return `The target is ready and waits for the draft${guessed}.`;
+  if (!draft.length) return `The target ${does}.`;
+  if (clock >= draft.at(-1).end) return `The target still ${does}; the draft has made ${count(guesses, "guess").replace("guesss", "guesses")} and waits.`;
+  return `The target ${does} while the draft guesses what may come after${guessed}.`;
+}
+
+function inTurn(iteration, header, clock) {
+  const proposals = proposalsOf(iteration).length;
+  if (clock < iteration.target.start && aboutOf(header).draft) return "The draft guesses, and the target waits.";
+  return proposals ? `The target checks ${proposals === 1 ? "one guess" : `${proposals} guesses`} in one forward.` : "The target computes the next token.";
+}
+
+export function meanwhile(iteration, header, clock) {
+  return aboutOf(header).parallel ? inParallel(iteration, header, clock) : inTurn(iteration, header, clock);
+}

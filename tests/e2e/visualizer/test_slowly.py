@@ -1,0 +1,109 @@
+"""Guess, then check: an iteration played slowly shows at each moment what was known then."""
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from duoviz.recordings import ENDING, FOLDER
+from tests.benchmarks.visualizer.traces import events_of
+from tests.e2e.pages import open_modules
+from tests.e2e.visualizer.conftest import VISUALIZER_ALONE
+from tests.e2e.visualizer.shown import send
+
+READ = """() => {
+  const root = document.querySelector(".dv");
+  const looks = Array.from(root.querySelectorAll("g.dv-node"), (node) => [node.dataset.list, Number(node.dataset.index),
+    node.classList.contains("dv-unborn") ? "unborn" : node.dataset.status]);
+  const later = root.querySelector(`.dv-group[data-group="${root.dataset.shown}"]`).classList.contains("dv-later");
+  const [band, head] = [".dv-band", ".dv-playhead"].map((part) => root.querySelector(part).getBoundingClientRect());
+  const isInside = head.left >= band.left - 1 && head.left <= band.right + 1;
+  return { shown: Number(root.dataset.shown), moment: root.dataset.moment, looks, later, isInside,
+    theta: !root.querySelector(".dv-theta").hidden, said: root.querySelector(".dv-sentence").textContent };
+}"""
+
+
+def depth(nodes, index):
+    return 0 if nodes[index]["parent"] < 0 else 1 + depth(nodes, nodes[index]["parent"])
+
+
+def root_of(nodes, index):
+    return index if nodes[index]["parent"] < 0 else root_of(nodes, nodes[index]["parent"])
+
+
+def born(iteration, name, index, *, parallel):
+    """When a node came to be, by the times of the draft's steps."""
+    node, nodes, ends = iteration[name][index], iteration[name], [step["end"] for step in iteration["draft"]]
+    if node["status"] == "correction":
+        return judged(iteration, name)
+    if name == "checked":
+        return 0 if parallel else ends[depth(nodes, index)]
+    # The first sequence is a token ahead of the others, which begin when θ is known.
+    return ends[depth(nodes, index) + (root_of(nodes, index) > 0)]
+
+
+def judged(iteration, name):
+    return iteration["sync"] if name == "drafted" else iteration["target"]["end"]
+
+
+def look(iteration, name, index, moment, *, parallel):
+    if moment < born(iteration, name, index, parallel=parallel):
+        return "unborn"
+    return "pending" if moment < judged(iteration, name) else iteration[name][index]["status"]
+
+
+@pytest.mark.parametrize("method, first", [("duodecoding", 60), ("speculative", 13)])
+def test_each_nodes_look_at_each_moment_agrees_with_the_traces_times(clocked_page, method, first):
+    trace = json.loads((FOLDER / f"{method}{ENDING}").read_text(encoding="utf-8"))
+    page, parallel = open_modules(clocked_page), method == "duodecoding"
+    page.clock.install(time=0)
+    page.clock.pause_at(1)
+    page.evaluate(VISUALIZER_ALONE)
+    send(page, events_of(trace))
+    root = page.locator(".dv")
+    page.clock.run_for(500)
+    expect(root).to_have_attribute("data-state", "done")
+    page.locator(".dv-slider").fill(str(first))
+    page.locator(".dv-speed").select_option("3 s")
+    page.get_by_role("button", name="Play", exact=True).click()
+    seen, moments = set(), {first: [], first + 1: []}
+    for _ in range(64):
+        page.clock.run_for(100)
+        drawn = page.evaluate(READ)
+        if drawn["shown"] > first + 1:
+            break
+        iteration, moment = trace["iterations"][drawn["shown"]], float(drawn["moment"])
+        moments[drawn["shown"]].append(moment)
+        assert trace["iterations"][drawn["shown"] - 1]["sync"] <= moment <= iteration["sync"] and drawn["isInside"]
+        assert len(drawn["looks"]) == len(iteration["checked"]) + len(iteration["drafted"])
+        for name, index, shown in drawn["looks"]:
+            assert shown == look(iteration, name, index, moment, parallel=parallel), (name, index, moment)
+            seen.add(shown)
+        assert drawn["later"] == (moment < iteration["sync"])
+        if parallel:
+            assert drawn["theta"] == (moment >= iteration["draft"][1]["end"])
+        assert ("so far" in drawn["said"] or "while" in drawn["said"]) <= (moment < iteration["sync"])
+    assert {"unborn", "pending", "accepted", "rejected", "correction"} <= seen
+    for shown, told in moments.items():
+        # Three seconds an iteration: most of them the clock goes on, and then what became of the guesses stands there.
+        assert 27 <= len(told) <= 33 and told == sorted(told)
+        assert 5 <= told.count(trace["iterations"][shown]["sync"]) <= 12
+
+
+def test_what_is_held_in_the_middle_stays_there(plain_page, traces):
+    send(plain_page, events_of(traces["duodecoding"]))
+    root = plain_page.locator(".dv")
+    expect(root).to_have_attribute("data-state", "done")
+    plain_page.get_by_role("button", name="Watch it slowly").click()
+    expect(plain_page.locator(".dv-speed")).to_have_value("3 s")
+    expect(root).not_to_have_attribute("data-moment", "")
+    plain_page.keyboard.press(" ")
+    expect(root).to_have_attribute("data-playing", "no")
+    held = root.get_attribute("data-moment")
+    assert held and root.get_attribute("data-moment") == held
+    plain_page.keyboard.press(" ")
+    expect(root).to_have_attribute("data-playing", "yes")
+    expect(root).not_to_have_attribute("data-moment", held)
+    plain_page.keyboard.press("ArrowRight")
+    expect(root).to_have_attribute("data-moment", "")
+    assert not plain_page.errors
