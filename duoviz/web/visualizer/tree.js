@@ -69,13 +69,13 @@ function treeCaptions(iteration, { parallel, caption: proposedCaption }, { lefts
 // The drawn nodes, each with its edge and its times: what they look like at a moment.
 function createLooks(drawing) {
   let drawn = [];
-  const show = (entry, look) => {
-    if (entry.look === look) return;
-    entry.look = look;
+  const show = (entry, look, isJudged) => {
+    if (entry.look === look && entry.isJudged === isJudged) return;
+    Object.assign(entry, { look, isJudged });
     for (const part of [entry.group, entry.edge].filter(Boolean)) {
       part.dataset.status = look === "unborn" ? "pending" : look;
       part.classList.toggle("dv-unborn", look === "unborn");
-      part.classList.toggle("dv-taken", entry.taken && look === entry.status);
+      part.classList.toggle("dv-taken", entry.taken && isJudged);
     }
     entry.group.querySelector(".dv-mark").textContent = MARKS[look] ?? "";
   };
@@ -92,11 +92,14 @@ function createLooks(drawing) {
       const times = { checked: timesOf(iteration, "checked", header), drafted: timesOf(iteration, "drafted", header) };
       drawn = items.filter((item) => item.node).map(({ list, index, node, taken, width }) => {
         const [group, edge] = ["g.dv-node", "path.dv-edge"].map((part) => drawing.querySelector(`${part}[data-list="${list}"][data-index="${index}"]`));
-        return { group, edge, taken, width, status: node.status, times: times[list][index], look: node.status };
+        return { group, edge, taken, width, status: node.status, times: times[list][index], look: node.status, isJudged: true };
       });
     },
     at(clock) {
-      for (const entry of drawn) show(entry, clock === null ? entry.status : lookAt(entry.times, entry.status, clock));
+      for (const entry of drawn) {
+        const isJudged = clock === null || clock >= entry.times.judged;
+        show(entry, isJudged ? entry.status : lookAt(entry.times, entry.status, clock), isJudged);
+      }
     },
     leave(start) {
       let next = start.x + start.width + COLUMN_GAP;

@@ -19,7 +19,7 @@ READ = """() => {
   const [band, head] = [".dv-band", ".dv-playhead"].map((part) => root.querySelector(part).getBoundingClientRect());
   const isInside = head.left >= band.left - 1 && head.left <= band.right + 1;
   return { shown: Number(root.dataset.shown), moment: root.dataset.moment, looks, later, isInside,
-    theta: !root.querySelector(".dv-theta").hidden, said: root.querySelector(".dv-sentence").textContent };
+    taken: root.querySelectorAll(".dv-node.dv-taken").length, theta: !root.querySelector(".dv-theta").hidden, said: root.querySelector(".dv-sentence").textContent };
 }"""
 
 
@@ -79,6 +79,8 @@ def test_each_nodes_look_at_each_moment_agrees_with_the_traces_times(clocked_pag
         for name, index, shown in drawn["looks"]:
             assert shown == look(iteration, name, index, moment, parallel=parallel), (name, index, moment)
             seen.add(shown)
+        # Which branch is taken shows when it is known.
+        assert not (parallel and drawn["taken"] and moment < iteration["target"]["end"] and not iteration["checked"])
         assert drawn["later"] == (moment < iteration["sync"])
         if parallel:
             assert drawn["theta"] == (moment >= iteration["draft"][1]["end"])
