@@ -19,7 +19,8 @@ READ = """() => {
   const [band, head] = [".dv-band", ".dv-playhead"].map((part) => root.querySelector(part).getBoundingClientRect());
   const isInside = head.left >= band.left - 1 && head.left <= band.right + 1;
   return { shown: Number(root.dataset.shown), moment: root.dataset.moment, looks, later, isInside,
-    taken: root.querySelectorAll(".dv-node.dv-taken").length, theta: !root.querySelector(".dv-theta").hidden, said: root.querySelector(".dv-sentence").textContent };
+    taken: root.querySelectorAll(".dv-node.dv-taken").length,
+    theta: !root.querySelector(".dv-theta").hidden, said: root.querySelector(".dv-sentence").textContent };
 }"""
 
 
