@@ -1,6 +1,6 @@
 // The sentences of the methods that propose first and verify then, and of the target alone.
 
-import { count } from "./words.js";
+import { count, fixed, known } from "./words.js";
 import { aboutOf } from "./methods.js";
 import { ownText, proposalsOf, verifiedSentence } from "./wording.js";
 
@@ -12,6 +12,14 @@ function aloneClause(iteration, { header, before, end, last }) {
   return `${why}, so the target wrote ${oneToken(iteration)}`;
 }
 
+// Why the target began to check when it did.
+function startClause({ start }, header) {
+  if (!known(start?.gain)) return "";
+  const step = `one more draft step promised ${fixed(Math.max(0, start.gain), 2)} tokens for ${fixed(1000 * start.seconds, 1)} ms`;
+  if (header.can_overlap) return ` The check did not wait: ${step}, and is made meanwhile.`;
+  return ` The check began then: ${step}, too few for a run of ${fixed(start.rate, 0)} tokens a second.`;
+}
+
 export function inTurnSentence(iteration, about) {
   const { header } = about;
   const { proposers, verified } = aboutOf(header);
@@ -21,5 +29,5 @@ export function inTurnSentence(iteration, about) {
   const proposed = proposalsOf(iteration).length > 0;
   if (!proposers.length || (read && !proposed)) return `${read ? `${read} and` : "The target"} computed ${oneToken(iteration)}.${looked}`;
   const told = proposed ? verifiedSentence(verified, iteration) : aloneClause(iteration, about);
-  return `${read ? `${read}. ` : ""}${told}.${looked}`;
+  return `${read ? `${read}. ` : ""}${told}.${looked}${startClause(iteration, header)}`;
 }

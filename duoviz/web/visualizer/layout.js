@@ -65,14 +65,32 @@ function lastWords(text) {
 
 const itemOf = (list, index, node, place, column) => ({ list, index, node, row: place.row, column: column + place.depth, label: tokenLabel(node.text) });
 
-// The checked nodes, and apart from them the window.
-function checkedItems(nodes, start) {
-  const drawn = drawnOf(nodes, (node) => !isWindow(node));
+// Of a living tree's tokens that were not checked, those that live on and the likeliest others are drawn.
+const DRAWN_REST = 8;
+
+function drawnRest({ checked, rest = [] }) {
+  let others = 0;
+  const lives = new Set();
+  rest.forEach((node, order) => {
+    const hangs = node.parent < checked.length || lives.has(node.parent);
+    if (hangs && (node.status === "pending" || others < DRAWN_REST)) lives.add(checked.length + order);
+    if (node.status !== "pending") others += 1;
+  });
+  return lives;
+}
+
+// The checked nodes with what else the tree has, and apart from them the window.
+function checkedItems(iteration, start) {
+  const { checked } = iteration;
+  const nodes = checked.concat(iteration.rest ?? []);
+  const shown = drawnRest(iteration);
+  const drawn = drawnOf(nodes, (node) => !isWindow(node)).filter((index) => index < checked.length || shown.has(index));
   const layout = layOut(nodes, drawn);
   const own = [];
   for (const index of drawn) {
     const place = layout.places[index] ?? { depth: 0, row: 0 };
-    own[index] = { ...itemOf("checked", index, nodes[index], place, 1), from: own[nodes[index].parent] ?? start };
+    const item = index < checked.length ? itemOf("checked", index, nodes[index], place, 1) : itemOf("rest", index - checked.length, nodes[index], place, 1);
+    own[index] = { ...item, from: own[nodes[index].parent] ?? start };
   }
   const looking = drawnOf(nodes, isWindow);
   const below = layOutWindow(nodes, looking, Math.max(1, layout.rows));
@@ -99,7 +117,7 @@ export const countLabel = (node) => (known(node?.count) ? ` ×${node.count}` : "
 
 export function treeItems(iteration, tail) {
   const start = { list: "text", label: lastWords(tail), column: 0, row: 0 };
-  const checked = checkedItems(iteration.checked, start);
+  const checked = checkedItems(iteration, start);
   const split = 2 + checked.depth;
   const anchor = checked.items.findLast((item) => item.row === 0) ?? start;
   const drafted = draftedItems(iteration.drafted, anchor, split, iteration.verdict.sequence);

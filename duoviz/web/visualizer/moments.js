@@ -1,6 +1,7 @@
 // An iteration while it goes on: when each guess was made and when it was judged, as the trace's times tell.
 
 import { aboutOf } from "./methods.js";
+import { known } from "./words.js";
 
 function depthOf(nodes, index) {
   let depth = 0;
@@ -44,15 +45,16 @@ function stepOfProposal(nodes, index, steps) {
 // {born, judged}, in seconds of the run, for each node of one of an iteration's two lists.
 export function timesOf(iteration, list, header) {
   const { target, draft, sync } = iteration;
-  const nodes = iteration[list];
+  const nodes = iteration[list] ?? [];
   const { parallel } = aboutOf(header);
   const steps = list === "drafted" ? stepsOfSequences(nodes, draft) : [];
   return nodes.map((node, index) => {
     // What the draft guessed meanwhile is judged when both sides' results are in.
-    const judged = list === "drafted" ? sync : target.end;
+    const judged = list === "checked" ? target.end : sync;
     if (node.status === "correction") return { born: judged, judged };
     if (list === "drafted") return { born: draft[steps[index]]?.end ?? target.end, judged };
-    if (parallel) return { born: -Infinity, judged };
+    if (parallel || known(node.was)) return { born: -Infinity, judged };
+    if (known(node.step)) return { born: draft[node.step]?.end ?? target.end, judged };
     if (node.source !== "draft" || !draft.length) return { born: draft[0]?.start ?? target.start, judged };
     return { born: draft[stepOfProposal(nodes, index, draft)].end, judged };
   });

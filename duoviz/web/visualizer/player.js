@@ -13,7 +13,7 @@ const LEAST_SHOWN = 0.25;
 export const ALL_SPEEDS = [...Object.keys(PACES), ...SPEEDS];
 export const speedWords = (speed) => (PACES[speed] ? `${PACES[speed]} s an iteration` : `${speed}×`);
 
-const wantsNoMotion = matchMedia("(prefers-reduced-motion: reduce)");
+export const wantsNoMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
 // What the eye can take in at once.
 const MOST_SEQUENCES = 4;

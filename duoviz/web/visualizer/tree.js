@@ -6,7 +6,7 @@ import { aboutOf, originOf } from "./methods.js";
 import { COLUMN_GAP, countLabel, MAX_TREE_NODES, placeItems, treeItems } from "./layout.js";
 import { createCandidates } from "./candidates.js";
 import { candidatesKnown, lookAt, timesOf } from "./moments.js";
-import { isLeaving } from "./player.js";
+import { isLeaving, isMoving, isPaced, wantsNoMotion } from "./player.js";
 
 const CAPTION_WIDTH = 110;
 // The drawing fills its box, within what can be read and what looks calm.
@@ -15,8 +15,10 @@ const isNarrow = matchMedia("(max-width: 900px)");
 const KEY_SCROLL = 80;
 const POINT_HINT = "Point at a token, or press W and S in the tree, to see how probable it was.";
 
-// How likely a node was thought to be after its parent: the draft's q, or its share of what the datastore counted there.
+// How likely a node was thought to be after its parent: its chance, the draft's q, or its share of what the datastore
+// counted there.
 function likelihood(node, nodes) {
+  if (known(node.chance)) return node.chance;
   if (known(node.q)) return node.q;
   if (!known(node.count)) return null;
   const siblings = nodes.filter((other) => other.parent === node.parent && known(other.count));
@@ -33,10 +35,11 @@ function edgePath(item, nodes) {
   return edge;
 }
 
-function nodeFacts({ text, id, q, p, count: seen, status, source }, header) {
+function nodeFacts({ text, id, q, p, count: seen, status, source, chance }, header) {
   const named = `${quote(text)} · id ${id}`;
   if (status === "window") return [named, "window: a guess in the making, not verified"];
   const facts = [named, `${status}, ${originOf(source, header)}`];
+  if (known(chance)) facts.push(`chance that the target writes it ${fixed(chance, 2)}`);
   if (known(q)) facts.push(`q (draft) ${fixed(q, 3)}`);
   if (known(seen)) facts.push(`stood there ${count(seen, "time")} in the datastore`);
   facts.push(known(p) ? `p (target) ${fixed(p, 3)}` : "not tested by the target");
@@ -66,6 +69,25 @@ function treeCaptions(iteration, { parallel, caption: proposedCaption }, { lefts
   return captions;
 }
 
+// Of a living tree, what was there an iteration before comes from where it stood then, so that the eye can follow it.
+const MOVE = { duration: 350, easing: "ease-out" };
+
+function createMoves(drawing) {
+  let before = { index: NaN, checked: 0, places: new Map() };
+  const placeOf = ({ was }) => before.places.get(was < before.checked ? `checked ${was}` : `rest ${was - before.checked}`);
+  return (items, iteration, isShown) => {
+    const follows = iteration.index === before.index + 1 && isShown && !wantsNoMotion.matches;
+    for (const item of follows ? items : []) {
+      const from = known(item.node?.was) && placeOf(item.node);
+      const group = from && drawing.querySelector(`g.dv-node[data-list="${item.list}"][data-index="${item.index}"]`);
+      const [there, here] = [from, item].map((place) => ({ transform: `translate(${place?.x}px, ${place?.y}px)` }));
+      group?.animate?.([there, here], MOVE);
+    }
+    const places = new Map(items.filter((item) => item.node).map((item) => [`${item.list} ${item.index}`, { x: item.x, y: item.y }]));
+    before = { index: iteration.index, checked: iteration.checked.length, places };
+  };
+}
+
 // The drawn nodes, each with its edge and its times: what they look like at a moment.
 function createLooks(drawing) {
   let drawn = [];
@@ -81,6 +103,7 @@ function createLooks(drawing) {
   };
   // The branch that was taken goes to where the next iteration has it, and all else goes away.
   const leave = (entry, start, row, next) => {
+    if (entry.list === "rest" && entry.status === "pending") return next;
     const isKept = entry.taken && entry.status === "pending";
     for (const part of [entry.group, entry.edge].filter(Boolean)) part.classList.toggle("dv-leaving", !isKept || part === entry.edge);
     if (!isKept) return next;
@@ -89,10 +112,10 @@ function createLooks(drawing) {
   };
   return {
     begin(items, iteration, header) {
-      const times = { checked: timesOf(iteration, "checked", header), drafted: timesOf(iteration, "drafted", header) };
+      const times = Object.fromEntries(["checked", "rest", "drafted"].map((list) => [list, timesOf(iteration, list, header)]));
       drawn = items.filter((item) => item.node).map(({ list, index, node, taken, width }) => {
         const [group, edge] = ["g.dv-node", "path.dv-edge"].map((part) => drawing.querySelector(`${part}[data-list="${list}"][data-index="${index}"]`));
-        return { group, edge, taken, width, status: node.status, times: times[list][index], look: node.status, isJudged: true };
+        return { group, edge, list, taken, width, status: node.status, times: times[list][index], look: node.status, isJudged: true };
       });
     },
     at(clock) {
@@ -166,6 +189,7 @@ export function createTree({ state, redraw }) {
   const candidates = createCandidates();
   const body = el("div", { class: "dv-tree-body" }, el("div", { class: "dv-tree-side" }, box, pointing.node, note), candidates.node);
   const looks = createLooks(drawing);
+  const move = createMoves(drawing);
   let drawn = null, drawnIn = "", size = [0, 0], scroll = null, start = null, told = null, hasLeft = false;
   watchSize(box, (...now) => {
     size = now;
@@ -188,6 +212,7 @@ export function createTree({ state, redraw }) {
     drawing.replaceChildren(...treeCaptions(iteration, aboutOf(state.header), places, tree.split), ...edges, ...tree.items.map((item) => nodeGroup(item, state.header)));
     pointing.begin();
     looks.begin(tree.items, iteration, state.header);
+    move(tree.items, iteration, !isMoving(state) || isPaced(state));
     [start, hasLeft] = [tree.items[0], false];
     scroll = () => scrollToResult(box, tree.items, iteration, splitLeft, scale);
     const missing = undrawn(iteration.checked) + undrawn(iteration.drafted);

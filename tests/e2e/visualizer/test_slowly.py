@@ -5,11 +5,14 @@ import json
 import pytest
 from playwright.sync_api import expect
 
+from duoviz import runner
+from duoviz.decoding.settings import Settings
 from duoviz.recordings import ENDING, FOLDER
 from tests.benchmarks.visualizer.traces import events_of
 from tests.e2e.pages import open_modules
 from tests.e2e.visualizer.conftest import VISUALIZER_ALONE
 from tests.e2e.visualizer.shown import send
+from tests.tiny import tiny_pair
 
 READ = """() => {
   const root = document.querySelector(".dv");
@@ -110,3 +113,42 @@ def test_what_is_held_in_the_middle_stays_there(plain_page, traces):
     plain_page.keyboard.press("ArrowRight")
     expect(root).to_have_attribute("data-moment", "")
     assert not plain_page.errors
+
+
+# What begins to move from now on.
+WATCH = """() => {
+  const animate = Element.prototype.animate;
+  window.moving = [];
+  Element.prototype.animate = function (...options) {
+    window.moving.push(`${this.dataset.list} ${this.dataset.index}`);
+    return animate.apply(this, options);
+  };
+}"""
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_what_lives_on_moves_to_its_new_place(plain_page, motion):
+    pair = tiny_pair(noise=0.0)
+    settings = Settings(max_new_tokens=40, overlap="beside", tree_budget=2)
+    iterations = runner.collect(runner.stream(pair, "duotree", "hello", settings))
+    moved = [
+        [f"{name} {i}" for name in ("checked", "rest") for i, node in enumerate(each.get(name, [])) if known(node)]
+        for each in iterations["iterations"]
+    ]
+    shown = next(index for index, each in enumerate(moved) if len(each) > 1)
+    plain_page.emulate_media(reduced_motion=motion)
+    send(plain_page, events_of(iterations))
+    expect(plain_page.locator(".dv")).to_have_attribute("data-state", "done")
+    plain_page.locator(".dv-slider").fill(str(shown - 1))
+    expect(plain_page.locator(".dv")).to_have_attribute("data-shown", str(shown - 1))
+    plain_page.evaluate(WATCH)
+    plain_page.keyboard.press("ArrowRight")
+    expect(plain_page.locator(".dv")).to_have_attribute("data-shown", str(shown))
+    plain_page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    moving = plain_page.evaluate("window.moving")
+    assert set(moving) <= set(moved[shown]) and bool(moving) == (motion == "no-preference")
+    plain_page.emulate_media(reduced_motion="no-preference")
+
+
+def known(node):
+    return node.get("was") is not None
