@@ -128,7 +128,7 @@ class Played(Job):
 def feed_served(browser, trace: dict, report: Report) -> None:
     """The same through Gradio, as a visitor's run comes; both clocks are this machine's."""
     hardware, job = Hardware(Limits()), Played(pair="embedded", trace=trace)
-    hardware.loaded, hardware.pair = job.pair, SimpleNamespace(longest_prompt=1)
+    hardware.loaded, hardware.pair = job.pair, SimpleNamespace(longest_prompt=1, runtime=None)
     visitors = Visitors(hardware)
 
     def watch(request: gr.Request) -> Iterator[str]:

@@ -7,7 +7,7 @@ import gradio as gr
 from playwright.sync_api import Page
 
 from duoviz.web.gradio_internals import calm
-from duoviz.web.script import CSS, FOLDER
+from duoviz.web.script import CSS, HERE, filled
 from duoviz.web.visitors import WATCHED
 from duoviz.web.visualizer import Visualizer
 
@@ -46,7 +46,8 @@ def plain_page(browser) -> Iterator[Page]:
     def answer(route):
         name = route.request.url.rsplit("/", 1)[-1]
         if name.endswith(".js"):
-            route.fulfill(path=FOLDER / name, content_type="text/javascript")
+            module = (HERE / "visualizer" / name).read_text(encoding="utf-8")
+            route.fulfill(body=filled(module), content_type="text/javascript; charset=utf-8")
         else:
             route.fulfill(body=PAGE % CSS, content_type="text/html; charset=utf-8")
 
