@@ -39,7 +39,8 @@ function stepsOfSequences(nodes, steps) {
 // after that; where there were more nodes than the trace tells steps of, the rest stands there when drafting has ended.
 function stepOfProposal(nodes, index, steps) {
   const depth = depthOf(nodes, index);
-  return depth === 0 || steps.length <= 2 || nodes.length <= steps.length ? Math.min(depth, steps.length - 1) : steps.length - 1;
+  const proposed = nodes.filter(({ status }) => status !== "correction").length;
+  return depth === 0 || steps.length <= 2 || proposed <= steps.length ? Math.min(depth, steps.length - 1) : steps.length - 1;
 }
 
 // {born, judged}, in seconds of the run, for each node of one of an iteration's two lists.

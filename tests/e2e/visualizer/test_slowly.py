@@ -56,9 +56,21 @@ def look(iteration, name, index, moment, *, parallel):
     return "pending" if moment < judged(iteration, name) else iteration[name][index]["status"]
 
 
-@pytest.mark.parametrize("method, first", [("duodecoding", 60), ("speculative", 13)])
-def test_each_nodes_look_at_each_moment_agrees_with_the_traces_times(clocked_page, method, first):
+def telling(iterations):
+    """The first of two iterations in which all that can become of a guess does, and the draft makes several steps."""
+    for first in range(1, len(iterations) - 1):
+        both = iterations[first : first + 2]
+        statuses = {node["status"] for each in both for node in [*each["checked"], *each["drafted"]]}
+        steps = min(len(each["draft"]) for each in both)
+        if {"accepted", "rejected", "correction"} <= statuses and steps >= 1 + (both[0]["theta"] is not None):
+            return first
+    raise AssertionError("no two iterations show it all")
+
+
+@pytest.mark.parametrize("method", ["duodecoding", "speculative"])
+def test_each_nodes_look_at_each_moment_agrees_with_the_traces_times(clocked_page, method):
     trace = json.loads((FOLDER / f"{method}{ENDING}").read_text(encoding="utf-8"))
+    first = telling(trace["iterations"])
     page, parallel = open_modules(clocked_page), method == "duodecoding"
     page.clock.install(time=0)
     page.clock.pause_at(1)
