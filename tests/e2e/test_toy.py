@@ -24,6 +24,7 @@ def test_its_own_words_are_shown(page, monkeypatch):
         page.get_by_role("button", name="Feed").click()
         expect(page.locator(".dv")).to_have_attribute("data-state", "done")
         page.locator(".dv").press("Home")
+        page.locator(".dv").press("ArrowRight")
         expect(page.locator(".dv-sentence")).to_contain_text("2 echoes were heard; the target")
         expect(page.locator(".dv-tree-drawing")).to_contain_text("said again, now checked")
         legend = page.locator(".dv-legend-list").first
