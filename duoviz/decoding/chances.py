@@ -42,33 +42,17 @@ class Chances:
         table = (self.sampled if sampled else self.greedy)[min(rank, RANKS - 1)]
         return min(MOST, float(np.interp(q, MIDDLES, table)))
 
-    def places(self, share: float | None = None) -> tuple[tuple[float, tuple[float, ...]], ...]:
-        """Kinds of places in a text, greedy: how often each is met, and the chances of the draft's tokens by rank.
-
-        share: how often the draft's best token shall be right on average, as if surer or less sure places were met
-        more often; None: as they were met.
-        """
+    def places(self) -> tuple[tuple[float, tuple[float, ...]], ...]:
+        """Kinds of places in a text, greedy: how often each is met, and the chances of the draft's tokens by rank."""
         # Of the places where the draft's best token is wrong, how often each next one is right.
         rests = [each / (1 - self.by_rank[0]) for each in self.by_rank[1:]]
         kinds = [(best, *[(1 - best) * rest for rest in rests]) for best in self.greedy[0]]
         met = np.array(self.sureness)
-        if share is not None:
-            met = tilted(met, np.array([kind[0] for kind in kinds]), share)
         return tuple(zip((met / met.sum()).tolist(), kinds, strict=True))
 
     def looked_up(self, matched: int, place: int) -> float:
         """The chance of the token at a place (from 0) after `matched` tokens that stood earlier too."""
         return min(MOST, self.copied[min(matched, LONGEST_MATCH) - 1][min(place, PLACES - 1)])
-
-
-def tilted(weights: np.ndarray, values: np.ndarray, mean: float) -> np.ndarray:
-    """Weights times exp(t · value), with the t that gives this weighted mean (as near as there is one)."""
-    low, high = -60.0, 60.0
-    for _ in range(50):
-        t = (low + high) / 2
-        found = weights * np.exp(t * (values - values.mean()))
-        low, high = (t, high) if found @ values < mean * found.sum() else (low, t)
-    return found
 
 
 def plain() -> Chances:
