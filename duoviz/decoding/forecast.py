@@ -28,7 +28,7 @@ class Forecast(NamedTuple):
 
 
 @lru_cache(maxsize=512)
-def forecast(costs: CostModel, places: Places, *, beside: bool, children: int = 4) -> Forecast:
+def forecast(costs: CostModel, places: Places, *, beside: bool, children: int) -> Forecast:
     """What to expect of a way of drafting.
 
     places: see `Chances.places`; each place of the text is of a kind drawn at random, and what the target writes

@@ -30,7 +30,7 @@ def is_open(pair: Pair, settings: Settings) -> bool:
 def forecast_of(pair: Pair, settings: Settings, *, beside: bool) -> Forecast:
     """What to expect of a way, with its own costs. Raises DraftDied."""
     places = chances_of(pair.draft_folder).places()
-    return forecast(costs_of(pair, settings, beside=beside), places, beside=beside)
+    return forecast(costs_of(pair, settings, beside=beside), places, beside=beside, children=settings.tree_children)
 
 
 def costs_of(pair: Pair, settings: Settings, *, beside: bool) -> CostModel:

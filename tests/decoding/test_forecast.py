@@ -25,7 +25,7 @@ def costs(target, draft, *, row=0.0):
 
 
 def speed(*costs_and_places, beside):
-    return forecast(*costs_and_places, beside=beside).speed
+    return forecast(*costs_and_places, beside=beside, children=4).speed
 
 
 def test_a_draft_that_is_never_right_leaves_the_target_alone():
@@ -50,7 +50,7 @@ def test_beside_pays_where_the_draft_is_dear_and_in_turn_where_it_takes_a_core()
 
 
 def test_the_target_waits_for_a_quick_draft_and_not_for_a_slow_one():
-    slow, quick = (forecast(costs(0.02, draft), PLACES, beside=True).patience for draft in (0.012, 0.001))
+    slow, quick = (forecast(costs(0.02, draft), PLACES, beside=True, children=4).patience for draft in (0.012, 0.001))
     assert slow < quick == 1
 
 
