@@ -261,9 +261,12 @@ class WaitingDraft:
     def submit(self, request: Request) -> None:
         self.wait_until_started()
         self.drop_answers(keep=0)
-        self.grow(request)
+        self.ask(request)
 
-    def grow(self, request: Request) -> None:
+    def grow(self, request: GrowRequest) -> None:
+        self.ask(request)
+
+    def ask(self, request: Request) -> None:
         if self.answered == self.submitted:
             self.expect_answer()
         self.send(request)
