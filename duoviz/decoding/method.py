@@ -43,7 +43,8 @@ class Method:
 
     id: its name on the command line and in traces. title: in tables; name: in full. about: what it does, in
     one sentence. decode: the generator of a run's iterations. draft: whether a draft model proposes;
-    parallel: whether it works at the same time as the target, on cores of its own. proposers: none where nothing
+    parallel: whether it works at the same time as the target, on cores of its own; a method that reads the
+    setting `overlap` works either way. proposers: none where nothing
     is proposed. settings: the names of those that it reads and not all methods do. statuses: what its tokens can
     become; numbers: which of the page's figures it has beyond those of every run. expected: what theory says of
     it, where it does.
