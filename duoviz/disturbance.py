@@ -59,11 +59,11 @@ def slowed(pair: Pair, rows: Sequence[dict]) -> str | None:
 def known_costs(pair: Pair, row: dict) -> CostModel | None:
     """What the row's forwards were calibrated to take: on its own cores, else on the target's share, where they take
     no less."""
-    parallel = METHODS[row["settings"]["method"]].parallel
-    cores = pair.cores.target if parallel or row["cores"] == "target" else pair.cores.all
+    beside = METHODS[row["settings"]["method"]].parallel or row["trace"]["header"]["can_overlap"]
+    cores = pair.cores.target if beside or row["cores"] == "target" else pair.cores.all
     costs = runtime(pair).costs
     with on_cores(cores):
-        in_turn = None if parallel else costs.get(costs_name(in_turn=True))
+        in_turn = None if beside else costs.get(costs_name(in_turn=True))
     return in_turn or costs.get(costs_name(in_turn=False))
 
 
