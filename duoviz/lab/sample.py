@@ -67,6 +67,5 @@ def environment_of(headers: dict[str, dict]) -> dict:
         },
         "precision": {side: together[side]["precision"] for side in ("target", "draft")},
         "versions": together["versions"],
-        "delta": 0.0,
         "costs": costs,
     }
