@@ -8,7 +8,7 @@ from duoviz.lab.tables import lanes_of, tasks_of
 from duoviz.lab.tasks import LabError, task_name
 from duoviz.lab.values import Value, average, phi, rows_of, tokens, ttft
 
-BEGIN, END = "<!-- speeds: made by `python -m duoviz ship` -->", "<!-- end of speeds -->"
+BEGIN, END = "<!-- speeds: `python -m duoviz ship` replaces what follows -->", "<!-- end of speeds -->"
 
 
 def with_speeds(text: str, results: Results) -> str:
