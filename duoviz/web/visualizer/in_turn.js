@@ -16,8 +16,8 @@ function aloneClause(iteration, { header, before, end, last }) {
 function startClause({ start }, header) {
   if (!known(start?.gain)) return "";
   const step = `one more draft step promised ${fixed(Math.max(0, start.gain), 2)} tokens for ${fixed(1000 * start.seconds, 1)} ms`;
-  if (header.can_overlap) return ` The check did not wait: ${step}, and is made meanwhile.`;
-  return ` The check began then: ${step}, too few for a run of ${fixed(start.rate, 0)} tokens a second.`;
+  if (header.can_overlap) return ` The check waited no longer: ${step}, and is made meanwhile.`;
+  return ` The check began then: ${step}, which does not pay at ${fixed(start.rate, 0)} tokens a second.`;
 }
 
 export function inTurnSentence(iteration, about) {

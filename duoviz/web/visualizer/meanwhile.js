@@ -5,23 +5,26 @@ import { count } from "./words.js";
 import { proposalsOf } from "./wording.js";
 import { lookAt, timesOf } from "./moments.js";
 
+const guessesIn = (number) => `${number} ${number === 1 ? "guess" : "guesses"}`;
+
 function inParallel(iteration, header, clock) {
   const { target, draft, checked, drafted } = iteration;
   const pending = checked.filter(({ status }) => status !== "correction").length;
   const does = pending ? `checks ${count(pending, "pending token")}` : "computes the next token";
   const times = timesOf(iteration, "drafted", header);
   const guesses = drafted.filter(({ status }, index) => status !== "correction" && lookAt(times[index], status, clock) !== "unborn").length;
-  const guessed = guesses ? `: ${count(guesses, "guess").replace("guesss", "guesses")} so far` : "";
+  const guessed = guesses ? `: ${guessesIn(guesses)} so far` : "";
   if (clock >= target.end) return `The target is ready and waits for the draft${guessed}.`;
   if (!draft.length) return `The target ${does}.`;
-  if (clock >= draft.at(-1).end) return `The target still ${does}; the draft has made ${count(guesses, "guess").replace("guesss", "guesses")} and waits.`;
+  if (clock >= draft.at(-1).end) return `The target still ${does}; the draft has made ${guessesIn(guesses)} and waits.`;
   return `The target ${does} while the draft guesses what may come after${guessed}.`;
 }
 
 function inTurn(iteration, header, clock) {
   const proposals = proposalsOf(iteration).length;
   if (clock < iteration.target.start && aboutOf(header).draft) return "The draft guesses, and the target waits.";
-  return proposals ? `The target checks ${proposals === 1 ? "one guess" : `${proposals} guesses`} in one forward.` : "The target computes the next token.";
+  const meanwhile = header.can_overlap ? " while the draft goes on" : "";
+  return `The target ${proposals ? `checks ${guessesIn(proposals)} in one forward` : "computes the next token"}${meanwhile}.`;
 }
 
 export function meanwhile(iteration, header, clock) {

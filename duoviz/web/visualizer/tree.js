@@ -35,10 +35,11 @@ function edgePath(item, nodes) {
   return edge;
 }
 
-function nodeFacts({ text, id, q, p, count: seen, status, source }, header) {
+function nodeFacts({ text, id, q, p, count: seen, status, source, chance }, header) {
   const named = `${quote(text)} · id ${id}`;
   if (status === "window") return [named, "window: a guess in the making, not verified"];
   const facts = [named, `${status}, ${originOf(source, header)}`];
+  if (known(chance)) facts.push(`chance ${fixed(chance, 2)}`);
   if (known(q)) facts.push(`q (draft) ${fixed(q, 3)}`);
   if (known(seen)) facts.push(`stood there ${count(seen, "time")} in the datastore`);
   facts.push(known(p) ? `p (target) ${fixed(p, 3)}` : "not tested by the target");
