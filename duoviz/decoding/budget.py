@@ -1,12 +1,14 @@
 """The cost model and the hardware-aware draft budget γ."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from duoviz.decoding.drafting import Plan
-from duoviz.decoding.iteration import Span
+from duoviz.decoding.chances import Chances, Trust
+from duoviz.decoding.drafting import Plan, Worth
+from duoviz.decoding.iteration import Node, Span
 from duoviz.decoding.settings import MAX_BUDGET, MAX_SEQUENCES, Settings
 from duoviz.decoding.theory import Acceptance, in_turn_speed, parallel_speed
 from duoviz.models.linear import ROW_COUNTS
@@ -103,7 +105,8 @@ def speculative_budget(costs: LiveCosts, acceptance: float, *, context: int) -> 
 
 
 def worthwhile_length(costs: LiveCosts, acceptance: Acceptance, *, context: int) -> int:
-    """L: how long a sequence may be and still pay: its tokens beyond the first are rows of the next target forward.
+    """L: how long an average sequence may be and still pay: its tokens beyond the first are rows of the next target
+    forward.
 
     The L with the most expected tokens a second, 2 at least: where only first tokens are drafted, θ has
     no second step and α is never learnt (see `theory.parallel_speed`). The paper has no such bound: on a GPU more
@@ -114,9 +117,38 @@ def worthwhile_length(costs: LiveCosts, acceptance: Acceptance, *, context: int)
     return int(lengths[np.argmax(parallel_speed(acceptance.alpha, acceptance.beta, lengths, target=target))])
 
 
+class Sureness:
+    """How long the draft's sequences may be, by the chances of their own tokens, followed in the run.
+
+    chances: None where no table was fitted to the draft; all sequences are of one length then.
+    """
+
+    def __init__(self, chances: Chances | None, settings: Settings):
+        self.chances, self.sampled, self.trust = chances, settings.temperature > 0, Trust()
+
+    def observe(self, chain: Sequence[Node]) -> None:
+        """Verified tokens; the first one that was refused is the last that says anything."""
+        for node in chain if self.chances else ():
+            if node.status in ("accepted", "rejected"):
+                chance = self.chances.drafted(0, node.q, sampled=self.sampled)
+                self.trust.observe(node.source, chance, node.status == "accepted")
+
+    def bounds(self, length: int, alpha: float, *, first: bool) -> tuple[int, Worth | None]:
+        """The longest that a sequence may be, and where it ends before, for an average one of L tokens that pays.
+
+        At the average chance α that one is worth α^(L−1), or α^L where its first token counts (see `Worth`): a
+        surer one may be longer, a less sure one ends before.
+        """
+        if not self.chances:
+            return length, None
+        least = alpha ** (length if first else length - 1)
+        return max(length, ROW_COUNTS[-1] - 1), Worth(self.chances, self.trust.factor("draft"), least, first)
+
+
 def plan_draft(
     costs: LiveCosts,
     acceptance: Acceptance,
+    sureness: Sureness,
     settings: Settings,
     *,
     rows: int,
@@ -128,13 +160,16 @@ def plan_draft(
 
     A budget that is set is used up, whether it pays or not.
     """
+    worth = None
     if settings.budget == "auto":
         budget = settings.near(draft_budget(costs, rows=rows, context=context))
-        longest = min(longest, settings.near(worthwhile_length(costs, acceptance, context=context)))
+        length = settings.near(worthwhile_length(costs, acceptance, context=context))
+        most, worth = sureness.bounds(length, acceptance.alpha, first=False)
+        longest = min(longest, most)
     else:
         budget = settings.budget
     seconds = budget * costs.draft_time(1, context)
     steps = tuple(steps_in(seconds, costs, k, context) for k in range(1, MAX_SEQUENCES + 1))
     fresh = number if settings.by_rejection else None
     longest = min(longest, budget)
-    return Plan(budget, steps, settings.sequences, settings.draft_mode, longest, settings.sampling, fresh)
+    return Plan(budget, steps, settings.sequences, settings.draft_mode, longest, settings.sampling, fresh, worth)

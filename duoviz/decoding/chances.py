@@ -16,6 +16,8 @@ MOST = 0.98
 # Of the draft's tokens by rank, where nothing is known.
 BY_RANK = (0.5, 0.12, 0.06, 0.03)
 FILE = "chances.json"
+# Tokens of either source that the run's own factor is worth before any was tested, and how long one counts.
+PRIOR, FADING = 8.0, 0.99
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,22 @@ class Chances:
         return min(MOST, self.copied[min(matched, LONGEST_MATCH) - 1][min(place, PLACES - 1)])
 
 
+class Trust:
+    """How much oftener or rarer than the table says the target writes the tokens of a source in this run."""
+
+    def __init__(self):
+        self.expected: dict[str, float] = {}
+        self.seen: dict[str, float] = {}
+
+    def factor(self, source: str) -> float:
+        return (PRIOR + self.seen.get(source, 0.0)) / (PRIOR + self.expected.get(source, 0.0))
+
+    def observe(self, source: str, chance: float, taken: bool) -> None:
+        """A token that was verified, after a verified one."""
+        for counts, new in ((self.expected, chance), (self.seen, float(taken))):
+            counts[source] = FADING * counts.get(source, 0.0) + new
+
+
 def plain() -> Chances:
     """What is assumed of a draft without a table: that its probabilities are right, and look-ups often are."""
     table = [list(MIDDLES)] * RANKS
@@ -62,10 +80,14 @@ def plain() -> Chances:
     return Chances(table, table, copied, BY_RANK, [1 / len(EDGES)] * len(EDGES))
 
 
+def fitted_chances(folder: Path | None) -> Chances | None:
+    """The table that lies with a draft; None where there is none that can be read."""
+    try:
+        return Chances(**json.loads((folder / FILE).read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
 def chances_of(folder: Path | None) -> Chances:
     """The table that lies with a draft, or `plain`."""
-    try:
-        found = json.loads((folder / FILE).read_text())
-        return Chances(**found)
-    except (OSError, ValueError, TypeError):
-        return plain()
+    return fitted_chances(folder) or plain()

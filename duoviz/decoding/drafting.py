@@ -8,10 +8,24 @@ from typing import Literal, NamedTuple
 
 from torch import Tensor
 
+from duoviz.decoding.chances import MOST, Chances
 from duoviz.decoding.iteration import Candidate, Node, Span, timed_forward, timed_prefill
 from duoviz.decoding.sampling import FIRST_FRESH, SHARED, Sampling, filtered, scores, tempered
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.models.language_model import LanguageModel
+
+
+class Worth(NamedTuple):
+    """How sure a sequence must be to go on: the product of its tokens' chances is above `least`.
+
+    trust: how much oftener than the table says this run's tokens are right. first: whether the first token counts;
+    it does not where the others are met only once it was right.
+    """
+
+    chances: Chances
+    trust: float
+    least: float
+    first: bool
 
 
 class Plan(NamedTuple):
@@ -19,7 +33,7 @@ class Plan(NamedTuple):
 
     budget: γ, in single-sequence steps. steps: for k = 1..8 the number of steps that fill the same
     time in batched mode, the first two (which serve one sequence) among them. longest: how many
-    tokens a sequence may have, γ at most.
+    tokens a sequence may have, γ at most. worth: in batched mode, where a sequence ends before; None: nowhere.
     fresh: for the classical rule, the number of the drafting round: tokens are drawn with this
     round's own noise, and the distributions they come from are kept; None: with the target's noise.
     """
@@ -31,6 +45,13 @@ class Plan(NamedTuple):
     longest: int
     sampling: Sampling = Sampling()
     fresh: int | None = None
+    worth: Worth | None = None
+
+    def chance(self, rank: int, q: float) -> float:
+        """Of the draft's token of this rank and probability; 1 where nobody asks."""
+        if not self.worth:
+            return 1.0
+        return min(MOST, self.worth.trust * self.worth.chances.drafted(rank, q, sampled=self.sampling.temperature > 0))
 
 
 @dataclass
@@ -45,6 +66,11 @@ class Branch:
     q: list[float]
     slots: list[int] = field(default_factory=list)
     rows: list[Tensor] = field(default_factory=list)
+    value: float = 1.0
+
+    def pays(self, plan: Plan) -> bool:
+        """Whether it is worth another token."""
+        return plan.worth is None or self.value > plan.worth.least
 
 
 @dataclass
@@ -100,7 +126,7 @@ def draft(model: LanguageModel, new_tokens: ManyOf[int], plan: Plan, *, stopped:
     starts = first_branches(q[0], score[0], plan)
     steps = [ended_now(span)]
     lead = starts[0]
-    if plan.longest == 1:
+    if plan.longest == 1 or not lead.pays(plan):
         candidates = [Candidate(token, probability, False) for token, probability in zip(best, best_p, strict=True)]
         return Drafted([lead], candidates, None, steps)
 
@@ -138,16 +164,20 @@ def first_branches(q: Tensor, score: Tensor, plan: Plan) -> list[Branch]:
     """One branch for each of the best first tokens (at most 8) that can be drawn at all, the best first."""
     order = score.topk(min(MAX_SEQUENCES, len(score))).indices
     rows = [] if plan.fresh is None else [q]
-    pairs = zip(order.tolist(), q[order].tolist(), strict=True)
-    return [Branch([token], [probability], rows=list(rows)) for token, probability in pairs if probability > 0]
+    counts = plan.worth is not None and plan.worth.first
+    return [
+        Branch([token], [probability], rows=list(rows), value=plan.chance(rank, probability) if counts else 1.0)
+        for rank, (token, probability) in enumerate(zip(order.tolist(), q[order].tolist(), strict=True))
+        if probability > 0
+    ]
 
 
 def grow_together(
     model: LanguageModel, branches: list[Branch], root: int, steps: list[Span], plan: Plan, *, total: int
 ) -> None:
-    """One forward a step for all sequences, until `total` steps have been made."""
-    while len(steps) < total:
-        grow(model, branches, root, steps, plan)
+    """One forward a step for all sequences that pay, until `total` steps have been made."""
+    while len(steps) < total and (paying := [branch for branch in branches if branch.pays(plan)]):
+        grow(model, paying, root, steps, plan)
 
 
 def grow_in_turn(
@@ -183,6 +213,7 @@ def grow(model: LanguageModel, branches: ManyOf[Branch], root: int, steps: list[
         branch.slots.append(slot + index)
         branch.tokens.append(tokens[index])
         branch.q.append(probabilities[index])
+        branch.value *= plan.chance(0, probabilities[index])
         if plan.fresh is not None:
             branch.rows.append(q[index])
     return largest

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from itertools import count
 
-from duoviz.decoding.budget import LiveCosts, plan_draft, prior
+from duoviz.decoding.budget import LiveCosts, Sureness, plan_draft, prior
 from duoviz.decoding.calibration import cost_model, on_all_cores
+from duoviz.decoding.chances import fitted_chances
 from duoviz.decoding.draft_worker import Draft, DraftRequest, row_of_draft, start_draft
 from duoviz.decoding.drafting import Drafted, Plan
 from duoviz.decoding.iteration import Committed, Iteration, Node, Room, Span, room_for, timed_forward, timed_prefill
@@ -39,12 +40,13 @@ def duodecoding(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
     """
     draft = running_draft(pair)
     costs, acceptance = LiveCosts(cost_model(pair, draft)), prior()
+    sureness = Sureness(fitted_chances(pair.draft_folder), settings)
     room = room_for(len(prompt_ids), settings.max_new_tokens, pair.target.context_limit)
     text = list(prompt_ids)
     pending: list[Node] = []
     pair.target.crop(0)
 
-    for iteration in prefill(pair, draft, costs, acceptance, settings, room, text):
+    for iteration in prefill(pair, draft, costs, acceptance, sureness, settings, room, text):
         text += [each.token for each in iteration.committed]
         yield iteration
         if iteration.stop:
@@ -57,7 +59,8 @@ def duodecoding(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
         context = len(text) + len(pending)
         longest = max(1, room.limit - context)
         rows = len(pending) + 1
-        plan = plan_draft(costs, acceptance, settings, rows=rows, context=context, longest=longest, number=number)
+        how = {"rows": rows, "context": context, "longest": longest, "number": number}
+        plan = plan_draft(costs, acceptance, sureness, settings, **how)
         draft.submit(next_request(text, pending, branch, draft_has, plan))
         logits, span = timed_forward(pair.target, [text[-1], *(node.token for node in pending)])
         drafted = draft.result(stopped=runtime(pair).stopped)
@@ -65,8 +68,9 @@ def duodecoding(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
         own = Choices(logits, range(len(text), context + 1), settings.sampling)
         iteration = synchronise(pending, own, drafted, draft, settings)
         iteration.mode, iteration.target, iteration.sync = "post" if pending else "pre", span, sync
-        iteration.budget, iteration.longest, iteration.factors = plan.budget, plan.longest, costs.factors
+        iteration.budget, iteration.factors = plan.budget, costs.factors
         costs.observe(span, drafted.steps, context)
+        sureness.observe(pending)
         taken = 1 + sum(node.status == "pending" for node in iteration.drafted)
         acceptance.count(
             iteration.outcome,
@@ -91,6 +95,7 @@ def prefill(
     draft: Draft,
     costs: LiveCosts,
     acceptance: Acceptance,
+    sureness: Sureness,
     settings: Settings,
     room: Room,
     prompt_ids: Sequence[int],
@@ -103,7 +108,8 @@ def prefill(
     """
     text = list(prompt_ids)
     longest = max(1, room.limit - len(text))
-    plan = plan_draft(costs, acceptance, settings, rows=1, context=len(text), longest=longest, number=0)
+    how = {"rows": 1, "context": len(text), "longest": longest, "number": 0}
+    plan = plan_draft(costs, acceptance, sureness, settings, **how)
     request = DraftRequest(keep=None, crop=0, new_tokens=tuple(text), plan=plan)
     beside = pair.target.device != "cpu"
     if beside:
@@ -123,7 +129,7 @@ def prefill(
             iteration = alone(own, drafted, draft, settings)
         iteration.mode, iteration.target, iteration.sync = mode, span, sync
         if drafted:
-            iteration.budget, iteration.longest, iteration.factors = plan.budget, plan.longest, costs.factors
+            iteration.budget, iteration.factors = plan.budget, costs.factors
         iteration.committed, iteration.stop = room.cut(len(text), iteration.committed, pair.eos)
         text += [each.token for each in iteration.committed]
         yield iteration
@@ -154,6 +160,7 @@ def unfinished(committed: list[Committed], drafted: Drafted | None) -> Iteration
         iteration.draft, iteration.drafted = drafted.steps, drafted.tree()
         iteration.theta, iteration.candidates = drafted.theta, drafted.candidates
         iteration.sequences = len(drafted.branches)
+        iteration.longest = max(len(branch.tokens) for branch in drafted.branches)
     return iteration
 
 

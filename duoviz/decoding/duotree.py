@@ -221,7 +221,7 @@ def observe_trust(tree: Tree, chosen: Sequence[int], nodes: Sequence[Node]) -> N
     """Follow how often what was verified after a verified token is what the target writes."""
     for index, node in zip(chosen, nodes, strict=True):
         if node.parent < 0 or nodes[node.parent].status == "accepted":
-            tree.trust.observe(tree.nodes[index], node.status == "accepted")
+            tree.trust.observe(node.source, tree.nodes[index].chance, node.status == "accepted")
 
 
 def record(tree: Tree, chosen: Sequence[int], nodes: Sequence[Node], iteration: Iteration) -> list[TreeNode]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from duoviz.decoding.chances import MOST, Chances
+from duoviz.decoding.chances import MOST, Chances, Trust
 from duoviz.decoding.iteration import Span
 from duoviz.decoding.prompt_lookup import find
 from duoviz.decoding.sampling import Sampling
@@ -20,8 +20,6 @@ LONGEST_END, LONGEST_COPY = 4, 10
 ROOT = -1
 # A draft beside the target stops at so many nodes, or where the best of them has less value than this.
 MOST_NODES, LEAST_VALUE = 192, 0.02
-# Tokens of either source that the run's own factor is worth before any was tested, and how long one counts.
-PRIOR, FADING = 8.0, 0.99
 
 
 @dataclass
@@ -44,22 +42,6 @@ class TreeNode:
     slot: int | None = None
     step: int | None = None
     place: int | None = None
-
-
-class Trust:
-    """How much oftener or rarer than the table says the target writes the tokens of a source in this run."""
-
-    def __init__(self):
-        self.expected: dict[str, float] = {}
-        self.seen: dict[str, float] = {}
-
-    def factor(self, source: str) -> float:
-        return (PRIOR + self.seen.get(source, 0.0)) / (PRIOR + self.expected.get(source, 0.0))
-
-    def observe(self, node: TreeNode, taken: bool) -> None:
-        """A node that was verified, after a verified parent."""
-        for counts, new in ((self.expected, node.chance), (self.seen, float(taken))):
-            counts[node.source] = FADING * counts.get(node.source, 0.0) + new
 
 
 @dataclass(frozen=True, kw_only=True)

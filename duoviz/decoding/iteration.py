@@ -71,7 +71,7 @@ class Start(NamedTuple):
 class Iteration:
     """One target forward and what was drafted at the same time.
 
-    longest: how many tokens a sequence drafted meanwhile might have (see `drafting.Plan`).
+    longest: how many tokens the longest sequence drafted meanwhile has.
     matched: the text's last tokens, as many as were found elsewhere with what followed them there.
     rest, start: of a tree that lives on (see the trace schema).
     """

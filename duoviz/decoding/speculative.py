@@ -4,10 +4,11 @@ import time
 from collections.abc import Iterator
 from itertools import count
 
-from duoviz.decoding.budget import LiveCosts, speculative_budget
+from duoviz.decoding.budget import LiveCosts, Sureness, speculative_budget
 from duoviz.decoding.calibration import cost_model
+from duoviz.decoding.chances import fitted_chances
 from duoviz.decoding.draft_worker import DraftRequest, InlineDraft, row_of_draft
-from duoviz.decoding.drafting import Plan
+from duoviz.decoding.drafting import Plan, Worth
 from duoviz.decoding.in_turn import forward_tree, judge, keep_accepted, read_prompt
 from duoviz.decoding.iteration import Iteration, room_for
 from duoviz.decoding.method import DRAFT, VERIFYING, Method
@@ -31,9 +32,13 @@ def draft_in_turn(pair: Pair) -> InlineDraft:
 
 
 def speculative(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[Iteration]:
-    """Draft γ tokens, verify them in one target forward, commit the accepted ones and the target's next."""
+    """Draft γ tokens, verify them in one target forward, commit the accepted ones and the target's next.
+
+    Where γ is automatic, it follows from the chances of the tokens themselves: see `budget.Sureness`.
+    """
     draft = draft_in_turn(pair)
     costs = LiveCosts(cost_model(pair, draft, in_turn=True))
+    sureness = Sureness(fitted_chances(pair.draft_folder), settings)
     room = room_for(len(prompt_ids), settings.max_new_tokens, pair.target.context_limit)
     first = read_prompt(pair, prompt_ids, settings, room)
     yield first
@@ -41,19 +46,23 @@ def speculative(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
         return
     text, acceptance, draft_has = [*prompt_ids, first.committed[0].token], PRIOR, 0
     for number in count():
-        budget = settings.budget
+        budget, worth = settings.budget, None
         if budget == "auto":
-            budget = settings.near(speculative_budget(costs, acceptance.share, context=len(text)))
+            average = settings.near(speculative_budget(costs, acceptance.share, context=len(text)))
+            budget, worth = sureness.bounds(average, acceptance.share, first=True)
         # The target adds a token of its own, so one fewer than fits is drafted; but one at least.
         length = max(1, min(budget, room.limit - len(text) - 1))
-        draft.submit(DraftRequest(None, draft_has, tuple(text[draft_has:]), chain_plan(length, settings, number)))
+        plan = chain_plan(length, settings, number, worth)
+        draft.submit(DraftRequest(None, draft_has, tuple(text[draft_has:]), plan))
         drafted = draft.result(stopped=runtime(pair).stopped)
         chain = drafted.tree()
         own, span = forward_tree(pair, text, chain, settings)
         iteration = judge(chain, own, settings, draft_row=row_of_draft(draft, own.logits.shape[-1]))
         iteration.target, iteration.sync, iteration.draft = span, time.perf_counter(), drafted.steps
-        iteration.budget, iteration.factors, iteration.candidates = budget, costs.factors, drafted.candidates
+        iteration.budget = len(chain) if worth else budget
+        iteration.factors, iteration.candidates = costs.factors, drafted.candidates
         costs.observe(span, drafted.steps, len(text))
+        sureness.observe(chain)
         acceptance += Acceptance(accepted=iteration.accepted, tested=iteration.tested)
         # The last drafted token was never forwarded by the draft.
         draft_has = len(text) + min(iteration.accepted, len(chain) - 1)
@@ -65,10 +74,10 @@ def speculative(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
             return
 
 
-def chain_plan(length: int, settings: Settings, number: int) -> Plan:
-    """One sequence of `length` tokens."""
+def chain_plan(length: int, settings: Settings, number: int, worth: Worth | None) -> Plan:
+    """One sequence of `length` tokens, or of as many as are worth it."""
     fresh = number if settings.by_rejection else None
-    return Plan(length, (length,) * MAX_SEQUENCES, 1, "batched", length, settings.sampling, fresh)
+    return Plan(length, (length,) * MAX_SEQUENCES, 1, "batched", length, settings.sampling, fresh, worth)
 
 
 SPECULATIVE = Method(

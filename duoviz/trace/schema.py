@@ -89,8 +89,8 @@ verdict.outcome: `hit` (all that was tested was accepted), `miss` (the pending t
 gap: how far, in logits, the next best token was from being the target's (greedy: the top-1 logit minus
   the top-2; sampled: the same with the noise added); null where no other token could be drawn, and
   for the classical rule, which has no such measure.
-budget is γ, theta θ, sequences k; longest: how many tokens a sequence might have, as γ, the text's room
-  and what is worth verifying allow (absent from older traces); factors: how many times longer than
+budget is γ, theta θ, sequences k; longest: how many tokens the longest sequence drafted has (in older traces
+  how many it might have; absent from the oldest); factors: how many times longer than
   calibrated the target's forwards and the draft's steps have been taking; all null for methods without them.
 sync: when both sides' results were in.
 end.stopped: `eos`, `length`, `context`, `stopped` (by the user), `time` (the

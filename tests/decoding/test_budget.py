@@ -5,13 +5,15 @@ import pytest
 from duoviz.decoding.budget import (
     CostModel,
     LiveCosts,
+    Sureness,
     draft_budget,
     plan_draft,
     prior,
     steps_in,
     worthwhile_length,
 )
-from duoviz.decoding.iteration import Span
+from duoviz.decoding.chances import plain
+from duoviz.decoding.iteration import Node, Span
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import Acceptance
 from duoviz.models.linear import ROW_COUNTS
@@ -35,8 +37,8 @@ def test_an_offset_moves_a_measured_budget_and_no_other(offset, expected):
     live = LiveCosts(costs(0.01, 0.0019))
     measured, fixed = (Settings(budget=budget, budget_offset=offset) for budget in ("auto", 5))
     options = {"rows": 1, "context": SHORT, "longest": 99, "number": 0}
-    assert plan_draft(live, prior(), measured, **options).budget == expected
-    assert plan_draft(live, prior(), fixed, **options).budget == 5
+    assert plan_draft(live, prior(), Sureness(None, measured), measured, **options).budget == expected
+    assert plan_draft(live, prior(), Sureness(None, fixed), fixed, **options).budget == 5
 
 
 def test_slower_batched_steps_are_fewer():
@@ -49,7 +51,9 @@ def test_slower_batched_steps_are_fewer():
 def test_a_whole_budget_of_single_steps_is_exactly_that_many():
     live = LiveCosts(costs(0.01, 0.0031))
     for steps in range(1, 30):
-        plan = plan_draft(live, prior(), Settings(budget=steps), rows=1, context=SHORT, longest=99, number=0)
+        fixed = Settings(budget=steps)
+        how = {"rows": 1, "context": SHORT, "longest": 99, "number": 0}
+        plan = plan_draft(live, prior(), Sureness(None, fixed), fixed, **how)
         assert plan.steps[0] == steps
 
 
@@ -87,7 +91,8 @@ def test_with_an_automatic_budget_no_sequence_is_longer_than_pays():
     dear, unsure = LiveCosts(costs(0.01, 0.001, slope=0.01)), accepted(100, 10, 100, 10)
 
     def plan(longest=99, **settings):
-        return plan_draft(dear, unsure, Settings(**settings), rows=1, context=SHORT, longest=longest, number=0)
+        chosen, how = Settings(**settings), {"rows": 1, "context": SHORT, "longest": longest, "number": 0}
+        return plan_draft(dear, unsure, Sureness(None, chosen), chosen, **how)
 
     assert (plan().budget, plan().longest) == (20, 2)
     assert (plan(budget_offset=3).budget, plan(budget_offset=3).longest) == (23, 5)
@@ -95,3 +100,21 @@ def test_with_an_automatic_budget_no_sequence_is_longer_than_pays():
     assert plan(longest=1).longest == 1
     assert (plan(budget=9).budget, plan(budget=9).longest) == (9, 9)
     assert plan(budget=9, longest=4).longest == 4
+
+
+def test_where_chances_are_known_an_average_sequence_has_the_length_that_pays():
+    """Tokens of chance 0.6 are let go on until the L-th, whichever way the first one counts."""
+    settings = Settings()
+    for first, counted in ((True, 3), (False, 2)):
+        most, worth = Sureness(plain(), settings).bounds(3, 0.6, first=first)
+        assert most == ROW_COUNTS[-1] - 1 and worth.least == pytest.approx(0.6**counted) and worth.first == first
+    assert Sureness(None, settings).bounds(3, 0.6, first=True) == (3, None)
+
+
+def test_chances_follow_the_run():
+    sureness = Sureness(plain(), Settings())
+    tokens = [Node(1, -1, "draft", q=0.5, status=status) for status in ("accepted", "accepted", "discarded")]
+    sureness.observe(tokens)
+    more = sureness.bounds(3, 0.6, first=True)[1].trust
+    sureness.observe([Node(1, -1, "draft", q=0.5, status="rejected")] * 9)
+    assert sureness.bounds(3, 0.6, first=True)[1].trust < 1 < more == pytest.approx(10 / 9, abs=0.01)

@@ -1,9 +1,12 @@
 """θ, k, how the budget is shared, and what a drafting round forwards."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
-from duoviz.decoding.drafting import Plan, branch_lengths, draft, number_of_sequences, threshold
+from duoviz.decoding.chances import EDGES, RANKS, plain
+from duoviz.decoding.drafting import Plan, Worth, branch_lengths, draft, number_of_sequences, threshold
 from tests.tiny import lean, reference_model
 
 PROMPT = [5, 9, 3, 4]
@@ -88,3 +91,19 @@ def test_a_draft_without_trees_grows_one_sequence(sequences):
     model.supports_tree = False
     drafted = draft(model, PROMPT, plan(sequences=sequences))
     assert [len(branch.tokens) for branch in drafted.branches] == [6]
+
+
+@pytest.mark.parametrize(
+    "least, first, sequences, lengths",
+    [(0.3, False, 1, [3]), (0.3, True, 1, [2]), (0.6, True, 1, [1]), (0.3, False, 2, [3, 3]), (0.0, False, 1, [6])],
+)
+def test_a_sequence_ends_where_it_is_no_longer_sure_enough(least, first, sequences, lengths):
+    """All chances are a half here, so that a token more is worth half as much."""
+    halves = replace(plain(), greedy=[[0.5] * len(EDGES)] * RANKS)
+    worth = Worth(halves, 1.0, least, first)
+    drafted = draft(lean(reference_model(2)), PROMPT, plan(sequences=sequences, worth=worth))
+    assert [len(branch.tokens) for branch in drafted.branches] == lengths
+    assert all(len(branch.slots) == len(branch.tokens) - 1 for branch in drafted.branches)
+    assert len(drafted.steps) == max(lengths) + (sequences > 1)
+    doubled = draft(lean(reference_model(2)), PROMPT, plan(sequences=sequences, worth=worth._replace(trust=2.0)))
+    assert len(doubled.branches[0].tokens) == 6

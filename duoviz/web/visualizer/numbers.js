@@ -22,7 +22,7 @@ const OF_THE_ITERATION = [
   ["took", "it took", duration, "from the first computation of this iteration to its end"],
   ["k", "k sequences", whole, "how many guesses at the next words the draft writes side by side"],
   ["gamma", "γ draft budget", whole, "how many steps the draft may take in this iteration"],
-  ["longest", "longest sequence", whole, "how many tokens a sequence may have; where γ is automatic, no more than are worth checking"],
+  ["longest", "longest sequence", whole, "how many tokens the longest sequence has; where γ is automatic, each goes on only while it is likely enough to be worth checking"],
   ["theta", "θ threshold", (value) => fixed(value, 3), "each first token that the draft finds more probable than this starts a sequence"],
 ];
 const EVERY_METHODS = ["tps", "tau", "ttft", "written", "took"];
