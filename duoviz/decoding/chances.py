@@ -1,6 +1,7 @@
 """The chance table: how often the target writes what the draft proposes, by rank and q, and what a look-up found."""
 
 import json
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +43,11 @@ class Chances:
     def drafted(self, rank: int, q: float, *, sampled: bool) -> float:
         """The chance of the draft's token of this rank (from 0) and probability."""
         table = (self.sampled if sampled else self.greedy)[min(rank, RANKS - 1)]
-        return min(MOST, float(np.interp(q, MIDDLES, table)))
+        upper = bisect_left(MIDDLES, q)
+        if upper in (0, len(MIDDLES)):
+            return min(MOST, table[min(upper, len(MIDDLES) - 1)])
+        low, high = MIDDLES[upper - 1], MIDDLES[upper]
+        return min(MOST, table[upper - 1] + (table[upper] - table[upper - 1]) * (q - low) / (high - low))
 
     def places(self) -> tuple[tuple[float, tuple[float, ...]], ...]:
         """Kinds of places in a text, greedy: how often each is met, and the chances of the draft's tokens by rank."""

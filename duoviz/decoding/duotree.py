@@ -229,8 +229,8 @@ def record(tree: Tree, chosen: Sequence[int], nodes: Sequence[Node], iteration: 
 
     Steps that ended while the target worked have given nodes that `nodes` does not know.
     """
-    rest = [index for index in tree.chosen(len(chosen) + RECORDED) if index not in set(chosen)]
     place = {index: number for number, index in enumerate(chosen)}
+    rest = [index for index in tree.chosen(len(chosen) + RECORDED) if index not in place]
     place |= {index: number for number, index in enumerate(rest, len(iteration.checked))}
     iteration.rest = [as_node(tree.nodes[index], place.get(tree.nodes[index].parent, -1)) for index in rest]
     for index, node in enumerate(tree.nodes):

@@ -239,8 +239,9 @@ def best_rate(values: np.ndarray, spent: float, target_seconds: np.ndarray) -> t
     values: of all nodes, in any order. spent: seconds of this iteration before the target begins. target_seconds:
     T_target(1), T_target(2), …; the target adds a token of its own.
     """
-    values = -np.sort(-values)[: len(target_seconds) - 1]
-    tokens = 1 + np.concatenate([[0.0], np.cumsum(values)])
+    tokens = np.empty(min(len(values), len(target_seconds) - 1) + 1)
+    tokens[0], tokens[1:] = 1.0, np.sort(values)[::-1][: len(tokens) - 1]
+    tokens = tokens.cumsum()
     speeds = tokens / (spent + target_seconds[: len(tokens)])
     rows = int(speeds.argmax())
     return float(speeds[rows]), rows, float(tokens[rows])
@@ -265,20 +266,18 @@ def best_choice(
     """
     values = np.array([node.value for node in tree.nodes])
     best, rows, tokens = best_rate(values, spent, target_seconds)
-    now, width, hope, best_hope = best, 0, (None, None), -np.inf
     waiting = [tree.value_of(index) for index in tree.waiting()[: max(widths, default=0)]]
-    for wide in widths:
-        if wide > len(waiting):
-            break
+
+    def with_step(wide: int, patience: float) -> tuple[float, int, float]:
         hoped = np.outer(waiting[:wide], by_rank).ravel()
-        seconds = draft_seconds[wide - 1]
-        rate, _, _ = best_rate(np.concatenate([values, patience * hoped]), spent + seconds, target_seconds)
-        if rate > best_hope:
-            _, _, more = best_rate(np.concatenate([values, hoped]), spent + seconds, target_seconds)
-            best_hope, hope = rate, (more - tokens, float(seconds))
-        if rate > best:
-            best, width = rate, wide
-    return Choice(width, rows, tokens, now, *hope)
+        return best_rate(np.concatenate([values, patience * hoped]), spent + draft_seconds[wide - 1], target_seconds)
+
+    rates = {wide: with_step(wide, patience)[0] for wide in widths if wide <= len(waiting)}
+    if not rates:
+        return Choice(0, rows, tokens, best, None, None)
+    width = max(rates, key=rates.get)
+    gain = with_step(width, 1.0)[2] - tokens
+    return Choice(width if rates[width] > best else 0, rows, tokens, best, gain, float(draft_seconds[width - 1]))
 
 
 def steady_width(tree: Tree, draft_seconds: Sequence[float]) -> int:

@@ -110,7 +110,7 @@ def test_trust_follows_what_a_source_is_worth():
     tree = grown()
     before = tree.nodes[0].value
     for _ in range(20):
-        tree.trust.observe(tree.nodes[0], False)
+        tree.trust.observe(tree.nodes[0].source, tree.nodes[0].chance, False)
     tree.set_values()
     assert tree.nodes[0].value < 0.6 * before
     assert tree.trust.factor("prompt") == 1
