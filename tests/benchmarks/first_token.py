@@ -46,7 +46,7 @@ def main() -> None:
         rounds = []
         for number in range(options.rounds + 1):
             turned = [*lanes[number % len(lanes) :], *lanes[: number % len(lanes)]]
-            rows = runner.compare(pair, [prompt], turned, warmups=0) + other.rows(prompt, warmup=False)
+            rows = [*runner.compare(pair, [prompt], turned, warmups=0), *other.rows(prompt, warmup=False)]
             rounds += [rows] if number else []
         times = {name: [] for name in [lane.name for lane in lanes] + list(other.options)}
         for rows in rounds:
