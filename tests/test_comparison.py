@@ -124,7 +124,7 @@ def test_of_several_prompts_one_disturbed_one_does_not_spoil_all(pair, monkeypat
     monkeypatch.setattr(disturbance, "LARGEST_SPREAD", LARGEST_SPREAD)
     rows = [row("rest", tps, prompt=prompt, repeat=n) for prompt in "abc" for n, tps in enumerate((10.0, 11.0))]
     for each in rows:
-        each["trace"] = {"header": {"prompt_tokens": 1}, "iterations": []}
+        each["trace"] = {"header": {"prompt_tokens": 1, "can_overlap": False}, "iterations": []}
     rows[1]["metrics"]["tps"] = 30.0
     assert disturbance.disturbance(pair, rows) is None
     rows[3]["metrics"]["tps"] = 40.0

@@ -213,6 +213,7 @@ def checks(results: Results) -> Table:
         errors = sum(row["model_id"] == lane for row in results.failed)
         cells = [found.count(each) for each in ("equal", "tie", "defect")] + [found.count(None), errors]
         lines.append((label_of(lane), [Value(count, None, len(found) + errors, 0) for count in cells]))
+    delta = results.environment.get("delta")
     return Table(
         "checks",
         "Is it vanilla's text?",
@@ -220,7 +221,7 @@ def checks(results: Results) -> Table:
         [f"{each}, answers" for each in ("equal", "tie", "defect", "not checked", "failed")],
         lines,
         "A tie: the texts differ, and every token of either is as good as the best one to within rounding "
-        f"({results.environment['delta']:.1e} logits here). A defect: one is not.",
+        f"({f'{delta:.1e} logits here' if delta else 'not measured here'}). A defect: one is not.",
     )
 
 
