@@ -233,18 +233,21 @@ class Choice(NamedTuple):
     seconds: float | None
 
 
-def best_rate(values: np.ndarray, spent: float, target_seconds: np.ndarray) -> tuple[float, int, float]:
-    """The most expected tokens a second, how many nodes to verify for it, and the expected tokens.
+def best_rates(
+    values: np.ndarray, spent: np.ndarray, target_seconds: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """In each case: the most expected tokens a second, how many nodes to verify for it, and the expected tokens.
 
-    values: of all nodes, in any order. spent: seconds of this iteration before the target begins. target_seconds:
-    T_target(1), T_target(2), …; the target adds a token of its own.
+    values: [cases, nodes], in any order; a node of value 0 is none. spent: [cases], seconds of this iteration before
+    the target begins. target_seconds: T_target(1), T_target(2), …; the target adds a token of its own.
     """
-    tokens = np.empty(min(len(values), len(target_seconds) - 1) + 1)
-    tokens[0], tokens[1:] = 1.0, np.sort(values)[::-1][: len(tokens) - 1]
-    tokens = tokens.cumsum()
-    speeds = tokens / (spent + target_seconds[: len(tokens)])
-    rows = int(speeds.argmax())
-    return float(speeds[rows]), rows, float(tokens[rows])
+    cases, count = len(values), min(values.shape[1], len(target_seconds) - 1)
+    tokens = np.ones((cases, count + 1))
+    tokens[:, 1:] = -np.sort(-values)[:, :count]
+    tokens = tokens.cumsum(axis=1)
+    speeds = tokens / (spent[:, None] + target_seconds[: count + 1])
+    rows = speeds.argmax(axis=1)
+    return speeds[range(cases), rows], rows, tokens[range(cases), rows]
 
 
 def best_choice(
@@ -264,20 +267,24 @@ def best_choice(
     draft_seconds: T_draft(1), T_draft(2), …; widths: how many nodes a step may forward. patience: how much of what a
     step brings counts; less than 1 where the draft makes the step meanwhile if the target does not wait for it.
     """
-    values = np.array([node.value for node in tree.nodes])
-    best, rows, tokens = best_rate(values, spent, target_seconds)
     waiting = [tree.value_of(index) for index in tree.waiting()[: max(widths, default=0)]]
-
-    def with_step(wide: int, patience: float) -> tuple[float, int, float]:
-        hoped = np.outer(waiting[:wide], by_rank).ravel()
-        return best_rate(np.concatenate([values, patience * hoped]), spent + draft_seconds[wide - 1], target_seconds)
-
-    rates = {wide: with_step(wide, patience)[0] for wide in widths if wide <= len(waiting)}
-    if not rates:
-        return Choice(0, rows, tokens, best, None, None)
-    width = max(rates, key=rates.get)
-    gain = with_step(width, 1.0)[2] - tokens
-    return Choice(width if rates[width] > best else 0, rows, tokens, best, gain, float(draft_seconds[width - 1]))
+    widths = [0, *(wide for wide in widths if wide <= len(waiting))]
+    there, hoped = len(tree.nodes), np.outer(waiting, by_rank).ravel()
+    values = np.zeros((len(widths), there + len(hoped)))
+    values[:, :there] = [node.value for node in tree.nodes]
+    for case, wide in enumerate(widths):
+        new = wide * len(by_rank)
+        values[case, there : there + new] = patience * hoped[:new]
+    seconds = np.array([draft_seconds[wide - 1] if wide else 0.0 for wide in widths])
+    rates, rows, tokens = best_rates(values, spent + seconds, target_seconds)
+    gain = after = None
+    if len(widths) > 1:
+        best = 1 + int(rates[1:].argmax())
+        new = widths[best] * len(by_rank)
+        values[best, there : there + new] = hoped[:new]
+        more = best_rates(values[[best]], spent + seconds[[best]], target_seconds)[2]
+        gain, after = float(more[0] - tokens[0]), float(seconds[best])
+    return Choice(widths[rates.argmax()], int(rows[0]), float(tokens[0]), float(rates[0]), gain, after)
 
 
 def steady_width(tree: Tree, draft_seconds: Sequence[float]) -> int:

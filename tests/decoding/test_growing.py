@@ -7,7 +7,7 @@ import pytest
 
 from duoviz.decoding.chances import plain
 from duoviz.decoding.duotree import as_nodes
-from duoviz.decoding.growing import WIDTHS, Grown, Growth, Tree, best_choice, best_rate, steady_width
+from duoviz.decoding.growing import WIDTHS, Grown, Growth, Tree, best_choice, best_rates, steady_width
 from duoviz.decoding.iteration import Span
 from duoviz.decoding.sampling import Sampling
 
@@ -132,15 +132,15 @@ def test_the_choice_is_the_best_of_all_subtrees():
 
 
 def test_the_rate_is_the_best_over_all_counts():
-    values = np.array([0.1, 0.9, 0.5, 0.3])
+    values, spent = np.array([[0.1, 0.9, 0.5, 0.3], [0.0, 0.6, 0.0, 0.1]]), np.array([0.003, 0.004])
     seconds = 0.02 + 0.004 * np.arange(40)
-    speed, rows, tokens = best_rate(values, 0.003, seconds)
-    by_hand = [(1 + sum(sorted(values)[::-1][:m])) / (0.003 + seconds[m]) for m in range(5)]
-    assert speed == pytest.approx(max(by_hand)) and rows == by_hand.index(max(by_hand))
-    assert tokens == pytest.approx(speed * (0.003 + seconds[rows]))
+    for speed, rows, tokens, each, before in zip(*best_rates(values, spent, seconds), values, spent, strict=True):
+        by_hand = [(1 + sum(sorted(each)[::-1][:m])) / (before + seconds[m]) for m in range(5)]
+        assert speed == pytest.approx(max(by_hand)) and rows == by_hand.index(max(by_hand))
+        assert tokens == pytest.approx(speed * (before + seconds[rows]))
     # Where rows cost nothing all are verified; where they are dear none is; never more than there are costs for.
-    assert best_rate(values, 0.003, FREE)[1] == 4 and best_rate(values, 0.003, FREE[:3])[1] == 2
-    assert best_rate(values, 0.003, 0.05 * np.arange(1, 41))[1] == 0
+    for costs, verified in ((FREE, [4, 2]), (FREE[:3], [2, 2]), (0.05 * np.arange(1, 41), [0, 0])):
+        assert best_rates(values, spent, costs)[1].tolist() == verified
 
 
 def test_drafting_goes_on_as_long_as_it_pays():
