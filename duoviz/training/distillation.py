@@ -237,7 +237,10 @@ def note(
 def train_draft(
     target_folder: Path, corpus_files: list[Path], out: Path, recipe: Recipe, *, report: Report = print
 ) -> None:
-    """Train a draft and write it to the folder `out`, with its log; the same call goes on after a stop."""
+    """Train a draft and write it to the folder `out`, with its log; the same call goes on after a stop.
+
+    The log of a draft that it goes on from is kept in it.
+    """
     teacher = load_teacher(target_folder, corpus_files)
     out.mkdir(parents=True, exist_ok=True)
     checkpoint = out / "checkpoint.pt"
@@ -246,6 +249,8 @@ def train_draft(
     save_draft(progress.student, out)
     record = {"recipe": asdict(recipe), "dtype": str(teacher.dtype), "log": progress.log}
     record["held_out"] = scores(teacher, progress.student, out)
+    if recipe.start and (before := Path(recipe.start) / "training.json").is_file():
+        record["before"] = json.loads(before.read_text())
     (out / "training.json").write_text(json.dumps(record, indent=1) + "\n")
     # Half of the rows that no training step sees; the other half is left to measure on.
     fitted = teacher.corpus.rows(held_out=True)[::2]
