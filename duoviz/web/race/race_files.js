@@ -67,8 +67,10 @@ export function createRaceFiles({ view, race, isBusy, hasOwn, showRace, showOwn 
     + "A film (WebM) shows the race for slides at the speed chosen, and takes that long to make.");
   acceptDrops(view, load);
   return {
-    node: section("files", "Files", message, filming.node, back, menu("files", "Files", tools, hint)),
+    node: section("files", "Files", message, filming.node, back, menu("race", "Files", tools, hint)),
     draw() {
+      // Whatever runs now is not to be slowed.
+      if (isBusy()) filming.stop();
       for (const button of [saved, filmed]) button.disabled = !canReplay(race) || !race.result;
       back.hidden = race.file === null || !hasOwn() || isBusy();
       if (epoch !== race.epoch) tell("");

@@ -156,6 +156,8 @@ export function createFiles(context) {
     },
     draw() {
       filmRow.draw();
+      // Whatever runs now is not to be slowed.
+      if (isBusy()) filming.stop();
       for (const button of buttons) button.disabled = !state.header || !state.iterations.length;
       if (epoch !== state.epoch && !state.file) tell("");
       epoch = state.epoch;

@@ -35,7 +35,7 @@ export function timelineLegend(sheet, header) {
   return [
     { mark: [block(paints.target)], words: "target forward, rows" }, ...draft,
     { mark: hatch, words: "idle" },
-    { mark: [stroke(paints.text, { x1: 7, x2: 7, y1: -11, y2: 3, "stroke-width": 1, opacity: 0.55 })], words: "an iteration ends" },
+    { mark: [stroke(paints.text, { x1: 7, x2: 7, y1: -11, y2: 3, "stroke-width": 1, opacity: 0.55 })], words: "end of an iteration" },
     { mark: [shownBlock(sheet)], words: "the iteration shown" },
   ];
 }
