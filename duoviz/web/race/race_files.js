@@ -31,7 +31,7 @@ export function createRaceFiles({ view, race, isBusy, hasOwn, showRace, showOwn 
   const load = async (file) => {
     if (!file || isReading) return;
     if (isBusy()) return tell(RACING);
-    const name = clip(visible(file.name), 60);
+    const name = clip(visible(file.name), 80);
     isReading = true;
     tell(`Reading ${name}.`);
     const { race: read, problem } = await readFile(file, "race", readRace);

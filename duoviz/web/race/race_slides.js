@@ -13,7 +13,7 @@ import { endOf, sidesOf } from "./model.js";
 
 // How long the finish stands.
 const FINISH_SECONDS = 2;
-const [EDGE_SPACE, COLUMN_SPACE, NAME_TOP, COUNT_TOP, TEXT_TOP, TEXT_LINES] = [32, 32, 92, 136, 152, 9];
+const [EDGE_SPACE, COLUMN_SPACE, NAME_TOP, COUNT_TOP, TEXT_TOP, TEXT_LINES] = [32, 32, 92, 132, 150, 9];
 const [TEXT_STYLE, TEXT_ROW] = [{ size: 16 }, 25];
 const FULL_WIDTH = SLIDE.width - 2 * EDGE_SPACE;
 const COLUMN_WIDTH = (FULL_WIDTH - COLUMN_SPACE) / 2;
@@ -27,10 +27,10 @@ const textOf = ({ state }) => state.iterations.slice(0, state.shown + 1).flatMap
 function counterNodes(sheet, counters, { x, y }) {
   let left = x;
   return counters.flatMap(([value, unit]) => {
-    const [large, small] = [{ size: 34, weight: 650 }, { size: 16, paint: "subdued" }];
+    const [large, small] = [{ size: 28, weight: 650 }, { size: 15, paint: "subdued" }];
     const from = left + sheet.widthOf(value, large) + 6;
     const nodes = [sheet.line(value, { x: left, y, ...large }), sheet.line(unit, { x: from, y, ...small })];
-    left = from + sheet.widthOf(unit, small) + 24;
+    left = from + sheet.widthOf(unit, small) + 20;
     return nodes;
   });
 }

@@ -14,7 +14,7 @@ const RUNNING = "A run is going on: load the file when it has ended, or stop it 
 const LOADING = "The file before is still being shown: try again in a moment.";
 const NOT_SAVED = "This could not be saved: the server does not answer, or the browser has no room for it.";
 const STILL_RUNNING = "A run is going on, which filming would slow: film it when it has ended.";
-// How many iterations are filmed, unless the visitor says so.
+// How many iterations are filmed, unless the visitor says otherwise.
 const FILMED = 6;
 export const json = (value) => new Blob([JSON.stringify(value)], { type: "application/json" });
 
@@ -46,11 +46,12 @@ function saveButtons(context, tell) {
   ];
 }
 
-// Which iterations are filmed: from the one shown on, unless the visitor says so.
+// Which iterations are filmed: from the one shown on, unless the visitor says otherwise.
 function createFilmRow({ root, state, isBusy }, filming, tell) {
   const field = (label) => el("input", { type: "number", class: "dv-field", min: 0, step: 1, "aria-label": label });
   const [first, last] = [field("First iteration of the film"), field("Last iteration of the film")];
-  let given = "";
+  let given = "", epoch = state.epoch;
+  for (const each of [first, last]) each.addEventListener("input", () => { given = "typed"; });
   const film = () => {
     const [from, to, end] = [first.valueAsNumber, last.valueAsNumber, state.iterations.length - 1];
     if (isBusy()) return tell(STILL_RUNNING);
@@ -69,9 +70,10 @@ function createFilmRow({ root, state, isBusy }, filming, tell) {
       button.disabled = !state.header || !state.iterations.length;
       const end = Math.max(0, state.iterations.length - 1);
       const from = state.shown < end ? Math.max(0, state.shown) : Math.max(0, end - FILMED + 1);
-      const key = `${state.epoch} ${from}`;
-      if (key === given) return;
-      given = key;
+      const key = `${from} to ${end}`;
+      // What was typed holds for this run.
+      if (epoch === state.epoch && (given === key || given === "typed")) return;
+      [given, epoch] = [key, state.epoch];
       [first.value, last.value] = [from, Math.min(end, from + FILMED - 1)];
     },
   };

@@ -63,13 +63,18 @@ async function filmOf(slides, type, { signal, tellPart }) {
 
 // How far the film is that is being made, and a way to cancel it.
 export function createFilming(tell) {
-  const progress = el("progress", { max: 1, value: 0, "aria-label": "The film" });
+  const done = el("span");
+  const progress = el("span", { class: "dv-progress", role: "progressbar", "aria-label": "The film" }, done);
+  const tellPart = (part) => {
+    progress.setAttribute("aria-valuenow", Math.round(100 * part));
+    done.style.width = `${100 * part}%`;
+  };
   const node = el("span", { class: "dv-filming", hidden: "" }, progress, textButton("Cancel", () => controller.abort()));
   let controller = null;
   const make = async (createSlides, type) => {
     const slides = createSlides();
     try {
-      return await filmOf(slides, type, { signal: controller.signal, tellPart: (part) => { progress.value = part; } });
+      return await filmOf(slides, type, { signal: controller.signal, tellPart });
     } finally {
       slides.remove();
     }
@@ -83,7 +88,7 @@ export function createFilming(tell) {
       if (!type) return tell(NO_FILM);
       if (controller) return;
       controller = new AbortController();
-      progress.value = 0;
+      tellPart(0);
       node.hidden = false;
       tell(told);
       const blob = await make(createSlides, type).catch(() => undefined);

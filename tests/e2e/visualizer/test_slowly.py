@@ -143,7 +143,7 @@ def test_the_slides_of_an_iteration_are_its_moments(modules):
         for name, index, seen in slide["looks"]:
             assert seen == look(iteration, name, index, moment, parallel=True), (name, index, moment)
         assert f"DuoDecoding, iteration {shown}: “{trace['header']['prompt']}”" in slide["told"]
-    assert "The target checks" in slides[1]["told"] and "The target checks" not in slides[-1]["told"]
+    assert "while the draft guesses" in slides[1]["told"] and "while the draft guesses" not in slides[-1]["told"]
     assert not modules.errors
 
 
