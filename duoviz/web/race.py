@@ -22,11 +22,12 @@ HERE = Path(__file__).parent
 # The value is a `visualizer.batch(…)` string.
 GLUE = """
 import { createReceiver } from "./visualizer/receiver.js";
+import { PAGE_KEYS } from "./visualizer/help.js";
 import { mountRace } from "./race/mount_race.js";
 import { recordedEvents } from "./race/opening.js";
 const receiver = createReceiver();
 mountRace(element.querySelector(".dv-root"), receiver, {
-  replayParts: () => server.one_file(),
+  replayParts: () => server.one_file(), pageKeys: PAGE_KEYS,
   opening: props.recorded ? () => recordedEvents(JSON.parse(props.recorded), window.gradio_config.root) : null,
 });
 watch("value", () => {

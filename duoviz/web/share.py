@@ -17,8 +17,10 @@ REACHING = ("pair", "rest_datastore")
 # What the events below call. A link is taken up when the bar has come, and when another is followed on the open page.
 GLUE = """
 import { createBar } from "./share/bar.js";
-import { copyLink, openFile, openLink, startRun } from "./share/page.js";
+import { limitKeys } from "./share/limits.js";
+import { copyLink, openFile, openLink, selectedTab, startRun } from "./share/page.js";
 const site = props.site;
+limitKeys(() => selectedTab(site));
 window.duovizShare = {
   copylink: (...values) => copyLink(values, site),
   openlink: () => openLink(site),

@@ -9,4 +9,5 @@ MONO = ["ui-monospace", "Consolas", "monospace"]
 
 THEME = gr.themes.Default(primary_hue="indigo", neutral_hue="slate", font=SANS, font_mono=MONO)
 
-CSS = (Path(__file__).parent / "frame.css").read_text(encoding="utf-8")
+SHEETS = ("frame.css", "present.css")
+CSS = "".join((Path(__file__).parent / name).read_text(encoding="utf-8") for name in SHEETS)

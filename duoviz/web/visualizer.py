@@ -13,10 +13,12 @@ from duoviz.web.script import CSS, script
 GLUE = """
 import { mount } from "./visualizer/mount.js";
 import { createReceiver } from "./visualizer/receiver.js";
+import { PAGE_KEYS } from "./visualizer/help.js";
 import { createOpening } from "./visualizer/opening.js";
 import { keepRun, takeKeptRun } from "./visualizer/kept.js";
 const receiver = createReceiver();
-const shown = mount(element.querySelector(".dv-root"), receiver, { replayParts: () => server.one_file() });
+const options = { replayParts: () => server.one_file(), pageKeys: PAGE_KEYS };
+const shown = mount(element.querySelector(".dv-root"), receiver, options);
 const address = props.recording ? encodeURI(`${window.gradio_config.root}${props.recording}`) : null;
 const opening = createOpening(receiver, address, props.told);
 const take = () => {

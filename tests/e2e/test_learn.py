@@ -439,39 +439,9 @@ def test_a_term_opens_its_sentence_by_pointer_and_by_keyboard(page, made_url):
     expect(page.locator(".dl-glossary dd")).to_have_text([f"It guesses {HOSTILE}."])
 
 
-def test_a_link_opens_a_page_and_leaves_only_some_controls(page, made_url):
+def test_a_link_opens_a_page(page, made_url):
     page.goto(f"{made_url}#tab=learn&lesson=another&page=2")
     expect(page.locator(".dl-missing")).to_be_visible()
-    for address in (
-        f"{made_url}?controls=step,pages,magic#tab=learn&lesson=another",
-        f"{made_url}#tab=learn&lesson=another&controls=step,pages",
-    ):
-        page.goto("about:blank")
-        page.goto(address)
-        stage = page.locator(".dl-visualizer")
-        expect(stage).to_have_attribute("data-shown", "1")
-        unknown = page.get_by_text('The link names the control "magic"; there are: pages, lessons,')
-        expect(unknown).to_have_count(address.count("magic"))
-        seen = {
-            "step": page.get_by_role("button", name="Step forward"),
-            "play": page.get_by_role("button", name="Play"),
-            "slider": page.locator(".dv-slider"),
-            "speed": page.locator(".dv-speed"),
-            "zoom": page.locator(".dv-timeline .dv-tools"),
-            "pages": page.get_by_role("button", name="Next"),
-            "live": page.locator(".dl-live"),
-        }
-        assert {name for name, control in seen.items() if control.is_visible()} == {"step", "pages"}
-        page.locator(".dl-contents summary").click()
-        expect(page.locator(".dl-lesson").first).to_be_hidden()
-        page.keyboard.press("ArrowRight")
-        expect(stage).to_have_attribute("data-shown", "2")
-        page.locator(".dl-body h3").focus()
-        page.keyboard.press(" ")
-        page.keyboard.press("+")
-        page.keyboard.press("ArrowLeft")
-        expect(stage).to_have_attribute("data-shown", "1")
-        expect(page.locator(".dv-speed")).to_have_value("1")
 
 
 def test_a_lost_recording_is_told_and_fetched_again(page, made_url):

@@ -42,10 +42,15 @@ def random_value(chance, field):
 
 
 def random_view(chance, pages):
+    """A view of a tab, and how a link lets the page look."""
     tab = chance.choice(list(pages))
-    fields = {name: random_value(chance, field) for name, field in pages[tab]["fields"].items()}
-    own = {"iteration": chance.randrange(1000), "recording": chance.randrange(1000), "autoplay": True}
-    return {"tab": tab, "fields": fields} | {name: own[name] for name in own if chance.random() < 0.4}
+    page = pages[tab]
+    fields = {name: random_value(chance, field) for name, field in page["fields"].items()}
+    own = {"iteration": chance.randrange(1000), "recording": chance.randrange(1000)} if page["visualizer"] else {}
+    own |= {"autoplay": True} if page["start"] else {}
+    look = {"theme": chance.choice(["light", "dark"]), "present": chance.random() < 0.5, "controls": ["step", "pages"]}
+    own, look = ({name: of[name] for name in of if chance.random() < 0.4} for of in (own, look))
+    return {"tab": tab, "fields": fields} | own, look
 
 
 def random_views(pages):
@@ -55,8 +60,8 @@ def random_views(pages):
 
 ROUND_TRIP = """async ([views, pages]) => {
   const link = await import("http://plain.test/share/link.js");
-  const found = await Promise.all(views.map(async (view) => {
-    const fragment = link.fragmentOf(view, pages);
+  const found = await Promise.all(views.map(async ([view, look]) => {
+    const fragment = link.fragmentOf({ ...view, ...look }, pages);
     const file = await link.viewOfFile(link.fileOf(view), pages);
     return { fragment, of: link.viewOfFragment(fragment, pages), file };
   }));
@@ -66,8 +71,8 @@ ROUND_TRIP = """async ([views, pages]) => {
 
 def test_200_random_views_come_back_from_links_and_files(modules, pages):
     views = random_views(pages)
-    for view, found in zip(views, modules.evaluate(ROUND_TRIP, [views, pages]), strict=True):
-        assert found["of"] == {"view": view}
+    for (view, look), found in zip(views, modules.evaluate(ROUND_TRIP, [views, pages]), strict=True):
+        assert found["of"] == {"view": view, "look": look, "problem": ""}
         assert found["file"] == {"view": {name: value for name, value in view.items() if name != "autoplay"}}
         assert re.fullmatch(r"#[\w.~!*'()=&%+-]+", found["fragment"])
 
@@ -94,46 +99,51 @@ READ = """async ([fragments, pages]) => {
   const link = await import("http://plain.test/share/link.js");
   return Promise.all(fragments.map(async (fragment) => {
     const found = link.viewOfFragment(fragment, pages);
-    const again = found.view && link.viewOfFragment(link.fragmentOf(found.view, pages), pages);
+    const again = found.view && link.viewOfFragment(link.fragmentOf({ ...found.view, ...found.look }, pages), pages);
     return { found, again, file: await link.viewOfFile(fragment, pages) };
   }));
 }"""
-BAD = {
-    "#tab=nowhere": "the page has no tab",
-    "#tab=live&magic=1": "the page has no setting",
-    "#__proto__=1": "the page has no setting",
-    "#temperature=warm": '"temperature" is not a number',
-    "#temperature=Infinity": '"temperature" is not a number',
-    "#method=magic": '"method" is not one of the choices',
-    "#raw=perhaps": '"raw" is not true or false',
-    "#iteration=-1": '"iteration" is not the number of an iteration',
-    "#seed=1&seed=2": 'it names "seed" twice',
-    "#prompt=%E0%A4%A": "cannot be read",
-    "#prompt=%ED%A0%80": "cannot be read",
-    f"#seed=1{'0' * 400}": '"seed" is not a number',
-    "#prompt=Hi&x": "cannot be read",
+IGNORED = {
+    "#tab=nowhere": '"tab" (not one of the choices)',
+    "#tab=live&magic=1": '"magic" (unknown here)',
+    "#__proto__=1": '"__proto__" (unknown here)',
+    "#temperature=warm": '"temperature" (not a number)',
+    "#temperature=Infinity": '"temperature" (not a number)',
+    "#method=magic": '"method" (not one of the choices)',
+    "#raw=__proto__": '"raw" (not true or false)',
+    "#iteration=-1": '"iteration" (not the number of an iteration)',
+    "#seed=1&seed=2": '"seed" (given twice)',
+    "#prompt=%E0%A4%A": '"prompt=%E0%A4%A" (cannot be read)',
+    "#prompt=%ED%A0%80": '"prompt=%ED%A0%80" (cannot be read)',
+    f"#seed=1{'0' * 400}": '"seed" (not a number)',
+    "#prompt=Hi&x": '"x" (cannot be read)',
+    "#theme=blue": '"theme" (not one of the choices)',
+    "#tab=learn&lesson=nowhere": '"lesson" (not one of the choices)',
+    "#tab=learn&autoplay=1&iteration=3": '"autoplay" (unknown here), "iteration" (unknown here)',
+    "#controls=step,magic": 'control "magic" (unknown)',
+    "#a=1&b=2&c=3&d=4": '"a" (unknown here), "b" (unknown here), "c" (unknown here), and 1 more',
 }
 
 
-def test_200_mutated_links_give_a_view_or_one_sentence(modules, pages):
+def test_what_a_link_says_wrongly_is_ignored_and_told_in_one_sentence(modules, pages):
     chance = random.Random(6)
     fragments = [made["fragment"] for made in modules.evaluate(ROUND_TRIP, [random_views(pages), pages])]
     results = modules.evaluate(READ, [[mutated(chance, each) for each in fragments], pages])
     for result in results:
         found = result["found"]
-        if "view" in found:
-            assert (
-                result["again"] == found
-                and found["view"]["fields"].keys() == pages[found["view"]["tab"]]["fields"].keys()
-            )
-        elif found:
-            assert found["problem"].startswith("This link cannot be used, so the page shows its defaults: ")
-            assert found["problem"].endswith(".") and len(found["problem"]) < 200
+        if found["view"]:
+            assert result["again"] == found | {"problem": ""}
+            assert found["view"]["fields"].keys() == pages[found["view"]["tab"]]["fields"].keys()
+        if found["problem"]:
+            assert re.fullmatch(r"Ignored in this link: .{3,250}\.", found["problem"])
         assert "no settings file" in result["file"]["problem"]
-    assert sum("problem" in result["found"] for result in results) > 40
-    for fragment, found in zip(BAD, modules.evaluate(READ, [list(BAD), pages]), strict=True):
-        assert BAD[fragment] in found["found"]["problem"]
-    assert modules.evaluate(READ, [["", "#", "#heading"], pages])[0]["found"] == {}
+    assert sum(bool(result["found"]["problem"]) for result in results) > 40
+    for ignored, result in zip(IGNORED.values(), modules.evaluate(READ, [list(IGNORED), pages]), strict=True):
+        assert result["found"]["problem"] == f"Ignored in this link: {ignored}."
+    # What says nothing that is known leaves the page as it is.
+    nothing = ["", "#", "#heading", "#seed=x", "#tab=nowhere", "#controls=magic"]
+    said = [result["found"] for result in modules.evaluate(READ, [nothing, pages])]
+    assert [each["view"] or each["look"] for each in said] == [{}] * len(nothing)
 
 
 FILES = """async ([texts, pages]) => {
@@ -177,7 +187,7 @@ def test_bad_settings_files_give_one_sentence(modules, pages):
 def opened(page, url, fragment=""):
     page.goto("about:blank")
     page.goto(url + fragment)
-    expect(page.locator("#share").get_by_role("button", name="Copy link")).to_be_visible()
+    expect(page.locator("#share").get_by_role("button", name="Light or dark")).to_be_visible()
 
 
 def message(page):
@@ -326,16 +336,68 @@ def test_a_link_that_reaches_for_the_hub_or_a_folder_waits_for_the_button(page, 
         assert asked == ["embedded"] and not page.errors
 
 
-def test_a_bad_link_gives_the_defaults_and_one_sentence(page, site, pages):
+def test_what_a_link_says_wrongly_stays_as_it_was(page, site, pages):
     fragments = ["#prompt=%E0%A4%A&seed=5", "#seed=x", "#<img src=x onerror=window.hacked=1>=1"]
     opened(page, site.url, fragments[0])
     for fragment, named in zip(fragments, ("prompt=%E0", '"seed"', "%3Cimg|<img"), strict=True):
         # The first as the page opens; the others are followed on it.
         page.evaluate("fragment => { location.hash = fragment; }", fragment)
-        expect(message(page)).to_contain_text("This link cannot be used, so the page shows its defaults: ")
-        expect(message(page)).to_contain_text(re.compile(named))
+        expect(message(page)).to_contain_text(re.compile(f"^Ignored in this link: .*({named})"))
     assert page.locator("#prompt textarea").input_value() == pages["live"]["fields"]["prompt"]["default"]
     assert page.evaluate("window.hacked") is None and page.locator("#share img").count() == 0
+    assert copy(page).endswith("&seed=5")
+    assert not page.errors
+
+
+CONTROLS = {
+    "prompt": "#ask, #ask-race",
+    "files": ".dv-menu-files",
+    "step": "[aria-label='Step forward']",
+    "play": "[aria-label=Play]",
+    "slider": ".dv-slider",
+    "speed": ".dv-speed",
+    "zoom": ".dv-timeline .dv-tools",
+    "pages": ".dl-pages button:last-child",
+}
+
+
+def left_on(page, tab):
+    """The controls that can be seen on a tab."""
+    return {name for name, control in CONTROLS.items() if page.locator(f"#tab-{tab} :is({control})").first.is_visible()}
+
+
+def test_a_link_leaves_only_some_controls_and_says_how_the_page_looks(page, site):
+    run = "#method=vanilla&max_new_tokens=9&autoplay=1"
+    opened(page, site.url, f"{run}&controls=step,prompt,magic&theme=dark&present=1")
+    expect(message(page)).to_have_text('Ignored in this link: control "magic" (unknown).')
+    dv = page.locator("#visualizer .dv")
+    expect(dv).to_have_attribute("data-state", "done")
+    # It is presented, which takes the form away.
+    assert left_on(page, "live") == {"step"}
+    expect(page.locator("body.dark, :root[data-present]")).to_have_count(2)
+    page.keyboard.press("Escape")
+    assert left_on(page, "live") == {"step", "prompt"}
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press(" ")
+    page.keyboard.press("+")
+    page.keyboard.press("ArrowLeft")
+    expect(dv).to_have_attribute("data-shown", "6")
+    expect(page.locator(".dv-speed")).to_have_value("1")
+    # The link's theme is not the visitor's own.
+    assert "&controls=step%2Cprompt" in (link := copy(page)) and "theme" not in link
+    page.get_by_role("button", name="Light or dark").click()
+    expect(page.locator("body.dark")).to_have_count(0)
+    assert copy(page) == link + "&theme=light"
+    page.evaluate("localStorage.clear()")
+    # Of one tab, and before the # of all.
+    page.get_by_role("tab", name="Compare").click()
+    expect(page.locator("#ask-race")).to_be_visible()
+    opened(page, site.url, "?controls=pages,slider#tab=learn&lesson=draft-and-verify")
+    expect(page.locator(".dl-visualizer")).to_have_attribute("data-state", "done")
+    assert left_on(page, "learn") == {"pages", "slider"}
+    page.get_by_role("tab", name="Live").click()
+    expect(page.locator("#visualizer .dv")).to_be_visible()
+    assert left_on(page, "live") == set()
     assert not page.errors
 
 

@@ -1,5 +1,7 @@
 """The stage: what matters of Live on one screen, whatever the screen."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -14,9 +16,9 @@ BOXES = """(parts) => parts.map((part) => {
 NOTHING_WIDER = "document.documentElement.scrollWidth <= innerWidth"
 
 
-def boxes(page):
+def boxes(page, parts=PARTS):
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    return dict(page.evaluate(BOXES, PARTS))
+    return dict(page.evaluate(BOXES, parts))
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +55,56 @@ def test_the_stage_grows_with_the_window(stage):
     assert min(share for share, *_ in sizes) > 0.6
     assert sizes == sorted(sizes, key=lambda size: size[2]) and sizes[2][2] > 1.4 * sizes[0][2]
     assert sizes[1][1] > sizes[0][1]
+
+
+PRESENTED = [".dv-text-box", ".dv-numbers", ".dv-controls", ".dv-sentence", ".dv-tree-box", ".dv-timeline-drawing"]
+
+
+def test_presented_all_that_matters_is_on_one_screen_and_half_as_large_again(stage):
+    root, dv = stage.locator(":root[data-present]"), stage.locator("#visualizer .dv")
+    fills = "document.fullscreenElement !== null"
+    stage.locator("#visualizer .dv-slider").fill("3")
+    stage.set_viewport_size({"width": 1280, "height": 800})
+    before, letters = boxes(stage), stage.locator(".dv-token").first.bounding_box()["height"]
+    stage.locator("#prompt textarea").press("f")
+    expect(stage.locator("#prompt textarea")).to_have_value(re.compile("f"))
+    expect(root).to_have_count(0)
+    dv.press("f")
+    expect(root).to_have_count(1)
+    stage.wait_for_function(fills)
+    for width, height in ((1280, 720), (1280, 800), (1920, 1080)):
+        stage.set_viewport_size({"width": width, "height": height})
+        for part, (left, top, right, bottom) in boxes(stage, PRESENTED).items():
+            assert 0 <= left < right <= width and 0 <= top < bottom <= height, (width, part)
+        assert stage.locator(".dv-token").first.bounding_box()["height"] > 1.4 * letters
+        assert stage.locator(".dv-tree-box").bounding_box()["height"] > 90
+    stage.set_viewport_size({"width": 1280, "height": 800})
+    expect(stage.locator("#prompt")).to_be_hidden()
+    # What is pressed is what is meant.
+    bar = stage.locator("rect.dv-bar").nth(4)
+    bar.click()
+    expect(dv).to_have_attribute("data-shown", bar.get_attribute("data-iteration"))
+    stage.locator("#visualizer .dv-slider").fill("3")
+    # As the browser's own Escape does.
+    stage.evaluate("document.exitFullscreen()")
+    expect(root).to_have_count(0)
+    expect(dv).to_have_attribute("data-shown", "3")
+    assert boxes(stage) == before
+    # Without the screen, which a page in a frame may not have, and in the other tabs.
+    stage.evaluate("() => { Element.prototype.requestFullscreen = () => Promise.reject(new Error('not allowed')); }")
+    stage.get_by_role("button", name="Present", exact=True).click()
+    expect(root).to_have_count(1)
+    assert not stage.evaluate(fills)
+    for tab, form, part in (("Compare", "#ask-race", ".dv-race"), ("Learn", "#ask", ".dl")):
+        stage.get_by_role("tab", name=tab).click()
+        expect(stage.locator(part)).to_be_visible()
+        expect(stage.locator(form)).to_be_hidden()
+        assert stage.evaluate(NOTHING_WIDER), tab
+    stage.keyboard.press("Escape")
+    expect(root).to_have_count(0)
+    expect(stage.get_by_role("tab", name="Learn")).to_have_attribute("aria-selected", "true")
+    stage.get_by_role("tab", name="Live").click()
+    expect(dv).to_have_attribute("data-shown", "3")
 
 
 def test_on_a_phone_player_sentence_and_tree_come_first_and_nothing_is_wider(stage):
@@ -95,6 +147,7 @@ def test_the_theme_can_be_changed_and_stays(stage):
     stage.wait_for_function(f"{dark} === {str(not was).lower()}")
     stage.get_by_role("button", name="Light or dark").click()
     assert stage.evaluate(dark) == was
+    stage.evaluate("localStorage.clear()")
 
 
 def test_phi_compares_with_vanillas_last_run_here(stage, site):

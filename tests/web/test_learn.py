@@ -25,24 +25,15 @@ def script_of(name):
     return (HERE / "learn" / f"{name}.js").read_text(encoding="utf-8")
 
 
-def controls():
-    """What a link may leave on the page."""
-    return set(re.findall(r'"(\w+)"', re.search(r"const CONTROLS = \[(.*)\];", script_of("place")).group(1)))
-
-
 def test_what_lessons_may_name_is_what_the_page_draws():
     drawn = re.search(r"export const FIGURES = \{(.*?)\};", script_of("figures"), re.DOTALL).group(1)
     assert {name.strip().strip('"') for name in re.findall(r"([\w ]+|\"[\w ]+\"):", drawn)} == set(FIGURES)
-    keys = re.search(r"const KEY_CONTROLS = \{(.*?)\};", script_of("place"), re.DOTALL).group(1)
-    assert set(re.findall(r': "(\w+)"', keys)) <= controls()
-    styles = (HERE / "learn.css").read_text(encoding="utf-8")
-    assert set(re.findall(r'data-controls~="(\w+)"', styles)) == controls()
 
 
 def test_the_readme_names_the_whole_vocabulary():
     told = (LESSONS / "README.md").read_text(encoding="utf-8")
     fields = {*FRONT_FIELDS, *PAGE_FIELDS, *(name for names in QUESTION_FIELDS.values() for name in names)}
-    for words in (CONDITIONS, MEASURES, PARTS, MARKS, FIGURES, FIGURE_MARKS, controls(), QUESTION_FIELDS, fields):
+    for words in (CONDITIONS, MEASURES, PARTS, MARKS, FIGURES, FIGURE_MARKS, QUESTION_FIELDS, fields):
         assert {word for word in words if f"`{word}`" not in told} == set()
     assert {name for name in NAMES if not re.search(rf"`{name}(\(\w\))?`", told)} == set()
 

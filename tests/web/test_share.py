@@ -1,10 +1,14 @@
 """What the tabs share, and the script that shares it."""
 
+import re
 from dataclasses import fields
 
 from duoviz.decoding.settings import Settings
 from duoviz.web.app import build_app
+from duoviz.web.pages.learn import LESSONS
+from duoviz.web.script import HERE
 from duoviz.web.share import ShareBar
+from tests.parts import TESTS
 
 
 def site(hardware):
@@ -41,3 +45,14 @@ def test_every_tab_has_a_link(hardware):
     tabs = [each["props"] for each in build_app(hardware).config["components"] if each["type"] == "tabitem"]
     assert list(site(hardware)["pages"]) == [tab["id"] for tab in tabs]
     assert all(tab["elem_id"] == f"tab-{tab['id']}" for tab in tabs)
+
+
+def test_the_readmes_name_what_a_link_may_leave_on_the_page():
+    script = (HERE / "share" / "limits.js").read_text(encoding="utf-8")
+    tables = ("CONTROLS", "KEY_CONTROLS")
+    controls, keys = (re.search(rf"const {name} = \{{(.*?)\n\}};", script, re.DOTALL).group(1) for name in tables)
+    names = set(re.findall(r"^  (\w+): ", controls, re.MULTILINE))
+    assert {"prompt", "step", "pages"} < names and set(re.findall(r': "(\w+)"', keys)) <= names
+    for readme in (TESTS.parent / "README.md", LESSONS / "README.md"):
+        told = readme.read_text(encoding="utf-8")
+        assert {name for name in names if f"`{name}`" not in told} == set()

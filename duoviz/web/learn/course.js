@@ -8,7 +8,7 @@ import { createProgress } from "./progress.js";
 import { createQuestion } from "./question.js";
 import { createStage } from "./stage.js";
 import { FIGURES } from "./figures.js";
-import { limitControls, placeOf } from "./place.js";
+import { placeOf } from "./place.js";
 import { tellWhatToWatch } from "./watching.js";
 
 function mistakeList(mistakes) {
@@ -119,9 +119,8 @@ export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetc
     return lesson < 0 ? null : { lesson, page: Math.min(place.page, lessons[lesson].pages.length) - 1 };
   };
 
-  const opened = placeOf(location);
-  root.replaceChildren(mistakeList([...mistakes, ...limitControls(root, opened.controls)]), card, stage.node);
-  at = found(opened) ?? at;
+  root.replaceChildren(mistakeList(mistakes), card, stage.node);
+  at = found(placeOf(location)) ?? at;
   draw();
   fillWindow(root);
   addEventListener("hashchange", () => {

@@ -1,7 +1,7 @@
 // What a page is about, beside its text: its figure, and the parts of a recorded run that it discusses.
 
 import { mount } from "../visualizer/mount.js";
-import { el, setText } from "../visualizer/dom.js";
+import { el, setText, zoomOf } from "../visualizer/dom.js";
 import { aboutOf } from "../visualizer/methods.js";
 import { eventsOf } from "../visualizer/state.js";
 
@@ -23,9 +23,10 @@ const nextFrame = () => new Promise((done) => { requestAnimationFrame(done); });
 function bringIntoBox(box, marks) {
   const node = marks.length && box.querySelector(`.dv-node:is(${marks.join(", ")})`);
   const [outer, inner] = [box.getBoundingClientRect(), (node || box).getBoundingClientRect()];
-  if (inner.left < outer.left) box.scrollLeft -= outer.left - inner.left + BOX_MARGIN;
-  else if (inner.right > outer.right) box.scrollLeft += inner.right - outer.right + BOX_MARGIN;
-  if (inner.bottom > outer.bottom) box.scrollTop += inner.bottom - outer.bottom + BOX_MARGIN;
+  const [left, right, bottom] = ["left", "right", "bottom"].map((side) => (inner[side] - outer[side]) / zoomOf(box));
+  if (left < 0) box.scrollLeft += left - BOX_MARGIN;
+  else if (right > 0) box.scrollLeft += right + BOX_MARGIN;
+  if (bottom > 0) box.scrollTop += bottom + BOX_MARGIN;
 }
 
 // fetchTrace(method): a promise of its recorded trace, of null where it cannot be had.

@@ -14,12 +14,13 @@ LESSONS = ASSETS / "lessons"
 
 
 def learn_page(lessons: Path = LESSONS, traces: Path = TRACES) -> Page:
-    """Lay out the tab inside the Blocks in force. A link holds the lesson, its page, and the controls shown."""
-    learn = Learn(read_course(lessons, traces), traces, elem_id="learn")
+    """Lay out the tab inside the Blocks in force. A link holds the lesson and its page."""
+    course = read_course(lessons, traces)
+    learn = Learn(course, traces, elem_id="learn")
+    names = [lesson["name"] for lesson in course.lessons]
     fields = {
-        "lesson": gr.Textbox("", visible="hidden"),
+        "lesson": gr.Dropdown(["", *names], value="", visible="hidden"),
         "page": gr.Number(1, visible="hidden"),
-        "controls": gr.Textbox("", visible="hidden"),
     }
     learn.moved(
         None, None, [fields["lesson"], fields["page"]], js="() => window.duovizLearn.place()",

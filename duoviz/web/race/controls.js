@@ -16,8 +16,8 @@ const machineOf = ({ target }) => clip(visible(/ \((.*)\)$/.exec(target.device)?
 
 export function createRaceMessage({ race }) {
   const said = el("span", { class: "dv-message", role: "status" });
-  const [made, prompt, raceIt] = [el("span"), el("q", { class: "dv-isolated" }), el("span", {}, RACE_IT)];
-  const origin = el("span", {}, el("b", {}, "A recording, not a live run:"), made, prompt, raceIt, " ");
+  const [made, prompt] = [el("span"), el("q", { class: "dv-isolated" })];
+  const origin = el("span", {}, el("b", {}, "A recording, not a live run:"), made, prompt, RACE_IT, " ");
   const node = el("p", { class: "dv-race-message" }, origin, said);
   let told = null;
   return {
@@ -27,14 +27,10 @@ export function createRaceMessage({ race }) {
       const waiting = race.phase === "empty" ? NO_RACE : "Getting both methods ready.";
       setText(said, race.message || (race.recorded && race.phase === "done" ? "" : waiting));
       said.dataset.kind = race.phase === "error" ? "error" : "status";
-      const header = race.recorded ? race.lanes.find(({ state }) => state.header)?.state.header : null;
+      const header = race.recorded ? race.lanes[0].state.header : null;
       if (!header || header === told) return;
       told = header;
-      const rounds = race.repeats > 1 ? `${race.repeats} times` : "once";
-      const from = race.file === null ? "" : ` the race of the file ${race.file};`;
-      setText(made, `${from} each method ran ${rounds}, alone,${dateWords(header.date)} on ${machineOf(header)}. Prompt: `);
-      // What a file's race was set to is not what the page is set to.
-      raceIt.hidden = race.file !== null;
+      setText(made, ` each method ran once, alone,${dateWords(header.date)} on ${machineOf(header)}. Prompt: `);
       setText(prompt, clip(visible(header.prompt.trim()), 200));
     },
   };
@@ -51,7 +47,7 @@ export function createControls({ race, actions }) {
     iconButton("To the start", ICONS.first, actions.first), iconButton("Step back", ICONS.back, actions.back), play,
     iconButton("Step forward", ICONS.forward, actions.forward), iconButton("To the finish", ICONS.last, actions.last));
   const row = el("div", { class: "dv-controls" }, buttons, slider, speed, clock);
-  row.title = "Keys: space plays and holds, ← → go to the next token of either side, Home and End jump, + − change the speed.";
+  row.title = "Keys: space plays and holds, ← → go to the next token of either side, Home and End jump, + − change the speed; F presents the page, and ends that.";
   const node = el("section", { class: "dv-section dv-race-transport", "aria-label": "Replay" }, row);
   return {
     node,

@@ -1,6 +1,6 @@
 // Tokens over seconds, one line a lane.
 
-import { el, section, svg } from "../visualizer/dom.js";
+import { el, section, svg, zoomOf } from "../visualizer/dom.js";
 import { count, duration } from "../visualizer/words.js";
 import { tickStep } from "../visualizer/lanes.js";
 import { canReplay } from "./clock.js";
@@ -58,7 +58,7 @@ export function createCurves({ race, actions, hoverTime }) {
   drawing.append(layer, reached, cross, hand);
   const names = el("ul", { class: "dv-legend-list" });
   let width = 0, drawn = "", scale = null;
-  const timeAt = (event) => Math.max(0, scale.toTime(event.clientX - drawing.getBoundingClientRect().left));
+  const timeAt = (event) => Math.max(0, scale.toTime((event.clientX - drawing.getBoundingClientRect().left) / zoomOf(drawing)));
   const reachedBy = (time) => (canReplay(race) ? Math.min(time, race.clock) : time);
   const scrub = (event) => { if (scale && event.buttons === 1) actions.setClock(timeAt(event)); };
   drawing.addEventListener("pointerdown", (event) => {
@@ -72,7 +72,6 @@ export function createCurves({ race, actions, hoverTime }) {
   drawing.addEventListener("pointerleave", () => hoverTime(null));
   return {
     node: section("race-curves", "Tokens over time", drawing, names),
-    drawing,
     momentWords: (time) => momentWords(race, time),
     showCross(time) {
       if (scale && time !== null) for (const end of ["x1", "x2"]) cross.setAttribute(end, scale.toX(time));

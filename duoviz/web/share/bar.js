@@ -2,7 +2,8 @@
 
 import { el, iconButton, setText } from "../visualizer/dom.js";
 import { closeDrawers } from "./drawers.js";
-import { restoreTheme, setTheme, themeShown } from "./theme.js";
+import { createPresentButtons } from "./present.js";
+import { chooseTheme, restoreTheme, themeShown } from "./theme.js";
 
 const BAR_ICONS = {
   link: "M6.5 9.5a3 3 0 0 0 4.3 0l2.3-2.3a3 3 0 0 0-4.3-4.3L7.7 4l1 1 1.1-1.1a1.6 1.6 0 0 1 2.3 2.3L9.8 8.5a1.6 1.6 0 0 1-2.3 0zM9.5 6.5a3 3 0 0 0-4.3 0L2.9 8.8a3 3 0 0 0 4.3 4.3L8.3 12l-1-1-1.1 1.1a1.6 1.6 0 0 1-2.3-2.3l2.3-2.3a1.6 1.6 0 0 1 2.3 0z",
@@ -38,7 +39,8 @@ export function createBar(root, act) {
   root.replaceChildren(
     el("div", { class: "dv-share-buttons" },
       iconButton("Copy link", BAR_ICONS.link, () => act("copylink")), iconButton("Open settings file…", BAR_ICONS.file, () => act("openfile")),
-      iconButton("Light or dark", BAR_ICONS.theme, () => setTheme(themeShown() === "dark" ? "light" : "dark", true))),
+      iconButton("Light or dark", BAR_ICONS.theme, () => chooseTheme(themeShown() === "dark" ? "light" : "dark")),
+      ...createPresentButtons()),
     toast.node);
   closeDrawers();
   window.addEventListener("hashchange", () => act("openlink"));

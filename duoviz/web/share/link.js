@@ -1,18 +1,23 @@
 // A view of the page as text: its tab, fields and iteration in a link's fragment, or in a settings file.
-// pages: for each tab, its fields by name, each {kind: "text" | "number" | "flag" | "choice", default, choices}.
+// pages: for each tab {fields, visualizer, start}: its fields by name, each {kind: "text" | "number" | "flag" | "choice",
+// default, choices}, and the ids of what shows a run and of what starts one, null where there is none.
 
 import { clip, visible } from "../visualizer/words.js";
 import { parseJson } from "../visualizer/parse.js";
+import { isControl } from "./limits.js";
+import { THEMES } from "./theme.js";
 
 export const LONGEST_TEXT = 2_000;
 const LONGEST_ITERATION = 1e6;
 const ALWAYS = ["prompt", "method", "seed"];
+const MOST_TOLD = 3;
 const VERSION = 1;
 
 const named = (name) => `"${clip(visible(name), 40)}"`;
 // A value of a file, which may be an object that no text can be made of.
 const said = (value) => named(typeof value === "object" ? JSON.stringify(value) : String(value));
 const isWhole = (value) => Number.isInteger(value) && value >= 0 && value <= LONGEST_ITERATION;
+const FLAGS = new Map([["true", true], ["1", true], ["false", false], ["0", false]]);
 
 const KINDS = {
   // Half a character (a lone surrogate) is in no text.
@@ -22,11 +27,20 @@ const KINDS = {
     fits: (value) => value === null || Number.isFinite(value),
     read: (text) => (text === "" ? null : text.trim() === "" ? undefined : Number(text)), what: "a number",
   },
-  flag: { fits: (value) => typeof value === "boolean", read: (text) => ({ true: true, false: false })[text], what: "true or false" },
+  flag: { fits: (value) => typeof value === "boolean", read: (text) => FLAGS.get(text), what: "true or false" },
   choice: { fits: (value, { choices }) => choices.includes(value), read: (text) => text, what: "one of the choices" },
+  iteration: { fits: isWhole, read: (text) => (/^\d+$/.test(text) ? Number(text) : undefined), what: "the number of an iteration" },
+  controls: { fits: Array.isArray, read: (text) => text.split(",").map((name) => name.trim()).filter(Boolean), what: "a list" },
 };
 
-// The first of a view's own entries that is not as it should be, in words; null where all are.
+// What a link may say beside its tab's fields: of what is shown there, and of how the page looks, whatever the tab.
+const ITERATION = { kind: "iteration" };
+const LOOK = { theme: { kind: "choice", choices: THEMES }, present: { kind: "flag" }, controls: { kind: "controls" } };
+const keysOf = ({ fields, visualizer, start }) => ({
+  ...fields, ...LOOK, ...(visualizer && { iteration: ITERATION, recording: ITERATION }), ...(start && { autoplay: { kind: "flag" } }),
+});
+
+// The first of a file's entries that is not as it should be, in words; null where all are.
 function wrongPart({ tab, fields, iteration, recording }, pages) {
   if (typeof tab !== "string" || !Object.hasOwn(pages, tab)) return `the page has no tab ${said(tab)}`;
   for (const [name, value] of Object.entries(fields)) {
@@ -47,10 +61,9 @@ function filled(view, pages) {
 export const longestText = ({ fields }) => Math.max(0, ...Object.values(fields).map((value) => (typeof value === "string" ? [...value].length : 0)));
 
 // "#tab=…&…": what differs from the page as it opens, and always what a reader looks for.
-export function fragmentOf({ tab, fields, iteration, recording, autoplay }, pages) {
+export function fragmentOf({ tab, fields, ...rest }, pages) {
   const changed = Object.entries(fields).filter(([name, value]) => ALWAYS.includes(name) || value !== pages[tab].fields[name].default);
-  const entries = [["tab", tab], ...changed, ["iteration", iteration], ["recording", recording], ["autoplay", autoplay]];
-  const written = entries.filter(([, value]) => value !== undefined)
+  const written = [["tab", tab], ...changed, ...Object.entries(rest)].filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${encodeURIComponent((value ?? "").toString().toWellFormed())}`);
   return `#${written.join("&")}`;
 }
@@ -63,46 +76,73 @@ function decoded(text) {
   }
 }
 
-// The fragment's entries by name, or the reason why there are none.
+// The fragment's entries by name, and what of it is ignored, in words.
 function entriesOf(fragment) {
-  const entries = new Map();
+  const [entries, ignored] = [new Map(), []];
   for (const part of fragment.replace(/^#/, "").split("&").filter(Boolean)) {
     const [name, value] = [part.split("=", 1)[0], part.slice(part.indexOf("=") + 1)].map(decoded);
-    if (!part.includes("=") || name === null || value === null) return { reason: `${named(part)} cannot be read` };
-    if (entries.has(name)) return { reason: `it names ${named(name)} twice` };
-    entries.set(name, value);
+    if (!part.includes("=") || name === null || value === null) ignored.push(`${named(part)} (cannot be read)`);
+    else if (entries.has(name)) ignored.push(`${named(name)} (given twice)`);
+    else entries.set(name, value);
   }
-  return { entries };
+  return { entries, ignored };
 }
 
-function viewOfEntries(entries, pages) {
-  const take = (name) => {
-    const value = entries.get(name);
-    entries.delete(name);
-    return value;
-  };
-  const number = (text) => (text === undefined ? undefined : /^\d+$/.test(text) ? Number(text) : -1);
-  const view = { tab: take("tab") ?? Object.keys(pages)[0], iteration: number(take("iteration")), recording: number(take("recording")) };
-  const autoplay = take("autoplay");
-  const kinds = Object.hasOwn(pages, view.tab) ? pages[view.tab].fields : {};
-  const read = ([name, text]) => [name, Object.hasOwn(kinds, name) ? KINDS[kinds[name].kind].read(text) : text];
-  return { ...view, fields: Object.fromEntries([...entries].map(read)), ...(autoplay === undefined ? {} : { autoplay: autoplay !== "false" }) };
+// What these entries say, by their names; what they may say is in `keys`, and `ignored` grows by what they may not.
+function readEntries(entries, keys, ignored) {
+  const found = {};
+  for (const [name, text] of entries) {
+    if (!Object.hasOwn(keys, name)) {
+      ignored.push(`${named(name)} (unknown here)`);
+      continue;
+    }
+    const { read, fits, what } = KINDS[keys[name].kind];
+    const value = read(text);
+    if (fits(value, keys[name])) found[name] = value;
+    else ignored.push(`${named(name)} (not ${what})`);
+  }
+  return found;
 }
 
-// {view}, all its tab's fields filled in; {problem}: one sentence; or {} for a fragment that is no view, as a heading's.
+// Leaves those controls that there are; a list with none of them says nothing.
+function dropUnknownControls(look, ignored) {
+  const unknown = look.controls?.filter((name) => !isControl(name)) ?? [];
+  if (!unknown.length) return;
+  ignored.push(...unknown.map((name) => `control ${named(name)} (unknown)`));
+  look.controls = look.controls.filter(isControl);
+  if (!look.controls.length) delete look.controls;
+}
+
+function ignoredWords(ignored) {
+  const more = ignored.length > MOST_TOLD ? `, and ${ignored.length - MOST_TOLD} more` : "";
+  return ignored.length ? `Ignored in this link: ${ignored.slice(0, MOST_TOLD).join(", ")}${more}.` : "";
+}
+
+// The entries whose names are in `names`, and the others.
+const partsOf = (entries, names) => [true, false].map((isIn) => entries.filter(([name]) => Object.hasOwn(names, name) === isIn));
+
+// {view, look, problem}. view: all its tab's fields filled in; null for a link that neither names a tab nor sets a field.
+// look: the theme, whether the page is presented, and the controls left, where it says so. problem: what of the link is
+// ignored, in a sentence, "" where nothing is.
 export function viewOfFragment(fragment, pages) {
-  if (!fragment.includes("=")) return {};
-  const { entries, reason } = entriesOf(fragment);
-  const view = entries && viewOfEntries(entries, pages);
-  const wrong = reason ?? wrongPart(view, pages);
-  return wrong ? { problem: `This link cannot be used, so the page shows its defaults: ${wrong}.` } : { view: filled(view, pages) };
+  // A heading's is no view.
+  const { entries, ignored } = entriesOf(fragment.includes("=") ? fragment : "");
+  const tabs = { tab: { kind: "choice", choices: Object.keys(pages) } };
+  const [[ofTab, rest], first] = [partsOf([...entries], tabs), tabs.tab.choices[0]];
+  const { tab } = readEntries(ofTab, tabs, ignored);
+  const page = pages[tab ?? first];
+  const [look, own] = partsOf(Object.entries(readEntries(rest, keysOf(page), ignored)), LOOK).map(Object.fromEntries);
+  const [fields, shown] = partsOf(Object.entries(own), page.fields).map(Object.fromEntries);
+  dropUnknownControls(look, ignored);
+  const isView = tab !== undefined || Object.keys(own).length > 0;
+  return { view: isView ? filled({ tab: tab ?? first, fields, ...shown }, pages) : null, look, problem: ignoredWords(ignored) };
 }
 
 export const fileOf = (view) => JSON.stringify({ duoviz: "settings", version: VERSION, ...view }, null, 2);
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-// {view} or {problem}, as of a fragment.
+// {view}, or {problem}: one sentence.
 export async function viewOfFile(text, pages) {
   const { value: file, problem } = await parseJson(text);
   if (problem) return { problem: `This is no settings file of duoviz, so nothing was changed: it ${problem}.` };

@@ -1,16 +1,19 @@
-// The buttons "Copy link" and "Open settings file…": between the page's fields and a view of it.
+// The buttons "Copy link" and "Open settings file…", and links followed: between the page's fields and a view of it.
 // site: {pages, host}; pages: for each tab {fields, visualizer, start, reaching}: two ids of elements or null, and the
 // names of the fields with which a run reaches for the hub or a folder.
 
 import { save } from "../visualizer/export.js";
+import { controlsOf, limitControls } from "./limits.js";
 import { fileOf, fragmentOf, LONGEST_TEXT, longestText, viewOfFile, viewOfFragment } from "./link.js";
+import { present } from "./present.js";
+import { chosenTheme, setTheme } from "./theme.js";
 
 const FILE_NAME = "duoviz-settings.json";
 const MAX_SETTINGS_BYTES = 2_000_000;
 const COPIED = "The link is copied; it stands here too. It holds this tab, its prompt and settings, and the iteration held.";
 const REFUSED = "This page may not copy by itself here: the link is selected, copy it with Ctrl+C (⌘C on a Mac).";
 
-const selectedTab = ({ pages }) => Object.keys(pages).find((tab) => document.querySelector(`#tab-${tab}-button[aria-selected=true]`)) ?? Object.keys(pages)[0];
+export const selectedTab = ({ pages }) => Object.keys(pages).find((tab) => document.querySelector(`#tab-${tab}-button[aria-selected=true]`)) ?? Object.keys(pages)[0];
 
 // Where the tab's visualizer is held: at a run's iteration or the recording's. Its end is where all runs come to, and a
 // file of the reader's is not in the link.
@@ -56,7 +59,8 @@ export async function copyLink(values, site) {
         + `this view was saved as the file ${FILE_NAME}. Whoever gets it opens it here with "Open settings file…".`,
     });
   }
-  const link = addressOf(site) + fragmentOf(view, site.pages);
+  const look = { controls: controlsOf(view.tab), theme: chosenTheme() };
+  const link = addressOf(site) + fragmentOf({ ...view, ...look }, site.pages);
   return spoken({ message: (await copied(link)) ? COPIED : REFUSED, link });
 }
 
@@ -77,11 +81,11 @@ const reaches = ({ fields }, page) => page.reaching.some((name) => fields[name] 
 const startsItself = (view, page) => Boolean(view?.autoplay) && !reaches(view, page);
 
 // What the outputs become: the tabs, the bar, each page's visualizer and each page's fields; undefined stays as it is.
-function outputsFor({ view, problem }, { pages }, message = "") {
+function outputsFor(view, message, { pages }) {
   const of = Object.entries(pages).map(([tab, page]) => ({ ...page, view: tab === view?.tab ? view : null }));
   const shown = of.filter((page) => page.visualizer).map((page) => (page.view ? visualizerValue(page.view) : undefined));
   const values = of.flatMap((page) => Object.keys(page.fields).map((name) => page.view?.fields[name]));
-  const told = { message: problem ?? message, start: startsItself(view, pages[view?.tab]) ? pages[view.tab].start : null };
+  const told = { message, start: startsItself(view, pages[view?.tab]) ? pages[view.tab].start : null };
   return [view ? { __type__: "update", selected: view.tab } : undefined, spoken(told), ...shown, ...values];
 }
 
@@ -94,9 +98,29 @@ function linkWords(view, page) {
   return `The link has set the prompt and the settings; nothing runs before you start it.${waits}${held}`;
 }
 
+// The theme, the presentation, and the controls left on the tab, where the link says so.
+function takeLook({ theme, present: isPresented, controls }, tab) {
+  if (theme) setTheme(theme);
+  if (isPresented !== undefined) present(isPresented);
+  if (controls) limitControls(tab, controls);
+}
+
+// `?controls=…` before the `#` holds for every tab. Returns what of it is ignored, in a sentence.
+function limitEveryTab({ pages }) {
+  const controls = new URLSearchParams(location.search).get("controls");
+  const tabs = Object.keys(pages).filter((tab) => !controlsOf(tab));
+  if (controls === null || !tabs.length) return "";
+  const { look, problem } = viewOfFragment(`#controls=${encodeURIComponent(controls)}`, pages);
+  if (look.controls) for (const tab of tabs) limitControls(tab, look.controls);
+  return problem;
+}
+
 export function openLink(site) {
-  const found = viewOfFragment(location.hash, site.pages);
-  return outputsFor(found, site, found.view && linkWords(found.view, site.pages[found.view.tab]));
+  const { view, look, problem } = viewOfFragment(location.hash, site.pages);
+  const ignored = limitEveryTab(site);
+  takeLook(look, view?.tab ?? selectedTab(site));
+  const words = view ? linkWords(view, site.pages[view.tab]) : "";
+  return outputsFor(view, [ignored, problem, words].filter(Boolean).join(" "), site);
 }
 
 async function viewOfSettings(file, { pages }) {
@@ -110,7 +134,8 @@ async function viewOfSettings(file, { pages }) {
 export async function openFile(site) {
   const file = await pickedFile();
   if (!file) return [];
-  return outputsFor(await viewOfSettings(file, site), site, "The prompt and the settings are those of the file.");
+  const { view = null, problem } = await viewOfSettings(file, site);
+  return outputsFor(view, problem ?? "The prompt and the settings are those of the file.", site);
 }
 
 // told: what the bar was told last. Called when a link has set the fields; as the page opens, the button may not have come.

@@ -5,10 +5,16 @@ export const THEMES = ["light", "dark"];
 
 export const themeShown = () => (document.body.classList.contains("dark") ? "dark" : "light");
 
-// remember: for the visitor's next page too.
-export function setTheme(theme, remember = false) {
-  document.body.classList.toggle("dark", theme === "dark");
-  if (!remember) return;
+let chosen;
+// The theme that the visitor chose, here or on an earlier page, while it is the one shown.
+export const chosenTheme = () => (chosen === themeShown() ? chosen : undefined);
+
+export const setTheme = (theme) => document.body.classList.toggle("dark", theme === "dark");
+
+// For the visitor's next page too.
+export function chooseTheme(theme) {
+  chosen = theme;
+  setTheme(theme);
   try {
     localStorage.setItem(THEME_KEPT, theme);
   } catch {
@@ -19,7 +25,9 @@ export function setTheme(theme, remember = false) {
 export function restoreTheme() {
   try {
     const kept = localStorage.getItem(THEME_KEPT);
-    if (THEMES.includes(kept)) setTheme(kept);
+    if (!THEMES.includes(kept)) return;
+    chosen = kept;
+    setTheme(kept);
   } catch {
     // As the system wants.
   }

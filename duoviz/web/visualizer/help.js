@@ -9,8 +9,11 @@ const KEYS = [
 ];
 const TIMELINE = "In the timeline a number says how many tokens that forward reads, hatched is idle, and the iteration shown is shaded.";
 
-export function createHelp({ meanings, legend }) {
-  const keys = KEYS.map(([key, does]) => el("li", {}, el("kbd", {}, key), ` ${does}`));
+// Those of the page around it.
+export const PAGE_KEYS = [["F", "presents the page: full screen, larger, without the form; F or Esc ends it"]];
+
+export function createHelp({ meanings, legend, pageKeys }) {
+  const keys = [...KEYS, ...pageKeys].map(([key, does]) => el("li", {}, el("kbd", {}, key), ` ${does}`));
   const part = (title, ...nodes) => el("div", { class: "dv-meanings" }, el("h4", {}, title), ...nodes);
   return menu("help", "Help", part("Marks", legend, el("p", { class: "dv-note" }, TIMELINE)),
     part("What these numbers mean", ...meanings), part("Keys", el("ul", {}, ...keys)));

@@ -40,8 +40,9 @@ function writeAttributes(root, state) {
   root.dataset.draft = state.header?.draft === null ? "none" : "yes";
 }
 
-// replayParts: what stands before and after a trace in the one file that replays it, from whoever knows.
-export function mount(root, feed, { replayParts = null } = {}) {
+// replayParts: what stands before and after a trace in the one file that replays it, from whoever knows; pageKeys: what
+// the help says of the keys of the page around it.
+export function mount(root, feed, { replayParts = null, pageKeys = [] } = {}) {
   const [state, own] = [emptyState(), emptyRun()];
   const queue = [];
   let frame = 0, lastTime = null, parts = [], showsFile = false;
@@ -92,14 +93,14 @@ export function mount(root, feed, { replayParts = null } = {}) {
   const timeline = createTimeline(context);
   const text = createText(context);
   const tree = createTree(context);
-  const [origin, message, numbers, legend] = [createOrigin, createMessage, createNumbers, createLegend].map((create) => create(context));
-  const [transport, charts] = [createTransport(context), createCharts(context)];
   const files = createFiles({
-    root, state, drawings: { tree: tree.drawing, timeline: timeline.drawing, charts: charts.pictures }, replayParts,
+    root, state, drawings: { tree: tree.drawing, timeline: timeline.drawing }, replayParts,
     own, isBusy: () => isLive(state) || queue.length > 0, showFile: (events) => show(events, true), showOwn: (events) => show(events, false),
   });
+  const [origin, message, numbers, legend] = [createOrigin, createMessage, createNumbers, createLegend].map((create) => create(context));
+  const [transport, charts] = [createTransport(context), createCharts(context)];
   message.node.prepend(origin.node);
-  const top = el("div", { class: "dv-top" }, message.node, files.node, createHelp({ meanings: numbers.meanings, legend: legend.full }));
+  const top = el("div", { class: "dv-top" }, message.node, files.node, createHelp({ meanings: numbers.meanings, legend: legend.full, pageKeys }));
   parts = [origin, message, numbers, text, transport, tree, timeline, charts, files, legend];
   root.classList.add("dv");
   root.tabIndex = 0;
