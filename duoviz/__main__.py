@@ -115,6 +115,11 @@ def add_lab(lab: argparse.ArgumentParser) -> None:
     lab.add_argument("--methods", default="", metavar="A,B", help=f"of: {', '.join(METHODS)}; default: all")
     lab.add_argument("--max-new-tokens", type=int, metavar="N", help="default: 128; 48 with --quick")
     lab.add_argument("--repeats", type=int, default=1, metavar="R", help="default: 1")
+    lab.add_argument("--each", type=int, metavar="N", help="questions a task; default: all")
+    lab.add_argument("--table-1", action="store_true", help="without the lanes of Tables 2 and 3, a third of the time")
+    lab.add_argument(
+        "--variants", action="store_true", help="also DuoTree in each of its two ways, and SpS with a fixed γ"
+    )
     lab.add_argument("--pair", default="embedded", help=PAIR_HELP)
     lab.add_argument("--out", type=Path, required=True, metavar="DIR", help="results; the same DIR goes on with them")
     lab.add_argument(

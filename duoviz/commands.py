@@ -225,6 +225,9 @@ def bench(options: argparse.Namespace) -> None:
         methods=names_in(options.methods),
         max_new_tokens=options.max_new_tokens,
         repeats=options.repeats,
+        each=options.each,
+        variants=options.variants,
+        ablations=not options.table_1,
     )
     beside = [load(path) for path in options.beside]
     interrupted = None
@@ -242,22 +245,26 @@ def bench(options: argparse.Namespace) -> None:
 
 
 def ship(options: argparse.Namespace) -> None:
-    """Keep a run's results where the page finds them, and write the README's tables from them."""
+    """Keep a run's results where the page finds them, and write the README's tables and picture from them."""
     from duoviz.lab import shipping
-    from duoviz.lab.readme import with_speeds
+    from duoviz.lab.picture import picture
+    from duoviz.lab.readme import PICTURE, with_speeds
     from duoviz.lab.results import load, write_whole
 
     if not re.fullmatch(r"[\w.+-]+", options.name):
         raise UsageError("--name must be of letters, digits, '-', '_', '+' and '.'.")
-    text = None
+    texts = {}
     if options.readme:
         # Before anything is written.
-        text = with_speeds(read_text(options.readme), load(options.results))
+        results = load(options.results)
+        texts = {options.readme: with_speeds(read_text(options.readme), results)}
+        texts[options.readme.parent / PICTURE] = picture(results)
     print(shipping.ship(options.results, options.out, options.name))
-    if text:
-        with check_write(options.readme):
-            write_whole(options.readme, text)
-        print(options.readme)
+    for file, text in texts.items():
+        with check_write(file):
+            file.parent.mkdir(exist_ok=True)
+            write_whole(file, text)
+        print(file)
 
 
 def calibrate(options: argparse.Namespace) -> None:

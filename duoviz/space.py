@@ -47,7 +47,7 @@ NEEDED = (
     ),
     "assets/lessons/*.md",
     "assets/prompts/README.md",
-    "assets/results/*.json",
+    "assets/results/*.json.gz",
     "assets/results/*.zip",
     *(f"assets/prompts/{task}.jsonl" for task in TASKS),
     "assets/traces/README.md",

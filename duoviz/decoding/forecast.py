@@ -14,10 +14,28 @@ from duoviz.models.linear import ROW_COUNTS
 
 # How many iterations are played, at which length of the text, and the seconds of each in which no model works.
 ITERATIONS, CONTEXT, OVERHEAD = 120, 256, 1e-3
+BLOCK = 40
 PATIENCES = (0.0, 0.5, 1.0)
 TOKENS = 100
 # Kinds of places: how often each is met, and the chances of the draft's tokens there by rank.
 Places = tuple[tuple[float, tuple[float, ...]], ...]
+
+
+def tilted(places: Places, share: float) -> Places:
+    """The places, surer or less sure ones met so much more often that the draft's best token is right in this share.
+
+    Exponentially: how often a kind is met, times exp(t · the best token's chance), with the t that gives the share,
+    or comes as near to it as these kinds can. Where the draft is hardly ever right, no next token is likelier.
+    """
+    shares, kinds = zip(*places, strict=True)
+    kinds = [tuple(min(chance, chances[0]) for chance in chances) for chances in kinds]
+    met, best = np.array(shares), np.array([chances[0] for chances in kinds])
+    low, high = -100.0, 100.0
+    for _ in range(50):
+        t = (low + high) / 2
+        found = met * np.exp(t * (best - best.mean()))
+        low, high = (t, high) if found @ best < share * found.sum() else (low, t)
+    return tuple(zip((found / found.sum()).tolist(), kinds, strict=True))
 
 
 class Forecast(NamedTuple):
@@ -27,26 +45,30 @@ class Forecast(NamedTuple):
     patience: float
 
 
-@lru_cache(maxsize=512)
-def forecast(costs: CostModel, places: Places, *, beside: bool, children: int) -> Forecast:
+@lru_cache(maxsize=1024)
+def forecast(
+    costs: CostModel, places: Places, *, beside: bool, children: int, iterations: int = ITERATIONS
+) -> Forecast:
     """What to expect of a way of drafting.
 
     places: see `Chances.places`; each place of the text is of a kind drawn at random, and what the target writes
     there is drawn from its chances. Nothing is looked up. beside: the draft grows the tree while the target works,
-    and the patience is what pays best; else they take turns. children: of each node.
+    and the patience is what pays best; else they take turns. children: of each node. iterations: how many are played.
     """
     tried = PATIENCES if beside else PATIENCES[-1:]
-    return max(Forecast(speed(costs, World(places, children), each, beside=beside), each) for each in tried)
+    return max(
+        Forecast(speed(costs, World(places, children, iterations), each, beside=beside), each) for each in tried
+    )
 
 
 def speed(costs: CostModel, world: "World", patience: float, *, beside: bool) -> float:
-    """Tokens a second on a virtual clock."""
+    """Tokens a second on a virtual clock: those to be expected of each iteration, and so less is left to chance."""
     tree = world.tree
     target_seconds = costs.target_time(np.arange(1, ROW_COUNTS[-1] + 1), CONTEXT)
     draft_seconds = [costs.draft_time(k, CONTEXT) for k in range(1, MAX_SEQUENCES + 1)]
     policy = {"by_rank": world.by_rank, "patience": patience}
-    clock = draft_clock = 0.0
-    for _ in range(ITERATIONS):
+    clock = draft_clock = expected = 0.0
+    for _ in range(world.iterations):
         begin = clock
         while True:
             widths = [steady_width(tree, draft_seconds)] if beside else WIDTHS
@@ -58,25 +80,37 @@ def speed(costs: CostModel, world: "World", patience: float, *, beside: bool) ->
             # What the draft began while the target worked may not be finished yet.
             clock = draft_clock = (draft_clock if beside else clock) + draft_seconds[choice.width - 1]
         chosen = set(tree.chosen(choice.rows))
+        expected += choice.expected
         clock += OVERHEAD + target_seconds[choice.rows]
         while beside and draft_clock < clock and (width := steady_width(tree, draft_seconds)):
             world.step(width)
             draft_clock += draft_seconds[width - 1]
         draft_clock = max(draft_clock, clock)
         tree.move(world.written(chosen))
-    return float((len(tree.text) - 1) / clock)
+    return expected / clock
+
+
+def drawn(rng: np.random.Generator, edges: np.ndarray, size: int) -> np.ndarray:
+    """Kinds of at least so many places in a random order, in each BLOCK of them as often as their shares say.
+
+    edges: the shares, added up. The text is short, so that it should be no luckier than most.
+    """
+    blocks = [(np.arange(BLOCK) + rng.random()) / BLOCK for _ in range(-(-size // BLOCK))]
+    kinds = [rng.permutation(np.searchsorted(edges, block)) for block in blocks]
+    return np.minimum(np.concatenate(kinds), len(edges) - 1)
 
 
 class World:
     """A text whose every place has TOKENS tokens of its own; the draft's token of rank r there is the r-th."""
 
-    def __init__(self, places: Places, children: int):
+    def __init__(self, places: Places, children: int, iterations: int):
+        self.iterations = iterations
         self.rng = np.random.default_rng(0)
         shares, kinds = zip(*places, strict=True)
         self.kinds = np.array(kinds)[:, :children]
         self.by_rank = (np.array(shares) @ self.kinds).tolist()
         # Which kind each place is of; a text has at most as many tokens as are verified, and one an iteration.
-        self.kind = self.rng.choice(len(shares), p=shares, size=ITERATIONS * (ROW_COUNTS[-1] + 1) + 1)
+        self.kind = drawn(self.rng, np.cumsum(shares), iterations * (ROW_COUNTS[-1] + 1) + 1)
         growth = Growth(chances=plain(), sampling=Sampling(), children=children, trees=True, limit=len(self.kind))
         self.tree = Tree(growth)
         self.tree.move([0])

@@ -5,13 +5,15 @@ from datetime import UTC, datetime
 
 from duoviz import runner
 from duoviz.decoding.budget import CostModel
+from duoviz.decoding.chances import chances_of
 from duoviz.models.pairs import Pair
 
 
 def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
     """What stands with every result.
 
-    costs: by how they were measured, both sides `together` or `in turn`; delta: δ, see `decoding.rounding`.
+    costs: by how they were measured, both sides `together` or `in turn`; delta: δ, see `decoding.rounding`. places:
+    see `Chances.places`, each as one list: its share, and the chances by rank.
     """
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -26,8 +28,14 @@ def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
         "threads": {"all": len(pair.cores.all), "target": len(pair.cores.target), "draft": len(pair.cores.draft)},
         "precision": {"target": pair.target.precision, "draft": pair.draft_precision},
         "versions": runner.versions(),
-        "system": platform.platform(),
+        # No more of it: a kernel's name may be its owner's.
+        "system": f"{platform.system()} {platform.machine()}",
         "context_limit": pair.target.context_limit,
         "delta": delta,
+        "places": places_of(pair),
         "costs": {name: {"target": model.target, "draft": model.draft} for name, model in costs.items()},
     }
+
+
+def places_of(pair: Pair) -> list[list[float]]:
+    return [[share, *chances] for share, chances in chances_of(pair.draft_folder).places() if share]

@@ -4,7 +4,6 @@ Backgrounds are transparent and letters mid-grey, so that a figure can stand on 
 dark one; nothing that only plotly.js 4 has is used, because Gradio's page carries 3.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,13 +11,15 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from duoviz.decoding import METHODS
-from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA, label_of, lane_labels, table_lanes
-from duoviz.lab.prediction import cost_models, duodecoding_phi, growth, predict, ratio_of, speculative_phi
+from duoviz.lab import paying
+from duoviz.lab.paying import GAIN, ROWS
+from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA, VARIANTS, label_of, lane_labels, table_lanes
+from duoviz.lab.prediction import ALPHAS, PLAYED_ALPHAS, PLAYED_RATIOS, RATIOS, cost_models, predict
 from duoviz.lab.results import Results
 from duoviz.lab.rows import TIME_PARTS, Row
 from duoviz.lab.tables import lanes_of, tasks_of
 from duoviz.lab.tasks import task_name
-from duoviz.lab.values import Value, acceptance, iterations, mean_of, phi, ratios, rows_of, spread, tokens, ttft
+from duoviz.lab.values import Value, iterations, mean_of, ratios, rows_of, spread, tokens, ttft
 
 # Both sides as the visualizer paints them.
 TARGET, DRAFT = "#8460d6", "#12a594"
@@ -62,6 +63,8 @@ def colour_and_shape(lane: str) -> tuple[str, str]:
     """How a lane's bars are filled."""
     if lane in METHODS:
         return METHODS[lane].colour, METHODS[lane].shape
+    if told := [each.method for each in VARIANTS.values() if each.name == lane]:
+        return METHODS[told[0]].colour, "."
     return TARGET_ONLY_LOOK if lane == TARGET_ONLY else (VARIANT_COLOUR, "")
 
 
@@ -317,74 +320,55 @@ def predicted(results: Results) -> Figure:
     )
 
 
-# Of φ: where the line is drawn. At 1 itself DuoDecoding is wherever it keeps no more than first tokens.
-GAIN = 1.05
-RATIOS = np.geomspace(0.5, 128, 49)
-ALPHAS = np.linspace(0.02, 0.98, 49)
-
-
 def pays(results: Results) -> Figure:
-    """φ of SpS and DuoDecoding by the cost model, over T_target / T_draft and acceptance; measured runs as points."""
-    models = cost_models(results.environment)
+    """φ by the cost model over T_target / T_draft and acceptance, of each method that drafts; and measured runs."""
+    found, told = paying.sides(results), ("as rows cost here", "if rows cost nothing")
     drawing = make_subplots(
         2,
-        2,
+        len(found),
         shared_xaxes=True,
         shared_yaxes=True,
-        horizontal_spacing=0.06,
+        horizontal_spacing=0.05,
         vertical_spacing=0.1,
-        subplot_titles=[
-            "SpS, as rows cost here",
-            "DuoDecoding, as rows cost here",
-            "SpS, if rows cost nothing",
-            "DuoDecoding, if rows cost nothing",
-        ],
+        subplot_titles=[f"{label_of(side.lane)}, {rows}" for rows in told for side in found],
     )
     data = [["what", "panel", "T_target / T_draft", "acceptance", "φ", "standard deviation", "n"]]
-    sides = (
-        (SPS, speculative_phi, models["in turn"], VANILLA),
-        (DUO, duodecoding_phi, models["together"], TARGET_ONLY),
-    )
-    for column, (lane, formula, costs, base) in enumerate(sides, 1):
-        for row, grown in enumerate((growth(costs), growth(None)), 1):
-            z = phi_map(formula, grown)
-            where = {"row": row, "col": column}
+    for column, side in enumerate(found, 1):
+        for row, rows in enumerate(ROWS, 1):
+            z, where = side.phi[rows].astype("f4"), {"row": row, "col": column}
             drawing.add_heatmap(x=RATIOS, y=ALPHAS, z=z, coloraxis="coloraxis", hovertemplate=HOVER_PHI, **where)
-            drawing.add_contour(
-                x=RATIOS,
-                y=ALPHAS,
-                z=z,
-                contours={"start": GAIN, "end": GAIN, "size": 1, "coloring": "none"},
-                line={"color": "#14161c", "width": 2},
-                showscale=False,
-                showlegend=False,
-                hoverinfo="skip",
-                **where,
-            )
+            drawing.add_contour(z=z, line={"color": "#14161c", "width": 2}, **contour_at(GAIN), **where)
+            if side.ways:
+                lead = np.log(side.ways[rows].beside / side.ways[rows].in_turn).astype("f4")
+                drawing.add_contour(
+                    z=lead, line={"color": "#14161c", "width": 1.5, "dash": "dot"}, **contour_at(0), **where
+                )
             data += [
-                ["model", f"{label_of(lane)}, row {row}", ratio, alpha, value, "", ""]
-                for alpha, line in zip(ALPHAS, z, strict=True)
+                ["model", f"{label_of(side.lane)}, {told[row - 1]}", ratio, alpha, value, "", ""]
+                for alpha, line in zip(ALPHAS, side.phi[rows], strict=True)
                 for ratio, value in zip(RATIOS, line, strict=True)
             ]
-        points = measured_points(results, lane, base, ratio_of(costs))
-        data += [["measured", f"{label_of(lane)}, {task}", *point[:2], *point[2][:3]] for task, *point in points]
+        data += [
+            ["measured", f"{label_of(side.lane)}, {task_name(each.task)}", side.ratio, each.alpha, *each.phi[:3]]
+            for each in side.points
+        ]
         drawing.add_scatter(
-            x=[ratio for _, ratio, _, _ in points],
-            y=[alpha for _, _, alpha, _ in points],
+            x=[side.ratio] * len(side.points),
+            y=[each.alpha for each in side.points],
             mode="markers",
             marker={
-                "color": [value.value for *_, value in points],
+                "color": [each.phi.value for each in side.points],
                 "coloraxis": "coloraxis",
                 "size": 12,
                 "line": {"color": "black", "width": 1.5},
             },
-            text=[f"{task}: φ {value.value:.2f} (n = {value.n})" for task, _, _, value in points],
+            text=[f"{task_name(each.task)}: φ {each.phi.value:.2f} (n = {each.phi.n})" for each in side.points],
             hovertemplate="measured, %{text}<extra></extra>",
             showlegend=False,
             row=1,
             col=column,
         )
-    ticks = [0.5, 1, 2, 4, 8, 16, 32, 64, 128]
+    ticks = [0.5, 2, 8, 32, 128]
     drawing.update_xaxes(type="log", tickvals=ticks)
     drawing.update_xaxes(title="target forward over draft step, time", row=2)
     drawing.update_yaxes(title="acceptance", col=1, range=[0, 1])
@@ -402,26 +386,22 @@ def pays(results: Results) -> Figure:
         data,
         "A row is one token of a target forward. Colours: the speed-up φ that the cost model expects when every token "
         f"is accepted with the same chance; along the black line {100 * (GAIN - 1):.0f} % are gained. A circle is what "
-        "was measured here on one task, in the colour of its φ: SpS against vanilla on the same cores, DuoDecoding "
-        "against vanilla on its target's cores. "
-        "DuoDecoding is drawn with one sequence; with several, first tokens are accepted more often.",
+        "was measured here on one task, in the colour of its φ: SpS and DuoTree against vanilla on the same cores, "
+        "DuoDecoding against vanilla on its target's cores. "
+        "DuoDecoding is drawn with one sequence; with several, first tokens are accepted more often. " + TREE_NOTE,
     )
 
 
-def phi_map(formula: Callable[[float, np.ndarray, np.ndarray], np.ndarray], grown: np.ndarray) -> list[list[float]]:
-    """φ by a formula of `prediction`: a line for each of ALPHAS, in it a value for each of RATIOS."""
-    return [formula(alpha, RATIOS, grown).tolist() for alpha in ALPHAS]
-
-
+TREE_NOTE = (
+    "For DuoTree acceptance is that of the draft's best tokens; its own policy is played on a virtual clock, at "
+    f"{len(PLAYED_RATIOS)} ratios and {len(PLAYED_ALPHAS)} acceptances with straight lines between, and nothing is "
+    "looked up. Along its dotted line drafting beside the target and in turn are equally fast."
+)
 HOVER_PHI = "φ %{z:.2f} at ratio %{x:.1f}, acceptance %{y:.2f}<extra></extra>"
 
 
-def measured_points(results: Results, lane: str, base: str, ratio: float) -> list[tuple[str, float, float, Value]]:
-    """(task, T_target / T_draft, acceptance, φ) of a lane, task by task."""
-    points = []
-    for task in tasks_of(rows_of(results.rows, lane)):
-        mine, theirs = rows_of(results.rows, lane, task), rows_of(results.rows, base, task)
-        accepted, speed_up = acceptance(mine).share, phi(mine, theirs, [task])
-        if accepted is not None and speed_up:
-            points.append((task_name(task), ratio, accepted, speed_up))
-    return points
+def contour_at(level: float) -> dict:
+    """A line where the map has this value, and nothing else."""
+    contours = {"start": level, "end": level, "size": 1, "coloring": "none"}
+    quiet = {"showscale": False, "showlegend": False, "hoverinfo": "skip"}
+    return {"x": RATIOS, "y": ALPHAS, "contours": contours, **quiet}

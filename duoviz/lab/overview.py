@@ -5,17 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from duoviz.lab import paper
-from duoviz.lab.figures import ALPHAS, GAIN, RATIOS, colour_and_shape, measured_points, phi_map
-from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA, label_of, table_lanes
-from duoviz.lab.prediction import cost_models, duodecoding_phi, growth, ratio_of, speculative_phi
+from duoviz.lab.figures import colour_and_shape
+from duoviz.lab.paying import GAIN, sides
+from duoviz.lab.plan import DUO, SPS, VANILLA, label_of, table_lanes
+from duoviz.lab.prediction import ALPHAS, RATIOS
 from duoviz.lab.results import Results
 from duoviz.lab.tables import lanes_of, tasks_of
 from duoviz.lab.tasks import TASKS, task_name
 from duoviz.lab.values import acceptance, average, phi, rows_of
 
 ALL_TASKS = "All tasks"
-# (lane, φ by the cost model, the costs it rests on, what its measured φ is over)
-SIDES = ((SPS, speculative_phi, "in turn", VANILLA), (DUO, duodecoding_phi, "together", TARGET_ONLY))
 
 
 def overview(results: Results) -> dict:
@@ -27,37 +26,38 @@ def pays(results: Results) -> dict:
     """φ by the cost model for each method, over alphas (lines) and ratios, as rows cost `here` and where they are
     `free`; what was measured, task by task; and where this machine stands: the nearest places in both lists.
 
-    over: what the method's φ is over, in words. gain: φ along the border.
+    over: what the method's φ is over, in words. gain: φ along the border. beside: for a method that chooses, the
+    logarithm of how much faster its draft is beside the target than in turn, likewise.
     """
-    models, panels = cost_models(results.environment), []
-    for lane, formula, name, base in SIDES:
-        points = measured_points(results, lane, base, ratio_of(models[name]))
-        panels.append(
-            {
-                "method": label_of(lane),
-                "over": "vanilla, both on all cores" if base == VANILLA else "vanilla on the target's cores",
-                "ratio": ratio_of(models[name]),
-                "here": rounded(phi_map(formula, growth(models[name]))),
-                "free": rounded(phi_map(formula, growth(None))),
-                "points": [
-                    {"task": task, "ratio": ratio, "alpha": alpha, "phi": value.value, "n": value.n}
-                    for task, ratio, alpha, value in points
-                ],
-            }
-        )
-    found = [acceptance(rows_of(results.rows, lane)).share for lane in (DUO, SPS)]
-    alpha = next((share for share in found if share is not None), 0.5)
+    found = sides(results)
+    panels = [
+        {
+            "method": label_of(side.lane),
+            "over": "vanilla, both on all cores" if side.base == VANILLA else "vanilla on the target's cores",
+            "ratio": side.ratio,
+            **{rows: rounded(values) for rows, values in side.phi.items()},
+            "beside": side.ways
+            and {rows: rounded(np.log(ways.beside / ways.in_turn)) for rows, ways in side.ways.items()},
+            "points": [
+                {"task": task_name(each.task), "alpha": each.alpha, "phi": each.phi.value, "n": each.phi.n}
+                for each in side.points
+            ],
+        }
+        for side in found
+    ]
+    accepted = [acceptance(rows_of(results.rows, lane)).share for lane in (SPS, DUO)]
+    alpha = next((share for share in accepted if share is not None), 0.5)
     return {
         "alphas": ALPHAS.tolist(),
         "ratios": RATIOS.tolist(),
         "gain": GAIN,
-        "start": {"alpha": nearest(ALPHAS, alpha), "ratio": nearest(RATIOS, panels[-1]["ratio"])},
+        "start": {"alpha": nearest(ALPHAS, alpha), "ratio": nearest(RATIOS, found[0].ratio)},
         "panels": panels,
     }
 
 
-def rounded(lines: list[list[float]]) -> list[list[float]]:
-    return [[round(value, 3) for value in line] for line in lines]
+def rounded(values: np.ndarray) -> list[list[float]]:
+    return values.round(3).tolist()
 
 
 def nearest(values: np.ndarray, value: float) -> int:

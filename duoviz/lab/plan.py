@@ -22,7 +22,13 @@ from duoviz.runner import Lane
 
 # The names of lanes: of rows, their files and the lines of tables.
 VANILLA, TARGET_ONLY = "vanilla", "vanilla-target-cores"
-SPS, DUO = "speculative", "duodecoding"
+SPS, DUO, DUOTREE = "speculative", "duodecoding", "duotree"
+# Lanes that are told what their methods find out for themselves in Table 1, by what they are called.
+VARIANTS = {
+    "DuoTree, told to take turns": Lane("duotree-in-turn", DUOTREE, Settings(overlap="in_turn")),
+    "DuoTree, told to draft beside the target": Lane("duotree-beside", DUOTREE, Settings(overlap="beside")),
+    "SpS, γ = 5": Lane("speculative-gamma5", SPS, Settings(budget=5)),
+}
 # Table 2's fixed numbers of sequences, and Table 3's distances from the measured γ (one sequence, as in the paper).
 STATIC = {f"{DUO}-k{k}": k for k in (1, 2, 3)}
 ONE_SEQUENCE = f"{DUO}-k1"
@@ -32,17 +38,23 @@ FOUR_TASKS = ("mt_bench", "translation", "math_reasoning", "code")
 
 
 def table_lanes() -> list[str]:
-    """Table 1's lanes, in its order: both baselines, then the methods."""
+    """Both baselines, then the methods, each as it is by default."""
     return [VANILLA, TARGET_ONLY, *(method for method in METHODS if method != VANILLA)]
+
+
+def table_1_lanes() -> list[str]:
+    """Table 1's lanes, in its order."""
+    return [*table_lanes(), *(lane.name for lane in VARIANTS.values())]
 
 
 def lane_labels() -> dict[str, str]:
     """What each lane is called, in the order of the tables."""
     titles = {method: record.title for method, record in METHODS.items()}
     titles[TARGET_ONLY] = f"{titles[VANILLA]}, the target's cores only"
-    variants = {name: f"{titles[DUO]}, k = {k}" for name, k in STATIC.items()}
+    static = {name: f"{titles[DUO]}, k = {k}" for name, k in STATIC.items()}
     around = {name: f"{titles[DUO]}, k = 1, γ {offset:+d}".replace("-", "−") for name, offset in AROUND.items()}
-    return {lane: titles[lane] for lane in table_lanes()} | variants | around
+    told = {lane.name: label for label, lane in VARIANTS.items()}
+    return {lane: titles[lane] for lane in table_lanes()} | told | static | around
 
 
 def label_of(lane: str) -> str:
@@ -56,7 +68,8 @@ QUICK, FULL = (2, 48, 1), (None, 128, 3)
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """questions: those to ask, one after another. source: where they are from, "own" for the prompts that
-    come along. max_new_tokens: of answers; those of SHORT_TASKS have SHORT_ANSWER at most."""
+    come along. max_new_tokens: of answers; those of SHORT_TASKS have SHORT_ANSWER at most. variants: whether VARIANTS
+    run too; ablations: whether the lanes of Tables 2 and 3 do."""
 
     questions: tuple[Question, ...]
     source: str
@@ -65,6 +78,8 @@ class Plan:
     max_new_tokens: int
     repeats: int
     warmups: int
+    variants: bool = False
+    ablations: bool = True
 
     @property
     def tasks(self) -> list[str]:
@@ -79,7 +94,9 @@ class Plan:
         """What runs on a question of this task. Vanilla comes first: the others are checked against its text."""
         tokens = min(self.max_new_tokens, SHORT_ANSWER) if task in SHORT_TASKS else self.max_new_tokens
         found = baselines_and(self.methods)
-        if DUO in self.methods and task in self.ablation_tasks:
+        if self.variants:
+            found += [lane for lane in VARIANTS.values() if lane.method in self.methods]
+        if self.ablations and DUO in self.methods and task in self.ablation_tasks:
             found += around_duodecoding()
         return [lane._replace(settings=replace(lane.settings, max_new_tokens=tokens)) for lane in found]
 
@@ -112,26 +129,36 @@ def make_plan(
     methods: Sequence[str] = (),
     max_new_tokens: int | None = None,
     repeats: int = 1,
+    each: int | None = None,
+    variants: bool = False,
+    ablations: bool = True,
 ) -> Plan:
-    """A plan of what was asked for; nothing said means all tasks and methods. Raises LabError and SettingsError."""
+    """A plan of what was asked for; nothing said means all tasks, methods and questions. each: questions a task.
+
+    Raises LabError and SettingsError.
+    """
     for method in methods:
         runner.check_method(method)
     if tasks and file:
         raise LabError("Choose tasks or a file of questions, not both.")
     if repeats < 1:
         raise LabError("There must be at least 1 repeat.")
-    each, tokens, warmups = QUICK if quick else FULL
+    if each is not None and each < 1:
+        raise LabError("There must be at least 1 question a task.")
+    usual, tokens, warmups = QUICK if quick else FULL
     questions = read_questions(file) if file else own_questions(tasks or list(TASKS))
     tokens = tokens if max_new_tokens is None else max_new_tokens
     Settings(max_new_tokens=tokens)
     return Plan(
-        questions=tuple(tasks_in_turn(questions, each)),
+        questions=tuple(tasks_in_turn(questions, each or usual)),
         source=file.name if file else "own",
         methods=tuple(method for method in METHODS if not methods or method in methods),
         quick=quick,
         max_new_tokens=tokens,
         repeats=repeats,
         warmups=warmups,
+        variants=variants,
+        ablations=ablations,
     )
 
 

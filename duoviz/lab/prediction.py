@@ -1,17 +1,27 @@
 """What the cost model predicts: the speed of each lane that was measured, and when drafting pays at all."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.budget import CONTEXTS, CostModel
+from duoviz.decoding.chances import plain
+from duoviz.decoding.forecast import CONTEXT, Places, forecast, tilted
+from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
 from duoviz.lab.rows import Row
 from duoviz.lab.values import acceptance
 from duoviz.models.linear import ROW_COUNTS
 
+# The map: T_target / T_draft and α. DuoTree is played at some of them only, each for so many iterations.
+RATIOS, ALPHAS = np.geomspace(0.5, 128, 49), np.linspace(0.02, 0.98, 49)
+PLAYED_RATIOS, PLAYED_ALPHAS = RATIOS[::8], ALPHAS[[0, 12, 24, 36, 42, 48]]
+PLAYED = 30
+CHILDREN = Settings().tree_children
 # The longest run of drafted tokens that is considered.
 LONGEST = 31
 
@@ -50,9 +60,16 @@ def cost_models(environment: dict) -> dict[str, CostModel]:
     }
 
 
+def places_of(environment: dict) -> Places:
+    """The kinds of places that the draft meets; of results from before they were kept, what is assumed of any draft."""
+    kept = [(share, tuple(chances)) for share, *chances in environment.get("places", []) if share]
+    total = sum(share for share, _ in kept)
+    return tuple((share / total, chances) for share, chances in kept) or plain().places()
+
+
 def works_beside(row: Row) -> bool:
     """Whether the draft worked at the same time as the target, which a method may leave to the machine."""
-    overlaps = (turn["metrics"]["overlap"] is not None for turn in row["measured"])
+    overlaps = (turn["metrics"].get("overlap") is not None for turn in row["measured"])
     return METHODS[row["settings"]["method"]].parallel or any(overlaps)
 
 
@@ -146,3 +163,53 @@ def duodecoding_phi(alpha: float, ratio: float | np.ndarray, grown: np.ndarray) 
     gamma, lengths = np.clip(np.floor(ratio), 1, LONGEST), np.arange(1, LONGEST + 1)
     speeds = parallel_speed(alpha, alpha, lengths, target=lambda rows: grown[rows - 1], drafting=gamma / ratio)
     return np.where(lengths <= gamma, speeds, 0.0).max(axis=-1)
+
+
+class Ways(NamedTuple):
+    """φ of DuoTree over vanilla on all cores, its draft beside the target and in turn; numbers or [alpha][ratio]."""
+
+    beside: float | np.ndarray
+    in_turn: float | np.ndarray
+
+    @property
+    def phi(self) -> float | np.ndarray:
+        return np.maximum(self.beside, self.in_turn)
+
+
+def duotree_phi(together: CostModel, in_turn: CostModel, places: Places, *, iterations: int) -> Ways:
+    """Of DuoTree with these costs of its two ways, over vanilla with the costs in turn, which has no overhead here."""
+    vanilla = 1 / in_turn.target_time(1, CONTEXT)
+    ways = ((together, True), (in_turn, False))
+    played = {"children": CHILDREN, "iterations": iterations}
+    return Ways(*(forecast(costs, places, beside=beside, **played).speed / vanilla for costs, beside in ways))
+
+
+@lru_cache(maxsize=8)
+def duotree_map(together: CostModel, in_turn: CostModel, places: Places, *, free: bool = False) -> Ways:
+    """φ over ALPHAS (lines) and RATIOS, of which only the draft's costs and the places' shares differ.
+
+    free: rows cost nothing, and a draft beside the target takes nothing from it, as where that is on a large GPU.
+    """
+    if free:
+        together = in_turn = with_free_rows(in_turn)
+    mixes = [tilted(places, alpha) for alpha in PLAYED_ALPHAS]
+    factors = ratio_of(in_turn) / PLAYED_RATIOS
+    ways = [(with_draft(together, factor), with_draft(in_turn, factor)) for factor in factors.tolist()]
+    found = np.array([[duotree_phi(*each, mix, iterations=PLAYED) for each in ways] for mix in mixes])
+    return Ways(between(found[..., 0]), between(found[..., 1]))
+
+
+def with_free_rows(costs: CostModel) -> CostModel:
+    """Costs of a target that verifies any number of tokens in the time of one."""
+    return replace(costs, target=tuple((times[0],) * len(times) for times in costs.target))
+
+
+def with_draft(costs: CostModel, factor: float) -> CostModel:
+    """Costs with a draft whose steps take so many times as long."""
+    return replace(costs, draft=tuple(tuple(factor * each for each in times) for times in costs.draft))
+
+
+def between(coarse: np.ndarray) -> np.ndarray:
+    """φ at all ALPHAS and RATIOS: its logarithm by straight lines over α and over the ratio's logarithm."""
+    lines = [np.interp(np.log(RATIOS), np.log(PLAYED_RATIOS), line) for line in np.log(coarse)]
+    return np.exp([np.interp(ALPHAS, PLAYED_ALPHAS, column) for column in np.transpose(lines)]).T

@@ -1,14 +1,21 @@
-"""The README's tables of speeds, made from the Lab's results and written between two markers."""
+"""What the README says of speeds: tables, a picture and sentences, made from the Lab's results between two markers."""
 
 from statistics import median
 
-from duoviz.lab.plan import TARGET_ONLY, VANILLA, label_of, table_lanes
+from duoviz.decoding import METHODS
+from duoviz.lab.estimates import other_hardware
+from duoviz.lab.findings import TOO_FEW, about_table_1
+from duoviz.lab.plan import TARGET_ONLY, VANILLA, label_of, table_1_lanes
+from duoviz.lab.prediction import works_beside
 from duoviz.lab.results import Results
+from duoviz.lab.rows import Row
 from duoviz.lab.tables import lanes_of, tasks_of
-from duoviz.lab.tasks import LabError, task_name
+from duoviz.lab.tasks import SHORT_ANSWER, SHORT_TASKS, LabError, task_name
 from duoviz.lab.values import Value, average, phi, rows_of, tokens, ttft
 
 BEGIN, END = "<!-- speeds: `python -m duoviz ship` replaces what follows -->", "<!-- end of speeds -->"
+# The picture, from the README's folder.
+PICTURE = "assets/speed-ups.svg"
 
 
 def with_speeds(text: str, results: Results) -> str:
@@ -17,36 +24,44 @@ def with_speeds(text: str, results: Results) -> str:
     _, ended, after = rest.partition(END)
     if not begun or not ended:
         raise LabError(f"The README has no place for the tables: it needs the lines {BEGIN} and {END}.")
+    if not results.rows:
+        raise LabError("There is no answer in these results.")
     return f"{before}{BEGIN}\n{speeds_text(results)}\n{END}{after}"
 
 
 def speeds_text(results: Results) -> str:
-    """Where it was measured, each method's speed over all tasks, whose text it wrote, and φ by task."""
-    parts = [measured_text(results), speeds_table(results), texts_sentence(results), by_task_table(results)]
-    return "\n\n".join(parts)
+    """Where it was measured, each method's speed over all tasks, whose text it wrote, φ by task, and an estimate."""
+    said = [TOO_FEW] if results.plan["quick"] else about_table_1(results)
+    picture = f"![Speed-ups over vanilla by task, and from which acceptance on drafting pays]({PICTURE})"
+    parts = [picture, measured_text(results), speeds_table(results), " ".join(said)]
+    parts += [texts_sentence(results), by_task_table(results), other_hardware(results)]
+    return "\n\n".join(part for part in parts if part)
 
 
 def measured_text(results: Results) -> str:
-    environment, plan = results.environment, results.plan
-    versions = environment["versions"]
+    environment, plan, tasks = results.environment, results.plan, tasks_of(results.rows)
+    asked = len({row["question_id"] for row in results.rows})
+    few = [task_name(task).lower() for task in tasks if task in SHORT_TASKS]
+    short = f" ({SHORT_ANSWER} for {' and '.join(few)})" if few else ""
     return (
         f"Measured on {environment['devices']['target']} on {str(environment['date'])[:10]}, "
-        f"torch {versions['torch']}, "
+        f"torch {environment['versions']['torch']}, "
         f"target in {environment['precision']['target']}, draft in {environment['precision']['draft']}, greedy, "
-        f"{plan['questions']} prompts of {len(tasks_of(results.rows))} tasks, up to {plan['max_new_tokens']} tokens, "
-        f"methods alternated on every prompt; averages over the tasks, first token: the median."
+        f"{asked} prompts of {len(tasks)} tasks, up to {plan['max_new_tokens']} tokens{short}, "
+        "methods alternated on every prompt; averages over the tasks, first token: the median. Machines are noisy, so "
+        "look at the ratios."
     )
 
 
 def speeds_table(results: Results) -> str:
     rows, tasks = results.rows, tasks_of(results.rows)
     lines = []
-    for lane in lanes_of(rows, table_lanes()):
+    for lane in lanes_of(rows, table_1_lanes()):
         mine = rows_of(rows, lane)
         forwards = sum(sum(row["choices"][0]["decoding_steps"]) for row in mine)
         lines.append(
             [
-                label_of(lane),
+                label_of(lane) + way_taken(lane, mine),
                 in_digits(average(mine, tasks), 1),
                 f"{median(map(ttft, mine)):.2f} s",
                 f"{sum(map(tokens, mine)) / forwards:.2f}",
@@ -58,13 +73,24 @@ def speeds_table(results: Results) -> str:
     return markdown([*heads, "φ over vanilla, target's cores"], lines)
 
 
+def way_taken(lane: str, rows: list[Row]) -> str:
+    """Of a method that chooses whether to draft beside the target: what it chose."""
+    if lane not in METHODS or "overlap" not in METHODS[lane].settings:
+        return ""
+    beside = sum(map(works_beside, rows))
+    if beside in (0, len(rows)):
+        return f" ({'drafted beside the target' if beside else 'took turns'} in all answers)"
+    return f" (drafted beside the target in {beside} of {len(rows)} answers)"
+
+
 def texts_sentence(results: Results) -> str:
-    rows = [row for row in results.rows if row["model_id"] in table_lanes() and row["model_id"] != VANILLA]
+    rows = [row for row in results.rows if row["model_id"] in table_1_lanes() and row["model_id"] != VANILLA]
     found = [row["verdict"] for row in rows]
     told = [f"{found.count('equal'):,} of these {len(found):,} answers are vanilla's very text"]
-    told += [f"{count} {what}" for verdict, what in (("tie", "differ at a numerical tie"), ("defect", "are defects"))
-             if (count := found.count(verdict))]  # fmt: skip
-    return f"{', '.join(told)}. φ over vanilla on all cores, by task:"
+    told += [f"{count} {what}" for verdict, what in (("tie", "differ at a numerical tie"), ("defect", "are defects"),
+             (None, "were not checked")) if (count := found.count(verdict))]  # fmt: skip
+    failed = f" {len(results.failed)} answers failed." if results.failed else ""
+    return f"{', '.join(told)}.{failed} φ over vanilla on all cores, by task:"
 
 
 def by_task_table(results: Results) -> str:
@@ -74,7 +100,7 @@ def by_task_table(results: Results) -> str:
             label_of(lane),
             *(in_digits(phi(rows_of(rows, lane, task), rows_of(rows, VANILLA, task), [task]), 2) for task in tasks),
         ]
-        for lane in lanes_of(rows, table_lanes())
+        for lane in lanes_of(rows, table_1_lanes())
         if lane != VANILLA
     ]
     return markdown(["", *map(task_name, tasks)], lines)

@@ -81,7 +81,9 @@ def about_html(results: Results) -> str:
     environment, plan = results.environment, results.plan
     devices, precision = environment["devices"], environment["precision"]
     times = "once" if plan["repeats"] == 1 else f"{plan['repeats']} times"
-    asked = "one question," if plan["questions"] == 1 else f"{plan['questions']} questions, each"
+    # A run that was stopped has asked fewer than its plan.
+    count = len({row["question_id"] for row in results.rows})
+    asked = "one question," if count == 1 else f"{count} questions, each"
     # In UTC, to the minute; but another machine's file may hold anything.
     begun = str(environment["date"])[:16].replace("T", " at ")
     text = (

@@ -137,10 +137,10 @@ def per_iteration(method: str, iterations: Sequence[dict]) -> dict[str, list]:
         for each in iterations
     ]
     return {
-        "seconds": [round(each["sync"] - start, 6) for each, start in zip(iterations, starts, strict=False)],
-        "target": [round(each["target"]["end"] - each["target"]["start"], 6) for each in iterations],
+        "seconds": [round(each["sync"] - start, 5) for each, start in zip(iterations, starts, strict=False)],
+        "target": [round(each["target"]["end"] - each["target"]["start"], 5) for each in iterations],
         "rows": [each["target"]["rows"] for each in iterations],
-        "draft": [round(sum(step["end"] - step["start"] for step in each["draft"]), 6) for each in iterations],
+        "draft": [round(sum(step["end"] - step["start"] for step in each["draft"]), 5) for each in iterations],
         "draft_steps": [len(each["draft"]) for each in iterations],
         "drafted": [len(nodes) for nodes in proposals],
         "budget": [each["budget"] for each in iterations],

@@ -4,6 +4,7 @@ import dataclasses
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.budget import CONTEXTS
+from duoviz.decoding.chances import RANKS
 from duoviz.decoding.settings import MAX_NEW_TOKENS, MAX_SEQUENCES
 from duoviz.decoding.theory import Acceptance
 from duoviz.lab.rows import ARRAYS, BEYOND, TIME_PARTS
@@ -30,6 +31,7 @@ from duoviz.shape import (
 MAX_TEXT = 1_000_000
 MAX_NUMBER, MAX_COUNT = 1e15, 100_000
 LEAST = 1e-12
+MAX_PLACES = 100
 
 NAME, TEXT = when(is_name), string(MAX_TEXT)
 COUNT = whole(0, MAX_COUNT)
@@ -72,7 +74,7 @@ ITERATIONS = fields(
     needed=numbers(1, BEYOND, whole=True, may_miss=True),
 )
 MEASURED = fields(
-    prompt_tokens=COUNT, token_ids=numbers(0, MAX_NUMBER, whole=True),
+    prompt_tokens=COUNT, token_ids=optional(numbers(0, MAX_NUMBER, whole=True)),
     gaps=optional(numbers(0, MAX_NUMBER, may_miss=True)), metrics=fields(ttft=ABOVE_ZERO),
     time=only(**dict.fromkeys(TIME_PARTS, NUMBER)), counts=COUNTED, iterations=ITERATIONS,
 )  # fmt: skip
@@ -98,9 +100,14 @@ def cost_table(columns: int) -> Check:
 
 
 COSTS = fields(target=cost_table(len(ROW_COUNTS)), draft=cost_table(MAX_SEQUENCES))
+CORES = numbers(0, MAX_COUNT, MAX_COUNT, whole=True)
 OF_TARGET = fields(target=NAME)
+# Kinds of places, each its share and the chances by rank.
+PLACES = items(numbers(0.0, 1.0, RANKS + 1, least=RANKS + 1), MAX_PLACES, least=1)
 ENVIRONMENT = fields(
     date=NAME, pair=NAME, models=fields(target=NAME, draft=NAME), devices=OF_TARGET, precision=OF_TARGET,
-    cores=fields(), versions=fields(), delta=NUMBER, costs=only(**{"together": COSTS, "in turn": COSTS}),
+    cores=fields(target=optional(CORES), draft=optional(CORES)), versions=fields(), delta=NUMBER,
+    places=optional(PLACES),
+    costs=only(**{"together": COSTS, "in turn": COSTS}),
 )  # fmt: skip
 PLAN = fields(quick=FLAG, source=NAME, max_new_tokens=COUNT, questions=whole(0, MAX_NUMBER), repeats=COUNT)

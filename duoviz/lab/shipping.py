@@ -1,16 +1,18 @@
 """Results that come along with the program: a zip of the Lab's own files, and beside it what the page shows of them."""
 
+import gzip
 import io
 import json
 import zipfile
+import zlib
 from pathlib import Path
 
-from duoviz.lab.results import Results, is_being_written, load, write_whole
+from duoviz.lab.results import Results, is_being_written, load
 from duoviz.lab.tasks import LabError
 from duoviz.lab.view import first_view, parts_of
 
 # Of a turn: these serve only to check it against vanilla's, which is done.
-NOT_SHIPPED = ("gaps",)
+NOT_SHIPPED = ("gaps", "token_ids")
 # Files are the same whenever they are made.
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
@@ -21,7 +23,7 @@ def recorded_name(file: Path) -> str:
 
 
 def ship(folder: Path, out: Path, name: str) -> Path:
-    """Write NAME.zip and NAME.json of a finished run's folder into `out`; returns the zip. Raises LabError."""
+    """Write NAME.zip and NAME.json.gz of a finished run's folder into `out`; returns the zip. Raises LabError."""
     if is_being_written(folder):
         raise LabError(f"A run is writing to {folder}: wait for its end.")
     load(folder)
@@ -29,7 +31,8 @@ def ship(folder: Path, out: Path, name: str) -> Path:
     try:
         out.mkdir(parents=True, exist_ok=True)
         file.write_bytes(lean_zip(folder))
-        write_whole(view_file(file), json.dumps(view_of(file), ensure_ascii=False, separators=(",", ":")))
+        text = json.dumps(view_of(file), ensure_ascii=False, separators=(",", ":"))
+        view_file(file).write_bytes(gzip.compress(text.encode(), mtime=0))
     except OSError as error:
         raise LabError(f"The results cannot be written to {out}: {error.strerror or error}.") from error
     return file
@@ -74,12 +77,12 @@ def view_of(file: Path) -> dict:
 
 
 def view_file(file: Path) -> Path:
-    return file.with_suffix(".json")
+    return file.with_suffix(".json.gz")
 
 
 def kept_view(file: Path) -> dict | None:
     """The `view_of` that was kept beside shipped results; None where there is none."""
     try:
-        return json.loads(view_file(file).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return json.loads(gzip.decompress(view_file(file).read_bytes()))
+    except (OSError, EOFError, ValueError, zlib.error):
         return None

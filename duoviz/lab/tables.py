@@ -15,7 +15,7 @@ from duoviz.lab.plan import (
     VANILLA,
     label_of,
     lane_labels,
-    table_lanes,
+    table_1_lanes,
 )
 from duoviz.lab.prediction import Prediction, cost_models, predict
 from duoviz.lab.results import Results
@@ -68,7 +68,7 @@ def table_1(results: Results) -> Table:
     rows, tasks = results.rows, tasks_of(results.rows)
     base, same = rows_of(rows, VANILLA), rows_of(rows, TARGET_ONLY)
     lines = []
-    for lane in lanes_of(rows, table_lanes()):
+    for lane in lanes_of(rows, table_1_lanes()):
         mine = rows_of(rows, lane)
         cells = [tps(rows_of(rows, lane, task)) for task in tasks]
         cells += [average(mine, tasks), phi(mine, base, tasks), phi(mine, same, tasks)]
@@ -301,7 +301,7 @@ def costs_in_words(environment: dict, name: str) -> str:
 def compared(several: Sequence[Results]) -> Table:
     """Several results side by side: tokens per second and φ of each lane of Table 1."""
     lines = []
-    for lane in table_lanes():
+    for lane in table_1_lanes():
         if not any(rows_of(each.rows, lane) for each in several):
             continue
         cells: list[Cell] = []

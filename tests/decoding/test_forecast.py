@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from duoviz import runner
 from duoviz.decoding import overlap
 from duoviz.decoding.budget import CostModel
-from duoviz.decoding.forecast import OVERHEAD, forecast
+from duoviz.decoding.forecast import BLOCK, OVERHEAD, drawn, forecast, tilted
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from duoviz.models.cores import Cores
@@ -82,3 +83,28 @@ def test_a_run_says_which_way_it_went(way):
     assert trace["header"]["draft"]["device"] == (
         pair.draft_device_label() if way == "beside" else pair.target_device_label(pair.cores.target)
     )
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.7])
+def test_places_are_tilted_to_a_share_of_best_tokens_that_are_right(share):
+    found = tilted((*PLACES, (0.5, (0.05, 0.6, 0.0, 0.0))), share)
+    assert sum(met * chances[0] for met, chances in found) == pytest.approx(share, abs=1e-3)
+    assert sum(met for met, _ in found) == pytest.approx(1)
+    # No next token is likelier than the best one.
+    assert found[-1][1] == (0.05, 0.05, 0.0, 0.0) and found[0][1] == PLACES[0][1]
+
+
+def test_a_share_out_of_reach_is_come_near_to():
+    assert tilted(PLACES, 0.99)[0][0] == pytest.approx(1) and tilted(PLACES, 0.01)[1][0] == pytest.approx(1)
+
+
+def test_a_text_is_no_luckier_than_most():
+    kinds = drawn(np.random.default_rng(3), np.cumsum([0.5, 0.25, 0.25]), 10 * BLOCK)
+    for block in kinds.reshape(-1, BLOCK):
+        assert np.abs(np.bincount(block) - [BLOCK / 2, BLOCK / 4, BLOCK / 4]).max() <= 1
+    # So a short play gives what a long one does.
+    short, long = (
+        forecast(costs(0.02, 0.002, row=0.001), PLACES, beside=False, children=4, iterations=each).speed
+        for each in (30, 400)
+    )
+    assert short == pytest.approx(long, rel=0.06)

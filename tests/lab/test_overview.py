@@ -6,13 +6,14 @@ import re
 import pytest
 
 from duoviz.lab import paper
-from duoviz.lab.figures import ALPHAS, RATIOS, figure_3, figure_4, time_split
+from duoviz.lab.figures import figure_3, figure_4, time_split
 from duoviz.lab.overview import overview
-from duoviz.lab.prediction import cost_models, growth, speculative_phi
+from duoviz.lab.paying import tree_ways
+from duoviz.lab.prediction import ALPHAS, RATIOS, cost_models, growth, speculative_phi
 from duoviz.lab.results import load
 from duoviz.lab.sample import sample
 from duoviz.lab.thumbnail import HEIGHT, WIDTH, thumbnail
-from duoviz.lab.values import phi, rows_of
+from duoviz.lab.values import acceptance, phi, rows_of
 from duoviz.lab.view import first_view, parts_of
 from duoviz.recordings import FOLDER
 from duoviz.trace.metrics import metrics
@@ -32,6 +33,12 @@ def test_the_map_is_the_cost_models_and_the_bars_are_table_1s(finished):
     mine, theirs = (paper.TABLE_1["Llama-2-7b"][lane] for lane in ("duodecoding", "vanilla"))
     assert lines["DuoDecoding"]["paper"]["Llama-2-7b"]["All tasks"] == mine[-1]
     assert lines["DuoDecoding"]["paper"]["Llama-2-7b"]["Code"] == pytest.approx(mine[6] / theirs[6])
+    tree, ways = found["pays"]["panels"][2], tree_ways(results.environment)["here"]
+    assert tree["method"] == "DuoTree" and tree["here"][20][30] == pytest.approx(ways.phi[20, 30], abs=6e-4)
+    assert (tree["beside"]["here"][20][30] > 0) == (ways.beside[20, 30] > ways.in_turn[20, 30])
+    # The draft's best tokens are those that SpS tests.
+    accepted = acceptance(rows_of(results.rows, "speculative", "code")).share
+    assert {each["task"]: each["alpha"] for each in tree["points"]}["Code"] == accepted
     assert lines["DuoTree"]["paper"] == {"Vicuna-7b-v1.5": {}, "Llama-2-7b": {}}
 
 

@@ -1,13 +1,31 @@
 """The cost model's predictions, against runs that keep to its own rules and against chance played out."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from duoviz.lab import findings, tables
+from duoviz.decoding.budget import CostModel
+from duoviz.decoding.chances import plain
+from duoviz.decoding.forecast import tilted
+from duoviz.lab import findings, prediction, tables
+from duoviz.lab.estimates import on_cores, other_hardware
+from duoviz.lab.paying import tree_ways
 from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA
-from duoviz.lab.prediction import cost_models, duodecoding_phi, growth, predict, speculative_phi, target_seconds
+from duoviz.lab.prediction import (
+    ALPHAS,
+    RATIOS,
+    cost_models,
+    duodecoding_phi,
+    duotree_map,
+    duotree_phi,
+    growth,
+    places_of,
+    predict,
+    speculative_phi,
+    target_seconds,
+)
 from tests.lab.made_results import ENVIRONMENT, results, row
 
 MODELS = cost_models(ENVIRONMENT)
@@ -98,3 +116,71 @@ def test_drafting_never_pays_with_a_draft_that_is_always_wrong():
     grown = growth(MODELS["together"])
     assert speculative_phi(0.01, 2.0, grown) < 1
     assert duodecoding_phi(0.01, 8.0, grown) == pytest.approx(1, abs=0.02)
+
+
+PLACES = plain().places()
+
+
+@pytest.fixture
+def little_play(monkeypatch):
+    """DuoTree played for a few iterations at the corners of the map only."""
+    monkeypatch.setattr(prediction, "PLAYED", 3)
+    monkeypatch.setattr(prediction, "PLAYED_RATIOS", RATIOS[::48])
+    monkeypatch.setattr(prediction, "PLAYED_ALPHAS", ALPHAS[::48])
+    duotree_map.cache_clear()
+    yield
+    duotree_map.cache_clear()
+
+
+def test_duotrees_map_is_its_forecast_where_it_is_played_and_lies_between_elsewhere(little_play):
+    together, in_turn = MODELS["together"], replace(MODELS["in turn"], draft=((0.004,) * 8,) * 2)
+    found = duotree_map(together, in_turn, PLACES)
+    # At a ratio of 128 the draft in turn takes 10 ms / 128, and beside the target half of it, as here.
+    steps = ((together, 0.005 / 128), (in_turn, 0.01 / 128))
+    quick = [replace(costs, draft=((each,) * 8,) * 2) for costs, each in steps]
+    corner = duotree_phi(*quick, tilted(PLACES, 0.98), iterations=3)
+    assert (found.beside[-1, -1], found.in_turn[-1, -1]) == pytest.approx(corner)
+    assert found.phi[-1, -1] == max(corner) and found.phi.shape == (len(ALPHAS), len(RATIOS))
+    for line in (found.in_turn[:, 48], found.in_turn[48]):
+        assert (np.diff(np.log(line), 2) == pytest.approx(0, abs=1e-9)) and line[-1] > line[0]
+    # Where rows cost nothing and nobody takes a core, a draft beside the target never makes it slower than one in turn.
+    free = duotree_map(together, in_turn, PLACES, free=True)
+    assert free.phi[-1, -1] > found.phi[-1, -1] and (free.beside >= 0.98 * free.in_turn).all()
+
+
+def test_the_draft_never_works_beside_the_target_on_its_only_core(little_play):
+    shared = ENVIRONMENT | {"cores": {"target": [0], "draft": [0]}}
+    assert (tree_ways(shared)["here"].beside == tree_ways(shared)["here"].in_turn).all()
+    assert (tree_ways(ENVIRONMENT)["here"].beside != tree_ways(ENVIRONMENT)["here"].in_turn).any()
+
+
+def test_places_are_those_kept_with_the_results_or_what_is_assumed_of_any_draft():
+    kept = [[0.5, 0.9, 0.05, 0.0, 0.0], [0.25, 0.2, 0.1, 0.0, 0.0], [0.0, 0.1, 0.1, 0.1, 0.1]]
+    shares, kinds = zip(*places_of({"places": kept}), strict=True)
+    assert shares == pytest.approx((2 / 3, 1 / 3)) and kinds[1] == (0.2, 0.1, 0.0, 0.0)
+    assert places_of({}) == PLACES == places_of({"places": [[0.0, 1.0, 0.0, 0.0, 0.0]]})
+
+
+def test_more_cores_divide_the_part_of_a_time_that_two_do():
+    one, two = (CostModel(((seconds,) * 6,) * 2, ((0.002,) * 8,) * 2) for seconds in (0.03, 0.02))
+    # 10 ms are on any cores, 20 are divided; the draft gains nothing.
+    found = on_cores(one, two, 1, 2, 8)
+    assert found.target[0][0] == pytest.approx(0.0125) and found.draft[1][7] == pytest.approx(0.002)
+    # No core makes a time negative, and none makes it longer.
+    assert on_cores(replace(one, target=((0.05,) * 6,) * 2), two, 1, 2, 8).target[0][0] == pytest.approx(0.005)
+    assert on_cores(replace(one, target=((0.01,) * 6,) * 2), two, 1, 2, 8).target[0][0] == pytest.approx(0.02)
+
+
+def test_other_hardware_is_estimated_at_what_was_measured_and_called_so():
+    half = row(SPS, counts=HALF, committed=[1, 1], each=[1, 1], rows=[7, 3])
+    made = results(row(VANILLA, seconds=10), half, row("duotree", seconds=6))
+    made.environment = ENVIRONMENT | {"threads": {"all": 2, "target": 1}}
+    said = other_hardware(made)
+    assert "is estimated, none of it was run" in said and "SpS saw accepted, 0.50" in said and "where 1.67 was" in said
+    # 2 ms a step and 10 ms a forward: the best γ of SpS where rows cost nothing.
+    on_gpu = max(sum(0.5**n for n in range(gamma + 1)) / (1 + gamma / 5) for gamma in range(1, 9))
+    assert f"SpS {on_gpu:.2f}" in said.partition("on a GPU")[2] and "forward takes 10 ms as here" in said
+    assert "On 8 such cores, if they share a forward as 1 and 2 do here" in said
+    made.environment = ENVIRONMENT
+    assert "such cores" not in other_hardware(made)
+    assert other_hardware(results(row(VANILLA), half)) == ""

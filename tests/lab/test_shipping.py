@@ -2,11 +2,17 @@
 
 import json
 import shutil
+import socket
+import zipfile
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from duoviz.__main__ import main
+from duoviz.decoding import METHODS
 from duoviz.lab import shipping
+from duoviz.lab.picture import LEFT, WIDTH
 from duoviz.lab.plan import label_of
 from duoviz.lab.readme import BEGIN, END
 from duoviz.lab.results import load, opened
@@ -30,10 +36,15 @@ def test_what_is_shipped_are_the_runs_own_numbers(finished, tmp_path):
             assert parts[name].tables == own.tables
             assert (parts[name].figure and parts[name].figure.data) == (own.figure and own.figure.data)
     assert file.stat().st_size < sum(each.stat().st_size for each in finished.glob("answers/*"))
+    # Nobody's name and no place on this machine.
+    with zipfile.ZipFile(file) as archive:
+        texts = [archive.read(name).decode() for name in archive.namelist()]
+    for text in (*texts, json.dumps(kept_view(file))):
+        assert not any(each in text for each in (str(Path.home()), str(tmp_path.parent), socket.gethostname()))
     # What the page shows is made of the zip, and a second time it is the same.
     assert kept_view(file) == json.loads(json.dumps(view_of(file))) and set(kept_view(file)["parts"]) == set(parts)
     again = ship(finished, tmp_path / "again", "two-cores")
-    for kept in ("two-cores.zip", "two-cores.json"):
+    for kept in ("two-cores.zip", "two-cores.json.gz"):
         assert (again.parent / kept).read_bytes() == (file.parent / kept).read_bytes()
 
 
@@ -48,7 +59,8 @@ def test_the_command_ships_and_writes_the_readmes_tables(finished, tmp_path, cap
     readme.write_text(README)
     command = ["ship", str(finished), "--name", "here", "--out", str(out), "--readme", str(readme)]
     assert main(command) == 0
-    assert capsys.readouterr().out.split() == [str(out / "here.zip"), str(readme)]
+    picture = tmp_path / "assets" / "speed-ups.svg"
+    assert capsys.readouterr().out.split() == [str(out / "here.zip"), str(readme), str(picture)]
     text, rows = readme.read_text(), load(finished).rows
     before, _, rest = text.partition(BEGIN)
     block, _, after = rest.partition(END)
@@ -63,8 +75,32 @@ def test_the_command_ships_and_writes_the_readmes_tables(finished, tmp_path, cap
         assert float(over) == round(phi(mine, rows_of(rows, "vanilla"), tasks).value, 2)
         assert float(over_same) == round(phi(mine, rows_of(rows, "vanilla-target-cores"), tasks).value, 2)
     assert "answers are vanilla's very text" in block and "| DuoDecoding |" in by_task
+    asked = len({row["question_id"] for row in rows})
+    assert f"{asked} prompts of 5 tasks, up to 12 tokens (32 for retrieval)" in block and "This is a quick run" in block
+    assert "DuoTree (took turns in all answers)" in lines and "is estimated, none of it was run" in by_task
+    check_picture(picture.read_text(), rows)
+    assert "](assets/speed-ups.svg)" in block
     # Once more it is the same, and the README's other words stay.
     assert main(command) == 0 and readme.read_text() == text
+
+
+def check_picture(text, rows):
+    """Every method has a mark for each task at its φ, and one in the legend with its φ over all."""
+    root = ElementTree.fromstring(text)
+    tags = [each.tag.removeprefix("{http://www.w3.org/2000/svg}") for each in root.iter()]
+    assert set(tags) == {"svg", "title", "rect", "text", "path", "polygon"}
+    base, tasks = rows_of(rows, "vanilla"), tasks_of(rows)
+    ticks = {each.text: float(each.get("x")) for each in root.iter() if (each.text or "") in ("0", "1")}
+    for lane in {row["model_id"] for row in rows} & set(METHODS) - {"vanilla"}:
+        mine = rows_of(rows, lane)
+        over = phi(mine, base, tasks).value
+        assert f">{METHODS[lane].title} {over:.2f}<" in text
+        marks = [each for each in root.iter() if each.get("fill") == METHODS[lane].colour]
+        points = [[tuple(map(float, pair.split(","))) for pair in each.get("points").split()] for each in marks]
+        middles = [sum(x for x, _ in each) / len(each) for each in points]
+        wanted = LEFT[0] + over * (ticks["1"] - LEFT[0])
+        assert min(abs(middle - wanted) for middle in middles) < 1, lane
+        assert all(0 <= x <= WIDTH for each in points for x, _ in each)
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import { el, setText, svg } from "../visualizer/dom.js";
 import { fixed } from "../visualizer/words.js";
 
-const [MAP_WIDTH, MAP_HEIGHT, MAP_LEFT, MAP_RIGHT, MAP_TOP, MAP_BOTTOM] = [330, 230, 38, 14, 6, 38];
-const RATIO_TICKS = [0.5, 1, 2, 4, 8, 16, 32, 64, 128];
+const [MAP_WIDTH, MAP_HEIGHT, MAP_LEFT, MAP_RIGHT, MAP_TOP, MAP_BOTTOM] = [244, 216, 38, 12, 6, 36];
+const RATIO_TICKS = [0.5, 2, 8, 32, 128];
 // φ and its colour; white is where nothing is gained.
 const PHI_COLOURS = [[0, [179, 84, 30]], [1, [243, 237, 228]], [1.65, [95, 196, 182]], [3, [11, 79, 108]]];
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1], PageUp: [0, 5], PageDown: [0, -5] };
@@ -26,20 +26,36 @@ function pictureOf(lines) {
   return canvas.toDataURL();
 }
 
-// Where each ratio's φ passes the gain, as a path; between two lines in proportion.
-function borderPath(lines, gain, toX, toY) {
+// Where the values pass a level, as a path: through each square of four neighbours a line between the sides that they
+// pass it on, in proportion. `within` says of which squares.
+function borderPath(lines, level, toX, toY, within = () => true) {
+  const crossing = ([x, y], [otherX, otherY]) => {
+    const [one, other] = [lines[y][x], lines[otherY][otherX]];
+    if (one >= level === other >= level) return null;
+    const part = (level - one) / (other - one);
+    return `${toX(x + part * (otherX - x)).toFixed(1)} ${toY(y + part * (otherY - y)).toFixed(1)}`;
+  };
   let path = "";
-  lines[0].forEach((_, ratio) => {
-    const above = lines.findIndex((line) => line[ratio] >= gain);
-    if (above < 0) {
-      path += " ";
-      return;
+  for (let y = 0; y + 1 < lines.length; y++) {
+    for (let x = 0; x + 1 < lines[0].length; x++) {
+      if (!within(x, y)) continue;
+      const corners = [[x, y], [x + 1, y], [x + 1, y + 1], [x, y + 1]];
+      const found = corners.map((corner, index) => crossing(corner, corners[(index + 1) % 4])).filter(Boolean);
+      for (let index = 0; index + 1 < found.length; index += 2) path += `M${found[index]}L${found[index + 1]}`;
     }
-    const below = lines[above - 1]?.[ratio];
-    const part = below === undefined ? 0 : 1 - (gain - below) / (lines[above][ratio] - below);
-    path += `${path === "" || path.endsWith(" ") ? "M" : "L"}${toX(ratio).toFixed(1)} ${toY(above - part).toFixed(1)}`;
-  });
+  }
   return path;
+}
+
+const WAYS = [["beside", (lead) => lead > 0], ["in turn", (lead) => lead <= 0]];
+
+// Where to write each way's name: in the middle of where it is the faster one and gains anything.
+function wayPlaces(panel, rows, gain) {
+  return WAYS.flatMap(([name, isFaster]) => {
+    const found = panel.beside[rows].flatMap((line, alpha) => line.flatMap((lead, ratio) => (isFaster(lead) && panel[rows][alpha][ratio] >= gain ? [[ratio, alpha]] : [])));
+    const middle = (which) => found.reduce((sum, place) => sum + place[which], 0) / found.length;
+    return found.length > 60 ? [{ name, ratio: middle(0), alpha: middle(1) }] : [];
+  });
 }
 
 // Places among the values, which may lie between two of them: ratios are spaced evenly by their logarithms.
@@ -53,7 +69,7 @@ function axisNodes(pays, toX, toY) {
   return [
     ...RATIO_TICKS.map((ratio) => text(toX(placeOfRatio(ratio, pays)), bottom + 14, "middle", String(ratio))),
     ...[0.1, 0.3, 0.5, 0.7, 0.9].map((alpha) => text(MAP_LEFT - 4, toY(placeOfAlpha(alpha, pays)) + 4, "end", String(alpha))),
-    text((MAP_LEFT + MAP_WIDTH - MAP_RIGHT) / 2, MAP_HEIGHT - 6, "middle", "T_target / T_draft: draft steps in one target forward"), upward,
+    text((MAP_LEFT + MAP_WIDTH - MAP_RIGHT) / 2, MAP_HEIGHT - 6, "middle", "T_target / T_draft"), upward,
   ];
 }
 
@@ -63,15 +79,15 @@ function createPanel(panel, pays, move) {
   const toY = (place) => MAP_TOP + (1 - place / last.alpha) * (MAP_HEIGHT - MAP_TOP - MAP_BOTTOM);
   const drawing = svg("svg", { viewBox: `0 0 ${MAP_WIDTH} ${MAP_HEIGHT}`, class: "ll-map" });
   const image = svg("image", { x: MAP_LEFT, y: MAP_TOP, width: MAP_WIDTH - MAP_LEFT - MAP_RIGHT, height: MAP_HEIGHT - MAP_TOP - MAP_BOTTOM, preserveAspectRatio: "none" });
-  const border = svg("path", { class: "ll-border" });
-  const measured = panel.points.map(({ task, ratio, alpha, phi, n }) => {
-    const dot = svg("circle", { cx: toX(placeOfRatio(ratio, pays)), cy: toY(placeOfAlpha(alpha, pays)), r: 4.5, class: "ll-measured", fill: `rgb(${colourOf(phi)})` });
+  const [border, ways, names] = [svg("path", { class: "ll-border" }), svg("path", { class: "ll-border ll-ways" }), svg("g")];
+  const measured = panel.points.map(({ task, alpha, phi, n }) => {
+    const dot = svg("circle", { cx: toX(placeOfRatio(panel.ratio, pays)), cy: toY(placeOfAlpha(alpha, pays)), r: 4.5, class: "ll-measured", fill: `rgb(${colourOf(phi)})` });
     dot.append(svg("title", {}, `measured, ${task}: φ ${fixed(phi, 2)} (n = ${n})`));
     return dot;
   });
   const handle = svg("g", { class: "ll-handle", tabindex: 0, role: "slider", "aria-label": `Your point, ${panel.method}`, "aria-valuemin": pays.alphas[0], "aria-valuemax": pays.alphas.at(-1) });
   handle.append(svg("circle", { r: 10 }), svg("circle", { r: 2.5 }));
-  drawing.append(image, border, ...axisNodes(pays, toX, toY), ...measured, handle);
+  drawing.append(image, border, ways, names, ...axisNodes(pays, toX, toY), ...measured, handle);
   const follow = ({ clientX, clientY }) => {
     const box = drawing.getBoundingClientRect();
     const [x, y] = [(clientX - box.left) * (MAP_WIDTH / box.width), (clientY - box.top) * (MAP_HEIGHT / box.height)];
@@ -92,9 +108,14 @@ function createPanel(panel, pays, move) {
     event.preventDefault();
     move(({ ratio, alpha }) => ({ ratio: ratio + by[0], alpha: alpha + by[1] }));
   });
-  const value = el("b", { class: "ll-phi" });
+  const [value, way] = [el("b", { class: "ll-phi" }), el("span", { class: "ll-way" })];
+  const drawWays = (rows) => {
+    const gains = (ratio, alpha) => panel[rows][alpha + 1][ratio + 1] >= 1;
+    ways.setAttribute("d", borderPath(panel.beside[rows], 0, toX, toY, gains));
+    names.replaceChildren(...wayPlaces(panel, rows, pays.gain).map(({ name, ratio, alpha }) => svg("text", { x: toX(ratio), y: toY(alpha), "text-anchor": "middle", class: "ll-way-name" }, name)));
+  };
   const node = el("figure", { class: "ll-panel", "data-method": panel.method },
-    el("figcaption", {}, el("b", {}, panel.method), el("span", {}, "φ ", value), el("span", { class: "ll-over" }, `over ${panel.over}`)), drawing);
+    el("figcaption", {}, el("b", {}, panel.method), el("span", {}, "φ ", value), way, el("span", { class: "ll-over" }, `over ${panel.over}`)), drawing);
   let painted = "";
   return {
     node,
@@ -102,13 +123,16 @@ function createPanel(panel, pays, move) {
       if (painted !== rows) {
         image.setAttribute("href", pictureOf(panel[rows]));
         border.setAttribute("d", borderPath(panel[rows], pays.gain, toX, toY));
+        if (panel.beside) drawWays(rows);
         painted = rows;
       }
       const phi = panel[rows][alpha][ratio];
+      const told = panel.beside ? `drafting ${panel.beside[rows][alpha][ratio] > 0 ? "beside" : "in turn"}` : "";
       handle.setAttribute("transform", `translate(${toX(ratio)} ${toY(alpha)})`);
       handle.setAttribute("aria-valuenow", pays.alphas[alpha]);
-      handle.setAttribute("aria-valuetext", `α ${fixed(pays.alphas[alpha], 2)}, T_target over T_draft ${fixed(pays.ratios[ratio], 1)}: φ ${fixed(phi, 2)}`);
+      handle.setAttribute("aria-valuetext", `α ${fixed(pays.alphas[alpha], 2)}, T_target over T_draft ${fixed(pays.ratios[ratio], 1)}: φ ${fixed(phi, 2)}${told && `, ${told}`}`);
       setText(value, fixed(phi, 2));
+      setText(way, told);
     },
   };
 }
@@ -136,8 +160,9 @@ export function createMap(pays) {
     setText(where, `Your point: α = ${fixed(pays.alphas[place.alpha], 2)}, T_target / T_draft = ${fixed(pays.ratios[place.ratio], 1)}.`);
   };
   draw();
+  const chooses = pays.panels.some((panel) => panel.beside);
   return el("section", { class: "ll-pays", "aria-label": "When does it pay?" },
     el("div", { class: "ll-head" }, el("h3", {}, "When does it pay?"), choice),
     el("div", { class: "ll-panels" }, ...panels.map((panel) => panel.node)), where,
-    el("p", { class: "ll-note" }, `Drag the ring, or move it with the arrow keys. Colours are the cost model's estimate, white where nothing is gained; along the black line ${Math.round(100 * (pays.gain - 1))} % are. Small circles: measured here, task by task.`));
+    el("p", { class: "ll-note" }, `Drag the ring, or move it with the arrow keys. Colours are the cost model's estimate, white where nothing is gained; along the black line ${Math.round(100 * (pays.gain - 1))} % are. Small circles: measured here, task by task. α: how often the draft's best token is right; T_target / T_draft: how many draft steps one target forward takes as long as.${chooses ? " Along DuoTree's dashed line its draft is as fast beside the target as in turn; where one of them pays, its name stands." : ""}`));
 }

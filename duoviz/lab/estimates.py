@@ -1,0 +1,95 @@
+"""What other hardware would change: estimates of the cost model from what was measured here."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from duoviz.decoding.budget import CONTEXTS, CostModel
+from duoviz.decoding.forecast import CONTEXT, ITERATIONS, Places, tilted
+from duoviz.lab import paper
+from duoviz.lab.plan import DUO, DUOTREE, SPS, VANILLA, label_of
+from duoviz.lab.prediction import (
+    cost_models,
+    duodecoding_phi,
+    duotree_phi,
+    growth,
+    places_of,
+    ratio_of,
+    speculative_phi,
+    with_free_rows,
+)
+from duoviz.lab.results import Results
+from duoviz.lab.tables import tasks_of
+from duoviz.lab.values import acceptance, phi, rows_of
+
+CORES = 8
+
+
+def other_hardware(results: Results) -> str:
+    """A paragraph; empty where the draft's acceptance or DuoTree was not measured."""
+    alpha = acceptance(rows_of(results.rows, SPS)).share
+    measured = phi(rows_of(results.rows, DUOTREE), rows_of(results.rows, VANILLA), tasks_of(results.rows))
+    if alpha is None or not measured:
+        return ""
+    models, places = cost_models(results.environment), tilted(places_of(results.environment), alpha)
+    together, in_turn = models["together"], models["in turn"]
+    here, _ = told(together, in_turn, alpha, places)
+    said = [
+        "**What other hardware would change** is estimated, none of it was run: the cost model "
+        "(`duoviz/decoding/forecast.py`, `theory.py`) with this machine's times, the draft's chances and the share of "
+        f"its tokens that SpS saw accepted, {alpha:.2f}. For this machine it gives DuoTree {here[DUOTREE]:.2f}, "
+        f"where {measured.value:.2f} was measured."
+    ]
+    threads = results.environment.get("threads", {})
+    few, many = threads.get("target", 0), threads.get("all", 0)
+    if 0 < few < many < CORES:
+        more = (on_cores(together, in_turn, few, many, CORES - 1), on_cores(together, in_turn, few, many, CORES))
+        # A draft beside the target has one core, as here.
+        beside = replace(more[0], draft=together.draft)
+        said.append(
+            f"On {CORES} such cores, if they share a forward as {few} and {many} do here (Amdahl's law), φ over "
+            f"vanilla on all of them would be {in_words(beside, more[1], alpha, places)}."
+        )
+    free = replace(with_free_rows(in_turn), draft=together.draft)
+    seconds, papers = in_turn.target_time(1, CONTEXT), 1 / paper.TABLE_1["Vicuna-7b-v1.5"][VANILLA][-2]
+    said.append(
+        f"With the target on a GPU on which a forward takes {1e3 * seconds:.0f} ms as here (the paper's 7B target: "
+        f"{1e3 * papers:.0f} ms), of 32 tokens no longer than of one, and the draft on a core of this processor, φ "
+        f"over vanilla there would be {in_words(free, free, alpha, places)}."
+    )
+    return " ".join(said)
+
+
+def in_words(together: CostModel, in_turn: CostModel, alpha: float, places: Places) -> str:
+    """Each method's φ, the largest first."""
+    found, beside = told(together, in_turn, alpha, places)
+    way = {DUOTREE: " (drafting beside the target)" if beside else " (taking turns)"}
+    ranked = sorted(found, key=lambda lane: -found[lane])
+    parts = [f"{label_of(lane)} {found[lane]:.2f}{way.get(lane, '')}" for lane in ranked]
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def told(together: CostModel, in_turn: CostModel, alpha: float, places: Places) -> tuple[dict[str, float], bool]:
+    """φ of each method over vanilla with the costs in turn, and whether DuoTree drafts beside the target."""
+    ways = duotree_phi(together, in_turn, places, iterations=ITERATIONS)
+    slower = in_turn.target_time(1, CONTEXTS[0]) / together.target_time(1, CONTEXTS[0])
+    found = {
+        DUOTREE: float(ways.phi),
+        SPS: float(speculative_phi(alpha, ratio_of(in_turn), growth(in_turn))),
+        DUO: float(duodecoding_phi(alpha, ratio_of(together), growth(together)) * slower),
+    }
+    return found, bool(ways.beside > ways.in_turn)
+
+
+def on_cores(together: CostModel, in_turn: CostModel, few: int, many: int, count: int) -> CostModel:
+    """The costs on so many cores, of those measured `together` on few and `in turn` on many.
+
+    Of each time one part is the same on any cores, and the other is divided by their number; neither is below zero.
+    """
+
+    def times(slow: tuple[tuple[float, ...], ...], quick: tuple[tuple[float, ...], ...]) -> tuple:
+        slow, quick = np.array(slow), np.array(quick)
+        divided = np.clip((slow - quick) / (1 / few - 1 / many), 0, quick * many)
+        return tuple(map(tuple, (quick - divided / many + divided / count).tolist()))
+
+    return CostModel(times(together.target, in_turn.target), times(together.draft, in_turn.draft))
