@@ -40,6 +40,7 @@ NEEDED = (
     "duoviz/**/*.css",
     "duoviz/**/*.js",
     "assets/screenshot.png",
+    "assets/speed-ups.svg",
     *(f"assets/datastore/{file}" for file in (HEADER, TOKENS, SUFFIXES)),
     *(
         f"assets/draft/{file}"
@@ -58,6 +59,8 @@ NEEDED = (
 NOT_NEEDED = (
     "duoviz/__main__.py",
     "duoviz/commands.py",
+    "duoviz/lab/estimates.py",
+    "duoviz/lab/picture.py",
     "duoviz/lab/readme.py",
     "duoviz/space.py",
     "duoviz/trace/exports.py",

@@ -41,7 +41,7 @@ def speeds_text(results: Results) -> str:
 def measured_text(results: Results) -> str:
     environment, plan, tasks = results.environment, results.plan, tasks_of(results.rows)
     asked = len({row["question_id"] for row in results.rows})
-    few = [task_name(task).lower() for task in tasks if task in SHORT_TASKS]
+    few = [task_name(task).lower() for task in tasks if task in SHORT_TASKS and plan["max_new_tokens"] > SHORT_ANSWER]
     short = f" ({SHORT_ANSWER} for {' and '.join(few)})" if few else ""
     return (
         f"Measured on {environment['devices']['target']} on {str(environment['date'])[:10]}, "

@@ -7,6 +7,7 @@ import zipfile
 import zlib
 from pathlib import Path
 
+from duoviz.folders import ASSETS
 from duoviz.lab.results import Results, is_being_written, load
 from duoviz.lab.tasks import LabError
 from duoviz.lab.view import first_view, parts_of
@@ -48,6 +49,9 @@ def lean_zip(folder: Path) -> bytes:
             text = file.read_text(encoding="utf-8")
             if file.parent != folder:
                 text = "".join(f"{lean(line)}\n" for line in text.split("\n") if line)
+            # Why an answer failed may name a place on this machine.
+            for place, name in ((ASSETS, "assets"), (Path.home(), "~")):
+                text = text.replace(json.dumps(str(place))[1:-1], name)
             entry = zipfile.ZipInfo(file.relative_to(folder).as_posix(), LONG_AGO)
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, text)

@@ -1,6 +1,7 @@
 """Results that come along: the run's own numbers, small, and the same each time; and the README's tables of them."""
 
 import json
+import re
 import shutil
 import socket
 import zipfile
@@ -33,14 +34,18 @@ def test_what_is_shipped_are_the_runs_own_numbers(finished, tmp_path):
     parts = {part.name: part for part in sections(there)}
     for name, own in {part.name: part for part in sections(here)}.items():
         if name != "environment":
-            assert parts[name].tables == own.tables
+            # What failed is told without places on this machine.
+            told = [table for table in own.tables if table.name != "failed"]
+            assert [table for table in parts[name].tables if table.name != "failed"] == told
             assert (parts[name].figure and parts[name].figure.data) == (own.figure and own.figure.data)
     assert file.stat().st_size < sum(each.stat().st_size for each in finished.glob("answers/*"))
-    # Nobody's name and no place on this machine.
+    # No place on this machine, and not its name.
+    assert socket.gethostname() not in re.findall(r"\w+", json.dumps(here.environment))
     with zipfile.ZipFile(file) as archive:
         texts = [archive.read(name).decode() for name in archive.namelist()]
     for text in (*texts, json.dumps(kept_view(file))):
-        assert not any(each in text for each in (str(Path.home()), str(tmp_path.parent), socket.gethostname()))
+        for private in (str(Path.home()), str(Path.cwd())):
+            assert private not in text, text[max(0, text.find(private) - 80) : text.find(private) + 80]
     # What the page shows is made of the zip, and a second time it is the same.
     assert kept_view(file) == json.loads(json.dumps(view_of(file))) and set(kept_view(file)["parts"]) == set(parts)
     again = ship(finished, tmp_path / "again", "two-cores")
@@ -76,7 +81,7 @@ def test_the_command_ships_and_writes_the_readmes_tables(finished, tmp_path, cap
         assert float(over_same) == round(phi(mine, rows_of(rows, "vanilla-target-cores"), tasks).value, 2)
     assert "answers are vanilla's very text" in block and "| DuoDecoding |" in by_task
     asked = len({row["question_id"] for row in rows})
-    assert f"{asked} prompts of 5 tasks, up to 12 tokens (32 for retrieval)" in block and "This is a quick run" in block
+    assert f"{asked} prompts of 5 tasks, up to 12 tokens, " in block and "This is a quick run" in block
     assert "DuoTree (took turns in all answers)" in lines and "is estimated, none of it was run" in by_task
     check_picture(picture.read_text(), rows)
     assert "](assets/speed-ups.svg)" in block
@@ -90,7 +95,8 @@ def check_picture(text, rows):
     tags = [each.tag.removeprefix("{http://www.w3.org/2000/svg}") for each in root.iter()]
     assert set(tags) == {"svg", "title", "rect", "text", "path", "polygon"}
     base, tasks = rows_of(rows, "vanilla"), tasks_of(rows)
-    ticks = {each.text: float(each.get("x")) for each in root.iter() if (each.text or "") in ("0", "1")}
+    # Of the two axes with a 1 the first.
+    one = next(float(each.get("x")) for each in root.iter() if each.text == "1")
     for lane in {row["model_id"] for row in rows} & set(METHODS) - {"vanilla"}:
         mine = rows_of(rows, lane)
         over = phi(mine, base, tasks).value
@@ -98,7 +104,7 @@ def check_picture(text, rows):
         marks = [each for each in root.iter() if each.get("fill") == METHODS[lane].colour]
         points = [[tuple(map(float, pair.split(","))) for pair in each.get("points").split()] for each in marks]
         middles = [sum(x for x, _ in each) / len(each) for each in points]
-        wanted = LEFT[0] + over * (ticks["1"] - LEFT[0])
+        wanted = LEFT[0] + over * (one - LEFT[0])
         assert min(abs(middle - wanted) for middle in middles) < 1, lane
         assert all(0 <= x <= WIDTH for each in points for x, _ in each)
 

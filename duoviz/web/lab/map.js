@@ -127,10 +127,10 @@ function createPanel(panel, pays, move) {
         painted = rows;
       }
       const phi = panel[rows][alpha][ratio];
-      const told = panel.beside ? `drafting ${panel.beside[rows][alpha][ratio] > 0 ? "beside" : "in turn"}` : "";
+      const told = panel.beside ? (panel.beside[rows][alpha][ratio] > 0 ? "beside" : "in turn") : "";
       handle.setAttribute("transform", `translate(${toX(ratio)} ${toY(alpha)})`);
       handle.setAttribute("aria-valuenow", pays.alphas[alpha]);
-      handle.setAttribute("aria-valuetext", `α ${fixed(pays.alphas[alpha], 2)}, T_target over T_draft ${fixed(pays.ratios[ratio], 1)}: φ ${fixed(phi, 2)}${told && `, ${told}`}`);
+      handle.setAttribute("aria-valuetext", `α ${fixed(pays.alphas[alpha], 2)}, T_target over T_draft ${fixed(pays.ratios[ratio], 1)}: φ ${fixed(phi, 2)}${told && `, drafting ${told}`}`);
       setText(value, fixed(phi, 2));
       setText(way, told);
     },
