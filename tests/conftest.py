@@ -68,9 +68,10 @@ def out_of_reach(request, tmp_path_factory):
 
 @pytest.fixture(autouse=True, scope="session")
 def undisturbed():
-    """How far rounds are apart is the machine's doing, not the tests'."""
+    """How far rounds are apart is the machine's doing, not the tests'; and the Lab's map plays DuoTree for a moment only."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("duoviz.disturbance.LARGEST_SPREAD", float("inf"))
+        patch.setattr("duoviz.lab.prediction.PLAYED", 3)
         yield
 
 

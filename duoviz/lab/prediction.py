@@ -20,7 +20,7 @@ from duoviz.models.linear import ROW_COUNTS
 # The map: T_target / T_draft and α. DuoTree is played at some of them only, each for so many iterations.
 RATIOS, ALPHAS = np.geomspace(0.5, 128, 49), np.linspace(0.02, 0.98, 49)
 PLAYED_RATIOS, PLAYED_ALPHAS = RATIOS[::8], ALPHAS[[0, 12, 24, 36, 42, 48]]
-PLAYED = 30
+PLAYED = 24
 CHILDREN = Settings().tree_children
 # The longest run of drafted tokens that is considered.
 LONGEST = 31

@@ -122,9 +122,8 @@ PLACES = plain().places()
 
 
 @pytest.fixture
-def little_play(monkeypatch):
-    """DuoTree played for a few iterations at the corners of the map only."""
-    monkeypatch.setattr(prediction, "PLAYED", 3)
+def at_the_corners(monkeypatch):
+    """DuoTree played at the corners of the map only."""
     monkeypatch.setattr(prediction, "PLAYED_RATIOS", RATIOS[::48])
     monkeypatch.setattr(prediction, "PLAYED_ALPHAS", ALPHAS[::48])
     duotree_map.cache_clear()
@@ -132,13 +131,13 @@ def little_play(monkeypatch):
     duotree_map.cache_clear()
 
 
-def test_duotrees_map_is_its_forecast_where_it_is_played_and_lies_between_elsewhere(little_play):
+def test_duotrees_map_is_its_forecast_where_it_is_played_and_lies_between_elsewhere(at_the_corners):
     together, in_turn = MODELS["together"], replace(MODELS["in turn"], draft=((0.004,) * 8,) * 2)
     found = duotree_map(together, in_turn, PLACES)
     # At a ratio of 128 the draft in turn takes 10 ms / 128, and beside the target half of it, as here.
     steps = ((together, 0.005 / 128), (in_turn, 0.01 / 128))
     quick = [replace(costs, draft=((each,) * 8,) * 2) for costs, each in steps]
-    corner = duotree_phi(*quick, tilted(PLACES, 0.98), iterations=3)
+    corner = duotree_phi(*quick, tilted(PLACES, 0.98), iterations=prediction.PLAYED)
     assert (found.beside[-1, -1], found.in_turn[-1, -1]) == pytest.approx(corner)
     assert found.phi[-1, -1] == max(corner) and found.phi.shape == (len(ALPHAS), len(RATIOS))
     for line in (found.in_turn[:, 48], found.in_turn[48]):
@@ -148,7 +147,7 @@ def test_duotrees_map_is_its_forecast_where_it_is_played_and_lies_between_elsewh
     assert free.phi[-1, -1] > found.phi[-1, -1] and (free.beside >= 0.98 * free.in_turn).all()
 
 
-def test_the_draft_never_works_beside_the_target_on_its_only_core(little_play):
+def test_the_draft_never_works_beside_the_target_on_its_only_core(at_the_corners):
     shared = ENVIRONMENT | {"cores": {"target": [0], "draft": [0]}}
     assert (tree_ways(shared)["here"].beside == tree_ways(shared)["here"].in_turn).all()
     assert (tree_ways(ENVIRONMENT)["here"].beside != tree_ways(ENVIRONMENT)["here"].in_turn).any()
