@@ -68,7 +68,7 @@ def out_of_reach(request, tmp_path_factory):
 
 @pytest.fixture(autouse=True, scope="session")
 def undisturbed():
-    """How far rounds are apart is the machine's doing, not the tests'; and the Lab's map plays DuoTree for a moment only."""
+    """How far rounds are apart is the machine's doing, not the tests'; and the Lab's map plays DuoTree for a moment."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("duoviz.disturbance.LARGEST_SPREAD", float("inf"))
         patch.setattr("duoviz.lab.prediction.PLAYED", 3)
