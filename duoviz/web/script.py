@@ -7,6 +7,7 @@ from pathlib import Path
 
 from duoviz.decoding import METHODS
 from duoviz.trace.fields import END, HEADER, ITERATION, MAX_ITERATIONS
+from duoviz.trace.race import RACE
 from duoviz.trace.schema import SCHEMA_VERSION
 
 HERE = Path(__file__).parent
@@ -17,7 +18,8 @@ IMPORT = re.compile(r'^import .* from "(.+)";\n', re.MULTILINE)
 
 def known() -> dict[str, object]:
     """What the modules leave empty for Python to say, by the name of the constant."""
-    shapes = {"header": HEADER, "iteration": ITERATION, "end": END, "most": MAX_ITERATIONS, "schema": SCHEMA_VERSION}
+    shapes = {"header": HEADER, "iteration": ITERATION, "end": END, "race": RACE}
+    shapes |= {"most": MAX_ITERATIONS, "schema": SCHEMA_VERSION}
     return {"KNOWN_METHODS": {id: method.described() for id, method in METHODS.items()}, "SHAPES": shapes}
 
 

@@ -20,9 +20,11 @@ from tests.benchmarks.visualizer.traces import events_of
 from tests.e2e.live_tab import type_number
 from tests.e2e.pages import page_in
 from tests.e2e.tiny_site import served, tiny_site
+from tests.e2e.visualizer.shown import play_film
 from tests.e2e.visualizer.test_accessibility import serious
 from tests.tiny import tiny_pair
 from tests.trace.made import evenly_timed
+from tests.trace.wrong_fields import changed
 
 HOSTILE = [
     '<img src=x onerror="window.hacked=1">',
@@ -300,6 +302,96 @@ def test_the_finish_shows_the_figures_the_verdict_and_the_reasons(plain, races):
         "data-shown", side(page, 1).locator(".dv-token").nth(9).get_attribute("data-iteration")
     )
     assert not page.errors
+
+
+def choose_file(page, path):
+    page.locator(".dv-race-top input[type=file]").set_input_files(path)
+
+
+def saved_by(page, button, folder):
+    """Press a button of the race's menu Files, and keep what it saves."""
+    if not page.locator(".dv-race-top .dv-menu[open]").count():
+        page.locator(".dv-race-top summary").click()
+    with page.expect_download() as waiting:
+        page.locator(".dv-race-top").get_by_role("button", name=button, exact=True).click()
+    path = folder / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    return path
+
+
+def told(page):
+    """What a race comes to."""
+    page.keyboard.press("End")
+    expect(page.locator(".dv-verdict")).to_be_visible()
+    figures = page.locator(".dv-figures [data-figure]").all_inner_texts()
+    return figures, page.locator(".dv-headline").inner_text(), page.locator(".dv-verdict").inner_text()
+
+
+def test_a_saved_race_opens_as_it_was_and_says_where_it_is_from(plain, page, races, tmp_path):
+    url, made = races
+    rows, events, result = made["plain"]
+    path = saved_by(plain, "Save race", tmp_path)
+    assert path.name.startswith("duoviz-race-vanilla-duodecoding-") and path.name.endswith(".duorace.json")
+    recordings = [{"lane": row["method"], "repeat": 0, "trace": row["trace"]} for row in rows]
+    race = {"schema": 1, "repeats": 1, "lanes": events[0]["lanes"], "recordings": recordings, "result": result}
+    assert json.loads(path.read_text()) == json.loads(json.dumps(race))
+    show(page, url, "busy")
+    finished(page)
+    busy = told(page)
+    choose_file(page, path)
+    expect(page.locator(".dv-race")).to_have_attribute("data-state", "recording")
+    finished(page)
+    assert told(page) == told(plain) != busy
+    assert figure(page, "phi", 1).inner_text() == f"{result['lanes'][1]['figures']['phi']:.2f}"
+    assert [text_of(side(page, number)) for number in (0, 1)] == [row["text"] for row in rows]
+    header = rows[0]["trace"]["header"]
+    label = page.locator(".dv-race-message")
+    expect(label).to_contain_text("A recording, not a live run: the race of the file ")
+    expect(label).to_contain_text(f"{path.name}; each method ran once, alone, on ")
+    expect(label).to_contain_text(f"{int(header['date'][8:10])} ")
+    expect(label).to_contain_text(f" on {header['target']['device'].split('(')[-1].rstrip(')')}. Prompt: ")
+    for content, sentence in bad_races(race):
+        (tmp_path / "bad.json").write_text(content)
+        choose_file(page, tmp_path / "bad.json")
+        expect(page.locator(".dv-race-top .dv-files-message")).to_contain_text(sentence)
+        assert told(page) == told(plain)
+    page.get_by_role("button", name="Back to the race before").click()
+    expect(page.get_by_role("button", name="Back to the race before")).to_be_hidden()
+    assert told(page) == busy and label.inner_text().startswith("Both runs are over.")
+    assert not page.errors
+
+
+def bad_races(race):
+    """Files that hold no race that can be shown, and what is said of them."""
+    wrong = {
+        ("lanes", 1, "name"): ("Vanilla", "lanes[1].name"),
+        ("lanes", 0, "baseline"): (True, "lanes[0].baseline"),
+        ("recordings", 1, "lane"): ("nobody", "recordings[1]"),
+        ("recordings", 1, "repeat"): (1, "recordings[1]"),
+        ("recordings",): ([], "result.lanes[0].repeat"),
+        ("result", "lanes"): (race["result"]["lanes"][::-1], "result.lanes"),
+        ("result", "headline"): (None, "result.headline"),
+        ("recordings", 0, "trace", "iterations", 3, "sync"): (-1, "recordings[0].trace.iterations[3].sync"),
+    }
+    for path, (value, place) in wrong.items():
+        yield changed(race, path, value), f'This file is not a race that can be shown: "{place}" is missing'
+    yield changed(race, ("schema",), 2), "This race has schema 2, and this page reads schema 1 at most"
+    yield json.dumps(race["recordings"][0]["trace"]), "This file is the trace of one run: the Live tab opens it."
+    yield "{", "This file is not a race: it is not JSON."
+    yield "[1]", "This file is not a race: it holds no JSON object."
+
+
+def test_a_race_is_saved_as_a_film(plain, tmp_path):
+    plain.locator(".dv-race .dv-speed").select_option("4")
+    path = saved_by(plain, "Save as film", tmp_path)
+    assert path.name.startswith("duoviz-race-vanilla-duodecoding-") and path.name.endswith(".webm")
+    shown = play_film(plain, path, [0.01, 0.99])
+    # The race at four times its speed, and its finish.
+    assert (shown["width"], shown["height"]) == (1280, 720) and shown["duration"] >= WALL / 4 + 1.5
+    begin, end = shown["drawn"]
+    assert 5 < begin < end
+    expect(plain.locator(".dv-race-top .dv-files-message")).to_have_text(f"Saved as {path.name}.")
+    assert plain.locator(".dv-backstage").count() == 0 and not plain.errors
 
 
 def test_a_defect_is_red(page, races):

@@ -21,10 +21,15 @@ function deviceWords({ header }) {
 }
 
 // How the side stands at the replay's time: finished, and whether before all others that wrote anything.
-function standing(race, lane) {
+export function standing(race, lane) {
   if (!canReplay(race) || !tokensOf(lane) || race.clock < wallOf(lane)) return "";
   const others = sidesOf(race).filter((each) => each !== lane && tokensOf(each));
   return !race.result?.disturbance && others.length && others.every((each) => wallOf(each) > wallOf(lane)) ? "✓ first" : "finished";
+}
+
+export function countersOf(race, lane) {
+  const [tokens, seconds] = [writtenBy(lane), timeOf(race, lane)];
+  return { tokens, seconds, tps: seconds > 0 && tokens ? tokens / seconds : null };
 }
 
 function createCounters(race, lane) {
@@ -34,10 +39,10 @@ function createCounters(race, lane) {
   return {
     node,
     draw() {
-      const [written, time] = [writtenBy(lane), timeOf(race, lane)];
-      setText(tokens, String(written));
-      setText(tps, fixed(time > 0 && written ? written / time : null, 1));
-      setText(seconds, duration(time));
+      const counted = countersOf(race, lane);
+      setText(tokens, String(counted.tokens));
+      setText(tps, fixed(counted.tps, 1));
+      setText(seconds, duration(counted.seconds));
     },
   };
 }

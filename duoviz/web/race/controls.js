@@ -16,8 +16,8 @@ const machineOf = ({ target }) => clip(visible(/ \((.*)\)$/.exec(target.device)?
 
 export function createRaceMessage({ race }) {
   const said = el("span", { class: "dv-message", role: "status" });
-  const [made, prompt] = [el("span"), el("q", { class: "dv-isolated" })];
-  const origin = el("span", {}, el("b", {}, "A recording, not a live run:"), made, prompt, RACE_IT, " ");
+  const [made, prompt, raceIt] = [el("span"), el("q", { class: "dv-isolated" }), el("span", {}, RACE_IT)];
+  const origin = el("span", {}, el("b", {}, "A recording, not a live run:"), made, prompt, raceIt, " ");
   const node = el("p", { class: "dv-race-message" }, origin, said);
   let told = null;
   return {
@@ -27,10 +27,14 @@ export function createRaceMessage({ race }) {
       const waiting = race.phase === "empty" ? NO_RACE : "Getting both methods ready.";
       setText(said, race.message || (race.recorded && race.phase === "done" ? "" : waiting));
       said.dataset.kind = race.phase === "error" ? "error" : "status";
-      const header = race.recorded ? race.lanes[0].state.header : null;
+      const header = race.recorded ? race.lanes.find(({ state }) => state.header)?.state.header : null;
       if (!header || header === told) return;
       told = header;
-      setText(made, ` each method ran once, alone,${dateWords(header.date)} on ${machineOf(header)}. Prompt: `);
+      const rounds = race.repeats > 1 ? `${race.repeats} times` : "once";
+      const from = race.file === null ? "" : ` the race of the file ${race.file};`;
+      setText(made, `${from} each method ran ${rounds}, alone,${dateWords(header.date)} on ${machineOf(header)}. Prompt: `);
+      // What a file's race was set to is not what the page is set to.
+      raceIt.hidden = race.file !== null;
       setText(prompt, clip(visible(header.prompt.trim()), 200));
     },
   };

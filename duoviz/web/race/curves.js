@@ -72,6 +72,7 @@ export function createCurves({ race, actions, hoverTime }) {
   drawing.addEventListener("pointerleave", () => hoverTime(null));
   return {
     node: section("race-curves", "Tokens over time", drawing, names),
+    drawing,
     momentWords: (time) => momentWords(race, time),
     showCross(time) {
       if (scale && time !== null) for (const end of ["x1", "x2"]) cross.setAttribute(end, scale.toX(time));

@@ -4,8 +4,8 @@ import { el, setText } from "../visualizer/dom.js";
 import { runningNumbers } from "../visualizer/state.js";
 import { duration, fixed, known } from "../visualizer/words.js";
 import { hasEnded } from "./clock.js";
-import { sidesOf, timeOf, writtenBy } from "./model.js";
-import { swatch } from "./column.js";
+import { sidesOf } from "./model.js";
+import { countersOf, swatch } from "./column.js";
 
 // [name, label, how it is written]; φ is known at the end alone.
 const FIGURES = [
@@ -18,8 +18,7 @@ const FIGURES = [
 
 function soFar(race, lane) {
   const { tau, ttft } = runningNumbers(lane.state, lane.state.shown);
-  const time = timeOf(race, lane);
-  return { tau, ttft, tps: time > 0 && writtenBy(lane) ? writtenBy(lane) / time : null };
+  return { tau, ttft, tps: countersOf(race, lane).tps };
 }
 
 const spreadWords = ({ runs, tps_lowest: low, tps_highest: high }) => (runs > 1 ? `${fixed(low, 1)} to ${fixed(high, 1)}` : "");

@@ -37,7 +37,8 @@ function leadWords(race) {
   return `After ${time}: ${sides[first > second ? 0 : 1].name} is ${count(Math.abs(first - second), "token")} ahead.`;
 }
 
-function headlineOf(race) {
+// Who leads at the replay's time; at the finish, who was faster.
+export function headlineOf(race) {
   if (race.phase === "running" || !race.result) return "";
   return hasEnded(race) ? race.result.disturbance ?? race.result.headline ?? "" : leadWords(race);
 }

@@ -3,7 +3,6 @@
 import { el } from "../visualizer/dom.js";
 import { eventsOf } from "../visualizer/state.js";
 import { mount } from "../visualizer/mount.js";
-import { tokensOf } from "./model.js";
 
 // The trace as a feed that has told all at once.
 const feedOf = (run) => ({
@@ -29,6 +28,6 @@ export function createInside(lane, place, { race, options }) {
     node,
     close,
     show: (position) => visualizer?.show(position),
-    draw() { node.hidden = !race.result || !tokensOf(lane); },
+    draw() { node.hidden = !race.result || !lane.runs.has(race.result.lanes[place].repeat); },
   };
 }

@@ -7,7 +7,7 @@ const OVER = "Both runs are over. The replay shows them on one clock, as they we
 
 export const emptyRace = () => ({
   epoch: 0, phase: "empty", message: "", lanes: [], repeats: 1, result: null, clock: 0, playing: false, speed: 1,
-  recorded: false,
+  recorded: false, file: null,
 });
 
 // A lane's `runs` are its rounds by number; `state` is the visualizer's, of the run that is shown.
@@ -45,8 +45,9 @@ function hearLane(race, { lane: name, repeat, event }) {
 
 // Each lane shows the round that stands for it, from the beginning.
 function finish(race, result) {
-  for (const { name, repeat } of result.lanes) {
+  for (const { name, repeat, error } of result.lanes) {
     const lane = race.lanes.find((each) => each.name === name);
+    lane.error ??= error;
     if (lane.runs.has(repeat)) for (const event of eventsOf(lane.runs.get(repeat))) applyEvent(lane.state, event);
     lane.state.follow = false;
   }
@@ -66,8 +67,8 @@ export function applyRaceEvent(race, event) {
     race.message = event.text;
   } else if (event.type === "lanes") {
     const [lanes, epoch, speed] = [event.lanes.map(newLane), race.epoch + 1, race.recorded ? 1 : race.speed];
-    const { repeats, recorded = false } = event;
-    Object.assign(race, emptyRace(), { epoch, phase: "running", speed, lanes, repeats, recorded, message: recorded ? "" : ALONE });
+    const { repeats, recorded = false, file = null } = event;
+    Object.assign(race, emptyRace(), { epoch, phase: "running", speed, lanes, repeats, recorded, file, message: recorded ? "" : ALONE });
   } else if (event.type === "lane") {
     hearLane(race, event);
   } else if (event.type === "end" && event.result) {

@@ -10,6 +10,8 @@ import { createColumn, twinWords } from "./column.js";
 import { createCurves } from "./curves.js";
 import { createFinish } from "./finish.js";
 import { createInside } from "./inside.js";
+import { createRaceFiles } from "./race_files.js";
+import { eventsOfRace } from "./race_file.js";
 
 const RACE_EVENTS_PER_FRAME = 200;
 const reducesMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -68,6 +70,8 @@ export function mountRace(root, feed, options = {}) {
   const race = emptyRace();
   const queue = [];
   let frame = 0, lastTime = null, columns = [], insides = [], lanes = race.lanes;
+  // The race that was shown before a file's.
+  let own = null;
 
   const redraw = () => { frame ||= requestAnimationFrame(draw); };
   const actions = createRaceActions(race, redraw);
@@ -77,9 +81,22 @@ export function mountRace(root, feed, options = {}) {
   const curves = createCurves(context);
   const sides = el("div", { class: "dv-sides" });
   const [message, controls, finish, sources] = [createRaceMessage, createControls, createFinish, createSources].map((create) => create(context));
-  const parts = [message, controls, curves, finish, sources];
+  const view = el("div", { class: "dv dv-race", tabindex: "0" });
+  const isBusy = () => race.phase === "running" || race.phase === "waiting" || queue.length > 0;
+  const showRace = (told, file) => {
+    if (race.file === null) own = race.phase === "empty" ? null : { ...race };
+    for (const event of eventsOfRace(told, { file })) applyRaceEvent(race, event);
+    if (!reducesMotion()) actions.play();
+    redraw();
+  };
+  const showOwn = () => {
+    Object.assign(race, own, { epoch: race.epoch + 1, playing: false });
+    redraw();
+  };
+  const files = createRaceFiles({ view, race, isBusy, hasOwn: () => own !== null, showRace, showOwn });
+  const parts = [message, files, controls, curves, finish, sources];
   const below = el("div", { class: "dv-race-below" }, curves.node, finish.node);
-  const view = el("div", { class: "dv dv-race", tabindex: "0" }, message.node, sides, controls.node, below, links.note, finish.why, sources.node);
+  view.append(el("div", { class: "dv-race-top" }, message.node, files.node), sides, controls.node, below, links.note, finish.why, sources.node);
   const inside = el("div", { class: "dv-insides" });
 
   const setUp = () => {

@@ -1,6 +1,7 @@
 // The recorded race that the tab opens with.
 
 import { fetchRecording } from "../visualizer/opening.js";
+import { eventsOfRace } from "./race_file.js";
 
 // Slow enough for the eye to follow both texts.
 const RACE_OPENING_SPEED = 0.5;
@@ -10,8 +11,6 @@ const RACE_OPENING_SPEED = 0.5;
 export async function recordedEvents({ lanes, recordings, result }, root) {
   const traces = await Promise.all(recordings.map((address) => fetchRecording(encodeURI(`${root}${address}`))));
   if (traces.some((trace) => !trace)) return [];
-  const told = traces.flatMap(({ header, iterations, end }, place) => [
-    { type: "header", header }, ...iterations.map((iteration) => ({ type: "iteration", iteration })), { type: "end", end },
-  ].map((event) => ({ type: "lane", lane: lanes[place].name, repeat: 0, event })));
-  return [{ type: "lanes", lanes, repeats: 1, recorded: true }, ...told, { type: "end", result, speed: RACE_OPENING_SPEED }];
+  const told = traces.map((trace, place) => ({ lane: lanes[place].name, repeat: 0, trace }));
+  return eventsOfRace({ lanes, repeats: 1, recordings: told, result }, { speed: RACE_OPENING_SPEED });
 }

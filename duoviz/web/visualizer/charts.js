@@ -4,6 +4,7 @@ import { el, section, setText, svg, watchSize } from "./dom.js";
 import { known } from "./words.js";
 
 const CHART_HEIGHT = 44;
+const HISTOGRAM_LABEL = "Iterations by k";
 // [name, label, its value in an iteration].
 const SERIES = [
   ["written", "tokens written", ({ committed }) => committed.length], ["k", "k sequences", ({ sequences }) => sequences],
@@ -52,6 +53,7 @@ function createChart([name, label, valueIn], { state, choose, redraw }) {
   });
   return {
     node: el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, label, range), drawing),
+    picture: () => ({ drawing, label: `${label}, ${range.textContent}` }),
     draw() {
       const total = state.iterations.length;
       const unit = width / Math.max(1, total);
@@ -88,11 +90,16 @@ export function createCharts(context) {
   const { state } = context;
   const charts = SERIES.map((series) => createChart(series, context));
   const histogram = svg("svg", { class: "dv-histogram", viewBox: "0 0 240 46", height: 46, role: "img", "aria-label": "How often each number of sequences was used" });
-  const histogramBox = el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, "Iterations by k"), histogram);
+  const histogramBox = el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, HISTOGRAM_LABEL), histogram);
   const grid = el("div", { class: "dv-chart-grid" }, ...charts.map((chart) => chart.node), histogramBox);
   let epoch, counts, counted, used;
   return {
     node: section("charts", "Over the iterations", grid),
+    // Those that are shown.
+    pictures() {
+      const shown = charts.filter((chart) => !chart.node.hidden).map((chart) => chart.picture());
+      return histogramBox.hidden ? shown : [...shown, { drawing: histogram, label: HISTOGRAM_LABEL }];
+    },
     draw() {
       if (epoch !== state.epoch) [epoch, counts, counted, used] = [state.epoch, [0], -1, new Set()];
       const isNew = Math.max(0, counted) < state.iterations.length || counted < 0;

@@ -1,4 +1,5 @@
-// Whether a file holds a trace that can be drawn: duoviz/trace/fields.py says which fields it has.
+// Whether a file holds a trace that can be drawn: duoviz/trace/fields.py says which fields it has, and race.py there those
+// of a race.
 
 import { createPacer } from "./pacer.js";
 import { isKnown } from "./methods.js";
@@ -11,7 +12,7 @@ export const MAX_FILE_BYTES = 50_000_000;
 // A check takes a value and returns null, or where in it the first thing stands that is not as it should be: "" is the
 // value itself. The place is put together on the way back, since almost always there is none.
 const when = (holds) => (value) => (holds(value) ? null : "");
-const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 const within = (value, low, high) => typeof value === "number" && value >= low && value <= high;
 
 function list(check, most) {
@@ -68,7 +69,7 @@ function checkOf([kind, ...rest]) {
   return CHECK_OF_KIND[kind](...rest);
 }
 
-const checks = Object.fromEntries(Object.entries(SHAPES).filter(([, shape]) => Array.isArray(shape)).map(([name, shape]) => [name, checkOf(shape)]));
+export const checks = Object.fromEntries(Object.entries(SHAPES).filter(([, shape]) => Array.isArray(shape)).map(([name, shape]) => [name, checkOf(shape)]));
 // A method that this page does not know must say itself how it is shown.
 const methodKnown = ({ about, method }) => (about || isKnown(method) ? null : ".header.method");
 
@@ -92,17 +93,25 @@ async function wrongIteration(iterations) {
   return null;
 }
 
+// Where in a value the first thing stands that is not as in a trace; null where all is.
+export const wrongInTrace = async (trace) => wrongOutside(trace) ?? await wrongIteration(trace.iterations);
+
+export const READS_SCHEMA = SHAPES.schema;
+// What is said of a file that a newer duoviz wrote; null of all others. `kind`: what the file is.
+export const newerWords = (kind, schema) => (Number.isInteger(schema) && schema > READS_SCHEMA
+  ? `This ${kind} has schema ${schema}, and this page reads schema ${READS_SCHEMA} at most: it needs a newer duoviz.` : null);
+export const wrongWords = (kind, place) => `This file is not a ${kind} that can be shown: "${place.slice(1)}" is missing or not as it should be.`;
+
 // {trace}, or {problem}: one sentence.
 export async function readTrace(json) {
   const { value, problem } = await parseJson(json);
   if (problem) return { problem: `This file is not a trace: it ${problem}.` };
   if (!isObject(value)) return { problem: "This file is not a trace: it holds no JSON object." };
-  const schema = value.header?.schema;
-  if (Number.isInteger(schema) && schema > SHAPES.schema) {
-    return { problem: `This trace has schema ${schema}, and this page reads schema ${SHAPES.schema} at most: it needs a newer duoviz.` };
-  }
-  const wrong = wrongOutside(value) ?? await wrongIteration(value.iterations);
-  if (wrong !== null) return { problem: `This file is not a trace that can be shown: "${wrong.slice(1)}" is missing or not as it should be.` };
+  if (value.recordings) return { problem: "This file holds a race: the Compare tab opens it." };
+  const newer = newerWords("trace", value.header?.schema);
+  if (newer) return { problem: newer };
+  const wrong = await wrongInTrace(value);
+  if (wrong !== null) return { problem: wrongWords("trace", wrong) };
   if (!value.iterations.length) return { problem: "This trace has no iterations, so there is nothing to show." };
   return { trace: value };
 }

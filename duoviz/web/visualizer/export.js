@@ -1,14 +1,6 @@
-// What is saved: the trace, the timeline as a Chrome trace, and a drawing as a picture that stands alone.
+// What is saved: the trace, the page that replays it, and the timeline as a Chrome trace.
 
-import { setAttributes } from "./dom.js";
 import { known } from "./words.js";
-
-const PICTURE_STYLES = [
-  "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity", "visibility", "display",
-  "font-family", "font-size", "font-weight", "font-style", "text-anchor", "paint-order", "text-decoration-line", "white-space", "unicode-bidi",
-];
-const MAX_CANVAS = 16_000;
-const MARGIN = 8;
 
 export function save(blob, name) {
   const link = document.createElement("a");
@@ -53,47 +45,4 @@ export function chromeTrace({ header, iterations }) {
     named("thread_sort_index", tid, { sort_index: tid }),
   ]);
   return [named("process_name", 0, { name: `duoviz ${header.method}` }), ...names, ...iterations.flatMap(iterationEvents)];
-}
-
-function backgroundOf(node) {
-  for (let each = node; each; each = each.parentElement) {
-    const color = getComputedStyle(each).backgroundColor;
-    if (color && color !== "transparent" && !/, 0\)$/.test(color)) return color;
-  }
-  return "#ffffff";
-}
-
-function inlineStyles(from, to) {
-  const style = getComputedStyle(from);
-  to.setAttribute("style", PICTURE_STYLES.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";"));
-  Array.from(from.children).forEach((child, index) => inlineStyles(child, to.children[index]));
-}
-
-// The drawing with all its styles in it, on its page's background.
-export function standaloneSvg(drawing) {
-  const [, , width, height] = drawing.getAttribute("viewBox")?.split(" ").map((each) => Math.ceil(Number(each)))
-    ?? [0, 0, drawing.clientWidth, Number(drawing.getAttribute("height"))];
-  const copy = drawing.cloneNode(true);
-  inlineStyles(drawing, copy);
-  const box = [-MARGIN, -MARGIN, width + 2 * MARGIN, height + 2 * MARGIN];
-  copy.removeAttribute("tabindex");
-  copy.setAttribute("width", box[2]);
-  copy.setAttribute("height", box[3]);
-  copy.setAttribute("viewBox", box.join(" "));
-  const paper = document.createElementNS(drawing.namespaceURI, "rect");
-  setAttributes(paper, { x: box[0], y: box[1], width: box[2], height: box[3], fill: backgroundOf(drawing) });
-  copy.prepend(paper);
-  return { text: new XMLSerializer().serializeToString(copy), width: box[2], height: box[3] };
-}
-
-export async function pngOf({ text, width, height }) {
-  const image = new Image();
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
-  await image.decode();
-  const scale = Math.min(2, MAX_CANVAS / Math.max(width, height));
-  const canvas = Object.assign(document.createElement("canvas"), { width: Math.ceil(width * scale), height: Math.ceil(height * scale) });
-  const pen = canvas.getContext("2d");
-  pen.scale(scale, scale);
-  pen.drawImage(image, 0, 0, width, height);
-  return new Promise((done) => { canvas.toBlob(done, "image/png"); });
 }

@@ -4,46 +4,94 @@ import { el, menu, section, setText, textButton } from "./dom.js";
 import { clip, visible } from "./words.js";
 import { eventsOf } from "./state.js";
 import { MAX_FILE_BYTES, readTrace } from "./check.js";
-import { chromeTrace, fileName, pngOf, replayPage, save, standaloneSvg, traceOf } from "./export.js";
+import { chromeTrace, fileName, replayPage, save, traceOf } from "./export.js";
+import { createFilming } from "./film.js";
+import { pngOf } from "./picture.js";
+import { createPictures } from "./pictures.js";
+import { createSlides, MOST_ITERATIONS, SECONDS_EACH } from "./slides.js";
 
 const RUNNING = "A run is going on: load the file when it has ended, or stop it first.";
 const LOADING = "The file before is still being shown: try again in a moment.";
 const NOT_SAVED = "This could not be saved: the server does not answer, or the browser has no room for it.";
-const json = (value) => new Blob([JSON.stringify(value)], { type: "application/json" });
+const STILL_RUNNING = "A run is going on, which filming would slow: film it when it has ended.";
+// How many iterations are filmed, unless the visitor says otherwise.
+const FILMED = 6;
+export const json = (value) => new Blob([JSON.stringify(value)], { type: "application/json" });
 
-function saveButtons({ state, drawings, replayParts }, tell) {
-  const saved = (ending, make) => textButton(ending.label, async () => {
-    const name = `${fileName(state.header)}${ending.name}`;
+// A button that saves what `make` gives, a blob or a promise of one.
+function saveButton(label, nameOf, make, tell) {
+  return textButton(label, async () => {
+    const name = nameOf();
     const blob = await Promise.resolve().then(make).catch(() => null);
     if (blob) save(blob, name);
     tell(blob ? `Saved as ${name}.` : NOT_SAVED);
   });
-  const picture = (part) => standaloneSvg(drawings[part]);
-  const pictures = [["tree", "Tree"], ["timeline", "Timeline"]].flatMap(([part, title]) => [
-    saved({ label: `${title} as SVG`, name: `-${part}.svg` }, () => new Blob([picture(part).text], { type: "image/svg+xml" })),
-    saved({ label: `${title} as PNG`, name: `-${part}.png` }, () => pngOf(picture(part))),
-  ]);
+}
+
+function saveButtons(context, tell) {
+  const { state, replayParts } = context;
+  const saved = (label, ending, make) => saveButton(label, () => `${fileName(state.header)}${ending}`, make, tell);
+  const pictures = Object.entries(createPictures(context)).flatMap(([part, make]) => {
+    const title = `${part[0].toUpperCase()}${part.slice(1)}`;
+    return [
+      saved(`${title} as SVG`, `-${part}.svg`, () => new Blob([make().text], { type: "image/svg+xml" })),
+      saved(`${title} as PNG`, `-${part}.png`, () => pngOf(make())),
+    ];
+  });
   return [
-    saved({ label: "Save trace", name: ".duoviz.json" }, () => json(traceOf(state))),
-    saved({ label: "Timeline for Perfetto", name: ".perfetto.json" }, () => json(chromeTrace(state))),
-    ...(replayParts ? [saved({ label: "Save as one file", name: ".html" }, async () => replayPage(await replayParts(), traceOf(state)))] : []),
+    saved("Save trace", ".duoviz.json", () => json(traceOf(state))),
+    saved("Timeline for Perfetto", ".perfetto.json", () => json(chromeTrace(state))),
+    ...(replayParts ? [saved("Save as one file", ".html", async () => replayPage(await replayParts(), traceOf(state)))] : []),
     ...pictures,
   ];
 }
 
-// {trace} or {problem}.
-async function readFile(file) {
+// Which iterations are filmed: from the one shown on, unless the visitor says otherwise.
+function createFilmRow({ root, state, isBusy }, filming, tell) {
+  const field = (label) => el("input", { type: "number", class: "dv-field", min: 0, step: 1, "aria-label": label });
+  const [first, last] = [field("First iteration of the film"), field("Last iteration of the film")];
+  let given = "", epoch = state.epoch;
+  for (const each of [first, last]) each.addEventListener("input", () => { given = "typed"; });
+  const film = () => {
+    const [from, to, end] = [first.valueAsNumber, last.valueAsNumber, state.iterations.length - 1];
+    if (isBusy()) return tell(STILL_RUNNING);
+    if (!(Number.isInteger(from) && Number.isInteger(to) && from >= 0 && from <= to && to <= end)) {
+      return tell(`A film goes from one iteration to the same or a later one, from 0 to ${end}.`);
+    }
+    const number = to - from + 1;
+    if (number > MOST_ITERATIONS) return tell(`A film has at most ${MOST_ITERATIONS} iterations, which play for ${(MOST_ITERATIONS * SECONDS_EACH) / 60} minutes.`);
+    const told = `Filming for ${number * SECONDS_EACH} seconds, while this page is in sight.`;
+    return filming.film(() => createSlides(root, state, { from, to }), `${fileName(state.header)}-iterations-${from}-to-${to}.webm`, told);
+  };
+  const button = textButton("Save as film", film);
+  return {
+    node: el("div", { class: "dv-film" }, el("span", { class: "dv-hint" }, "Iterations"), first, el("span", { class: "dv-hint" }, "to"), last, button),
+    draw() {
+      button.disabled = !state.header || !state.iterations.length;
+      const end = Math.max(0, state.iterations.length - 1);
+      const from = state.shown < end ? Math.max(0, state.shown) : Math.max(0, end - FILMED + 1);
+      const key = `${from} to ${end}`;
+      // What was typed holds for this run.
+      if (epoch === state.epoch && (given === key || given === "typed")) return;
+      [given, epoch] = [key, state.epoch];
+      [first.value, last.value] = [from, Math.min(end, from + FILMED - 1)];
+    },
+  };
+}
+
+// What `read` makes of the file's text: {problem} or another object. `kind`: what the file should be.
+export async function readFile(file, kind, read) {
   if (file.size > MAX_FILE_BYTES) {
-    return { problem: `This file has ${Math.ceil(file.size / 1e6)} MB, and a trace may have at most ${MAX_FILE_BYTES / 1e6} MB.` };
+    return { problem: `This file has ${Math.ceil(file.size / 1e6)} MB, and a ${kind} may have at most ${MAX_FILE_BYTES / 1e6} MB.` };
   }
   try {
-    return await readTrace(await file.text());
+    return await read(await file.text());
   } catch {
     return { problem: "This file cannot be read." };
   }
 }
 
-function acceptDrops(root, load) {
+export function acceptDrops(root, load) {
   const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
   const onOver = (event) => {
     if (!hasFiles(event)) return;
@@ -64,8 +112,8 @@ function acceptDrops(root, load) {
   };
 }
 
-// context.isBusy: whether events are still to come; context.own: the run that the feed told; context.showFile and
-// context.showOwn: show a file's events, or its.
+// context.drawings: see pictures.js; context.isBusy: whether events are still to come; context.own: the run that the feed
+// told; context.showFile and context.showOwn: show a file's events, or its.
 export function createFiles(context) {
   const { root, state, own, isBusy, showFile, showOwn } = context;
   const message = el("p", { class: "dv-note dv-files-message", role: "status" });
@@ -75,7 +123,7 @@ export function createFiles(context) {
   const read = async (file) => {
     isReading = true;
     tell(`Reading ${clip(visible(file.name), 60)}.`);
-    const { trace, problem } = await readFile(file);
+    const { trace, problem } = await readFile(file, "trace", readTrace);
     isReading = false;
     // A run may have begun while the file was read.
     const why = problem ?? refusal();
@@ -94,14 +142,24 @@ export function createFiles(context) {
     input.value = "";
   });
   const buttons = saveButtons(context, tell);
+  const filming = createFilming(tell);
+  const filmRow = createFilmRow(context, filming, tell);
   const ownEvents = () => eventsOf(own, null, own.end ? undefined : { type: "connection", lost: own.lost });
   const back = textButton("Back to your run", () => showOwn(ownEvents()));
   const tools = el("div", { class: "dv-tools" }, textButton("Load trace…", () => input.click()), ...buttons, input);
+  const filmHint = el("p", { class: "dv-note" }, `A film (WebM) shows the tree and the timeline for slides, ${SECONDS_EACH} seconds an iteration, and takes that long to make.`);
   const hint = el("p", { class: "dv-note" }, "A trace file (.duoviz.json) can also be dropped on the page.");
+  const stopDrops = acceptDrops(root, load);
   return {
-    node: section("files", "Files", message, back, menu("files", "Files", tools, hint)),
-    stop: acceptDrops(root, load),
+    node: section("files", "Files", message, filming.node, back, menu("files", "Files", tools, filmRow.node, filmHint, hint)),
+    stop() {
+      filming.stop();
+      stopDrops();
+    },
     draw() {
+      filmRow.draw();
+      // Whatever runs now is not to be slowed.
+      if (isBusy()) filming.stop();
       for (const button of buttons) button.disabled = !state.header || !state.iterations.length;
       if (epoch !== state.epoch && !state.file) tell("");
       epoch = state.epoch;

@@ -28,12 +28,14 @@ const STATUSES = [
 ];
 
 // Before a run, all that there is.
+export const statusesOf = (header) => STATUSES.filter(([name]) => !header || aboutOf(header).statuses.includes(name));
+
 function legendEntries(header) {
-  const { proposers, statuses } = aboutOf(header);
+  const { proposers } = aboutOf(header);
   const sources = header ? [...proposers, TARGET] : allProposers();
   const words = (text) => el("span", { class: "dv-words" }, ` ${text}`);
   const entries = sources.map(({ id, token }) => el("li", {}, el("span", { class: "dv-sample", "data-source": id }, "abc"), ` ${token}`));
-  for (const [status, meaning] of STATUSES.filter(([name]) => !header || statuses.includes(name))) {
+  for (const [status, meaning] of statusesOf(header)) {
     entries.push(el("li", { title: meaning }, el("span", { class: "dv-legend-mark", "data-status": status }, MARKS[status]), " ", el("b", {}, status), words(meaning)));
   }
   for (const { counts } of sources) if (counts) entries.push(el("li", { title: counts }, el("b", {}, "×3"), words(counts)));

@@ -93,12 +93,12 @@ export function mount(root, feed, { replayParts = null, pageKeys = [] } = {}) {
   const timeline = createTimeline(context);
   const text = createText(context);
   const tree = createTree(context);
-  const files = createFiles({
-    root, state, drawings: { tree: tree.drawing, timeline: timeline.drawing }, replayParts,
-    own, isBusy: () => isLive(state) || queue.length > 0, showFile: (events) => show(events, true), showOwn: (events) => show(events, false),
-  });
   const [origin, message, numbers, legend] = [createOrigin, createMessage, createNumbers, createLegend].map((create) => create(context));
   const [transport, charts] = [createTransport(context), createCharts(context)];
+  const files = createFiles({
+    root, state, drawings: { tree: tree.drawing, timeline: timeline.drawing, charts: charts.pictures }, replayParts,
+    own, isBusy: () => isLive(state) || queue.length > 0, showFile: (events) => show(events, true), showOwn: (events) => show(events, false),
+  });
   message.node.prepend(origin.node);
   const top = el("div", { class: "dv-top" }, message.node, files.node, createHelp({ meanings: numbers.meanings, legend: legend.full, pageKeys }));
   parts = [origin, message, numbers, text, transport, tree, timeline, charts, files, legend];

@@ -6,7 +6,7 @@ export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
 // So slow that each iteration can be followed: seconds for one, whatever it took. A part of them is the clock's, and in
 // the rest it stands still, so that what became of the guesses can be seen.
 export const SLOWLY = "3 s";
-const PACES = { [SLOWLY]: 3, "1 s": 1 };
+export const PACES = { [SLOWLY]: 3, "1 s": 1 };
 const CLOCKS_PART = 0.7;
 // An iteration shorter than this on the screen is shown as it ended.
 const LEAST_SHOWN = 0.25;

@@ -35,6 +35,15 @@ function createPlayButton(state, act) {
   };
 }
 
+// What happens at the moment shown; at an iteration's end, what happened in it.
+export function saidOf(state) {
+  const iteration = state.iterations[state.shown];
+  if (!iteration) return "";
+  if (state.moment !== null && state.moment < iteration.sync) return meanwhile(iteration, state.header, state.moment);
+  const last = state.shown === state.iterations.length - 1;
+  return sentence(iteration, { header: state.header, end: state.end, before: tokensBefore(state, state.shown), last });
+}
+
 function createSentence(state) {
   const node = el("p", { class: "dv-sentence" });
   let told = {};
@@ -44,15 +53,9 @@ function createSentence(state) {
       const iteration = state.iterations[state.shown];
       // A screen reader should not be talked over while iterations stream past.
       node.setAttribute("aria-live", isMoving(state) ? "off" : "polite");
-      const last = state.shown === state.iterations.length - 1;
-      const about = { header: state.header, end: state.end, before: tokensBefore(state, state.shown), last };
-      if (iteration && state.moment !== null && state.moment < iteration.sync) {
-        setText(node, meanwhile(iteration, state.header, state.moment));
-        told = {};
-        return;
-      }
-      if (iteration !== told.iteration || state.end !== told.end) setText(node, iteration ? sentence(iteration, about) : "");
-      told = { iteration, end: state.end };
+      const goesOn = state.moment !== null && state.moment < iteration?.sync;
+      if (goesOn || iteration !== told.iteration || state.end !== told.end) setText(node, saidOf(state));
+      told = goesOn ? {} : { iteration, end: state.end };
     },
   };
 }

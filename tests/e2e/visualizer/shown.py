@@ -1,5 +1,6 @@
 """What tests do with the visualizer, and read from it."""
 
+import base64
 import json
 
 from playwright.sync_api import expect
@@ -61,6 +62,43 @@ def download(page, button, folder):
     path = folder / waiting.value.suggested_filename
     waiting.value.save_as(path)
     return path
+
+
+# A film's size and length, and how much is drawn at these of its times, in thousandths of its pixels.
+FILM = """async ([content, times]) => {
+  const video = Object.assign(document.createElement("video"), { muted: true });
+  const told = (name) => new Promise((done, fail) => {
+    video.addEventListener(name, done, { once: true });
+    video.onerror = () => fail(new Error(video.error.message));
+  });
+  const loaded = told("loadeddata");
+  const bytes = Uint8Array.from(atob(content), (sign) => sign.charCodeAt(0));
+  video.src = URL.createObjectURL(new Blob([bytes], { type: "video/webm" }));
+  await loaded;
+  const { videoWidth: width, videoHeight: height, duration } = video;
+  const pen = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d");
+  const drawn = [];
+  for (const time of times) {
+    const sought = told("seeked");
+    video.currentTime = time * duration;
+    await sought;
+    pen.drawImage(video, 0, 0);
+    const { data } = pen.getImageData(0, 0, width, height);
+    const isPaper = (at) => [0, 1, 2].every((color) => Math.abs(data[at + color] - data[color]) < 40);
+    let count = 0;
+    for (let at = 0; at < data.length; at += 4) count += !isPaper(at);
+    drawn.push(Math.round((4000 * count) / data.length));
+  }
+  return { width, height, duration, drawn };
+}"""
+
+
+def play_film(page, path, times):
+    """What a saved film shows: its width, height, duration, and how much is drawn at these shares of it."""
+    content = path.read_bytes()
+    # How every WebM begins.
+    assert content.startswith(b"\x1a\x45\xdf\xa3") and len(content) > 10_000
+    return page.evaluate(FILM, [base64.b64encode(content).decode(), times])
 
 
 def send(page, events):

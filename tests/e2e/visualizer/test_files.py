@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.visualizer.shown import READ_ITERATIONS, download, load, saved_to, show
+from tests.e2e.visualizer.shown import READ_ITERATIONS, download, load, play_film, saved_to, show
 from tests.trace.wrong_fields import WRONG_FIELDS, changed
 
 
@@ -91,19 +91,81 @@ def check_chrome_trace(events, trace):
         assert shown == [pytest.approx((1e6 * span["start"], 1e6 * span["end"]), abs=0.01) for span in spans]
 
 
+SVG = "{http://www.w3.org/2000/svg}"
+PICTURES = {
+    "Tree": ("dv-node", ["DuoDecoding, iteration ", "accepted: the target agrees", "rejected: the target disagrees"]),
+    "Timeline": ("dv-bar", ["DuoDecoding: ", "target forward, rows", "draft step, tokens", "end of an iteration"]),
+    "Charts": ("dv-line", ["DuoDecoding: ", "tokens written, 0 to ", "θ threshold, 0 to 1", "Iterations by k"]),
+}
+
+
 def test_timeline_and_pictures_are_saved(page, methods_page, traces, tmp_path):
     show(page, methods_page, "duodecoding")
     check_chrome_trace(json.loads(download(page, "Timeline for Perfetto", tmp_path).read_text()), traces["duodecoding"])
-    for part, marks in (("Tree", "dv-node"), ("Timeline", "dv-bar")):
-        drawing = ElementTree.parse(download(page, f"{part} as SVG", tmp_path)).getroot()
-        marked = [each for each in drawing.iter() if marks in each.get("class", "").split()]
-        assert len(marked) == page.locator(f".{marks}").count()
+    for part, (marks, words) in PICTURES.items():
+        picture = ElementTree.parse(download(page, f"{part} as SVG", tmp_path)).getroot()
+        drawings = picture.findall(f"{SVG}svg")
+        marked = [each for each in picture.iter() if marks in each.get("class", "").split()]
+        assert len(marked) == page.locator(f".{marks}").count() - page.locator(f"[hidden] .{marks}").count()
         assert all("fill:" in each.get("style", "") for each in marked)
-        assert not {"http:", "https:"} & {each.get("href", "")[:6] for each in drawing.iter()}
+        assert not {"http:", "https:"} & {each.get("href", "")[:6] for each in picture.iter()}
+        told = "".join(picture.itertext())
+        assert f"“{traces['duodecoding']['header']['prompt']}”" in told and all(each in told for each in words)
+        # What the marks mean stands under the drawing, and what was asked above.
+        width, height = (float(picture.get(side)) for side in ("width", "height"))
+        top = min(float(each.get("y")) for each in drawings)
+        bottom = max(float(each.get("y")) + float(each.get("height")) for each in drawings)
+        assert top > 20 and height - bottom > 20
         png = download(page, f"{part} as PNG", tmp_path).read_bytes()
         assert png.startswith(b"\x89PNG")
-        width = int.from_bytes(png[16:20], "big")
-        assert width == 2 * float(drawing.get("width"))
+        assert [int.from_bytes(png[place : place + 4], "big") for place in (16, 20)] == [2 * width, 2 * height]
+    assert not page.errors
+
+
+def film(page, first, last):
+    if not page.locator(".dv-menu-files[open]").count():
+        page.locator(".dv-menu-files summary").click()
+    page.get_by_label("First iteration of the film").fill(first)
+    page.get_by_label("Last iteration of the film").fill(last)
+    page.get_by_role("button", name="Save as film").click()
+
+
+def test_iterations_are_saved_as_a_film(page, methods_page, traces, tmp_path):
+    show(page, methods_page, "duodecoding")
+    message, last = page.locator(".dv-files-message"), len(traces["duodecoding"]["iterations"]) - 1
+    page.locator(".dv-slider").fill("2")
+    # From the iteration shown on.
+    page.locator(".dv-menu-files summary").click()
+    expect(page.get_by_label("First iteration of the film")).to_have_value("2")
+    expect(page.get_by_label("Last iteration of the film")).to_have_value("7")
+    for wrong in (("4", "3"), ("0", str(last + 1)), ("", "3"), ("1.5", "3"), ("-1", "3")):
+        film(page, *wrong)
+        told = f"A film goes from one iteration to the same or a later one, from 0 to {last}."
+        expect(message).to_have_text(told)
+        message.evaluate("node => { node.textContent = '' }")
+    film(page, "0", str(last))
+    expect(message).to_contain_text("seconds, while this page is in sight.")
+    assert page.locator(".dv-backstage .dv-bar").first.bounding_box()["x"] < 0
+    page.get_by_role("button", name="Cancel").click()
+    expect(message).to_have_text("Cancelled: no film was saved.")
+    expect(page.locator(".dv-filming")).to_be_hidden()
+    with page.expect_download() as waiting:
+        film(page, "3", "3")
+    name = waiting.value.suggested_filename
+    waiting.value.save_as(tmp_path / name)
+    assert name.startswith("duoviz-duodecoding-") and name.endswith("-iterations-3-to-3.webm")
+    expect(message).to_have_text(f"Saved as {name}.")
+    shown = play_film(page, tmp_path / name, [0.02, 0.8])
+    assert (shown["width"], shown["height"]) == (1280, 720) and shown["duration"] >= 2.5
+    # The guesses have come, and what became of them.
+    begin, end = shown["drawn"]
+    assert 5 < begin < end
+    # Filming has left the page as it was.
+    expect(page.locator(".dv")).to_have_attribute("data-shown", "2")
+    assert page.locator(".dv-backstage").count() == 0
+    page.evaluate("delete window.MediaRecorder")
+    film(page, "3", "3")
+    expect(message).to_have_text("This browser cannot record WebM: Chrome, Edge and Firefox can.")
     assert not page.errors
 
 
@@ -116,6 +178,7 @@ def test_a_bad_file_gives_a_sentence_and_changes_nothing(page, methods_page, tra
     cases += [("{" * 50, "it is nested deeper than 32 levels"), ("9" * 310, "it has a number that is too large")]
     cases += [(changed(trace, ("header", "schema"), 2), "has schema 2, and this page reads schema 1 at most")]
     cases += [(changed(trace, ("iterations",), []), "no iterations")]
+    cases += [('{"recordings": []}', "This file holds a race: the Compare tab opens it.")]
     for number, (content, sentence) in enumerate(cases):
         load(page, saved_to(tmp_path, content, f"{number}.json"))
         expect(message).to_contain_text(sentence)

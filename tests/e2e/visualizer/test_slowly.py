@@ -108,6 +108,45 @@ def test_each_nodes_look_at_each_moment_agrees_with_the_traces_times(clocked_pag
         assert 5 <= told.count(trace["iterations"][shown]["sync"]) <= 12
 
 
+SLIDES = """async ([events, position]) => {
+  const [{ mount }, { createSlides }] = await Promise.all(
+    ["mount", "slides"].map((name) => import(`http://plain.test/visualizer/${name}.js`)));
+  const root = document.body.appendChild(document.createElement("div"));
+  const { state } = mount(root, { subscribe(callback) { events.forEach(callback); } });
+  const nextFrame = () => new Promise((done) => requestAnimationFrame(done));
+  while (state.phase !== "done") await nextFrame();
+  const slides = createSlides(root, state, { from: position, to: position });
+  await nextFrame();
+  await nextFrame();
+  const seen = [];
+  for (let picture = slides.next(0); picture; picture = slides.next(0.1)) {
+    const drawn = new DOMParser().parseFromString(picture.text, "image/svg+xml");
+    const looks = Array.from(drawn.querySelectorAll("g.dv-node"), ({ dataset, classList }) => (
+      [dataset.list, Number(dataset.index), classList.contains("dv-unborn") ? "unborn" : dataset.status]));
+    const bars = drawn.querySelectorAll(".dv-bar").length;
+    seen.push({ part: slides.part(), looks, bars, told: drawn.documentElement.textContent });
+  }
+  slides.remove();
+  return seen;
+}"""
+
+
+def test_the_slides_of_an_iteration_are_its_moments(modules):
+    trace = json.loads((FOLDER / f"duodecoding{ENDING}").read_text(encoding="utf-8"))
+    shown = telling(trace["iterations"])
+    iteration, begin = trace["iterations"][shown], trace["iterations"][shown - 1]["sync"]
+    slides = modules.evaluate(SLIDES, [events_of(trace), shown])
+    assert 28 <= len(slides) <= 32 and slides[0]["part"] == 0 and slides[-1]["part"] == 1
+    for slide in slides:
+        moment = iteration["sync"] if slide["part"] == 1 else begin + slide["part"] * (iteration["sync"] - begin)
+        assert len(slide["looks"]) == len(iteration["checked"]) + len(iteration["drafted"]) and slide["bars"] > 3
+        for name, index, seen in slide["looks"]:
+            assert seen == look(iteration, name, index, moment, parallel=True), (name, index, moment)
+        assert f"DuoDecoding, iteration {shown}: “{trace['header']['prompt']}”" in slide["told"]
+    assert "while the draft guesses" in slides[1]["told"] and "while the draft guesses" not in slides[-1]["told"]
+    assert not modules.errors
+
+
 def test_what_is_held_in_the_middle_stays_there(plain_page, traces):
     send(plain_page, events_of(traces["duodecoding"]))
     root = plain_page.locator(".dv")

@@ -1,0 +1,80 @@
+// A race's files: saving and opening it, and its film; all of it happens in the browser.
+
+import { MAX_FILE_BYTES } from "../visualizer/check.js";
+import { el, menu, section, setText, textButton } from "../visualizer/dom.js";
+import { fileName, save } from "../visualizer/export.js";
+import { acceptDrops, json, readFile } from "../visualizer/files.js";
+import { createFilming } from "../visualizer/film.js";
+import { clip, visible } from "../visualizer/words.js";
+import { canReplay } from "./clock.js";
+import { raceOf, readRace } from "./race_file.js";
+import { createRaceSlides, filmSeconds } from "./race_slides.js";
+import { sidesOf } from "./model.js";
+
+const RACING = "A race is going on: open the file when it has ended, or stop it first.";
+const STILL_RACING = "A race is going on, which filming would slow: film it when it has ended.";
+const TOO_LARGE = `This race is larger than the ${MAX_FILE_BYTES / 1e6} MB that a file may have: race with fewer rounds or fewer new tokens.`;
+const LONGEST_FILM = 120;
+
+function nameOf({ lanes }) {
+  const sides = sidesOf({ lanes });
+  const { date } = lanes.find(({ state }) => state.header).state.header;
+  return fileName({ method: `race-${sides.map(({ method }) => method).join("-")}`, date });
+}
+
+// isBusy: whether events are still to come; showRace(race, file) and showOwn() show a file's race, and the one before it.
+export function createRaceFiles({ view, race, isBusy, hasOwn, showRace, showOwn }) {
+  const message = el("p", { class: "dv-note dv-files-message", role: "status" });
+  const tell = (text) => setText(message, text);
+  const filming = createFilming(tell);
+  let isReading = false, epoch = race.epoch;
+  const load = async (file) => {
+    if (!file || isReading) return;
+    if (isBusy()) return tell(RACING);
+    const name = clip(visible(file.name), 80);
+    isReading = true;
+    tell(`Reading ${name}.`);
+    const { race: read, problem } = await readFile(file, "race", readRace);
+    isReading = false;
+    // A race may have begun while the file was read.
+    const why = problem ?? (isBusy() ? RACING : null);
+    if (why) return tell(why);
+    showRace(read, name);
+    tell("");
+  };
+  const film = () => {
+    if (isBusy()) return tell(STILL_RACING);
+    const seconds = Math.ceil(filmSeconds(race));
+    if (seconds > LONGEST_FILM) return tell(`At ${race.speed}× this race plays for ${seconds} seconds, and a film for ${LONGEST_FILM} at most: choose a higher speed.`);
+    return filming.film(() => createRaceSlides(view, race), `${nameOf(race)}.webm`, `Filming for ${seconds} seconds, while this page is in sight.`);
+  };
+  const input = el("input", { type: "file", accept: ".json,application/json", hidden: "", "aria-label": "Race file" });
+  input.addEventListener("change", () => {
+    load(input.files[0]);
+    input.value = "";
+  });
+  const saveRace = () => {
+    const [blob, name] = [json(raceOf(race)), `${nameOf(race)}.duorace.json`];
+    if (blob.size > MAX_FILE_BYTES) return tell(TOO_LARGE);
+    save(blob, name);
+    tell(`Saved as ${name}.`);
+  };
+  const saved = textButton("Save race", saveRace);
+  const filmed = textButton("Save as film", film);
+  const back = textButton("Back to the race before", showOwn);
+  const tools = el("div", { class: "dv-tools" }, textButton("Open race…", () => input.click()), saved, filmed, input);
+  const hint = el("p", { class: "dv-note" }, "A race file (.duorace.json) holds every round as it was measured, and can also be dropped here. "
+    + "A film (WebM) shows the race for slides at the speed chosen, and takes that long to make.");
+  acceptDrops(view, load);
+  return {
+    node: section("files", "Files", message, filming.node, back, menu("race", "Files", tools, hint)),
+    draw() {
+      // Whatever runs now is not to be slowed.
+      if (isBusy()) filming.stop();
+      for (const button of [saved, filmed]) button.disabled = !canReplay(race) || !race.result;
+      back.hidden = race.file === null || !hasOwn() || isBusy();
+      if (epoch !== race.epoch) tell("");
+      epoch = race.epoch;
+    },
+  };
+}

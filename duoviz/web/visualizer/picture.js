@@ -1,0 +1,146 @@
+// Pictures that stand alone: drawings with their styles in them, and lettering in the page's font and colours.
+
+import { el, setAttributes, svg } from "./dom.js";
+
+const PICTURE_STYLES = [
+  "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity", "visibility", "display",
+  "font-family", "font-size", "font-weight", "font-style", "text-anchor", "paint-order", "text-decoration-line", "white-space", "unicode-bidi",
+];
+const PAINTS = [
+  "text", "subdued", "border", "accent", "target", "draft", "pending", "accepted", "rejected", "discarded", "correction", "first", "second",
+];
+const MAX_CANVAS = 16_000;
+// So that no outline at a drawing's edge is cut.
+const EDGE = 2;
+// A legend's entry: its size, and where its words begin.
+const [SMALL, WORDS_FROM, ENTRY_GAP, ROW_HEIGHT] = [12, 20, 18, 18];
+
+function backgroundOf(node) {
+  for (let each = node; each; each = each.parentElement) {
+    const color = getComputedStyle(each).backgroundColor;
+    if (color && color !== "transparent" && !/, 0\)$/.test(color)) return color;
+  }
+  return "#ffffff";
+}
+
+// The page's colours at this node by their names in its styles, and its background as `paper`.
+function paintsOf(node) {
+  const probe = el("i", { hidden: "" });
+  node.append(probe);
+  const paints = PAINTS.map((name) => {
+    probe.style.color = `var(--dv-${name})`;
+    return [name, getComputedStyle(probe).color];
+  });
+  probe.remove();
+  return { ...Object.fromEntries(paints), paper: backgroundOf(node) };
+}
+
+function inlineStyles(from, to) {
+  const style = getComputedStyle(from);
+  to.setAttribute("style", PICTURE_STYLES.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";"));
+  // What is on its way is drawn where it is now.
+  if (from.tagName === "g" && style.transform !== "none") to.setAttribute("transform", style.transform);
+  Array.from(from.children).forEach((child, index) => inlineStyles(child, to.children[index]));
+}
+
+// A drawing's left, top, width and height.
+export function boxOf(drawing) {
+  const [left, top, width, height] = drawing.getAttribute("viewBox")?.split(" ").map(Number)
+    ?? [0, 0, drawing.clientWidth, Number(drawing.getAttribute("height"))];
+  return [left - EDGE, top - EDGE, Math.ceil(width) + 2 * EDGE, Math.ceil(height) + 2 * EDGE];
+}
+
+// The drawing as it looks now, with all its styles in it, at this place of a picture.
+export function placed(drawing, { x, y, scale = 1 }) {
+  const [left, top, width, height] = boxOf(drawing);
+  const copy = drawing.cloneNode(true);
+  inlineStyles(drawing, copy);
+  copy.removeAttribute("tabindex");
+  setAttributes(copy, { x, y, width: scale * width, height: scale * height, viewBox: `${left} ${top} ${width} ${height}` });
+  return copy;
+}
+
+// What stands for something in a legend: a sign, a block, or a line.
+export const sign = (text, fill) => svg("text", { x: 6, "text-anchor": "middle", "font-size": SMALL, "font-weight": 700, fill }, text);
+export const block = (fill, more = {}) => svg("rect", { y: -9, width: 14, height: 10, fill, ...more });
+export const stroke = (color, more = {}) => svg("line", { x1: 0, x2: 14, y1: -4, y2: -4, stroke: color, "stroke-width": 2, ...more });
+
+// What letters are written with: `line` makes one, at a place; `fitted` shortens a text to a width, `wrapped` breaks it
+// into lines, and `legend` sets entries {mark, words} in rows. A style is {size, weight, paint, anchor}.
+export function createSheet(root) {
+  const family = getComputedStyle(root).fontFamily;
+  const paints = paintsOf(root);
+  const pen = document.createElement("canvas").getContext("2d");
+  const widthOf = (text, { size, weight = 400 }) => {
+    pen.font = `${weight} ${size}px ${family}`;
+    return pen.measureText(text).width;
+  };
+  const line = (text, { x, y, size, weight = 400, paint = "text", anchor = "start" }) => svg("text", {
+    x, y, fill: paints[paint], "font-family": family, "font-size": size, "font-weight": weight, "text-anchor": anchor, style: "white-space:pre",
+  }, text);
+  // How many of these characters fit into the width.
+  const fitting = (characters, width, style) => {
+    let [low, high] = [0, characters.length];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (widthOf(characters.slice(0, middle).join(""), style) <= width) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  };
+  const fitted = (text, width, style) => {
+    if (widthOf(text, style) <= width) return text;
+    const characters = Array.from(text);
+    return `${characters.slice(0, fitting(characters, width - widthOf("…", style), style)).join("")}…`;
+  };
+  const wrapped = (text, width, style) => {
+    const lines = [""];
+    const fits = (words) => widthOf(words.trimEnd(), style) <= width;
+    for (const word of text.split(/(?<=\s)/)) {
+      if (!fits(lines.at(-1) + word) && lines.at(-1)) lines.push("");
+      // A word that is longer than a line is cut.
+      let rest = Array.from(lines.pop() + word);
+      for (; !fits(rest.join("")); rest = rest.slice(lines.at(-1).length)) lines.push(rest.slice(0, Math.max(1, fitting(rest, width, style))).join(""));
+      lines.push(rest.join(""));
+    }
+    return lines;
+  };
+  const legend = (entries, { x, y, width, scale = 1 }) => {
+    let [left, row] = [0, 0];
+    const nodes = entries.map(({ mark, words }) => {
+      const length = WORDS_FROM + widthOf(words, { size: SMALL });
+      if (left && scale * (left + length) > width) [left, row] = [0, row + 1];
+      const entry = svg("g", { transform: `translate(${x + scale * left} ${y + scale * (SMALL + row * ROW_HEIGHT)}) scale(${scale})` });
+      entry.append(...mark, line(words, { x: WORDS_FROM, y: 0, size: SMALL, paint: "subdued" }));
+      left += length + ENTRY_GAP;
+      return entry;
+    });
+    return { nodes, height: scale * (row + 1) * ROW_HEIGHT };
+  };
+  return { paints, widthOf, line, fitted, wrapped, legend };
+}
+
+// The picture {text, width, height} of these nodes on the page's background.
+export function finished({ paints }, nodes, { width, height }) {
+  const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
+  picture.append(svg("rect", { width, height, fill: paints.paper }), ...nodes);
+  return { text: new XMLSerializer().serializeToString(picture), width, height };
+}
+
+export async function imageOf({ text }) {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  await image.decode();
+  return image;
+}
+
+export async function pngOf(picture) {
+  const { width, height } = picture;
+  const image = await imageOf(picture);
+  const scale = Math.min(2, MAX_CANVAS / Math.max(width, height));
+  const canvas = Object.assign(document.createElement("canvas"), { width: Math.ceil(width * scale), height: Math.ceil(height * scale) });
+  const pen = canvas.getContext("2d");
+  pen.scale(scale, scale);
+  pen.drawImage(image, 0, 0, width, height);
+  return new Promise((done) => { canvas.toBlob(done, "image/png"); });
+}

@@ -1,0 +1,82 @@
+// A stretch of iterations as slides: the page's own tree and timeline at each moment, as they play slowly.
+
+import { el } from "./dom.js";
+import { SLIDE } from "./film.js";
+import { aboutOf } from "./methods.js";
+import { boxOf, createSheet, finished, placed } from "./picture.js";
+import { timelineLegend, titleNodes, treeLegend } from "./pictures.js";
+import { advancePlay, PACES, SLOWLY } from "./player.js";
+import { beginAt, spanOf } from "./state.js";
+import { createTimeline } from "./timeline.js";
+import { saidOf } from "./transport.js";
+import { createTree } from "./tree.js";
+
+export const MOST_ITERATIONS = 40;
+export const SECONDS_EACH = PACES[SLOWLY];
+const [SLIDE_MARGIN, SLIDE_GAP] = [32, 16];
+const INSIDE = SLIDE.width - 2 * SLIDE_MARGIN;
+const [TITLE_SIZE, SAID_SIZE, SAID_LINES, LEGEND_SCALE, LARGEST_TREE] = [22, 20, 2, 1.3, 2];
+
+// The drawings in a place of their own, where the visitor does not see them: what is shown on the page stays free.
+function createDrawings(root, state) {
+  const ignore = () => {};
+  const context = { state, redraw: ignore, choose: ignore, hover: ignore };
+  const [tree, timeline] = [createTree(context), createTimeline(context)];
+  const place = el("div", { class: "dv-backstage", "aria-hidden": "true", inert: "" }, tree.node, timeline.node);
+  root.append(place);
+  return {
+    tree: tree.drawing, timeline: timeline.drawing, isSeen: () => place.clientWidth > 0, remove: () => place.remove(),
+    draw() {
+      tree.draw();
+      timeline.draw();
+    },
+  };
+}
+
+// From the bottom to the top: the legend, the timeline as wide as the slide, and the tree in what is left.
+function slideNodes(sheet, state, drawings) {
+  const { header } = state;
+  const said = { size: SAID_SIZE };
+  const head = SLIDE_MARGIN + TITLE_SIZE;
+  const sentence = sheet.wrapped(saidOf(state), INSIDE, said).slice(0, SAID_LINES);
+  const texts = sentence.map((words, row) => sheet.line(words, { x: SLIDE_MARGIN, y: head + SLIDE_GAP + (row + 1) * 1.3 * SAID_SIZE, ...said }));
+  const entries = [...treeLegend(sheet, header, { full: false }), ...timelineLegend(sheet, header)];
+  const { height } = sheet.legend(entries, { x: 0, y: 0, width: INSIDE, scale: LEGEND_SCALE });
+  const legendTop = SLIDE.height - SLIDE_MARGIN / 2 - height;
+  const [, , lanesWidth, lanesHeight] = boxOf(drawings.timeline);
+  const lanesScale = INSIDE / lanesWidth;
+  const lanesTop = legendTop - SLIDE_GAP / 2 - lanesScale * lanesHeight;
+  const treeTop = head + 2 * SLIDE_GAP + SAID_LINES * 1.3 * SAID_SIZE;
+  const [, , treeWidth, treeHeight] = boxOf(drawings.tree);
+  const room = lanesTop - SLIDE_GAP - treeTop;
+  const treeScale = Math.min(LARGEST_TREE, INSIDE / treeWidth, room / treeHeight);
+  return [
+    ...titleNodes(sheet, `${aboutOf(header).title}, iteration ${state.shown}`, header, { x: SLIDE_MARGIN, y: head, width: INSIDE, size: TITLE_SIZE }),
+    ...texts,
+    placed(drawings.tree, { x: SLIDE_MARGIN, y: treeTop + (room - treeScale * treeHeight) / 2, scale: treeScale }),
+    placed(drawings.timeline, { x: SLIDE_MARGIN, y: lanesTop, scale: lanesScale }),
+    ...sheet.legend(entries, { x: SLIDE_MARGIN, y: legendTop, width: INSIDE, scale: LEGEND_SCALE }).nodes,
+  ];
+}
+
+// The slides of the iterations from `from` to `to` of what `shown` knows; see film.js.
+export function createSlides(root, shown, { from, to }) {
+  const state = { ...shown, playing: true, follow: false, speed: SLOWLY };
+  beginAt(state, from);
+  const drawings = createDrawings(root, state);
+  const sheet = createSheet(root);
+  return {
+    isSeen: drawings.isSeen,
+    remove: drawings.remove,
+    part() {
+      const { begin, end } = spanOf(state.iterations, state.shown);
+      return (state.shown - from + (state.clock - begin) / (end - begin || 1)) / (to - from + 1);
+    },
+    next(elapsed) {
+      advancePlay(state, elapsed);
+      if (!state.playing || state.shown > to) return null;
+      drawings.draw();
+      return finished(sheet, slideNodes(sheet, state, drawings), SLIDE);
+    },
+  };
+}
