@@ -46,6 +46,7 @@ export function createRaceFiles({ view, race, isBusy, hasOwn, showRace, showOwn 
     if (isBusy()) return tell(STILL_RACING);
     const seconds = Math.ceil(filmSeconds(race));
     if (seconds > LONGEST_FILM) return tell(`At ${race.speed}× this race plays for ${seconds} seconds, and a film for ${LONGEST_FILM} at most: choose a higher speed.`);
+    filmed.closest("details").open = false;
     return filming.film(() => createRaceSlides(view, race), `${nameOf(race)}.webm`, `Filming for ${seconds} seconds, while this page is in sight.`);
   };
   const input = el("input", { type: "file", accept: ".json,application/json", hidden: "", "aria-label": "Race file" });

@@ -61,6 +61,7 @@ function createFilmRow({ root, state, isBusy }, filming, tell) {
     const number = to - from + 1;
     if (number > MOST_ITERATIONS) return tell(`A film has at most ${MOST_ITERATIONS} iterations, which play for ${(MOST_ITERATIONS * SECONDS_EACH) / 60} minutes.`);
     const told = `Filming for ${number * SECONDS_EACH} seconds, while this page is in sight.`;
+    button.closest("details").open = false;
     return filming.film(() => createSlides(root, state, { from, to }), `${fileName(state.header)}-iterations-${from}-to-${to}.webm`, told);
   };
   const button = textButton("Save as film", film);

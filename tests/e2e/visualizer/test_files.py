@@ -146,7 +146,11 @@ def test_iterations_are_saved_as_a_film(page, methods_page, traces, tmp_path):
     film(page, "0", str(last))
     expect(message).to_contain_text("seconds, while this page is in sight.")
     assert page.locator(".dv-backstage .dv-bar").first.bounding_box()["x"] < 0
+    # On a phone too.
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")
     page.get_by_role("button", name="Cancel").click()
+    page.set_viewport_size({"width": 1280, "height": 1000})
     expect(message).to_have_text("Cancelled: no film was saved.")
     expect(page.locator(".dv-filming")).to_be_hidden()
     with page.expect_download() as waiting:
