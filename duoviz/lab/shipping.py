@@ -60,7 +60,7 @@ def lean_zip(folder: Path) -> bytes:
 
 
 def lean(line: str) -> str:
-    """An answer's line without what is not shipped; the text of one that is vanilla's very text stands with vanilla only."""
+    """An answer's line without what is not shipped; a text that is vanilla's stands with vanilla's answer only."""
     row = json.loads(line)
     if row["verdict"] == "equal":
         row["choices"][0]["turns"] = [""] * len(row["measured"])
