@@ -36,7 +36,7 @@ ABOUT = (
 )
 SIZES = {
     f"quick, minutes: {QUICK[0]} questions a task": "quick",
-    "full, hours: all questions": "full",
+    "full, about an hour: all questions": "full",
 }
 NOTHING = "No results are shown: choose some that were measured before, or measure them here."
 
