@@ -35,7 +35,7 @@ def stage(context, site):
 
 def test_all_that_matters_is_on_one_screen(stage):
     expect(stage.locator(".dv-method")).to_have_text("DuoDecoding")
-    for width, height in ((1280, 800), (1440, 900), (1920, 1080)):
+    for width, height in ((1100, 850), (1280, 800), (1440, 900), (1920, 1080)):
         stage.set_viewport_size({"width": width, "height": height})
         for part, (left, top, right, bottom) in boxes(stage).items():
             assert 0 <= left < right <= width and 0 <= top < bottom <= height, (width, part)
