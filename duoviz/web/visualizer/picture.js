@@ -1,6 +1,7 @@
 // Pictures that stand alone: drawings with their styles in them, and lettering in the page's font and colours.
 
 import { el, setAttributes, svg } from "./dom.js";
+import { visible } from "./words.js";
 
 const PICTURE_STYLES = [
   "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity", "visibility", "display",
@@ -77,7 +78,8 @@ export function createSheet(root) {
   };
   const line = (text, { x, y, size, weight = 400, paint = "text", anchor = "start" }) => svg("text", {
     x, y, fill: paints[paint], "font-family": family, "font-size": size, "font-weight": weight, "text-anchor": anchor, style: "white-space:pre",
-  }, text);
+  // No picture is made of control characters.
+  }, visible(text));
   // How many of these characters fit into the width.
   const fitting = (characters, width, style) => {
     let [low, high] = [0, characters.length];
