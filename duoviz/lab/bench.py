@@ -89,13 +89,11 @@ def bench(pair: Pair, plan: Plan, folder: Folder, *, stopped: Callable[[], bool]
     """
     runtime(pair).stopped = stopped
     yield Progress(0, 0, None, "Measuring what both models cost on this machine")
+    delta = rounding_delta(pair, pair.encode(WARMUP))
     try:
-        runner.settle(pair, (DUO, SPS), stopped=stopped)
+        settle(pair, plan, folder, delta, stopped)
     except Stopped:
         return
-    costs = {"together": runner.prepare(pair, DUO), "in turn": runner.prepare(pair, SPS)}
-    delta = rounding_delta(pair, pair.encode(WARMUP))
-    folder.begin(plan.described(), environment(pair, costs, delta))
     held = folder.load()
     answers, clock = {key(row): row for row in held.rows}, Clock()
     for row in held.rows:
@@ -106,6 +104,8 @@ def bench(pair: Pair, plan: Plan, folder: Folder, *, stopped: Callable[[], bool]
     yield Progress(done, total, clock.left(jobs), "Warming up")
     try:
         warm_up(pair, jobs, plan.warmups, stopped)
+        # What the warm-up contradicted is measured anew: what was known may be of an hour when the machine was busy.
+        settle(pair, plan, folder, delta, stopped)
         for row in missing_forwards(pair, plan.quick, held.forwards, stopped):
             folder.append("forwards.jsonl", row)
             text = f"Figure 1: {TOKENS} tokens after {row['length']:,}"
@@ -121,6 +121,16 @@ def bench(pair: Pair, plan: Plan, folder: Folder, *, stopped: Callable[[], bool]
             yield Progress(done + number, total, clock.left(jobs[number:]), answer_line(job, row))
     except Stopped:
         return
+
+
+def settle(pair: Pair, plan: Plan, folder: Folder, delta: float, stopped: Callable[[], bool]) -> None:
+    """Measure the costs as far as they are not known, and note what is run, where and at what costs.
+
+    Raises DraftDied, LabError, Stopped.
+    """
+    runner.settle(pair, (DUO, SPS), stopped=stopped)
+    costs = {"together": runner.prepare(pair, DUO), "in turn": runner.prepare(pair, SPS)}
+    folder.begin(plan.described(), environment(pair, costs, delta))
 
 
 def jobs_of(plan: Plan) -> list[Job]:

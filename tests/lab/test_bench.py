@@ -87,6 +87,13 @@ def test_stopped_in_the_middle_of_an_answer_it_goes_on_later(questions, tmp_path
     assert progress[-1].words == f"{progress[-1].total} of {progress[-1].total} answers"
 
 
+def test_costs_that_the_warm_up_contradicts_are_measured_anew(questions, tmp_path, monkeypatch):
+    settled = []
+    monkeypatch.setattr(runner, "settle", lambda pair, methods, **_: settled.append((tmp_path / "answers").exists()))
+    run(tmp_path, make_plan(quick=True, file=questions, methods=["duodecoding"], max_new_tokens=TOKENS))
+    assert settled == [False, False]
+
+
 @pytest.mark.thorough
 def test_killed_it_goes_on_and_no_answer_is_lost_or_made_twice(questions, tmp_path):
     plan = make_plan(quick=True, file=questions, methods=["duodecoding"], max_new_tokens=TOKENS)
