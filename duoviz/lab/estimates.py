@@ -85,11 +85,15 @@ def on_cores(together: CostModel, in_turn: CostModel, few: int, many: int, count
     """The costs on so many cores, of those measured `together` on few and `in turn` on many.
 
     Of each time one part is the same on any cores, and the other is divided by their number; neither is below zero.
+    Fewer rows never take longer than more do: they can be padded.
     """
 
+    def padded(times: np.ndarray) -> np.ndarray:
+        return np.minimum.accumulate(times[:, ::-1], axis=1)[:, ::-1]
+
     def times(slow: tuple[tuple[float, ...], ...], quick: tuple[tuple[float, ...], ...]) -> tuple:
-        slow, quick = np.array(slow), np.array(quick)
+        slow, quick = padded(np.array(slow)), padded(np.array(quick))
         divided = np.clip((slow - quick) / (1 / few - 1 / many), 0, quick * many)
-        return tuple(map(tuple, (quick - divided / many + divided / count).tolist()))
+        return tuple(map(tuple, padded(quick - divided / many + divided / count).tolist()))
 
     return CostModel(times(together.target, in_turn.target), times(together.draft, in_turn.draft))
