@@ -5,6 +5,7 @@
 
 import argparse
 import json
+import re
 from pathlib import Path
 
 from playwright.sync_api import expect, sync_playwright
@@ -41,7 +42,7 @@ def main() -> None:
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
         page.goto(f"{url}#method={options.method}")
         root = page.locator(".dv").first
-        expect(root).to_have_attribute("data-state", "done")
+        expect(root).to_have_attribute("data-state", re.compile("recording|done"))
         root.locator(".dv-slider").fill(str(telling(trace["iterations"])))
         root.locator(".dv-speed").select_option("3 s")
         root.get_by_role("button", name="Play", exact=True).click()

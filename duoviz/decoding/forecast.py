@@ -56,9 +56,7 @@ def forecast(
     and the patience is what pays best; else they take turns. children: of each node. iterations: how many are played.
     """
     tried = PATIENCES if beside else PATIENCES[-1:]
-    return max(
-        Forecast(speed(costs, World(places, children, iterations), each, beside=beside), each) for each in tried
-    )
+    return max(Forecast(speed(costs, World(places, children, iterations), each, beside=beside), each) for each in tried)
 
 
 def speed(costs: CostModel, world: "World", patience: float, *, beside: bool) -> float:

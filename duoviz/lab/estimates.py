@@ -9,10 +9,11 @@ from duoviz.decoding.forecast import CONTEXT, ITERATIONS, Places, tilted
 from duoviz.lab import paper
 from duoviz.lab.plan import DUO, DUOTREE, SPS, VANILLA, label_of
 from duoviz.lab.prediction import (
-    cost_models,
     duodecoding_phi,
     duotree_phi,
+    fewest,
     growth,
+    padded_models,
     places_of,
     ratio_of,
     speculative_phi,
@@ -31,7 +32,7 @@ def other_hardware(results: Results) -> str:
     measured = phi(rows_of(results.rows, DUOTREE), rows_of(results.rows, VANILLA), tasks_of(results.rows))
     if alpha is None or not measured:
         return ""
-    models, places = cost_models(results.environment), tilted(places_of(results.environment), alpha)
+    models, places = padded_models(results.environment), tilted(places_of(results.environment), alpha)
     together, in_turn = models["together"], models["in turn"]
     here, _ = told(together, in_turn, alpha, places)
     said = [
@@ -85,15 +86,11 @@ def on_cores(together: CostModel, in_turn: CostModel, few: int, many: int, count
     """The costs on so many cores, of those measured `together` on few and `in turn` on many.
 
     Of each time one part is the same on any cores, and the other is divided by their number; neither is below zero.
-    Fewer rows never take longer than more do: they can be padded.
     """
 
-    def padded(times: np.ndarray) -> np.ndarray:
-        return np.minimum.accumulate(times[:, ::-1], axis=1)[:, ::-1]
-
     def times(slow: tuple[tuple[float, ...], ...], quick: tuple[tuple[float, ...], ...]) -> tuple:
-        slow, quick = padded(np.array(slow)), padded(np.array(quick))
+        slow, quick = np.array(slow), np.array(quick)
         divided = np.clip((slow - quick) / (1 / few - 1 / many), 0, quick * many)
-        return tuple(map(tuple, padded(quick - divided / many + divided / count).tolist()))
+        return tuple(map(tuple, fewest(quick - divided / many + divided / count).tolist()))
 
     return CostModel(times(together.target, in_turn.target), times(together.draft, in_turn.draft))

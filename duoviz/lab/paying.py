@@ -10,10 +10,10 @@ from duoviz.lab.prediction import (
     ALPHAS,
     RATIOS,
     Ways,
-    cost_models,
     duodecoding_phi,
     duotree_map,
     growth,
+    padded_models,
     places_of,
     ratio_of,
     speculative_phi,
@@ -53,7 +53,7 @@ class Side:
 
 def sides(results: Results) -> list[Side]:
     """SpS, DuoDecoding and DuoTree."""
-    models, ways = cost_models(results.environment), tree_ways(results.environment)
+    models, ways = padded_models(results.environment), tree_ways(results.environment)
     together, in_turn = models["together"], models["in turn"]
     maps = {
         SPS: formula_maps(speculative_phi, growth(in_turn)),
@@ -82,7 +82,7 @@ def formula_maps(formula: Callable, grown: np.ndarray) -> dict[str, np.ndarray]:
 
 def tree_ways(environment: dict) -> dict[str, Ways]:
     """φ of DuoTree's two ways, for each of ROWS."""
-    models, places = cost_models(environment), places_of(environment)
+    models, places = padded_models(environment), places_of(environment)
     found = {rows: duotree_map(models["together"], models["in turn"], places, free=rows == "free") for rows in ROWS}
     cores = environment.get("cores", {})
     if set(cores.get("target", [])) & set(cores.get("draft", [])):
