@@ -410,5 +410,7 @@ def test_the_real_project_by_way_of_xet(hub, tmp_path):
         "assets/datastore/suffixes.npy",
         "assets/datastore/tokens.npy",
         "assets/draft/model.safetensors",
+        "assets/results/two-cores.json.gz",
+        "assets/results/two-cores.zip",
         "assets/screenshot.png",
     }
