@@ -20,10 +20,9 @@ INTRO = (
 )
 
 NO_GPU = (
-    "DuoDecoding is made for a target on a GPU, and this machine has none: both models share its processor. On two "
-    "cores that did nothing else, the fastest method that we measured is our own, DuoTree, where they take turns. Race "
-    "them in *Compare*. A browser on this same machine takes some of its time too, so runs are slower while it draws "
-    "them."
+    "DuoDecoding is made for a target on a GPU, and this machine has none: both models share its processor, so methods "
+    "in which they take turns may be faster here. Which one is depends on the prompt too: race them in *Compare*. A "
+    "browser on this same machine takes some of its time as well, so runs are slower while it draws them."
 )
 ONE_CORE = "This machine gives the demo one processor core: target and draft take turns on it, so nothing can overlap."
 

@@ -44,18 +44,32 @@ def threshold(facts: Facts) -> dict:
 def draws(facts: Facts) -> dict:
     """Both models' probabilities p and q at one place of the text, and the end of what stands `before` it.
 
-    The place is the one where they agree most of those where the target is unsure. Tokens that both find unlikely
-    are one outcome more, its text null.
+    The place is the one of those where the target is unsure at which the draft knows most. Tokens that both find
+    unlikely are one outcome more, its text null.
     """
     unsure = [index for index, place in enumerate(facts.places) if max(each["p"] for each in place) <= UNSURE]
-    if not unsure:
-        raise NotInTrace("place where both models' probabilities are known and the target is unsure")
-    at = max(unsure, key=lambda index: sum(min(each["p"], each["q"]) for each in facts.places[index]))
-    likely = [each for each in facts.places[at] if max(each["p"], each["q"]) >= UNLIKELY]
+    at = max(unsure, key=lambda index: knowledge(listed(facts.places[index])), default=None)
+    if at is None or knowledge(listed(facts.places[at])) <= 0:
+        raise NotInTrace("place where both models' probabilities are known and the draft knows what the target doubts")
+    likely = listed(facts.places[at])
     rest = {name: max(0.0, 1 - sum(each[name] for each in likely)) for name in ("p", "q")}
     # A greedy target wrote what it puts first.
     before = "".join(place[0]["text"] for place in facts.places[:at])
     return {"before": " ".join(before.split()[-6:]), "outcomes": [*likely, {"text": None, **rest}]}
+
+
+def listed(place: list[dict]) -> list[dict]:
+    """The tokens that stand by themselves."""
+    return [each for each in place if max(each["p"], each["q"]) >= UNLIKELY]
+
+
+def knowledge(tokens: list[dict]) -> float:
+    """How much oftener the draft agrees on these tokens than one that finds all equally likely, the others being one.
+
+    By the best possible agreement, the sum of min(p, q).
+    """
+    equal = 1 / (len(tokens) + 1)
+    return sum(min(each["p"], each["q"]) - min(each["p"], equal) for each in tokens)
 
 
 def speeds(facts: Facts) -> dict:

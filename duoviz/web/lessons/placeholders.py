@@ -8,10 +8,22 @@ import numpy as np
 
 from duoviz.decoding import METHODS
 from duoviz.trace.metrics import iteration_seconds, metrics
-from duoviz.web.lessons.predicates import Iteration, accepted, discarded, idle, looked_up, proposals, second_choices
+from duoviz.web.lessons.predicates import (
+    Iteration,
+    accepted,
+    discarded,
+    idle,
+    looked_up,
+    proposals,
+    second_choices,
+    steps_before,
+    survivors,
+)
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-NAMED = re.compile(r"(?:([a-z_]+)\.)?([A-Za-z_]+)(?:\((\d+)\))?$")
+NAMED = re.compile(r"(?:([a-z_]+)\.)?([A-Za-z_]+)(?:\((\d+)\))?(?: ([a-z][a-z ]*))?$")
+# The token with which a model ends its answer: it is no text.
+END_OF_ANSWER = re.compile(r"<\|(im_end|endoftext|eot_id|end_of_text)\|>|</s>")
 
 # Two speeds closer than this are called equal: one run's speed is not more certain.
 EQUAL_SPEED = 0.03
@@ -56,12 +68,20 @@ def percent(value: float) -> str:
     return f"{100 * value:.0f} %"
 
 
+def counted(number: int, word: str) -> str:
+    """As in "1 more token", "2 guesses"."""
+    many = "es" if word.endswith("s") else "s"
+    return f"{number} {word}{'' if number == 1 else many}"
+
+
 def fixed(digits: int) -> Callable[[float], str]:
     return lambda value: f"{value:.{digits}f}"
 
 
 def quoted(text: str) -> str:
     """A token's text as words on the page."""
+    if END_OF_ANSWER.fullmatch(text):
+        return "the end of the answer"
     return f"“{text.strip(' ') or text.replace(' ', '␣')}”".replace("\n", "↵")
 
 
@@ -88,6 +108,7 @@ HEADER: dict[str, Callable[[dict], str | int | None]] = {
     "draft_device": lambda header: header["draft"] and header["draft"]["device"],
     "prompt": lambda header: header["prompt"],
     "prompt_tokens": lambda header: header["prompt_tokens"],
+    "way": lambda header: header["draft"] and ("at the same time" if header["can_overlap"] else "in turn"),
 }
 
 
@@ -101,6 +122,11 @@ def first_text(nodes: list[dict]) -> str | None:
     return quoted(nodes[0]["text"]) if nodes else None
 
 
+def of_second_choice(iteration: Iteration, name: str) -> str | None:
+    found = second_choices(iteration)
+    return written_as(found[0][0].get(name), fixed(2)) if found else None
+
+
 def second_best(iteration: Iteration) -> float | None:
     """p(2,1): θ over p(1,1)."""
     return None if iteration["theta"] is None else iteration["theta"] / iteration["candidates"][0]["p"]
@@ -108,6 +134,23 @@ def second_best(iteration: Iteration) -> float | None:
 
 def drafting(iteration: Iteration) -> float | None:
     return sum(step["end"] - step["start"] for step in iteration["draft"]) or None
+
+
+def draft_meanwhile(iteration: Iteration) -> str:
+    """As in "While the target checked, the draft …"; of a tree that lives on, with what this gave."""
+    late = {number for number, step in enumerate(iteration["draft"]) if step["end"] > iteration["target"]["start"]}
+    new = sum(node.get("step") in late for node in iteration.get("rest", ()))
+    if not late:
+        return "waited"
+    # No more than the likeliest are recorded.
+    return f"went on, and added {counted(new, 'token')} or more" if new else "went on"
+
+
+def begun(iteration: Iteration, name: str, form: Callable[[float], str]) -> str | None:
+    """Of why the target began when it did (`start`); None where the trace does not tell."""
+    value = (iteration.get("start") or {}).get(name)
+    # What a step would bring is the difference of two estimates.
+    return None if value is None else form(max(0.0, value))
 
 
 def written_as(value: float | None, form: Callable[[float], str]) -> str | None:
@@ -142,7 +185,15 @@ ITERATION: dict[str, Callable[[Iteration], str | int | None]] = {
     "free_token": lambda each: first_text([node for node in accepted(each) if looked_up(node)]),
     "second_choice": lambda each: first_text([node for node, _ in second_choices(each)]),
     "preferred_token": lambda each: first_text([best for _, best in second_choices(each)]),
+    "second_choice_q": lambda each: of_second_choice(each, "q"),
+    "second_choice_chance": lambda each: of_second_choice(each, "chance"),
     "own_token": lambda each: node_text(each, "correction"),
+    "survived": lambda each: len(survivors(each)) or None,
+    "draft_meanwhile": draft_meanwhile,
+    "steps_before": steps_before,
+    "gain": lambda each: begun(each, "gain", fixed(2)),
+    "gain_time": lambda each: begun(each, "seconds", seconds),
+    "rate": lambda each: begun(each, "rate", fixed(0)),
 }
 
 
@@ -165,13 +216,13 @@ def rows_within(trace: dict, factor: float) -> int:
 
 
 # Of the calibration; those with a number in brackets take one.
-COSTS: dict[str, Callable[[dict, int], str]] = {
+COSTS: dict[str, Callable[[dict, int], str | int]] = {
     "T_target": lambda trace, n: seconds(cost(trace, "target", n)),
     "T_draft": lambda trace, k: seconds(cost(trace, "draft", k)),
     "target_ratio": lambda trace, n: fixed(1)(cost(trace, "target", n) / cost(trace, "target", 1)),
     "draft_ratio": lambda trace, k: fixed(1)(cost(trace, "draft", k) / cost(trace, "draft", 1)),
-    "rows_within": lambda trace, factor: str(rows_within(trace, factor)),
-    "steps_that_fit": lambda trace, n: str(steps_that_fit(trace, n)),
+    "rows_within": rows_within,
+    "steps_that_fit": lambda trace, n: steps_that_fit(trace, n),
 }
 
 
@@ -246,7 +297,7 @@ NAMES = (*METRICS, *HEADER, *ITERATION, *COSTS, *RUNS)
 def value(name: str, facts: Facts) -> str:
     """What a placeholder stands for. Raises UnknownPlaceholder and NotInTrace."""
     match = NAMED.match(name)
-    method, word, argument = match.groups() if match else (None, None, None)
+    method, word, argument, noun = match.groups() if match else (None,) * 4
     if word not in NAMES or (method and method not in METHODS) or (argument is not None) != (word in COSTS):
         raise UnknownPlaceholder(f"there is no placeholder {{{name}}}; README.md beside this file lists them")
     if method and method != facts.method:
@@ -258,7 +309,9 @@ def value(name: str, facts: Facts) -> str:
     found = look_up(word, argument, facts)
     if found is None:
         raise NotInTrace(f"value for “{name}”")
-    return str(found)
+    if noun and not isinstance(found, int):
+        raise UnknownPlaceholder(f"{{{name}}} counts “{noun}”, and {word} is no whole number")
+    return counted(found, noun) if noun else str(found)
 
 
 def look_up(word: str, argument: str | None, facts: Facts) -> str | int | None:

@@ -38,6 +38,31 @@ def accepted(iteration: Iteration) -> list[dict]:
     return [node for node in iteration["checked"] if node["status"] == "accepted"]
 
 
+def owns_last(iteration: Iteration) -> bool:
+    """Whether the last token written is the target's own, and not one that was proposed."""
+    return bool(iteration["committed"]) and iteration["committed"][-1]["source"] == "target"
+
+
+def steps_before(iteration: Iteration) -> int:
+    """How many draft steps had ended when the target's forward began."""
+    return sum(step["end"] <= iteration["target"]["start"] for step in iteration["draft"])
+
+
+def survivors(iteration: Iteration) -> list[dict]:
+    """Of a tree that lives on, its next root and what is under it: tokens that were not verified."""
+    return [node for node in iteration.get("rest", ()) if node["status"] == "pending"]
+
+
+def lives_on(iteration: Iteration) -> bool:
+    """Whether the target's own token was an unverified one of the tree; not so where the answer ends with it."""
+    return bool(survivors(iteration)) and owns_last(iteration) and bool(iteration["committed"][-1]["text"])
+
+
+def over_threshold(iteration: Iteration) -> int:
+    """How many of the first tokens listed are more probable than θ."""
+    return sum(each["over"] for each in iteration["candidates"])
+
+
 def discarded(iteration: Iteration) -> int:
     return sum(node["status"] == "discarded" for node in iteration["checked"] + iteration["drafted"])
 
@@ -66,12 +91,15 @@ CONDITIONS: dict[str, Callable[[Iteration], bool]] = {
     "three guesses": lambda each: len(guesses(each)) >= 3,
     "free token accepted": lambda each: any(looked_up(node) for node in accepted(each)),
     "second choice accepted": lambda each: bool(second_choices(each)),
+    "own token written": owns_last,
+    "step declined": lambda each: (each.get("start") or {}).get("gain") is not None and steps_before(each) > 0,
+    "tree lives on": lives_on,
     "one step": lambda each: len(each["draft"]) == 1,
     "several steps": lambda each: len(each["draft"]) > 1,
     "none accepted": lambda each: each["verdict"]["tested"] > 0 and each["verdict"]["accepted"] == 0,
     "one sequence": lambda each: each["sequences"] == 1 and each["theta"] is not None,
     "several sequences": lambda each: (each["sequences"] or 0) >= 2 and each["theta"] is not None,
-    "few sequences": lambda each: 2 <= (each["sequences"] or 0) <= 4 and each["theta"] is not None,
+    "few sequences": lambda each: 2 <= (each["sequences"] or 0) <= 4 and each["sequences"] == over_threshold(each),
     "three sequences": lambda each: (each["sequences"] or 0) >= 3 and each["theta"] is not None,
     "other sequence taken": lambda each: (each["verdict"]["sequence"] or 1) >= 2,
     "discarded tokens": lambda each: discarded(each) > 0,
@@ -84,6 +112,7 @@ MEASURES: dict[str, Callable[[Iteration], float | None]] = {
     "proposed": lambda each: len(proposals(each)) or None,
     "sequences": lambda each: each["sequences"],
     "discarded": discarded,
+    "survivors": lambda each: len(survivors(each)) or None,
     "target idle": lambda each: idle(each, "target"),
     "draft idle": lambda each: idle(each, "draft"),
     "likely first token": lambda each: each["candidates"][0]["p"] if each["theta"] is not None else None,

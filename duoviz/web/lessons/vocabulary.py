@@ -37,7 +37,8 @@ class Mark(NamedTuple):
 
 def tree_mark(status: str) -> Mark:
     def present(iteration: Iteration) -> bool:
-        return any(node["status"] == status for node in iteration["checked"] + iteration["drafted"])
+        nodes = (*iteration["checked"], *iteration["drafted"], *iteration.get("rest", ()))
+        return any(node["status"] == status for node in nodes)
 
     return Mark("tree", f'.dv-node[data-status="{status}"]', ".dv-node", present)
 

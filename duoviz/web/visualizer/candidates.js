@@ -29,8 +29,9 @@ export function createCandidates() {
     const over = candidates.filter((candidate) => candidate.over).length;
     const isSet = (header?.settings?.sequences ?? "dynamic") !== "dynamic";
     if (!over && !isSet) return `none over the threshold: the most probable starts one all the same; k = ${iteration.sequences ?? "–"}`;
-    // The budget, or a model that can take no tree, may allow fewer; no more than these are looked at.
-    return `${over} over the threshold ●${over === iteration.sequences && !isSet ? " →" : ";"} k = ${iteration.sequences ?? "–"}${isSet ? ", as set" : ""}`;
+    // No more than these are looked at. The budget, or a model that can take no tree, may allow fewer.
+    const many = over === candidates.length ? `at least ${over}` : over;
+    return `${many} over the threshold ●${over === iteration.sequences && !isSet ? " →" : ";"} k = ${iteration.sequences ?? "–"}${isSet ? ", as set" : ""}`;
   };
   return {
     node,

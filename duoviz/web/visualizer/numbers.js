@@ -19,7 +19,7 @@ const OF_THE_RUN = [
 ];
 const OF_THE_ITERATION = [
   ["written", "tokens written", whole, "how many tokens this iteration added to the text"],
-  ["took", "it took", duration, "from the first computation of this iteration to its end"],
+  ["took", "it took", duration, "from the end of the iteration before to the end of this one"],
   ["k", "k sequences", whole, "how many guesses at the next words the draft writes side by side"],
   ["gamma", "γ draft budget", whole, "how many steps the draft may take in this iteration"],
   ["longest", "longest sequence", whole, "how many tokens the longest sequence has; where γ is automatic, each goes on only while it is likely enough to be worth checking"],

@@ -26,7 +26,10 @@ function draftingClause(iteration, header) {
   const list = chances && ` (${chances})`;
   const began = `${count(starts.length, "sequence")} started`;
   if (!known(iteration.theta) || (header?.settings?.sequences ?? "dynamic") !== "dynamic") return `${began}${list}`;
+  const over = iteration.candidates.filter((candidate) => candidate.over).length;
+  if (over > starts.length) return `More first tokens were over the threshold${list} than may begin a sequence: ${began}`;
   if (starts.length > 1) return `The draft was unsure${list}, so ${began}`;
+  if (!over) return `No first token was over the threshold${list}, and yet ${began}, with the best one`;
   return starts[0].q >= 0.5 ? `The draft was fairly sure${list}, so ${began}`
     : `Only one first token was over the threshold${list}, so ${began}`;
 }

@@ -170,7 +170,8 @@ def check_threshold(told, method, iteration):
         assert told.startswith("none over the threshold: the most probable starts one all the same; k = 1")
     else:
         arrow = " →" if over == iteration["sequences"] else ";"
-        assert told == f"{over} over the threshold ●{arrow} k = {iteration['sequences']}"
+        many = f"at least {over}" if over == len(iteration["candidates"]) else over
+        assert told == f"{many} over the threshold ●{arrow} k = {iteration['sequences']}"
 
 
 def check_start(drawn):

@@ -332,25 +332,34 @@ def expected(p, q):
     ]
 
 
-def test_draws_are_at_the_place_where_the_draft_is_best_and_the_target_unsure(tmp_path):
-    """Of the sure place, the one where the draft is wrong, and the one where it is nearly right, the last."""
+def test_draws_are_at_the_place_where_the_draft_knows_most_and_the_target_is_unsure(tmp_path):
+    """Of the sure place, one where the draft is wrong and two where it is nearly right, the last one.
+
+    At the third, one that finds everything equally likely would be as good.
+    """
     places = [
         expected([0.9, 0.1, 0, 0], [0.9, 0.1, 0, 0]),
         expected([0.5, 0.3, 0.2, 0], [0, 0.1, 0.2, 0.7]),
+        expected([0.3, 0.25, 0.25, 0.2], [0.25, 0.25, 0.25, 0.25]),
         expected([0.5, 0.3, 0.125, 0.01], [0.4, 0.4, 0.1, 0.01]),
     ]
     traces = write_traces(tmp_path / "traces", *TRACES.values())
     lessons = tmp_path / "lessons"
     write_lesson(lessons, f"{FRONT}## Page\nfigure: coupled draws\n\nText.\n")
     text = TRACES["vanilla"]["end"]["text"]
-    for told, seen in (({"text": text, "places": places}, True), ({"text": "Another.", "places": places}, False)):
+    lost = {"text": text, "places": places[:2]}
+    for told, seen in (
+        ({"text": text, "places": places}, True),
+        ({"text": "Another.", "places": places}, False),
+        (lost, False),
+    ):
         (traces / "places.json").write_text(json.dumps(told), encoding="utf-8")
         (page,) = read_course(lessons, traces).lessons[0]["pages"]
         assert bool(page["figure"]) == seen
         if seen:
-            assert page["figure"]["before"] == "a a"
+            assert page["figure"]["before"] == "a a a"
             *known, rest = page["figure"]["outcomes"]
-            assert known == places[2][:3]
+            assert known == places[3][:3]
             assert rest == {"text": None, "p": pytest.approx(0.075), "q": pytest.approx(0.1)}
     for wrong in ("[", "{}", '{"text": "", "places": [[]]}'):
         (traces / "places.json").write_text(wrong, encoding="utf-8")

@@ -3,7 +3,7 @@
 import pytest
 
 from duoviz.web.lessons.placeholders import NAMES, Facts, NotInTrace, UnknownPlaceholder, value
-from tests.web.lessons.made import duo_trace, trace, vanilla_trace
+from tests.web.lessons.made import duo_trace, iteration, node, own, trace, vanilla_trace
 
 TRACES = {"duodecoding": duo_trace(), "vanilla": vanilla_trace("The sky was blue wide .".split())}
 
@@ -39,11 +39,41 @@ def test_of_the_iteration_shown():
     assert value("target_time", facts(3)) == "24 ms"
 
 
+def test_a_number_may_count_a_word():
+    counted = [value(name, facts(2)) for name in ("kept more token", "taken guess", "vanilla.other_runs run")]
+    assert counted == ["1 more token", "2 guesses", "1 run"]
+    assert value("rows_within(2) token", facts()) == "12 tokens"
+    with pytest.raises(UnknownPlaceholder, match="theta is no whole number"):
+        value("theta token", facts(2))
+
+
+def test_of_a_tree_that_lives_on():
+    first = iteration(["b"], draft=2, checked=[node("a", "rejected"), own("</s>")])
+    first["target"]["start"] = 0.004
+    living = {"chance": 0.25, "was": None}
+    rest = [node("b", "pending") | living | {"step": 1}, node("c", "discarded") | living | {"step": 0}]
+    started = {"expected": 1.5, "rate": 49.6, "gain": -0.001, "seconds": 0.0012}
+    run = trace("duotree", [iteration(["x"]), first | {"rest": rest, "start": started}])
+    names = ("steps_before", "survived", "gain", "gain_time", "rate", "own_token", "draft_meanwhile")
+    found = [value(name, facts(1, "duotree", {"duotree": run})) for name in names]
+    assert found == ["1", "1", "0.00", "1.2 ms", "50", "the end of the answer", "went on, and added 1 token or more"]
+    run["iterations"][1]["draft"].pop()
+    assert value("draft_meanwhile", facts(1, "duotree", {"duotree": run})) == "waited"
+    choice = [node("a", "rejected", q=0.5), node("b", "accepted", q=0.3) | living]
+    run["iterations"][1]["checked"] = choice
+    names = ("second_choice", "preferred_token", "second_choice_q", "second_choice_chance")
+    found = [value(name, facts(1, "duotree", {"duotree": run})) for name in names]
+    assert found == ["“b”", "“a”", "0.30", "0.25"]
+    assert value("way", facts()) == "at the same time"
+    with pytest.raises(NotInTrace, match="value for “way”"):
+        value("way", facts(method="vanilla"))
+
+
 def test_of_the_calibration():
     names = ("T_target(1)", "T_target(6)", "T_draft(1)", "target_ratio(8)", "draft_ratio(8)")
     assert [value(name, facts()) for name in names] == ["20 ms", "28 ms", "4.0 ms", "1.5", "2.0"]
-    # 12 tokens take 40 ms, twice as long as one; 5 steps of 4 ms fit beside one token.
-    assert value("rows_within(2)", facts()) == "12"
+    # 12 tokens take 40 ms, twice as long as one, and 32 less than ten times; 5 steps of 4 ms fit beside one token.
+    assert [value(f"rows_within({times})", facts()) for times in (2, 10)] == ["12", "32"]
     assert value("steps_that_fit(1)", facts()) == "5"
 
 

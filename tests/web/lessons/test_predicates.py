@@ -17,12 +17,15 @@ HOLDS = {
     "three guesses": [],
     "free token accepted": [],
     "second choice accepted": [],
+    "own token written": [1, 3, 4],
+    "step declined": [],
+    "tree lives on": [],
     "one step": [],
     "several steps": [1, 2, 3],
     "none accepted": [3],
     "one sequence": [3],
     "several sequences": [1, 2],
-    "few sequences": [1, 2],
+    "few sequences": [1],
     "three sequences": [2],
     "other sequence taken": [2],
     "discarded tokens": [1, 2, 3],
@@ -33,6 +36,7 @@ MOST = {
     "proposed": 1,
     "sequences": 2,
     "discarded": 2,
+    "survivors": None,
     "target idle": 1,
     "draft idle": 4,
     "likely first token": 3,
@@ -118,6 +122,26 @@ def test_what_a_tree_of_guesses_holds():
     checked[0]["q"], checked[2]["source"] = 0.2, "draft"
     for condition in ("free token accepted", "second choice accepted"):
         assert matching(condition, run["iterations"]) == []
+
+
+def test_a_tree_that_lives_on():
+    """Of what was not verified, the target's own token and what hangs on it."""
+    checked = [node("a", "rejected"), own("b")]
+    lost = [node("c", "discarded", parent=0)]
+    kept = [node("b", "pending"), node("d", "pending", parent=2)]
+
+    def living(rest, gain=None, draft=1):
+        told = iteration(["b"], "rejection", draft=draft, tested=1, checked=checked)
+        told["target"] |= {"start": 0.004, "end": 0.03}
+        return told | {"rest": rest, "start": {"expected": 1.5, "rate": 50.0, "gain": gain, "seconds": 0.001}}
+
+    run = trace("duotree", [iteration(["x"]), living(lost, 0.1), living(kept), living(kept[:1], 0.1, draft=0)])
+    found = {name: matching(name, run["iterations"]) for name in ("tree lives on", "step declined")}
+    assert found == {"tree lives on": [2, 3], "step declined": [1]}
+    assert find("most survivors where tree lives on", run["iterations"]) == 2
+    for change in ({"text": ""}, {"source": "prompt"}):
+        ended = run["iterations"][2] | {"committed": [run["iterations"][2]["committed"][0] | change]}
+        assert matching("tree lives on", [run["iterations"][0], ended]) == []
 
 
 def test_several_accepted_and_then_a_rejection():

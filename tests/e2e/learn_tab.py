@@ -1,0 +1,170 @@
+"""What tests do on the Learn tab: read its pages, and answer their questions as a reader does."""
+
+from playwright.sync_api import expect
+
+
+def wait_for_page(page, lesson, number, shown):
+    """The page of the lesson is there, and the visualizer beside it has come to its iteration."""
+    root = page.locator(".dl")
+    expect(root).to_have_attribute("data-lesson", lesson["name"])
+    expect(root).to_have_attribute("data-page", str(number))
+    expect(page.locator(".dl-body h3")).to_have_text(shown["title"])
+    stage = page.locator(".dl-visualizer")
+    expect(stage).to_have_attribute("data-method", shown["trace"])
+    expect(stage).to_have_attribute("data-state", "done")
+    expect(stage).to_have_attribute("data-shown", str(shown["at"]))
+
+
+READ_PAGE = """([parts, marks]) => {
+  const stage = document.querySelector(".dl-visualizer");
+  const isOutlined = (node) => getComputedStyle(node).outlineStyle === "solid";
+  const shown = [...stage.children].filter((node) => node.checkVisibility() && node.getBoundingClientRect().height);
+  const boxes = [...document.querySelectorAll(".dl-body, .dl-question, .dl-live, .dl-pages, .dl-figure"), ...shown]
+    .filter((node) => node.checkVisibility()).map((node) => [node.className, node.getBoundingClientRect()]);
+  const frame = document.querySelector(".dl-stage").getBoundingClientRect();
+  return {
+    parts: parts.map((part) => shown.includes(stage.querySelector(part))),
+    others: shown.filter((node) => !node.matches([...parts, ".dv-transport"].join(", "))).length,
+    marked: marks.map((mark) => [...stage.querySelectorAll(mark)].some(isOutlined)),
+    figure: document.querySelector(".dl-stage .dl-figure")?.dataset.figure ?? null,
+    wide: document.documentElement.scrollWidth <= innerWidth + 1,
+    outside: boxes.filter(([, { top, right, bottom }]) => top < 0 || right > innerWidth || bottom > innerHeight)
+      .map(([name]) => name),
+    cut: boxes.filter(([name, { bottom }]) => /dv-|dl-figure/.test(name) && bottom > frame.bottom)
+      .map(([name]) => name),
+    scrolled: [".dl-turned", ".dl-stage"].filter((box) => {
+      const { scrollHeight, clientHeight } = document.querySelector(box);
+      return scrollHeight > clientHeight + 1;
+    }),
+    text: document.querySelector(".dl-body").textContent,
+  };
+}"""
+
+
+def check_page(page, shown):
+    """Beside the lesson's text stands what the page is about, and nothing else; on a wide window all of it in sight."""
+    # The timeline is drawn a frame after the words around it.
+    page.wait_for_function(
+        "marks => marks.every((mark) => document.querySelector(`.dl-visualizer ${mark}`))", arg=shown["marks"]
+    )
+    read = page.evaluate(READ_PAGE, [shown["parts"], shown["marks"]])
+    assert all(read["parts"]) and read["others"] == 0, (shown["title"], read)
+    assert all(read["marked"]), (shown["title"], shown["marks"])
+    assert read["figure"] == (shown["figure"] and shown["figure"]["kind"])
+    assert shown["missing"] or shown["parts"] or shown["figure"]
+    assert read["wide"] and "{" not in read["text"]
+    if page.viewport_size["width"] > 900:
+        assert (read["outside"], read["cut"], read["scrolled"]) == ([], [], []), shown["title"]
+    for block in shown["blocks"]:
+        for spans in block.get("items") or [block["spans"]]:
+            assert "".join(span["text"] for span in spans) in read["text"]
+
+
+FREE_POINT = """(node) => {
+  const { left, top, width, height } = node.getBoundingClientRect();
+  for (let part = 1; part < 400; part++) {
+    const [x, y] = [left + (width * part) / 400, top + height / 2];
+    if (node.contains(document.elementFromPoint(x, y))) return [x, y];
+  }
+}"""
+
+
+class Pointer:
+    """How a reader with a mouse answers."""
+
+    def __init__(self, page):
+        self.page = page
+
+    def press(self, node):
+        node.click()
+
+    def press_drawn(self, node):
+        """Press it where nothing is drawn over it."""
+        node.scroll_into_view_if_needed()
+        self.page.mouse.click(*node.evaluate(FREE_POINT))
+
+    def slide(self, slider, value):
+        slider.fill(f"{value:g}")
+
+    def go_to(self, index):
+        self.page.locator(".dl .dv-slider").fill(str(index))
+
+
+class Keyboard(Pointer):
+    """How a reader without one does: each thing must take the focus and answer to a key."""
+
+    def press(self, node):
+        node.focus()
+        expect(node).to_be_focused()
+        self.page.keyboard.press("Enter")
+
+    press_drawn = press
+
+    def slide(self, slider, value):
+        slider.focus()
+        lowest, step = (float(slider.get_attribute(name)) for name in ("min", "step"))
+        self.page.keyboard.press("Home")
+        for _ in range(round((value - lowest) / step)):
+            self.page.keyboard.press("ArrowRight")
+
+    def go_to(self, index):
+        self.page.locator(".dl-body h3").focus()
+        self.page.keyboard.press("Home")
+        for _ in range(index):
+            self.page.keyboard.press("ArrowRight")
+
+
+def told(page, right):
+    verdict = page.locator(".dl-verdict")
+    expect(verdict).to_have_attribute("data-right", str(right).lower())
+    said = verdict.inner_text().removeprefix("✓ Right. " if right else "✗ Not that. ")
+    assert len(said) > 4
+    return said
+
+
+def words(spans):
+    return "".join(span["text"] for span in spans)
+
+
+def answer_choose(page, question, hand):
+    for right in (False, True):
+        options = [index for index, option in enumerate(question["options"]) if option["right"] is right]
+        for index in options:
+            hand.press(page.locator(".dl-option").nth(index))
+            assert told(page, right) == words(question["options"][index]["why"])
+
+
+def answer_step(page, question, hand):
+    last = int(page.locator(".dl-visualizer").get_attribute("data-iterations"))
+    wrong = next(index for index in range(last) if index not in question["answer"])
+    for index, right in ((wrong, False), (question["answer"][0], True)):
+        hand.go_to(index)
+        expect(page.locator(".dl-visualizer")).to_have_attribute("data-shown", str(index))
+        hand.press(page.get_by_role("button", name="It is this one"))
+        assert told(page, right) == words(question["right" if right else "wrong"])
+
+
+def answer_click(page, question, hand):
+    root = ".dl-visualizer" if question["part"] else ".dl-figure"
+    choices = [f"{root} {each.strip()}" for each in question["choices"].split(",")]
+    right = page.locator(", ".join(f"{each}:is({question['answer']})[tabindex]" for each in choices))
+    wrong = page.locator(", ".join(f"{each}:not({question['answer']})[tabindex]" for each in choices))
+    for nodes, is_right in ((wrong, False), (right, True)):
+        hand.press_drawn(nodes.first)
+        assert told(page, is_right) == words(question["right" if is_right else "wrong"])
+
+
+def answer_drag(page, question, hand):
+    slider = page.locator(".dl-question input, .dl-figure input").first
+    lowest, highest, step = (float(slider.get_attribute(name)) for name in ("min", "max", "step"))
+    # A slider of θ gives k = 1 at its upper end.
+    right = highest if step < 1 else question["answer"]
+    wrong = lowest if abs(lowest - right) > question["within"] else highest
+    for value, is_right in ((wrong, False), (right, True)):
+        hand.slide(slider, value)
+        hand.press(page.get_by_role("button", name="Check", exact=True))
+        said = told(page, is_right)
+        assert said in {words(question[name]) for name in (("right",) if is_right else ("low", "high"))}
+
+
+ANSWERS = {"choose": answer_choose, "step": answer_step, "click": answer_click, "drag": answer_drag}
