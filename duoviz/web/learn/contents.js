@@ -1,22 +1,10 @@
 // The head of the course: where the reader is, the list of all lessons, the glossary; and the summary at its end.
 
-import { el, setText, textButton } from "../visualizer/dom.js";
+import { drawer, el, setText, textButton } from "../visualizer/dom.js";
 import { MARKS } from "../visualizer/words.js";
 import { linkNode } from "./spans.js";
 
-// A list that opens over the lesson, and closes with Escape or a click elsewhere.
-function drawer(name, summary, ...children) {
-  const node = el("details", { class: `dl-drawer ${name}` }, summary, el("div", { class: "dl-panel" }, ...children));
-  node.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !node.open) return;
-    node.open = false;
-    summary.focus();
-  });
-  document.addEventListener("pointerdown", (event) => {
-    if (!node.contains(event.target)) node.open = false;
-  });
-  return node;
-}
+const listOver = (name, summary, list) => drawer(`dl-drawer ${name}`, summary, el("div", { class: "dl-panel" }, list));
 
 // open: called with the number of a lesson and of a page, both from 0.
 function lessonButton(lesson, open) {
@@ -41,8 +29,8 @@ export function createHead(lessons, terms, open) {
     contents.open = false;
     open(index, 0);
   }));
-  const contents = drawer("dl-contents", summary, el("ol", {}, ...buttons.map(({ button }) => el("li", {}, button))));
-  const glossary = drawer("dl-glossary", el("summary", {}, "Glossary"), el("dl", {}, ...terms));
+  const contents = listOver("dl-contents", summary, el("ol", {}, ...buttons.map(({ button }) => el("li", {}, button))));
+  const glossary = listOver("dl-glossary", el("summary", {}, "Glossary"), el("dl", {}, ...terms));
   glossary.hidden = !terms.length;
   const node = el("header", { class: "dl-head" },
     el("div", { class: "dl-segments", "aria-hidden": "true" }, ...segments), el("div", { class: "dl-drawers" }, contents, glossary));

@@ -37,22 +37,26 @@ export function watchSize(node, tell) {
 // By how much the page enlarges what it shows here: what is measured on the screen is so many times what styles say.
 export const zoomOf = (node) => node.currentCSSZoom ?? 1;
 
-// A button that opens a panel over the page; it closes where something else is pressed, and with Escape.
-export function menu(name, label, ...children) {
-  const node = el("details", { class: `dv-menu dv-menu-${name}` },
-    el("summary", { class: "dv-button dv-button-text" }, label), el("div", { class: "dv-panel" }, ...children));
-  const close = () => { node.open = false; };
-  const onPress = (event) => { if (!node.contains(event.target)) close(); };
+// A button that opens a panel over the page; it closes where something else is pressed, and with Escape, which gives the
+// button the focus again.
+export function drawer(name, summary, panel) {
+  const node = el("details", { class: name }, summary, panel);
+  const onPress = (event) => { if (!node.contains(event.target)) node.open = false; };
+  const onKey = (event) => {
+    if (event.key !== "Escape") return;
+    node.open = false;
+    summary.focus();
+  };
   node.addEventListener("toggle", () => {
-    if (node.open) document.addEventListener("pointerdown", onPress);
-    else document.removeEventListener("pointerdown", onPress);
-  });
-  node.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !node.open) return;
-    close();
-    node.firstChild.focus();
+    const act = node.open ? "addEventListener" : "removeEventListener";
+    document[act]("pointerdown", onPress);
+    document[act]("keydown", onKey);
   });
   return node;
+}
+
+export function menu(name, label, ...children) {
+  return drawer(`dv-menu dv-menu-${name}`, el("summary", { class: "dv-button dv-button-text" }, label), el("div", { class: "dv-panel" }, ...children));
 }
 
 export function iconButton(label, path, act) {

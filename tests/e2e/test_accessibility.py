@@ -1,0 +1,118 @@
+"""The whole page for whoever reads it with other eyes, or goes through it by keys alone."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tests.e2e.live_tab import open_live, set_tokens, type_number
+from tests.e2e.pages import page_in
+from tests.e2e.visualizer.test_accessibility import serious
+
+TABS = ("Live", "Compare", "Learn", "Lab")
+# What opens over a tab.
+DRAWERS = {
+    "Live": (
+        "#about > button",
+        "#settings > button",
+        *(f"#visualizer .dv-menu-{name} summary" for name in ("files", "help")),
+    ),
+    "Learn": (".dl-contents summary", ".dl-glossary summary"),
+}
+IS_OPEN = "(node) => node.closest('details')?.open ?? node.classList.contains('open')"
+
+
+@pytest.fixture(scope="module")
+def run_page(context, site):
+    """The page after a run and a race."""
+    page = page_in(context)
+    open_live(page, site.url)
+    # What a focus changes is read at once.
+    page.add_style_tag(content="* { transition: none !important; animation: none !important; }")
+    set_tokens(page, 20)
+    page.locator("#generate").click()
+    expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "done")
+    open_tab(page, "Compare")
+    page.locator("#race-settings > button").click()
+    for field, number in (("compare-max-new-tokens", 20), ("repeats", 1)):
+        type_number(page, field, number)
+    page.locator("#race").click()
+    expect(page.locator(".dv-race")).to_have_attribute("data-state", "done")
+    expect(page.locator(".dv-race")).to_have_attribute("data-playing", "false")
+    yield page
+    page.close()
+
+
+def open_tab(page, name):
+    tab = page.get_by_role("tab", name=name, exact=True)
+    tab.click()
+    expect(tab).to_have_attribute("aria-selected", "true")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_on_the_whole_page(run_page, scheme):
+    page = run_page
+    if page.evaluate("document.body.classList.contains('dark')") != (scheme == "dark"):
+        page.get_by_role("button", name="Light or dark").click()
+    for tab in TABS:
+        open_tab(page, tab)
+        assert not serious(Axe().run(page)), tab
+        for button in DRAWERS.get(tab, ()):
+            page.locator(button).click()
+            assert not serious(Axe().run(page)), button
+            page.keyboard.press("Escape")
+
+
+@pytest.mark.parametrize("tab", DRAWERS)
+def test_what_opens_over_the_page_closes_with_escape_and_gives_the_focus_back(run_page, tab):
+    open_tab(run_page, tab)
+    for name in DRAWERS[tab]:
+        button = run_page.locator(name)
+        button.focus()
+        run_page.keyboard.press("Enter")
+        assert button.evaluate(IS_OPEN), name
+        run_page.keyboard.press("Tab")
+        expect(button).not_to_be_focused()
+        run_page.keyboard.press("Escape")
+        expect(button).to_be_focused()
+        assert not button.evaluate(IS_OPEN), name
+
+
+# All that does something, as far as it can be seen; of radio buttons the chosen one, for arrows lead to the others.
+LIST_USABLE = """() => {
+  const hasChosen = (name) => document.querySelector(`[name="${name}"]:checked`);
+  const isChosen = ({ type, name, checked }) => type !== "radio" || checked || !hasChosen(name);
+  const fits = (node) => node.tabIndex >= 0 && !node.disabled && node.checkVisibility({ visibilityProperty: true })
+    && node.getBoundingClientRect().width && isChosen(node);
+  const acting = "button, input, select, textarea, a[href], summary, [tabindex]";
+  window.usable = [...document.querySelectorAll(acting)].filter(fits);
+  window.last = null;
+  usable[0].focus();
+  return usable.map((node) => node.outerHTML.slice(0, 120));
+}"""
+# The number of what has the focus, and what had it before where nothing tells the two states apart.
+LOOK = """() => {
+  const told = ["outlineStyle", "outlineWidth", "boxShadow", "borderColor", "backgroundColor"];
+  const look = (node) => {
+    const around = [node, node.parentElement, node.parentElement?.parentElement].filter(Boolean);
+    return around.map((each) => told.map((name) => getComputedStyle(each)[name])).join();
+  };
+  const hidden = last && look(last.node) === last.look ? last.node.outerHTML.slice(0, 120) : null;
+  window.last = { node: document.activeElement, look: look(document.activeElement) };
+  return [usable.indexOf(document.activeElement), hidden];
+}"""
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_every_control_is_reached_by_tab_and_shows_its_focus(run_page, tab):
+    open_tab(run_page, tab)
+    usable = run_page.evaluate(LIST_USABLE)
+    reached, unseen = {0}, []
+    for _ in range(2 * len(usable)):
+        run_page.keyboard.press("Tab")
+        number, hidden = run_page.evaluate(LOOK)
+        reached.add(number)
+        unseen += [hidden] if hidden else []
+        if number == 0:
+            break
+    assert [each for number, each in enumerate(usable) if number not in reached] == []
+    assert unseen == []
