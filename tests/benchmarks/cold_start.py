@@ -1,9 +1,10 @@
-"""How long the first token of a run takes that is asked for at once, with an empty cache and with a full one.
+"""How long it takes until something is to be seen, with an empty cache and with a full one.
 
     python -m tests.benchmarks.cold_start [--rounds 3] [--beside DIR]
 
-`--beside` names another checkout, which is started in alternation. The server is started as the README does it and
-asked as soon as it answers; the parts are what the command line tells while it does the same.
+`--beside` names another checkout, which is started in alternation. The server is started as the README does it, and
+asked as soon as it answers: for the first token of a run, and, started anew, for a page whose recording moves. The
+browser's cache is always empty. The parts are what the command line tells while it does the same.
 """
 
 import argparse
@@ -18,9 +19,25 @@ import urllib.request
 from pathlib import Path
 from statistics import median
 
+from playwright.sync_api import Browser, sync_playwright
+
 from tests.app import ROOT, free_port, served
+from tests.e2e.pages import launch_chromium
 
 PROMPT = "Why is the sky blue?"
+# What changes, frame by frame, where a recording plays.
+MOVING = {"live": ["#visualizer .dv", "moment"], "compare": [".dv-race", "clock"]}
+# When that was seen to change, in milliseconds since the page was asked for.
+WATCH = """([place, name]) => {
+  let first = null;
+  const look = () => {
+    const now = document.querySelector(place)?.dataset[name] ?? "";
+    if (now !== "") first ??= now;
+    if (first !== null && now !== first) window.moved = performance.now();
+    else requestAnimationFrame(look);
+  };
+  look();
+}"""
 
 
 def environment(cache: Path) -> dict[str, str]:
@@ -35,6 +52,19 @@ def server_times(root: Path, cache: Path) -> dict[str, float]:
     with served(port, environment(cache), cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
         page = time.perf_counter() - start
         return {"the page answers": page, "first token in the page": first_text(port) - start}
+
+
+def moving_time(root: Path, cache: Path, browser: Browser, tab: str) -> dict[str, float]:
+    """Seconds from asking for the page, as soon as it can be had, until a recording moves in it."""
+    port = free_port()
+    with served(port, environment(cache), cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+        context = browser.new_context(viewport={"width": 1280, "height": 800})
+        context.add_init_script(f"({WATCH})({json.dumps(MOVING[tab])})")
+        page = context.new_page()
+        page.goto(f"http://127.0.0.1:{port}/#tab={tab}", wait_until="commit")
+        moved = page.wait_for_function("window.moved", timeout=120_000).json_value()
+        context.close()
+    return {f"something moves in {tab.capitalize()}, from its address": moved / 1000}
 
 
 def first_text(port: int) -> float:
@@ -78,13 +108,19 @@ def command_times(root: Path, cache: Path) -> dict[str, float]:
 def measure(roots: list[Path], rounds: int) -> dict[tuple[Path, str], list[dict[str, float]]]:
     """For each checkout, with an empty and with a full cache, each round's seconds."""
     found = {(root, cache): [] for root in roots for cache in ("empty", "full")}
-    for number in range(rounds):
-        for root in roots if number % 2 == 0 else roots[::-1]:
-            with tempfile.TemporaryDirectory() as page, tempfile.TemporaryDirectory() as command:
-                for cache in ("empty", "full"):
-                    times = server_times(root, Path(page)) | command_times(root, Path(command))
-                    found[root, cache].append(times)
-                    print(f"round {number + 1}, {root}, {cache}: {times['first token in the page']:.1f} s", flush=True)
+    with sync_playwright() as playwright:
+        browser = launch_chromium(playwright)
+        for number in range(rounds):
+            for root in roots if number % 2 == 0 else roots[::-1]:
+                with tempfile.TemporaryDirectory() as folder:
+                    for cache in ("empty", "full"):
+                        times = server_times(root, Path(folder, "page")) | command_times(root, Path(folder, "command"))
+                        for tab in MOVING:
+                            times |= moving_time(root, Path(folder, tab), browser, tab)
+                        found[root, cache].append(times)
+                        told = times["first token in the page"]
+                        print(f"round {number + 1}, {root}, {cache}: {told:.1f} s", flush=True)
+        browser.close()
     return found
 
 
@@ -92,7 +128,7 @@ def report(found: dict[tuple[Path, str], list[dict[str, float]]]) -> None:
     for (root, cache), rounds in found.items():
         print(f"\n{root}, {cache} cache: seconds, medians of {len(rounds)}")
         for part in dict.fromkeys(part for times in rounds for part in times):
-            print(f"  {median(times.get(part, 0.0) for times in rounds):6.1f}  {part}")
+            print(f"  {median(times.get(part, 0.0) for times in rounds):6.2f}  {part}")
 
 
 if __name__ == "__main__":
