@@ -47,9 +47,9 @@ def compare_page(hardware: Hardware) -> Page:
         go = gr.Button("Race", variant="primary", size="md", elem_id="race", min_width=80)
         fair = gr.Button("Like for like", size="md", elem_id="race-like-for-like", min_width=130)
         halt = gr.Button("Stop", size="md", elem_id="stop-race", min_width=60)
-    with gr.Accordion("Settings of both", open=False, elem_id="race-settings"):
-        gr.Markdown(ABOUT)
-        inputs = {"prompt": prompt} | comparison_fields(hardware.limits, sides)
+        with gr.Accordion("Settings of both", open=False, elem_id="race-settings"):
+            gr.Markdown(ABOUT)
+            inputs = {"prompt": prompt} | comparison_fields(hardware.limits, sides)
     view = Race(elem_id="race-view", recorded=recorded_race(FOLDER, list(SIDES.values())))
     client, answer = gr.Button(visible=False), gr.JSON(visible=False)
     inputs["like_for_like"] = gr.Checkbox(False, visible=False)

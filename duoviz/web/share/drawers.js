@@ -1,6 +1,6 @@
 // What opens over the page closes where something else is pressed, and with Escape.
 
-const DRAWERS = ["about", "settings"];
+const DRAWERS = ["about", "settings", "race-settings"];
 const openDrawers = () => DRAWERS.map((id) => document.getElementById(id)).filter((drawer) => drawer?.querySelector(".label-wrap.open"));
 // A list of choices opens at the page's end.
 const isInside = (drawer, target) => drawer.contains(target) || target.closest?.("ul.options, [role=listbox]");
