@@ -7,7 +7,13 @@ import gradio as gr
 SANS = ["ui-sans-serif", "system-ui", "sans-serif"]
 MONO = ["ui-monospace", "Consolas", "monospace"]
 
-THEME = gr.themes.Default(primary_hue="indigo", neutral_hue="slate", font=SANS, font_mono=MONO)
+THEME = gr.themes.Default(primary_hue="indigo", neutral_hue="slate", font=SANS, font_mono=MONO).set(
+    # What is written small, and on what is pressed, can be read (WCAG AA).
+    body_text_color_subdued="*neutral_600",
+    block_info_text_color="*neutral_600",
+    button_primary_background_fill="*primary_600",
+    button_primary_background_fill_hover="*primary_700",
+)
 
 SHEETS = ("frame.css", "present.css")
 CSS = "".join((Path(__file__).parent / name).read_text(encoding="utf-8") for name in SHEETS)

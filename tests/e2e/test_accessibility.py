@@ -84,21 +84,24 @@ LIST_USABLE = """() => {
   const fits = (node) => node.tabIndex >= 0 && !node.disabled && node.checkVisibility({ visibilityProperty: true })
     && node.getBoundingClientRect().width && isChosen(node);
   const acting = "button, input, select, textarea, a[href], summary, [tabindex]";
-  window.usable = [...document.querySelectorAll(acting)].filter(fits);
+  const usable = [...document.querySelectorAll(acting)].filter(fits);
   window.last = null;
+  const said = (node) => node.getAttribute("aria-label") ?? (node.matches("button, summary, a") ? node.textContent : "");
+  window.named = (node) => `${node.localName} #${node.id} ${node.type ?? ""} ${said(node).trim()}`;
   usable[0].focus();
-  return usable.map((node) => node.outerHTML.slice(0, 120));
+  return usable.map(named);
 }"""
-# The number of what has the focus, and what had it before where nothing tells the two states apart.
+# What has the focus, null outside; and what had it before, where nothing tells the two states apart.
 LOOK = """() => {
-  const told = ["outlineStyle", "outlineWidth", "boxShadow", "borderColor", "backgroundColor"];
+  const told = ["outlineStyle", "outlineWidth", "boxShadow", "borderColor", "backgroundColor", "stroke"];
   const look = (node) => {
-    const around = [node, node.parentElement, node.parentElement?.parentElement].filter(Boolean);
+    const around = [...node.children, node, node.parentElement, node.parentElement.parentElement];
     return around.map((each) => told.map((name) => getComputedStyle(each)[name])).join();
   };
-  const hidden = last && look(last.node) === last.look ? last.node.outerHTML.slice(0, 120) : null;
-  window.last = { node: document.activeElement, look: look(document.activeElement) };
-  return [usable.indexOf(document.activeElement), hidden];
+  const node = document.activeElement;
+  const hidden = last && look(last.node) === last.look ? named(last.node) : null;
+  window.last = node === document.body ? null : { node, look: look(node) };
+  return [last && named(node), hidden];
 }"""
 
 
@@ -106,13 +109,10 @@ LOOK = """() => {
 def test_every_control_is_reached_by_tab_and_shows_its_focus(run_page, tab):
     open_tab(run_page, tab)
     usable = run_page.evaluate(LIST_USABLE)
-    reached, unseen = {0}, []
-    for _ in range(2 * len(usable)):
+    reached, unseen = [usable[0]], []
+    while reached[-1] is not None and len(reached) < 300:
         run_page.keyboard.press("Tab")
-        number, hidden = run_page.evaluate(LOOK)
-        reached.add(number)
+        name, hidden = run_page.evaluate(LOOK)
+        reached.append(name)
         unseen += [hidden] if hidden else []
-        if number == 0:
-            break
-    assert [each for number, each in enumerate(usable) if number not in reached] == []
-    assert unseen == []
+    assert (set(usable) - set(reached), unseen) == (set(), [])

@@ -41,6 +41,8 @@ export const zoomOf = (node) => node.currentCSSZoom ?? 1;
 // button the focus again.
 export function drawer(name, summary, panel) {
   const node = el("details", { class: name }, summary, panel);
+  // By keys it is scrolled from what can be pressed in it, or else from the panel itself.
+  if (!panel.querySelector("button")) panel.tabIndex = 0;
   const onPress = (event) => { if (!node.contains(event.target)) node.open = false; };
   const onKey = (event) => {
     if (event.key !== "Escape") return;
