@@ -86,7 +86,8 @@ LIST_USABLE = """() => {
   const acting = "button, input, select, textarea, a[href], summary, [tabindex]";
   const usable = [...document.querySelectorAll(acting)].filter(fits);
   window.last = null;
-  const said = (node) => node.getAttribute("aria-label") ?? (node.matches("button, summary, a") ? node.textContent : "");
+  const own = (node) => (node.matches("button, summary, a") ? node.textContent : "");
+  const said = (node) => node.getAttribute("aria-label") ?? own(node);
   window.named = (node) => `${node.localName} #${node.id} ${node.type ?? ""} ${said(node).trim()}`;
   usable[0].focus();
   return usable.map(named);

@@ -544,6 +544,7 @@ def test_a_race_in_the_tab_and_through_the_endpoint(page, site):
     assert result["verdict"]["verdict"] == "equal" and result["sentences"] and "texts" in job.outputs()[0]
     assert json.dumps(result)
     # Mistakes are told in the page, and what was there stays: no race has begun.
+    page.get_by_role("button", name="Settings of both").click()
     type_number(page, "compare-max-new-tokens", 0)
     page.locator("#race").click()
     expect(page.locator(".dv-race .dv-message").first).to_contain_text("max_new_tokens must be")
