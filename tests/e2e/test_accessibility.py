@@ -16,6 +16,7 @@ DRAWERS = {
         "#settings > button",
         *(f"#visualizer .dv-menu-{name} summary" for name in ("files", "help")),
     ),
+    "Compare": ("#race-settings > button", ".dv-menu-race summary"),
     "Learn": (".dl-contents summary", ".dl-glossary summary"),
 }
 IS_OPEN = "(node) => node.closest('details')?.open ?? node.classList.contains('open')"
