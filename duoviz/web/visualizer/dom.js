@@ -45,10 +45,11 @@ export function drawer(name, summary, panel) {
   if (!panel.querySelector("button")) panel.tabIndex = 0;
   const onPress = (event) => { if (!node.contains(event.target)) node.open = false; };
   const onKey = (event) => {
-    if (event.key !== "Escape") return;
+    if (event.key !== "Escape" || !node.open) return;
     node.open = false;
     summary.focus();
   };
+  node.addEventListener("keydown", onKey);
   node.addEventListener("toggle", () => {
     const act = node.open ? "addEventListener" : "removeEventListener";
     document[act]("pointerdown", onPress);
