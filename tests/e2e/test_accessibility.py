@@ -23,8 +23,9 @@ IS_OPEN = "(node) => node.closest('details')?.open ?? node.classList.contains('o
 
 
 @pytest.fixture(scope="module")
-def run_page(context, site):
-    """The page after a run and a race."""
+def run_page(new_context, site):
+    """The page after a run and a race; the theme that it chooses is no other page's."""
+    context = new_context(viewport={"width": 1280, "height": 1000})
     page = page_in(context)
     open_live(page, site.url)
     # What a focus changes is read at once.
@@ -40,7 +41,7 @@ def run_page(context, site):
     expect(page.locator(".dv-race")).to_have_attribute("data-state", "done")
     expect(page.locator(".dv-race")).to_have_attribute("data-playing", "false")
     yield page
-    page.close()
+    context.close()
 
 
 def open_tab(page, name):

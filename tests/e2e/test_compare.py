@@ -463,7 +463,7 @@ def test_a_recorded_race_plays_as_the_tab_opens_and_gives_way_to_a_live_one(page
     race = page.locator(".dv-race")
     expect(race).to_have_attribute("data-state", "recording")
     finished(page)
-    traces = [json.loads((FOLDER / f"{method}{ENDING}").read_text()) for method in ("vanilla", "duodecoding")]
+    traces = [json.loads((FOLDER / f"{method}{ENDING}").read_text()) for method in ("vanilla", "duotree")]
     # On its own, from the beginning, at the times that were measured, and not faster than they were.
     frames = page.evaluate("seen")
     assert frames[0][0] < 0.3 and len({frame[0] for frame in frames}) > 5

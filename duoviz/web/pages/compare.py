@@ -27,7 +27,7 @@ from duoviz.web.session import Hardware
 from duoviz.web.share import Page
 from duoviz.web.visitors import ANSWERED, WATCHED, Visitors
 
-SIDES = {"first": "vanilla", "second": "duodecoding"}
+SIDES = {"first": "vanilla", "second": "duotree"}
 # So many that one disturbed round does not decide, and shows.
 ROUNDS = 3
 ABOUT = (
