@@ -11,6 +11,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.settings import Settings
 from duoviz.folders import ASSETS
+from duoviz.models.columns import whole
 from duoviz.models.pairs import Pair
 from duoviz.trace.metrics import metrics
 
@@ -76,8 +77,9 @@ def places(pair: Pair, trace: dict) -> dict:
         model.crop(0)
         logits = model.forward(prompt + written[:-1], rows=range(len(prompt) - 1, len(prompt) + len(written) - 1))
         model.crop(0)
-        # The draft may leave out the last tokens of the vocabulary.
-        known = logits.cpu().softmax(dim=-1, dtype=torch.float32)
+        # The draft may leave out tokens of the vocabulary.
+        rows = logits.cpu().softmax(dim=-1, dtype=torch.float32)
+        known = torch.stack([whole(row, model.known) for row in rows])
         expected.append(torch.nn.functional.pad(known, (0, pair.target.vocab_size - known.shape[-1])))
     listed = [likeliest(pair, *rows) for rows in zip(*expected, strict=True)]
     return {"text": trace["end"]["text"], "places": listed}

@@ -22,7 +22,7 @@ class TableModel:
     """A language model whose logits are looked up by the last two tokens."""
 
     label, precision, device, supports_tree = "table", "float64", "cpu", True
-    context_limit, vocab_size = 64, VOCABULARY
+    context_limit, vocab_size, known = 64, VOCABULARY, None
 
     def __init__(self, table: Tensor):
         """table: logits, float64 [vocab, vocab, vocab]."""

@@ -7,9 +7,9 @@ from torch import Tensor
 from duoviz.models.llama import Llama, LlamaConfig
 
 
-def decoder(config: dict, weights: dict[str, Tensor]) -> Llama:
+def decoder(config: dict, weights: dict[str, Tensor], **options) -> Llama:
     """The lean decoder in float64."""
-    return Llama(LlamaConfig.from_dict(config), weights, precision="float64")
+    return Llama(LlamaConfig.from_dict(config), weights, precision="float64", **options)
 
 
 def ends_at_once(config: dict, weights: dict[str, Tensor]) -> None:

@@ -12,6 +12,7 @@ from duoviz.decoding.chances import MOST, Chances
 from duoviz.decoding.iteration import Candidate, Node, Span, timed_forward, timed_prefill
 from duoviz.decoding.sampling import FIRST_FRESH, SHARED, Sampling, filtered, scores, tempered
 from duoviz.decoding.settings import MAX_SEQUENCES
+from duoviz.models.columns import named, whole
 from duoviz.models.language_model import LanguageModel
 
 
@@ -120,10 +121,10 @@ def draft(model: LanguageModel, new_tokens: ManyOf[int], plan: Plan, *, stopped:
     """
     logits, span = timed_prefill(model, new_tokens, stopped=stopped)
     root = model.length - 1
-    p, q, score = proposals(logits, [root + 1], plan.sampling, plan.fresh)
+    p, q, score = proposals(model, logits, [root + 1], plan.sampling, plan.fresh)
     best_p, best = p[0].topk(min(MAX_SEQUENCES, p.shape[-1]))
-    best_p, best = best_p.tolist(), best.tolist()
-    starts = first_branches(q[0], score[0], plan)
+    best_p, best = best_p.tolist(), named(best, model.known)
+    starts = first_branches(model, q[0], score[0], plan)
     steps = [ended_now(span)]
     lead = starts[0]
     if plan.longest == 1 or not lead.pays(plan):
@@ -145,10 +146,10 @@ def draft(model: LanguageModel, new_tokens: ManyOf[int], plan: Plan, *, stopped:
 
 
 def proposals(
-    logits: Tensor, positions: ManyOf[int], sampling: Sampling, fresh: int | None = None
+    model: LanguageModel, logits: Tensor, positions: ManyOf[int], sampling: Sampling, fresh: int | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """For logits [rows, vocab]: p, the draft's softmax at the sampling temperature, which θ and k are made of;
-    q, what is drawn from (p after top-k and top-p); and the scores that order q's draws (see `sampling.scores`).
+    """For the model's logits [rows, vocab]: p, their softmax at the sampling temperature, which θ and k are made of; q,
+    what is drawn from (p after top-k and top-p); and the scores that order q's draws (see `sampling.scores`).
 
     positions: for each row, the place in the text of the token after it.
     """
@@ -157,17 +158,17 @@ def proposals(
         return p, p, p
     q = filtered(p, top_k=sampling.top_k, top_p=sampling.top_p)
     stream = SHARED if fresh is None else FIRST_FRESH + fresh
-    return p, q, scores(q, positions, sampling, stream=stream)
+    return p, q, scores(q, positions, sampling, stream=stream, known=model.known)
 
 
-def first_branches(q: Tensor, score: Tensor, plan: Plan) -> list[Branch]:
+def first_branches(model: LanguageModel, q: Tensor, score: Tensor, plan: Plan) -> list[Branch]:
     """One branch for each of the best first tokens (at most 8) that can be drawn at all, the best first."""
     order = score.topk(min(MAX_SEQUENCES, len(score))).indices
-    rows = [] if plan.fresh is None else [q]
+    rows = [] if plan.fresh is None else [whole(q, model.known)]
     counts = plan.worth is not None and plan.worth.first
     return [
         Branch([token], [probability], rows=list(rows), value=plan.chance(rank, probability) if counts else 1.0)
-        for rank, (token, probability) in enumerate(zip(order.tolist(), q[order].tolist(), strict=True))
+        for rank, (token, probability) in enumerate(zip(named(order, model.known), q[order].tolist(), strict=True))
         if probability > 0
     ]
 
@@ -204,9 +205,9 @@ def grow(model: LanguageModel, branches: ManyOf[Branch], root: int, steps: list[
     parents = [branch.slots[-1] if branch.slots else root for branch in branches]
     logits, span = timed_forward(model, [branch.tokens[-1] for branch in branches], parents=parents)
     positions = [root + 1 + len(branch.tokens) for branch in branches]
-    p, q, score = proposals(logits, positions, plan.sampling, plan.fresh)
+    p, q, score = proposals(model, logits, positions, plan.sampling, plan.fresh)
     drawn = score.argmax(dim=-1, keepdim=True)
-    tokens, probabilities = drawn[:, 0].tolist(), q.gather(-1, drawn)[:, 0].tolist()
+    tokens, probabilities = named(drawn[:, 0], model.known), q.gather(-1, drawn)[:, 0].tolist()
     largest = probabilities if q is p and q is score else p.amax(dim=-1).tolist()
     steps.append(ended_now(span))
     for index, branch in enumerate(branches):
@@ -215,7 +216,7 @@ def grow(model: LanguageModel, branches: ManyOf[Branch], root: int, steps: list[
         branch.q.append(probabilities[index])
         branch.value *= plan.chance(0, probabilities[index])
         if plan.fresh is not None:
-            branch.rows.append(q[index])
+            branch.rows.append(whole(q[index], model.known))
     return largest
 
 

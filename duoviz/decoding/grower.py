@@ -8,6 +8,7 @@ from torch import Tensor
 from duoviz.decoding.drafting import ended_now, proposals
 from duoviz.decoding.growing import Grown, Growth, Tree, TreeNode
 from duoviz.decoding.iteration import timed_forward, timed_prefill
+from duoviz.models.columns import named
 from duoviz.models.language_model import LanguageModel
 
 
@@ -62,16 +63,16 @@ class Grower:
                 node.slot = slot
             logits, span = timed_forward(self.model, [node.token for node in nodes], parents=parents)
         positions = [position + (tree.nodes[index].depth if index >= 0 else 0) for index in wanted]
-        _, q, score = proposals(logits, positions, self.growth.sampling)
+        _, q, score = proposals(self.model, logits, positions, self.growth.sampling)
         children = self.growth.children if self.growth.trees else 1
-        best = [best_tokens(score[row], q[row], children) for row in range(len(wanted))]
-        named = [(tree.tokens_to(index), *each) for index, each in zip(wanted, best, strict=True)]
-        grown = Grown(position, ended_now(span), named)
+        best = [best_tokens(self.model, score[row], q[row], children) for row in range(len(wanted))]
+        children_of = [(tree.tokens_to(index), *each) for index, each in zip(wanted, best, strict=True)]
+        grown = Grown(position, ended_now(span), children_of)
         tree.take(grown, step=number)
         return grown
 
 
-def best_tokens(score: Tensor, q: Tensor, count: int) -> tuple[list[int], list[float]]:
-    """The `count` tokens of greatest score, with their q; both [vocab]."""
+def best_tokens(model: LanguageModel, score: Tensor, q: Tensor, count: int) -> tuple[list[int], list[float]]:
+    """The model's `count` tokens of greatest score, with their q; both [vocab]."""
     order = score.topk(min(count, len(score))).indices
-    return order.tolist(), q[order].tolist()
+    return named(order, model.known), q[order].tolist()

@@ -83,16 +83,26 @@ def noise(seed: int, position: int, size: int, *, stream: int = SHARED) -> Tenso
     return torch.from_numpy(generator.standard_exponential(size))
 
 
-def scores(probabilities: Tensor, positions: Sequence[int], sampling: Sampling, *, stream: int = SHARED) -> Tensor:
+def scores(
+    probabilities: Tensor,
+    positions: Sequence[int],
+    sampling: Sampling,
+    *,
+    stream: int = SHARED,
+    known: Tensor | None = None,
+) -> Tensor:
     """What the drawn token has most of, [rows, vocab]; greedy, the probabilities themselves.
+
+    known: of the columns (see `LanguageModel`): each id meets the noise that it meets in the target's vocabulary.
 
     p / e with exponential noise e orders the tokens as log p + g with Gumbel noise g = −log e does,
     so the largest is a draw from p, and the k largest are k draws without replacement.
     """
     if sampling.temperature == 0:
         return probabilities
-    size = probabilities.shape[-1]
-    return probabilities / torch.stack([noise(sampling.seed, position, size, stream=stream) for position in positions])
+    size = probabilities.shape[-1] if known is None else int(known[-1]) + 1
+    rows = [noise(sampling.seed, position, size, stream=stream) for position in positions]
+    return probabilities / torch.stack(rows if known is None else [row[known] for row in rows])
 
 
 def draw(logits: Tensor, position: int, sampling: Sampling) -> Drawn:

@@ -6,6 +6,7 @@ from math import log
 import torch
 from torch import Tensor
 
+from duoviz.models.columns import column_of
 from duoviz.models.language_model import LanguageModel
 
 
@@ -64,6 +65,7 @@ class Copying:
             model.vocab_size,
             model.supports_tree,
         )
+        self.known, self.columns = model.known, column_of(model.known)
         self.chain = NGrams(len(self.weights))
         # What grows after the chain: slot by slot, each with its parent's slot.
         self.grown: list[tuple[int, int]] = []
@@ -102,17 +104,23 @@ class Copying:
     def mix(self, logits: Tensor, found: Sequence[tuple[int, int] | None]) -> None:
         """Change logits [rows, vocab] in place so that their softmax is the mixture."""
         usable = [
-            (row, token, log(self.weights[n - 1] / (1 - self.weights[n - 1])))
+            (row, column, log(self.weights[n - 1] / (1 - self.weights[n - 1])))
             for row, (n, token) in ((row, match) for row, match in enumerate(found) if match)
-            if self.weights[n - 1] > 0 and token < logits.shape[-1]
+            if self.weights[n - 1] > 0 and (column := self.column(token)) is not None
         ]
         if not usable:
             return
-        rows, tokens, odds = (list(column) for column in zip(*usable, strict=True))
+        rows, columns, odds = (list(each) for each in zip(*usable, strict=True))
         exact = torch.float64 if logits.dtype == torch.float64 else torch.float32
         total = logits[rows].to(exact).logsumexp(dim=-1)
         copied = total + torch.tensor(odds, dtype=exact, device=logits.device)
-        logits[rows, tokens] = torch.logaddexp(logits[rows, tokens].to(exact), copied).to(logits.dtype)
+        logits[rows, columns] = torch.logaddexp(logits[rows, columns].to(exact), copied).to(logits.dtype)
+
+    def column(self, token: int) -> int | None:
+        """Where the logits have a token; None where they have none of it."""
+        if self.columns is not None:
+            return self.columns.get(token)
+        return token if token < self.vocab_size else None
 
     def keep(self, slots: Sequence[int], below: Sequence[int] = ()) -> None:
         self.model.keep(slots, below)

@@ -13,6 +13,9 @@ class LanguageModel(Protocol):
     A slot's parent is the slot of the token before it; the tokens of one path attend to each other
     only. Decoding methods never touch a cache tensor. Without `supports_tree` only chains can be
     forwarded: each token's parent is the slot before it.
+
+    known: the ids that the columns of the logits stand for, int64 [vocab_size], ascending; None where an id is its
+    column's number, as it is for every target.
     """
 
     label: str
@@ -20,6 +23,7 @@ class LanguageModel(Protocol):
     device: str
     context_limit: int
     vocab_size: int
+    known: Tensor | None
     supports_tree: bool
 
     @property

@@ -214,7 +214,11 @@ class Llama:
         """
         self.config, self.precision, self.device, self.label = config, precision, device, label
         self.dtype = DTYPES[precision]
-        self.vocab_size = min(config.vocab_size, vocabulary or config.vocab_size)
+        self.known = weights["lm_head.known"].long().to(device) if "lm_head.known" in weights else None
+        if self.known is not None and vocabulary:
+            self.known = self.known[self.known < vocabulary]
+        known = config.vocab_size if self.known is None else len(self.known)
+        self.vocab_size = min(known, vocabulary or known)
         self.context_limit = min(context_limit or config.context_limit, config.context_limit)
         source = WeightReader(weights, precision, device)
         self.table, self.widen = source.embedding(vocabulary or 0)

@@ -43,7 +43,7 @@ class TransformersModel:
         rows = model.get_input_embeddings().num_embeddings
         if vocabulary and vocabulary > rows:
             add_tokens(model, vocabulary)
-        self.vocab_size = min(rows, vocabulary or rows)
+        self.vocab_size, self.known = min(rows, vocabulary or rows), None
         self.model = model.to(device).eval()
         self.supports_tree = True
         self.crop(0)

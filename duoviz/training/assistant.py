@@ -21,6 +21,7 @@ def export_assistant(draft_folder: Path, target_folder: Path, out: Path) -> None
     """
     config = read_config(draft_folder)
     tensors = Checkpoint(draft_folder)
+    known = tensors["lm_head.known"].long()
     width = config["hidden_size"]
     wide = width + config["num_attention_heads"]
     # The constant takes up half of epsilon, so that every norm still divides by what it divided by before.
@@ -45,10 +46,14 @@ def export_assistant(draft_folder: Path, target_folder: Path, out: Path) -> None
                 value = tensors[name] * (width / wide) ** 0.5
             else:
                 value = matrix(tensors, name.removesuffix(".weight"))
-            parameter[tuple(slice(size) for size in value.shape)] = value
+            if name == "lm_head.weight":
+                parameter[known, :width] = value
+            else:
+                parameter[tuple(slice(size) for size in value.shape)] = value
         model.model.embed_tokens.weight[:, width] = constant
         model.model.norm.weight[width] = 1.0
-        model.lm_head.weight[config["output_tokens"] :, width] = NEVER
+        model.lm_head.weight[:, width] = NEVER
+        model.lm_head.weight[known, width] = 0.0
     model.save_pretrained(out)
     AutoTokenizer.from_pretrained(target_folder).save_pretrained(out)
 

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from duoviz.decoding.chances import EDGES, FILE, LONGEST_MATCH, MIDDLES, PLACES, RANKS, Chances
 from duoviz.decoding.prompt_lookup import find
 from duoviz.decoding.sampling import Sampling, scores, tempered
+from duoviz.models.columns import named
 from duoviz.models.copying import NGrams
 from duoviz.models.language_model import LanguageModel
 from duoviz.training.corpus import Corpus
@@ -53,8 +55,8 @@ def fit_chances(
         for model in (target, draft):
             model.crop(0)
             logits.append(model.forward(ids, rows=wanted).float())
-        count_draws(greedy, logits, places, Sampling(), by_rank)
-        count_draws(sampled, logits, places, Sampling(temperature=1.0, seed=row))
+        count_draws(greedy, logits, places, Sampling(), draft.known, by_rank)
+        count_draws(sampled, logits, places, Sampling(temperature=1.0, seed=row), draft.known)
         if corpus.greedy[row]:
             count_copies(copied, ids, places)
         if number % 20 == 19:
@@ -65,13 +67,18 @@ def fit_chances(
 
 
 def count_draws(
-    counts: Counts, logits: list, places: list[int], sampling: Sampling, by_rank: Counts | None = None
+    counts: Counts,
+    logits: list,
+    places: list[int],
+    sampling: Sampling,
+    known: Tensor | None,
+    by_rank: Counts | None = None,
 ) -> None:
-    """Which of the draft's best tokens the target's own is, at each place."""
+    """Which of the draft's best tokens the target's own is, at each place; known: the draft's ids."""
     p, q = (tempered(each, sampling.temperature) for each in logits)
     own = scores(p, places, sampling).argmax(-1).tolist()
-    best = scores(q, places, sampling).topk(RANKS).indices
-    for token, tokens, each in zip(own, best.tolist(), q.gather(-1, best).tolist(), strict=True):
+    best = scores(q, places, sampling, known=known).topk(RANKS).indices
+    for token, tokens, each in zip(own, named(best, known), q.gather(-1, best).tolist(), strict=True):
         for rank in range(RANKS):
             counts.add((rank, int(np.searchsorted(EDGES, min(1.0, each[rank])))), tokens[rank] == token)
             if by_rank:

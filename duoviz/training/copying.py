@@ -5,6 +5,7 @@ from pathlib import Path
 
 import torch
 
+from duoviz.models.columns import whole
 from duoviz.models.copying import NGrams
 from duoviz.models.language_model import LanguageModel
 from duoviz.training.corpus import Corpus
@@ -26,6 +27,7 @@ def observations(draft: LanguageModel, corpus: Corpus, rows: list[int]) -> list[
         ids, answered = corpus.row(row).tolist(), corpus.answered(row).tolist()
         draft.crop(0)
         q = draft.forward(ids[:-1], rows=[place - 1 for place in answered]).float().softmax(dim=-1)
+        q = torch.stack([whole(each, draft.known) for each in q])
         grams, row_of = NGrams(LONGEST), {place: index for index, place in enumerate(answered)}
         for place, token in enumerate(ids):
             match = grams.look_up(grams.tokens[-LONGEST:], end=len(grams.tokens)) if place in row_of else None

@@ -48,6 +48,12 @@ class Corpus:
         place = np.arange(len(self.flat)) - np.repeat(self.starts[:-1], length)
         return replace(self, answer=place >= shared)
 
+    def most_frequent(self, count: int) -> np.ndarray:
+        """The `count` ids that the training rows have most of, ascending, int64; among equals the lowest."""
+        trained = np.repeat(~self.held_out, np.diff(self.starts))
+        often = np.bincount(self.flat[trained], minlength=count)
+        return np.sort(np.argsort(-often, kind="stable")[:count])
+
     def rows(self, *, held_out: bool) -> list[int]:
         return np.flatnonzero(self.held_out == held_out).tolist()
 

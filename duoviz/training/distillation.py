@@ -19,7 +19,15 @@ from duoviz.training.copying import fit_copying
 from duoviz.training.corpus import Corpus, batches, load_corpus, sample
 from duoviz.training.evaluation import evaluate, scores
 from duoviz.training.losses import CopyingKL, LookUps
-from duoviz.training.student import Student, cut_from_target, read_student, save_draft, student_hidden, student_logits
+from duoviz.training.student import (
+    Student,
+    cut_from_target,
+    read_student,
+    save_draft,
+    student_hidden,
+    student_logits,
+    with_head,
+)
 from duoviz.training.teacher import Teacher
 
 Report = Callable[[str], None]
@@ -35,14 +43,15 @@ class Recipe:
     """All that decides what a training run makes, besides the target and the corpus.
 
     tokens: how many to train on, counted again each time. start: a draft's folder to go on from; without one
-    the student is cut out of the target, with `layers`, `embedding_rank` and `output_tokens`.
+    the student is cut out of the target, with `layers` and `embedding_rank`. output_tokens: how many ids its head
+    knows, those that the corpus has most of.
     """
 
     tokens: int
     start: str | None = None
     layers: int = 2
     embedding_rank: int = 448
-    output_tokens: int = 16_384
+    output_tokens: int = 8_192
     peak: float = 8e-4
     batch_tokens: int = 3_000
     seed: int = 0
@@ -93,7 +102,7 @@ def fit_map(student: Student, teacher: Teacher, rows: list[int], *, ridge: float
         cross += x.T @ y
     gram += ridge * gram.diagonal().mean() * torch.eye(width, dtype=torch.float64)
     linear = torch.linalg.solve(gram, cross).float().to(student.device)
-    student.lm_head.weight.copy_(teacher.target.lm_head.weight[: student.shape.output_tokens] @ linear.T)
+    student.lm_head.weight.copy_(teacher.target.lm_head.weight[student.known] @ linear.T)
 
 
 def learning_rate(fraction: float, *, peak: float, warm_up: float = 0.02) -> float:
@@ -139,15 +148,13 @@ def load_teacher(target_folder: Path, corpus_files: list[Path], *, held_out: int
 
 def new_student(teacher: Teacher, recipe: Recipe) -> Student:
     """The draft of `recipe.start`, or one cut out of the target, with the fitted map."""
-    device = teacher.target.device
+    device, target = teacher.target.device, teacher.target
+    tokens = torch.from_numpy(teacher.corpus.most_frequent(recipe.output_tokens)).to(device)
     if recipe.start:
-        return read_student(Path(recipe.start)).to(device)
-    student = cut_from_target(
-        teacher.target,
-        layers=recipe.layers,
-        embedding_rank=recipe.embedding_rank,
-        output_tokens=recipe.output_tokens,
-    ).to(device)
+        return with_head(read_student(Path(recipe.start)).to(device), tokens, target.lm_head.weight.detach())
+    student = cut_from_target(target, layers=recipe.layers, embedding_rank=recipe.embedding_rank, tokens=tokens).to(
+        device
+    )
     fit_map(student, teacher, teacher.corpus.rows(held_out=False)[:FITTED_ROWS])
     return student
 
@@ -162,9 +169,7 @@ def train(teacher: Teacher, recipe: Recipe, *, checkpoint: Path | None = None, r
     optimiser = torch.optim.AdamW(student.parameters(), lr=recipe.peak, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
     progress = Progress(student, optimiser)
     scored = sample(teacher.corpus.rows(held_out=True), SCORED_ROWS)
-    copied, scored_copied = (
-        LookUps(each.corpus, known=student.shape.output_tokens, device=student.device) for each in (lessons, teacher)
-    )
+    copied, scored_copied = (LookUps(each.corpus, student.known) for each in (lessons, teacher))
     if not (checkpoint and progress.load(checkpoint, recipe)):
         note(progress, recipe, teacher, scored, scored_copied, [], report)
     losses, saved = [], time.perf_counter()
@@ -190,7 +195,7 @@ def train(teacher: Teacher, recipe: Recipe, *, checkpoint: Path | None = None, r
 def train_step(teacher: Teacher, recipe: Recipe, progress: Progress, rows: list[int], copied: LookUps) -> float:
     """One step of the optimiser; returns the loss."""
     student, optimiser = progress.student, progress.optimiser
-    best = teacher.best(rows, tokens=student.shape.output_tokens)
+    best = teacher.best(rows, student.known)
     with torch.autocast(student.device.type, teacher.dtype, enabled=teacher.dtype != torch.float32):
         hidden = student_hidden(student, teacher.corpus, rows).to(teacher.dtype)
     loss = CopyingKL.apply(hidden, student.lm_head.weight, best, copied(rows))
@@ -218,7 +223,7 @@ def note(
     def draft(part: list[int]) -> Tensor:
         return student_logits(progress.student, teacher.corpus, part)
 
-    agreement = evaluate(draft, teacher, rows, copied).top1
+    agreement = evaluate(draft, teacher, rows, progress.student.known, copied).top1
     line = {
         "minutes": round(progress.seconds / 60, 2),
         "tokens": progress.tokens,

@@ -84,11 +84,13 @@ def evaluate(
     draft: Callable[[list[int]], Tensor],
     teacher: Teacher,
     rows: list[int],
+    known: Tensor,
     copied: Callable[[list[int]], Copied] | None = None,
     *,
     sampled: bool = False,
 ) -> Agreement:
-    """Agreement on rows; draft: from rows to logits [answer tokens, ids]; copied: what it also copies.
+    """Agreement on rows; draft: from rows to logits [answer tokens, columns]; known: the columns' ids; copied: what it
+    also copies.
 
     sampled: also at temperature 1, which costs a draw for every token.
     """
@@ -100,24 +102,23 @@ def evaluate(
         ours = draft(part)
         if copied is not None:
             ours = mixed(ours, copied(part))
-        same = (theirs.argmax(-1) == ours.argmax(-1)).cpu().numpy()
+        same = (theirs.argmax(-1) == known[ours.argmax(-1)]).cpu().numpy()
         counts = np.cumsum([len(corpus.answered(row)) for row in part])[:-1]
         found.same += np.split(same, counts)
         found.task += [str(corpus.task[row]) for row in part]
         found.greedy += [bool(corpus.greedy[row]) for row in part]
         if sampled:
-            count_draws(found, theirs, ours)
+            count_draws(found, theirs, ours, known.cpu())
     return found
 
 
-def count_draws(found: Agreement, theirs: Tensor, ours: Tensor) -> None:
-    """Add the acceptance at temperature 1 of some tokens; logits [tokens, ids], ours of fewer ids."""
+def count_draws(found: Agreement, theirs: Tensor, ours: Tensor, known: Tensor) -> None:
+    """Add the acceptance at temperature 1 of some tokens; logits [tokens, ids], ours of the known ids only."""
     log_p, log_q = theirs.log_softmax(-1).cpu(), ours.log_softmax(-1).cpu()
-    known = log_q.shape[-1]
-    found.overlap += float(torch.minimum(log_p[:, :known].exp(), log_q.exp()).sum())
+    found.overlap += float(torch.minimum(log_p[:, known].exp(), log_q.exp()).sum())
     for row in range(len(log_p)):
         gumbel = -torch.log(noise(0, found.drawn + row, log_p.shape[-1]))
-        found.coupled += int((log_p[row] + gumbel).argmax() == (log_q[row] + gumbel[:known]).argmax())
+        found.coupled += int((log_p[row] + gumbel).argmax() == known[(log_q[row] + gumbel[known]).argmax()])
     found.drawn += len(log_p)
 
 
@@ -128,13 +129,14 @@ def scores(teacher: Teacher, student: Student, folder: Path, *, count: int | Non
     """
     rows = teacher.corpus.rows(held_out=True)
     rows = rows if count is None else sample(rows, count)
-    copied = LookUps(teacher.corpus, known=student.shape.output_tokens, device=student.device)
-    exact = evaluate(lambda part: student_logits(student, teacher.corpus, part), teacher, rows)
+    known = student.known
+    copied = LookUps(teacher.corpus, known)
+    exact = evaluate(lambda part: student_logits(student, teacher.corpus, part), teacher, rows, known)
     quantised = quantised_logits(teacher, folder)
     return {
         "float32": round(exact.top1, 4),
-        "int8": round(evaluate(quantised, teacher, rows).top1, 4),
-        "copying": figures(evaluate(quantised, teacher, rows, copied, sampled=True)),
+        "int8": round(evaluate(quantised, teacher, rows, known).top1, 4),
+        "copying": figures(evaluate(quantised, teacher, rows, known, copied, sampled=True)),
     }
 
 

@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from duoviz.models.columns import column_of
 from duoviz.models.copying import NGrams
 from duoviz.training.copying import START_WEIGHTS
 from duoviz.training.corpus import Corpus
@@ -16,16 +17,18 @@ SMALLEST = 1e-8
 
 
 class Copied(NamedTuple):
-    """What a look-up in the text proposes for each answer token: token int64 [n], weight float32 [n] (0 for none)."""
+    """What a look-up in the text proposes for each answer token: its column in the draft's logits, int64 [n], and
+    weight float32 [n] (0 for none)."""
 
-    token: Tensor
+    column: Tensor
     weight: Tensor
 
 
 class Best(NamedTuple):
-    """The target's most probable ids for each token, int64 [n, k], and their probabilities, float32 [n, k]."""
+    """The most probable of the draft's ids for each token, by the target: their columns in the draft's logits,
+    int64 [n, k], and their probabilities, float32 [n, k]."""
 
-    token: Tensor
+    column: Tensor
     share: Tensor
 
 
@@ -44,10 +47,10 @@ class CopyingKL(torch.autograd.Function):
         for start in range(0, len(hidden), TOKENS_AT_ONCE):
             part = slice(start, start + TOKENS_AT_ONCE)
             q = F.linear(hidden[part], weight).softmax(dim=-1, dtype=torch.float32)
-            ids, p = best.token[part], best.share[part]
-            q_best = q.gather(-1, ids)
-            loss, of_ids, of_rest = grouped_kl(q_best, p, *copied_among(ids, copied, part))
-            gradient[part] = q.mul_(of_rest).scatter_(-1, ids, q_best * of_ids)
+            columns, p = best.column[part], best.share[part]
+            q_best = q.gather(-1, columns)
+            loss, of_best, of_rest = grouped_kl(q_best, p, *copied_among(columns, copied, part))
+            gradient[part] = q.mul_(of_rest).scatter_(-1, columns, q_best * of_best)
             losses.append(loss)
         gradient /= len(hidden)
         ctx.save_for_backward(gradient @ weight, (gradient.T @ hidden).to(head.dtype))
@@ -59,10 +62,10 @@ class CopyingKL(torch.autograd.Function):
         return of_hidden * above, of_head * above, None, None
 
 
-def copied_among(ids: Tensor, copied: Copied, part: slice) -> tuple[Tensor, Tensor]:
+def copied_among(columns: Tensor, copied: Copied, part: slice) -> tuple[Tensor, Tensor]:
     """How much copying adds to each of the best ids, [n, k], and to the rest, [n, 1]."""
     weight = copied.weight[part, None]
-    here = weight * (ids == copied.token[part, None])
+    here = weight * (columns == copied.column[part, None])
     return here, weight - here.sum(dim=-1, keepdim=True)
 
 
@@ -85,42 +88,45 @@ def mixed(logits: Tensor, copied: Copied) -> Tensor:
     """Logits (log-probabilities) of the draft that also copies: (1 − w) · q + w · [token]."""
     rows = torch.nonzero(copied.weight > 0)[:, 0]
     log_q = logits.log_softmax(dim=-1)
-    weight, token = copied.weight[rows], copied.token[rows]
-    kept = log_q[rows, token] + torch.log1p(-weight)
+    weight, column = copied.weight[rows], copied.column[rows]
+    kept = log_q[rows, column] + torch.log1p(-weight)
     scale = torch.zeros_like(copied.weight).index_put((rows,), torch.log1p(-weight))
-    return (log_q + scale[:, None]).index_put((rows, token), torch.logaddexp(kept, weight.log()))
+    return (log_q + scale[:, None]).index_put((rows, column), torch.logaddexp(kept, weight.log()))
 
 
-def look_ups(ids: list[int], answered: list[int], weights: list[float], *, known: int) -> tuple[list[int], list[float]]:
-    """(tokens, weights) that copying proposes for the answer tokens of a row (see `models.copying`).
+def look_ups(
+    ids: list[int], answered: list[int], weights: list[float], *, columns: dict[int, int]
+) -> tuple[list[int], list[float]]:
+    """(columns, weights) that copying proposes for the answer tokens of a row (see `models.copying`).
 
-    answered: where they stand; known: how many ids the draft's head has. Token 0 and weight 0 where
-    nothing is found.
+    answered: where they stand; columns: of the ids that the draft's head has. Column 0 and weight 0 where nothing is
+    found.
     """
     grams, wanted = NGrams(len(weights)), set(answered)
-    tokens, shares = [], []
+    proposed, shares = [], []
     for place, token in enumerate(ids):
         if place in wanted:
             match = grams.look_up(grams.tokens[-len(weights) :], end=len(grams.tokens))
-            usable = match is not None and match[1] < known
-            tokens.append(match[1] if usable else 0)
+            usable = match is not None and match[1] in columns
+            proposed.append(columns[match[1]] if usable else 0)
             shares.append(weights[match[0] - 1] if usable else 0.0)
         grams.append([token])
-    return tokens, shares
+    return proposed, shares
 
 
 class LookUps:
     """What copying proposes for the answer tokens of a corpus's rows; each row is looked through once."""
 
-    def __init__(self, corpus: Corpus, *, known: int, device: torch.device):
-        self.corpus, self.known, self.device = corpus, known, device
+    def __init__(self, corpus: Corpus, known: Tensor):
+        """known: the ids of the draft's head, int64, on the device where the answers are wanted."""
+        self.corpus, self.columns, self.device = corpus, column_of(known), known.device
         self.found: dict[int, tuple[list[int], list[float]]] = {}
 
     def __call__(self, rows: list[int]) -> Copied:
         for row in rows:
             if row not in self.found:
                 ids, answered = self.corpus.row(row).tolist(), self.corpus.answered(row).tolist()
-                self.found[row] = look_ups(ids, answered, START_WEIGHTS, known=self.known)
-        tokens = [token for row in rows for token in self.found[row][0]]
+                self.found[row] = look_ups(ids, answered, START_WEIGHTS, columns=self.columns)
+        columns = [column for row in rows for column in self.found[row][0]]
         weights = [weight for row in rows for weight in self.found[row][1]]
-        return Copied(torch.tensor(tokens, device=self.device), torch.tensor(weights, device=self.device))
+        return Copied(torch.tensor(columns, device=self.device), torch.tensor(weights, device=self.device))

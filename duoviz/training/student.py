@@ -1,7 +1,7 @@
 """The draft while it learns: a small Llama cut out of the target's first layers."""
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 import torch
@@ -23,7 +23,7 @@ class DraftShape:
     """The shape of a draft; the names are those of transformers' LlamaConfig, plus our last three.
 
     embedding_rank: width of the embedding table, projected up to hidden_size.
-    output_tokens: the head knows the first this many ids of the vocabulary only.
+    output_tokens: how many ids of the vocabulary the head knows.
     """
 
     vocab_size: int
@@ -84,8 +84,14 @@ class Student(nn.Module):
         self.shape = shape
         self.model = Decoder(shape)
         self.lm_head = nn.Linear(shape.hidden_size, shape.output_tokens, bias=False)
+        self.lm_head.register_buffer("known", torch.arange(shape.output_tokens))
         inverse = shape.rope_theta ** (-torch.arange(0, shape.head_dim, 2, dtype=torch.float32) / shape.head_dim)
         self.register_buffer("inverse", inverse, persistent=False)
+
+    @property
+    def known(self) -> Tensor:
+        """The ids that the head knows, int64, ascending."""
+        return self.lm_head.known
 
     @property
     def device(self) -> torch.device:
@@ -108,18 +114,19 @@ def student_hidden(student: Student, corpus: Corpus, rows: list[int]) -> Tensor:
 
 
 def student_logits(student: Student, corpus: Corpus, rows: list[int]) -> Tensor:
-    """float32 [answer tokens of all rows, the head's ids]."""
+    """float32 [answer tokens of all rows, the head's columns]."""
     return student.lm_head(student_hidden(student, corpus, rows)).float()
 
 
-def cut_from_target(target: nn.Module, *, layers: int, embedding_rank: int, output_tokens: int) -> Student:
-    """A student with the target's first layers and its embedding at a lower rank; the head is the target's own.
+def cut_from_target(target: nn.Module, *, layers: int, embedding_rank: int, tokens: Tensor) -> Student:
+    """A student with the target's first layers and its embedding at a lower rank; the head is the target's own for
+    `tokens` (int64, ascending).
 
     The first layers, not spread ones: what the later layers do is left to one linear map (see
     `distillation.fit_map`) and to training.
     """
     config = target.config
-    own = {"num_hidden_layers": layers, "embedding_rank": embedding_rank, "output_tokens": output_tokens}
+    own = {"num_hidden_layers": layers, "embedding_rank": embedding_rank, "output_tokens": len(tokens)}
     own["rope_theta"] = config.rope_parameters["rope_theta"]
     names = {field.name for field in fields(DraftShape)} - set(own)
     student = Student(DraftShape(**own, **{name: getattr(config, name) for name in names}))
@@ -131,7 +138,28 @@ def cut_from_target(target: nn.Module, *, layers: int, embedding_rank: int, outp
         student.model.embed_tokens.projection.weight.copy_(right[:embedding_rank].T * root)
         student.model.layers.load_state_dict(target.model.layers[:layers].state_dict())
         student.model.norm.load_state_dict(target.model.norm.state_dict())
-        student.lm_head.weight.copy_(target.lm_head.weight[:output_tokens])
+        student.lm_head.weight.copy_(target.lm_head.weight[tokens])
+        student.known.copy_(tokens)
+    return student
+
+
+@torch.no_grad()
+def with_head(student: Student, tokens: Tensor, table: Tensor, *, ridge: float = 1e-2) -> Student:
+    """The student with a head for `tokens` (int64, ascending): rows that it has not are guessed from the target's.
+
+    table: the target's head, float32 [vocabulary, width]. The guess is the linear map that leads best from the
+    target's rows to the student's own, by ridge regression.
+    """
+    theirs, ours = table[student.known].double(), student.lm_head.weight.double()
+    gram = theirs.T @ theirs
+    gram += ridge * gram.diagonal().mean() * torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
+    weight = (table[tokens].double() @ torch.linalg.solve(gram, theirs.T @ ours)).float()
+    old = torch.isin(tokens, student.known)
+    weight[old] = student.lm_head.weight[torch.searchsorted(student.known, tokens[old])]
+    student.shape = replace(student.shape, output_tokens=len(tokens))
+    student.lm_head = nn.Linear(weight.shape[1], len(tokens), bias=False, device=weight.device)
+    student.lm_head.register_buffer("known", tokens.clone())
+    student.lm_head.weight.copy_(weight)
     return student
 
 
@@ -139,7 +167,10 @@ def read_student(folder: Path) -> Student:
     """A saved draft, to be trained further; its matrices are what int8 left of them."""
     config, tensors = read_config(folder), Checkpoint(folder)
     student = Student(DraftShape(**{field.name: config[field.name] for field in fields(DraftShape)}))
-    student.load_state_dict({name: matrix(tensors, name.removesuffix(".weight")) for name in student.state_dict()})
+    named = {name: matrix(tensors, name.removesuffix(".weight")) for name, _ in student.named_parameters()}
+    if "lm_head.known" in tensors:
+        named["lm_head.known"] = tensors["lm_head.known"].long()
+    student.load_state_dict(named, strict=False)
     return student
 
 
@@ -150,12 +181,13 @@ def matrix(tensors: Checkpoint, name: str) -> Tensor:
 
 
 def save_draft(student: Student, folder: Path) -> None:
-    """Write config.json and model.safetensors: matrices in int8 with a scale a row, norms in float32.
+    """Write config.json and model.safetensors: matrices in int8 with a scale a row, norms in float32, ids in int32.
 
     The draft copies with the weights that its training assumed, until they are fitted.
     """
     tensors = {}
-    for name, value in student.state_dict().items():
+    tensors["lm_head.known"] = student.known.to("cpu", torch.int32)
+    for name, value in student.named_parameters():
         value = value.detach().float().cpu()
         if value.dim() == 2:
             tensors[name], tensors[name.replace(".weight", ".scale")] = quantise_rows(value)

@@ -82,18 +82,18 @@ class Teacher:
         return norm(x, weight=model.norm.weight)
 
     @torch.no_grad()
-    def best(self, rows: list[int], *, tokens: int) -> Best:
-        """The target's BEST most probable of the first `tokens` ids; what a row gave is remembered."""
+    def best(self, rows: list[int], known: Tensor) -> Best:
+        """The target's BEST most probable of the known ids, always the same ones; what a row gave is remembered."""
         missing = [row for row in rows if row not in self.known]
         if missing:
-            head = self.target.lm_head.weight[:tokens].to(self.dtype)
+            head = self.target.lm_head.weight[known].to(self.dtype)
             p = F.linear(self.hidden(missing).to(self.dtype), head).softmax(dim=-1, dtype=torch.float32)
-            share, token = p.topk(min(BEST, tokens), dim=-1)
+            share, column = p.topk(min(BEST, len(known)), dim=-1)
             counts = [self.places[row + 1] - self.places[row] for row in missing]
-            parts = zip(token.to(torch.int32).split(counts), share.half().split(counts), strict=True)
+            parts = zip(column.to(torch.int32).split(counts), share.half().split(counts), strict=True)
             self.known |= dict(zip(missing, parts, strict=True))
-        token, share = (torch.cat(parts) for parts in zip(*(self.known[row] for row in rows), strict=True))
-        return Best(token.long(), share.float())
+        column, share = (torch.cat(parts) for parts in zip(*(self.known[row] for row in rows), strict=True))
+        return Best(column.long(), share.float())
 
     @torch.no_grad()
     def exact_logits(self, rows: list[int]) -> Tensor:

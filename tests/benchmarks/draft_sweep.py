@@ -31,7 +31,7 @@ from duoviz.training.student import save_draft
 BASE = Recipe(tokens=0)
 SHAPES = (
     {}, {"layers": 1}, {"layers": 3}, {"layers": 4}, {"layers": 6}, {"layers": 8},
-    {"embedding_rank": 320}, {"embedding_rank": 160}, {"output_tokens": 8_192}, {"output_tokens": 32_768},
+    {"embedding_rank": 320}, {"embedding_rank": 160}, {"output_tokens": 4_096}, {"output_tokens": 16_384},
 )  # fmt: skip
 PEAKS = ({"peak": 4e-4}, {"peak": 1.6e-3})
 SCORED_ROWS = 64

@@ -15,8 +15,9 @@ def test_the_assistant_gives_the_drafts_logits_and_nothing_else(target, tmp_path
         def save_pretrained(self, folder):
             (folder / "tokenizer.json").write_text("{}")
 
+    known = torch.arange(64)[torch.arange(64) % 4 > 0]
     monkeypatch.setattr(assistant.AutoTokenizer, "from_pretrained", lambda folder: Tokenizer())
-    save_draft(cut_from_target(target, layers=2, embedding_rank=24, output_tokens=48), tmp_path / "draft")
+    save_draft(cut_from_target(target, layers=2, embedding_rank=24, tokens=known), tmp_path / "draft")
     export_assistant(tmp_path / "draft", tmp_path, tmp_path / "out")
     ids = torch.randint(0, 64, (21,), generator=torch.Generator().manual_seed(3))
     draft = load_llama(tmp_path / "draft", precision="float32", label="draft")
@@ -25,5 +26,5 @@ def test_the_assistant_gives_the_drafts_logits_and_nothing_else(target, tmp_path
     with torch.no_grad():
         logits = model(ids[None]).logits[0]
     assert logits.shape == (21, 64) and (tmp_path / "out" / "tokenizer.json").is_file()
-    assert logits[:, :48].numpy() == pytest.approx(want.numpy(), abs=1e-4)
-    assert (logits[:, 48:] < -1e4).all()
+    assert logits[:, known].numpy() == pytest.approx(want.numpy(), abs=1e-4)
+    assert (logits[:, ::4] < -1e4).all()

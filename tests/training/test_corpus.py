@@ -33,3 +33,11 @@ def test_batches_hold_every_row_once(corpus):
     groups = batches(corpus, rows, tokens=100, rng=np.random.default_rng(1))
     assert sorted(row for group in groups for row in group) == rows
     assert all(len(group) * max(map(corpus.length, group)) <= 100 for group in groups)
+
+
+def test_the_most_frequent_ids_are_those_of_the_rows_that_are_trained_on(corpus):
+    flat = np.where(np.repeat(corpus.held_out, np.diff(corpus.starts)), 5, corpus.flat % 2 * 40)
+    flat[:3] = 33
+    frequent = replace(corpus, flat=flat).most_frequent
+    assert frequent(3).tolist() == [0, 33, 40]  # 5 stands in held-out rows only
+    assert frequent(5).tolist() == [0, 1, 2, 33, 40]

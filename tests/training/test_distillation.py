@@ -10,7 +10,7 @@ from duoviz.models.llama import load_llama
 from duoviz.training import distillation
 from duoviz.training import teacher as teaching
 from duoviz.training.distillation import Recipe, learning_rate, load_teacher, train, train_draft
-from duoviz.training.student import cut_from_target, read_student, save_draft
+from duoviz.training.student import cut_from_target, read_student, save_draft, with_head
 from duoviz.training.teacher import Teacher, padded
 
 TINY = Recipe(tokens=4_000, layers=1, embedding_rank=16, output_tokens=48, batch_tokens=200)
@@ -31,11 +31,12 @@ def test_the_teachers_states_are_kept_and_the_same(target, corpus, tmp_path):
 def test_the_targets_best_are_of_the_ids_that_the_draft_knows(teacher, monkeypatch):
     monkeypatch.setattr(teaching, "BEST", 5)
     rows = [3, 170, 9]
-    p = teacher.exact_logits(rows)[:, :20].softmax(-1)
-    first, again = (teacher.best(each, tokens=20) for each in (rows, rows[::-1]))
-    share, token = p.topk(5)
-    assert torch.equal(first.token, token) and torch.allclose(first.share, share, atol=1e-3)
-    assert torch.equal(again.token[: len(teacher.corpus.answered(9))], token[-len(teacher.corpus.answered(9)) :])
+    known = torch.arange(5, 64, 3)
+    p = teacher.exact_logits(rows)[:, known].softmax(-1)
+    first, again = (teacher.best(each, known) for each in (rows, rows[::-1]))
+    share, column = p.topk(5)
+    assert torch.equal(first.column, column) and torch.allclose(first.share, share, atol=1e-3)
+    assert torch.equal(again.column[: len(teacher.corpus.answered(9))], column[-len(teacher.corpus.answered(9)) :])
 
 
 def test_learning_rate_warms_up_and_comes_down():
@@ -45,17 +46,37 @@ def test_learning_rate_warms_up_and_comes_down():
 
 
 def test_a_saved_draft_computes_what_the_student_did(target, tmp_path):
-    student = cut_from_target(target, layers=2, embedding_rank=32, output_tokens=48).eval()
+    known = torch.arange(64)[torch.arange(64) % 4 > 0]
+    student = cut_from_target(target, layers=2, embedding_rank=32, tokens=known).eval()
     save_draft(student, tmp_path)
     student = read_student(tmp_path)  # what int8 left of it
+    assert torch.equal(student.known, known)
     with torch.no_grad():
         ids = torch.randint(0, 64, (1, 20), generator=torch.Generator().manual_seed(0))
         expected = student.lm_head(student.hidden(ids))[0]
-    ours = load_llama(tmp_path, precision="float32", label="draft").forward(ids[0].tolist())
-    assert ours.shape == (20, 48)
+    draft = load_llama(tmp_path, precision="float32", label="draft")
+    ours = draft.forward(ids[0].tolist())
+    assert ours.shape == (20, 48) and torch.equal(draft.known, known)
     assert torch.allclose(ours, expected, atol=1e-4)
     in_int8 = load_llama(tmp_path, precision="int8", label="draft").forward(ids[0].tolist()).float()
     assert (in_int8 - expected).norm() / expected.norm() < 0.05
+
+
+def test_another_head_keeps_the_rows_that_it_has_and_guesses_the_others(target):
+    known, other = torch.arange(0, 64, 2)[:24], torch.arange(10, 64)
+    student = cut_from_target(target, layers=1, embedding_rank=16, tokens=known)
+    table = torch.randn(64, 20, generator=torch.Generator().manual_seed(1))
+    turned = torch.randn(20, 64, generator=torch.Generator().manual_seed(2))
+    with torch.no_grad():
+        student.lm_head.weight.copy_(table[known] @ turned)
+    again = with_head(student, other, table, ridge=1e-9)
+    assert torch.equal(again.known, other) and again.shape.output_tokens == len(other)
+    assert torch.allclose(again.lm_head.weight, table[other] @ turned, atol=1e-3)
+    with torch.no_grad():
+        again.lm_head.weight += 1.0
+    both = torch.tensor([10, 11, 20])
+    kept = with_head(again, both, table).lm_head.weight
+    assert torch.allclose(kept, table[both] @ turned + 1, atol=1e-3)
 
 
 def test_the_loss_comes_down_and_a_saved_draft_goes_on_from_there(teacher, tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ def test_mixed_logits_are_the_mixture():
     q = torch.randn(5, 7, dtype=torch.float64)
     copied = Copied(torch.tensor([2, 0, 5, 6, 0]), torch.tensor([0.5, 0.0, 0.8, 0.1, 0.0], dtype=torch.float64))
     expected = (1 - copied.weight[:, None]) * q.softmax(-1)
-    expected[range(5), copied.token] += copied.weight
+    expected[range(5), copied.column] += copied.weight
     assert torch.allclose(mixed(q, copied).exp(), expected)
 
 
@@ -23,7 +23,8 @@ def test_the_loss_is_that_of_the_mixture_with_the_rest_as_one_and_so_is_its_grad
     share, token = torch.randn(9, 30).softmax(-1).topk(5)
     # Nothing is copied, then one of the best ids is, then others.
     copied = Copied(token[:, 1].clone(), torch.tensor([0.0, 0.5, 0.9, 0.3, 0.2, 0.6, 0.1, 0.4, 0.7]))
-    copied.token[5:] = share.new_tensor([each.argmin() for each in torch.zeros(4, 30).scatter(-1, token[5:], 1)]).long()
+    others = torch.zeros(4, 30).scatter(-1, token[5:], 1).argmin(-1)
+    copied.column[5:] = others
     q = mixed(F.linear(hidden, head), copied).exp().gather(-1, token)
     plain = -((share * q.log()).sum(-1) + (1 - share.sum(-1)) * (1 - q.sum(-1)).log()).mean()
     fast = CopyingKL.apply(hidden, head, Best(token, share), copied)
@@ -35,7 +36,7 @@ def test_the_loss_is_that_of_the_mixture_with_the_rest_as_one_and_so_is_its_grad
 
 def test_look_ups_are_those_of_the_text_before_each_answer_token():
     ids = [5, 6, 7, 5, 6, 7, 5, 9]
-    tokens, weights = look_ups(ids, [3, 5, 6, 7], [0.1, 0.2, 0.3], known=8)
+    columns, weights = look_ups(ids, [3, 5, 6, 7], [0.1, 0.2, 0.3], columns={5: 1, 6: 2, 7: 3})
     # Before place 3 nothing repeats; then 5 6 → 7, 5 6 7 → 5, 7 5 → 6 (the longest known end).
-    assert tokens == [0, 7, 5, 6] and weights == [0.0, 0.2, 0.3, 0.3]
-    assert look_ups(ids, [5], [0.1, 0.2, 0.3], known=6) == ([0], [0.0])
+    assert columns == [0, 3, 1, 2] and weights == [0.0, 0.2, 0.3, 0.3]
+    assert look_ups(ids, [5], [0.1, 0.2, 0.3], columns={5: 0, 6: 1}) == ([0], [0.0])
