@@ -11,7 +11,7 @@ export function listenToChoices(root, choices, act) {
   const choiceOf = (target) => (target instanceof Element ? target.closest(choices) : null);
   const offer = () => {
     for (const node of root.querySelectorAll(choices)) {
-      if (node.hasAttribute("tabindex") || isFarAway(node, root)) continue;
+      if (node.getAttribute("role") === "button" || isFarAway(node, root)) continue;
       node.setAttribute("tabindex", "0");
       node.setAttribute("role", "button");
     }
@@ -44,7 +44,8 @@ export function listenToChoices(root, choices, act) {
     for (const picture of pictures) picture.setAttribute("role", "img");
     for (const [name, listener] of Object.entries(listeners)) root.removeEventListener(name, listener, true);
     for (const node of root.querySelectorAll(`:is(${choices})[tabindex]`)) {
-      node.removeAttribute("tabindex");
+      // What is explained where it stands keeps its place among the keys.
+      if (!node.matches("[data-meaning]")) node.removeAttribute("tabindex");
       node.removeAttribute("role");
     }
   };

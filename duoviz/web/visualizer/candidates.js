@@ -1,10 +1,14 @@
 // The first tokens that the draft thought of, with θ as a line.
 
 import { el, setText } from "./dom.js";
-import { fixed, known, quote, tokenLabel } from "./words.js";
+import { count, fixed, known, quote, tokenLabel } from "./words.js";
 import { aboutOf } from "./methods.js";
+import { MEANINGS } from "./meanings.js";
+import { setSentence, term } from "./tip.js";
 
 const ONE_STEP = "No threshold here: θ takes a second draft step, and the draft made only one.";
+
+const begun = ({ sequences }) => `k = ${known(sequences) ? count(sequences, "sequence") : "–"}`;
 
 function candidateRow({ text, p, over, id }, theta) {
   // Without a threshold, none is over it.
@@ -19,7 +23,9 @@ function candidateRow({ text, p, over, id }, theta) {
 
 export function createCandidates() {
   const list = el("ol", { class: "dv-candidate-list" });
-  const line = el("div", { class: "dv-theta" }, el("span", { class: "dv-theta-line" }, el("span", { class: "dv-theta-label" })));
+  const label = term("", MEANINGS.theta[1]);
+  label.classList.add("dv-theta-label");
+  const line = el("div", { class: "dv-theta" }, el("span", { class: "dv-theta-line" }, label));
   const note = el("p", { class: "dv-note" });
   const chart = el("div", { class: "dv-candidate-chart" }, line, list);
   const node = el("div", { class: "dv-candidates" }, el("h4", { class: "dv-subheading" }, "First tokens the draft thought of"), chart, note);
@@ -28,10 +34,10 @@ export function createCandidates() {
     if (!known(iteration.theta)) return aboutOf(header).parallel ? ONE_STEP : "";
     const over = candidates.filter((candidate) => candidate.over).length;
     const isSet = (header?.settings?.sequences ?? "dynamic") !== "dynamic";
-    if (!over && !isSet) return `none over the threshold: the most probable starts one all the same; k = ${iteration.sequences ?? "–"}`;
+    if (!over && !isSet) return `none over the threshold: the most probable starts one all the same; ${begun(iteration)}`;
     // No more than these are looked at. The budget, or a model that can take no tree, may allow fewer.
     const many = over === candidates.length ? `at least ${over}` : over;
-    return `${many} over the threshold ●${over === iteration.sequences && !isSet ? " →" : ";"} k = ${iteration.sequences ?? "–"}${isSet ? ", as set" : ""}`;
+    return `${many} over the threshold ●${over === iteration.sequences && !isSet ? " →" : ";"} ${begun(iteration)}${isSet ? ", as set" : ""}`;
   };
   return {
     node,
@@ -42,8 +48,8 @@ export function createCandidates() {
       const theta = candidates.length && told > 1 ? iteration.theta : null;
       line.hidden = !known(theta);
       line.firstChild.style.left = `${100 * Math.min(1, theta ?? 0)}%`;
-      setText(line.firstChild.firstChild, `θ ${fixed(theta, 3)}`);
-      setText(note, iteration && told > 1 ? describe(iteration, candidates, header) : "");
+      setText(label, `θ ${fixed(theta, 3)}`);
+      setSentence(note, iteration && told > 1 ? describe(iteration, candidates, header) : "");
     },
   };
 }

@@ -2,13 +2,15 @@
 
 import { el, section, setText, svg, watchSize } from "./dom.js";
 import { known } from "./words.js";
+import { MEANINGS } from "./meanings.js";
+import { term } from "./tip.js";
 
 const CHART_HEIGHT = 44;
 const HISTOGRAM_LABEL = "Iterations by k";
-// [name, label, its value in an iteration].
+// [name, its value in an iteration].
 const SERIES = [
-  ["written", "tokens written", ({ committed }) => committed.length], ["k", "k sequences", ({ sequences }) => sequences],
-  ["gamma", "γ draft budget", ({ budget }) => budget], ["theta", "θ threshold", ({ theta }) => theta],
+  ["written", ({ committed }) => committed.length], ["k", ({ sequences }) => sequences], ["gamma", ({ budget }) => budget],
+  ["theta", ({ theta }) => theta],
 ];
 
 const heightOf = (value, top) => (CHART_HEIGHT - 2 - (value / top) * (CHART_HEIGHT - 8)).toFixed(1);
@@ -36,7 +38,8 @@ function densePath(values, top, width) {
   return path;
 }
 
-function createChart([name, label, valueIn], { state, choose, redraw }) {
+function createChart([name, valueIn], { state, choose, redraw }) {
+  const [label, meaning] = MEANINGS[name];
   const path = svg("path", { class: "dv-line", "data-chart": name });
   const marker = svg("rect", { class: "dv-chart-marker", y: 0, height: CHART_HEIGHT });
   const drawing = svg("svg", { class: "dv-chart-drawing", height: CHART_HEIGHT, role: "img", "aria-label": `${label} over iterations` });
@@ -52,7 +55,7 @@ function createChart([name, label, valueIn], { state, choose, redraw }) {
     redraw();
   });
   return {
-    node: el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, label, range), drawing),
+    node: el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, term(label, meaning), range), drawing),
     picture: () => ({ drawing, label: `${label}, ${range.textContent}` }),
     draw() {
       const total = state.iterations.length;
@@ -90,7 +93,7 @@ export function createCharts(context) {
   const { state } = context;
   const charts = SERIES.map((series) => createChart(series, context));
   const histogram = svg("svg", { class: "dv-histogram", viewBox: "0 0 240 46", height: 46, role: "img", "aria-label": "How often each number of sequences was used" });
-  const histogramBox = el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, HISTOGRAM_LABEL), histogram);
+  const histogramBox = el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, term(HISTOGRAM_LABEL, MEANINGS.k[1])), histogram);
   const grid = el("div", { class: "dv-chart-grid" }, ...charts.map((chart) => chart.node), histogramBox);
   let epoch, counts, counted, used;
   return {
@@ -105,7 +108,7 @@ export function createCharts(context) {
       const isNew = Math.max(0, counted) < state.iterations.length || counted < 0;
       for (counted = Math.max(0, counted); counted < state.iterations.length; counted++) {
         const iteration = state.iterations[counted];
-        SERIES.forEach(([, , valueIn], index) => known(valueIn(iteration)) && used.add(charts[index]));
+        SERIES.forEach(([, valueIn], index) => known(valueIn(iteration)) && used.add(charts[index]));
         const k = iteration.sequences;
         if (k > 0) counts[k] = (counts[k] ?? 0) + 1;
       }

@@ -13,6 +13,7 @@ import { createLegend, createMessage } from "./legend.js";
 import { createOrigin } from "./origin.js";
 import { createFiles } from "./files.js";
 import { createHelp } from "./help.js";
+import { createTip } from "./tip.js";
 import { keepSpeed } from "./baseline.js";
 import { el } from "./dom.js";
 
@@ -99,12 +100,13 @@ export function mount(root, feed, { replayParts = null, pageKeys = [] } = {}) {
     root, state, drawings: { tree: tree.drawing, timeline: timeline.drawing, charts: charts.pictures }, replayParts,
     own, isBusy: () => isLive(state) || queue.length > 0, showFile: (events) => show(events, true), showOwn: (events) => show(events, false),
   });
+  const tip = createTip(root);
   message.node.prepend(origin.node);
   const top = el("div", { class: "dv-top" }, message.node, files.node, createHelp({ meanings: numbers.meanings, legend: legend.full, pageKeys }));
-  parts = [origin, message, numbers, text, transport, tree, timeline, charts, files, legend];
+  parts = [origin, message, numbers, text, transport, tree, timeline, charts, files, legend, tip];
   root.classList.add("dv");
   root.tabIndex = 0;
-  root.replaceChildren(top, ...[text, numbers, transport, legend, tree, timeline, charts].map((part) => part.node));
+  root.replaceChildren(top, ...[text, numbers, transport, legend, tree, timeline, charts, tip].map((part) => part.node));
   const stopKeys = listenToKeys(root, actions);
   const unsubscribe = feed.subscribe(hear);
   root.dataset.iterations = 0;
@@ -115,6 +117,7 @@ export function mount(root, feed, { replayParts = null, pageKeys = [] } = {}) {
     unsubscribe?.();
     stopKeys();
     files.stop();
+    tip.stop();
     cancelAnimationFrame(frame);
     root.replaceChildren();
     root.classList.remove("dv");

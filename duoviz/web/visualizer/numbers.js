@@ -5,25 +5,18 @@ import { duration, fixed, known, percent } from "./words.js";
 import { aboutOf } from "./methods.js";
 import { isLive, runningNumbers } from "./state.js";
 import { speedUp } from "./baseline.js";
+import { MEANINGS } from "./meanings.js";
+import { explained } from "./tip.js";
 
 const whole = (value) => fixed(value, 0);
 
-// [name, label, how it is written, what it means].
+// [name, how it is written].
 const OF_THE_RUN = [
-  ["tps", "tokens/s", (value) => fixed(value, 1), "tokens written a second, the time to read the prompt included"],
-  ["tau", "τ tokens per forward", (value) => fixed(value, 2), "how many tokens one pass through the target gives; without guesses it gives 1"],
-  ["acceptance", "acceptance", percent, "of the places in the text where guesses were checked, the part at which one was accepted"],
-  ["overlap", "overlap of both", percent, "the part of the time in which draft and target compute at once"],
-  ["ttft", "to the first token", duration, "from the start of the run to the first token of the answer"],
-  ["phi", "φ over vanilla's last run", (value) => fixed(value, 2), "tokens a second, compared with vanilla's last run on all cores of this machine, shown in this browser: another prompt may have been faster or slower"],
+  ["tps", (value) => fixed(value, 1)], ["tau", (value) => fixed(value, 2)], ["acceptance", percent], ["overlap", percent],
+  ["ttft", duration], ["phi", (value) => fixed(value, 2)],
 ];
 const OF_THE_ITERATION = [
-  ["written", "tokens written", whole, "how many tokens this iteration added to the text"],
-  ["took", "it took", duration, "from the end of the iteration before to the end of this one"],
-  ["k", "k sequences", whole, "how many guesses at the next words the draft writes side by side"],
-  ["gamma", "γ draft budget", whole, "how many steps the draft may take in this iteration"],
-  ["longest", "longest sequence", whole, "how many tokens the longest sequence has; where γ is automatic, each goes on only while it is likely enough to be worth checking"],
-  ["theta", "θ threshold", (value) => fixed(value, 3), "each first token that the draft finds more probable than this starts a sequence"],
+  ["written", whole], ["took", duration], ["k", whole], ["gamma", whole], ["longest", whole], ["theta", (value) => fixed(value, 3)],
 ];
 const EVERY_METHODS = ["tps", "tau", "ttft", "written", "took"];
 
@@ -44,9 +37,10 @@ function runNumbers(state) {
 function createGroup(title, entries) {
   const heading = el("h4", { class: "dv-subheading" }, title);
   const [row, meanings] = [el("div", { class: "dv-number-row" }), el("ul", {})];
-  const parts = entries.map(([name, label, write, meaning]) => {
+  const parts = entries.map(([name, write]) => {
+    const [label, meaning] = MEANINGS[name];
     const value = el("span", { class: "dv-number-value", "data-number": name }, "–");
-    const box = el("div", { class: "dv-number", title: meaning }, value, el("span", { class: "dv-number-label" }, label));
+    const box = explained(el("div", { class: "dv-number" }, value, el("span", { class: "dv-number-label" }, label)), meaning);
     const line = el("li", {}, el("b", {}, label), `: ${meaning}`);
     row.append(box);
     meanings.append(line);

@@ -2,6 +2,7 @@
 
 import { el, iconButton, setText, textButton } from "./dom.js";
 import { meanwhile } from "./meanwhile.js";
+import { setSentence } from "./tip.js";
 import { sentence } from "./sentence.js";
 import { isLive, tokensBefore } from "./state.js";
 import { ALL_SPEEDS, isMoving, isPaced, speedWords } from "./player.js";
@@ -54,7 +55,7 @@ function createSentence(state) {
       // A screen reader should not be talked over while iterations stream past.
       node.setAttribute("aria-live", isMoving(state) ? "off" : "polite");
       const goesOn = state.moment !== null && state.moment < iteration?.sync;
-      if (goesOn || iteration !== told.iteration || state.end !== told.end) setText(node, saidOf(state));
+      if (goesOn || iteration !== told.iteration || state.end !== told.end) setSentence(node, saidOf(state));
       told = goesOn ? {} : { iteration, end: state.end };
     },
   };

@@ -84,3 +84,42 @@ def test_what_a_pointer_shows_keys_show_too(page, methods_page, traces):
     page.locator(".dv-slider").focus()
     page.keyboard.press("End")
     expect(page.locator(".dv")).to_have_attribute("data-shown", str(len(traces["duodecoding"]["iterations"]) - 1))
+
+
+def test_what_a_word_means_is_told_where_it_stands(page, methods_page):
+    show(page, methods_page, "duodecoding")
+    tip, wide = page.locator(".dv-tip"), {"width": 1280, "height": 800}
+    while not page.locator(".dv-sentence .dv-term").count():
+        page.keyboard.press("ArrowLeft")
+        expect(page.locator(".dv")).not_to_have_attribute("data-shown", "0")
+    sequence = "tokens that the draft proposes one after another"
+    told = {
+        ".dv-number:has([data-number=k])": sequence,
+        ".dv-number:has([data-number=gamma])": "How many steps the draft may take",
+        ".dv-number:has([data-number=theta])": "begins a sequence of its own",
+        ".dv-chart:has-text('θ threshold') .dv-term": "begins a sequence of its own",
+        ".dv-sentence .dv-term:has-text('sequence')": sequence,
+    }
+    for viewport in (wide, {"width": 390, "height": 844}):
+        page.set_viewport_size(viewport)
+        for word, meaning in told.items():
+            word = page.locator(word)
+            expect(tip).to_be_hidden()
+            word.hover()
+            expect(tip).to_contain_text(meaning)
+            box, own = tip.bounding_box(), word.bounding_box()
+            assert box["x"] >= 0 and box["x"] + box["width"] <= viewport["width"]
+            assert box["y"] >= 0 and box["y"] + box["height"] <= viewport["height"]
+            assert box["y"] >= own["y"] + own["height"] or box["y"] + box["height"] <= own["y"]
+            # Whoever has no pointer comes to it by keys, or presses it.
+            page.mouse.move(1, 1)
+            expect(tip).to_be_hidden()
+            word.focus()
+            expect(tip).to_contain_text(meaning)
+            page.keyboard.press("Escape")
+    page.set_viewport_size(wide)
+    word.hover()
+    expect(tip).to_be_visible()
+    # The sentence is another one now.
+    page.keyboard.press("Home")
+    expect(tip).to_be_hidden()

@@ -120,7 +120,7 @@ def check_window(drawn):
 def check_parts(page, method):
     """Only what the method has is drawn."""
     titles = page.locator(".dv-chart:visible .dv-subheading")
-    shown = titles.evaluate_all("titles => titles.map(t => t.firstChild.data)")
+    shown = titles.evaluate_all("titles => titles.map(t => t.firstChild.textContent)")
     assert shown == CHARTS[method] + (["Iterations by k"] if "k sequences" in CHARTS[method] else [])
     numbers = page.locator("[data-number]:visible").evaluate_all("all => all.map(each => each.dataset.number)")
     own = {"vanilla": [], "speculative": ["acceptance", "gamma"], "duodecoding": ["acceptance", "overlap", *DUO]}
@@ -167,11 +167,11 @@ def check_threshold(told, method, iteration):
     if iteration["theta"] is None:
         assert over == 0 and told.startswith("No threshold here: θ takes a second draft step")
     elif over == 0:
-        assert told.startswith("none over the threshold: the most probable starts one all the same; k = 1")
+        assert told.startswith("none over the threshold: the most probable starts one all the same; k = 1 sequence")
     else:
         arrow = " →" if over == iteration["sequences"] else ";"
         many = f"at least {over}" if over == len(iteration["candidates"]) else over
-        assert told == f"{many} over the threshold ●{arrow} k = {iteration['sequences']}"
+        assert told == f"{many} over the threshold ●{arrow} k = {counted(iteration['sequences'], 'sequence')}"
 
 
 def check_start(drawn):
