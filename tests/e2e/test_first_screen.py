@@ -21,6 +21,8 @@ def recording(tmp_path_factory):
     settings = Settings(max_new_tokens=60)
     trace = runner.collect(runner.stream(tiny_pair(noise=0.3), "duodecoding", "the recorded prompt", settings))
     evenly_timed(trace, 0.4)
+    for side, core in (("target", 1), ("draft", 0)):
+        trace["header"][side]["device"] = f"CPU core {core} (AMD EPYC 7763 64-Core Processor)"
     folder = tmp_path_factory.mktemp("traces")
     (folder / "duodecoding.duoviz.json").write_text(json.dumps(trace))
     return folder, trace
@@ -107,6 +109,9 @@ def test_a_failure_to_load_says_why(page, loading):
     expect(page.locator(".dv-origin")).to_be_hidden()
 
 
+IS_WHOLE = "(node) => node.scrollWidth <= node.clientWidth && node.scrollHeight <= node.clientHeight"
+
+
 def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_context, page, loading, recording):
     context = new_context(reduced_motion="reduce")
     calm = context.new_page()
@@ -115,6 +120,13 @@ def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_co
     expect(dv).to_have_attribute("data-state", "recording")
     at, last = telling(recording[1]), len(recording[1]["iterations"]) - 1
     expect(where).to_have_text(f"You are at iteration {at}; the last is {last}.")
+    # Where it comes from can be read whole, and takes nothing from the stage.
+    for viewport in ({"width": 1280, "height": 800}, {"width": 390, "height": 844}):
+        calm.set_viewport_size(viewport)
+        assert calm.locator(".dv-origin").evaluate(IS_WHOLE)
+        if viewport["width"] == 1280:
+            charts = calm.locator(".dv-chart-grid").bounding_box()
+            assert charts["y"] + charts["height"] <= viewport["height"]
     calm.get_by_role("button", name="Step forward").click()
     calm.get_by_role("button", name="Copy link").click()
     expect(calm.locator(".dv-share-link")).to_have_value(re.compile(f"&recording={at + 1}$"))

@@ -8,6 +8,8 @@ import { aboutOf } from "./methods.js";
 const MONTHS = [
   "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
 ];
+// It stands on two lines of the stage.
+const LONGEST_PROMPT = 80;
 const words = (value, length) => clip(visible(value), length);
 
 // A device's label ends with the machine's name: "CPU core 1 (AMD EPYC)".
@@ -38,8 +40,7 @@ export function createOrigin({ state }) {
       if (node.hidden || told === state.header) return;
       told = state.header;
       setText(made, originWords(told));
-      setText(prompt, words(told.prompt.trim(), 200));
-      node.title = node.textContent;
+      setText(prompt, words(told.prompt.trim(), LONGEST_PROMPT));
     },
   };
 }
