@@ -41,6 +41,36 @@ READ_PAGE = """([parts, marks]) => {
 }"""
 
 
+# Nothing of the tree is out of sight, and on a narrow page nothing stands below it that could not be there.
+TREE_FITS = """() => {
+  const box = document.querySelector(".dl-visualizer .dv-tree-box");
+  const fits = box.scrollWidth <= box.clientWidth && box.scrollHeight <= box.clientHeight;
+  return fits && (innerWidth > 900 || box.clientHeight < box.firstChild.clientHeight + 2);
+}"""
+TREE_DRAWN = """() => {
+  const drawing = document.querySelector(".dl-visualizer .dv-tree-drawing");
+  return ["width", "height", "viewBox"].map((name) => drawing.getAttribute(name)).join();
+}"""
+# What turns the pages covers nothing.
+PAGER_IS_LAST = """() => {
+  const [pager, stage] = [".dl-pages", ".dl-stage"].map((part) => document.querySelector(part).getBoundingClientRect());
+  return pager.top >= stage.bottom;
+}"""
+
+
+def check_presented(page):
+    """On a large screen, as it is presented, the tree fits too."""
+    before, size = page.evaluate(TREE_DRAWN), page.viewport_size
+    on = "(on) => document.documentElement.toggleAttribute('data-present', on)"
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    page.evaluate(on, True)
+    page.wait_for_function(TREE_FITS)
+    page.evaluate(on, False)
+    page.set_viewport_size(size)
+    # All is drawn as it was, and stays so.
+    page.wait_for_function(f"(before) => ({TREE_DRAWN})() === before", arg=before)
+
+
 def check_page(page, shown):
     """Beside the lesson's text stands what the page is about, and nothing else; on a wide window all of it in sight."""
     # The timeline is drawn a frame after the words around it.
@@ -55,6 +85,12 @@ def check_page(page, shown):
     assert read["wide"] and "{" not in read["text"]
     if page.viewport_size["width"] > 900:
         assert (read["outside"], read["cut"], read["scrolled"]) == ([], [], []), shown["title"]
+    else:
+        assert page.evaluate(PAGER_IS_LAST), shown["title"]
+    if ".dv-tree" in shown["parts"]:
+        page.wait_for_function(TREE_FITS)
+        if page.viewport_size["width"] > 900:
+            check_presented(page)
     for block in shown["blocks"]:
         for spans in block.get("items") or [block["spans"]]:
             assert "".join(span["text"] for span in spans) in read["text"]

@@ -1,11 +1,12 @@
 // Where the tree's nodes stand.
 
+import { COLUMN_GAP, foldColumns } from "./fold.js";
 import { known, tokenLabel, visible } from "./words.js";
 
 export const MAX_TREE_NODES = 300;
-export const COLUMN_GAP = 26;
 
 const TREE_TOP = 24;
+const LINE_GAP = 10;
 const CAPTION_HEIGHT = 20;
 
 // Pixels at the tree's 12 px monospace; from U+3000 on (and emoji) characters are twice as wide.
@@ -127,18 +128,41 @@ export function treeItems(iteration, tail) {
   };
 }
 
-// Gives each item its place in pixels; returns the columns' left edges and the height of all.
-export function placeItems({ items, rows, windowRow }) {
-  const rowHeight = rows > 8 ? 26 : 32;
+// The rows that are used on each line, so that none stays empty.
+function rowsOn(items, columns) {
+  const lines = Array.from({ length: columns.at(-1).line + 1 }, () => new Set());
+  for (const { column, row } of items) lines[columns[column].line].add(row);
+  return lines.map((rows) => [...rows].sort((one, other) => one - other));
+}
+
+// Gives each item its place in pixels, on so many lines, with rows of this height. Returns for each column its left edge and the height of
+// its caption, and how wide and high all is.
+export function placeItems({ items, windowRow, split }, lines, rowHeight) {
   const widths = [];
   for (const item of items) {
     item.width = textWidth(item.label + countLabel(item.node)) + (item.node ? 30 : 18);
     widths[item.column] = Math.max(widths[item.column] ?? 0, item.width);
   }
-  const lefts = [2];
-  for (let column = 0; column < widths.length; column++) lefts.push(lefts[column] + (widths[column] ?? 0) + COLUMN_GAP);
-  const topOf = (row) => TREE_TOP + rowHeight * row + (windowRow !== null && row >= windowRow ? CAPTION_HEIGHT : 0);
-  for (const item of items) Object.assign(item, { x: lefts[item.column], y: topOf(item.row) + rowHeight / 2 });
-  const windowTop = windowRow === null ? null : topOf(windowRow) - 4;
-  return { lefts, windowTop, height: topOf(rows) + 4 };
+  const columns = foldColumns(Array.from(widths, (width) => width ?? 0), lines);
+  const used = rowsOn(items, columns);
+  const captioned = [0, 1, split].map((column) => columns[column]?.line);
+  let bottom = 0;
+  const tops = used.map((rows, line) => {
+    const top = bottom + (captioned.includes(line) ? TREE_TOP : LINE_GAP);
+    bottom = top + rowHeight * rows.length;
+    return top;
+  });
+  const below = (row) => (windowRow !== null && row >= windowRow ? CAPTION_HEIGHT : 0);
+  const middleOf = (line, row) => tops[line] + rowHeight * (used[line].indexOf(row) + 0.5) + below(row);
+  for (const item of items) {
+    const { left, line } = columns[item.column];
+    Object.assign(item, { x: left, y: middleOf(line, item.row), line });
+    // Where its edge comes in from the line before.
+    item.entry = item.from && used[line].includes(item.from.row) ? middleOf(line, item.from.row) : item.y;
+  }
+  const right = Math.max(...items.map(({ x, width, line }) => x + width + (line < used.length - 1 ? COLUMN_GAP / 2 : 2)));
+  return {
+    columns: columns.map(({ left, line }) => ({ left, caption: tops[line] - 12 })), lineHeight: LINE_GAP + rowHeight,
+    windowTop: windowRow === null ? null : tops[0] + rowHeight * windowRow + CAPTION_HEIGHT - 4, right, height: bottom + below(windowRow) + 4,
+  };
 }

@@ -3,17 +3,21 @@
 import { el, section, setAttributes, setText, svg, watchSize } from "./dom.js";
 import { count, fixed, known, MARKS, quote } from "./words.js";
 import { aboutOf, originOf } from "./methods.js";
-import { COLUMN_GAP, countLabel, MAX_TREE_NODES, placeItems, treeItems } from "./layout.js";
+import { bestLines, COLUMN_GAP } from "./fold.js";
+import { countLabel, MAX_TREE_NODES, placeItems, treeItems } from "./layout.js";
+import { createPointing } from "./pointing.js";
 import { createCandidates } from "./candidates.js";
 import { candidatesKnown, lookAt, timesOf } from "./moments.js";
 import { isLeaving, isMoving, isPaced, wantsNoMotion } from "./player.js";
 
-const CAPTION_WIDTH = 110;
-// The drawing fills its box, within what can be read and what looks calm.
-const [SMALLEST, LARGEST] = [0.75, 1.5];
+// The drawing fills its box, within what can be read and what looks calm. Where it would be too small for that, it goes
+// on in further lines.
+const [SMALLEST, ENOUGH, LARGEST] = [0.75, 0.9, 1.8];
+const [MOST_LINES, CLOSE_ROWS, ROWS, CAPTION_SIGN] = [8, 26, 32, 6];
+// On a narrow page the box is as high as the drawing, up to this.
 const isNarrow = matchMedia("(max-width: 900px)");
+const NARROW_HEIGHT = 420;
 const KEY_SCROLL = 80;
-const POINT_HINT = "Point at a token, or press W and S in the tree, to see how probable it was.";
 
 // How likely a node was thought to be after its parent: its chance, the draft's q, or its share of what the datastore
 // counted there.
@@ -25,10 +29,13 @@ function likelihood(node, nodes) {
   return node.count / (nodes[node.parent]?.count ?? siblings.reduce((sum, other) => sum + other.count, 0));
 }
 
-function edgePath(item, nodes) {
-  const [x0, x1] = [item.from.x + item.from.width, item.x];
+// To the next line it leaves at the right, and comes in at the left.
+function edgePath(item, nodes, right) {
+  const [end, x1] = [item.from.x + item.from.width, item.x];
+  const isSame = item.from.line === item.line;
+  const [x0, y0] = isSame ? [end, item.from.y] : [0, item.entry];
   const middle = Math.max(x0, x1 - COLUMN_GAP / 2);
-  const d = `M${x0} ${item.from.y}H${Math.max(x0, x1 - COLUMN_GAP)}C${middle} ${item.from.y} ${middle} ${item.y} ${x1} ${item.y}`;
+  const d = `${isSame ? "" : `M${end} ${item.from.y}H${right}`}M${x0} ${y0}H${Math.max(x0, x1 - COLUMN_GAP)}C${middle} ${y0} ${middle} ${item.y} ${x1} ${item.y}`;
   const edge = svg("path", { class: `dv-edge${item.taken ? " dv-taken" : ""}`, d, "data-list": item.list, "data-index": item.index, "data-status": item.node.status });
   const share = likelihood(item.node, nodes);
   edge.style.strokeWidth = `${share === null ? 1.25 : 1 + 6 * share}px`;
@@ -57,15 +64,15 @@ function nodeGroup(item, header) {
   return group;
 }
 
-const caption = (x, y, text) => svg("text", { class: "dv-caption", x, y }, text);
-
-function treeCaptions(iteration, { parallel, caption: proposedCaption }, { lefts, windowTop }, split) {
-  const captions = [caption(2, 12, "verified text")];
+// Each: where it stands, and its text.
+function treeCaptions(iteration, { parallel, caption: proposedCaption }, { columns, windowTop }, split) {
+  const over = (column, text) => [columns[column].left, columns[column].caption, text];
+  const captions = [over(0, "verified text")];
   const proposed = iteration.checked.some((node) => node.status !== "correction" && node.status !== "window");
   const alone = parallel ? "checked" : "the target's own token";
-  if (iteration.checked.length) captions.push(caption(lefts[1], 12, (proposed && proposedCaption) || alone));
-  if (iteration.drafted.length) captions.push(caption(lefts[split], 12, "drafted meanwhile"));
-  if (windowTop !== null) captions.push(caption(lefts[1], windowTop, "window: the target looks for new guesses here; nothing of it is verified"));
+  if (iteration.checked.length) captions.push(over(1, (proposed && proposedCaption) || alone));
+  if (iteration.drafted.length) captions.push(over(split, "drafted meanwhile"));
+  if (windowTop !== null) captions.push([columns[1].left, windowTop, "window: the target looks for new guesses here; nothing of it is verified"]);
   return captions;
 }
 
@@ -102,13 +109,14 @@ function createLooks(drawing) {
     entry.group.querySelector(".dv-mark").textContent = MARKS[look] ?? "";
   };
   // The branch that was taken goes to where the next iteration has it, and all else goes away.
-  const leave = (entry, start, row, next) => {
-    if (entry.list === "rest" && entry.status === "pending") return next;
+  const leave = (entry, next, { right, lineHeight }) => {
+    if (entry.list === "rest" && entry.status === "pending") return;
     const isKept = entry.taken && entry.status === "pending";
     for (const part of [entry.group, entry.edge].filter(Boolean)) part.classList.toggle("dv-leaving", !isKept || part === entry.edge);
-    if (!isKept) return next;
-    entry.group.style.transform = `translate(${next}px, ${row}px)`;
-    return next + entry.width + COLUMN_GAP;
+    if (!isKept) return;
+    if (next.x + entry.width > right) Object.assign(next, { x: COLUMN_GAP, y: next.y + lineHeight });
+    entry.group.style.transform = `translate(${next.x}px, ${next.y}px)`;
+    next.x += entry.width + COLUMN_GAP;
   };
   return {
     begin(items, iteration, header) {
@@ -124,18 +132,18 @@ function createLooks(drawing) {
         show(entry, isJudged ? entry.status : lookAt(entry.times, entry.status, clock), isJudged);
       }
     },
-    leave(start) {
-      let next = start.x + start.width + COLUMN_GAP;
-      for (const entry of drawn) next = leave(entry, start, start.y, next);
+    leave(start, way) {
+      const next = { x: start.x + start.width + COLUMN_GAP, y: start.y };
+      for (const entry of drawn) leave(entry, next, way);
     },
   };
 }
 
 // Where the eye should land: what was drafted, or else the end of what the target wrote. What is in sight from the left
 // end is not scrolled to: the verified text, where the eye begins, would be cut.
-function scrollToResult(box, items, iteration, splitLeft, scale) {
+function scrollToResult(box, { items, split }, iteration, { places, scale }) {
   const own = items.find((item) => item.node?.status === "correction");
-  const [x, y] = (iteration.drafted.length || !own ? [splitLeft, 0] : [own.x, own.y]).map((each) => scale * each);
+  const [x, y] = (iteration.drafted.length || !own ? [places.columns[split]?.left ?? 0, 0] : [own.x, own.y]).map((each) => scale * each);
   box.scrollLeft = x > 0.7 * box.clientWidth ? x - 0.5 * box.clientWidth : 0;
   box.scrollTop = Math.max(0, y - 0.6 * box.clientHeight);
 }
@@ -151,34 +159,6 @@ function createBox(drawing, goTo) {
   return box;
 }
 
-// The facts of the token that is pointed at, by a pointer, a finger or keys.
-function createPointing(drawing) {
-  const node = el("p", { class: "dv-note dv-facts", role: "status" });
-  let groups = [], at = -1;
-  const point = (index) => {
-    groups[at]?.classList.remove("dv-pointed");
-    at = index;
-    groups[at]?.classList.add("dv-pointed");
-    setText(node, groups[at]?.querySelector("title").textContent.replaceAll("\n", " · ") ?? POINT_HINT);
-  };
-  drawing.addEventListener("pointerover", (event) => {
-    const over = groups.indexOf(event.target.closest(".dv-node"));
-    if (over >= 0) point(over);
-  });
-  return {
-    node,
-    begin() {
-      groups = [...drawing.querySelectorAll(".dv-node")];
-      point(-1);
-    },
-    // To the token so many places on; the group that is it.
-    goTo(by) {
-      point(Math.min(groups.length - 1, Math.max(0, at + by)));
-      return groups[at];
-    },
-  };
-}
-
 const undrawn = (nodes) => Math.max(0, nodes.length - MAX_TREE_NODES);
 
 export function createTree({ state, redraw }) {
@@ -190,31 +170,41 @@ export function createTree({ state, redraw }) {
   const body = el("div", { class: "dv-tree-body" }, el("div", { class: "dv-tree-side" }, box, pointing.node, note), candidates.node);
   const looks = createLooks(drawing);
   const move = createMoves(drawing);
-  let drawn = null, drawnIn = "", size = [0, 0], scroll = null, start = null, told = null, hasLeft = false;
+  let drawn = null, drawnIn = "", size = [0, 0], scroll = null, start = null, way = null, told = null, hasLeft = false;
   watchSize(box, (...now) => {
     size = now;
     redraw();
   });
-  const fit = (width, height) => {
-    // On a narrow page the box is as high as the drawing, and not the other way round.
-    const fitting = isNarrow.matches ? size[0] / width : Math.min(size[0] / width, size[1] / height);
-    const scale = Math.min(LARGEST, Math.max(SMALLEST, fitting));
-    setAttributes(drawing, { viewBox: `0 0 ${width} ${height}`, width: (scale * width).toFixed(1), height: (scale * height).toFixed(1) });
-    return scale;
+  const fit = (tree, iteration) => {
+    const on = (lines, rowHeight) => {
+      const places = placeItems(tree, lines, rowHeight);
+      const captions = treeCaptions(iteration, aboutOf(state.header), places, tree.split);
+      const width = Math.max(places.right, ...captions.map(([x, , text]) => x + CAPTION_SIGN * text.length));
+      return { places, captions, width, scale: Math.min(size[0] / width, (isNarrow.matches ? NARROW_HEIGHT : size[1]) / places.height) };
+    };
+    // A window's levels stand one below the other, and so on one line.
+    const most = tree.windowRow === null ? MOST_LINES : 1;
+    const lines = bestLines(most, (lines) => on(lines, CLOSE_ROWS).scale, { enough: ENOUGH, least: SMALLEST });
+    const isRoomy = on(lines, ROWS).scale >= Math.min(LARGEST, on(lines, CLOSE_ROWS).scale);
+    const { scale, ...found } = on(lines, isRoomy ? ROWS : CLOSE_ROWS);
+    return { ...found, scale: Math.min(LARGEST, Math.max(SMALLEST, scale)) };
   };
   const drawTree = (iteration) => {
     const tree = treeItems(iteration, state.tails[state.shown]);
-    const places = placeItems(tree);
-    const splitLeft = places.lefts[tree.split] ?? 0;
-    const scale = fit(Math.max(places.lefts.at(-1), splitLeft + CAPTION_WIDTH), places.height);
-    drawing.setAttribute("aria-label", `Tree of iteration ${state.shown}`);
-    const edges = tree.items.filter((item) => item.from).map((item) => edgePath(item, iteration[item.list]));
-    drawing.replaceChildren(...treeCaptions(iteration, aboutOf(state.header), places, tree.split), ...edges, ...tree.items.map((item) => nodeGroup(item, state.header)));
+    const fitted = fit(tree, iteration);
+    const { captions, places, scale, width } = fitted;
+    setAttributes(drawing, {
+      viewBox: `0 0 ${width} ${places.height}`, width: (scale * width).toFixed(1), height: (scale * places.height).toFixed(1),
+      "aria-label": `Tree of iteration ${state.shown}`,
+    });
+    const edges = tree.items.filter((item) => item.from).map((item) => edgePath(item, iteration[item.list], width));
+    const words = captions.map(([x, y, text]) => svg("text", { class: "dv-caption", x, y }, text));
+    drawing.replaceChildren(...words, ...edges, ...tree.items.map((item) => nodeGroup(item, state.header)));
     pointing.begin();
     looks.begin(tree.items, iteration, state.header);
     move(tree.items, iteration, !isMoving(state) || isPaced(state));
-    [start, hasLeft] = [tree.items[0], false];
-    scroll = () => scrollToResult(box, tree.items, iteration, splitLeft, scale);
+    [start, hasLeft, way] = [tree.items[0], false, { right: width, lineHeight: places.lineHeight }];
+    scroll = () => scrollToResult(box, tree, iteration, fitted);
     const missing = undrawn(iteration.checked) + undrawn(iteration.drafted);
     setText(note, missing ? `${missing} more tokens are not drawn.` : "");
   };
@@ -237,7 +227,7 @@ export function createTree({ state, redraw }) {
       looks.at(state.moment);
       if (!isLeaving(state) || hasLeft) return;
       hasLeft = true;
-      looks.leave(start);
+      looks.leave(start, way);
     },
     settle() {
       scroll?.();

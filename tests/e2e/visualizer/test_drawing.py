@@ -13,7 +13,7 @@ from duoviz.decoding.settings import Settings
 from duoviz.web.visualizer import Visualizer, batch
 from tests.benchmarks.visualizer.traces import events_of, longer
 from tests.e2e.tiny_site import served
-from tests.e2e.visualizer.shown import READ_ITERATIONS, download, send, show
+from tests.e2e.visualizer.shown import READ_ITERATIONS, download, load, saved_to, send, show
 from tests.tiny import tiny_pair
 
 HOSTILE = [
@@ -312,8 +312,45 @@ def test_a_long_tree_scrolls_inside_its_own_box(page, methods_page, traces):
     page.locator(".dv-slider").fill(str(sizes.index(max(sizes))))
     expect(page.locator(".dv")).to_have_attribute("data-shown", str(sizes.index(max(sizes))))
     box = page.locator(".dv-tree-box")
-    assert box.evaluate("box => box.scrollHeight > box.clientHeight && box.clientHeight <= 270")
+    assert box.evaluate("box => box.scrollHeight > box.clientHeight && box.clientHeight <= 430")
     own = page.locator('g.dv-node[data-status="correction"]').bounding_box()
     outer = box.bounding_box()
     assert outer["y"] <= own["y"] and own["y"] + own["height"] <= outer["y"] + outer["height"]
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")
+
+
+# How many lines the tree is on, how large its letters are, and whether all of it is in its box.
+READ_TREE = """() => {
+  const box = document.querySelector(".dv-tree-box"), drawing = box.querySelector("svg");
+  const parts = [...drawing.querySelectorAll("g, path, text.dv-caption")].filter((part) => !part.closest("g g"));
+  const isInside = (part) => {
+    const [outer, inner] = [drawing, part].map((each) => each.getBoundingClientRect());
+    const isWithin = inner.left >= outer.left - 1 && inner.right <= outer.right + 1;
+    return isWithin && inner.top >= outer.top - 1 && inner.bottom <= outer.bottom + 1;
+  };
+  return {
+    lines: new Set([...drawing.querySelectorAll("g")].map((node) => node.getBoundingClientRect().top)).size,
+    size: 12 * drawing.getScreenCTM().a, outside: parts.filter((part) => !isInside(part)).length,
+    scrolls: box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight,
+  };
+}"""
+
+
+def test_a_tree_that_is_longer_than_its_box_goes_on_in_further_lines(page, methods_page, tmp_path):
+    settings = Settings(max_new_tokens=40, budget=16)
+    trace = runner.collect(runner.stream(tiny_pair(noise=0.0), "speculative", "hello", settings))
+    longest = max(range(1, len(trace["iterations"])), key=lambda index: len(trace["iterations"][index]["checked"]))
+    assert len(trace["iterations"][longest]["checked"]) == 17
+    show(page, methods_page, "speculative")
+    load(page, saved_to(tmp_path, trace))
+    expect(page.locator(".dv-files-message")).to_contain_text("Shown: the file")
+    page.locator(".dv-slider").fill(str(longest))
+    expect(page.locator("g.dv-node")).to_have_count(17)
+    for width, lines in ((1280, 2), (390, 4)):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function(f"lines => ({READ_TREE})().lines >= lines", arg=lines)
+        read = page.evaluate(READ_TREE)
+        assert not read["outside"] and not read["scrolls"] and read["size"] > 10
+    # A short one stays on its line, and is as large as its box allows.
+    page.locator(".dv-slider").fill("0")
+    page.wait_for_function(f"({READ_TREE})().lines === 1 && ({READ_TREE})().size > 14")
