@@ -257,6 +257,20 @@ def test_a_link_gives_the_same_view_and_runs_nothing(page, site):
     assert not page.errors
 
 
+def test_a_link_to_the_page_as_it_opens_says_nothing_of_settings(page, site):
+    opened(page, site.url)
+    plain = copy(page)
+    opened(page, site.url, plain.removeprefix(site.url) + "&iteration=4")
+    expect(message(page)).to_have_text("Iteration 4 will be held when the run comes to it.")
+    opened(page, site.url, "#tab=compare")
+    expect(page.get_by_role("tab", name="Compare")).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".dv-toast")).to_be_hidden()
+    opened(page, site.url, "#tab=compare&seed=9")
+    expect(message(page)).to_have_text(
+        "The link has set the prompt and the settings; nothing runs before you start it."
+    )
+
+
 def test_other_tabs_have_links_of_their_own_which_are_copied_or_stand_selected(page, site):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     opened(page, site.url, "#tab=compare&prompt=Two+runs&seed=9")

@@ -89,13 +89,16 @@ function outputsFor(view, message, { pages }) {
   return [view ? { __type__: "update", selected: view.tab } : undefined, spoken(told), ...shown, ...values];
 }
 
-// A tab that starts no run has none to speak of.
+const SET = "The link has set the prompt and the settings; nothing runs before you start it.";
+const LOOK_FIRST = "It names other models or a datastore of its own: look at the settings first.";
+
+// A tab that starts no run has none to speak of, and a link that leaves the page as it opens has set nothing.
 function linkWords(view, page) {
   if (!page.start || startsItself(view, page)) return "";
-  const { autoplay, iteration } = view;
-  const held = iteration === undefined ? "" : ` Iteration ${iteration} will be held when the run comes to it.`;
-  const waits = autoplay ? " It names other models or a datastore of its own: look at the settings first." : "";
-  return `The link has set the prompt and the settings; nothing runs before you start it.${waits}${held}`;
+  const { autoplay, iteration, fields } = view;
+  const differs = Object.entries(page.fields).some(([name, field]) => fields[name] !== field.default);
+  const held = iteration === undefined ? "" : `Iteration ${iteration} will be held when the run comes to it.`;
+  return [differs && SET, autoplay && LOOK_FIRST, held].filter(Boolean).join(" ");
 }
 
 // The theme, the presentation, and the controls left on the tab, where the link says so.
