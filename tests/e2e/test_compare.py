@@ -497,6 +497,42 @@ def boxes(page, *selectors):
 RACE = (".dv-side >> nth=0", ".dv-side >> nth=1", ".dv-curves", ".dv-headline", ".dv-verdict", ".dv-figures")
 
 
+# What is not a whole line at the texts' upper and lower ends, and how much is below, in lines.
+PARTS_OF_LINES = """() => [...document.querySelectorAll(".dv-side .dv-text-box")].flatMap((box) => {
+  const line = parseFloat(getComputedStyle(box).lineHeight);
+  const below = box.scrollHeight - box.clientHeight - box.scrollTop;
+  const partOf = (length) => length / line - Math.round(length / line);
+  return [partOf(box.scrollTop), partOf(box.clientHeight), below / line];
+})"""
+
+
+def check_layout(page):
+    """The texts stand at their end in whole lines; what their underlines mean is below them; nothing stands empty."""
+    page.wait_for_function(f"({PARTS_OF_LINES})().every((part) => Math.abs(part) < 0.05)")
+    parts = (".dv-side", ".dv-sources", ".dv-controls", ".dv-race-below", ".dv-why")
+    sides, sources, controls, below, why = (page.locator(f".dv-race {part}").first.bounding_box() for part in parts)
+    assert 0 <= sources["y"] - sides["y"] - sides["height"] <= 16
+    assert sources["y"] + sources["height"] <= controls["y"]
+    assert 0 <= why["y"] - below["y"] - below["height"] <= 20
+
+
+METHODS_CHOSEN = [f"#ask-race .block:has([aria-label='{side} method'])" for side in ("First", "Second")]
+PRESSED = ("#race", "#race-like-for-like", "#stop-race", "#race-settings > button")
+
+
+def check_form(page):
+    """On a narrow page: the prompt, both methods and what can be pressed, a row each that ends where the others do."""
+    prompt = page.locator("#compare-prompt").bounding_box()
+    methods, pressed = ([page.locator(part).bounding_box() for part in row] for row in (METHODS_CHOSEN, PRESSED))
+    assert prompt["width"] > 350 and methods[0]["width"] == pytest.approx(methods[1]["width"], abs=1)
+    for row in (methods, pressed):
+        middles = [box["y"] + box["height"] / 2 for box in row]
+        assert max(middles) - min(middles) < 3, middles
+        assert all(one["x"] + one["width"] <= other["x"] for one, other in itertools.pairwise(row))
+        assert row[0]["x"] == pytest.approx(prompt["x"], abs=2)
+        assert row[-1]["x"] + row[-1]["width"] == pytest.approx(prompt["x"] + prompt["width"], abs=2)
+
+
 def test_the_race_lies_on_one_screen_and_fits_a_phone(new_context, shipped):
     context = new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
     page = page_in(context)
@@ -508,7 +544,13 @@ def test_the_race_lies_on_one_screen_and_fits_a_phone(new_context, shipped):
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         assert not serious(Axe().run(page, context=".dv-race"))
+    check_layout(page)
+    page.evaluate("document.documentElement.toggleAttribute('data-present', true)")
+    check_layout(page)
+    page.evaluate("document.documentElement.toggleAttribute('data-present', false)")
     page.set_viewport_size({"width": 390, "height": 844})
+    check_layout(page)
+    check_form(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     (_, first), (_, second) = boxes(page, *RACE[:2])
     assert max(first, second) <= 844

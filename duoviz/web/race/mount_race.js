@@ -96,7 +96,8 @@ export function mountRace(root, feed, options = {}) {
   const files = createRaceFiles({ view, race, isBusy, hasOwn: () => own !== null, showRace, showOwn });
   const parts = [message, files, controls, curves, finish, sources];
   const below = el("div", { class: "dv-race-below" }, curves.node, finish.node);
-  view.append(el("div", { class: "dv-race-top" }, message.node, files.node), sides, controls.node, below, links.note, finish.why, sources.node);
+  const under = el("div", { class: "dv-under" }, sources.node, links.note);
+  view.append(el("div", { class: "dv-race-top" }, message.node, files.node), sides, under, controls.node, below, finish.why);
   const inside = el("div", { class: "dv-insides" });
 
   const setUp = () => {

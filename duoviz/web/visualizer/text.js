@@ -82,10 +82,13 @@ function markInSight(box, flow, shown) {
   for (let position = from; position < to; position++) flow.mark(position, "dv-later", position > shown);
 }
 
+// To a whole line.
 function scrollInto(box, node) {
   const [outer, inner] = [box.getBoundingClientRect(), node.getBoundingClientRect()];
-  if (inner.bottom > outer.bottom - 4) box.scrollTop += (inner.bottom - outer.bottom) / zoomOf(box) + 12;
-  else if (inner.top < outer.top) box.scrollTop += (inner.top - outer.top) / zoomOf(box) - 12;
+  const line = parseFloat(getComputedStyle(box).lineHeight) || 1;
+  const at = (side, beyond) => (box.scrollTop + (inner[side] - outer[side]) / zoomOf(box) + beyond) / line;
+  if (inner.bottom > outer.bottom - 4) box.scrollTop = Math.ceil(at("bottom", 2)) * line;
+  else if (inner.top < outer.top) box.scrollTop = Math.floor(at("top", 0)) * line;
 }
 
 export function createText({ state, choose }) {
@@ -103,8 +106,17 @@ export function createText({ state, choose }) {
     }
   };
   box.addEventListener("scroll", () => markInSight(box, flow, writtenUpTo(state)));
+  const settle = () => {
+    if (isScrolled) return;
+    if (flow.of(outlined).length) scrollInto(box, flow.of(outlined).at(-1));
+    markInSight(box, flow, writtenUpTo(state));
+    isScrolled = true;
+  };
   // A wider or narrower text has other tokens in sight.
-  watchSize(box, () => markInSight(box, flow, writtenUpTo(state)));
+  watchSize(box, () => {
+    isScrolled = false;
+    settle();
+  });
   box.addEventListener("click", (event) => {
     const token = event.target.closest(".dv-token");
     if (token) choose(Number(token.dataset.iteration));
@@ -121,11 +133,6 @@ export function createText({ state, choose }) {
         [outlined, written, isScrolled] = [state.shown, writtenUpTo(state), false];
       }
     },
-    settle() {
-      if (isScrolled) return;
-      if (flow.of(outlined).length) scrollInto(box, flow.of(outlined).at(-1));
-      markInSight(box, flow, written);
-      isScrolled = true;
-    },
+    settle,
   };
 }
