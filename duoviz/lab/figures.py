@@ -168,7 +168,7 @@ def figure_4(results: Results) -> Figure:
             )
             seen.add(side)
     # Room for the words beside the bars.
-    drawing.update_xaxes(title="time since the iteration began, ms", range=[0, 1.9 * longest])
+    drawing.update_xaxes(title="time since the iteration began, ms", range=[0, 2.3 * longest])
     drawing.update_yaxes(autorange="reversed")
     return Figure(
         "figure-4",
@@ -330,7 +330,7 @@ def pays(results: Results) -> Figure:
         shared_yaxes=True,
         horizontal_spacing=0.05,
         vertical_spacing=0.1,
-        subplot_titles=[f"{label_of(side.lane)}, {rows}" for rows in told for side in found],
+        subplot_titles=[f"{label_of(side.lane)},<br>{rows}" for rows in told for side in found],
     )
     data = [["what", "panel", "T_target / T_draft", "acceptance", "φ", "standard deviation", "n"]]
     for column, side in enumerate(found, 1):
@@ -379,6 +379,8 @@ def pays(results: Results) -> Figure:
         height=720,
         coloraxis={"colorscale": scale, "cmin": 0, "cmax": 3, "colorbar": {"title": {"text": "φ"}, "outlinewidth": 0}},
     )
+    # Two lines stand over each map.
+    drawing.update_layout(margin={"t": 52})
     return Figure(
         "pays",
         "When does it pay?",

@@ -185,8 +185,8 @@ def about_checks(results: Results) -> list[str]:
 
 
 def about_drafting(results: Results) -> list[str]:
-    """The acceptance of DuoDecoding's drafted tokens."""
+    """The acceptance of DuoDecoding's guesses."""
     accepted = acceptance(rows_of(results.rows, DUO)).share
     if accepted is None:
         return []
-    return [f"Of DuoDecoding's drafted tokens that were tested, {share(accepted)} were accepted."]
+    return [f"At {share(accepted)} of the places where DuoDecoding's guesses were checked, one was accepted."]

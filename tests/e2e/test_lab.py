@@ -119,6 +119,46 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
     assert not page.errors
 
 
+# How large its letters are on the screen.
+LETTERS = "(node) => parseFloat(getComputedStyle(node).fontSize) * node.currentCSSZoom"
+NOTHING_SCROLLS = """() => {
+  const boxes = [document.documentElement, ...document.querySelectorAll("#tab-lab .lab-scroll, #lab-figure")];
+  return boxes.every(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth);
+}"""
+
+
+def check_presented(page):
+    """With table 1 open: map, bars, tables and figures in larger letters, nothing wider than the screen, no form."""
+    present = "(on) => document.documentElement.toggleAttribute('data-present', on)"
+    read = (".ll-where", ".ll-bars th", ".ll-thumbnail", "#lab-about p", "#lab-part h2", "#lab-part td")
+    before = [page.locator(part).first.evaluate(LETTERS) for part in read]
+    map_before = page.locator(".ll-map").first.bounding_box()["width"]
+    page.evaluate(present, True)
+    for part, size in zip(read, before, strict=True):
+        least = 1.25 if part == "#lab-part td" else 1.45
+        assert page.locator(part).first.evaluate(LETTERS) >= least * size, part
+    assert page.locator(".ll-map").first.bounding_box()["width"] > 1.4 * map_before
+    assert page.evaluate(NOTHING_SCROLLS)
+    for form in ("#lab-others", "#lab-measure"):
+        expect(page.locator(form)).to_be_hidden()
+    open_part(page, "time")
+    letter = "#lab-figure .xtick text"
+    expect(page.locator(letter).first).to_be_visible()
+    # Plotly draws it anew when it has its width.
+    page.wait_for_function(f"({NOTHING_SCROLLS})()")
+    bar = page.locator("#lab-figure .point path").first
+    bar.scroll_into_view_if_needed()
+    # It does not lie over what stands below it, and what is pointed at is what is meant.
+    drawn, below = page.locator("#lab-figure .main-svg").first.bounding_box(), page.locator("#lab-below").bounding_box()
+    assert drawn["y"] + drawn["height"] <= below["y"] + 1
+    box = bar.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(page.locator("#lab-figure .hovertext").first).to_be_attached()
+    large = page.locator(letter).first.bounding_box()["height"]
+    page.evaluate(present, False)
+    assert large > 1.4 * page.locator(letter).first.bounding_box()["height"]
+
+
 def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(page, site):
     page.set_viewport_size({"width": 1280, "height": 800})
     open_lab(page, site.url)
@@ -168,6 +208,7 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
         page.emulate_media(color_scheme=scheme)
         assert not serious(Axe().run(page, context="#lab-view"))
     page.emulate_media(color_scheme=None)
+    check_presented(page)
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.set_viewport_size({"width": 1280, "height": 1000})

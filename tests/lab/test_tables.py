@@ -95,6 +95,14 @@ def test_table_4_counts_needed_against_predicted():
     ]
 
 
+def test_acceptance_is_told_of_places_and_not_of_tokens():
+    made = results(row(DUO, 1, counts={"accepted": 2, "tested": 4}), row(DUO, 2, counts={"accepted": 1, "tested": 1}))
+    assert findings.about_drafting(made) == [
+        "At 60 % of the places where DuoDecoding's guesses were checked, one was accepted."
+    ]
+    assert findings.about_drafting(results(row(VANILLA))) == []
+
+
 def test_answers_that_failed_or_are_not_vanillas_are_counted():
     failed = {"model_id": "rest", "task": "qa", "question_id": "<7>", "repeat": 0, "message": "No datastore."}
     tie = row(SPS, 2) | {"verdict": "tie"}

@@ -93,8 +93,9 @@ class Board:
             return {each: gr.update(visible=False) for each in self.parts}
         # What was made here is not checked again.
         figure = part["figure"] and from_json(part["figure"], output_type=Figure, skip_invalid=True)
+        height = figure and f"<style>#lab-figure {{ --height: {figure.layout.height}px }}</style>"
         return {
-            self.above: gr.update(value=in_lab(part["above"]), visible=True),
+            self.above: gr.update(value=in_lab(f"{height or ''}{part['above']}"), visible=True),
             self.figure: gr.update(value=figure, visible=figure is not None),
             self.below: gr.update(value=in_lab(part["below"]), visible=True),
         }
@@ -154,7 +155,7 @@ def lab_page(hardware: Hardware, tab: gr.Tab) -> None:
     """Lay out the tab inside the Blocks in force; on a Space, without what runs or loads anything."""
     recorded_only = hardware.limits.on_space
     board = Board()
-    with gr.Accordion("Other results: choose, compare, save", open=False), gr.Row():
+    with gr.Accordion("Other results: choose, compare, save", open=False, elem_id="lab-others"), gr.Row():
         chosen = gr.Dropdown(
             list(available(recorded_only=recorded_only)),
             value=[],
@@ -170,7 +171,7 @@ def lab_page(hardware: Hardware, tab: gr.Tab) -> None:
     part = gr.Textbox("", visible="hidden")
     binding = show_chosen(chosen, part, download, board, tab, recorded_only=recorded_only)
     if not recorded_only:
-        with gr.Accordion("Measure on this machine", open=False):
+        with gr.Accordion("Measure on this machine", open=False, elem_id="lab-measure"):
             gr.Markdown(ABOUT)
             inputs = plan_fields()
             with gr.Row():
