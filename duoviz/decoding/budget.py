@@ -124,13 +124,13 @@ class Sureness:
     """
 
     def __init__(self, chances: Chances | None, settings: Settings):
-        self.chances, self.sampled, self.trust = chances, settings.temperature > 0, Trust()
+        self.chances, self.temperature, self.trust = chances, settings.temperature, Trust()
 
     def observe(self, chain: Sequence[Node]) -> None:
         """Verified tokens; the first one that was refused is the last that says anything."""
         for node in chain if self.chances else ():
             if node.status in ("accepted", "rejected"):
-                chance = self.chances.drafted(0, node.q, sampled=self.sampled)
+                chance = self.chances.drafted(0, node.q, temperature=self.temperature)
                 self.trust.observe(node.source, chance, node.status == "accepted")
 
     def bounds(self, length: int, alpha: float, *, first: bool) -> tuple[int, Worth | None]:

@@ -52,7 +52,7 @@ class Plan(NamedTuple):
         """Of the draft's token of this rank and probability; 1 where nobody asks."""
         if not self.worth:
             return 1.0
-        return min(MOST, self.worth.trust * self.worth.chances.drafted(rank, q, sampled=self.sampling.temperature > 0))
+        return min(MOST, self.worth.trust * self.worth.chances.drafted(rank, q, temperature=self.sampling.temperature))
 
 
 @dataclass

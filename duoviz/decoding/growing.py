@@ -126,7 +126,7 @@ class Tree:
         """The draft's best tokens after a node, best first."""
         for rank, (token, each) in enumerate(zip(tokens, q, strict=True)):
             if each > 0:
-                chance = self.growth.chances.drafted(rank, each, sampled=self.growth.sampling.temperature > 0)
+                chance = self.growth.chances.drafted(rank, each, temperature=self.growth.sampling.temperature)
                 self.add(token, parent, chance, "draft", q=each, step=step)
         self.close(parent)
 
@@ -247,7 +247,8 @@ def best_rates(
     tokens = tokens.cumsum(axis=1)
     speeds = tokens / (spent[:, None] + target_seconds[: count + 1])
     rows = speeds.argmax(axis=1)
-    return speeds[range(cases), rows], rows, tokens[range(cases), rows]
+    case = np.arange(cases)
+    return speeds[case, rows], rows, tokens[case, rows]
 
 
 def best_choice(
@@ -280,10 +281,12 @@ def best_choice(
     gain = after = None
     if len(widths) > 1:
         best = 1 + int(rates[1:].argmax())
-        new = widths[best] * len(by_rank)
-        values[best, there : there + new] = hoped[:new]
-        more = best_rates(values[[best]], spent + seconds[[best]], target_seconds)[2]
-        gain, after = float(more[0] - tokens[0]), float(seconds[best])
+        more = tokens[best]
+        if patience < 1:
+            new = widths[best] * len(by_rank)
+            values[best, there : there + new] = hoped[:new]
+            more = best_rates(values[[best]], spent + seconds[[best]], target_seconds)[2][0]
+        gain, after = float(more - tokens[0]), float(seconds[best])
     return Choice(widths[rates.argmax()], int(rows[0]), float(tokens[0]), float(rates[0]), gain, after)
 
 

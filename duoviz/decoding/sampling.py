@@ -12,6 +12,8 @@ from torch import Tensor
 # accept, one to draw what the target still lacks, and one for each round of drafting, so that a token
 # that was dropped untested says nothing about the one drafted in its place.
 SHARED, ACCEPTING, PICKING, FIRST_FRESH = range(4)
+# Noise is made for so many ids at once: a target and a draft that lacks its last ids share it.
+NOISE_AT_ONCE = 1024
 
 
 class Sampling(NamedTuple):
@@ -72,13 +74,18 @@ def nucleus_floor(probabilities: Tensor, top_p: float) -> Tensor:
     return values.gather(-1, last)
 
 
-@lru_cache(maxsize=32)
 def noise(seed: int, position: int, size: int, *, stream: int = SHARED) -> Tensor:
     """Exponential noise for the token at `position` of the text, float64 [size].
 
     A function of seed, position and stream alone (a counter-based generator): a smaller size is the
     beginning of a larger one, so that a draft with a smaller vocabulary meets the target's noise.
     """
+    return made_noise(seed, position, -(-size // NOISE_AT_ONCE) * NOISE_AT_ONCE, stream)[:size]
+
+
+@lru_cache(maxsize=32)
+def made_noise(seed: int, position: int, size: int, stream: int) -> Tensor:
+    """See `noise`; kept, for the target meets what its draft met."""
     generator = np.random.Generator(np.random.Philox(key=[seed, position], counter=[0, 0, 0, stream]))
     return torch.from_numpy(generator.standard_exponential(size))
 
@@ -109,6 +116,8 @@ def draw(logits: Tensor, position: int, sampling: Sampling) -> Drawn:
     """The target's token at `position`, a function of its logits [vocab], the seed and the position."""
     if sampling.temperature == 0:
         return most_probable(logits)
+    if sampling.top_k == 0 and sampling.top_p == 1:
+        return drawn_from_all(logits, position, sampling)
     p = filtered(tempered(logits[None], sampling.temperature), top_k=sampling.top_k, top_p=sampling.top_p)
     (best, second), (token, _) = (each.tolist() for each in scores(p, [position], sampling)[0].topk(2))
     gap = sampling.temperature * float(np.log(best / second)) if second > 0 else None
@@ -117,10 +126,37 @@ def draw(logits: Tensor, position: int, sampling: Sampling) -> Drawn:
 
 def most_probable(logits: Tensor) -> Drawn:
     """The greedy token of logits [vocab]: the lowest id on exact ties."""
-    (best, second), (token, _) = (each.tolist() for each in logits.topk(2))
-    if best == second:
-        token = int((logits == best).nonzero()[0])
-    return Drawn(token, best - second)
+    values = as_array(logits)
+    token, second = two_largest(values)
+    return Drawn(token, float(values[token]) - float(values[second]))
+
+
+def drawn_from_all(logits: Tensor, position: int, sampling: Sampling) -> Drawn:
+    """`draw` without top-k and top-p: only tokens are weighed that could win or come second with the smallest noise."""
+    values, e = as_array(logits), noise(sampling.seed, position, len(logits)).numpy()
+    likely = list(two_largest(values))
+    certain = values[likely] / sampling.temperature - np.log(e[likely])
+    least = float(sampling.temperature * (certain.min() + np.log(e.min())))
+    tokens = np.flatnonzero(values >= least)
+    weights = values[tokens].astype(np.float64) / sampling.temperature - np.log(e[tokens])
+    best, second = two_largest(weights)
+    return Drawn(int(tokens[best]), sampling.temperature * float(weights[best] - weights[second]))
+
+
+def two_largest(values: np.ndarray) -> tuple[int, int]:
+    """Where the largest and the next largest of at least two values are; of equals the first."""
+    first = int(values.argmax())
+    others = [
+        start + int(part.argmax())
+        for start, part in ((0, values[:first]), (first + 1, values[first + 1 :]))
+        if len(part)
+    ]
+    return first, max(others, key=values.__getitem__)
+
+
+def as_array(logits: Tensor) -> np.ndarray:
+    """Logits of any precision, for numpy, whose search for the largest is much faster than torch's."""
+    return (logits.float() if logits.dtype == torch.bfloat16 else logits).numpy()
 
 
 class Choices:
@@ -157,7 +193,10 @@ class Choices:
 
     def probability(self, row: int, token: int) -> float:
         """The target's probability of `token` after a row."""
-        return float(self.distribution(row)[token])
+        if self.sampling.temperature == 0 or self.sampling.top_k or self.sampling.top_p < 1:
+            return float(self.distribution(row)[token])
+        logits = self.logits[row].cpu().float()
+        return float((logits / self.sampling.temperature).softmax(dim=-1)[token])
 
 
 class Chance:

@@ -133,7 +133,8 @@ class Slots:
             if self.parents[slot] != parent:
                 raise ValueError(f"slot {slot} does not follow slot {parent}")
         first = self.depths[slots[0]]
-        if any(slot != depth for slot, depth in zip(self.path_to(slots[0]), range(first), strict=True)):
+        on_the_chain = self.parents[slots[0]] == first - 1 < self.chain
+        if not on_the_chain and self.path_to(slots[0]) != list(range(first)):
             raise ValueError("the path before the first slot must be a chain from the start of the text")
         chain = first + len(slots)
         place = {slot: number for number, slot in enumerate([slots[-1], *below], chain - 1)}

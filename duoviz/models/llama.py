@@ -302,7 +302,12 @@ class Llama:
     def keep(self, slots: Sequence[int], below: Sequence[int] = ()) -> None:
         first = self.slots.keep(slots, below)
         slots = [*slots, *below]
-        if slots != list(range(first, self.length)):
+        if slots == sorted(slots):
+            # Each moves down, to where nothing is that still has to move.
+            for place, slot in enumerate(slots, first):
+                if place != slot:
+                    self.cache[:, :, :, place] = self.cache[:, :, :, slot]
+        else:
             self.cache[:, :, :, first : self.length] = self.cache[:, :, :, slots]
 
     def crop(self, length: int) -> None:

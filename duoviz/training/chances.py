@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from duoviz.decoding.chances import EDGES, FILE, LONGEST_MATCH, MIDDLES, PLACES, RANKS, Chances
+from duoviz.decoding.chances import EDGES, FILE, LONGEST_MATCH, MIDDLES, PLACES, RANKS, TEMPERATURES, Chances
 from duoviz.decoding.prompt_lookup import find
 from duoviz.decoding.sampling import Sampling, scores, tempered
 from duoviz.models.columns import named
@@ -44,8 +44,8 @@ def fit_chances(
     rows: Iterable[int],
     report: Callable[[str], None] = print,
 ) -> Chances:
-    """Count on these rows' answers: greedy, with shared noise at temperature 1, and what look-ups found."""
-    greedy, sampled = Counts(RANKS, len(EDGES)), Counts(RANKS, len(EDGES))
+    """Count on these rows' answers: greedy, with shared noise at each of TEMPERATURES, and what look-ups found."""
+    greedy, sampled = Counts(RANKS, len(EDGES)), [Counts(RANKS, len(EDGES)) for _ in TEMPERATURES]
     copied, by_rank = Counts(LONGEST_MATCH, PLACES), Counts(RANKS)
     rows = list(rows)
     for number, row in enumerate(rows):
@@ -56,14 +56,16 @@ def fit_chances(
             model.crop(0)
             logits.append(model.forward(ids, rows=wanted).float())
         count_draws(greedy, logits, places, Sampling(), draft.known, by_rank)
-        count_draws(sampled, logits, places, Sampling(temperature=1.0, seed=row), draft.known)
+        for counts, temperature in zip(sampled, TEMPERATURES, strict=True):
+            count_draws(counts, logits, places, Sampling(temperature=temperature, seed=row), draft.known)
         if corpus.greedy[row]:
             count_copies(copied, ids, places)
         if number % 20 == 19:
             report(f"{number + 1} of {len(rows)} rows")
     prior = np.array([np.array(MIDDLES) * share for share in (1.0, 0.8, 0.8, 0.8)])
     sureness = np.round(greedy.tries[0] / greedy.tries[0].sum(), 4).tolist()
-    return Chances(greedy.shares(prior), sampled.shares(prior), copied.shares(0.3), by_rank.shares(0.1), sureness)
+    drawn = [counts.shares(prior) for counts in sampled]
+    return Chances(greedy.shares(prior), drawn, copied.shares(0.3), by_rank.shares(0.1), sureness)
 
 
 def count_draws(

@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-from duoviz.decoding.chances import EDGES, FILE, LONGEST_MATCH, PLACES, RANKS, Chances, chances_of, plain
+from duoviz.decoding.chances import EDGES, FILE, LONGEST_MATCH, PLACES, RANKS, TEMPERATURES, Chances, chances_of, plain
 from duoviz.models.embedded import DRAFT_FOLDER
 
 
 def test_the_embedded_draft_has_a_table():
     table = chances_of(DRAFT_FOLDER)
     assert table != plain()
-    for sampled in (False, True):
-        assert table.drafted(0, 0.95, sampled=sampled) > table.drafted(0, 0.3, sampled=sampled) > 0
-        assert table.drafted(0, 0.3, sampled=sampled) > table.drafted(3, 0.05, sampled=sampled)
+    for temperature in (0.0, 0.2, 0.8, 1.0, 2.0):
+        best, unsure = (table.drafted(0, q, temperature=temperature) for q in (0.95, 0.3))
+        assert best > unsure > table.drafted(3, 0.05, temperature=temperature) > 0
     assert table.looked_up(4, 0) > table.looked_up(1, 0) and table.looked_up(99, 99) == table.looked_up(4, 9)
     assert list(table.by_rank) == sorted(table.by_rank, reverse=True)
 
@@ -28,10 +28,21 @@ def test_a_damaged_table_is_none(tmp_path, text):
 
 def test_chances_lie_between_the_middles_of_bins():
     row = [0.1 * place / len(EDGES) for place in range(len(EDGES))]
-    table = Chances([row] * RANKS, [row] * RANKS, [[1.0] * PLACES] * LONGEST_MATCH, [0.5] * RANKS, row)
-    assert row[7] < table.drafted(0, 0.4, sampled=False) < row[8]
-    assert table.drafted(0, 0.0, sampled=False) == row[0] and table.drafted(9, 1.0, sampled=True) == row[-1]
+    table = Chances(
+        [row] * RANKS, [[row] * RANKS] * len(TEMPERATURES), [[1.0] * PLACES] * LONGEST_MATCH, [0.5] * RANKS, row
+    )
+    assert row[7] < table.drafted(0, 0.4, temperature=0) < row[8]
+    assert table.drafted(0, 0.0, temperature=0) == row[0]
+    assert table.drafted(9, 1.0, temperature=0.5) == pytest.approx(row[-1])
     assert table.looked_up(1, 0) < 1
+
+
+def test_chances_lie_between_those_of_the_nearest_temperatures():
+    flat = [[[share] * len(EDGES)] * RANKS for share in (0.1, 0.2, 0.4, 0.8)]
+    table = Chances(flat[3], flat, [[1.0] * PLACES] * LONGEST_MATCH, [0.5] * RANKS, [1.0] * len(EDGES))
+    assert [table.drafted(0, 0.5, temperature=each) for each in TEMPERATURES] == pytest.approx([0.1, 0.2, 0.4, 0.8])
+    assert table.drafted(0, 0.5, temperature=0.85) == pytest.approx(0.3)
+    assert [table.drafted(0, 0.5, temperature=each) for each in (0.01, 9.0, 0.0)] == pytest.approx([0.1, 0.8, 0.8])
 
 
 def test_places_are_met_as_often_as_they_were():

@@ -69,6 +69,17 @@ def test_the_gap_is_how_much_more_logit_the_next_best_needed():
         assert draw(logits, 3, sampling).token == int(token)
 
 
+@pytest.mark.parametrize("temperature", [0.1, 0.8, 3.0])
+def test_what_cannot_win_is_not_weighed_and_the_draw_is_the_same(temperature):
+    for position in range(60):
+        logits = 3 * torch.randn(3000, generator=torch.Generator().manual_seed(position))
+        drawn = draw(logits, position, Sampling(temperature, seed=4))
+        (best, second), (token, _) = scores(
+            tempered(logits[None], temperature), [position], Sampling(temperature, seed=4)
+        )[0].topk(2)
+        assert drawn.token == token and drawn.gap == pytest.approx(temperature * float((best / second).log()), abs=1e-9)
+
+
 def test_down_to_the_lowest_temperature_a_tie_of_rounding_is_told_and_all_stays_finite():
     logits = LOGITS[0].clone()
     best, second = logits.topk(2).indices
@@ -76,7 +87,9 @@ def test_down_to_the_lowest_temperature_a_tie_of_rounding_is_told_and_all_stays_
     drawn = draw(logits, 3, Sampling(temperature=MIN_TEMPERATURE, seed=5))
     # The noise moves it by some temperatures.
     assert drawn.token == int(best) and drawn.gap == pytest.approx(LARGEST_DELTA, rel=0.1)
-    assert draw(logits, 3, Sampling(temperature=MIN_TEMPERATURE / 10, seed=5)).gap is None
+    assert draw(logits, 3, Sampling(temperature=MIN_TEMPERATURE / 10, seed=5)).gap == pytest.approx(
+        LARGEST_DELTA, rel=0.1
+    )
     for kind in (torch.float32, torch.float64):
         p = tempered(1e4 * LOGITS.to(kind), MIN_TEMPERATURE)
         assert (
