@@ -15,7 +15,7 @@ from duoviz.trace.reading import TraceError
 
 PAIR_HELP = f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id'
 GOES_ON = "stopped; the same command goes on"
-CORPUS = [Path("assets/draft/selfchat.npz"), Path("assets/draft/tasks.npz")]
+CORPUS = [Path("assets/draft", f"{name}.npz") for name in ("selfchat", "tasks", "tasks-1", "tasks-2")]
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -13,7 +13,7 @@ import yaml
 from huggingface_hub import SpaceHardware, constants
 
 from duoviz import commands, space
-from duoviz.__main__ import main
+from duoviz.__main__ import CORPUS, main
 from tests.stand_in_hub import Space, serving
 
 BINARY = {"assets/draft/model.safetensors": b"\0weights", "assets/datastore/tokens.npy": b"\0tokens"}
@@ -155,7 +155,7 @@ def test_everything_in_the_two_folders_is_sent_or_known_not_to_be():
     there = {path.relative_to(space.ROOT).as_posix() for kind in kinds for path in space.ROOT.glob(kind)}
     sent = set(space.space_files(space.ROOT))
     unsent = {file for file in there - sent if file.startswith(space.OURS)}
-    assert unsent == {"assets/draft/selfchat.npz", "assets/draft/tasks.npz"}
+    assert unsent == {file.as_posix() for file in CORPUS}
     assert sent >= {"app.py", "requirements.txt", "README.md", "LICENSE", *space.CORE}
 
 
