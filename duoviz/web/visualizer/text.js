@@ -82,13 +82,14 @@ function markInSight(box, flow, shown) {
   for (let position = from; position < to; position++) flow.mark(position, "dv-later", position > shown);
 }
 
-// To a whole line.
+// To a line's beginning at the upper edge.
 function scrollInto(box, node) {
   const [outer, inner] = [box.getBoundingClientRect(), node.getBoundingClientRect()];
   const line = parseFloat(getComputedStyle(box).lineHeight) || 1;
-  const at = (side, beyond) => (box.scrollTop + (inner[side] - outer[side]) / zoomOf(box) + beyond) / line;
-  if (inner.bottom > outer.bottom - 4) box.scrollTop = Math.ceil(at("bottom", 2)) * line;
-  else if (inner.top < outer.top) box.scrollTop = Math.floor(at("top", 0)) * line;
+  const lines = (side, beyond) => (box.scrollTop + (inner[side] - outer[side]) / zoomOf(box) + beyond) / line;
+  // The box has a border of 4.
+  if (inner.bottom > outer.bottom - 4) box.scrollTop = Math.ceil(lines("bottom", 6)) * line;
+  else if (inner.top < outer.top) box.scrollTop = Math.floor(lines("top", 0)) * line;
 }
 
 export function createText({ state, choose }) {

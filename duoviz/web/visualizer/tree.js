@@ -13,10 +13,10 @@ import { isLeaving, isMoving, isPaced, wantsNoMotion } from "./player.js";
 // The drawing fills its box, within what can be read and what looks calm. Where it would be too small for that, it goes
 // on in further lines.
 const [SMALLEST, ENOUGH, LARGEST] = [0.75, 0.9, 1.8];
-const [MOST_LINES, CLOSE_ROWS, ROWS, CAPTION_SIGN] = [8, 26, 32, 6];
+const [MOST_LINES, CLOSE_ROWS, ROWS, CAPTION_SIGN] = [8, 26, 32, 6.4];
 // On a narrow page the box is as high as the drawing, up to this.
 const isNarrow = matchMedia("(max-width: 900px)");
-const NARROW_HEIGHT = 420;
+const [NARROW_HEIGHT, LARGEST_NARROW] = [420, 1.2];
 const KEY_SCROLL = 80;
 
 // How likely a node was thought to be after its parent: its chance, the draft's q, or its share of what the datastore
@@ -176,18 +176,19 @@ export function createTree({ state, redraw }) {
     redraw();
   });
   const fit = (tree, iteration) => {
+    const [height, largest] = isNarrow.matches ? [NARROW_HEIGHT, LARGEST_NARROW] : [size[1], LARGEST];
     const on = (lines, rowHeight) => {
       const places = placeItems(tree, lines, rowHeight);
       const captions = treeCaptions(iteration, aboutOf(state.header), places, tree.split);
       const width = Math.max(places.right, ...captions.map(([x, , text]) => x + CAPTION_SIGN * text.length));
-      return { places, captions, width, scale: Math.min(size[0] / width, (isNarrow.matches ? NARROW_HEIGHT : size[1]) / places.height) };
+      return { places, captions, width, scale: Math.min(size[0] / width, height / places.height) };
     };
     // A window's levels stand one below the other, and so on one line.
     const most = tree.windowRow === null ? MOST_LINES : 1;
     const lines = bestLines(most, (lines) => on(lines, CLOSE_ROWS).scale, { enough: ENOUGH, least: SMALLEST });
-    const isRoomy = on(lines, ROWS).scale >= Math.min(LARGEST, on(lines, CLOSE_ROWS).scale);
+    const isRoomy = on(lines, ROWS).scale >= Math.min(largest, on(lines, CLOSE_ROWS).scale);
     const { scale, ...found } = on(lines, isRoomy ? ROWS : CLOSE_ROWS);
-    return { ...found, scale: Math.min(LARGEST, Math.max(SMALLEST, scale)) };
+    return { ...found, scale: Math.min(largest, Math.max(SMALLEST, scale)) };
   };
   const drawTree = (iteration) => {
     const tree = treeItems(iteration, state.tails[state.shown]);
