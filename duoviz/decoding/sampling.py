@@ -137,7 +137,10 @@ def drawn_from_all(logits: Tensor, position: int, sampling: Sampling) -> Drawn:
     likely = list(two_largest(values))
     certain = values[likely] / sampling.temperature - np.log(e[likely])
     least = float(sampling.temperature * (certain.min() + np.log(e.min())))
-    tokens = np.flatnonzero(values >= least)
+    could = values >= least
+    # Rounding may say otherwise of the one with the smallest noise.
+    could[likely] = True
+    tokens = np.flatnonzero(could)
     weights = values[tokens].astype(np.float64) / sampling.temperature - np.log(e[tokens])
     best, second = two_largest(weights)
     return Drawn(int(tokens[best]), sampling.temperature * float(weights[best] - weights[second]))

@@ -80,6 +80,17 @@ def test_what_cannot_win_is_not_weighed_and_the_draw_is_the_same(temperature):
         assert drawn.token == token and drawn.gap == pytest.approx(temperature * float((best / second).log()), abs=1e-9)
 
 
+def test_the_next_best_is_weighed_where_its_noise_is_the_smallest():
+    sampling = Sampling(temperature=0.8, seed=4)
+    for position in range(60):
+        # Of two that stand out the lower one has the smallest noise, so that nothing lower than itself could win.
+        smallest = int(noise(4, position, 30).argmin())
+        logits = torch.full((30,), -40.0, dtype=torch.float64)
+        logits[smallest], logits[(smallest + 1) % 30] = 1 + 0.137 * position, 60 + 0.137 * position
+        drawn = draw(logits, position, sampling)
+        assert drawn.token == (smallest + 1) % 30 and drawn.gap > 0
+
+
 def test_down_to_the_lowest_temperature_a_tie_of_rounding_is_told_and_all_stays_finite():
     logits = LOGITS[0].clone()
     best, second = logits.topk(2).indices
