@@ -85,7 +85,7 @@ def speed(costs: CostModel, world: "World", patience: float, *, beside: bool) ->
             draft_clock += draft_seconds[width - 1]
         draft_clock = max(draft_clock, clock)
         tree.move(world.written(chosen))
-    return expected / clock
+    return float(expected / clock)
 
 
 def drawn(rng: np.random.Generator, edges: np.ndarray, size: int) -> np.ndarray:

@@ -66,7 +66,7 @@ def test_auto_takes_what_costs_say_and_a_setting_is_obeyed():
     dear, cheap = costs(0.02, 0.01), costs(0.012, 0.001)
     for pair, expected in ((pair_with(dear, dear), True), (pair_with(dear, cheap), False)):
         settings = Settings(cores="target")
-        assert overlap.works_beside(pair, settings) == expected
+        assert overlap.works_beside(pair, settings) is expected
         assert not overlap.works_beside(pair, replace(settings, overlap="in_turn"))
         assert overlap.works_beside(pair, replace(settings, overlap="beside"))
     # On one core nothing can work beside anything.
