@@ -228,7 +228,9 @@ def test_drafts_that_were_trained_here_draft_for_a_target_with_their_vocabulary(
     for draft, folder, label in (("embedded", DRAFT_FOLDER, "duoviz draft"), (own, own, own)):
         pair = load_pair(f"{two[0]} + {draft}")
         assert pair.draft_label == f"{label} (int8)"
-        assert pair.load_draft.args == (folder,) and pair.load_draft().vocab_size == 60
+        known = pair.load_draft().known
+        # Of the ids that its head knows, those that the target has.
+        assert pair.load_draft.args == (folder,) and len(known) > 0 and known.max() < 60
 
 
 def test_a_tokenizer_with_more_ids_than_the_weights(tmp_path):

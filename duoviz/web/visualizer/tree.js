@@ -10,10 +10,10 @@ import { createCandidates } from "./candidates.js";
 import { candidatesKnown, lookAt, timesOf } from "./moments.js";
 import { isLeaving, isMoving, isPaced, wantsNoMotion } from "./player.js";
 
-// The drawing fills its box, within what can be read and what looks calm. Where it would be too small for that, it goes
-// on in further lines.
+// The drawing fills its box, within what can be read (on the screen: where the page is zoomed, the drawing may be smaller)
+// and what looks calm. Where it would be too small for that, it goes on in further lines.
 const [SMALLEST, ENOUGH, LARGEST] = [0.75, 0.9, 1.8];
-const [MOST_LINES, CLOSE_ROWS, ROWS, CAPTION_SIGN] = [8, 26, 32, 6.4];
+const [MOST_LINES, CLOSE_ROWS, ROWS, CAPTION_SIGN] = [12, 26, 32, 6.4];
 // On a narrow page the box is as high as the drawing, up to this.
 const isNarrow = matchMedia("(max-width: 900px)");
 const [NARROW_HEIGHT, LARGEST_NARROW] = [420, 1.2];
@@ -176,6 +176,7 @@ export function createTree({ state, redraw }) {
     redraw();
   });
   const fit = (tree, iteration) => {
+    const least = SMALLEST / (box.currentCSSZoom ?? 1);
     const [height, largest] = isNarrow.matches ? [NARROW_HEIGHT, LARGEST_NARROW] : [size[1], LARGEST];
     const on = (lines, rowHeight) => {
       const places = placeItems(tree, lines, rowHeight);
@@ -185,10 +186,10 @@ export function createTree({ state, redraw }) {
     };
     // A window's levels stand one below the other, and so on one line.
     const most = tree.windowRow === null ? MOST_LINES : 1;
-    const lines = bestLines(most, (lines) => on(lines, CLOSE_ROWS).scale, { enough: ENOUGH, least: SMALLEST });
+    const lines = bestLines(most, (lines) => on(lines, CLOSE_ROWS).scale, { enough: ENOUGH, least });
     const isRoomy = on(lines, ROWS).scale >= Math.min(largest, on(lines, CLOSE_ROWS).scale);
     const { scale, ...found } = on(lines, isRoomy ? ROWS : CLOSE_ROWS);
-    return { ...found, scale: Math.min(largest, Math.max(SMALLEST, scale)) };
+    return { ...found, scale: Math.min(largest, Math.max(least, scale)) };
   };
   const drawTree = (iteration) => {
     const tree = treeItems(iteration, state.tails[state.shown]);

@@ -343,7 +343,8 @@ def test_a_tree_that_is_longer_than_its_box_goes_on_in_further_lines(page, metho
     assert len(trace["iterations"][longest]["checked"]) == 17
     show(page, methods_page, "speculative")
     load(page, saved_to(tmp_path, trace))
-    expect(page.locator(".dv-files-message")).to_contain_text("Shown: the file")
+    expect(page.locator(".dv-slider")).to_have_attribute("max", str(len(trace["iterations"]) - 1))
+    expect(page.locator(".dv")).to_have_attribute("data-state", "done")
     page.locator(".dv-slider").fill(str(longest))
     expect(page.locator("g.dv-node")).to_have_count(17)
     for width, lines in ((1280, 2), (390, 4)):
