@@ -130,7 +130,7 @@ class Sureness:
         """Verified tokens; the first one that was refused is the last that says anything."""
         for node in chain if self.chances else ():
             if node.status in ("accepted", "rejected"):
-                chance = self.chances.drafted(0, node.q, temperature=self.temperature)
+                chance = self.chances.of_drafted(0, node.q, temperature=self.temperature)
                 self.trust.observe(node.source, chance, node.status == "accepted")
 
     def bounds(self, length: int, alpha: float, *, first: bool) -> tuple[int, Worth | None]:

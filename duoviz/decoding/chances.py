@@ -10,7 +10,8 @@ import numpy as np
 
 # q is put into bins of these upper edges.
 EDGES = (0.01, 0.03, 0.06, 0.1, 0.15, 0.22, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0)
-# Temperatures that draws with shared noise are counted at; between them chances are interpolated.
+# Temperatures that draws with shared noise are counted at; between them chances are interpolated. For the draft's tokens
+# greedy is not the coldest of them, since its q is that of temperature 1.
 TEMPERATURES = (0.4, 0.7, 1.0, 1.3)
 MIDDLES = tuple((low + high) / 2 for low, high in zip((0.0, *EDGES[:-1]), EDGES, strict=True))
 RANKS, LONGEST_MATCH, PLACES = 4, 4, 10
@@ -25,44 +26,45 @@ PRIOR, FADING = 8.0, 0.99
 
 @dataclass(frozen=True)
 class Chances:
-    """greedy: [RANKS][len(EDGES)]; sampled: the same at each of TEMPERATURES, with shared noise, q at that temperature;
-    copied: [LONGEST_MATCH][PLACES], of a token after as many right ones; by_rank: of all the draft's tokens of a rank,
-    [RANKS]; sureness: how many of the draft's best tokens are in each bin, greedy, as shares, [len(EDGES)].
+    """drafted: [1 + len(TEMPERATURES)][RANKS][len(EDGES)], greedy, and with shared noise at each temperature.
+
+    copied: [1 + len(TEMPERATURES)][LONGEST_MATCH][PLACES], of a token after as many right ones; by_rank: of all the
+    draft's tokens of a rank, greedy, [RANKS]; sureness: how many of the draft's best tokens are in each bin, greedy, as
+    shares, [len(EDGES)].
     """
 
-    greedy: Sequence[Sequence[float]]
-    sampled: Sequence[Sequence[Sequence[float]]]
-    copied: Sequence[Sequence[float]]
+    drafted: Sequence[Sequence[Sequence[float]]]
+    copied: Sequence[Sequence[Sequence[float]]]
     by_rank: Sequence[float]
     sureness: Sequence[float]
 
     def __post_init__(self) -> None:
-        bins = (len(EDGES),)
+        counted, bins = 1 + len(TEMPERATURES), len(EDGES)
         shapes = [np.shape(each) for each in vars(self).values()]
-        if shapes != [(RANKS, *bins), (len(TEMPERATURES), RANKS, *bins), (LONGEST_MATCH, PLACES), (RANKS,), bins]:
+        if shapes != [(counted, RANKS, bins), (counted, LONGEST_MATCH, PLACES), (RANKS,), (bins,)]:
             raise ValueError("the chance table has other ranks, bins or places than this version reads")
 
-    def drafted(self, rank: int, q: float, *, temperature: float) -> float:
+    def of_drafted(self, rank: int, q: float, *, temperature: float) -> float:
         """The chance of the draft's token of this rank (from 0) and probability."""
-        rank = min(rank, RANKS - 1)
+        tables = [table[min(rank, RANKS - 1)] for table in self.drafted]
         if not temperature:
-            return min(MOST, interpolated(self.greedy[rank], MIDDLES, q))
-        return min(
-            MOST,
-            interpolated([interpolated(table[rank], MIDDLES, q) for table in self.sampled], TEMPERATURES, temperature),
-        )
+            return min(MOST, interpolated(tables[0], MIDDLES, q))
+        found = [interpolated(each, MIDDLES, q) for each in tables[1:]]
+        return min(MOST, interpolated(found, TEMPERATURES, temperature))
+
+    def of_copied(self, matched: int, place: int, *, temperature: float) -> float:
+        """The chance of the token at a place (from 0) after `matched` tokens that stood earlier too."""
+        matched, place = min(matched, LONGEST_MATCH), min(place, PLACES - 1)
+        found = [table[matched - 1][place] for table in self.copied]
+        return min(MOST, interpolated(found, (0.0, *TEMPERATURES), temperature))
 
     def places(self) -> tuple[tuple[float, tuple[float, ...]], ...]:
         """Kinds of places in a text, greedy: how often each is met, and the chances of the draft's tokens by rank."""
         # Of the places where the draft's best token is wrong, how often each next one is right.
         rests = [each / (1 - self.by_rank[0]) for each in self.by_rank[1:]]
-        kinds = [(best, *[(1 - best) * rest for rest in rests]) for best in self.greedy[0]]
+        kinds = [(best, *[(1 - best) * rest for rest in rests]) for best in self.drafted[0][0]]
         met = np.array(self.sureness)
         return tuple(zip((met / met.sum()).tolist(), kinds, strict=True))
-
-    def looked_up(self, matched: int, place: int) -> float:
-        """The chance of the token at a place (from 0) after `matched` tokens that stood earlier too."""
-        return min(MOST, self.copied[min(matched, LONGEST_MATCH) - 1][min(place, PLACES - 1)])
 
 
 def interpolated(values: Sequence[float], places: Sequence[float], place: float) -> float:
@@ -72,6 +74,14 @@ def interpolated(values: Sequence[float], places: Sequence[float], place: float)
         return values[min(upper, len(places) - 1)]
     share = (place - places[upper - 1]) / (places[upper] - places[upper - 1])
     return values[upper - 1] + (values[upper] - values[upper - 1]) * share
+
+
+def corrected(chance: float, factor: float) -> float:
+    """A token's chance in this run: the table's, times how much oftener or rarer such tokens came true (see `Trust`).
+
+    Where that is oftener, the chance of being wrong shrinks by the factor at most: what is almost sure hardly grows.
+    """
+    return min(MOST, chance * factor, 1 - (1 - chance) / max(1.0, factor))
 
 
 class Trust:
@@ -94,7 +104,8 @@ def plain() -> Chances:
     """What is assumed of a draft without a table: that its probabilities are right, and look-ups often are."""
     table = [list(MIDDLES)] * RANKS
     copied = [[0.3] * PLACES, [0.5] * PLACES, *[[0.7] * PLACES] * (LONGEST_MATCH - 2)]
-    return Chances(table, [table] * len(TEMPERATURES), copied, BY_RANK, [1 / len(EDGES)] * len(EDGES))
+    counted = 1 + len(TEMPERATURES)
+    return Chances([table] * counted, [copied] * counted, BY_RANK, [1 / len(EDGES)] * len(EDGES))
 
 
 def fitted_chances(folder: Path | None) -> Chances | None:

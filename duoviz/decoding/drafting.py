@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from torch import Tensor
 
-from duoviz.decoding.chances import MOST, Chances
+from duoviz.decoding.chances import Chances, corrected
 from duoviz.decoding.iteration import Candidate, Node, Span, timed_forward, timed_prefill
 from duoviz.decoding.sampling import FIRST_FRESH, SHARED, Sampling, filtered, scores, tempered
 from duoviz.decoding.settings import MAX_SEQUENCES
@@ -52,7 +52,8 @@ class Plan(NamedTuple):
         """Of the draft's token of this rank and probability; 1 where nobody asks."""
         if not self.worth:
             return 1.0
-        return min(MOST, self.worth.trust * self.worth.chances.drafted(rank, q, temperature=self.sampling.temperature))
+        chance = self.worth.chances.of_drafted(rank, q, temperature=self.sampling.temperature)
+        return corrected(chance, self.worth.trust)
 
 
 @dataclass

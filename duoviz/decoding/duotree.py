@@ -1,7 +1,7 @@
 """DuoTree, our own: one tree that is drafted while it is verified, as far as measured costs and chances say it pays."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import replace
 
@@ -204,11 +204,14 @@ def grow(
 def as_nodes(tree: Tree, chosen: Sequence[int]) -> list[Node]:
     """The chosen nodes as a tree of their own, for the target."""
     place = {index: number for number, index in enumerate(chosen)}
-    return [as_node(tree.nodes[index], place.get(tree.nodes[index].parent, -1)) for index in chosen]
+    return [as_node(tree, index, place) for index in chosen]
 
 
-def as_node(node: TreeNode, parent: int) -> Node:
-    return Node(node.token, parent, node.source, q=node.q, chance=node.chance, step=node.step, was=node.place)
+def as_node(tree: Tree, index: int, place: Mapping[int, int]) -> Node:
+    """place: where its parent stands in the record."""
+    node = tree.nodes[index]
+    chance, parent = tree.chance_of(node), place.get(node.parent, -1)
+    return Node(node.token, parent, node.source, q=node.q, chance=chance, step=node.step, was=node.place)
 
 
 def first_tokens(tree: Tree) -> list[Candidate]:
@@ -232,7 +235,7 @@ def record(tree: Tree, chosen: Sequence[int], nodes: Sequence[Node], iteration: 
     place = {index: number for number, index in enumerate(chosen)}
     rest = [index for index in tree.chosen(len(chosen) + RECORDED) if index not in place]
     place |= {index: number for number, index in enumerate(rest, len(iteration.checked))}
-    iteration.rest = [as_node(tree.nodes[index], place.get(tree.nodes[index].parent, -1)) for index in rest]
+    iteration.rest = [as_node(tree, index, place) for index in rest]
     for index, node in enumerate(tree.nodes):
         node.place = place.get(index)
     return [tree.nodes[index] for index in rest]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from duoviz.decoding.chances import MOST, Chances, Trust
+from duoviz.decoding.chances import Chances, Trust, corrected
 from duoviz.decoding.iteration import Span
 from duoviz.decoding.prompt_lookup import find
 from duoviz.decoding.sampling import Sampling
@@ -109,8 +109,12 @@ class Tree:
             self.set_values(index)
         return index
 
+    def chance_of(self, node: TreeNode) -> float:
+        """The node's chance in this run: the table's, as far as it has come true so far."""
+        return corrected(node.chance, self.trust.factor(node.source))
+
     def set_value(self, node: TreeNode) -> None:
-        node.value = min(MOST, node.chance * self.trust.factor(node.source)) * self.value_of(node.parent)
+        node.value = self.chance_of(node) * self.value_of(node.parent)
 
     def set_values(self, start: int = 0) -> None:
         for node in self.nodes[start:]:
@@ -126,7 +130,7 @@ class Tree:
         """The draft's best tokens after a node, best first."""
         for rank, (token, each) in enumerate(zip(tokens, q, strict=True)):
             if each > 0:
-                chance = self.growth.chances.drafted(rank, each, temperature=self.growth.sampling.temperature)
+                chance = self.growth.chances.of_drafted(rank, each, temperature=self.growth.sampling.temperature)
                 self.add(token, parent, chance, "draft", q=each, step=step)
         self.close(parent)
 
@@ -139,9 +143,10 @@ class Tree:
 
     def add_chain(self, tokens: Sequence[int], matched: int) -> None:
         """What followed the text's last `matched` tokens elsewhere."""
-        parent: int | None = ROOT
+        parent, temperature = ROOT, self.growth.sampling.temperature
         for place, token in enumerate(tokens):
-            parent = self.add(token, parent, self.growth.chances.looked_up(matched, place), "prompt")
+            chance = self.growth.chances.of_copied(matched, place, temperature=temperature)
+            parent = self.add(token, parent, chance, "prompt")
             if parent is None:
                 return
 

@@ -75,9 +75,10 @@ rest: of a tree that lives on from iteration to iteration (DuoTree's), the likel
 start: why the target began when it did: the tokens then expected of the iteration (`expected`) and the tokens a
   second (`rate`); how many more tokens the best further draft step was expected to bring (`gain`), and what it would
   have cost (`seconds`), both null where there was none to make. Both are absent from other methods' iterations.
-chance, step, was: of a living tree's nodes: how often the target writes such a token after its parent; which of this
-  iteration's draft steps proposed it (null: an earlier iteration's, or a look-up); and its index among the nodes
-  (`checked`, then `rest`) of the iteration before, null where it was not among them.
+chance, step, was: of a living tree's nodes: how likely the target was thought to write the token after its parent
+  (counted on other texts, times how much oftener or rarer that has come true in this run); which of this iteration's
+  draft steps proposed it (null: an earlier iteration's, or a look-up); and its index among the nodes (`checked`, then
+  `rest`) of the iteration before, null where it was not among them.
 q: the probability of the token in the distribution that the draft drew it from; p: in the one that
   the target draws from, null where the token was not tested. Both are after temperature, top-k and
   top-p (greedy: at temperature 1); the candidates' p and θ are the draft's at the temperature alone.

@@ -1,7 +1,7 @@
 """The chance table, fitted on held-out self-chat: how often the target writes what the draft proposes."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from duoviz.models.language_model import LanguageModel
 from duoviz.training.corpus import Corpus
 
 # So many of the held-out rows are counted.
-ROWS = 200
+ROWS = 400
 # A bin with few tokens leans towards its q, as if so many had been seen.
 PRIOR = 8
 
@@ -44,9 +44,12 @@ def fit_chances(
     rows: Iterable[int],
     report: Callable[[str], None] = print,
 ) -> Chances:
-    """Count on these rows' answers: greedy, with shared noise at each of TEMPERATURES, and what look-ups found."""
-    greedy, sampled = Counts(RANKS, len(EDGES)), [Counts(RANKS, len(EDGES)) for _ in TEMPERATURES]
-    copied, by_rank = Counts(LONGEST_MATCH, PLACES), Counts(RANKS)
+    """Count on these rows' answers: greedy and, with shared noise, at each of TEMPERATURES.
+
+    Look-ups greedy in the rows that the target wrote so, and at the other temperatures in those that it did not.
+    """
+    drawn = {temperature: Counts(RANKS, len(EDGES)) for temperature in (0.0, *TEMPERATURES)}
+    copied, by_rank = {temperature: Counts(LONGEST_MATCH, PLACES) for temperature in drawn}, Counts(RANKS)
     rows = list(rows)
     for number, row in enumerate(rows):
         ids, places = corpus.row(row).tolist(), corpus.answered(row).tolist()
@@ -55,17 +58,21 @@ def fit_chances(
         for model in (target, draft):
             model.crop(0)
             logits.append(model.forward(ids, rows=wanted).float())
-        count_draws(greedy, logits, places, Sampling(), draft.known, by_rank)
-        for counts, temperature in zip(sampled, TEMPERATURES, strict=True):
-            count_draws(counts, logits, places, Sampling(temperature=temperature, seed=row), draft.known)
-        if corpus.greedy[row]:
-            count_copies(copied, ids, places)
+        for temperature, counts in drawn.items():
+            sampling = Sampling(temperature=temperature, seed=row)
+            own = count_draws(counts, logits, places, sampling, draft.known, None if temperature else by_rank)
+            if corpus.greedy[row] == (temperature == 0):
+                count_copies(copied[temperature], ids, dict(zip(places, own, strict=True)))
         if number % 20 == 19:
             report(f"{number + 1} of {len(rows)} rows")
     prior = np.array([np.array(MIDDLES) * share for share in (1.0, 0.8, 0.8, 0.8)])
-    sureness = np.round(greedy.tries[0] / greedy.tries[0].sum(), 4).tolist()
-    drawn = [counts.shares(prior) for counts in sampled]
-    return Chances(greedy.shares(prior), drawn, copied.shares(0.3), by_rank.shares(0.1), sureness)
+    best = drawn[0.0].tries[0]
+    return Chances(
+        drafted=[counts.shares(prior) for counts in drawn.values()],
+        copied=[counts.shares(0.3) for counts in copied.values()],
+        by_rank=by_rank.shares(0.1),
+        sureness=np.round(best / best.sum(), 4).tolist(),
+    )
 
 
 def count_draws(
@@ -75,8 +82,11 @@ def count_draws(
     sampling: Sampling,
     known: Tensor | None,
     by_rank: Counts | None = None,
-) -> None:
-    """Which of the draft's best tokens the target's own is, at each place; known: the draft's ids."""
+) -> list[int]:
+    """Count which of the draft's best tokens the target's own is, at each place; known: the draft's ids.
+
+    Returns the target's own tokens.
+    """
     p, q = (tempered(each, sampling.temperature) for each in logits)
     own = scores(p, places, sampling).argmax(-1).tolist()
     best = scores(q, places, sampling, known=known).topk(RANKS).indices
@@ -85,20 +95,24 @@ def count_draws(
             counts.add((rank, int(np.searchsorted(EDGES, min(1.0, each[rank])))), tokens[rank] == token)
             if by_rank:
                 by_rank.add((rank,), tokens[rank] == token)
+    return own
 
 
-def count_copies(counts: Counts, ids: list[int], places: list[int]) -> None:
-    """How far what followed the same tokens earlier is what the target wrote."""
+def count_copies(counts: Counts, ids: list[int], own: Mapping[int, int]) -> None:
+    """How far what followed the same tokens earlier is what the target writes; own: its token at each of its places."""
     known = NGrams(LONGEST_MATCH)
-    for place in places:
+    for place in own:
         known.append(ids[len(known.tokens) : place])
         matched, start = find(known, "latest")
         if not matched:
             continue
-        for ahead in range(min(PLACES, len(ids) - place, place - start)):
-            hit = ids[start + ahead] == ids[place + ahead]
-            counts.add((matched - 1, ahead), hit)
-            if not hit:
+        for ahead in range(min(PLACES, place - start)):
+            if place + ahead not in own:
+                break
+            token = ids[start + ahead]
+            counts.add((matched - 1, ahead), token == own[place + ahead])
+            # What the target writes later is known after the text as it goes on, and after no other.
+            if token != ids[place + ahead]:
                 break
 
 

@@ -4,7 +4,18 @@ import json
 
 import pytest
 
-from duoviz.decoding.chances import EDGES, FILE, LONGEST_MATCH, PLACES, RANKS, TEMPERATURES, Chances, chances_of, plain
+from duoviz.decoding.chances import (
+    EDGES,
+    FILE,
+    LONGEST_MATCH,
+    PLACES,
+    RANKS,
+    TEMPERATURES,
+    Chances,
+    chances_of,
+    corrected,
+    plain,
+)
 from duoviz.models.embedded import DRAFT_FOLDER
 
 
@@ -12,14 +23,17 @@ def test_the_embedded_draft_has_a_table():
     table = chances_of(DRAFT_FOLDER)
     assert table != plain()
     for temperature in (0.0, 0.2, 0.8, 1.0, 2.0):
-        best, unsure = (table.drafted(0, q, temperature=temperature) for q in (0.95, 0.3))
-        assert best > unsure > table.drafted(3, 0.05, temperature=temperature) > 0
-    assert table.looked_up(4, 0) > table.looked_up(1, 0) and table.looked_up(99, 99) == table.looked_up(4, 9)
+        best, unsure = (table.of_drafted(0, q, temperature=temperature) for q in (0.95, 0.3))
+        assert best > unsure > table.of_drafted(3, 0.05, temperature=temperature) > 0
+        assert table.of_copied(4, 0, temperature=temperature) > table.of_copied(1, 0, temperature=temperature)
+    assert table.of_copied(99, 99, temperature=0) == table.of_copied(4, 9, temperature=0)
+    # What stood there before is less sure to come again where chance decides.
+    assert table.of_copied(4, 3, temperature=1.3) < table.of_copied(4, 3, temperature=0)
     assert list(table.by_rank) == sorted(table.by_rank, reverse=True)
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", "{}", json.dumps({"greedy": [[0.5]], "sampled": [], "copied": [], "by_rank": []})]
+    "text", ["{", "[]", "{}", json.dumps({"drafted": [[[0.5]]], "copied": [], "by_rank": [], "sureness": []})]
 )
 def test_a_damaged_table_is_none(tmp_path, text):
     (tmp_path / FILE).write_text(text)
@@ -28,21 +42,24 @@ def test_a_damaged_table_is_none(tmp_path, text):
 
 def test_chances_lie_between_the_middles_of_bins():
     row = [0.1 * place / len(EDGES) for place in range(len(EDGES))]
-    table = Chances(
-        [row] * RANKS, [[row] * RANKS] * len(TEMPERATURES), [[1.0] * PLACES] * LONGEST_MATCH, [0.5] * RANKS, row
-    )
-    assert row[7] < table.drafted(0, 0.4, temperature=0) < row[8]
-    assert table.drafted(0, 0.0, temperature=0) == row[0]
-    assert table.drafted(9, 1.0, temperature=0.5) == pytest.approx(row[-1])
-    assert table.looked_up(1, 0) < 1
+    counted = 1 + len(TEMPERATURES)
+    table = Chances([[row] * RANKS] * counted, [[[1.0] * PLACES] * LONGEST_MATCH] * counted, [0.5] * RANKS, row)
+    assert row[7] < table.of_drafted(0, 0.4, temperature=0) < row[8]
+    assert table.of_drafted(0, 0.0, temperature=0) == row[0]
+    assert table.of_drafted(9, 1.0, temperature=0.5) == pytest.approx(row[-1])
+    assert table.of_copied(1, 0, temperature=0) < 1
 
 
 def test_chances_lie_between_those_of_the_nearest_temperatures():
-    flat = [[[share] * len(EDGES)] * RANKS for share in (0.1, 0.2, 0.4, 0.8)]
-    table = Chances(flat[3], flat, [[1.0] * PLACES] * LONGEST_MATCH, [0.5] * RANKS, [1.0] * len(EDGES))
-    assert [table.drafted(0, 0.5, temperature=each) for each in TEMPERATURES] == pytest.approx([0.1, 0.2, 0.4, 0.8])
-    assert table.drafted(0, 0.5, temperature=0.85) == pytest.approx(0.3)
-    assert [table.drafted(0, 0.5, temperature=each) for each in (0.01, 9.0, 0.0)] == pytest.approx([0.1, 0.8, 0.8])
+    shares = (0.8, 0.1, 0.2, 0.4, 0.8)
+    drafted = [[[share] * len(EDGES)] * RANKS for share in shares]
+    copied = [[[share] * PLACES] * LONGEST_MATCH for share in shares]
+    table = Chances(drafted, copied, [0.5] * RANKS, [1.0] * len(EDGES))
+    assert [table.of_drafted(0, 0.5, temperature=each) for each in TEMPERATURES] == pytest.approx([0.1, 0.2, 0.4, 0.8])
+    assert table.of_drafted(0, 0.5, temperature=0.85) == pytest.approx(0.3)
+    assert [table.of_drafted(0, 0.5, temperature=each) for each in (0.01, 9.0, 0.0)] == pytest.approx([0.1, 0.8, 0.8])
+    # What is looked up has no q that the temperature changes: from greedy on, all lies between.
+    assert [table.of_copied(1, 0, temperature=each) for each in (0.0, 0.2, 0.4)] == pytest.approx([0.8, 0.45, 0.1])
 
 
 def test_places_are_met_as_often_as_they_were():
@@ -50,3 +67,10 @@ def test_places_are_met_as_often_as_they_were():
     places = table.places()
     assert sum(share for share, _ in places) == pytest.approx(1) and all(sum(kind) < 1 for _, kind in places)
     assert sum(share * kind[0] for share, kind in places) == pytest.approx(table.by_rank[0], abs=0.02)
+
+
+def test_a_chance_follows_what_came_true_and_is_never_sure():
+    assert corrected(0.4, 1.0) == 0.4 and corrected(0.4, 0.5) == 0.2
+    # A small chance grows by the factor, a large one as its lack shrinks.
+    assert corrected(0.2, 1.5) == pytest.approx(0.3) and corrected(0.9, 1.5) == pytest.approx(1 - 0.1 / 1.5)
+    assert corrected(0.9, 100) == 0.98
