@@ -10,8 +10,8 @@ import numpy as np
 
 # q is put into bins of these upper edges.
 EDGES = (0.01, 0.03, 0.06, 0.1, 0.15, 0.22, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0)
-# Temperatures that draws with shared noise are counted at; between them chances are interpolated. For the draft's tokens
-# greedy is not the coldest of them, since its q is that of temperature 1.
+# Temperatures that draws with shared noise are counted at; between them chances are interpolated. Greedy is no such
+# temperature for the draft's tokens, since their q is that of temperature 1 then.
 TEMPERATURES = (0.4, 0.7, 1.0, 1.3)
 MIDDLES = tuple((low + high) / 2 for low, high in zip((0.0, *EDGES[:-1]), EDGES, strict=True))
 RANKS, LONGEST_MATCH, PLACES = 4, 4, 10
