@@ -380,7 +380,7 @@ def write_chances(options: argparse.Namespace) -> None:
     check_corpora(options.corpus)
     with check_write(options.out):
         options.out.mkdir(parents=True, exist_ok=True)
-    pair = load_pair("embedded", tell)
+    pair = load_pair(f"embedded + {options.draft or 'embedded'}", tell)
     corpus = load_corpus(options.corpus, held_out=HELD_OUT)
     rows = sample(corpus.rows(held_out=True), ROWS)
     found = fit_chances(pair.target, pair.load_draft(), corpus, rows, lambda text: print(text, file=sys.stderr))

@@ -14,6 +14,8 @@ from duoviz.decoding.theory import Acceptance, in_turn_speed, parallel_speed
 from duoviz.models.linear import ROW_COUNTS
 
 CONTEXTS = (64, 512)
+# How fast a run's costs follow what its forwards take.
+WEIGHT = 0.1
 
 
 @dataclass(frozen=True)
@@ -27,12 +29,22 @@ class CostModel:
     draft: tuple[tuple[float, ...], ...]
 
     def target_time(self, rows: int | np.ndarray, context: int) -> float | np.ndarray:
-        """T_target(rows), interpolated over rows and over the context's length; for one row count or an array."""
-        return between_contexts([np.interp(rows, ROW_COUNTS, times) for times in self.target], context)
+        """T_target(rows), interpolated over rows and over the context's length; for one row count or an array.
+
+        Beyond the rows that were measured it goes on as between the last two.
+        """
+        return between_contexts([between_rows(rows, times) for times in self.target], context)
 
     def draft_time(self, k: int, context: int) -> float:
         """T_draft(k): one step of k sequences."""
         return between_contexts([times[k - 1] for times in self.draft], context)
+
+
+def between_rows(rows: int | np.ndarray, times: Sequence[float]) -> float | np.ndarray:
+    """Linear in the rows, also beyond the most that were measured; never below the time of those."""
+    before, last = ROW_COUNTS[-2:]
+    slope = max(0.0, times[-1] - times[-2]) / (last - before)
+    return np.interp(rows, ROW_COUNTS, times) + np.maximum(0, rows - last) * slope
 
 
 def between_contexts(times: list[float] | list[np.ndarray], context: int) -> float | np.ndarray:
@@ -41,11 +53,16 @@ def between_contexts(times: list[float] | list[np.ndarray], context: int) -> flo
     return np.maximum(times[0], times[0] + (times[1] - times[0]) * (context - short) / (long - short))
 
 
+def step_times(costs: "CostModel | LiveCosts", context: int) -> list[float]:
+    """T_draft(1), T_draft(2), … T_draft(8)."""
+    return [costs.draft_time(k, context) for k in range(1, MAX_SEQUENCES + 1)]
+
+
 class LiveCosts:
     """A cost model that follows the run: one factor a side, so that γ does not jump with m."""
 
-    def __init__(self, model: CostModel, *, weight: float = 0.1):
-        self.model, self.weight = model, weight
+    def __init__(self, model: CostModel):
+        self.model = model
         self.target_factor = self.draft_factor = 1.0
 
     def target_time(self, rows: int | np.ndarray, context: int) -> float | np.ndarray:
@@ -71,7 +88,7 @@ class LiveCosts:
         return self.target_factor, self.draft_factor
 
     def follow(self, factor: float, ratio: float) -> float:
-        return (1 - self.weight) * factor + self.weight * min(4.0, max(0.25, ratio))
+        return factor + WEIGHT * (min(4.0, max(0.25, ratio)) - factor)
 
 
 def prior() -> Acceptance:
@@ -164,8 +181,10 @@ def plan_draft(
     if settings.budget == "auto":
         budget = settings.near(draft_budget(costs, rows=rows, context=context))
         length = settings.near(worthwhile_length(costs, acceptance, context=context))
-        most, worth = sureness.bounds(length, acceptance.alpha, first=False)
-        longest = min(longest, most)
+        # The authors' mode drafts sequences of equal lengths, whatever their tokens' chances.
+        if settings.draft_mode == "batched":
+            length, worth = sureness.bounds(length, acceptance.alpha, first=False)
+        longest = min(longest, length)
     else:
         budget = settings.budget
     seconds = budget * costs.draft_time(1, context)

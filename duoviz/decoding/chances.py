@@ -94,6 +94,12 @@ class Trust:
     def factor(self, source: str) -> float:
         return (PRIOR + self.seen.get(source, 0.0)) / (PRIOR + self.expected.get(source, 0.0))
 
+    def copy(self) -> "Trust":
+        """As it is now, for another process or thread."""
+        copied = Trust()
+        copied.expected, copied.seen = dict(self.expected), dict(self.seen)
+        return copied
+
     def observe(self, source: str, chance: float, taken: bool) -> None:
         """A token that was verified, after a verified one."""
         for counts, new in ((self.expected, chance), (self.seen, float(taken))):

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from typing import Protocol
 
@@ -16,6 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from duoviz.decoding.chances import Trust
 from duoviz.decoding.drafting import Drafted, Plan, draft
 from duoviz.decoding.grower import Grower
 from duoviz.decoding.growing import Grown, Growth, steady_width
@@ -76,11 +77,13 @@ class GrowRequest:
     """The text goes on with these tokens: grow its tree until another request comes.
 
     Each step's `Grown` is told at once, and None at the end. draft_seconds: T_draft(1), T_draft(2), …, which decide
-    how wide the steps are. growth: given where a run begins; the tokens are its prompt then.
+    how wide the steps are. trust: in the tree's chances, as the run has it by now. growth: given where a run begins;
+    the tokens are its prompt then.
     """
 
     tokens: tuple[int, ...]
     draft_seconds: tuple[float, ...]
+    trust: Trust = field(default_factory=Trust)
     growth: Growth | None = None
 
 
@@ -156,6 +159,7 @@ class DraftLoop:
     def move(self, request: GrowRequest) -> None:
         if request.growth:
             self.grower = Grower(self.model, request.growth)
+        self.grower.tree.trust = request.trust
         self.grower.move(request.tokens)
 
     def steps(self, request: GrowRequest, waits: Callable[[], bool]) -> Iterator[Grown]:
@@ -251,7 +255,8 @@ class InlineDraft:
 class WaitingDraft:
     """What thread and process share: requests and answers are counted, and an answer has its time limit.
 
-    The subclass gives `send(request)`, `poll(seconds)` (whether an answer is there), `receive()` and `close()`.
+    The subclass gives `wait_until_started()`, `send(request)`, `poll(seconds)` (whether an answer is there),
+    `receive()`, `alive()` and `close()`.
     """
 
     def __init__(self):
@@ -318,8 +323,8 @@ class WaitingDraft:
 
     @property
     def overdue(self) -> bool:
-        """Whether the oldest unanswered request should have been answered long ago."""
-        return self.answered < self.submitted and time.monotonic() > self.deadline
+        """Whether the oldest unanswered request should have been answered long ago; not if its answer lies there."""
+        return self.answered < self.submitted and time.monotonic() > self.deadline and not self.poll(0)
 
     def check_deadline(self) -> None:
         if self.overdue:

@@ -152,9 +152,9 @@ def proposals(
     """For the model's logits [rows, vocab]: p, their softmax at the sampling temperature, which θ and k are made of; q,
     what is drawn from (p after top-k and top-p); and the scores that order q's draws (see `sampling.scores`).
 
-    positions: for each row, the place in the text of the token after it.
+    positions: for each row, the place in the text of the token after it. All is on the processor, where the noise is.
     """
-    p = tempered(logits, sampling.temperature)
+    p = tempered(logits.cpu(), sampling.temperature)
     if sampling.temperature == 0:
         return p, p, p
     q = filtered(p, top_k=sampling.top_k, top_p=sampling.top_p)

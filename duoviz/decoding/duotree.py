@@ -7,27 +7,26 @@ from dataclasses import replace
 
 import numpy as np
 
-from duoviz.decoding.budget import LiveCosts
+from duoviz.decoding.budget import LiveCosts, step_times
 from duoviz.decoding.calibration import on_all_cores
 from duoviz.decoding.chances import chances_of
 from duoviz.decoding.draft_worker import DraftDied, GrowRequest, PauseRequest
 from duoviz.decoding.duodecoding import running_draft
+from duoviz.decoding.forecast import OVERHEAD
 from duoviz.decoding.grower import Grower
 from duoviz.decoding.growing import WIDTHS, Grown, Growth, Tree, TreeNode, best_choice, steady_width
 from duoviz.decoding.in_turn import forward_tree, judge, keep_accepted, read_prompt
 from duoviz.decoding.iteration import Candidate, Iteration, Node, Span, Start, Stopped, room_for
 from duoviz.decoding.method import DRAFT, VERIFYING, Method
-from duoviz.decoding.overlap import costs_of, forecast_of, works_beside
+from duoviz.decoding.overlap import costs_of, forecast_of, most_verified, works_beside
 from duoviz.decoding.prompt_lookup import PROMPT
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import MAX_SEQUENCES, Settings
 from duoviz.decoding.speculative import draft_in_turn
-from duoviz.models.linear import ROW_COUNTS
 from duoviz.models.pairs import Pair
 
-# Seconds of an iteration in which no model works and nobody waits for one, before any was seen; and how fast the run
-# is followed.
-FIRST_OVERHEAD, WEIGHT = 1e-3, 0.1
+# How fast the seconds of an iteration in which no model works follow the run.
+WEIGHT = 0.1
 # A text of more tokens than this is read by the draft while the target goes on alone.
 LONG_READ = 8
 # How long the end of a run waits for a draft to be still, in seconds.
@@ -84,7 +83,7 @@ class Beside:
         growth = None if self.tree.text else self.tree.growth
         self.unread = len(tokens) + (0 if growth or self.tree.expanded else self.unread)
         path = self.tree.move(tokens)
-        self.draft.grow(GrowRequest(tuple(tokens), tuple(draft_seconds), growth))
+        self.draft.grow(GrowRequest(tuple(tokens), tuple(draft_seconds), self.tree.trust.copy(), growth))
         return path
 
     def widths(self, draft_seconds: Sequence[float]) -> Sequence[int]:
@@ -110,7 +109,7 @@ class Beside:
             self.take(grown)
 
     def close(self) -> None:
-        """No core computes for a run that has ended."""
+        """No core computes for a run that has ended, but for a text that the draft is reading."""
         end = time.monotonic() + PAUSE
         with suppress(DraftDied, Stopped):
             self.draft.submit(PauseRequest())
@@ -122,8 +121,8 @@ def duotree(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[I
 
     Beside the target the draft goes on growing the tree meanwhile; in turn it waits. Where the target's tokens lead
     in the tree is its next root, with all that grows under it. The classical rule does not apply: the tree's tokens
-    are chosen, not drawn. A target on the processor reads the prompt alone, on all cores, so that nothing delays the
-    first token. Raises DraftDied, Stopped.
+    are chosen, not drawn. A target on the processor reads the prompt alone, on all cores that the settings give it, so
+    that nothing delays the first token. Raises DraftDied, Stopped.
     """
     settings = replace(settings, acceptance="coupled")
     beside, target = works_beside(pair, settings), pair.target
@@ -136,18 +135,19 @@ def duotree(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[I
         limit=room.limit,
     )
     costs = LiveCosts(costs_of(pair, settings, beside=beside))
-    patience = forecast_of(pair, settings, beside=beside).patience
-    overhead = FIRST_OVERHEAD
+    patience = forecast_of(pair, settings, beside=True).patience if beside else 1.0
+    overhead = OVERHEAD
     with closing(Beside(pair, growth) if beside else InTurn(pair, growth)) as side:
         if target.device != "cpu":
-            side.move(prompt_ids, step_seconds(costs, len(prompt_ids)))
-        with on_all_cores(pair) if beside and target.device == "cpu" else nullcontext():
+            side.move(prompt_ids, step_times(costs, len(prompt_ids)))
+        alone = beside and target.device == "cpu" and settings.cores == "all"
+        with on_all_cores(pair) if alone else nullcontext():
             first = read_prompt(pair, prompt_ids, settings, room)
         yield first
         if first.stop:
             return
         text = [*prompt_ids, first.committed[0].token]
-        side.move(text[len(side.tree.text) :], step_seconds(costs, len(text)))
+        side.move(text[len(side.tree.text) :], step_times(costs, len(text)))
         while True:
             chosen, start = grow(side, costs, settings, overhead, patience)
             begin, nodes = time.perf_counter(), as_nodes(side.tree, chosen)
@@ -163,18 +163,13 @@ def duotree(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[I
             unverified = record(side.tree, chosen, nodes, iteration)
             text += [each.token for each in iteration.committed]
             side.steps = []
-            path = side.move(text[len(side.tree.text) :], step_seconds(costs, len(text)))
+            path = side.move(text[len(side.tree.text) :], step_times(costs, len(text)))
             mark_survivors([*path, *side.tree.nodes], unverified, iteration.rest)
             idle = time.perf_counter() - begin - (span.end - span.start)
             overhead += WEIGHT * (idle - overhead)
             yield iteration
             if iteration.stop:
                 return
-
-
-def step_seconds(costs: LiveCosts, context: int) -> list[float]:
-    """T_draft(1), T_draft(2), …"""
-    return [costs.draft_time(k, context) for k in range(1, MAX_SEQUENCES + 1)]
 
 
 def grow(
@@ -185,9 +180,8 @@ def grow(
     overhead: seconds of an iteration in which no model works.
     """
     tree, context = side.tree, len(side.tree.text)
-    most = ROW_COUNTS[-1] - 1 if settings.tree_budget == "auto" else settings.tree_budget
-    target_seconds = costs.target_time(np.arange(1, most + 2), context)
-    draft_seconds = step_seconds(costs, context)
+    target_seconds = costs.target_time(np.arange(1, most_verified(settings) + 2), context)
+    draft_seconds = step_times(costs, context)
     by_rank = tree.growth.chances.by_rank[: settings.tree_children if tree.growth.trees else 1]
     policy = {"by_rank": by_rank, "patience": patience}
     begin = time.perf_counter()

@@ -1,16 +1,15 @@
 """What DuoTree should give: its own policy on a virtual clock."""
 
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
-from duoviz.decoding.budget import CostModel
+from duoviz.decoding.budget import CostModel, step_times
 from duoviz.decoding.chances import plain
-from duoviz.decoding.growing import ROOT, WIDTHS, Growth, Tree, best_choice, steady_width
+from duoviz.decoding.growing import MOST_VERIFIED, ROOT, WIDTHS, Growth, Tree, best_choice, steady_width
 from duoviz.decoding.sampling import Sampling
-from duoviz.decoding.settings import MAX_SEQUENCES
-from duoviz.models.linear import ROW_COUNTS
 
 # How many iterations are played, at which length of the text, and the seconds of each in which no model works.
 ITERATIONS, CONTEXT, OVERHEAD = 120, 256, 1e-3
@@ -47,31 +46,43 @@ class Forecast(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def forecast(
-    costs: CostModel, places: Places, *, beside: bool, children: int, iterations: int = ITERATIONS
+    costs: CostModel,
+    places: Places,
+    *,
+    beside: bool,
+    children: int,
+    trees: bool = True,
+    most: int = MOST_VERIFIED,
+    iterations: int = ITERATIONS,
 ) -> Forecast:
     """What to expect of a way of drafting.
 
     places: see `Chances.places`; each place of the text is of a kind drawn at random, and what the target writes
     there is drawn from its chances. Nothing is looked up. beside: the draft grows the tree while the target works,
-    and the patience is what pays best; else they take turns. children: of each node. iterations: how many are played.
+    and the patience is what pays best; else they take turns. children: of each node; trees: else it is one chain; most:
+    tokens in one verification. iterations: how many are played.
     """
     tried = PATIENCES if beside else PATIENCES[-1:]
-    return max(Forecast(speed(costs, World(places, children, iterations), each, beside=beside), each) for each in tried)
+    children, widths = (children, WIDTHS) if trees else (1, WIDTHS[:1])
+    play = partial(speed, costs, widths=widths, most=most, beside=beside)
+    return max(Forecast(play(World(places, children, iterations, trees, most), each), each) for each in tried)
 
 
-def speed(costs: CostModel, world: "World", patience: float, *, beside: bool) -> float:
+def speed(
+    costs: CostModel, world: "World", patience: float, *, widths: Sequence[int], most: int, beside: bool
+) -> float:
     """Tokens a second on a virtual clock: those to be expected of each iteration, and so less is left to chance."""
     tree = world.tree
-    target_seconds = costs.target_time(np.arange(1, ROW_COUNTS[-1] + 1), CONTEXT)
-    draft_seconds = [costs.draft_time(k, CONTEXT) for k in range(1, MAX_SEQUENCES + 1)]
+    target_seconds = costs.target_time(np.arange(1, most + 2), CONTEXT)
+    draft_seconds = step_times(costs, CONTEXT)
     policy = {"by_rank": world.by_rank, "patience": patience}
     clock = draft_clock = expected = 0.0
     for _ in range(world.iterations):
         begin = clock
         while True:
-            widths = [steady_width(tree, draft_seconds)] if beside else WIDTHS
+            possible = [steady_width(tree, draft_seconds)] if beside else widths
             spent = OVERHEAD + clock - begin
-            choice = best_choice(tree, spent, target_seconds, draft_seconds, widths=widths, **policy)
+            choice = best_choice(tree, spent, target_seconds, draft_seconds, widths=possible, **policy)
             if not choice.width:
                 break
             world.step(choice.width)
@@ -101,15 +112,15 @@ def drawn(rng: np.random.Generator, edges: np.ndarray, size: int) -> np.ndarray:
 class World:
     """A text whose every place has TOKENS tokens of its own; the draft's token of rank r there is the r-th."""
 
-    def __init__(self, places: Places, children: int, iterations: int):
+    def __init__(self, places: Places, children: int, iterations: int, trees: bool, most: int):
         self.iterations = iterations
         self.rng = np.random.default_rng(0)
         shares, kinds = zip(*places, strict=True)
         self.kinds = np.array(kinds)[:, :children]
         self.by_rank = (np.array(shares) @ self.kinds).tolist()
         # Which kind each place is of; a text has at most as many tokens as are verified, and one an iteration.
-        self.kind = drawn(self.rng, np.cumsum(shares), iterations * (ROW_COUNTS[-1] + 1) + 1)
-        growth = Growth(chances=plain(), sampling=Sampling(), children=children, trees=True, limit=len(self.kind))
+        self.kind = drawn(self.rng, np.cumsum(shares), iterations * (most + 2) + 1)
+        growth = Growth(chances=plain(), sampling=Sampling(), children=children, trees=trees, limit=len(self.kind))
         self.tree = Tree(growth)
         self.tree.move([0])
 

@@ -6,16 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from duoviz.decoding.chances import Chances, Trust, corrected
+from duoviz.decoding.chances import LONGEST_MATCH, PLACES, Chances, Trust, corrected
 from duoviz.decoding.iteration import Span
 from duoviz.decoding.prompt_lookup import find
 from duoviz.decoding.sampling import Sampling
 from duoviz.models.copying import NGrams
+from duoviz.models.linear import ROW_COUNTS
 
 # How many nodes the draft may forward in one step.
 WIDTHS = (1, 2, 4)
-# What is looked up in the text: the longest end, and how many of the tokens after it.
-LONGEST_END, LONGEST_COPY = 4, 10
+# The most tokens that are verified at once where nobody says otherwise; the target adds a row of its own.
+MOST_VERIFIED = ROW_COUNTS[-1] - 1
 # The root's index: the end of the text.
 ROOT = -1
 # A draft beside the target stops at so many nodes, or where the best of them has less value than this.
@@ -46,7 +47,7 @@ class TreeNode:
 
 @dataclass(frozen=True, kw_only=True)
 class Growth:
-    """How a run's tree grows. children: of each node; trees: whether both models know trees, else it is one chain.
+    """How a run's tree grows. children: of each node; trees: whether the target can check a tree, else it is one chain.
 
     limit: the length that the text may have.
     """
@@ -75,7 +76,7 @@ class Tree:
 
     def __init__(self, growth: Growth):
         self.growth = growth
-        self.known = NGrams(LONGEST_END)
+        self.known = NGrams(LONGEST_MATCH)
         self.nodes: list[TreeNode] = []
         self.places: dict[tuple[int, int], int] = {}
         self.expanded = False
@@ -208,7 +209,7 @@ class Tree:
             self.plant(nodes, found[-1], len(tokens))
         matched, start = find(self.known, "latest")
         if matched and self.growth.trees:
-            self.add_chain(self.text[start : start + LONGEST_COPY], matched)
+            self.add_chain(self.text[start : start + PLACES], matched)
         return path
 
     def plant(self, nodes: Sequence[TreeNode], root: int, depth: int) -> None:
@@ -227,7 +228,8 @@ class Choice(NamedTuple):
     """What is worth it now. width: how many nodes to forward in one more draft step, 0 where none pays.
 
     rows: how many nodes to verify without that step; expected, rate: the tokens and the tokens a second then. gain:
-    how many more tokens the best further step would bring, and seconds: what it costs; None where none is possible.
+    how many more tokens the best further step would bring, and seconds: what that costs, the step and the longer
+    verification; None where none is possible.
     """
 
     width: int
@@ -286,12 +288,13 @@ def best_choice(
     gain = after = None
     if len(widths) > 1:
         best = 1 + int(rates[1:].argmax())
-        more = tokens[best]
+        more, longer = tokens[best], rows[best]
         if patience < 1:
             new = widths[best] * len(by_rank)
             values[best, there : there + new] = hoped[:new]
-            more = best_rates(values[[best]], spent + seconds[[best]], target_seconds)[2][0]
-        gain, after = float(more - tokens[0]), float(seconds[best])
+            _, (longer,), (more,) = best_rates(values[[best]], spent + seconds[[best]], target_seconds)
+        gain = float(more - tokens[0])
+        after = float(seconds[best] + target_seconds[longer] - target_seconds[rows[0]])
     return Choice(widths[rates.argmax()], int(rows[0]), float(tokens[0]), float(rates[0]), gain, after)
 
 

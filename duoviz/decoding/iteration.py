@@ -57,8 +57,8 @@ class Committed(NamedTuple):
 class Start(NamedTuple):
     """Why the target began when it did: the expected tokens and tokens a second of verifying at once.
 
-    gain: how many tokens more another draft step was expected to bring, and seconds: what it would have cost; None
-    where there was none to make.
+    gain: how many tokens more another draft step was expected to bring, and seconds: what that would have cost, the
+    step and the longer verification; None where there was none to make.
     """
 
     expected: float

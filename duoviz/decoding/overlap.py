@@ -9,6 +9,7 @@ from duoviz.decoding.chances import chances_of
 from duoviz.decoding.draft_worker import Draft
 from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.forecast import Forecast, forecast
+from duoviz.decoding.growing import MOST_VERIFIED
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.speculative import draft_in_turn
 from duoviz.models.pairs import Pair
@@ -30,7 +31,19 @@ def is_open(pair: Pair, settings: Settings) -> bool:
 def forecast_of(pair: Pair, settings: Settings, *, beside: bool) -> Forecast:
     """What to expect of a way, with its own costs. Raises DraftDied."""
     places = chances_of(pair.draft_folder).places()
-    return forecast(costs_of(pair, settings, beside=beside), places, beside=beside, children=settings.tree_children)
+    return forecast(
+        costs_of(pair, settings, beside=beside),
+        places,
+        beside=beside,
+        children=settings.tree_children,
+        trees=pair.target.supports_tree,
+        most=most_verified(settings),
+    )
+
+
+def most_verified(settings: Settings) -> int:
+    """How many tokens of the tree one verification may have."""
+    return MOST_VERIFIED if settings.tree_budget == "auto" else settings.tree_budget
 
 
 def costs_of(pair: Pair, settings: Settings, *, beside: bool) -> CostModel:

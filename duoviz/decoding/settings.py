@@ -97,8 +97,8 @@ class Settings:
         0.0, MIN_TEMPERATURE, MAX_TEMPERATURE, "Temperature", "0: always the most probable token", zero="greedy"
     )
     top_k: int = whole(0, 0, MAX_WHOLE, "Top-k", "the k most probable tokens; 0: all")
-    top_p: float = share(1.0, 0.01, 1, "Top-p", "this share of the most probable; 1: all")
-    seed: int = whole(0, 0, MAX_WHOLE, "Seed", "the same seed gives the same text")
+    top_p: float = share(1.0, 0.01, 1, "Top-p", "the most probable tokens that together have this probability; 1: all")
+    seed: int = whole(0, 0, MAX_WHOLE, "Seed", "the same seed gives the same text, except with acceptance rejection")
     acceptance: Literal["coupled", "rejection"] = choice(
         ("coupled", "rejection"), "Acceptance", "coupled: the target's very text; rejection: the classical rule"
     )
@@ -110,13 +110,13 @@ class Settings:
         0, -MAX_OFFSET, MAX_OFFSET, "Budget offset", "added to an automatic γ, and to how long a sequence may be"
     )
     draft_mode: Literal["batched", "paper"] = choice(
-        ("batched", "paper"), "How sequences are drafted", "batched: at once; paper: in turn"
+        ("batched", "paper"), "How sequences are drafted", "batched: all at once; paper: one after another"
     )
     cores: Literal["all", "target"] = choice(
         ("all", "target"), "Cores", "target: only those that DuoDecoding's target has"
     )
     lookup_ngram: int = whole(
-        3, 1, 16, "Longest n-gram", "how much of the text's end is looked for in the text before it"
+        3, 1, 16, "Longest n-gram", "how many tokens of the text's end are looked for in the text before it"
     )
     lookup_tokens: int = whole(10, 1, MAX_BUDGET, "Tokens proposed", "how many of the tokens after it")
     lookup_occurrence: Literal["first", "latest"] = choice(
@@ -129,7 +129,9 @@ class Settings:
         64, 1, MAX_BUDGET, "Tokens proposed", "how many nodes the tree of continuations has at most"
     )
     lookahead_window: int = whole(7, 1, 32, "Window W", "how many places ahead are guessed at once")
-    lookahead_ngram: int = whole(5, 2, 8, "N-gram size N", "N − 1 rounds of guesses make one n-gram")
+    lookahead_ngram: int = whole(
+        5, 2, 8, "N-gram size N", "an n-gram is N tokens in a row; N − 1 rounds of guesses make one"
+    )
     lookahead_guesses: int = whole(7, 1, 32, "Guesses G", "how many n-grams are verified at once")
 
     overlap: Literal["auto", "beside", "in_turn"] = choice(

@@ -1,6 +1,7 @@
 """What other hardware would change: estimates of the cost model from what was measured here."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,10 +28,10 @@ CORES = 8
 
 
 def other_hardware(results: Results) -> str:
-    """A paragraph; empty where the draft's acceptance or DuoTree was not measured."""
+    """A paragraph; empty where the draft's acceptance or DuoTree was not measured, or the target ran on a GPU."""
     alpha = acceptance(rows_of(results.rows, SPS)).share
     measured = phi(rows_of(results.rows, DUOTREE), rows_of(results.rows, VANILLA), tasks_of(results.rows))
-    if alpha is None or not measured:
+    if alpha is None or not measured or "CPU core" not in results.environment["devices"]["target"]:
         return ""
     models, places = padded_models(results.environment), tilted(places_of(results.environment), alpha)
     together, in_turn = models["together"], models["in turn"]
@@ -42,13 +43,14 @@ def other_hardware(results: Results) -> str:
         f"where {measured.value:.2f} was measured."
     ]
     threads = results.environment.get("threads", {})
-    few, many = threads.get("target", 0), threads.get("all", 0)
-    if 0 < few < many < CORES:
+    many = threads.get("all", 0)
+    few = Cores(threads.get("target", 0), threads.get("draft", 0))
+    if 0 < few.target < many < CORES and 0 < few.draft < many:
         more = (on_cores(together, in_turn, few, many, CORES - 1), on_cores(together, in_turn, few, many, CORES))
-        # A draft beside the target has one core, as here.
+        # A draft beside the target has as many cores as here.
         beside = replace(more[0], draft=together.draft)
         said.append(
-            f"On {CORES} such cores, if they share a forward as {few} and {many} do here (Amdahl's law), φ over "
+            f"On {CORES} such cores, if they share a forward as {few.target} and {many} do here (Amdahl's law), φ over "
             f"vanilla on all of them would be {in_words(beside, more[1], alpha, places)}."
         )
     free = replace(with_free_rows(in_turn), draft=together.draft)
@@ -82,15 +84,23 @@ def told(together: CostModel, in_turn: CostModel, alpha: float, places: Places) 
     return found, bool(ways.beside > ways.in_turn)
 
 
-def on_cores(together: CostModel, in_turn: CostModel, few: int, many: int, count: int) -> CostModel:
+class Cores(NamedTuple):
+    """How many each model had while both worked."""
+
+    target: int
+    draft: int
+
+
+def on_cores(together: CostModel, in_turn: CostModel, few: Cores, many: int, count: int) -> CostModel:
     """The costs on so many cores, of those measured `together` on few and `in turn` on many.
 
     Of each time one part is the same on any cores, and the other is divided by their number; neither is below zero.
     """
 
-    def times(slow: tuple[tuple[float, ...], ...], quick: tuple[tuple[float, ...], ...]) -> tuple:
+    def times(slow: tuple[tuple[float, ...], ...], quick: tuple[tuple[float, ...], ...], few: int) -> tuple:
         slow, quick = np.array(slow), np.array(quick)
         divided = np.clip((slow - quick) / (1 / few - 1 / many), 0, quick * many)
         return tuple(map(tuple, fewest(quick - divided / many + divided / count).tolist()))
 
-    return CostModel(times(together.target, in_turn.target), times(together.draft, in_turn.draft))
+    target = times(together.target, in_turn.target, few.target)
+    return CostModel(target, times(together.draft, in_turn.draft, few.draft))

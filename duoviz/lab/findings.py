@@ -172,7 +172,7 @@ def about_predictions(results: Results) -> list[str]:
 def about_checks(results: Results) -> list[str]:
     rows = [row for row in results.rows if row["model_id"] != VANILLA]
     verdicts = [row["verdict"] for row in rows]
-    written = sum(map(tokens, rows))
+    written = sum(tokens(row) for row in rows if row["verdict"])
     found = []
     if checked := len(verdicts) - verdicts.count(None):
         found.append(

@@ -15,7 +15,6 @@ from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
 from duoviz.lab.rows import Row
 from duoviz.lab.values import acceptance
-from duoviz.models.linear import ROW_COUNTS
 
 # The map: T_target / T_draft and α. DuoTree is played at some of them only, each for so many iterations.
 RATIOS, ALPHAS = np.geomspace(0.5, 128, 49), np.linspace(0.02, 0.98, 49)
@@ -93,13 +92,6 @@ def costs_for(models: dict[str, CostModel], row: Row) -> CostModel:
     return models["together" if on_its_share else "in turn"]
 
 
-def target_seconds(costs: CostModel, rows: np.ndarray, context: float) -> np.ndarray:
-    """T_target(rows); beyond the rows measured it goes on as between the last two."""
-    last, before = ROW_COUNTS[-1], ROW_COUNTS[-2]
-    slope = (costs.target_time(last, context) - costs.target_time(before, context)) / (last - before)
-    return costs.target_time(rows, context) + np.maximum(0, rows - last) * slope
-
-
 def draft_seconds(costs: CostModel, steps: np.ndarray, k: np.ndarray, context: float) -> np.ndarray:
     """The time of so many draft steps, of which the first two serve one sequence and the others k."""
     by_k = np.array([costs.draft_time(n, context) for n in range(1, int(k.max(initial=1)) + 1)])
@@ -120,7 +112,7 @@ def predict(rows: Sequence[Row], models: dict[str, CostModel]) -> Prediction | N
             start += len(mine)
             # Times are linear in the context, so the middle of the answer stands for all of it.
             context = turn["prompt_tokens"] + sum(mine) / 2
-            target = target_seconds(costs, arrays["rows"], context)
+            target = costs.target_time(arrays["rows"], context)
             k = np.array([each or 1 for each in turn["iterations"]["k"][1:]], dtype=int)
             draft = draft_seconds(costs, arrays["draft_steps"], k, context)
             predicted += list(np.maximum(target, draft) if works_beside(row) else target + draft)

@@ -114,14 +114,14 @@ def opened(path: Path) -> Iterator[Folder]:
 
 
 def is_being_written(path: Path) -> bool:
-    """Whether a run has the folder open."""
+    """Whether a run has the folder open; none has one that nobody can write to."""
     if is_zip(path):
         return False
     try:
         with FileLock(path / LOCK, timeout=0):
             return False
-    except Timeout:
-        return True
+    except OSError as error:
+        return isinstance(error, Timeout)
 
 
 def drop_torn_line(file: Path) -> None:

@@ -214,7 +214,7 @@ class Llama:
         """
         self.config, self.precision, self.device, self.label = config, precision, device, label
         self.dtype = DTYPES[precision]
-        self.known = weights["lm_head.known"].long().to(device) if "lm_head.known" in weights else None
+        self.known = weights["lm_head.known"].long().cpu() if "lm_head.known" in weights else None
         if self.known is not None and vocabulary:
             self.known = self.known[self.known < vocabulary]
         known = config.vocab_size if self.known is None else len(self.known)

@@ -174,7 +174,7 @@ class Pair:
 
 
 def target_device() -> str:
-    """Where targets run: on the GPU where there is one. Drafts are always on the CPU."""
+    """Where targets run: on the GPU where there is one. A draft runs there only where the two take turns."""
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
@@ -242,8 +242,11 @@ def context_of(source: ModelFiles) -> int:
 
 
 def vocabulary_of(source: ModelFiles) -> int:
-    """How many tokens a model knows."""
-    return (source.config.get("text_config") or source.config)["vocab_size"]
+    """How many tokens a model knows. Raises ModelUnavailable for what is no language model."""
+    config = source.config.get("text_config") or source.config
+    if "vocab_size" not in config:
+        raise ModelUnavailable(f"{source.label} is no language model: its config names no vocab_size.")
+    return config["vocab_size"]
 
 
 def load_model(folder: Path, **options: Any) -> LanguageModel:

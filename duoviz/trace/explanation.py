@@ -135,7 +135,7 @@ def forwards(subject: Side, other: Side) -> str:
     usual = forward_seconds(other.trace, rows=1)
     if mine != theirs and usual and (single := forward_seconds(subject.trace, rows=1)):
         return (
-            f"; its target had {mine}, that of {other.name} {theirs}: a forward of one row took "
+            f"; its target had {mine}, that of {other.name} {theirs}: a forward of one token took "
             f"{duration(single)} against {duration(usual)}"
         )
     # The first one reads the prompt.
@@ -144,7 +144,8 @@ def forwards(subject: Side, other: Side) -> str:
         return ""
     rows, seconds = fmean(span["rows"] for span in spans), fmean(span["end"] - span["start"] for span in spans)
     return (
-        f"; its forwards read {rows:.1f} rows on average and took {duration(seconds)}, one row took {duration(usual)}"
+        f"; its forwards read {rows:.1f} tokens on average and took {duration(seconds)}, "
+        f"a forward of one token took {duration(usual)}"
     )
 
 

@@ -73,8 +73,9 @@ drafted: the tree drafted at the same time, by methods that work in parallel; it
 rest: of a tree that lives on from iteration to iteration (DuoTree's), the likeliest tokens that were not verified;
   parents count on from `checked`, whose nodes come first. `pending`: it is the next root or under it; else `discarded`.
 start: why the target began when it did: the tokens then expected of the iteration (`expected`) and the tokens a
-  second (`rate`); how many more tokens the best further draft step was expected to bring (`gain`), and what it would
-  have cost (`seconds`), both null where there was none to make. Both are absent from other methods' iterations.
+  second (`rate`); how many more tokens the best further draft step was expected to bring (`gain`), and what that would
+  have cost (`seconds`: the step, and the longer verification; in older traces the step alone), both null where there
+  was none to make. Absent from other methods' iterations.
 chance, step, was: of a living tree's nodes: how likely the target was thought to write the token after its parent
   (counted on other texts, times how much oftener or rarer that has come true in this run); which of this iteration's
   draft steps proposed it (null: an earlier iteration's, or a look-up); and its index among the nodes (`checked`, then

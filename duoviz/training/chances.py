@@ -57,7 +57,7 @@ def fit_chances(
         logits = []
         for model in (target, draft):
             model.crop(0)
-            logits.append(model.forward(ids, rows=wanted).float())
+            logits.append(model.forward(ids, rows=wanted).float().cpu())
         for temperature, counts in drawn.items():
             sampling = Sampling(temperature=temperature, seed=row)
             own = count_draws(counts, logits, places, sampling, draft.known, None if temperature else by_rank)

@@ -22,9 +22,9 @@ POSITIONS = 8
 class Agreement:
     """Counts over answer tokens; the shares are properties.
 
-    same: bool arrays, one a row, whether the draft's top-1 is the target's; by_task: row numbers;
-    sampled: sum over tokens of Σ min(p, q) at temperature 1; coupled: how often both draw the same
-    token at temperature 1 with the same noise.
+    same: bool arrays, one a row, whether the draft's top-1 is the target's; task, greedy: of the same rows.
+    At temperature 1, over `drawn` tokens: overlap, the sum of Σ min(p, q), and coupled, how often both draw
+    the same token with the same noise.
     """
 
     same: list[np.ndarray] = field(default_factory=list)

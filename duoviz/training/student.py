@@ -20,7 +20,7 @@ from duoviz.training.teacher import padded, predicting
 
 @dataclass(frozen=True)
 class DraftShape:
-    """The shape of a draft; the names are those of transformers' LlamaConfig, plus our last three.
+    """The shape of a draft; the names are those of transformers' LlamaConfig, plus our last two.
 
     embedding_rank: width of the embedding table, projected up to hidden_size.
     output_tokens: how many ids of the vocabulary the head knows.

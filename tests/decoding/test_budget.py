@@ -25,6 +25,8 @@ def test_interpolates_rows_and_contexts():
     assert model.target_time(3, SHORT) == pytest.approx(0.013)
     assert model.target_time(3, (SHORT + LONG) // 2) == pytest.approx(0.0195)
     assert model.target_time(3, 1) == pytest.approx(0.013)
+    # More rows than were measured are not free.
+    assert model.target_time(64, SHORT) == pytest.approx(0.074)
 
 
 def test_budget_is_how_many_draft_steps_fit():
@@ -100,6 +102,17 @@ def test_with_an_automatic_budget_no_sequence_is_longer_than_pays():
     assert plan(longest=1).longest == 1
     assert (plan(budget=9).budget, plan(budget=9).longest) == (9, 9)
     assert plan(budget=9, longest=4).longest == 4
+
+
+def test_the_authors_mode_drafts_to_one_length_whatever_the_chances():
+    dear, unsure = LiveCosts(costs(0.01, 0.001, slope=0.01)), accepted(100, 10, 100, 10)
+    plans = []
+    for mode in ("batched", "paper"):
+        chosen = Settings(draft_mode=mode)
+        how = {"rows": 1, "context": SHORT, "longest": 99, "number": 0}
+        plans.append(plan_draft(dear, unsure, Sureness(plain(), chosen), chosen, **how))
+    assert plans[0].worth and plans[0].longest > 2
+    assert plans[1].worth is None and plans[1].longest == 2
 
 
 def test_where_chances_are_known_an_average_sequence_has_the_length_that_pays():

@@ -4,9 +4,21 @@ from functools import partial
 
 import pytest
 
-from duoviz.decoding.draft_worker import DraftDied, DraftRequest, InlineDraft, MeasureRequest, ProcessDraft, ThreadDraft
+from duoviz.decoding.chances import Trust, plain
+from duoviz.decoding.draft_worker import (
+    DraftDied,
+    DraftRequest,
+    GrowRequest,
+    InlineDraft,
+    MeasureRequest,
+    PauseRequest,
+    ProcessDraft,
+    ThreadDraft,
+)
 from duoviz.decoding.drafting import Plan
+from duoviz.decoding.growing import Growth
 from duoviz.decoding.iteration import Stopped
+from duoviz.decoding.sampling import Sampling
 from tests.decoding.small_draft import load
 
 PLAN = Plan(5, (5,) * 8, 2, "batched", 5)
@@ -58,6 +70,29 @@ def test_an_error_is_told_and_the_worker_goes_on(draft):
         draft.result()
     draft.submit(REQUEST)
     assert draft.result().branches
+
+
+def test_an_answer_that_nobody_took_is_not_overdue(draft, monkeypatch):
+    draft.submit(REQUEST)
+    while not draft.poll(1):
+        pass
+    monkeypatch.setattr(draft, "deadline", 0.0)
+    assert draft.alive() and draft.ready() and draft.result().branches
+
+
+def test_a_tree_beside_grows_with_the_runs_trust(draft):
+    """Where the draft's tokens have come true rarely, fewer of them are worth a step."""
+    growth = Growth(chances=plain(), sampling=Sampling(), children=3, trees=True, limit=40)
+    counts = []
+    for taken in (True, False):
+        trust = Trust()
+        for _ in range(30):
+            trust.observe("draft", 0.5, taken)
+        draft.submit(PauseRequest())
+        draft.result()
+        draft.grow(GrowRequest((5, 9, 3), (0.001,) * 8, trust, growth))
+        counts.append(sum(1 for _ in iter(partial(draft.grown, wait=True), None)))
+    assert counts[0] > counts[1] > 0
 
 
 @pytest.mark.thorough

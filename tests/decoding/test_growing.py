@@ -155,6 +155,13 @@ def test_drafting_goes_on_as_long_as_it_pays():
     # Why not: what the step would bring, and cost.
     assert 0 < choice.gain < 4 and choice.seconds == 0.05
     assert (choice.expected + choice.gain) / (0.051 + 0.02) < choice.rate
+    # A step that brings less a second, its own and the longer check's, than the rate: then it is not made, else it is.
+    rows = 0.02 + 0.001 * np.arange(40)
+    for draft in (cheap, dear):
+        for width in WIDTHS:
+            choice = best_choice(grown(), 0.001, rows, draft, widths=[width], by_rank=BY_RANK)
+            assert (choice.gain / choice.seconds > choice.rate) == bool(choice.width)
+            assert choice.seconds >= draft[0]
 
 
 def test_a_draft_beside_goes_on_until_nothing_is_worth_it():

@@ -10,7 +10,7 @@ from duoviz.decoding.budget import CostModel
 from duoviz.decoding.chances import plain
 from duoviz.decoding.forecast import tilted
 from duoviz.lab import findings, prediction, tables
-from duoviz.lab.estimates import on_cores, other_hardware
+from duoviz.lab.estimates import Cores, on_cores, other_hardware
 from duoviz.lab.paying import tree_ways
 from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA
 from duoviz.lab.prediction import (
@@ -24,7 +24,6 @@ from duoviz.lab.prediction import (
     places_of,
     predict,
     speculative_phi,
-    target_seconds,
 )
 from tests.lab.made_results import ENVIRONMENT, results, row
 
@@ -82,7 +81,7 @@ def test_the_table_has_each_methods_error_and_the_sentence_the_worst():
 
 
 def test_more_rows_than_were_measured_go_on_as_the_last_did():
-    assert list(target_seconds(MODELS["in turn"], np.array([1, 32, 64]), 64)) == pytest.approx([0.01, 0.041, 0.073])
+    assert list(MODELS["in turn"].target_time(np.array([1, 32, 64]), 64)) == pytest.approx([0.01, 0.041, 0.073])
 
 
 def played(alpha, ratio, grown, *, gamma, parallel, seed=0):
@@ -163,17 +162,18 @@ def test_places_are_those_kept_with_the_results_or_what_is_assumed_of_any_draft(
 def test_more_cores_divide_the_part_of_a_time_that_two_do():
     one, two = (CostModel(((seconds,) * 6,) * 2, ((0.002,) * 8,) * 2) for seconds in (0.03, 0.02))
     # 10 ms are on any cores, 20 are divided; the draft gains nothing.
-    found = on_cores(one, two, 1, 2, 8)
+    found = on_cores(one, two, Cores(1, 1), 2, 8)
     assert found.target[0][0] == pytest.approx(0.0125) and found.draft[1][7] == pytest.approx(0.002)
     # No core makes a time negative, and none makes it longer.
-    assert on_cores(replace(one, target=((0.05,) * 6,) * 2), two, 1, 2, 8).target[0][0] == pytest.approx(0.005)
-    assert on_cores(replace(one, target=((0.01,) * 6,) * 2), two, 1, 2, 8).target[0][0] == pytest.approx(0.02)
+    for slow, expected in ((0.05, 0.005), (0.01, 0.02)):
+        found = on_cores(replace(one, target=((slow,) * 6,) * 2), two, Cores(1, 1), 2, 8)
+        assert found.target[0][0] == pytest.approx(expected)
 
 
 def test_other_hardware_is_estimated_at_what_was_measured_and_called_so():
     half = row(SPS, counts=HALF, committed=[1, 1], each=[1, 1], rows=[7, 3])
     made = results(row(VANILLA, seconds=10), half, row("duotree", seconds=6))
-    made.environment = ENVIRONMENT | {"threads": {"all": 2, "target": 1}}
+    made.environment = ENVIRONMENT | {"threads": {"all": 2, "target": 1, "draft": 1}}
     said = other_hardware(made)
     assert "is estimated, none of it was run" in said and "SpS saw accepted, 0.50" in said and "where 1.67 was" in said
     # 2 ms a step and 10 ms a forward: the best γ of SpS where rows cost nothing.
@@ -183,3 +183,6 @@ def test_other_hardware_is_estimated_at_what_was_measured_and_called_so():
     made.environment = ENVIRONMENT
     assert "such cores" not in other_hardware(made)
     assert other_hardware(results(row(VANILLA), half)) == ""
+    # Of a target on a GPU nothing is known that these formulas could go on from.
+    made.environment = ENVIRONMENT | {"devices": {"target": "NVIDIA H100"}}
+    assert other_hardware(made) == ""

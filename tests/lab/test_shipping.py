@@ -116,6 +116,8 @@ def check_picture(text, rows):
     "change, sentence",
     [
         ({"results": "nowhere"}, "nowhere holds no results of the Lab"),
+        ({"results": "nowhere", "--readme": None}, "nowhere is no folder of results"),
+        ({"results": "README.md", "--readme": None}, "README.md is no folder of results"),
         ({"--name": "a/b"}, "--name must be of letters"),
         ({"--readme": "no markers"}, "The README has no place for the tables"),
     ],
@@ -125,7 +127,7 @@ def test_mistakes_are_told_before_anything_is_written(finished, tmp_path, capsys
     readme.write_text("no markers" if change.get("--readme") else README)
     options = {"--name": "here", "--out": str(tmp_path / "out"), "--readme": str(readme)}
     options |= {name: value for name, value in change.items() if name == "--name"}
-    arguments = [each for pair in options.items() for each in pair]
+    arguments = [each for name, value in options.items() if change.get(name, value) for each in (name, value)]
     assert main(["ship", change.get("results", str(finished)), *arguments]) == 1
     assert sentence in capsys.readouterr().err and not (tmp_path / "out").exists()
 

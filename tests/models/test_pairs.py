@@ -255,6 +255,10 @@ def spoil(base, fault):
             (base / "config.json").write_text('{"model_type": "abacus"}')
         case "impossible config":
             (base / "config.json").write_text('{"model_type": "llama", "hidden_size": "wide"}')
+        case "no words":
+            config = json.loads((base / "config.json").read_text())
+            del config["vocab_size"]
+            (base / "config.json").write_text(json.dumps(config | {"model_type": "vit"}))
         case "quantised":
             config = json.loads((base / "config.json").read_text())
             (base / "config.json").write_text(json.dumps(config | {"quantization_config": {"quant_method": "gptq"}}))
@@ -286,6 +290,7 @@ def spoil(base, fault):
         ("many kinds", "does not know: \\['llama'\\]"),
         ("unknown kind", "transformers .* does not know: abacus"),
         ("impossible config", "config.json cannot be used"),
+        ("no words", "is no language model"),
         ("quantised", "are quantised"),
         ("no weights", "has no safetensors weights"),
         ("cut short", "are cut short or damaged"),

@@ -48,7 +48,7 @@ def test_a_run_that_wins():
     assert spent == (
         "Of the 700 ms that SpS took, its target computed for 600 ms and waited for the draft for 100 ms; of the "
         "draft's 100 ms of work, 2 rejections, where the target refused an earlier guess (40.0 ms), threw part away; "
-        "its forwards read 2.0 rows on average and took 120 ms, one row took 100 ms."
+        "its forwards read 2.0 tokens on average and took 120 ms, a forward of one token took 100 ms."
     )
     assert estimate.startswith("Estimate: with the target on a GPU") and numbers(estimate) == [1.6]
 
@@ -81,7 +81,8 @@ def test_a_run_that_loses():
     ) in spent
     # Both had forwards of one row: 120 ms on one core, 100 ms on two.
     assert spent.endswith(
-        "; its target had CPU core 1, that of Vanilla CPU cores 0, 1: a forward of one row took 120 ms against 100 ms."
+        "; its target had CPU core 1, that of Vanilla CPU cores 0, 1: a forward of one token took 120 ms "
+        "against 100 ms."
     )
     assert estimate.startswith("Estimate: ")
 
@@ -136,8 +137,8 @@ def test_a_method_without_a_draft_model():
     assert result.startswith("PLD was 1.67 times as fast as Vanilla (16.7 against 10.0 tokens/s)")
     assert spent == (
         "Of the 300 ms that PLD took, its target computed for 300 ms; it found something to propose in 2 of 3 "
-        "iterations, and of the 4 tokens proposed, 2 became text; its forwards read 4.0 rows on average and took "
-        "110 ms, one row took 100 ms."
+        "iterations, and of the 4 tokens proposed, 2 became text; its forwards read 4.0 tokens on average and took "
+        "110 ms, a forward of one token took 100 ms."
     )
     assert numbers(estimate) == [1.67]
 
@@ -159,7 +160,7 @@ def test_vanilla_on_fewer_cores():
         "Vanilla was 1.50 times as fast as Vanilla, the target's cores (10.0 against 6.7 tokens/s)"
     )
     assert ": an iteration of Vanilla, the target's cores took 1.50 times as long (150 ms against 100 ms)." in result
-    assert spent.endswith("a forward of one row took 150 ms against 100 ms.")
+    assert spent.endswith("a forward of one token took 150 ms against 100 ms.")
 
 
 def test_about_equal_and_nothing_written():

@@ -21,7 +21,7 @@ function ticksUpTo(top, wanted) {
 }
 
 function gridNodes(scale) {
-  const rows = ticksUpTo(scale.tokens, 4).flatMap((tokens) => [
+  const rows = ticksUpTo(scale.tokens, Math.min(4, scale.tokens)).flatMap((tokens) => [
     svg("line", { class: "dv-grid-line", x1: LEFT, x2: scale.width - RIGHT, y1: scale.toY(tokens), y2: scale.toY(tokens) }),
     svg("text", { class: "dv-axis", x: LEFT - 6, y: scale.toY(tokens) + 4, "text-anchor": "end" }, String(tokens)),
   ]);

@@ -7,7 +7,7 @@ const OVER = "Both runs are over. The replay shows them on one clock, as they we
 
 export const emptyRace = () => ({
   epoch: 0, phase: "empty", message: "", lanes: [], repeats: 1, result: null, clock: 0, playing: false, speed: 1,
-  recorded: false, file: null,
+  recorded: false, file: null, before: "",
 });
 
 // A lane's `runs` are its rounds by number; `state` is the visualizer's, of the run that is shown.
@@ -78,7 +78,10 @@ export function applyRaceEvent(race, event) {
     Object.assign(race, { phase: "done", message: "Stopped." });
   } else if (event.type === "error") {
     Object.assign(race, { phase: "error", message: event.message });
+  } else if (event.type === "connection" && event.lost) {
+    const kept = race.phase === "running" ? "; what came before is kept" : "";
+    Object.assign(race, { before: race.message, message: `The connection to the server was lost${kept}.` });
   } else if (event.type === "connection") {
-    race.message = event.lost ? "The connection to the server was lost; what came before is kept." : ALONE;
+    race.message = race.before;
   }
 }

@@ -22,7 +22,8 @@ function linePath(values, top, width, steps) {
     if (!known(value)) return (pen = false);
     const x = index * unit;
     path += `${pen ? "L" : "M"}${(steps ? x : x + unit / 2).toFixed(1)} ${heightOf(value, top)}`;
-    if (steps) path += `H${(x + unit).toFixed(1)}`;
+    // A single value is a point, which a line of no length draws.
+    path += steps ? `H${(x + unit).toFixed(1)}` : pen ? "" : "h0";
     pen = true;
   });
   return path;

@@ -15,7 +15,7 @@ function aloneClause(iteration, { header, before, end, last }) {
 // Why the target began to check when it did.
 function startClause({ start }, header) {
   if (!known(start?.gain)) return "";
-  const step = `one more draft step promised ${fixed(Math.max(0, start.gain), 2)} tokens for ${fixed(1000 * start.seconds, 1)} ms`;
+  const step = `one more draft step promised ${fixed(Math.max(0, start.gain), 2)} tokens for ${fixed(1000 * start.seconds, 1)} ms of drafting and longer checking`;
   if (header.can_overlap) return ` The check waited no longer: ${step}, and is made meanwhile.`;
   return ` The check began then: ${step}, which does not pay at ${fixed(start.rate, 0)} tokens a second.`;
 }

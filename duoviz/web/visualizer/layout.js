@@ -3,7 +3,7 @@
 import { COLUMN_GAP, foldColumns } from "./fold.js";
 import { known, tokenLabel, visible } from "./words.js";
 
-export const MAX_TREE_NODES = 300;
+const MAX_TREE_NODES = 300;
 
 const TREE_TOP = 24;
 const LINE_GAP = 10;

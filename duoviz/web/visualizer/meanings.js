@@ -9,11 +9,11 @@ export const MEANINGS = {
   acceptance: ["acceptance", "Of the places in the text where guesses were checked, the part at which one was accepted."],
   overlap: ["overlap of both", "The part of the time in which draft and target compute at once."],
   ttft: ["to the first token", "From the start of the run to the first token of the answer."],
-  phi: ["φ over vanilla's last run", "Tokens a second, compared with vanilla's last run on all cores of this machine, shown in this browser: another prompt may have been faster or slower."],
+  phi: ["φ over vanilla's last run", "How many times as fast as the last vanilla run on all cores of this machine that this browser has shown. If that run had another prompt, this is only a rough comparison."],
   written: ["tokens written", "How many tokens this iteration added to the text."],
   took: ["it took", "From the end of the iteration before to the end of this one."],
   k: ["k sequences", `How many sequences the draft begins in this iteration, each with another first token. ${SEQUENCE}`],
-  gamma: ["γ draft budget", "How many steps the draft may take in this iteration. A step is one forward of the draft: it reads what stands there and guesses what comes next."],
+  gamma: ["γ draft budget", "How many steps the draft may take in this iteration; with SpS and an automatic γ, how many it took. A step is one forward of the draft: it reads what stands there and guesses what comes next."],
   longest: ["longest sequence", "How many tokens the longest sequence has. Where γ is automatic, each goes on only while it is likely enough to be worth checking."],
   theta: ["θ threshold", "The probability of the draft's best token times that of the best token after it. Each first token that the draft finds more probable than this begins a sequence of its own."],
 };

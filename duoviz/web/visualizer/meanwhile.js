@@ -5,12 +5,13 @@ import { count } from "./words.js";
 import { proposalsOf } from "./wording.js";
 import { lookAt, timesOf } from "./moments.js";
 
+const alone = (iteration) => (iteration.index === 0 ? "reads the prompt" : "computes the next token");
 const guessesIn = (number) => `${number} ${number === 1 ? "guess" : "guesses"}`;
 
 function inParallel(iteration, header, clock) {
   const { target, draft, checked, drafted } = iteration;
   const pending = checked.filter(({ status }) => status !== "correction").length;
-  const does = pending ? `checks ${count(pending, "pending token")}` : "computes the next token";
+  const does = pending ? `checks ${count(pending, "pending token")}` : alone(iteration);
   const times = timesOf(iteration, "drafted", header);
   const guesses = drafted.filter(({ status }, index) => status !== "correction" && lookAt(times[index], status, clock) !== "unborn").length;
   const guessed = guesses ? `: ${guessesIn(guesses)} so far` : "";
@@ -22,9 +23,9 @@ function inParallel(iteration, header, clock) {
 
 function inTurn(iteration, header, clock) {
   const proposals = proposalsOf(iteration).length;
-  if (clock < iteration.target.start && aboutOf(header).draft) return "The draft guesses, and the target waits.";
+  if (clock < iteration.target.start && iteration.draft.length) return "The draft guesses, and the target waits.";
   const meanwhile = header.can_overlap ? " while the draft goes on" : "";
-  return `The target ${proposals ? `checks ${guessesIn(proposals)} in one forward` : "computes the next token"}${meanwhile}.`;
+  return `The target ${proposals ? `checks ${guessesIn(proposals)} in one forward` : alone(iteration)}${meanwhile}.`;
 }
 
 export function meanwhile(iteration, header, clock) {

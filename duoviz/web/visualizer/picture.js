@@ -78,8 +78,8 @@ export function createSheet(root) {
   };
   const line = (text, { x, y, size, weight = 400, paint = "text", anchor = "start" }) => svg("text", {
     x, y, fill: paints[paint], "font-family": family, "font-size": size, "font-weight": weight, "text-anchor": anchor, style: "white-space:pre",
-  // No picture is made of control characters.
-  }, visible(text));
+  // No picture is made of control characters, but for those that keep a word's direction to itself.
+  }, text.split(/([\u2068\u2069])/).map((part, place) => (place % 2 ? part : visible(part))).join(""));
   // How many of these characters fit into the width.
   const fitting = (characters, width, style) => {
     let [low, high] = [0, characters.length];

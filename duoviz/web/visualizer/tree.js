@@ -4,7 +4,7 @@ import { el, section, setAttributes, setText, svg, watchSize } from "./dom.js";
 import { count, fixed, known, MARKS, quote } from "./words.js";
 import { aboutOf, originOf } from "./methods.js";
 import { bestLines, COLUMN_GAP } from "./fold.js";
-import { countLabel, MAX_TREE_NODES, placeItems, treeItems } from "./layout.js";
+import { countLabel, placeItems, treeItems } from "./layout.js";
 import { createPointing } from "./pointing.js";
 import { createCandidates } from "./candidates.js";
 import { candidatesKnown, lookAt, timesOf } from "./moments.js";
@@ -159,7 +159,15 @@ function createBox(drawing, goTo) {
   return box;
 }
 
-const undrawn = (nodes) => Math.max(0, nodes.length - MAX_TREE_NODES);
+// On a narrow page what stands below the tree is not to jump from iteration to iteration: the box keeps the greatest height
+// that the run has had at this width.
+function createReach(box) {
+  let [reached, reachedIn] = [0, ""];
+  return (height, run) => {
+    [reached, reachedIn] = [run === reachedIn ? Math.max(reached, height) : height, run];
+    box.style.setProperty("--dv-reached", `${Math.ceil(reached)}px`);
+  };
+}
 
 export function createTree({ state, redraw }) {
   const drawing = svg("svg", { class: "dv-tree-drawing", role: "img" });
@@ -170,6 +178,7 @@ export function createTree({ state, redraw }) {
   const body = el("div", { class: "dv-tree-body" }, el("div", { class: "dv-tree-side" }, box, pointing.node, note), candidates.node);
   const looks = createLooks(drawing);
   const move = createMoves(drawing);
+  const reach = createReach(box);
   let drawn = null, drawnIn = "", size = [0, 0], scroll = null, start = null, way = null, told = null, hasLeft = false;
   watchSize(box, (...now) => {
     size = now;
@@ -199,6 +208,7 @@ export function createTree({ state, redraw }) {
       viewBox: `0 0 ${width} ${places.height}`, width: (scale * width).toFixed(1), height: (scale * places.height).toFixed(1),
       "aria-label": `Tree of iteration ${state.shown}`,
     });
+    reach(scale * places.height, `${state.epoch} ${size[0]}`);
     const edges = tree.items.filter((item) => item.from).map((item) => edgePath(item, iteration[item.list], width));
     const words = captions.map(([x, y, text]) => svg("text", { class: "dv-caption", x, y }, text));
     drawing.replaceChildren(...words, ...edges, ...tree.items.map((item) => nodeGroup(item, state.header)));
@@ -207,8 +217,9 @@ export function createTree({ state, redraw }) {
     move(tree.items, iteration, !isMoving(state) || isPaced(state));
     [start, hasLeft, way] = [tree.items[0], false, { right: width, lineHeight: places.lineHeight }];
     scroll = () => scrollToResult(box, tree, iteration, fitted);
-    const missing = undrawn(iteration.checked) + undrawn(iteration.drafted);
-    setText(note, missing ? `${missing} more tokens are not drawn.` : "");
+    const drawnTokens = tree.items.filter(({ list }) => list === "checked" || list === "drafted").length;
+    const missing = iteration.checked.length + iteration.drafted.length - drawnTokens;
+    setText(note, missing ? `${count(missing, "more token")} ${missing === 1 ? "is" : "are"} not drawn.` : "");
   };
   return {
     node: section("tree", "Tree", body),

@@ -208,14 +208,14 @@ def check_sentence(told, method, iteration, written):
         assert (full or NOTHING_PROPOSED[method]) in told
     else:
         found = found_end(iteration["matched"])
-        guesses = "1 guess from the pool was" if leaves == 1 else f"{leaves} guesses from the pool were"
+        guesses = "1 guess kept from before was" if leaves == 1 else f"{leaves} guesses kept from before were"
         followed = f"the {len(proposed)} tokens that followed" if len(proposed) > 1 else "one token followed"
         start = {
             "speculative": f"The draft proposed {counted(len(proposed), 'token')} ({proposed[0]['q'] or 0:.2f} for",
             "prompt_lookup": f"{found} stood earlier in the text; {'of ' * (len(proposed) > 1)}{followed}",
             "rest": f"{found} stood in the datastore, followed by {counted(len(proposed), 'token')} "
             f"in {counted(leaves, 'branch', 'branches')};",
-            "lookahead": f"{guesses} verified;",
+            "lookahead": f"{guesses} checked;",
             "duotree": f"The tree had {counted(len(proposed), 'token')} worth checking, in "
             f"{counted(leaves, 'branch', 'branches')};",
         }
@@ -352,6 +352,8 @@ def test_a_tree_that_is_longer_than_its_box_goes_on_in_further_lines(page, metho
         page.wait_for_function(f"lines => ({READ_TREE})().lines >= lines", arg=lines)
         read = page.evaluate(READ_TREE)
         assert not read["outside"] and not read["scrolls"] and read["size"] > 10
-    # A short one stays on its line, and is as large as its box allows.
+    height = page.locator(".dv-tree-box").bounding_box()["height"]
+    # A short one stays on its line, and is as large as its box allows; what stands below it stays there.
     page.locator(".dv-slider").fill("0")
     page.wait_for_function(f"({READ_TREE})().lines === 1 && ({READ_TREE})().size > 14")
+    assert page.locator(".dv-tree-box").bounding_box()["height"] == height > 150

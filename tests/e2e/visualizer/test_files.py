@@ -94,7 +94,7 @@ def check_chrome_trace(events, trace):
 SVG = "{http://www.w3.org/2000/svg}"
 PICTURES = {
     "Tree": ("dv-node", ["DuoDecoding, iteration ", "accepted: the target agrees", "rejected: the target disagrees"]),
-    "Timeline": ("dv-bar", ["DuoDecoding: ", "target forward, rows", "draft step, tokens", "end of an iteration"]),
+    "Timeline": ("dv-bar", ["DuoDecoding: ", "target forward, tokens", "draft step, tokens", "end of an iteration"]),
     "Charts": ("dv-line", ["DuoDecoding: ", "tokens written, 0 to ", "θ threshold, 0 to 1", "Iterations by k"]),
 }
 
