@@ -149,6 +149,7 @@ def keep_costs(pair: Pair, calibrations: list[CostModel], *, in_turn: bool) -> N
     name = costs_name(in_turn=in_turn)
     runtime(pair).calibrations[name] = calibrations
     if calibrations:
+        runtime(pair).factors.pop(name, None)
         target, draft = ([getattr(each, side) for each in calibrations] for side in ("target", "draft"))
         runtime(pair).costs[name] = CostModel(medians(target), medians(draft))
 
@@ -170,13 +171,24 @@ def refine_costs(pair: Pair, draft: Draft, *, in_turn: bool, stopped: Callable[[
 
 
 def doubt_costs(pair: Pair, factors: tuple[float, float], *, in_turn: bool) -> None:
-    """Forget calibrations that a run contradicts; its costs stay in force until they are measured anew.
+    """Keep by how much a run's forwards took longer than its costs say, and forget calibrations that it contradicts;
+    its costs stay in force until they are measured anew.
 
     factors: `LiveCosts.factors` at the end of the run.
     """
+    runtime(pair).factors[costs_name(in_turn=in_turn)] = factors
     known = runtime(pair).calibrations.get(costs_name(in_turn=in_turn))
     if known and not all(1 / CONTRADICTION < factor < CONTRADICTION for factor in factors):
         forget_costs(pair, in_turn=in_turn)
+
+
+def drift_of(pair: Pair, *, in_turn: bool) -> float:
+    """By how much the target's forwards took longer in the last run on the cores in force than its costs say.
+
+    The two ways' costs are measured at different times, and a shared machine's speed changes meanwhile.
+    """
+    target, _ = runtime(pair).factors.get(costs_name(in_turn=in_turn), (1.0, 1.0))
+    return float(target)
 
 
 def forget_costs(pair: Pair, *, in_turn: bool) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from duoviz.decoding.budget import CostModel
-from duoviz.decoding.calibration import cost_model, refine_costs, target_on
+from duoviz.decoding.calibration import cost_model, drift_of, refine_costs, target_on
 from duoviz.decoding.chances import chances_of
 from duoviz.decoding.draft_worker import Draft
 from duoviz.decoding.duodecoding import running_draft
@@ -29,16 +29,18 @@ def is_open(pair: Pair, settings: Settings) -> bool:
 
 
 def forecast_of(pair: Pair, settings: Settings, *, beside: bool) -> Forecast:
-    """What to expect of a way, with its own costs. Raises DraftDied."""
-    places = chances_of(pair.draft_folder).places()
-    return forecast(
-        costs_of(pair, settings, beside=beside),
-        places,
+    """What to expect of a way, with its own costs, as far as its last run has borne them out. Raises DraftDied."""
+    with the_way(pair, settings, beside=beside) as draft:
+        costs, drift = cost_model(pair, draft, in_turn=not beside), drift_of(pair, in_turn=not beside)
+    found = forecast(
+        costs,
+        chances_of(pair.draft_folder).places(),
         beside=beside,
         children=settings.tree_children,
         trees=pair.target.supports_tree,
         most=most_verified(settings),
     )
+    return found._replace(speed=found.speed / drift)
 
 
 def most_verified(settings: Settings) -> int:

@@ -11,6 +11,8 @@ from duoviz.models.language_model import LanguageModel
 from duoviz.training.corpus import Corpus
 
 LONGEST = 8
+# Of expectation maximisation.
+ROUNDS = 50
 # What a draft assumes of the look-up while it is trained; they are fitted anew afterwards.
 START_WEIGHTS = (0.05, 0.28, 0.49, 0.65, 0.66, 0.70, 0.73, 0.82)
 # A look-up that was always right in the corpus may be wrong elsewhere.
@@ -38,13 +40,13 @@ def observations(draft: LanguageModel, corpus: Corpus, rows: list[int]) -> list[
     return seen
 
 
-def fit_weights(seen: list[tuple[int, float, bool]], *, rounds: int = 50) -> list[float]:
+def fit_weights(seen: list[tuple[int, float, bool]]) -> list[float]:
     """w_n for n = 1..LONGEST that make the true tokens most likely (expectation maximisation)."""
     weights = []
     for n in range(1, LONGEST + 1):
         mine = [(q, right) for length, q, right in seen if length == n]
         weight = 0.5 if mine else 0.0
-        for _ in range(rounds if mine else 0):
+        for _ in range(ROUNDS if mine else 0):
             shares = [weight / (weight + (1 - weight) * q) if right else 0.0 for q, right in mine]
             weight = min(LARGEST_WEIGHT, sum(shares) / len(shares))
         weights.append(round(weight, 3))

@@ -20,6 +20,7 @@ from duoviz.training.corpus import Corpus, batches, load_corpus, sample
 from duoviz.training.evaluation import evaluate, scores
 from duoviz.training.losses import CopyingKL, LookUps
 from duoviz.training.student import (
+    RIDGE,
     Student,
     cut_from_target,
     read_student,
@@ -35,6 +36,8 @@ Report = Callable[[str], None]
 HELD_OUT = 128
 # Rows that the map is fitted on, and rows that the periodic score is taken on.
 FITTED_ROWS, SCORED_ROWS = 384, 48
+# The share of the training in which the learning rate rises.
+WARM_UP = 0.02
 STEPS_BETWEEN_SCORES, SECONDS_BETWEEN_CHECKPOINTS = 150, 240
 
 
@@ -86,7 +89,7 @@ class Progress:
 
 
 @torch.no_grad()
-def fit_map(student: Student, teacher: Teacher, rows: list[int], *, ridge: float = 1e-2) -> None:
+def fit_map(student: Student, teacher: Teacher, rows: list[int]) -> None:
     """Fit one linear map from the student's last hidden state to the target's, and fold it into the head.
 
     Ridge regression in closed form, float64.
@@ -100,16 +103,16 @@ def fit_map(student: Student, teacher: Teacher, rows: list[int], *, ridge: float
         y = teacher.hidden(part).double().cpu()
         gram += x.T @ x
         cross += x.T @ y
-    gram += ridge * gram.diagonal().mean() * torch.eye(width, dtype=torch.float64)
+    gram += RIDGE * gram.diagonal().mean() * torch.eye(width, dtype=torch.float64)
     linear = torch.linalg.solve(gram, cross).float().to(student.device)
     student.lm_head.weight.copy_(teacher.target.lm_head.weight[student.known] @ linear.T)
 
 
-def learning_rate(fraction: float, *, peak: float, warm_up: float = 0.02) -> float:
+def learning_rate(fraction: float, *, peak: float) -> float:
     """Linear warm-up, then a cosine down to a fiftieth of the peak; `fraction` is of the tokens."""
-    if fraction < warm_up:
-        return peak * (0.01 + 0.99 * fraction / warm_up)
-    progress = min(1.0, (fraction - warm_up) / (1 - warm_up))
+    if fraction < WARM_UP:
+        return peak * (0.01 + 0.99 * fraction / WARM_UP)
+    progress = min(1.0, (fraction - WARM_UP) / (1 - WARM_UP))
     return peak * (0.02 + 0.98 * (1 + math.cos(math.pi * progress)) / 2)
 
 

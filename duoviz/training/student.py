@@ -17,6 +17,9 @@ from duoviz.training.copying import START_WEIGHTS
 from duoviz.training.corpus import Corpus
 from duoviz.training.teacher import padded, predicting
 
+# Of a ridge regression, as a share of the mean square.
+RIDGE = 1e-2
+
 
 @dataclass(frozen=True)
 class DraftShape:
@@ -144,7 +147,7 @@ def cut_from_target(target: nn.Module, *, layers: int, embedding_rank: int, toke
 
 
 @torch.no_grad()
-def with_head(student: Student, tokens: Tensor, table: Tensor, *, ridge: float = 1e-2) -> Student:
+def with_head(student: Student, tokens: Tensor, table: Tensor, *, ridge: float = RIDGE) -> Student:
     """The student with a head for `tokens` (int64, ascending): rows that it has not are guessed from the target's.
 
     table: the target's head, float32 [vocabulary, width]. The guess is the linear map that leads best from the

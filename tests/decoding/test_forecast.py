@@ -8,6 +8,7 @@ import pytest
 from duoviz import runner
 from duoviz.decoding import overlap
 from duoviz.decoding.budget import CostModel
+from duoviz.decoding.calibration import doubt_costs
 from duoviz.decoding.forecast import BLOCK, OVERHEAD, drawn, forecast, tilted
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
@@ -69,6 +70,15 @@ def test_auto_takes_what_costs_say_and_a_setting_is_obeyed():
         assert overlap.works_beside(pair, settings) is expected
         assert not overlap.works_beside(pair, replace(settings, overlap="in_turn"))
         assert overlap.works_beside(pair, replace(settings, overlap="beside"))
+    # What the last run of a way has shown counts more than when its costs were measured.
+    pair = pair_with(dear, dear)
+    with overlap.the_way(pair, settings, beside=True):
+        doubt_costs(pair, (np.float64(1.9), np.float64(1.0)), in_turn=False)
+    # A plain truth value, which a trace can hold.
+    assert overlap.works_beside(pair, settings) is False
+    with overlap.the_way(pair, settings, beside=False):
+        doubt_costs(pair, (1.9, 1.0), in_turn=True)
+    assert overlap.works_beside(pair, settings)
     # On one core nothing can work beside anything.
     assert not overlap.works_beside(tiny_pair(), Settings())
 

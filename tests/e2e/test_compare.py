@@ -40,6 +40,12 @@ LANES = [
 WALL = 1.5
 
 
+# A visitor waits in the line, and the connection goes and comes back.
+WAITING = [{"type": "reset"}, {"type": "status", "text": "You are number 2 in the line."}]
+LOST = [*WAITING, {"type": "connection", "lost": True}]
+CONNECTIONS = {"lost": LOST, "back": [*LOST, {"type": "connection", "lost": False}]}
+
+
 def race_of(change=lambda rows: None):
     """The rows of a real race of a tiny pair, with times of our own, and its events."""
     pair = tiny_pair(noise=0.3)
@@ -82,6 +88,8 @@ def races():
         view = Race()
         for name, (_, events, _) in made.items():
             gr.Button(name).click(lambda name=name, events=events: batch(name, 0, events), None, view)
+        for name, events in CONNECTIONS.items():
+            gr.Button(name).click(lambda name=name, events=events: batch(name, 0, events), None, view)
     with served(demo) as url:
         yield url, made
 
@@ -90,6 +98,14 @@ def show(page, url, name):
     page.goto(url)
     page.get_by_role("button", name=name, exact=True).click()
     expect(page.locator(".dv-race")).to_have_attribute("data-state", "done")
+
+
+def test_a_connection_that_comes_back_takes_nothing_from_what_was_said(page, races):
+    page.goto(races[0])
+    said = page.locator(".dv-race-message .dv-message")
+    for name, told in (("lost", "The connection to the server was lost."), ("back", "You are number 2 in the line.")):
+        page.get_by_role("button", name=name, exact=True).click()
+        expect(said).to_have_text(told)
 
 
 def finished(page):

@@ -290,7 +290,7 @@ def spoil(base, fault):
         ("many kinds", "does not know: \\['llama'\\]"),
         ("unknown kind", "transformers .* does not know: abacus"),
         ("impossible config", "config.json cannot be used"),
-        ("no words", "is no language model"),
+        ("no words", "is no language model|cannot load .* for this kind of AutoModel"),
         ("quantised", "are quantised"),
         ("no weights", "has no safetensors weights"),
         ("cut short", "are cut short or damaged"),
