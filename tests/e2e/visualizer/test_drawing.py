@@ -221,7 +221,7 @@ def check_sentence(told, method, iteration, written):
         }
         assert start[method] in told
         accepted = sum(node["status"] == "accepted" for node in proposed)
-        # Of a whole branch from the pool too the number is told.
+        # Of a whole branch too the number is told.
         assert (f"agreed with {accepted}" in told) == (0 < accepted < len(proposed) + (method == "lookahead"))
     assert f'"{iteration["checked"][-1]["text"]}"' in told
     assert told.startswith("The target read the prompt (11 tokens)") == (iteration["index"] == 0)
@@ -237,7 +237,7 @@ SOURCE_WORDS = {
 NOTHING_PROPOSED = {
     "prompt_lookup": "Nothing like the end of the text stood earlier, so the target wrote one token",
     "rest": "The datastore knew nothing like the end of the text, so the target wrote one token",
-    "lookahead": "The pool held no guess that begins with the last token, so the target wrote one token",
+    "lookahead": "No guess kept from before begins with the last token, so the target wrote one token",
     "duotree": "Nothing was worth checking, so the target wrote one token",
 }
 
