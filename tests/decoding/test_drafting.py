@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from duoviz.decoding.chances import EDGES, RANKS, plain
+from duoviz.decoding.chances import EDGES, RANKS, TEMPERATURES, plain
 from duoviz.decoding.drafting import Plan, Worth, branch_lengths, draft, number_of_sequences, threshold
 from tests.tiny import lean, reference_model
 
@@ -99,11 +99,11 @@ def test_a_draft_without_trees_grows_one_sequence(sequences):
 )
 def test_a_sequence_ends_where_it_is_no_longer_sure_enough(least, first, sequences, lengths):
     """All chances are a half here, so that a token more is worth half as much."""
-    halves = replace(plain(), greedy=[[0.5] * len(EDGES)] * RANKS)
+    halves = replace(plain(), drafted=[[[0.5] * len(EDGES)] * RANKS] * (1 + len(TEMPERATURES)))
     worth = Worth(halves, 1.0, least, first)
     drafted = draft(lean(reference_model(2)), PROMPT, plan(sequences=sequences, worth=worth))
     assert [len(branch.tokens) for branch in drafted.branches] == lengths
     assert all(len(branch.slots) == len(branch.tokens) - 1 for branch in drafted.branches)
     assert len(drafted.steps) == max(lengths) + (sequences > 1)
-    doubled = draft(lean(reference_model(2)), PROMPT, plan(sequences=sequences, worth=worth._replace(trust=2.0)))
-    assert len(doubled.branches[0].tokens) == 6
+    trusted = draft(lean(reference_model(2)), PROMPT, plan(sequences=sequences, worth=worth._replace(trust=100.0)))
+    assert len(trusted.branches[0].tokens) == 6

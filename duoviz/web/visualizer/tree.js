@@ -6,6 +6,7 @@ import { aboutOf, originOf } from "./methods.js";
 import { bestLines, COLUMN_GAP } from "./fold.js";
 import { countLabel, placeItems, treeItems } from "./layout.js";
 import { createPointing } from "./pointing.js";
+import { createReach } from "./reach.js";
 import { createCandidates } from "./candidates.js";
 import { candidatesKnown, lookAt, timesOf } from "./moments.js";
 import { isLeaving, isMoving, isPaced, wantsNoMotion } from "./player.js";
@@ -157,16 +158,6 @@ function createBox(drawing, goTo) {
     if (!event.ctrlKey && !event.metaKey && !event.altKey) acts[event.key.toLowerCase()]?.();
   });
   return box;
-}
-
-// On a narrow page what stands below the tree is not to jump from iteration to iteration: the box keeps the greatest height
-// that the run has had at this width.
-function createReach(box) {
-  let [reached, reachedIn] = [0, ""];
-  return (height, run) => {
-    [reached, reachedIn] = [run === reachedIn ? Math.max(reached, height) : height, run];
-    box.style.setProperty("--dv-reached", `${Math.ceil(reached)}px`);
-  };
 }
 
 export function createTree({ state, redraw }) {
