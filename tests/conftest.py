@@ -9,15 +9,13 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ["GRADIO_SERVER_PORT"] = str(7900 + 100 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]))
 
 import pytest
-from xdist.scheduler import LoadScopeScheduling
 
 import duoviz  # noqa: F401  before torch, whose threads read once how they are to wait
 from tests.parts import NOT_QUICK, TESTS
+from tests.scheduling import Stretches
 
 # A test that is given one of these fixtures, or one that is made of it, needs what it stands for.
 NEEDS = {"embedded": "embedded_pair", "browser": "browser"}
-# Folders whose tests share something costly. They belong to one process, and begin first.
-SHARED = ("tests/e2e/embedded/", "tests/e2e/visualizer/", "tests/lab/")
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -44,16 +42,9 @@ def pytest_collection_finish():
     gc.freeze()
 
 
-def shared(nodeid: str) -> str:
-    """What one process does at a stretch: the tests of a file, or of one of SHARED."""
-    return next((folder for folder in SHARED if nodeid.startswith(folder)), nodeid.partition("::")[0])
-
-
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    scheduler = LoadScopeScheduling(config, log)
-    scheduler._split_scope = shared
-    return scheduler
+    return Stretches(config, log)
 
 
 @pytest.fixture(autouse=True)

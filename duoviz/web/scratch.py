@@ -27,12 +27,13 @@ def scratch_folder() -> Path:
 
 def remove_left(folder: Path) -> None:
     """Remove a folder whose process has ended; one without a lock, of an older version, after a day."""
-    if not (folder / LOCK).exists() and time.time() - folder.stat().st_mtime < DAY:
-        return
     lock = FileLock(folder / LOCK)
     try:
+        if not (folder / LOCK).exists() and time.time() - folder.stat().st_mtime < DAY:
+            return
         lock.acquire(timeout=0)
     except (Timeout, OSError):
+        # Its process lives, or another one has removed it meanwhile.
         return
     remove(folder, lock)
 

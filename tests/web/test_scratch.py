@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from duoviz.web.scratch import DAY, PREFIX, scratch_folder
+from duoviz.web.scratch import DAY, PREFIX, remove_left, scratch_folder
 from tests.app import ROOT
 
 CHILD = """
@@ -57,3 +57,8 @@ def test_what_a_killed_process_left_is_removed_and_what_is_in_use_is_not(tempora
     assert found > kept and len(found) == 4 and len(found & before) == 1
     running.communicate()
     assert set(temporary.iterdir()) == kept
+
+
+def test_a_folder_that_another_process_removes_at_the_same_time_is_no_trouble(temporary):
+    remove_left(temporary / f"{PREFIX}gone")
+    assert not list(temporary.iterdir())

@@ -24,6 +24,7 @@ async function filmOf(slides, type, { signal, tellPart }) {
   const pen = canvas.getContext("2d", { alpha: false });
   const stream = canvas.captureStream(FRAMES_PER_SECOND);
   const recorder = new MediaRecorder(stream, { mimeType: type, videoBitsPerSecond: BITS_PER_SECOND });
+  const draw = async (picture) => pen.drawImage(await imageOf(picture), 0, 0, SLIDE.width, SLIDE.height);
   const pieces = [];
   let seconds = 0;
   recorder.addEventListener("dataavailable", ({ data }) => pieces.push(data));
@@ -39,11 +40,15 @@ async function filmOf(slides, type, { signal, tellPart }) {
   try {
     // Two frames, after which the drawings know how large they are.
     await nextSlideTime();
+    await nextSlideTime();
+    let picture = slides.next(0);
+    // The first picture takes longest to make: no time passes in the film meanwhile.
+    if (picture) await draw(picture);
     let last = await nextSlideTime();
     recorder.start(1000);
-    for (let picture = slides.next(0); picture && !signal.aborted;) {
+    while (picture && !signal.aborted) {
       if (recorder.state === "inactive") throw new Error("the browser stopped recording");
-      pen.drawImage(await imageOf(picture), 0, 0, SLIDE.width, SLIDE.height);
+      await draw(picture);
       tellPart(slides.part());
       let now = await nextSlideTime();
       while (!goesOn() && !signal.aborted) last = now = await nextSlideTime();
