@@ -8,6 +8,7 @@ from duoviz import commands
 from duoviz.__main__ import main
 from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.vanilla import vanilla
+from duoviz.models.loading import ModelUnavailable
 from tests.tiny import decode_with, reference_model, tiny_pair
 
 
@@ -206,3 +207,17 @@ def test_a_training_that_cannot_be_is_told_at_once(arguments, sentence, tmp_path
     told = capsys.readouterr().err
     assert told.startswith(f"duoviz: {sentence.replace('OTHER', str(other))}") and told.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("named", [[], ["--draft", "my-draft"]])
+def test_chances_are_counted_of_the_draft_that_is_named(named, tmp_path, capsys, monkeypatch):
+    asked = []
+
+    def none_there(name, progress):
+        asked.append(name)
+        raise ModelUnavailable("There is none.")
+
+    monkeypatch.setattr(commands, "load_pair", none_there)
+    assert main(["train", "chances", *named, "--out", str(tmp_path)]) == 1
+    assert asked == [f"embedded + {(named or ['embedded'])[-1]}"]
+    assert capsys.readouterr().err == "duoviz: There is none.\n"

@@ -11,7 +11,8 @@ from statistics import median
 import torch
 
 from duoviz.decoding.budget import CONTEXTS, CostModel
-from duoviz.decoding.draft_worker import Draft, MeasureRequest
+from duoviz.decoding.draft_requests import MeasureRequest
+from duoviz.decoding.draft_worker import Draft
 from duoviz.decoding.iteration import Stopped, timed_forward, timed_prefill
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import MAX_SEQUENCES

@@ -7,21 +7,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from typing import Protocol
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from duoviz.decoding.chances import Trust
-from duoviz.decoding.drafting import Drafted, Plan, draft
-from duoviz.decoding.grower import Grower
-from duoviz.decoding.growing import Grown, Growth, steady_width
-from duoviz.decoding.iteration import Stopped, timed_forward, timed_prefill
-from duoviz.decoding.settings import MAX_SEQUENCES
+from duoviz.decoding.draft_loop import DraftLoop
+from duoviz.decoding.draft_requests import Answer, GrowRequest, PauseRequest, Request, RowRequest
+from duoviz.decoding.growing import Grown
+from duoviz.decoding.iteration import Stopped
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.pairs import LoadDraft
@@ -35,65 +31,6 @@ GLANCE = 0.1
 
 class DraftDied(RuntimeError):
     """The draft cannot answer; the message is a sentence for the user."""
-
-
-@dataclass(frozen=True)
-class DraftRequest:
-    """Draft after a new context.
-
-    keep: the branch of the last drafted tree whose tokens are now part of the context, or None;
-    kept: how many of its tokens come before new_tokens. crop: where none do, how many tokens of the
-    old context stay. new_tokens: what comes after.
-    """
-
-    keep: int | None
-    crop: int
-    new_tokens: tuple[int, ...]
-    plan: Plan
-    kept: int = 0
-
-
-@dataclass(frozen=True)
-class MeasureRequest:
-    """Time one draft step with 1..8 rows after a context of `context` tokens, for `seconds` at least."""
-
-    context: int
-    seconds: float
-
-
-@dataclass(frozen=True)
-class RowRequest:
-    """The distribution that the draft drew from after a row of the target's forward, float64 [vocab].
-
-    Row 0 is after the verified text, row i after the i-th pending token; rows beyond are after the
-    tokens of the first sequence drafted since.
-    """
-
-    row: int
-
-
-@dataclass(frozen=True)
-class GrowRequest:
-    """The text goes on with these tokens: grow its tree until another request comes.
-
-    Each step's `Grown` is told at once, and None at the end. draft_seconds: T_draft(1), T_draft(2), …, which decide
-    how wide the steps are. trust: in the tree's chances, as the run has it by now. growth: given where a run begins;
-    the tokens are its prompt then.
-    """
-
-    tokens: tuple[int, ...]
-    draft_seconds: tuple[float, ...]
-    trust: Trust = field(default_factory=Trust)
-    growth: Growth | None = None
-
-
-@dataclass(frozen=True)
-class PauseRequest:
-    """Compute nothing until the next request; the answer is None."""
-
-
-Request = DraftRequest | MeasureRequest | RowRequest | GrowRequest | PauseRequest
-Answer = Drafted | dict[int, float] | np.ndarray | Grown | None
 
 
 class Draft(Protocol):
@@ -131,91 +68,6 @@ class Draft(Protocol):
         ...
 
     def close(self) -> None: ...
-
-
-class DraftLoop:
-    """What the draft does with a request, wherever it runs."""
-
-    def __init__(self, model: LanguageModel):
-        self.model = model
-        self.drafted: Drafted | None = None
-        self.pending_rows: list[Tensor] = []
-        self.grower: Grower | None = None
-
-    def answers(self, request: Request, waits: Callable[[], bool]) -> Iterator[Answer]:
-        """The answers to a request; all but the last are `Grown`.
-
-        waits: whether another request is there. Nobody reads what is measured then, so that is broken off, and a tree
-        grows no further; a draft is not broken off, for the next one goes on from its cache.
-        """
-        if isinstance(request, GrowRequest):
-            self.move(request)
-            yield from self.steps(request, waits)
-        elif not isinstance(request, PauseRequest):
-            yield self.handle(request, stopped=waits if isinstance(request, MeasureRequest) else bool)
-            return
-        yield None
-
-    def move(self, request: GrowRequest) -> None:
-        if request.growth:
-            self.grower = Grower(self.model, request.growth)
-        self.grower.tree.trust = request.trust
-        self.grower.move(request.tokens)
-
-    def steps(self, request: GrowRequest, waits: Callable[[], bool]) -> Iterator[Grown]:
-        """A tree's steps as long as one is worth it and no other request is there."""
-        while not waits() and (width := steady_width(self.grower.tree, request.draft_seconds)):
-            yield self.grower.step(width)
-
-    def handle(self, request: Request, *, stopped: Callable[[], bool] = bool) -> Answer:
-        """Raises Stopped where `stopped` says so while a long context is read, or steps are timed."""
-        if isinstance(request, MeasureRequest):
-            return measure_steps(self.model, context=request.context, seconds=request.seconds, stopped=stopped)
-        if isinstance(request, RowRequest):
-            return self.row(request.row).double().numpy()
-        self.roll_back(request)
-        self.drafted = draft(self.model, request.new_tokens, request.plan, stopped=stopped)
-        return replace(self.drafted, branches=[replace(branch, rows=[]) for branch in self.drafted.branches])
-
-    def roll_back(self, request: DraftRequest) -> None:
-        """Leave in the cache what belongs to the new context, and the pending tokens' rows."""
-        branch = self.drafted.branches[request.keep] if request.keep is not None else None
-        self.pending_rows = branch.rows[1 : request.kept + 1] if branch else []
-        if request.kept:
-            self.model.keep(branch.slots[: request.kept])
-        else:
-            self.model.crop(request.crop)
-
-    def row(self, row: int) -> Tensor:
-        """See RowRequest: the first sequence's first row is the one that all first tokens share."""
-        return [*self.pending_rows, *self.drafted.branches[0].rows][row]
-
-
-def measure_steps(
-    model: LanguageModel, *, context: int, seconds: float, stopped: Callable[[], bool] = bool
-) -> dict[int, float]:
-    """Median seconds of one draft step with k = 1..8 rows after `context` tokens; repeats for `seconds`.
-
-    A model that knows no trees drafts one sequence, so its one-row step stands for every k. A model
-    with a shorter context is measured at the end of it. Raises Stopped where `stopped` says so.
-    """
-    counts = range(1, MAX_SEQUENCES + 1) if model.supports_tree else [1]
-    context = min(context, model.context_limit - 1)
-    model.crop(0)
-    timed_prefill(model, [0] * context, stopped=stopped)
-    times: dict[int, list[float]] = {k: [] for k in counts}
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(times[1]) < 3:
-        for k, taken in times.items():
-            if stopped():
-                raise Stopped
-            logits, span = timed_forward(model, [0] * k, parents=[context - 1] * k)
-            logits.softmax(-1).max(-1)
-            taken.append(time.perf_counter() - span.start)
-            model.crop(context)
-    model.crop(0)
-    medians = {k: sorted(taken)[len(taken) // 2] for k, taken in times.items()}
-    return {k: medians.get(k, medians[1]) for k in range(1, MAX_SEQUENCES + 1)}
 
 
 class InlineDraft:

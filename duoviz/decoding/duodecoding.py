@@ -8,7 +8,8 @@ from itertools import count
 from duoviz.decoding.budget import LiveCosts, Sureness, plan_draft, prior
 from duoviz.decoding.calibration import cost_model, on_all_cores
 from duoviz.decoding.chances import fitted_chances
-from duoviz.decoding.draft_worker import Draft, DraftRequest, row_of_draft, start_draft
+from duoviz.decoding.draft_requests import DraftRequest
+from duoviz.decoding.draft_worker import Draft, row_of_draft, start_draft
 from duoviz.decoding.drafting import Drafted, Plan
 from duoviz.decoding.iteration import Committed, Iteration, Node, Room, Span, room_for, timed_forward, timed_prefill
 from duoviz.decoding.method import DRAFT, VERIFYING, Method

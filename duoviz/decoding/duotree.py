@@ -10,7 +10,8 @@ import numpy as np
 from duoviz.decoding.budget import LiveCosts, step_times
 from duoviz.decoding.calibration import on_all_cores
 from duoviz.decoding.chances import chances_of
-from duoviz.decoding.draft_worker import DraftDied, GrowRequest, PauseRequest
+from duoviz.decoding.draft_requests import GrowRequest, PauseRequest
+from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.forecast import OVERHEAD
 from duoviz.decoding.grower import Grower

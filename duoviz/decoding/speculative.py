@@ -7,7 +7,8 @@ from itertools import count
 from duoviz.decoding.budget import LiveCosts, Sureness, speculative_budget
 from duoviz.decoding.calibration import cost_model
 from duoviz.decoding.chances import fitted_chances
-from duoviz.decoding.draft_worker import DraftRequest, InlineDraft, row_of_draft
+from duoviz.decoding.draft_requests import DraftRequest
+from duoviz.decoding.draft_worker import InlineDraft, row_of_draft
 from duoviz.decoding.drafting import Plan, Worth
 from duoviz.decoding.in_turn import forward_tree, judge, keep_accepted, read_prompt
 from duoviz.decoding.iteration import Iteration, room_for

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from duoviz import runner
-from duoviz.decoding.draft_worker import Draft, DraftRequest
+from duoviz.decoding.draft_requests import DraftRequest
+from duoviz.decoding.draft_worker import Draft
 from duoviz.decoding.drafting import Plan
 from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.iteration import PREFILL_CHUNK, Stopped, timed_forward

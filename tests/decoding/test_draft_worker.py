@@ -5,16 +5,8 @@ from functools import partial
 import pytest
 
 from duoviz.decoding.chances import Trust, plain
-from duoviz.decoding.draft_worker import (
-    DraftDied,
-    DraftRequest,
-    GrowRequest,
-    InlineDraft,
-    MeasureRequest,
-    PauseRequest,
-    ProcessDraft,
-    ThreadDraft,
-)
+from duoviz.decoding.draft_requests import DraftRequest, GrowRequest, MeasureRequest, PauseRequest
+from duoviz.decoding.draft_worker import DraftDied, InlineDraft, ProcessDraft, ThreadDraft
 from duoviz.decoding.drafting import Plan
 from duoviz.decoding.growing import Growth
 from duoviz.decoding.iteration import Stopped

@@ -87,3 +87,11 @@ def test_a_draft_beside_another_device_reads_the_prompt_at_once(method, monkeypa
     setattr(draft, told, watched_tell)
     next(METHODS[method].decode(pair, PROMPT, Settings(overlap="beside", max_new_tokens=9)))
     assert events[: events.index("target")] == [tuple(PROMPT)]
+
+
+def test_a_target_that_is_to_keep_to_its_share_reads_the_prompt_on_it():
+    pair = tiny_pair()
+    pair.cores = Cores(target=(CORE,), draft=(CORE + 1,))
+    events = watched(pair)
+    list(METHODS["duotree"].decode(pair, PROMPT, Settings(overlap="beside", cores="target", max_new_tokens=9)))
+    assert {event[-1] for event in events if event[0] == "target"} == {1} and ("draft", 128) in events

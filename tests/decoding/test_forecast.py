@@ -56,6 +56,17 @@ def test_the_target_waits_for_a_quick_draft_and_not_for_a_slow_one():
     assert slow < quick == 1
 
 
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_chain_and_fewer_rows_promise_less_than_a_tree(beside):
+    unsure = ((1.0, (0.35, 0.3, 0.2, 0.1)),)
+    options = {"beside": beside, "children": 4}
+    tree = forecast(costs(0.02, 0.001), unsure, **options).speed
+    chain = forecast(costs(0.02, 0.001), unsure, **options, trees=False).speed
+    two, single = (forecast(costs(0.02, 0.001), unsure, **options, most=most).speed for most in (2, 1))
+    assert tree > 1.5 * chain > 1.5 / 0.025
+    assert tree > two > 1.1 * single
+
+
 def pair_with(beside, in_turn):
     pair = tiny_pair()
     pair.cores = Cores(target=pair.cores.target, draft=(999,))

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from duoviz.decoding import METHODS, drafting, verification
-from duoviz.decoding.draft_worker import DraftLoop
+from duoviz.decoding.draft_loop import DraftLoop
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from tests.tables import chi_square, continuations, exact_distribution, table_pair

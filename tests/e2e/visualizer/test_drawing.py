@@ -1,6 +1,7 @@
 """What is drawn is the trace, whoever wrote its texts."""
 
 import itertools
+import re
 from xml.etree import ElementTree
 
 import gradio as gr
@@ -357,3 +358,23 @@ def test_a_tree_that_is_longer_than_its_box_goes_on_in_further_lines(page, metho
     page.locator(".dv-slider").fill("0")
     page.wait_for_function(f"({READ_TREE})().lines === 1 && ({READ_TREE})().size > 14")
     assert page.locator(".dv-tree-box").bounding_box()["height"] == height > 150
+
+
+def test_a_value_that_stands_alone_is_a_point(plain_page, traces):
+    trace = traces["duodecoding"]
+    iterations = [each | {"theta": 0.5 if each["index"] == 3 else None} for each in trace["iterations"]]
+    send(plain_page, events_of(trace | {"iterations": iterations}))
+    expect(plain_page.locator(".dv-line[data-chart=theta]")).to_have_attribute("d", re.compile(r"^M[\d.]+ [\d.]+h0$"))
+
+
+def test_how_many_tokens_a_tree_does_not_show_is_told(plain_page, traces):
+    trace = traces["duodecoding"]
+    crowd = [trace["iterations"][1]["drafted"][0] | {"parent": -1, "status": "discarded"}] * 320
+    trace |= {"iterations": [trace["iterations"][0], trace["iterations"][1] | {"drafted": crowd}]}
+    send(plain_page, events_of(trace))
+    plain_page.locator(".dv-slider").fill("1")
+    drawn = plain_page.locator("g.dv-node:is([data-list=checked], [data-list=drafted])")
+    expect(drawn.first).to_be_attached()
+    left = len(trace["iterations"][1]["checked"]) + 320 - drawn.count()
+    expect(plain_page.locator(".dv-tree-side .dv-note:not(.dv-facts)")).to_have_text(f"{left} more tokens are not drawn.")
+    assert left > 0

@@ -108,6 +108,10 @@ def test_timeline_and_pictures_are_saved(page, methods_page, traces, tmp_path):
         marked = [each for each in picture.iter() if marks in each.get("class", "").split()]
         assert len(marked) == page.locator(f".{marks}").count() - page.locator(f"[hidden] .{marks}").count()
         assert all("fill:" in each.get("style", "") for each in marked)
+        if part == "Tree":
+            # A token that is written from right to left turns no other.
+            labels = [each for each in picture.iter(f"{SVG}text") if "dv-label" in each.get("class", "")]
+            assert labels and all("unicode-bidi:isolate" in each.get("style").replace(": ", ":") for each in labels)
         assert not {"http:", "https:"} & {each.get("href", "")[:6] for each in picture.iter()}
         told = "".join(picture.itertext())
         assert f"“{traces['duodecoding']['header']['prompt']}”" in told and all(each in told for each in words)

@@ -203,3 +203,16 @@ def test_what_lives_on_moves_to_its_new_place(plain_page, motion):
 
 def known(node):
     return node.get("was") is not None
+
+
+MEANWHILE = """async ([iteration, header]) => {
+  const { meanwhile } = await import("http://plain.test/visualizer/meanwhile.js");
+  return meanwhile(iteration, header, (iteration.target.start + iteration.target.end) / 2);
+}"""
+
+
+def test_meanwhile_the_target_reads_the_prompt_in_the_first_iteration_alone(modules, traces):
+    for method, trace in traces.items():
+        first, second = trace["iterations"][:2]
+        told = [modules.evaluate(MEANWHILE, [each, trace["header"]]) for each in (first, second)]
+        assert told[0].startswith("The target reads the prompt") and "prompt" not in told[1], method

@@ -1,0 +1,108 @@
+"""What the draft does with a request, wherever it runs."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from torch import Tensor
+
+from duoviz.decoding.draft_requests import (
+    Answer,
+    DraftRequest,
+    GrowRequest,
+    MeasureRequest,
+    PauseRequest,
+    Request,
+    RowRequest,
+)
+from duoviz.decoding.drafting import Drafted, draft
+from duoviz.decoding.grower import Grower
+from duoviz.decoding.growing import Grown, steady_width
+from duoviz.decoding.iteration import Stopped, timed_forward, timed_prefill
+from duoviz.decoding.settings import MAX_SEQUENCES
+from duoviz.models.language_model import LanguageModel
+
+
+class DraftLoop:
+    """A draft model, and what it keeps from one request to the next."""
+
+    def __init__(self, model: LanguageModel):
+        self.model = model
+        self.drafted: Drafted | None = None
+        self.pending_rows: list[Tensor] = []
+        self.grower: Grower | None = None
+
+    def answers(self, request: Request, waits: Callable[[], bool]) -> Iterator[Answer]:
+        """The answers to a request; all but the last are `Grown`.
+
+        waits: whether another request is there. Nobody reads what is measured then, so that is broken off, and a tree
+        grows no further; a draft is not broken off, for the next one goes on from its cache.
+        """
+        if isinstance(request, GrowRequest):
+            self.move(request)
+            yield from self.steps(request, waits)
+        elif not isinstance(request, PauseRequest):
+            yield self.handle(request, stopped=waits if isinstance(request, MeasureRequest) else bool)
+            return
+        yield None
+
+    def move(self, request: GrowRequest) -> None:
+        if request.growth:
+            self.grower = Grower(self.model, request.growth)
+        self.grower.tree.trust = request.trust
+        self.grower.move(request.tokens)
+
+    def steps(self, request: GrowRequest, waits: Callable[[], bool]) -> Iterator[Grown]:
+        """A tree's steps as long as one is worth it and no other request is there."""
+        while not waits() and (width := steady_width(self.grower.tree, request.draft_seconds)):
+            yield self.grower.step(width)
+
+    def handle(self, request: Request, *, stopped: Callable[[], bool] = bool) -> Answer:
+        """Raises Stopped where `stopped` says so while a long context is read, or steps are timed."""
+        if isinstance(request, MeasureRequest):
+            return measure_steps(self.model, context=request.context, seconds=request.seconds, stopped=stopped)
+        if isinstance(request, RowRequest):
+            return self.row(request.row).double().numpy()
+        self.roll_back(request)
+        self.drafted = draft(self.model, request.new_tokens, request.plan, stopped=stopped)
+        return replace(self.drafted, branches=[replace(branch, rows=[]) for branch in self.drafted.branches])
+
+    def roll_back(self, request: DraftRequest) -> None:
+        """Leave in the cache what belongs to the new context, and the pending tokens' rows."""
+        branch = self.drafted.branches[request.keep] if request.keep is not None else None
+        self.pending_rows = branch.rows[1 : request.kept + 1] if branch else []
+        if request.kept:
+            self.model.keep(branch.slots[: request.kept])
+        else:
+            self.model.crop(request.crop)
+
+    def row(self, row: int) -> Tensor:
+        """See RowRequest: the first sequence's first row is the one that all first tokens share."""
+        return [*self.pending_rows, *self.drafted.branches[0].rows][row]
+
+
+def measure_steps(
+    model: LanguageModel, *, context: int, seconds: float, stopped: Callable[[], bool] = bool
+) -> dict[int, float]:
+    """Median seconds of one draft step with k = 1..8 rows after `context` tokens; repeats for `seconds`.
+
+    A model that knows no trees drafts one sequence, so its one-row step stands for every k. A model
+    with a shorter context is measured at the end of it. Raises Stopped where `stopped` says so.
+    """
+    counts = range(1, MAX_SEQUENCES + 1) if model.supports_tree else [1]
+    context = min(context, model.context_limit - 1)
+    model.crop(0)
+    timed_prefill(model, [0] * context, stopped=stopped)
+    times: dict[int, list[float]] = {k: [] for k in counts}
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(times[1]) < 3:
+        for k, taken in times.items():
+            if stopped():
+                raise Stopped
+            logits, span = timed_forward(model, [0] * k, parents=[context - 1] * k)
+            logits.softmax(-1).max(-1)
+            taken.append(time.perf_counter() - span.start)
+            model.crop(context)
+    model.crop(0)
+    medians = {k: sorted(taken)[len(taken) // 2] for k, taken in times.items()}
+    return {k: medians.get(k, medians[1]) for k in range(1, MAX_SEQUENCES + 1)}
