@@ -11,7 +11,8 @@ from collections.abc import Callable
 STEP = 1.0
 # A queue that dies so often within so many seconds is not started again.
 DEATHS, WITHIN = 3, 60.0
-# Seconds for which the server's loop may be busy with one thing.
+# Seconds for which the server's loop may be busy with one thing. Looks are counted and not time, which passes also where
+# the whole process is held, as in a container that sleeps.
 PATIENCE = 120.0
 
 log = logging.getLogger(__name__)
@@ -38,7 +39,7 @@ class Watchdog:
         end: Callable[[str], None] = end_process,
     ):
         self.loop, self.dead, self.revive, self.end = loop, dead, revive, end
-        self.seen = time.monotonic()
+        self.unanswered = 0
         self.deaths: list[float] = []
         self.closed = threading.Event()
         self.thread = threading.Thread(target=self.watch, name="watchdog", daemon=True)
@@ -46,8 +47,9 @@ class Watchdog:
 
     def watch(self) -> None:
         while not self.closed.wait(STEP):
-            if time.monotonic() - self.seen > PATIENCE:
+            if self.unanswered * STEP > PATIENCE:
                 return self.end(f"its server has not answered for {PATIENCE:g} seconds")
+            self.unanswered += 1
             try:
                 self.loop.call_soon_threadsafe(self.look)
             except RuntimeError:
@@ -55,9 +57,10 @@ class Watchdog:
 
     def look(self) -> None:
         """Called on the loop."""
-        self.seen = now = time.monotonic()
+        self.unanswered = 0
         if self.closed.is_set() or not self.dead():
             return
+        now = time.monotonic()
         self.deaths = [death for death in self.deaths if now - death < WITHIN] + [now]
         if len(self.deaths) > DEATHS:
             self.end(f"its queue has died {len(self.deaths)} times within {WITHIN:g} seconds")

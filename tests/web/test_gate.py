@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -282,8 +283,9 @@ def slept(monkeypatch):
     async def sleep(seconds):
         delays.append(seconds)
 
-    monkeypatch.setattr(gate_module.time, "monotonic", lambda: 50.0)
-    monkeypatch.setattr(gate_module.asyncio, "sleep", sleep)
+    # Of the gate alone: servers run in this process whose time goes on.
+    monkeypatch.setattr(gate_module, "time", SimpleNamespace(monotonic=lambda: 50.0))
+    monkeypatch.setattr(gate_module, "asyncio", SimpleNamespace(**vars(asyncio) | {"sleep": sleep}))
     return delays
 
 

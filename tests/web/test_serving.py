@@ -1,5 +1,6 @@
 """The page as it is served, on this machine: its bounds, what it keeps closed, and a queue that dies."""
 
+import asyncio
 import http.client
 import json
 import re
@@ -9,6 +10,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import gradio as gr
@@ -247,7 +249,7 @@ def test_the_watchdog_forgets_deaths_of_long_ago(monkeypatch):
     now, revived, ended = [0.0], [], []
     monkeypatch.setattr(watchdog, "STEP", 1e6)
     dog = watchdog.Watchdog(None, lambda: True, lambda: revived.append(now[0]), ended.append)
-    monkeypatch.setattr(watchdog.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(watchdog, "time", SimpleNamespace(monotonic=lambda: now[0]))
     for _ in range(10):
         now[0] += watchdog.WITHIN / watchdog.DEATHS + 1
         dog.look()
@@ -257,3 +259,18 @@ def test_the_watchdog_forgets_deaths_of_long_ago(monkeypatch):
     assert ended == ["its queue has died 4 times within 60 seconds"]
     assert len(revived) == 10
     dog.close()
+
+
+def test_time_in_which_the_whole_process_is_held_is_no_silence(monkeypatch):
+    now, looks, ended = [0.0], [], []
+    monkeypatch.setattr(watchdog, "STEP", 0.01)
+    monkeypatch.setattr(watchdog, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True).start()
+    dog = watchdog.Watchdog(loop, lambda: looks.append(now[0]), lambda: None, ended.append)
+    for _ in range(3):
+        now[0] += 10 * watchdog.PATIENCE
+        wait_until(lambda: looks.count(now[0]) > 2)
+    dog.close()
+    loop.call_soon_threadsafe(loop.stop)
+    assert not ended
