@@ -11,8 +11,8 @@ from collections.abc import Callable
 STEP = 1.0
 # A queue that dies so often within so many seconds is not started again.
 DEATHS, WITHIN = 3, 60.0
-# Seconds for which the server's loop may be busy with one thing. Looks are counted and not time, which passes also where
-# the whole process is held, as in a container that sleeps.
+# Seconds for which the server's loop may be busy with one thing. Looks are counted and not time, which passes also
+# where the whole process is held, as in a container that sleeps.
 PATIENCE = 120.0
 
 log = logging.getLogger(__name__)
