@@ -1,6 +1,7 @@
 """What tests let run in processes of their own."""
 
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -17,10 +18,21 @@ from duoviz.models import embedded
 from duoviz.models.cores import available_cores, share_cores
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.pairs import Pair
+from tests.decoding.stores import build
 from tests.tiny import near_copy, reference_model, tiny_pair, weights
 from tests.weights import decoder
 
 SETTINGS = Settings(max_new_tokens=120)
+
+
+def killed_build(pipe: Connection, out: Path) -> None:
+    """Build a datastore, and die when its files are about to be written."""
+
+    def report(fraction: float, text: str) -> None:
+        if text.startswith("Writing"):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    build([[1, 2, 3]], out, report=report)
 
 
 def pair_with_draft(load: Callable[[dict, dict], LanguageModel] = decoder) -> Pair:

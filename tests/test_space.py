@@ -6,7 +6,9 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -87,7 +89,8 @@ def hub(tmp_path, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.delenv("HF_OIDC_RESOURCE", raising=False)
     # The client waits longer and longer before it tries anew.
-    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
+    at_once = SimpleNamespace(**vars(time) | {"sleep": lambda seconds: None})
+    monkeypatch.setattr("huggingface_hub.utils._http.time", at_once)
     with serving() as hub:
         monkeypatch.setattr(constants, "ENDPOINT", hub.address)
         yield hub

@@ -1,6 +1,7 @@
 """Measuring what both models cost on this machine, and keeping it."""
 
 import hashlib
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -30,6 +31,8 @@ SHORTEST, LONGEST = 1e-6, 600.0
 PASSES, CALIBRATIONS = 3, 5
 # Costs that a run finds larger or smaller by this factor are measured anew.
 CONTRADICTION = 2.0
+# So many of the last runs tell how far the costs still hold: a single one may have been disturbed.
+RUNS = 5
 
 
 @contextmanager
@@ -177,19 +180,18 @@ def doubt_costs(pair: Pair, factors: tuple[float, float], *, in_turn: bool) -> N
 
     factors: `LiveCosts.factors` at the end of the run.
     """
-    runtime(pair).factors[costs_name(in_turn=in_turn)] = factors
+    runtime(pair).factors.setdefault(costs_name(in_turn=in_turn), deque(maxlen=RUNS)).append(float(factors[0]))
     known = runtime(pair).calibrations.get(costs_name(in_turn=in_turn))
     if known and not all(1 / CONTRADICTION < factor < CONTRADICTION for factor in factors):
         forget_costs(pair, in_turn=in_turn)
 
 
 def drift_of(pair: Pair, *, in_turn: bool) -> float:
-    """By how much the target's forwards took longer in the last run on the cores in force than its costs say.
+    """By how much the target's forwards took longer in most of the last runs on the cores in force than its costs say.
 
     The two ways' costs are measured at different times, and a shared machine's speed changes meanwhile.
     """
-    target, _ = runtime(pair).factors.get(costs_name(in_turn=in_turn), (1.0, 1.0))
-    return float(target)
+    return median(runtime(pair).factors.get(costs_name(in_turn=in_turn), (1.0,)))
 
 
 def forget_costs(pair: Pair, *, in_turn: bool) -> None:

@@ -29,7 +29,7 @@ def is_open(pair: Pair, settings: Settings) -> bool:
 
 
 def forecast_of(pair: Pair, settings: Settings, *, beside: bool) -> Forecast:
-    """What to expect of a way, with its own costs, as far as its last run has borne them out. Raises DraftDied."""
+    """What to expect of a way, with its own costs, as far as its last runs have borne them out. Raises DraftDied."""
     with the_way(pair, settings, beside=beside) as draft:
         costs, drift = cost_model(pair, draft, in_turn=not beside), drift_of(pair, in_turn=not beside)
     found = forecast(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 class Runtime:
     """draft: the one that works beside the target, started; draft_in_turn: the one in the target's process.
 
-    costs: the cost models in force, calibrations: what they were made from, and factors: by how much the last run's
-    forwards took longer, target's and draft's; all by `calibration.costs_name`.
+    costs: the cost models in force, calibrations: what they were made from, and factors: by how much the target's
+    forwards took longer in each of the last runs; all by `calibration.costs_name`.
     datastores: REST's, by folder. delta: δ, once it was measured (see `rounding`). stopped: asked during long
     forwards whether the run is to end.
     """
@@ -29,7 +30,7 @@ class Runtime:
     draft_in_turn: InlineDraft | None = None
     costs: dict[str, CostModel] = field(default_factory=dict)
     calibrations: dict[str, list[CostModel]] = field(default_factory=dict)
-    factors: dict[str, tuple[float, float]] = field(default_factory=dict)
+    factors: dict[str, deque[float]] = field(default_factory=dict)
     datastores: dict[Path, Datastore] = field(default_factory=dict)
     delta: float | None = None
     stopped: Callable[[], bool] = bool

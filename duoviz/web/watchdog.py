@@ -39,16 +39,16 @@ class Watchdog:
         end: Callable[[str], None] = end_process,
     ):
         self.loop, self.dead, self.revive, self.end = loop, dead, revive, end
-        self.unanswered = 0
+        self.step, self.patience, self.unanswered = STEP, PATIENCE, 0
         self.deaths: list[float] = []
         self.closed = threading.Event()
         self.thread = threading.Thread(target=self.watch, name="watchdog", daemon=True)
         self.thread.start()
 
     def watch(self) -> None:
-        while not self.closed.wait(STEP):
-            if self.unanswered * STEP > PATIENCE:
-                return self.end(f"its server has not answered for {PATIENCE:g} seconds")
+        while not self.closed.wait(self.step):
+            if self.unanswered * self.step > self.patience:
+                return self.end(f"its server has not answered for {self.patience:g} seconds")
             self.unanswered += 1
             try:
                 self.loop.call_soon_threadsafe(self.look)

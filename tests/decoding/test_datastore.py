@@ -5,7 +5,6 @@ import os
 import random
 import signal
 import zipfile
-from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -15,7 +14,9 @@ from duoviz.__main__ import main
 from duoviz.decoding import datastore as module
 from duoviz.decoding.datastore import DatastoreError, open_datastore, read_sequences
 from duoviz.decoding.suffix_array import suffix_array
+from tests.children import killed_build
 from tests.decoding.stores import NamedDigits, build, named_pair, random_sequences, searched
+from tests.starts import start
 from tests.tiny import VOCABULARY
 
 
@@ -109,14 +110,8 @@ def test_building_reports_its_progress_and_replaces_the_datastore(tmp_path):
 
 
 def test_a_killed_build_leaves_no_half_made_datastore(tmp_path):
-    def kill_when_writing(fraction, text):
-        if text.startswith("Writing"):
-            os.kill(os.getpid(), signal.SIGKILL)
-
     out = tmp_path / "store"
-    arguments = {"report": kill_when_writing}
-    child = get_context("fork").Process(target=build, args=([[1, 2, 3]], out), kwargs=arguments)
-    child.start()
+    child, _ = start(killed_build, out)
     child.join()
     assert child.exitcode == -signal.SIGKILL
     with pytest.raises(DatastoreError, match="no datastore"):

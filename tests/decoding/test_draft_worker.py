@@ -12,6 +12,7 @@ from duoviz.decoding.growing import Growth
 from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.sampling import Sampling
 from tests.decoding.small_draft import load
+from tests.tiny import CORE
 
 PLAN = Plan(5, (5,) * 8, 2, "batched", 5)
 REQUEST = DraftRequest(None, 0, (5, 9, 3), PLAN)
@@ -19,7 +20,7 @@ REQUEST = DraftRequest(None, 0, (5, 9, 3), PLAN)
 
 @pytest.fixture(params=[ProcessDraft, ThreadDraft], scope="module")
 def draft(request):
-    worker = request.param(load, (0,))
+    worker = request.param(load, (CORE,))
     worker.wait_until_started()
     yield worker
     worker.close()
@@ -89,7 +90,7 @@ def test_a_tree_beside_grows_with_the_runs_trust(draft):
 
 @pytest.mark.thorough
 def test_a_killed_process_is_told_in_a_sentence():
-    worker = ProcessDraft(load, (0,))
+    worker = ProcessDraft(load, (CORE,))
     worker.submit(MeasureRequest(context=4, seconds=60.0))
     worker.process.kill()
     with pytest.raises(DraftDied, match="died .*next run starts a new one"):
@@ -100,6 +101,6 @@ def test_a_killed_process_is_told_in_a_sentence():
 @pytest.mark.thorough
 def test_a_model_that_cannot_be_loaded():
     for kind in (ProcessDraft, ThreadDraft):
-        worker = kind(partial(open, "no-such-model"), (0,))
+        worker = kind(partial(open, "no-such-model"), (CORE,))
         with pytest.raises(DraftDied, match="could not be loaded: .*No such file"):
             worker.wait_until_started()

@@ -1,5 +1,7 @@
 """DuoTree on tiny models: the text is vanilla's, the iterations are consistent, both caches hold the text."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from duoviz.decoding.vanilla import vanilla
 from duoviz.trace.explanation import explain
 from tests.decoding.proposals import tokens as of_run
 from tests.decoding.small_draft import load
-from tests.tiny import made_up_costs, tiny_pair
+from tests.tiny import CORE, made_up_costs, tiny_pair
 
 PROMPTS = [[5, 9, 3], [2] * 12, list(range(2, 30)) * 2]
 SAMPLED = {"temperature": 0.9, "top_p": 0.9, "seed": 3}
@@ -65,10 +67,12 @@ def test_a_late_draft_changes_no_token(temperature):
 
 
 @pytest.mark.parametrize("kind", [ProcessDraft, ThreadDraft])
-def test_a_draft_of_its_own_is_still_after_a_run(kind):
+def test_a_draft_of_its_own_is_still_after_a_run(kind, monkeypatch):
+    # However slow a machine is, the draft's answer is waited for.
+    monkeypatch.setattr(sys.modules[duotree.__module__], "PAUSE", 60.0)
     pair = tiny_pair()
     pair.vocabulary = 40
-    draft = runtime(pair).draft = kind(load, (0,))
+    draft = runtime(pair).draft = kind(load, (CORE,))
     settings = Settings(max_new_tokens=40, overlap="beside")
     expected = tokens(vanilla, pair, PROMPTS[2], settings)
     assert tokens(duotree, pair, PROMPTS[2], settings) == expected

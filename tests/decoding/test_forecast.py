@@ -81,17 +81,26 @@ def test_auto_takes_what_costs_say_and_a_setting_is_obeyed():
         assert overlap.works_beside(pair, settings) is expected
         assert not overlap.works_beside(pair, replace(settings, overlap="in_turn"))
         assert overlap.works_beside(pair, replace(settings, overlap="beside"))
-    # What the last run of a way has shown counts more than when its costs were measured.
-    pair = pair_with(dear, dear)
-    with overlap.the_way(pair, settings, beside=True):
-        doubt_costs(pair, (np.float64(1.9), np.float64(1.0)), in_turn=False)
-    # A plain truth value, which a trace can hold.
-    assert overlap.works_beside(pair, settings) is False
-    with overlap.the_way(pair, settings, beside=False):
-        doubt_costs(pair, (1.9, 1.0), in_turn=True)
-    assert overlap.works_beside(pair, settings)
     # On one core nothing can work beside anything.
     assert not overlap.works_beside(tiny_pair(), Settings())
+
+
+def test_what_the_last_runs_have_shown_counts_more_than_when_costs_were_measured():
+    pair, settings = pair_with(costs(0.02, 0.01), costs(0.02, 0.01)), Settings(cores="target")
+
+    def after_runs(*factors, beside):
+        with overlap.the_way(pair, settings, beside=beside):
+            for factor in factors:
+                doubt_costs(pair, (np.float64(factor), np.float64(1.0)), in_turn=not beside)
+        return overlap.works_beside(pair, settings)
+
+    # A plain truth value, which a trace can hold.
+    assert after_runs(1.9, beside=True) is False
+    assert after_runs(1.9, beside=False)
+    # One run that was disturbed among several says nothing.
+    assert not after_runs(1.0, 1.0, 1.0, 1.9, beside=False)
+    assert not after_runs(1.0, beside=True)
+    assert after_runs(1.0, 1.0, 1.9, beside=True)
 
 
 @pytest.mark.parametrize("way", ["beside", "in_turn"])

@@ -45,9 +45,13 @@ def run_page(new_context, site):
 
 
 def open_tab(page, name):
+    # Each time the Lab opens, its thumbnails come anew.
+    page.evaluate("document.querySelector('.ll-thumbnails')?.setAttribute('data-before', '')")
     tab = page.get_by_role("tab", name=name, exact=True)
     tab.click()
     expect(tab).to_have_attribute("aria-selected", "true")
+    if name == "Lab":
+        expect(page.locator(".ll-thumbnails:not([data-before])")).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -5,11 +5,11 @@ import json
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from gradio_client import Client
 from playwright.sync_api import expect
 
 from duoviz.recordings import ENDING, FOLDER
 from duoviz.trace.metrics import metrics
+from tests.client import client_of
 from tests.e2e.live_tab import type_number
 from tests.e2e.pages import page_in
 from tests.e2e.race_tab import figure, finished, side, text_of, written_at
@@ -160,7 +160,7 @@ def test_a_race_in_the_tab_and_through_the_endpoint(page, site):
     expect(page.locator(".dv-figures caption")).to_contain_text("Medians of 3 rounds")
     assert page.locator(".dv-curve[data-place='2']").count() >= 1
     prompt = page.locator("#compare-prompt textarea").input_value()
-    job = Client(site.url, verbose=False).submit(
+    job = client_of(site.url).submit(
         prompt=prompt, max_new_tokens=24, repeats=2, second_budget="3", api_name="/compare"
     )
     result = job.result()
@@ -186,6 +186,6 @@ def test_stop_keeps_what_was_written_and_frees_the_place(page, site):
     page.locator("#stop-race").click()
     expect(page.locator(".dv-race")).to_have_attribute("data-state", "done")
     assert 5 < int(side(page, 0).get_attribute("data-tokens")) < 4000
-    client = Client(site.url, verbose=False)
+    client = client_of(site.url)
     result = client.predict(prompt="Hi", method="vanilla", max_new_tokens=4, api_name="/generate")
     assert result["metrics"]["new_tokens"] == 4

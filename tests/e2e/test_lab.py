@@ -14,6 +14,7 @@ from duoviz.web import lab_run
 from duoviz.web.pages import lab
 from tests.e2e.visualizer.test_accessibility import serious
 from tests.lab.asked import hold_after
+from tests.web.visits import wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -151,9 +152,16 @@ def check_presented(page):
     # It does not lie over what stands below it, and what is pointed at is what is meant.
     drawn, below = page.locator("#lab-figure .main-svg").first.bounding_box(), page.locator("#lab-below").bounding_box()
     assert drawn["y"] + drawn["height"] <= below["y"] + 1
-    box = bar.bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    expect(page.locator("#lab-figure .hovertext").first).to_be_attached()
+
+
+    def pointed():
+        page.mouse.move(1, 1)
+        if box := bar.bounding_box():
+            page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.wait_for_timeout(100)
+        return page.locator("#lab-figure .hovertext").count()
+
+    wait_until(pointed)
     large = page.locator(letter).first.bounding_box()["height"]
     page.evaluate(present, False)
     assert large > 1.4 * page.locator(letter).first.bounding_box()["height"]

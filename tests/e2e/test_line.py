@@ -4,9 +4,9 @@ import re
 import time
 
 import pytest
-from gradio_client import Client
 from playwright.sync_api import expect
 
+from tests.client import client_of
 from tests.e2e.live_tab import open_live, set_tokens, start_endless
 
 PROMPTS = [f"Name a thing that is {word}." for word in "red cold tall loud soft round sweet old".split()]
@@ -26,7 +26,7 @@ def in_line(job):
 
 
 def test_eight_visitors_at_once_get_their_own_texts_in_the_order_they_came(site, monkeypatch):
-    first, *clients = [Client(site.url, verbose=False) for _ in ("Count.", *PROMPTS)]
+    first, *clients = [client_of(site.url) for _ in ("Count.", *PROMPTS)]
     ran, follow = [], site.hardware.follow
 
     def submit(client, prompt, tokens=12):
@@ -48,7 +48,7 @@ def test_eight_visitors_at_once_get_their_own_texts_in_the_order_they_came(site,
 
 def test_the_line_is_bounded_and_a_full_one_leaves_the_page_alive(page, site):
     start_endless(page, site.url)
-    last, *clients = [Client(site.url, verbose=False) for _ in range(11)]
+    last, *clients = [client_of(site.url) for _ in range(11)]
     asked = {"prompt": "Hi", "method": "vanilla", "max_new_tokens": 1, "api_name": "/generate"}
     jobs = [in_line(client.submit(**asked)) for client in clients for _ in range(2)]
     with pytest.raises(Exception, match="2 runs of yours, or from your address, are in the line already"):

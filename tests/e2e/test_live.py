@@ -2,9 +2,9 @@
 
 import time
 
-from gradio_client import Client
 from playwright.sync_api import expect
 
+from tests.client import client_of
 from tests.e2e.live_tab import start_endless
 
 
@@ -22,7 +22,7 @@ def test_closing_the_tab_frees_the_hardware(new_context, site):
     context = new_context()
     start_endless(context.new_page(), site.url)
     context.close()
-    client = Client(site.url, verbose=False)
+    client = client_of(site.url)
     result = client.predict(prompt="Say hello.", method="vanilla", max_new_tokens=4, api_name="/generate")
     assert result["metrics"]["new_tokens"] <= 4
 

@@ -44,7 +44,7 @@ def test_what_is_shipped_are_the_runs_own_numbers(finished, tmp_path):
     with zipfile.ZipFile(file) as archive:
         texts = [archive.read(name).decode() for name in archive.namelist()]
     for text in (*texts, json.dumps(kept_view(file))):
-        for private in (str(Path.home()), str(Path.cwd())):
+        for private in {str(Path.home()), str(Path.cwd())} - {"/"}:
             assert private not in text, text[max(0, text.find(private) - 80) : text.find(private) + 80]
     # What the page shows is made of the zip, and a second time it is the same.
     assert kept_view(file) == json.loads(json.dumps(view_of(file))) and set(kept_view(file)["parts"]) == set(parts)

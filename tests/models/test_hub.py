@@ -1,6 +1,7 @@
 """Fetching from a small server on this machine that answers as the hub does."""
 
 import json
+import time
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -89,7 +90,7 @@ def test_no_network_and_no_copy(serve, monkeypatch):
 
 
 def test_a_connection_that_is_cut_leaves_nothing_half_done(serve, monkeypatch):
-    monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("huggingface_hub.file_download.time", SimpleNamespace(**vars(time) | {"sleep": lambda _: None}))
     with serve(cut=5000) as server:
         with pytest.raises(ModelUnavailable, match="The download of them/model was interrupted"):
             hub.fetch("them/model")

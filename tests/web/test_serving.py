@@ -15,13 +15,13 @@ from urllib.parse import urlsplit
 
 import gradio as gr
 import pytest
-from gradio_client import Client
 
 from duoviz.web import attendance, serving, watchdog
 from duoviz.web.app import build_app
 from duoviz.web.pages import live
 from duoviz.web.visualizer import Visualizer
 from tests.app import ROOT
+from tests.client import client_of
 from tests.web.visits import wait_until
 
 GENERATE = "/gradio_api/call/v2/generate"
@@ -49,8 +49,8 @@ class Page:
         queue = self.demo._queue
         return len(queue.pending_event_ids_session), len(queue.pending_messages_per_session)
 
-    def client(self, **options):
-        return Client(self.url, verbose=False, **options)
+    def client(self):
+        return client_of(self.url)
 
 
 @contextmanager
@@ -66,13 +66,19 @@ def served(hardware, demo=None):
 
 
 @pytest.fixture
-def page(hardware, endless):
+def patient(monkeypatch):
+    """However slow a machine is, who does not listen is waited for."""
+    monkeypatch.setattr(attendance, "PATIENCE", 600.0)
+
+
+@pytest.fixture
+def page(hardware, endless, patient):
     with served(hardware) as page:
         yield page
 
 
 @pytest.fixture
-def space(make_hardware, endless, monkeypatch):
+def space(make_hardware, endless, patient, monkeypatch):
     monkeypatch.setenv("SPACE_ID", "someone/duoviz")
     with served(make_hardware(on_space=True)) as page:
         yield page

@@ -1,10 +1,10 @@
 """The Live tab in a real browser, on the embedded pair."""
 
 import pytest
-from gradio_client import Client
 from playwright.sync_api import expect
 
 from duoviz.decoding import METHODS
+from tests.client import client_of
 from tests.e2e.live_tab import open_live, open_settings, set_tokens, type_number, wait_for_iterations
 from tests.e2e.visualizer.shown import READ_ITERATIONS
 
@@ -28,7 +28,7 @@ def test_generate_shows_text_branches_lanes_k_and_theta(page, app_url):
 
 
 def test_the_endpoint_ends_with_what_the_command_line_prints(app_url):
-    client = Client(app_url, verbose=False)
+    client = client_of(app_url)
     job = client.submit(
         prompt="Name a colour.", method="duodecoding", max_new_tokens=12, temperature=0.8, top_k=50, top_p=0.9, seed=3,
         acceptance="coupled", sequences="2", budget="5", draft_mode="paper", cores="all", pair="embedded", raw=False,
@@ -50,7 +50,7 @@ def test_the_sampling_fields_reach_the_run_and_mistakes_are_told(page, app_url):
     page.locator("#generate").click()
     expect(page.locator(".dv")).to_have_attribute("data-state", "done")
     shown = "".join(page.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent)"))
-    prompt, client = page.locator("#prompt textarea").input_value(), Client(app_url, verbose=False)
+    prompt, client = page.locator("#prompt textarea").input_value(), client_of(app_url)
     sampled = {"temperature": 1.5, "top_k": 90, "top_p": 0.95, "seed": 11}
     texts = [
         client.predict(prompt=prompt, max_new_tokens=16, api_name="/generate", **chosen)["text"]
@@ -78,7 +78,7 @@ def test_each_method_comes_with_its_settings_and_writes_vanillas_text(page, app_
     set_tokens(page, 24)
     prompt = "Repeat after me, word for word: one two three four one two three four one two"
     page.locator("#prompt textarea").fill(prompt)
-    expected = Client(app_url, verbose=False).predict(
+    expected = client_of(app_url).predict(
         prompt=prompt, method="vanilla", max_new_tokens=24, api_name="/generate"
     )["text"]
     fields = {"prompt_lookup": "lookup-ngram", "rest": "rest-shortest", "lookahead": "lookahead-window"}

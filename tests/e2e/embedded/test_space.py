@@ -4,9 +4,9 @@ import socket
 import sys
 
 import pytest
-from gradio_client import Client
 
 from duoviz.models.cache import cache_folder
+from tests.client import client_of
 from tests.e2e.embedded.as_a_space import read_only_copy, space_served
 
 
@@ -25,7 +25,7 @@ def space(embedded_pair, tmp_path_factory):
 
 def test_a_space_runs_from_a_read_only_tree_and_keeps_its_limits(space):
     url, log = space
-    client = Client(url, verbose=False)
+    client = client_of(url)
     job = client.submit(prompt="Name a colour.", max_new_tokens=8, api_name="/generate")
     assert 1 <= job.result(timeout=600)["metrics"]["new_tokens"] <= 8
     for count in (257, 5000):

@@ -372,9 +372,11 @@ def test_how_many_tokens_a_tree_does_not_show_is_told(plain_page, traces):
     crowd = [trace["iterations"][1]["drafted"][0] | {"parent": -1, "status": "discarded"}] * 320
     trace |= {"iterations": [trace["iterations"][0], trace["iterations"][1] | {"drafted": crowd}]}
     send(plain_page, events_of(trace))
+    expect(plain_page.locator(".dv")).to_have_attribute("data-state", "done")
     plain_page.locator(".dv-slider").fill("1")
     drawn = plain_page.locator("g.dv-node:is([data-list=checked], [data-list=drafted])")
     expect(drawn.first).to_be_attached()
     left = len(trace["iterations"][1]["checked"]) + 320 - drawn.count()
-    expect(plain_page.locator(".dv-tree-side .dv-note:not(.dv-facts)")).to_have_text(f"{left} more tokens are not drawn.")
+    note = plain_page.locator(".dv-tree-side .dv-note:not(.dv-facts)")
+    expect(note).to_have_text(f"{left} more tokens are not drawn.")
     assert left > 0

@@ -25,6 +25,7 @@ def test_a_saved_trace_shows_the_same_when_loaded(page, methods_page, traces, tm
     before = view_of(page)
     show(page, methods_page, "rest")
     load(page, path)
+    expect(page.locator(".dv")).to_have_attribute("data-method", "duodecoding")
     expect(page.locator(".dv")).to_have_attribute("data-iterations", str(len(traces["duodecoding"]["iterations"])))
     expect(page.locator(".dv")).to_have_attribute("data-state", "done")
     assert without_places(view_of(page)) == without_places(before)
@@ -54,6 +55,7 @@ def test_every_methods_file_can_be_dropped(page, methods_page, traces):
     for method, trace in traces.items():
         page.evaluate(DROP, [f"{method}.duoviz.json", json.dumps(trace)])
         expect(page.locator(".dv-files-message")).to_have_text(f"Shown: the file {method}.duoviz.json.")
+        expect(page.locator(".dv")).to_have_attribute("data-method", method)
         expect(page.locator(".dv")).to_have_attribute("data-state", "done")
         expect(page.locator(".dv")).to_have_attribute("data-iterations", str(len(trace["iterations"])))
     assert not page.errors

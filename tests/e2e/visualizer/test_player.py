@@ -143,7 +143,7 @@ RECEIVE = """async () => {
 def test_a_server_is_lost_that_is_silent_for_five_seconds(clocked_page):
     page = open_modules(clocked_page)
     page.clock.install(time=0)
-    page.clock.pause_at(1)
+    page.clock.pause_at(60)
     page.evaluate(RECEIVE)
     page.clock.run_for(4_500)
     assert page.evaluate("told") == ["reset"]

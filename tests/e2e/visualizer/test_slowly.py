@@ -73,7 +73,7 @@ def test_each_nodes_look_at_each_moment_agrees_with_the_traces_times(clocked_pag
     first = telling(trace["iterations"])
     page, parallel = open_modules(clocked_page), method == "duodecoding"
     page.clock.install(time=0)
-    page.clock.pause_at(1)
+    page.clock.pause_at(60)
     page.evaluate(VISUALIZER_ALONE)
     send(page, events_of(trace))
     root = page.locator(".dv")
