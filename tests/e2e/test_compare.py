@@ -9,12 +9,12 @@ from playwright.sync_api import expect
 
 from duoviz.recordings import ENDING, FOLDER
 from duoviz.trace.metrics import metrics
-from tests.client import client_of
 from tests.e2e.live_tab import type_number
 from tests.e2e.pages import page_in
 from tests.e2e.race_tab import figure, finished, side, text_of, written_at
 from tests.e2e.tiny_site import tiny_site
 from tests.e2e.visualizer.test_accessibility import serious
+from tests.web.client import client_of
 
 
 @pytest.fixture(scope="module")

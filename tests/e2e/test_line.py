@@ -6,8 +6,8 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from tests.client import client_of
 from tests.e2e.live_tab import open_live, set_tokens, start_endless
+from tests.web.client import client_of
 
 PROMPTS = [f"Name a thing that is {word}." for word in "red cold tall loud soft round sweet old".split()]
 

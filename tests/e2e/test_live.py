@@ -4,8 +4,8 @@ import time
 
 from playwright.sync_api import expect
 
-from tests.client import client_of
 from tests.e2e.live_tab import start_endless
+from tests.web.client import client_of
 
 
 def test_the_text_grows_with_the_run_and_stop_keeps_it(page, site):

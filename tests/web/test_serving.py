@@ -21,7 +21,7 @@ from duoviz.web.app import build_app
 from duoviz.web.pages import live
 from duoviz.web.visualizer import Visualizer
 from tests.app import ROOT
-from tests.client import client_of
+from tests.web.client import client_of
 from tests.web.visits import wait_until
 
 GENERATE = "/gradio_api/call/v2/generate"

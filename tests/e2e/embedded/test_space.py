@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from duoviz.models.cache import cache_folder
-from tests.client import client_of
 from tests.e2e.embedded.as_a_space import read_only_copy, space_served
+from tests.web.client import client_of
 
 
 @pytest.fixture(scope="module")

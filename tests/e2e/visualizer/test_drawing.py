@@ -370,7 +370,7 @@ def test_a_value_that_stands_alone_is_a_point(plain_page, traces):
 def test_how_many_tokens_a_tree_does_not_show_is_told(plain_page, traces):
     trace = traces["duodecoding"]
     crowd = [trace["iterations"][1]["drafted"][0] | {"parent": -1, "status": "discarded"}] * 320
-    trace |= {"iterations": [trace["iterations"][0], trace["iterations"][1] | {"drafted": crowd}]}
+    trace = trace | {"iterations": [trace["iterations"][0], trace["iterations"][1] | {"drafted": crowd}]}
     send(plain_page, events_of(trace))
     expect(plain_page.locator(".dv")).to_have_attribute("data-state", "done")
     plain_page.locator(".dv-slider").fill("1")
