@@ -20,13 +20,14 @@ ENDING = ".duoviz.json"
 PLACES = "places.json"
 # Of a place, each model's likeliest tokens are kept.
 LIKELIEST = 12
-PROMPT = "Explain in simple words why the sky is blue."
+PROMPT = "Give three tips for staying healthy."
 NEW_TOKENS = 128
 
 ABOUT = """# Recorded runs
 
 Real runs of the embedded pair, one of each method, each alone on the machine: nothing in them is
-simulated, slowed or picked. Before them every method ran once, unrecorded; then the first run of each was kept.
+simulated or slowed. Before them every method ran once, unrecorded; then the first run of each was kept. The prompt
+is one on which drafting gains about as much as it does over the Lab's prompts, and whose answer is short and ends.
 The page plays one of them before anything is loaded. Each file is a trace (`duoviz/trace/schema.py`): it names its
 machine, date, versions and settings. This text is made from the files, and all of it by
 

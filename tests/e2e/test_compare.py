@@ -91,7 +91,7 @@ PARTS_OF_LINES = """() => [...document.querySelectorAll(".dv-side .dv-text-box")
 
 def check_layout(page):
     """The texts stand at their end in whole lines; what their underlines mean is below them; nothing stands empty."""
-    page.wait_for_function(f"({PARTS_OF_LINES})().every((part) => Math.abs(part) < 0.05)")
+    page.wait_for_function(f"({PARTS_OF_LINES})().every((part) => Math.abs(part) < 0.1)")
     parts = (".dv-side", ".dv-sources", ".dv-controls", ".dv-race-below", ".dv-why")
     sides, sources, controls, below, why = (page.locator(f".dv-race {part}").first.bounding_box() for part in parts)
     assert 0 <= sources["y"] - sides["y"] - sides["height"] <= 16

@@ -7,6 +7,8 @@ from duoviz.web.lessons.placeholders import Facts, NotInTrace, comparable, cost,
 # The target is unsure where no token has a greater p, and a token is unlikely where p and q are both smaller.
 UNSURE = 0.6
 UNLIKELY = 0.015
+# More tokens than this would not fit beside the text.
+MOST_LISTED = 8
 
 
 def target_costs(facts: Facts) -> dict:
@@ -59,8 +61,9 @@ def draws(facts: Facts) -> dict:
 
 
 def listed(place: list[dict]) -> list[dict]:
-    """The tokens that stand by themselves."""
-    return [each for each in place if max(each["p"], each["q"]) >= UNLIKELY]
+    """The tokens that stand by themselves, as they come in the place."""
+    known = sorted(place, key=lambda each: -max(each["p"], each["q"]))[:MOST_LISTED]
+    return [each for each in place if each in known and max(each["p"], each["q"]) >= UNLIKELY]
 
 
 def knowledge(tokens: list[dict]) -> float:

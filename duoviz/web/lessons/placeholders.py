@@ -10,8 +10,8 @@ from duoviz.decoding import METHODS
 from duoviz.trace.metrics import iteration_seconds, metrics
 from duoviz.web.lessons.predicates import (
     Iteration,
-    accepted,
     discarded,
+    guesses,
     idle,
     looked_up,
     proposals,
@@ -122,6 +122,18 @@ def first_text(nodes: list[dict]) -> str | None:
     return quoted(nodes[0]["text"]) if nodes else None
 
 
+def free_tokens(iteration: Iteration) -> list[dict]:
+    """The proposed tokens that were found in a text, those that were accepted first."""
+    return sorted(filter(looked_up, guesses(iteration)), key=lambda node: node["status"] != "accepted")
+
+
+def free_token_fate(iteration: Iteration) -> str | None:
+    found = free_tokens(iteration)
+    if not found:
+        return None
+    return "it was right" if found[0]["status"] == "accepted" else "the answer went on with other words"
+
+
 def of_second_choice(iteration: Iteration, name: str) -> str | None:
     found = second_choices(iteration)
     return written_as(found[0][0].get(name), fixed(2)) if found else None
@@ -182,7 +194,8 @@ ITERATION: dict[str, Callable[[Iteration], str | int | None]] = {
     "taken": lambda each: each["verdict"]["sequence"],
     "rejected_token": lambda each: node_text(each, "rejected"),
     "accepted_token": lambda each: node_text(each, "accepted"),
-    "free_token": lambda each: first_text([node for node in accepted(each) if looked_up(node)]),
+    "free_token": lambda each: first_text(free_tokens(each)),
+    "free_token_fate": lambda each: free_token_fate(each),
     "second_choice": lambda each: first_text([node for node, _ in second_choices(each)]),
     "preferred_token": lambda each: first_text([best for _, best in second_choices(each)]),
     "second_choice_q": lambda each: of_second_choice(each, "q"),

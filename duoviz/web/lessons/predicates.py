@@ -89,7 +89,7 @@ CONDITIONS: dict[str, Callable[[Iteration], bool]] = {
     "all accepted": lambda each: each["verdict"]["outcome"] == "hit" and each["verdict"]["accepted"] >= 2,
     "some accepted": lambda each: each["verdict"]["outcome"] == "rejection" and each["verdict"]["accepted"] > 0,
     "three guesses": lambda each: len(guesses(each)) >= 3,
-    "free token accepted": lambda each: any(looked_up(node) for node in accepted(each)),
+    "free token proposed": lambda each: any(looked_up(node) for node in guesses(each)),
     "second choice accepted": lambda each: bool(second_choices(each)),
     "own token written": owns_last,
     "step declined": lambda each: (each.get("start") or {}).get("gain") is not None and steps_before(each) > 0,

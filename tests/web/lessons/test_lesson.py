@@ -2,9 +2,11 @@
 
 import json
 import logging
+from string import ascii_lowercase
 
 import pytest
 
+from duoviz.web.lessons import figures
 from duoviz.web.lessons.glossary import Finder, Term, read_glossary
 from duoviz.web.lessons.lesson import name_of, read_course, read_lesson, read_traces
 from duoviz.web.lessons.source import LessonError
@@ -328,7 +330,8 @@ def test_names_and_traces_by_their_files(tmp_path):
 def expected(p, q):
     """What both models expected at one place."""
     return [
-        {"text": text, "p": p_of, "q": q_of} for text, p_of, q_of in zip((" a", " b", " c", " d"), p, q, strict=True)
+        {"text": text, "p": p_of, "q": q_of}
+        for text, p_of, q_of in zip((f" {letter}" for letter in ascii_lowercase), p, q, strict=False)
     ]
 
 
@@ -364,3 +367,10 @@ def test_draws_are_at_the_place_where_the_draft_knows_most_and_the_target_is_uns
     for wrong in ("[", "{}", '{"text": "", "places": [[]]}'):
         (traces / "places.json").write_text(wrong, encoding="utf-8")
         assert read_course(lessons, traces).mistakes == ["places.json is not what `python -m duoviz record` writes."]
+
+
+def test_no_more_draws_are_listed_than_fit_beside_the_text():
+    """The likeliest of either model stay, in the place's order."""
+    p = [0.2, 0.15, 0.1, 0.1, 0.1, 0.05, 0.05, 0.04, 0.03, 0.02]
+    place = expected(p, [0.1, 0.1, 0.05, 0.05, 0.05, 0.02, 0.02, 0.02, 0.3, 0.02])
+    assert figures.listed(place) == [*place[:7], place[8]]

@@ -64,6 +64,14 @@ def test_of_a_tree_that_lives_on():
     names = ("second_choice", "preferred_token", "second_choice_q", "second_choice_chance")
     found = [value(name, facts(1, "duotree", {"duotree": run})) for name in names]
     assert found == ["“b”", "“a”", "0.30", "0.25"]
+    copied = node("c", "rejected", source="prompt", q=None)
+    run["iterations"][1]["checked"] = [*choice, copied]
+    names = ("free_token", "free_token_fate")
+    found = [value(name, facts(1, "duotree", {"duotree": run})) for name in names]
+    assert found == ["“c”", "the answer went on with other words"]
+    run["iterations"][1]["checked"].append(node("d", "accepted", source="prompt", q=None))
+    found = [value(name, facts(1, "duotree", {"duotree": run})) for name in names]
+    assert found == ["“d”", "it was right"]
     assert value("way", facts()) == "at the same time"
     with pytest.raises(NotInTrace, match="value for “way”"):
         value("way", facts(method="vanilla"))

@@ -15,7 +15,7 @@ HOLDS = {
     "all accepted": [],
     "some accepted": [],
     "three guesses": [],
-    "free token accepted": [],
+    "free token proposed": [],
     "second choice accepted": [],
     "own token written": [1, 3, 4],
     "step declined": [],
@@ -117,10 +117,10 @@ def test_what_a_tree_of_guesses_holds():
         node("c", "accepted", parent=1, q=None, source="prompt"), own("d", parent=2),
     ]  # fmt: skip
     run = trace("duotree", [iteration(["x"]), iteration(["b", "c", "d"], "hit", draft=1, accepted=2, checked=checked)])
-    for condition in ("three guesses", "free token accepted", "second choice accepted", "one step"):
+    for condition in ("three guesses", "free token proposed", "second choice accepted", "one step"):
         assert matching(condition, run["iterations"]) == [1]
     checked[0]["q"], checked[2]["source"] = 0.2, "draft"
-    for condition in ("free token accepted", "second choice accepted"):
+    for condition in ("free token proposed", "second choice accepted"):
         assert matching(condition, run["iterations"]) == []
 
 
