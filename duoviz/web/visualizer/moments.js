@@ -24,7 +24,8 @@ function stepsOfSequences(nodes, steps) {
     made[root] = Math.min(order ? 1 : 0, steps.length - 1);
     if (!order && second !== undefined) made[second] = 1;
   });
-  const together = steps.length > 2 && steps[2].tokens === sequences.length;
+  // Of the sequences together, those that have ended are no longer in a step.
+  const together = steps.slice(2).some(({ tokens }) => tokens > 1);
   const rest = sequences.map((sequence, order) => sequence.slice(order ? 1 : 2));
   for (let step = 2; step < steps.length; step++) {
     for (const sequence of together ? rest : [rest.find((each) => each.length) ?? []]) {

@@ -108,6 +108,21 @@ def test_each_nodes_look_at_each_moment_agrees_with_the_traces_times(clocked_pag
         assert 5 <= told.count(trace["iterations"][shown]["sync"]) <= 12
 
 
+TIMES = """async ([iteration, header]) => {
+  const { timesOf } = await import("http://plain.test/visualizer/moments.js");
+  return timesOf(iteration, "drafted", header).map(({ born }) => born);
+}"""
+
+
+def test_a_sequence_that_has_ended_takes_no_later_step(modules, traces):
+    """Three sequences of two, three and two tokens: the first is at its end when the others go on."""
+    parents = [-1, 0, -1, 2, 3, -1, 5]
+    steps = [{"start": number, "end": number + 1, "tokens": tokens} for number, tokens in enumerate((1, 1, 2, 1))]
+    nodes = [{"parent": parent, "status": "discarded"} for parent in parents]
+    iteration = {"target": {"start": 0, "end": 9}, "draft": steps, "sync": 9, "drafted": nodes}
+    assert modules.evaluate(TIMES, [iteration, traces["duodecoding"]["header"]]) == [1, 2, 2, 3, 4, 2, 3]
+
+
 SLIDES = """async ([events, position]) => {
   const [{ mount }, { createSlides }] = await Promise.all(
     ["mount", "slides"].map((name) => import(`http://plain.test/visualizer/${name}.js`)));
