@@ -3,8 +3,9 @@
     python -m tests.benchmarks.cold_start [--rounds 3] [--beside DIR]
 
 `--beside` names another checkout, which is started in alternation. The server is started as the README does it, and
-asked as soon as it answers: for the first token of a run, and, started anew, for a page whose recording moves. The
-browser's cache is always empty. The parts are what the command line tells while it does the same.
+asked as soon as it answers: for the first token of a run, and, started anew, for a page whose recording moves, which
+is asked for again once the models are loaded (the server may then still measure its costs). The browser's cache is always
+empty. The parts are what the command line tells while it does the same.
 """
 
 import argparse
@@ -54,17 +55,26 @@ def server_times(root: Path, cache: Path) -> dict[str, float]:
         return {"the page answers": page, "first token in the page": first_text(port) - start}
 
 
-def moving_time(root: Path, cache: Path, browser: Browser, tab: str) -> dict[str, float]:
-    """Seconds from asking for the page, as soon as it can be had, until a recording moves in it."""
-    port = free_port()
+def moving_times(root: Path, cache: Path, browser: Browser, tab: str) -> dict[str, float]:
+    """Seconds from asking for the page until a recording moves in it.
+
+    As soon as it can be had, when the server still loads its models; and from a server that has done so.
+    """
+    port, tells = free_port(), f"something moves in {tab.capitalize()}, from its address"
     with served(port, environment(cache), cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
-        context = browser.new_context(viewport={"width": 1280, "height": 800})
-        context.add_init_script(f"({WATCH})({json.dumps(MOVING[tab])})")
-        page = context.new_page()
-        page.goto(f"http://127.0.0.1:{port}/#tab={tab}", wait_until="commit")
-        moved = page.wait_for_function("window.moved", timeout=120_000).json_value()
-        context.close()
-    return {f"something moves in {tab.capitalize()}, from its address": moved / 1000}
+        loading = moved(browser, port, tab)
+        first_text(port)
+        return {f"{tells}, while the models load": loading, tells: moved(browser, port, tab)}
+
+
+def moved(browser: Browser, port: int, tab: str) -> float:
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    context.add_init_script(f"({WATCH})({json.dumps(MOVING[tab])})")
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{port}/#tab={tab}", wait_until="commit")
+    milliseconds = page.wait_for_function("window.moved", timeout=120_000).json_value()
+    context.close()
+    return milliseconds / 1000
 
 
 def first_text(port: int) -> float:
@@ -116,7 +126,7 @@ def measure(roots: list[Path], rounds: int) -> dict[tuple[Path, str], list[dict[
                     for cache in ("empty", "full"):
                         times = server_times(root, Path(folder, "page")) | command_times(root, Path(folder, "command"))
                         for tab in MOVING:
-                            times |= moving_time(root, Path(folder, tab), browser, tab)
+                            times |= moving_times(root, Path(folder, tab), browser, tab)
                         found[root, cache].append(times)
                         told = times["first token in the page"]
                         print(f"round {number + 1}, {root}, {cache}: {told:.1f} s", flush=True)
