@@ -4,8 +4,8 @@
 
 `--beside` names another checkout, which is started in alternation. The server is started as the README does it, and
 asked as soon as it answers: for the first token of a run, and, started anew, for a page whose recording moves, which
-is asked for again once the models are loaded (the server may then still measure its costs). The browser's cache is always
-empty. The parts are what the command line tells while it does the same.
+is asked for again once the models are loaded (the server may then still measure its costs). The browser's cache is
+always empty. The parts are what the command line tells while it does the same.
 """
 
 import argparse
