@@ -54,7 +54,7 @@ def test_a_recorded_race_plays_as_the_tab_opens_and_gives_way_to_a_live_one(page
         assert written == [len(written_at(trace, clock)) for trace in traces]
     expect(page.locator(".dv-race .dv-speed")).to_have_value("0.5")
     label = page.locator(".dv-race-message")
-    expect(label).to_contain_text("A recording, not a live run: each method ran once, alone, on ")
+    expect(label).to_contain_text("A recording, not a live run: each method ran alone, on ")
     header = traces[0]["header"]
     expect(label).to_contain_text(header["target"]["device"].split("(")[1].rstrip(")"))
     expect(label.locator("q")).to_have_text(header["prompt"])

@@ -119,6 +119,8 @@ function createPanel(panel, pays, move) {
   let painted = "";
   return {
     node,
+    // Whether one way of drafting is better on one part of the map, and the other on another.
+    hasBorder: () => Boolean(ways.getAttribute("d")),
     draw({ ratio, alpha }, rows) {
       if (painted !== rows) {
         image.setAttribute("href", pictureOf(panel[rows]));
@@ -139,6 +141,8 @@ function createPanel(panel, pays, move) {
 
 const ROWS = { here: "as rows cost here", free: "if rows cost nothing (a large GPU)" };
 
+const noteWords = (gain, hasBorder) => `Drag the ring, or move it with the arrow keys. Green to blue: speed is gained; white: nothing changes; brown: it is lost; along the black line the gain is ${Math.round(100 * (gain - 1))} %. Small circles: measured here, task by task, on the devices that the method used. α: how often the draft's best token is right; T_target / T_draft: how many draft steps fit into the time of one target forward.${hasBorder ? " Along DuoTree's dashed line drafting beside the target is as fast as in turn." : ""}`;
+
 // pays: as `duoviz/lab/overview.py` gives it.
 export function createMap(pays) {
   let [place, rows] = [pays.start, "here"];
@@ -155,14 +159,15 @@ export function createMap(pays) {
     rows = choice.value;
     draw();
   });
+  const note = el("p", { class: "ll-note" });
   const draw = () => {
     panels.forEach((panel) => panel.draw(place, rows));
-    setText(where, `Your point: α = ${fixed(pays.alphas[place.alpha], 2)}, T_target / T_draft = ${fixed(pays.ratios[place.ratio], 1)}.`);
+    setText(where, `Your point: α = ${fixed(pays.alphas[place.alpha], 2)}, T_target / T_draft = ${fixed(pays.ratios[place.ratio], 1)}. Each φ above is the cost model's estimate for it.`);
+    setText(note, noteWords(pays.gain, panels.some((panel) => panel.hasBorder())));
   };
   draw();
-  const chooses = pays.panels.some((panel) => panel.beside);
   return el("section", { class: "ll-pays", "aria-label": "When does it pay?" },
     el("div", { class: "ll-head" }, el("h3", {}, "When does it pay?"), choice),
     el("div", { class: "ll-panels" }, ...panels.map((panel) => panel.node)), where,
-    el("p", { class: "ll-note" }, `Drag the ring, or move it with the arrow keys. Colours are the cost model's estimate: green to blue where speed is gained, white where nothing changes, brown where it is lost; along the black line the gain is ${Math.round(100 * (pays.gain - 1))} %. Small circles: measured here, task by task. α: how often the draft's best token is right; T_target / T_draft: how many draft steps fit into the time of one target forward.${chooses ? " Along DuoTree's dashed line its draft is as fast beside the target as in turn; where one of them pays, its name stands." : ""}`));
+    note);
 }

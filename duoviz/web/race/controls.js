@@ -30,9 +30,9 @@ export function createRaceMessage({ race }) {
       const header = race.recorded ? race.lanes.find(({ state }) => state.header)?.state.header : null;
       if (!header || header === told) return;
       told = header;
-      const rounds = race.repeats > 1 ? `${race.repeats} times` : "once";
-      const from = race.file === null ? "" : ` the race of the file ${race.file};`;
-      setText(made, `${from} each method ran ${rounds}, alone,${dateWords(header.date)} on ${machineOf(header)}. Prompt: `);
+      const rounds = race.repeats > 1 ? ` ${race.repeats} times,` : " once,";
+      const from = race.file === null ? " each method ran" : ` the race of the file ${race.file}; each method ran${rounds}`;
+      setText(made, `${from} alone,${dateWords(header.date)} on ${machineOf(header)}. Prompt: `);
       // What a file's race was set to is not what the page is set to.
       raceIt.hidden = race.file !== null;
       setText(prompt, clip(visible(header.prompt.trim()), 200));

@@ -97,13 +97,13 @@ const lanesOf = (state) => (state.header?.draft === null ? ["target"] : ["target
 const bottomOf = (state) => LANES[lanesOf(state).at(-1)] + LANE_HEIGHT + 4;
 
 // Everything in view but the band of the iteration shown.
-export function drawLanes(drawing, layer, { state, view, width, hatch }) {
+export function drawLanes(drawing, layer, labels, { state, view, width, hatch }) {
   const [toX, bottom] = [scaleOf(view, width), bottomOf(state)];
   drawing.setAttribute("height", bottom + 15);
   const ended = [view.start, view.end].map((time) => iterationEndingAt(state.iterations, time));
   const lanes = lanesOf(state).map((lane) => timelineLane(lane, { state, toX, hatch, view }));
-  layer.replaceChildren(...lanes.flatMap((lane) => lane.nodes), ...syncLines(state, ended, toX, bottom),
-    ...lanes.map((lane) => lane.label), ...axisNodes(view, toX, bottom));
+  layer.replaceChildren(...lanes.flatMap((lane) => lane.nodes), ...syncLines(state, ended, toX, bottom), ...axisNodes(view, toX, bottom));
+  labels.replaceChildren(...lanes.map((lane) => lane.label));
 }
 
 export function placeBand(band, { state, view, width }) {

@@ -2,7 +2,8 @@
 
 import { el, setText } from "./dom.js";
 
-const POINT_HINT = "Point at a token, or press W and S in the tree, to see how probable it was.";
+const POINT_HINT = matchMedia("(pointer: coarse)").matches ? "Tap a token to see how probable it was."
+  : "Point at a token, or press W and S in the tree, to see how probable it was.";
 
 export function createPointing(drawing) {
   const node = el("p", { class: "dv-note dv-facts", role: "status" });

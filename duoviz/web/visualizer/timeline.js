@@ -56,9 +56,10 @@ export function createTimeline({ state, choose, redraw, hover }) {
   // Each visualizer's own: a pattern of one that is hidden would draw nothing.
   const hatch = `dv-hatch-${Math.random().toString(36).slice(2)}`;
   const drawing = svg("svg", { class: "dv-timeline-drawing", tabindex: "0", role: "img", "aria-label": "Timeline: W and S zoom, A and D move" });
-  const [band, layer] = [svg("rect", { class: "dv-band" }), svg("g")];
+  const [band, layer, labels] = [svg("rect", { class: "dv-band" }), svg("g"), svg("g")];
   const [playhead, future] = [svg("line", { class: "dv-playhead", y1: 10, y2: "100%" }), svg("rect", { class: "dv-future" })];
-  drawing.append(hatchPattern(hatch), band, layer, future, playhead);
+  // What is still to come is paler, but not the lanes' names.
+  drawing.append(hatchPattern(hatch), band, layer, future, labels, playhead);
   const view = createView(state);
   const shares = createShares(state, view);
   addPointer(drawing, view, { redraw, choose, hover });
@@ -74,7 +75,7 @@ export function createTimeline({ state, choose, redraw, hover }) {
     drawing,
     highlight: (position, on) => layer.querySelectorAll(`.dv-bar[data-iteration="${position}"]`).forEach((bar) => bar.classList.toggle("dv-lit", on)),
     draw() {
-      if (!state.iterations.length) layer.replaceChildren();
+      if (!state.iterations.length) [layer, labels].forEach((part) => part.replaceChildren());
       if (!state.iterations.length || !width) return;
       const place = `${state.epoch} ${state.shown} ${state.follow} ${view.auto} ${isPaced(state) && state.moment !== null}`;
       if (place !== followed) view.follow();
@@ -82,7 +83,7 @@ export function createTimeline({ state, choose, redraw, hover }) {
       const seen = { state, view, width, hatch };
       const key = `${state.epoch} ${state.iterations.length} ${width} ${view.start} ${view.end} ${Boolean(state.header)}`;
       if (key !== drawn) {
-        drawLanes(drawing, layer, seen);
+        drawLanes(drawing, layer, labels, seen);
         shares.draw();
       }
       drawn = key;
