@@ -30,8 +30,9 @@ ABOUT = """# Recorded runs
 Real runs of the embedded pair, one of each method, each alone on the machine: nothing in them is simulated or slowed.
 Every method ran once, unrecorded, and then five times, in turn with the others; of these the run of median duration
 was kept. The prompt is a short one, on which the methods gain somewhat less than on average over the Lab's, in the
-same order. The page plays one of the runs before anything is loaded. Each file is a trace (`duoviz/trace/schema.py`): it names its machine,
-date, versions and settings. This text is made from the files, and all of it by
+same order. The page plays one of the runs before anything is loaded. Each file is a trace
+(`duoviz/trace/schema.py`): it names its machine, date, versions and settings. This text is made from the files, and
+all of it by
 
 ```bash
 python -m duoviz record --out assets/traces

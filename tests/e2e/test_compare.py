@@ -108,9 +108,20 @@ def check_layout(page):
 METHODS_CHOSEN = [f"#ask-race .block:has([aria-label='{side} method'])" for side in ("First", "Second")]
 PRESSED = ("#race", "#race-like-for-like", "#stop-race", "#race-settings > button")
 
+# Asked again and again: whether the form is where it was when last asked, three times on end.
+FORM_RESTS = """() => {
+  const boxes = [...document.querySelectorAll("#ask-race *")].map((node) => node.getBoundingClientRect());
+  const now = JSON.stringify(boxes);
+  window.formRested = now === window.formWas ? (window.formRested ?? 0) + 1 : 0;
+  window.formWas = now;
+  return window.formRested >= 3;
+}"""
+
 
 def check_form(page):
     """On a narrow page: the prompt, both methods and what can be pressed, a row each that ends where the others do."""
+    # What a narrower window moves is where it stays.
+    page.wait_for_function(FORM_RESTS, polling=100)
     prompt = page.locator("#compare-prompt").bounding_box()
     methods, pressed = ([page.locator(part).bounding_box() for part in row] for row in (METHODS_CHOSEN, PRESSED))
     assert prompt["width"] > 350 and methods[0]["width"] == pytest.approx(methods[1]["width"], abs=1)
