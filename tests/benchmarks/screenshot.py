@@ -21,12 +21,12 @@ REACHED = 0.55
 
 
 def telling(iterations: list[dict]) -> int:
-    """The iteration in which most happens: guesses that are checked, and others that are made meanwhile."""
+    """The iteration in which most happens: guesses are checked, and others made meanwhile, best in a few sequences."""
 
-    def happens(index: int) -> tuple[int, int]:
+    def happens(index: int) -> tuple[bool, int, int]:
         each = iterations[index]
         made = len(each["drafted"]) or len(each["draft"])
-        return min(len(each["checked"]), made), made
+        return each["sequences"] in (3, 4), min(len(each["checked"]), made), made
 
     return max(range(1, len(iterations)), key=happens)
 
