@@ -20,19 +20,18 @@ ENDING = ".duoviz.json"
 PLACES = "places.json"
 # Of a place, each model's likeliest tokens are kept.
 LIKELIEST = 12
+# In `assets/results` the methods' averages over the Lab's prompts come in the same order as their runs of this one.
 PROMPT = "Explain what a rainbow is."
 NEW_TOKENS = 128
 # An odd number, of which one is in the middle.
 ROUNDS = 5
 
-ABOUT = """# Recorded runs
+ABOUT = f"""# Recorded runs
 
 Real runs of the embedded pair, one of each method, each alone on the machine: nothing in them is simulated or slowed.
-Every method ran once, unrecorded, and then five times, in turn with the others; of these the run of median duration
-was kept. The prompt is a short one, on which the methods gain somewhat less than on average over the Lab's, in the
-same order. The page plays one of the runs before anything is loaded. Each file is a trace
-(`duoviz/trace/schema.py`): it names its machine, date, versions and settings. This text is made from the files, and
-all of it by
+Every method ran once, unrecorded, and then {ROUNDS} times, in turn with the others; of these the run of median duration
+was kept. The page plays one of the runs before anything is loaded. Each file is a trace (`duoviz/trace/schema.py`): it
+names its machine, date, versions and settings. This text is made from the files, and all of it by
 
 ```bash
 python -m duoviz record --out assets/traces
@@ -64,8 +63,9 @@ def record(
         trace = runner.collect(runner.stream(pair, method, prompt, settings))
         if trace["end"]["stopped"] == "error":
             raise DraftDied(trace["end"]["message"])
-        traces[method].append(trace)
-    return {method: middle(found[1:]) for method, found in traces.items()}
+        if number:
+            traces[method].append(trace)
+    return {method: middle(found) for method, found in traces.items()}
 
 
 def middle(traces: list[dict]) -> dict:
