@@ -84,6 +84,8 @@ def check_page(page, shown):
     assert shown["missing"] or shown["parts"] or shown["figure"]
     assert read["wide"] and "{" not in read["text"]
     if page.viewport_size["width"] > 900:
+        sliders = page.locator(".dl-visualizer .dv-slider:visible").all()
+        assert all(slider.bounding_box()["width"] >= 120 for slider in sliders), shown["title"]
         assert (read["outside"], read["cut"], read["scrolled"]) == ([], [], []), shown["title"]
     else:
         assert page.evaluate(PAGER_IS_LAST), shown["title"]

@@ -167,6 +167,9 @@ def check_presented(page):
     assert large > 1.4 * page.locator(letter).first.bounding_box()["height"]
 
 
+ESTIMATED = "Each φ above is the cost model's estimate for it."
+
+
 def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(page, site):
     page.set_viewport_size({"width": 1280, "height": 800})
     open_lab(page, site.url)
@@ -184,9 +187,14 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
             way = page.locator(f'.ll-panel[data-method="{panel["method"]}"] .ll-way')
             expect(way).to_have_text("" if lead is None else "beside" if lead > 0 else "in turn")
         where = f"α = {pays['alphas'][place['alpha']]:.2f}, T_target / T_draft = {pays['ratios'][place['ratio']]:.1f}."
-        expect(page.locator(".ll-where")).to_contain_text(where)
+        expect(page.locator(".ll-where")).to_have_text(f"Your point: {where} {ESTIMATED}")
 
     check()
+    # The dashed line is told of where it is drawn.
+    for rows in ("free", "here"):
+        page.locator(".ll-pays .ll-select").select_option(rows)
+        drawn = any(page.locator(".ll-ways").evaluate_all("lines => lines.map((line) => line.getAttribute('d'))"))
+        assert ("dashed line" in page.locator(".ll-pays .ll-note").inner_text()) == drawn
     handle = page.locator(".ll-handle").first
     handle.focus()
     page.keyboard.press("ArrowUp")

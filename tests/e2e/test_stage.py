@@ -107,10 +107,10 @@ def test_presented_all_that_matters_is_on_one_screen_and_half_as_large_again(sta
     expect(dv).to_have_attribute("data-shown", "3")
 
 
-def test_on_a_phone_player_sentence_and_tree_come_first_and_nothing_is_wider(stage):
+def test_on_a_phone_player_sentence_text_and_tree_come_first_and_nothing_is_wider(stage):
     stage.set_viewport_size({"width": 390, "height": 844})
     places = boxes(stage)
-    order = [".dv-controls", ".dv-sentence", ".dv-tree-box", ".dv-text-box", ".dv-numbers", ".dv-timeline-drawing"]
+    order = [".dv-controls", ".dv-sentence", ".dv-text-box", ".dv-tree-box", ".dv-numbers", ".dv-timeline-drawing"]
     tops = [places[part][1] for part in order]
     assert tops == sorted(tops) and places[".dv-tree-box"][1] < 700
     for tab in ("Compare", "Learn", "Lab", "Live"):

@@ -13,7 +13,9 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.web.visualizer import Visualizer, batch
 from tests.benchmarks.visualizer.traces import events_of, longer
+from tests.e2e.pages import open_modules, page_in
 from tests.e2e.tiny_site import served
+from tests.e2e.visualizer.conftest import VISUALIZER_ALONE
 from tests.e2e.visualizer.shown import READ_ITERATIONS, download, load, saved_to, send, show
 from tests.tiny import tiny_pair
 
@@ -129,6 +131,8 @@ def check_parts(page, method):
     assert sorted({*numbers} - {"phi"}) == sorted([*EVERY_RUNS, *own.get(method, ["acceptance"])])
     lanes = page.locator("text.dv-lane-label").evaluate_all("labels => labels.map(label => label.dataset.lane)")
     assert lanes == (["target", "draft"] if METHODS[method].draft else ["target"])
+    # What is still to come is drawn paler below the lanes' names.
+    assert page.locator(".dv-future ~ g .dv-lane-label").count() == len(lanes)
     # Without a threshold, no candidate is over it.
     assert bool(page.locator('.dv-candidate[data-over="true"]').count()) <= (method == "duodecoding")
     sources = page.locator(".dv-legend .dv-sample").evaluate_all("marks => marks.map(mark => mark.dataset.source)")
@@ -380,3 +384,12 @@ def test_how_many_tokens_a_tree_does_not_show_is_told(plain_page, traces):
     note = plain_page.locator(".dv-tree-side .dv-note:not(.dv-facts)")
     expect(note).to_have_text(f"{left} more tokens are not drawn.")
     assert left > 0
+
+
+def test_a_touch_screen_is_told_to_tap(new_context, traces):
+    context = new_context(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 844})
+    page = open_modules(page_in(context))
+    page.evaluate(VISUALIZER_ALONE)
+    send(page, events_of(traces["duodecoding"]))
+    expect(page.locator(".dv-facts")).to_have_text("Tap a token to see how probable it was.")
+    context.close()
