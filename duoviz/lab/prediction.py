@@ -11,7 +11,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.budget import CONTEXTS, CostModel
 from duoviz.decoding.chances import plain
 from duoviz.decoding.forecast import CONTEXT, Places, forecast, tilted
-from duoviz.decoding.settings import Settings
+from duoviz.decoding.settings import MAX_SEQUENCES, Settings
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
 from duoviz.lab.rows import Row
 from duoviz.lab.values import acceptance
@@ -92,10 +92,11 @@ def costs_for(models: dict[str, CostModel], row: Row) -> CostModel:
     return models["together" if on_its_share else "in turn"]
 
 
-def draft_seconds(costs: CostModel, steps: np.ndarray, k: np.ndarray, context: float) -> np.ndarray:
-    """The time of so many draft steps, of which the first two serve one sequence and the others k."""
-    by_k = np.array([costs.draft_time(n, context) for n in range(1, int(k.max(initial=1)) + 1)])
-    return np.minimum(steps, 2) * by_k[0] + np.maximum(0, steps - 2) * by_k[k - 1]
+def draft_seconds(costs: CostModel, steps: np.ndarray, rows: np.ndarray, context: float) -> np.ndarray:
+    """The time of so many draft steps that forward so many tokens together: as if each had the same share."""
+    widths = np.arange(1, MAX_SEQUENCES + 1)
+    by_width = [costs.draft_time(int(width), context) for width in widths]
+    return steps * np.interp(rows / np.maximum(1, steps), widths, by_width)
 
 
 def predict(rows: Sequence[Row], models: dict[str, CostModel]) -> Prediction | None:
@@ -105,16 +106,15 @@ def predict(rows: Sequence[Row], models: dict[str, CostModel]) -> Prediction | N
         costs = costs_for(models, row)
         start, lengths = 0, row["choices"][0]["accept_lengths"]
         for turn in row["measured"]:
-            arrays = {
-                name: np.array(turn["iterations"][name][1:]) for name in ("rows", "draft_steps", "seconds", "drafted")
-            }
+            kept = {"draft_rows": turn["iterations"]["draft_steps"]} | turn["iterations"]
+            names = ("rows", "draft_steps", "draft_rows", "seconds", "drafted")
+            arrays = {name: np.array(kept[name][1:]) for name in names}
             mine = lengths[start : start + len(turn["iterations"]["rows"])]
             start += len(mine)
             # Times are linear in the context, so the middle of the answer stands for all of it.
             context = turn["prompt_tokens"] + sum(mine) / 2
             target = costs.target_time(arrays["rows"], context)
-            k = np.array([each or 1 for each in turn["iterations"]["k"][1:]], dtype=int)
-            draft = draft_seconds(costs, arrays["draft_steps"], k, context)
+            draft = draft_seconds(costs, arrays["draft_steps"], arrays["draft_rows"], context)
             predicted += list(np.maximum(target, draft) if works_beside(row) else target + draft)
             committed += mine[1:]
             seconds += list(arrays["seconds"])

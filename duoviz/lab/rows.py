@@ -14,8 +14,8 @@ A literal example (arrays cut short: there is one entry for each target forward)
                    "counts": {"accepted": 1, "tested": 2, "pending_accepted": 1, "pending_tested": 1,
                               "hits": 0, "tries": 1, "taken": 2, "sequences_taken": 1},
                    "iterations": {"seconds": [0.09, 0.037], "target": [0.085, 0.033], "rows": [37, 2],
-                                  "draft": [0.03, 0.012], "draft_steps": [1, 3], "drafted": [1, 3],
-                                  "budget": [3, 3], "k": [null, 1], "needed": [1, null]}}]}
+                                  "draft": [0.03, 0.012], "draft_steps": [1, 3], "draft_rows": [37, 3],
+                                  "drafted": [1, 3], "budget": [3, 3], "k": [null, 1], "needed": [1, null]}}]}
 
 decoding_steps: target forwards of each turn; accept_lengths: tokens committed by each of them, over all
 turns. verdict: `equal`, `tie` or `defect` against vanilla's row (see `trace.agreement`), null where there is none.
@@ -38,7 +38,7 @@ BEYOND = 9
 
 # What `time_parts` and `per_iteration` give.
 TIME_PARTS = ("prompt", "target", "both", "draft", "neither")
-ARRAYS = ("seconds", "target", "rows", "draft", "draft_steps", "drafted", "budget", "k", "needed")
+ARRAYS = ("seconds", "target", "rows", "draft", "draft_steps", "draft_rows", "drafted", "budget", "k", "needed")
 
 Row = dict
 
@@ -126,8 +126,9 @@ def per_iteration(method: str, iterations: Sequence[dict]) -> dict[str, list]:
     """One entry for each target forward.
 
     seconds: from the synchronisation point before it to its own; target: of its forward, of `rows`
-    tokens; draft: of `draft_steps` steps, which drafted `drafted` tokens (lookups take no steps);
-    budget: γ; k: the number of sequences, where θ decided it; needed: the k that would have sufficed (see `needed_k`).
+    tokens; draft: of `draft_steps` steps, which forwarded `draft_rows` tokens in all and drafted `drafted`
+    (lookups take no steps); budget: γ; k: the number of sequences, where θ decided it; needed: the k that would have
+    sufficed (see `needed_k`).
     """
     starts = [0.0, *(each["sync"] for each in iterations)]
     # What a method that works in parallel checks was drafted one iteration before.
@@ -142,6 +143,7 @@ def per_iteration(method: str, iterations: Sequence[dict]) -> dict[str, list]:
         "rows": [each["target"]["rows"] for each in iterations],
         "draft": [round(sum(step["end"] - step["start"] for step in each["draft"]), 5) for each in iterations],
         "draft_steps": [len(each["draft"]) for each in iterations],
+        "draft_rows": [sum(step["tokens"] for step in each["draft"]) for each in iterations],
         "drafted": [len(nodes) for nodes in proposals],
         "budget": [each["budget"] for each in iterations],
         "k": [each["sequences"] if each["theta"] is not None else None for each in iterations],

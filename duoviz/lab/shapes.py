@@ -54,7 +54,7 @@ def add_up(row: dict) -> str | None:
         return ".choices[0]"
     for place, (turn, count) in enumerate(zip(turns, steps, strict=True)):
         for name in ARRAYS:
-            if len(turn["iterations"][name]) != count:
+            if len(turn["iterations"].get(name, [None] * count)) != count:
                 return f".measured[{place}].iterations.{name}"
     return None
 
@@ -69,6 +69,8 @@ COUNTED = all_of(
 ITERATIONS = fields(
     **dict.fromkeys(("seconds", "target", "draft"), numbers(-MAX_NUMBER, MAX_NUMBER)),
     **dict.fromkeys(("rows", "draft_steps", "drafted"), numbers(0, MAX_COUNT, whole=True)),
+    # Results from before it was kept have none.
+    draft_rows=optional(numbers(0, MAX_COUNT, whole=True)),
     budget=numbers(0, MAX_COUNT, whole=True, may_miss=True),
     k=numbers(1, MAX_SEQUENCES, whole=True, may_miss=True),
     needed=numbers(1, BEYOND, whole=True, may_miss=True),

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from duoviz.decoding.sampling import noise
+from duoviz.models.checkpoint import read_config
 from duoviz.models.llama import load_llama
 from duoviz.training.corpus import sample
 from duoviz.training.losses import Copied, LookUps, mixed
@@ -16,6 +17,11 @@ from duoviz.training.student import Student, student_logits
 from duoviz.training.teacher import Teacher
 
 POSITIONS = 8
+ROWS_AT_ONCE = 8
+
+# From rows to logits [answer tokens, columns], and to what is copied there.
+Draft = Callable[[list[int]], Tensor]
+Copies = Callable[[list[int]], Copied]
 
 
 @dataclass
@@ -81,35 +87,50 @@ def share(rows: list[np.ndarray]) -> float:
 
 @torch.no_grad()
 def evaluate(
-    draft: Callable[[list[int]], Tensor],
+    draft: Draft,
     teacher: Teacher,
     rows: list[int],
     known: Tensor,
-    copied: Callable[[list[int]], Copied] | None = None,
+    copied: Copies | None = None,
     *,
     sampled: bool = False,
 ) -> Agreement:
-    """Agreement on rows; draft: from rows to logits [answer tokens, columns]; known: the columns' ids; copied: what it
-    also copies.
+    """Agreement on rows; known: the ids of the draft's columns; copied: what it also copies.
 
     sampled: also at temperature 1, which costs a draw for every token.
     """
     found = Agreement()
-    corpus = teacher.corpus
-    for start in range(0, len(rows), 8):
-        part = rows[start : start + 8]
-        theirs = teacher.exact_logits(part)
-        ours = draft(part)
-        if copied is not None:
-            ours = mixed(ours, copied(part))
-        same = (theirs.argmax(-1) == known[ours.argmax(-1)]).cpu().numpy()
-        counts = np.cumsum([len(corpus.answered(row)) for row in part])[:-1]
-        found.same += np.split(same, counts)
-        found.task += [str(corpus.task[row]) for row in part]
-        found.greedy += [bool(corpus.greedy[row]) for row in part]
-        if sampled:
-            count_draws(found, theirs, ours, known.cpu())
+    for part in parts_of(rows):
+        compare(found, teacher, part, teacher.exact_logits(part), draft(part), known, copied, sampled=sampled)
     return found
+
+
+def parts_of(rows: list[int]) -> list[list[int]]:
+    return [rows[start : start + ROWS_AT_ONCE] for start in range(0, len(rows), ROWS_AT_ONCE)]
+
+
+def compare(
+    found: Agreement,
+    teacher: Teacher,
+    part: list[int],
+    theirs: Tensor,
+    ours: Tensor,
+    known: Tensor,
+    copied: Copies | None = None,
+    *,
+    sampled: bool = False,
+) -> None:
+    """Add some rows to an agreement; theirs: the target's logits of their answer tokens, ours: the draft's."""
+    corpus = teacher.corpus
+    if copied is not None:
+        ours = mixed(ours, copied(part))
+    same = (theirs.argmax(-1) == known[ours.argmax(-1)]).cpu().numpy()
+    counts = np.cumsum([len(corpus.answered(row)) for row in part])[:-1]
+    found.same += np.split(same, counts)
+    found.task += [str(corpus.task[row]) for row in part]
+    found.greedy += [bool(corpus.greedy[row]) for row in part]
+    if sampled:
+        count_draws(found, theirs, ours, known.cpu())
 
 
 def count_draws(found: Agreement, theirs: Tensor, ours: Tensor, known: Tensor) -> None:
@@ -122,29 +143,33 @@ def count_draws(found: Agreement, theirs: Tensor, ours: Tensor, known: Tensor) -
     found.drawn += len(log_p)
 
 
+@torch.no_grad()
 def scores(teacher: Teacher, student: Student, folder: Path, *, count: int | None = None) -> dict:
     """Agreement on held-out rows, or `count` of them: of the float32 student, and of its int8 file in `folder`.
 
-    The copying draft is scored by position and at temperature 1 too.
+    The int8 draft is also scored as it is used, with the copying of that file, by position and at temperature 1 too.
+    The target decides in float32, as when it decodes: rounded as in training it would choose other tokens in places.
     """
+    teacher = Teacher(teacher.target, teacher.corpus, torch.float32)
     rows = teacher.corpus.rows(held_out=True)
     rows = rows if count is None else sample(rows, count)
     known = student.known
-    copied = LookUps(teacher.corpus, known)
-    exact = evaluate(lambda part: student_logits(student, teacher.corpus, part), teacher, rows, known)
+    copied = LookUps(teacher.corpus, known, read_config(folder)["copying"])
     quantised = quantised_logits(teacher, folder)
-    return {
-        "float32": round(exact.top1, 4),
-        "int8": round(evaluate(quantised, teacher, rows, known).top1, 4),
-        "copying": figures(evaluate(quantised, teacher, rows, known, copied, sampled=True)),
-    }
+    exact, alone, copying = Agreement(), Agreement(), Agreement()
+    for part in parts_of(rows):
+        theirs, ours = teacher.exact_logits(part), quantised(part)
+        compare(exact, teacher, part, theirs, student_logits(student, teacher.corpus, part), known)
+        compare(alone, teacher, part, theirs, ours, known)
+        compare(copying, teacher, part, theirs, ours, known, copied, sampled=True)
+    return {"float32": round(exact.top1, 4), "int8": round(alone.top1, 4), "copying": figures(copying)}
 
 
-def quantised_logits(teacher: Teacher, folder: Path) -> Callable[[list[int]], torch.Tensor]:
+def quantised_logits(teacher: Teacher, folder: Path) -> Draft:
     """The saved draft as it is used, row by row, without copying."""
     draft, corpus = load_llama(folder, precision="int8", label="draft"), teacher.corpus
 
-    def logits_of(row: int) -> torch.Tensor:
+    def logits_of(row: int) -> Tensor:
         draft.crop(0)
         return draft.forward(corpus.row(row).tolist(), rows=(corpus.answered(row) - 1).tolist()).float()
 

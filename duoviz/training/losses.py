@@ -1,5 +1,6 @@
 """What the draft is trained to make small: how far it is from the target, copying included."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -8,7 +9,6 @@ from torch import Tensor
 
 from duoviz.models.columns import column_of
 from duoviz.models.copying import NGrams
-from duoviz.training.copying import START_WEIGHTS
 from duoviz.training.corpus import Corpus
 
 # Of the loss; their probabilities stay in the processor's cache.
@@ -95,7 +95,7 @@ def mixed(logits: Tensor, copied: Copied) -> Tensor:
 
 
 def look_ups(
-    ids: list[int], answered: list[int], weights: list[float], *, columns: dict[int, int]
+    ids: list[int], answered: list[int], weights: Sequence[float], *, columns: dict[int, int]
 ) -> tuple[list[int], list[float]]:
     """(columns, weights) that copying proposes for the answer tokens of a row (see `models.copying`).
 
@@ -117,16 +117,17 @@ def look_ups(
 class LookUps:
     """What copying proposes for the answer tokens of a corpus's rows; each row is looked through once."""
 
-    def __init__(self, corpus: Corpus, known: Tensor):
-        """known: the ids of the draft's head, int64, on the device where the answers are wanted."""
-        self.corpus, self.columns, self.device = corpus, column_of(known), known.device
+    def __init__(self, corpus: Corpus, known: Tensor, weights: Sequence[float]):
+        """known: the ids of the draft's head, int64, on the device where the answers are wanted; weights: w_n
+        of copying."""
+        self.corpus, self.columns, self.weights, self.device = corpus, column_of(known), weights, known.device
         self.found: dict[int, tuple[list[int], list[float]]] = {}
 
     def __call__(self, rows: list[int]) -> Copied:
         for row in rows:
             if row not in self.found:
                 ids, answered = self.corpus.row(row).tolist(), self.corpus.answered(row).tolist()
-                self.found[row] = look_ups(ids, answered, START_WEIGHTS, columns=self.columns)
+                self.found[row] = look_ups(ids, answered, self.weights, columns=self.columns)
         columns = [column for row in rows for column in self.found[row][0]]
         weights = [weight for row in rows for weight in self.found[row][1]]
         return Copied(torch.tensor(columns, device=self.device), torch.tensor(weights, device=self.device))

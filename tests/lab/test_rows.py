@@ -23,6 +23,7 @@ def test_one_entry_an_iteration_and_times_that_add_up(method):
     assert arrays["rows"][0] == 5 + (arrays["drafted"][0] if method in ("speculative", "prompt_lookup") else 0)
     drafts = method in ("speculative", "duodecoding")
     assert (sum(arrays["draft_steps"]) > 0) == drafts == (sum(arrays["draft"]) > 0)
+    assert arrays["draft_rows"] == [sum(step["tokens"] for step in each["draft"]) for each in trace["iterations"]]
     assert (kept["counts"]["tested"] > 0) == (method != "vanilla")
     # Only DuoDecoding chooses k.
     assert any(k is not None for k in arrays["k"]) == (method == "duodecoding")
