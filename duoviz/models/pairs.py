@@ -339,12 +339,17 @@ def precisions(models: Models, draft: ModelFiles, device: str) -> tuple[str, str
 
 
 def memory_needs(models: Models, target: ModelFiles, draft: ModelFiles) -> dict[str, list[tuple[str, int]]]:
-    """For each device the models that it is to hold, with the bytes that each needs."""
+    """For each device the models that it is to hold, with the bytes that each needs.
+
+    There are two of the draft: beside the target, and on the target's device for the methods that take turns.
+    """
     device = target_device()
     precision, draft_precision = precisions(models, draft, device)
-    need = (target.label, target.parameters * BYTES[precision])
-    draft_need = (draft.label, draft.parameters * BYTES[draft_precision])
-    return {"cpu": [need, draft_need]} if device == "cpu" else {device: [need], "cpu": [draft_need]}
+    need, beside = target.parameters * BYTES[precision], draft.parameters * BYTES[draft_precision]
+    if device == "cpu":
+        return {"cpu": [(target.label, need), (draft.label, 2 * beside)]}
+    in_turn = draft.parameters * BYTES[precision]
+    return {device: [(target.label, need), (draft.label, in_turn)], "cpu": [(draft.label, beside)]}
 
 
 def check_fit(needs: Mapping[str, Sequence[tuple[str, int]]], spare: Mapping[str, int] | None = None) -> None:

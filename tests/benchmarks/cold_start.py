@@ -4,8 +4,9 @@
 
 `--beside` names another checkout, which is started in alternation. The server is started as the README does it, and
 asked as soon as it answers: for the first token of a run, and, started anew, for a page whose recording moves, which
-is asked for again once the models are loaded (the server may then still measure its costs). The browser's cache is
-always empty. The parts are what the command line tells while it does the same.
+is asked for again once the models are loaded (the server may then still measure its costs); the Lab's results are
+then drawn in a page that has been opened before its tab is pressed, and in one that is opened at its address. The
+browser's cache is always empty. The parts are what the command line tells while it does the same.
 """
 
 import argparse
@@ -26,6 +27,8 @@ from tests.app import ROOT, free_port, served
 from tests.e2e.pages import launch_chromium
 
 PROMPT = "Why is the sky blue?"
+# How long a page is left alone before a tab is pressed in it, in milliseconds.
+REST = 3000
 # What changes, frame by frame, where a recording plays.
 MOVING = {"live": ["#visualizer .dv", "moment"], "compare": [".dv-race", "clock"]}
 # When that was seen to change, in milliseconds since the page was asked for.
@@ -39,6 +42,17 @@ WATCH = """([place, name]) => {
   };
   look();
 }"""
+# How long after the Lab's tab is pressed, or its address asked for, the map, the bars and the row of parts are there.
+DRAWN = """(pressed) => new Promise((done) => {
+  const begin = pressed ? performance.now() : 0;
+  if (pressed) [...document.querySelectorAll("[role=tab]")].find((tab) => tab.textContent.includes("Lab")).click();
+  const look = () => {
+    const seen = (place) => document.querySelector(place)?.getClientRects().length;
+    const all = [".ll-map", ".ll-bars td", ".ll-thumbnail"].every(seen);
+    requestAnimationFrame(all ? () => done(performance.now() - begin) : look);
+  };
+  look();
+})"""
 
 
 def environment(cache: Path) -> dict[str, str]:
@@ -75,6 +89,29 @@ def moved(browser: Browser, port: int, tab: str) -> float:
     milliseconds = page.wait_for_function("window.moved", timeout=120_000).json_value()
     context.close()
     return milliseconds / 1000
+
+
+def lab_times(root: Path, cache: Path, browser: Browser) -> dict[str, float]:
+    """Seconds until the results that come along are drawn, from a server that has loaded its models."""
+    port = free_port()
+    with served(port, environment(cache), cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+        first_text(port)
+        return {
+            "the Lab is drawn, from its address": drawn(browser, f"http://127.0.0.1:{port}/#tab=lab", pressed=False),
+            "the Lab is drawn, from its tab": drawn(browser, f"http://127.0.0.1:{port}/", pressed=True),
+        }
+
+
+def drawn(browser: Browser, address: str, *, pressed: bool) -> float:
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    page.goto(address, wait_until="commit")
+    if pressed:
+        page.get_by_role("tab", name="Lab").wait_for()
+        page.wait_for_timeout(REST)
+    seconds = page.evaluate(DRAWN, pressed) / 1000
+    context.close()
+    return seconds
 
 
 def first_text(port: int) -> float:
@@ -127,6 +164,7 @@ def measure(roots: list[Path], rounds: int) -> dict[tuple[Path, str], list[dict[
                         times = server_times(root, Path(folder, "page")) | command_times(root, Path(folder, "command"))
                         for tab in MOVING:
                             times |= moving_times(root, Path(folder, tab), browser, tab)
+                        times |= lab_times(root, Path(folder, "page"), browser)
                         found[root, cache].append(times)
                         told = times["first token in the page"]
                         print(f"round {number + 1}, {root}, {cache}: {told:.1f} s", flush=True)

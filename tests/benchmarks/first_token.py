@@ -1,22 +1,28 @@
 """The time to the first token of every method, and of transformers.generate, by the prompt's length.
 
-    python -m tests.benchmarks.first_token [--lengths 64,256,1000] [--rounds 7] [--methods NAME,…]
+    python -m tests.benchmarks.first_token [--lengths 64,256,1000] [--rounds 20] [--methods NAME,…]
 
-The prompts are beginnings of one long text. Methods are alternated, each round beginning with another one, after a
-round to warm up; the table gives medians, and how many times vanilla's on all cores they are.
+The prompts are beginnings of one long text. After a round to warm up, every run has one of vanilla's on all cores
+beside it, which goes first in every second round; the methods come in another order each round. The table gives
+medians, and how many times vanilla's they are: the median of the pairs, and the middle half of them. What vanilla
+differs from itself is the machine's unrest.
 """
 
 import argparse
-from statistics import median
+import random
+from collections.abc import Callable
+from statistics import median, quantiles
 
 from duoviz import runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.models.pairs import Pair, load_pair
+from duoviz.runner import Lane
 from tests.benchmarks.methods import tasked
 from tests.benchmarks.transformers_rows import TransformersRows
 
 TOKENS = 4
+VANILLA = "vanilla"
 
 
 def prompt_of(pair: Pair, tokens: int) -> str:
@@ -29,33 +35,47 @@ def prompt_of(pair: Pair, tokens: int) -> str:
     return " ".join(words[:low])
 
 
+def lanes_of(pair: Pair, methods: list[str], settings: Settings) -> dict[str, Callable[[str], float]]:
+    """What is measured: from a prompt to the seconds until its first token."""
+
+    def ours(lane: Lane) -> Callable[[str], float]:
+        return lambda prompt: next(runner.compare(pair, [prompt], [lane], warmups=0))["metrics"]["ttft"]
+
+    vanilla, shared, *others = runner.lanes(methods, settings)
+    found = {VANILLA: ours(vanilla), "vanilla once more": ours(vanilla), "vanilla, the target's cores": ours(shared)}
+    found |= {lane.name: ours(lane) for lane in others}
+    theirs = TransformersRows(pair, TOKENS)
+
+    def generated(options: dict) -> Callable[[str], float]:
+        return lambda prompt: theirs.run(prompt, TOKENS, options)["metrics"]["ttft"]
+
+    return found | {name: generated(options) for name, options in theirs.options.items()}
+
+
 def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--lengths", default="64,256,1000")
-    options.add_argument("--rounds", type=int, default=7)
+    options.add_argument("--rounds", type=int, default=20)
     options.add_argument("--methods", default=",".join(METHODS))
     options = options.parse_args()
     pair, settings = load_pair("embedded"), Settings(max_new_tokens=TOKENS)
     runner.settle(pair, options.methods.split(","), settings)
-    lanes = runner.lanes(options.methods.split(","), settings)
-    lanes[1] = lanes[1]._replace(name="vanilla, target's cores")
-    other = TransformersRows(pair, TOKENS)
+    lanes = lanes_of(pair, options.methods.split(","), settings)
+    vanilla, order = lanes.pop(VANILLA), random.Random(0)
     print(f"{runner.versions()}, {pair.cores}")
     for length in map(int, options.lengths.split(",")):
         prompt = prompt_of(pair, length)
-        rounds = []
-        for number in range(options.rounds + 1):
-            turned = [*lanes[number % len(lanes) :], *lanes[: number % len(lanes)]]
-            rows = [*runner.compare(pair, [prompt], turned, warmups=0), *other.rows(prompt, warmup=False)]
-            rounds += [rows] if number else []
-        times = {name: [] for name in [lane.name for lane in lanes] + list(other.options)}
-        for rows in rounds:
-            for row in rows:
-                times[row["method"]].append(row["metrics"]["ttft"])
-        base = median(times["vanilla"])
+        times = {name: [] for name in lanes}
+        for number in range(-1, options.rounds):
+            for name in order.sample(list(lanes), len(lanes)):
+                both = [vanilla, lanes[name]][:: 1 if number % 2 else -1]
+                seconds = [each(prompt) for each in both][:: 1 if number % 2 else -1]
+                times[name] += [seconds] if number >= 0 else []
         print(f"\n{len(pair.encode(prompt))} tokens")
-        for name, found in times.items():
-            print(f"  {name:36} {1000 * median(found):7.1f} ms  {median(found) / base:5.2f}")
+        for name, pairs in times.items():
+            low, middle, high = quantiles((mine / base for base, mine in pairs), n=4)
+            usual = median(mine for _, mine in pairs)
+            print(f"  {name:36} {1000 * usual:7.1f} ms  {middle:5.2f}  ({low:.2f} to {high:.2f})")
 
 
 if __name__ == "__main__":
