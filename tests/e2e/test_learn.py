@@ -182,6 +182,10 @@ def test_the_figures_answer_to_the_reader(page, lessons_url, course):
     for end, said in (("min", r"k = [2-8], the most"), ("max", r"No first token is over .* k = 1\.")):
         figure.locator("input").fill(figure.locator("input").get_attribute(end))
         expect(figure).to_contain_text(re.compile(said))
+        # Every first token is marked as over the threshold, or none is.
+        marks = figure.get_by_text("●", exact=True)
+        seen = marks.evaluate_all("all => all.map(mark => mark.checkVisibility({visibilityProperty: true}))")
+        assert len(seen) > 1 and seen == [end == "min"] * len(seen)
     assert not page.errors
 
 

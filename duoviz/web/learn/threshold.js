@@ -19,7 +19,7 @@ function overWords(candidates, theta, budget) {
 function candidateBar({ text, p }, top) {
   const bar = el("span", { class: "dl-bar", "data-side": "draft" });
   bar.style.width = `${(100 * p) / top}%`;
-  const mark = el("span");
+  const mark = el("span", {}, "●");
   return { p, bar, mark, node: el("div", { class: "dl-row" }, el("span", { class: "dl-token" }, mark, ` ${tokenLabel(text)}`), el("div", { class: "dl-lane" }, bar), el("span", {}, fixed(p, 3))) };
 }
 
@@ -34,7 +34,7 @@ export function thresholdFigure({ candidates, theta, budget }) {
     onMove(value) {
       line.style.setProperty("--at", value / top);
       for (const { p, mark, node } of rows) {
-        setText(mark, p > value ? "●" : "○");
+        mark.style.visibility = p > value ? "visible" : "hidden";
         node.dataset.over = p > value;
       }
       setText(note, `${overWords(candidates, value, budget)} In the run θ was ${fixed(theta, 3)}.`);

@@ -15,7 +15,7 @@ function candidateRow({ text, p, over, id }, theta) {
   const isOver = known(theta) && over;
   const bar = el("span", { class: "dv-candidate-bar" });
   bar.style.width = `${100 * Math.min(1, Math.max(0, p))}%`;
-  const label = el("span", { class: "dv-candidate-label" }, `${isOver ? "●" : "○"} ${tokenLabel(text)}`);
+  const label = el("span", { class: "dv-candidate-label" }, `${isOver ? "●" : " "} ${tokenLabel(text)}`);
   const side = known(theta) ? ` · ${over ? "over" : "not over"} the threshold` : "";
   return el("li", { class: "dv-candidate", "data-over": isOver, title: `${quote(text)} · id ${id} · q ${fixed(p, 3)}${side}` },
     label, el("span", { class: "dv-candidate-track" }, bar), el("span", { class: "dv-candidate-value" }, fixed(p, 3)));

@@ -135,6 +135,10 @@ def check_parts(page, method):
     assert page.locator(".dv-future ~ g .dv-lane-label").count() == len(lanes)
     # Without a threshold, no candidate is over it.
     assert bool(page.locator('.dv-candidate[data-over="true"]').count()) <= (method == "duodecoding")
+    labels = page.locator(".dv-candidate-label").all_text_contents()
+    over = page.locator(".dv-candidate").evaluate_all("rows => rows.map(row => row.dataset.over === 'true')")
+    # ○ is what a token of the tree is that was not checked yet.
+    assert [label[0] for label in labels] == ["●" if each else " " for each in over]
     sources = page.locator(".dv-legend .dv-sample").evaluate_all("marks => marks.map(mark => mark.dataset.source)")
     assert sources == [*SOURCE_OF.get(method, []), "target"]
 
