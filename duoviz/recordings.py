@@ -30,8 +30,9 @@ ABOUT = f"""# Recorded runs
 
 Real runs of the embedded pair, one of each method, each alone on the machine: nothing in them is simulated or slowed.
 Every method ran once, unrecorded, and then {ROUNDS} times, in turn with the others; of these the run of median duration
-was kept. The page plays one of the runs before anything is loaded. Each file is a trace (`duoviz/trace/schema.py`): it
-names its machine, date, versions and settings. This text is made from the files, and all of it by
+was kept. Before anything is loaded, the page plays the run of the method chosen. Each file is a trace
+(`duoviz/trace/schema.py`): it names its machine, date, versions and settings. This text is made from the files, and all
+of it by
 
 ```bash
 python -m duoviz record --out assets/traces

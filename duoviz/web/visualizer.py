@@ -1,7 +1,9 @@
 """The visualizer as a Gradio component: `visualizer/mount.js` fed by the component's value."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import gradio as gr
 
@@ -19,14 +21,18 @@ import { keepRun, takeKeptRun } from "./visualizer/kept.js";
 const receiver = createReceiver();
 const options = { replayParts: () => server.one_file(), pageKeys: PAGE_KEYS };
 const shown = mount(element.querySelector(".dv-root"), receiver, options);
-const address = props.recording ? encodeURI(`${window.gradio_config.root}${props.recording}`) : null;
-const opening = createOpening(receiver, address, props.told);
+const underRoot = ([method, address]) => [method, encodeURI(`${window.gradio_config.root}${address}`)];
+const addresses = Object.fromEntries(Object.entries(props.opening.addresses).map(underRoot));
+let isRestored = false;
+const isFree = () => receiver.isNew() && !isRestored && (shown.state.recorded || shown.state.header === null);
+const opening = createOpening(receiver, addresses, { ...props.opening, isFree });
+window.duovizOpening = opening;
 const take = () => {
   if (!props.value) return;
   const value = JSON.parse(props.value);
   if (!value.view) return receiver.take(value);
   receiver.holdNext(value.view.iteration);
-  if (value.view.recording !== null) opening(value.view.recording);
+  if (value.view.recording !== null) opening.at(value.view.recording, value.view.method);
 };
 watch("value", take);
 take();
@@ -36,22 +42,40 @@ addEventListener("pagehide", () => {
   if (receiver.isOpen()) keepRun(key, shown.run);
 });
 takeKeptRun(key).then((events) => {
-  if (!events) opening(null);
+  isRestored = events !== null;
+  if (!isRestored) opening.begin();
   else if (!receiver.isOpen()) events.forEach(receiver.send);
 });
 """
 
 
+# What a script calls when another method is chosen: its recorded run is shown, where nothing of the visitor's is.
+OF_METHOD = "(method) => { window.duovizOpening?.of(method); }"
+
+
+class Opening(NamedTuple):
+    """Recorded runs by their methods, the method whose run is shown first, and the sentence that stands with it."""
+
+    files: Mapping[str, Path]
+    method: str
+    told: str
+
+
+def addressed(opening: Opening) -> dict:
+    """As the browser gets it: the address of each method's recording."""
+    addresses = {method: f"{publish(file.parent)}/{file.name}" for method, file in opening.files.items()}
+    return {"addresses": addresses, "method": opening.method, "told": opening.told}
+
+
 class Visualizer(gr.HTML):
     """Shows a run: text, tree, timeline, k and θ. Feed it `batch(…)` strings.
 
-    recording: a trace file that is shown before the first run, and `told`, the sentence that stands with it.
+    opening: what is shown before the first run, see `Opening`.
     """
 
-    def __init__(self, *, recording: Path | None = None, told: str = "", **options):
+    def __init__(self, *, opening: Opening | None = None, **options):
         # Gradio asks its components for their arguments by name, and takes one that it does not find for an event.
-        self.recording = f"{publish(recording.parent)}/{recording.name}" if recording else ""
-        self.told = told
+        self.opening = addressed(opening or Opening({}, "", ""))
         super().__init__(
             value="",
             html_template='<div class="dv-root"></div>',
@@ -59,8 +83,7 @@ class Visualizer(gr.HTML):
             js_on_load=script(GLUE),
             apply_default_css=False,
             server_functions=[one_file],
-            recording=self.recording,
-            told=told,
+            opening=self.opening,
             **options,
         )
 

@@ -17,15 +17,16 @@ from tests.trace.made import evenly_timed
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
-    """The folder of a recorded run, and the run."""
-    settings = Settings(max_new_tokens=60)
-    trace = runner.collect(runner.stream(tiny_pair(noise=0.3), "duodecoding", "the recorded prompt", settings))
-    evenly_timed(trace, 0.4)
-    for side, core in (("target", 1), ("draft", 0)):
-        trace["header"][side]["device"] = f"CPU core {core} (AMD EPYC 7763 64-Core Processor)"
-    folder = tmp_path_factory.mktemp("traces")
-    (folder / "duodecoding.duoviz.json").write_text(json.dumps(trace))
-    return folder, trace
+    """The folder of two recorded runs, and that of DuoDecoding."""
+    settings, folder, traces = Settings(max_new_tokens=60), tmp_path_factory.mktemp("traces"), {}
+    for method in ("duodecoding", "speculative"):
+        trace = runner.collect(runner.stream(tiny_pair(noise=0.3), method, "the recorded prompt", settings))
+        evenly_timed(trace, 0.4)
+        for side, core in (("target", 1), ("draft", 0)):
+            trace["header"][side]["device"] = f"CPU core {core} (AMD EPYC 7763 64-Core Processor)"
+        (folder / f"{method}.duoviz.json").write_text(json.dumps(trace))
+        traces[method] = trace
+    return folder, traces["duodecoding"]
 
 
 @pytest.fixture(scope="module")
@@ -138,10 +139,57 @@ def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_co
     expect(page.locator(".dv-share-link")).to_have_value(link)
 
 
+def choose(page, name):
+    page.locator("#method label").filter(has_text=name).click()
+
+
+def test_the_recording_is_of_the_method_chosen_until_something_is_the_visitors_own(page, loading, recording):
+    url, ready = loading
+    ready.set()
+    page.goto(url)
+    origin, dv = page.locator(".dv-origin"), page.locator("#visualizer .dv")
+    expect(origin).to_contain_text("DuoDecoding, recorded on")
+    choose(page, "SpS")
+    expect(origin).to_contain_text("(SpS), recorded on")
+    expect(page.locator(".dv-message")).to_contain_text("Press Generate to run it live")
+    expect(dv).to_have_attribute("data-playing", "yes")
+    # Of this method there is none: what is shown stays.
+    choose(page, "PLD")
+    expect(page.locator("#method")).to_contain_text("earlier in the text")
+    expect(origin).to_contain_text("(SpS), recorded on")
+    choose(page, "SpS")
+    page.get_by_role("button", name="First iteration").click()
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator(".dv-share-link")).to_have_value(re.compile("&method=speculative&.*&recording=0$"))
+    link = page.locator(".dv-share-link").input_value()
+    page.goto("about:blank")
+    page.goto(link)
+    expect(origin).to_contain_text("(SpS), recorded on")
+    expect(page.locator(".dv-where")).to_contain_text("You are at iteration 0;")
+    choose(page, "DuoDecoding")
+    expect(origin).to_contain_text("DuoDecoding, recorded on")
+    # A file of the visitor's, and then a run, stay what is shown.
+    page.get_by_label("Trace file").set_input_files(recording[0] / "duodecoding.duoviz.json")
+    expect(dv).to_have_attribute("data-state", "done")
+    for shown in ("yes", "no"):
+        choose(page, "SpS" if shown == "yes" else "DuoDecoding")
+        expect(page.locator("#method")).to_contain_text("in turn" if shown == "yes" else "its own device")
+        expect(dv).to_have_attribute("data-file", shown)
+        expect(dv).to_have_attribute("data-state", "done")
+        expect(dv).to_have_attribute("data-method", "duodecoding" if shown == "yes" else "speculative")
+        if shown == "yes":
+            page.locator("#generate").click()
+            expect(dv).to_have_attribute("data-file", "no")
+            expect(dv).to_have_attribute("data-state", "done")
+    assert not page.errors
+
+
 OPENING = """async () => {
   const { createOpening } = await import("http://plain.test/visualizer/opening.js");
   const sent = [];
-  await createOpening({ isNew: () => true, send: (event) => sent.push(event.type) }, "/recording", "told")(null);
+  const receiver = { send: (event) => sent.push(event.type) };
+  const options = { method: "duodecoding", told: "told", isFree: () => true };
+  await createOpening(receiver, { duodecoding: "/recording" }, options).begin();
   return [...new Set(sent)];
 }"""
 

@@ -197,12 +197,14 @@ def test_the_page_tells_neither_who_was_here_nor_a_path_of_this_machine(page):
 
 
 def test_recordings_are_read_at_an_address_of_their_own_and_nothing_beside_them(page):
-    (found,) = {block.recording for block in page.demo.blocks.values() if isinstance(block, Visualizer)}
+    (shown,) = (block for block in page.demo.blocks.values() if isinstance(block, Visualizer))
+    assert list(shown.opening["addresses"]) == [file.name.partition(".")[0] for file in live.recorded_runs().values()]
+    found, file = shown.opening["addresses"]["duodecoding"], live.recorded_runs()["duodecoding"]
     status, _, content = page.ask("GET", found)
     assert status == 200 and json.loads(content)["header"]["method"] == "duodecoding"
-    for path in (f"{found}/../../../README.md", found.replace(live.opening_run().name, "..%2f..%2fREADME.md")):
+    for path in (f"{found}/../../../README.md", found.replace(file.name, "..%2f..%2fREADME.md")):
         assert page.ask("GET", path)[0] == 404
-    assert page.ask("GET", f"/gradio_api/file={live.opening_run()}")[0] == 403
+    assert page.ask("GET", f"/gradio_api/file={file}")[0] == 403
 
 
 @pytest.fixture

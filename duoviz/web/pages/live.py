@@ -5,6 +5,7 @@ from pathlib import Path
 
 import gradio as gr
 
+from duoviz.decoding import METHODS
 from duoviz.recordings import ENDING, FOLDER
 from duoviz.web.jobs import Run
 from duoviz.web.limits import Limits
@@ -21,7 +22,7 @@ from duoviz.web.pages.fields import (
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page
 from duoviz.web.visitors import ANSWERED, WATCHED, Visitors
-from duoviz.web.visualizer import Visualizer
+from duoviz.web.visualizer import OF_METHOD, Opening, Visualizer
 
 RUN_IT = "Press Generate to run it live, with this prompt or your own."
 
@@ -38,16 +39,18 @@ def live_page(hardware: Hardware) -> Page:
         with gr.Accordion("Settings", open=False, elem_id="settings"):
             gr.Examples(EXAMPLES, inputs=prompt, label="Prompts to try", elem_id="examples")
             inputs = {"prompt": prompt, "method": method} | settings_fields(hardware.limits, method)
-    visualizer = Visualizer(elem_id="visualizer", recording=opening_run(), told=RUN_IT)
+    opening = Opening(recorded_runs(), method.value, RUN_IT)
+    visualizer = Visualizer(elem_id="visualizer", opening=opening)
+    method.change(None, method, None, js=OF_METHOD, queue=False, api_visibility="private")
     client, answer = gr.Button(visible=False), gr.JSON(visible=False)
     connect(hardware, inputs, go=go, halt=halt, visualizer=visualizer, client=client, answer=answer)
     return Page(inputs, visualizer, go)
 
 
-def opening_run() -> Path | None:
-    """The recorded run that the page shows before its first."""
-    file = FOLDER / f"duodecoding{ENDING}"
-    return file if file.is_file() else None
+def recorded_runs() -> dict[str, Path]:
+    """The recorded runs that the page shows before its first, by their methods."""
+    files = {method: FOLDER / f"{method}{ENDING}" for method in METHODS}
+    return {method: file for method, file in files.items() if file.is_file()}
 
 
 def settings_fields(limits: Limits, method: gr.Radio) -> Fields:

@@ -74,7 +74,7 @@ function pickedFile() {
   });
 }
 
-const visualizerValue = ({ iteration = null, recording = null }) => spoken({ view: { iteration, recording } });
+const visualizerValue = ({ iteration = null, recording = null, fields }) => spoken({ view: { iteration, recording, method: fields.method } });
 
 // Whether a link starts its run: not where what it sets would make the page fetch models or read a folder.
 const reaches = ({ fields }, page) => page.reaching.some((name) => fields[name] !== page.fields[name].default);

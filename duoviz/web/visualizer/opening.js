@@ -1,4 +1,4 @@
-// What is shown before the visitor's first run: a recorded one.
+// What is shown before the visitor's first run: a recorded one, of the method chosen.
 
 import { readTrace } from "./check.js";
 import { mostTelling, SLOWLY } from "./player.js";
@@ -23,15 +23,31 @@ function openingEvents(trace, at, told) {
   return [{ ...reset, recorded: true }, { type: "hold", iteration: hold }, ...events, { type: "status", text: told }, ...play];
 }
 
-// A function that shows the recording at this address, as long as no run has begun: `opening(at)`. told: the sentence that
-// stands with it.
-export function createOpening(receiver, address, told) {
-  const recording = address ? fetchRecording(address) : null;
-  let held = null;
-  return async (at) => {
-    // The page asks as it opens, and its link before or after it.
-    held = at ?? held;
-    const trace = await recording;
-    if (trace && receiver.isNew()) openingEvents(trace, held, told).forEach(receiver.send);
+// Shows the recorded run of a method before the visitor's own. addresses: of each method's recording; method: the one
+// that is shown first; told: the sentence that stands with it; isFree: whether nothing of the visitor's is shown.
+export function createOpening(receiver, addresses, { method, told, isFree }) {
+  const recordings = {};
+  const recordingOf = (name) => (recordings[name] ??= addresses[name] ? fetchRecording(addresses[name]) : null);
+  let [held, hasBegun] = [null, false];
+  recordingOf(method);
+  const show = async () => {
+    hasBegun = true;
+    const asked = [method, held];
+    const trace = await recordingOf(method);
+    const isWanted = asked[0] === method && asked[1] === held;
+    if (trace && isWanted && isFree()) openingEvents(trace, held, told).forEach(receiver.send);
+  };
+  return {
+    // As the page opens; a link that was followed before has begun it.
+    begin: () => (hasBegun ? null : show()),
+    at(iteration, name) {
+      [method, held] = [name, iteration];
+      return show();
+    },
+    of(name) {
+      if (name === method) return null;
+      [method, held] = [name, null];
+      return show();
+    },
   };
 }

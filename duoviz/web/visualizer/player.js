@@ -19,10 +19,13 @@ export const wantsNoMotion = matchMedia("(prefers-reduced-motion: reduce)");
 const MOST_SEQUENCES = 4;
 
 // The iteration that shows the method best: the first after the prompt's of those with the most sequences, but not too
-// many, of which the target took one.
+// many, of which the target took one; where there are no sequences, with the most tokens of which all were accepted.
 export function mostTelling(iterations) {
-  const branches = ({ index, verdict, sequences }) => (index && verdict.outcome === "hit" && sequences <= MOST_SEQUENCES ? sequences ?? 0 : 0);
-  return iterations.reduce((best, each, index) => (branches(each) > branches(iterations[best]) ? index : best), 0);
+  const worth = ({ index, verdict, sequences, committed }) => {
+    const many = sequences ?? committed.length;
+    return index && verdict.outcome === "hit" && (sequences === null || many <= MOST_SEQUENCES) ? many : 0;
+  };
+  return iterations.reduce((best, each, index) => (worth(each) > worth(iterations[best]) ? index : best), 0);
 }
 
 export function createActions(state, redraw, resetView) {
