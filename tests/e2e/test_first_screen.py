@@ -184,6 +184,25 @@ def test_the_recording_is_of_the_method_chosen_until_something_is_the_visitors_o
     assert not page.errors
 
 
+TELLING = """async (iterations) => {
+  const { mostTelling } = await import("http://plain.test/visualizer/player.js");
+  return mostTelling(iterations);
+}"""
+
+
+def test_where_there_are_no_sequences_most_tokens_that_were_all_right_tell_most(modules):
+    outcomes = [("hit", 9), ("hit", 3), ("rejection", 5), ("hit", 4), ("hit", 4), ("none", 1)]
+    made = [
+        {"index": index, "sequences": None, "verdict": {"outcome": outcome}, "committed": ["token"] * count}
+        for index, (outcome, count) in enumerate(outcomes)
+    ]
+    assert modules.evaluate(TELLING, made) == 3
+    sequences = [{**each, "sequences": 6 - each["index"]} for each in made]
+    # Of those that the target took one of: five and more are too many to see.
+    assert modules.evaluate(TELLING, sequences) == 3
+    assert modules.evaluate(TELLING, [{**each, "verdict": {"outcome": "none"}} for each in made]) == 0
+
+
 OPENING = """async () => {
   const { createOpening } = await import("http://plain.test/visualizer/opening.js");
   const sent = [];
