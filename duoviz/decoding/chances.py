@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from duoviz.models.copying import KINDS, Match
+
 # q is put into bins of these upper edges.
 EDGES = (0.01, 0.03, 0.06, 0.1, 0.15, 0.22, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0)
 # Temperatures that draws with shared noise are counted at; between them chances are interpolated. Greedy is no such
@@ -28,21 +30,22 @@ PRIOR, FADING = 8.0, 0.99
 class Chances:
     """drafted: [1 + len(TEMPERATURES)][RANKS][len(EDGES)], greedy, and with shared noise at each temperature.
 
-    copied: [1 + len(TEMPERATURES)][LONGEST_MATCH][PLACES], of a token after as many right ones; by_rank: of all the
-    draft's tokens of a rank, greedy, [RANKS]; sureness: how many of the draft's best tokens are in each bin, greedy, as
-    shares, [len(EDGES)].
+    copied: [1 + len(TEMPERATURES)][len(KINDS)][LONGEST_MATCH][PLACES], of a token after as many right ones; by_rank: of
+    all the draft's tokens of a rank, greedy, [RANKS]; sureness: how many of the draft's best tokens are in each bin,
+    greedy, as shares, [len(EDGES)].
     """
 
     drafted: Sequence[Sequence[Sequence[float]]]
-    copied: Sequence[Sequence[Sequence[float]]]
+    copied: Sequence[Sequence[Sequence[Sequence[float]]]]
     by_rank: Sequence[float]
     sureness: Sequence[float]
 
     def __post_init__(self) -> None:
         counted, bins = 1 + len(TEMPERATURES), len(EDGES)
         shapes = [np.shape(each) for each in vars(self).values()]
-        if shapes != [(counted, RANKS, bins), (counted, LONGEST_MATCH, PLACES), (RANKS,), (bins,)]:
-            raise ValueError("the chance table has other ranks, bins or places than this version reads")
+        copies = counted, len(KINDS), LONGEST_MATCH, PLACES
+        if shapes != [(counted, RANKS, bins), copies, (RANKS,), (bins,)]:
+            raise ValueError("the chance table has other ranks, bins, kinds or places than this version reads")
 
     def of_drafted(self, rank: int, q: float, *, temperature: float) -> float:
         """The chance of the draft's token of this rank (from 0) and probability."""
@@ -52,10 +55,10 @@ class Chances:
         found = [interpolated(each, MIDDLES, q) for each in tables[1:]]
         return min(MOST, interpolated(found, TEMPERATURES, temperature))
 
-    def of_copied(self, matched: int, place: int, *, temperature: float) -> float:
-        """The chance of the token at a place (from 0) after `matched` tokens that stood earlier too."""
-        matched, place = min(matched, LONGEST_MATCH), min(place, PLACES - 1)
-        found = [table[matched - 1][place] for table in self.copied]
+    def of_copied(self, match: Match, place: int, *, temperature: float) -> float:
+        """The chance of the token at a place (from 0) after those that stood earlier too."""
+        matched, place = min(match.length, LONGEST_MATCH), min(place, PLACES - 1)
+        found = [table[match.kind][matched - 1][place] for table in self.copied]
         return min(MOST, interpolated(found, (0.0, *TEMPERATURES), temperature))
 
     def places(self) -> tuple[tuple[float, tuple[float, ...]], ...]:
@@ -111,7 +114,7 @@ def plain() -> Chances:
     table = [list(MIDDLES)] * RANKS
     copied = [[0.3] * PLACES, [0.5] * PLACES, *[[0.7] * PLACES] * (LONGEST_MATCH - 2)]
     counted = 1 + len(TEMPERATURES)
-    return Chances([table] * counted, [copied] * counted, BY_RANK, [1 / len(EDGES)] * len(EDGES))
+    return Chances([table] * counted, [[copied] * len(KINDS)] * counted, BY_RANK, [1 / len(EDGES)] * len(EDGES))
 
 
 def fitted_chances(folder: Path | None) -> Chances | None:

@@ -8,9 +8,8 @@ import numpy as np
 
 from duoviz.decoding.chances import LONGEST_MATCH, PLACES, Chances, Trust, corrected
 from duoviz.decoding.iteration import Span
-from duoviz.decoding.prompt_lookup import find
 from duoviz.decoding.sampling import Sampling
-from duoviz.models.copying import NGrams
+from duoviz.models.copying import Match, NGrams
 from duoviz.models.linear import ROW_COUNTS
 
 # How many nodes the draft may forward in one step.
@@ -142,11 +141,11 @@ class Tree:
         else:
             self.expanded = True
 
-    def add_chain(self, tokens: Sequence[int], matched: int) -> None:
-        """What followed the text's last `matched` tokens elsewhere."""
+    def add_chain(self, tokens: Sequence[int], match: Match) -> None:
+        """What followed the text's last tokens where they stood earlier."""
         parent, temperature = ROOT, self.growth.sampling.temperature
         for place, token in enumerate(tokens):
-            chance = self.growth.chances.of_copied(matched, place, temperature=temperature)
+            chance = self.growth.chances.of_copied(match, place, temperature=temperature)
             parent = self.add(token, parent, chance, "prompt")
             if parent is None:
                 return
@@ -207,9 +206,9 @@ class Tree:
         if path and len(path) == len(tokens):
             self.expanded = path[-1].expanded
             self.plant(nodes, found[-1], len(tokens))
-        matched, start = find(self.known, "latest")
-        if matched and self.growth.trees:
-            self.add_chain(self.text[start : start + PLACES], matched)
+        match = self.known.look_up(self.text[-LONGEST_MATCH:], end=len(self.text))
+        if match and self.growth.trees:
+            self.add_chain(self.text[match.place : match.place + PLACES], match)
         return path
 
     def plant(self, nodes: Sequence[TreeNode], root: int, depth: int) -> None:

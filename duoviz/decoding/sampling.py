@@ -107,7 +107,7 @@ def scores(
     """
     if sampling.temperature == 0:
         return probabilities
-    size = probabilities.shape[-1] if known is None else int(known[-1]) + 1
+    size = probabilities.shape[-1] if known is None else int(known.max()) + 1
     rows = [noise(sampling.seed, position, size, stream=stream) for position in positions]
     return probabilities / torch.stack(rows if known is None else [row[known] for row in rows])
 

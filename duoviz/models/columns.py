@@ -18,4 +18,4 @@ def whole(row: Tensor, known: Tensor | None) -> Tensor:
     """A distribution over columns [columns] as one over ids [ids]: 0 for what is no column."""
     if known is None:
         return row
-    return torch.zeros(int(known[-1]) + 1, dtype=row.dtype, device=row.device).index_copy(0, known, row)
+    return torch.zeros(int(known.max()) + 1, dtype=row.dtype, device=row.device).index_copy(0, known, row)

@@ -1,13 +1,28 @@
 """A draft that also copies: what followed the same few tokens earlier in the text becomes more likely."""
 
 from collections.abc import Sequence
+from itertools import islice
 from math import log
+from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from duoviz.models.columns import column_of
 from duoviz.models.language_model import LanguageModel
+
+# What the text says of an n-gram: it stood there once, the last two times with the same token after it, or with others.
+KINDS = ONCE, ALIKE, DIFFER = range(3)
+
+
+class Match(NamedTuple):
+    """What a look-up found: how many tokens stood earlier, what followed the last time and where, and one of KINDS."""
+
+    length: int
+    token: int
+    place: int
+    kind: int
 
 
 class NGrams:
@@ -35,38 +50,47 @@ class NGrams:
                 self.places[gram].pop()
         del self.tokens[length:]
 
-    def look_up(self, suffix: Sequence[int], *, end: int) -> tuple[int, int] | None:
-        """(n, token): the token that followed the longest known end of `suffix` the last time; None without any.
-
-        Places from `end` on do not count.
+    def look_up(self, suffix: Sequence[int], *, end: int) -> Match | None:
+        """What followed the longest known end of `suffix`; None where nothing is known. Places from `end` on do not
+        count.
         """
         for n in range(min(self.longest, len(suffix)), 0, -1):
             places = self.places.get(tuple(suffix[-n:]), [])
-            place = next((place for place in reversed(places) if place < end), None)
-            if place is not None:
-                return n, self.tokens[place]
+            latest = list(islice((place for place in reversed(places) if place < end), 2))
+            if latest:
+                token, *before = (self.tokens[place] for place in latest)
+                kind = ONCE if not before else ALIKE if before == [token] else DIFFER
+                return Match(n, token, latest[0], kind)
         return None
+
+
+# For each of KINDS w_1, w_2, …, each at least 0 and below 1; one such list holds for all kinds.
+Weights = Sequence[Sequence[float]] | Sequence[float]
+
+
+def by_kind(weights: Weights) -> Sequence[Sequence[float]]:
+    return weights if isinstance(weights[0], Sequence) else [weights] * len(KINDS)
 
 
 class Copying:
     """A model mixed with a look-up in its own context; meets `LanguageModel`.
 
-    Where the longest end of the text (up to n tokens) stood earlier, followed by a token c, the
-    distribution becomes (1 − w_n) · q + w_n · [c]. Only drafts are mixed so: a draft's distribution
-    may be anything, the text stays the target's.
+    Where the longest end of the text (up to n tokens) stood earlier, followed by a token c, the distribution becomes
+    (1 − w) · q + w · [c]; w depends on n and on the kind of match. Only drafts are mixed so: a draft's distribution may
+    be anything, the text stays the target's. A token c that the model's head does not know gets a column of its own
+    behind the head's, for that forward: `known` names it.
     """
 
-    def __init__(self, model: LanguageModel, weights: Sequence[float]):
-        """weights: w_1, w_2, …, each at least 0 and below 1."""
-        self.model, self.weights = model, list(weights)
+    def __init__(self, model: LanguageModel, weights: Weights):
+        self.model, self.weights = model, by_kind(weights)
         self.label, self.precision, self.device = model.label, model.precision, model.device
         self.context_limit, self.vocab_size, self.supports_tree = (
             model.context_limit,
             model.vocab_size,
             model.supports_tree,
         )
-        self.known, self.columns = model.known, column_of(model.known)
-        self.chain = NGrams(len(self.weights))
+        self.known, self.columns = model.known, column_of(model.known) or {}
+        self.chain = NGrams(len(self.weights[0]))
         # What grows after the chain: slot by slot, each with its parent's slot.
         self.grown: list[tuple[int, int]] = []
 
@@ -89,38 +113,50 @@ class Copying:
             after = range(start - 1, start - 1 + len(ids)) if parents is None else parents
             self.grown += zip(ids, after, strict=True)
         wanted = range(len(ids)) if rows is None else rows
-        self.mix(logits, [self.chain.look_up(self.suffix(start + row), end=start + row + 1) for row in wanted])
-        return logits
+        found = [self.chain.look_up(self.suffix(start + row), end=start + row + 1) for row in wanted]
+        return self.mix(logits, found)
 
     def suffix(self, slot: int) -> list[int]:
         """The last tokens of the path that ends at a slot."""
         path: list[int] = []
         chain = self.chain.tokens
-        while slot >= len(chain) and len(path) < len(self.weights):
+        while slot >= len(chain) and len(path) < self.chain.longest:
             token, slot = self.grown[slot - len(chain)]
             path.append(token)
-        return chain[max(0, slot + 1 - len(self.weights)) : slot + 1] + path[::-1]
+        return chain[max(0, slot + 1 - self.chain.longest) : slot + 1] + path[::-1]
 
-    def mix(self, logits: Tensor, found: Sequence[tuple[int, int] | None]) -> None:
-        """Change logits [rows, vocab] in place so that their softmax is the mixture."""
-        usable = [
-            (row, column, log(self.weights[n - 1] / (1 - self.weights[n - 1])))
-            for row, (n, token) in ((row, match) for row, match in enumerate(found) if match)
-            if self.weights[n - 1] > 0 and (column := self.column(token)) is not None
-        ]
+    def mix(self, logits: Tensor, found: Sequence[Match | None]) -> Tensor:
+        """Logits whose softmax is the mixture, of logits [rows, columns], which may be changed; `known` is set to their
+        columns."""
+        weights = {row: self.weights[match.kind][match.length - 1] for row, match in enumerate(found) if match}
+        copied = [row for row, weight in weights.items() if weight > 0]
+        logits = self.widened(logits, [found[row].token for row in copied])
+        usable = [(row, column) for row in copied if (column := self.column(found[row].token)) is not None]
         if not usable:
-            return
-        rows, columns, odds = (list(each) for each in zip(*usable, strict=True))
+            return logits
+        rows, columns = (list(each) for each in zip(*usable, strict=True))
+        odds = [log(weights[row] / (1 - weights[row])) for row in rows]
         exact = torch.float64 if logits.dtype == torch.float64 else torch.float32
         total = logits[rows].to(exact).logsumexp(dim=-1)
-        copied = total + torch.tensor(odds, dtype=exact, device=logits.device)
-        logits[rows, columns] = torch.logaddexp(logits[rows, columns].to(exact), copied).to(logits.dtype)
+        added = total + torch.tensor(odds, dtype=exact, device=logits.device)
+        logits[rows, columns] = torch.logaddexp(logits[rows, columns].to(exact), added).to(logits.dtype)
+        return logits
+
+    def widened(self, logits: Tensor, tokens: Sequence[int]) -> Tensor:
+        """With a column, as yet of no probability, for each of the tokens that the model's head leaves out."""
+        self.known = self.model.known
+        more = sorted({token for token in tokens if token not in self.columns}) if self.columns else []
+        if not more:
+            return logits
+        self.known = torch.cat([self.known, torch.tensor(more)])
+        return F.pad(logits, (0, len(more)), value=float("-inf"))
 
     def column(self, token: int) -> int | None:
         """Where the logits have a token; None where they have none of it."""
-        if self.columns is not None:
-            return self.columns.get(token)
-        return token if token < self.vocab_size else None
+        if self.known is None:
+            return token if token < self.vocab_size else None
+        head = len(self.columns)
+        return self.columns[token] if token in self.columns else head + self.known[head:].tolist().index(token)
 
     def keep(self, slots: Sequence[int], below: Sequence[int] = ()) -> None:
         self.model.keep(slots, below)

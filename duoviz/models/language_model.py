@@ -14,8 +14,8 @@ class LanguageModel(Protocol):
     only. Decoding methods never touch a cache tensor. Without `supports_tree` only chains can be
     forwarded: each token's parent is the slot before it.
 
-    known: the ids that the columns of the logits stand for, int64 [vocab_size], ascending; None where an id is its
-    column's number, as it is for every target.
+    known: the ids that the columns of the last forward's logits stand for, int64 [columns]: the head's, ascending, and
+    what a draft that also copies adds to them; None where an id is its column's number, as it is for every target.
     """
 
     label: str

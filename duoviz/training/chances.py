@@ -9,10 +9,9 @@ import torch
 from torch import Tensor
 
 from duoviz.decoding.chances import EDGES, FILE, LONGEST_MATCH, MIDDLES, PLACES, RANKS, TEMPERATURES, Chances
-from duoviz.decoding.prompt_lookup import find
 from duoviz.decoding.sampling import Sampling, scores, tempered
 from duoviz.models.columns import named
-from duoviz.models.copying import NGrams
+from duoviz.models.copying import KINDS, NGrams
 from duoviz.models.language_model import LanguageModel
 from duoviz.training.corpus import Corpus
 
@@ -49,7 +48,7 @@ def fit_chances(
     Look-ups greedy in the rows that the target wrote so, and at the other temperatures in those that it did not.
     """
     drawn = {temperature: Counts(RANKS, len(EDGES)) for temperature in (0.0, *TEMPERATURES)}
-    copied, by_rank = {temperature: Counts(LONGEST_MATCH, PLACES) for temperature in drawn}, Counts(RANKS)
+    copied, by_rank = {temperature: Counts(len(KINDS), LONGEST_MATCH, PLACES) for temperature in drawn}, Counts(RANKS)
     rows = list(rows)
     for number, row in enumerate(rows):
         ids, places = corpus.row(row).tolist(), corpus.answered(row).tolist()
@@ -103,14 +102,14 @@ def count_copies(counts: Counts, ids: list[int], own: Mapping[int, int]) -> None
     known = NGrams(LONGEST_MATCH)
     for place in own:
         known.append(ids[len(known.tokens) : place])
-        matched, start = find(known, "latest")
-        if not matched:
+        match = known.look_up(ids[:place][-LONGEST_MATCH:], end=place)
+        if not match:
             continue
-        for ahead in range(min(PLACES, place - start)):
+        for ahead in range(min(PLACES, place - match.place)):
             if place + ahead not in own:
                 break
-            token = ids[start + ahead]
-            counts.add((matched - 1, ahead), token == own[place + ahead])
+            token = ids[match.place + ahead]
+            counts.add((match.kind, match.length - 1, ahead), token == own[place + ahead])
             # What the target writes later is known after the text as it goes on, and after no other.
             if token != ids[place + ahead]:
                 break

@@ -2,11 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 
 from duoviz.models.columns import whole
-from duoviz.models.copying import NGrams
+from duoviz.models.copying import KINDS, Match, NGrams
 from duoviz.models.language_model import LanguageModel
 from duoviz.training.corpus import Corpus
 
@@ -14,13 +15,25 @@ LONGEST = 8
 # Of expectation maximisation.
 ROUNDS = 50
 # What a draft assumes of the look-up while it is trained; they are fitted anew afterwards.
-START_WEIGHTS = (0.05, 0.28, 0.49, 0.65, 0.66, 0.70, 0.73, 0.82)
+START_WEIGHTS = (
+    (0.11, 0.35, 0.54, 0.62, 0.69, 0.69, 0.73, 0.88),
+    (0.25, 0.64, 0.78, 0.82, 0.82, 0.86, 0.90, 0.95),
+    (0.03, 0.12, 0.10, 0.25, 0.25, 0.25, 0.25, 0.25),
+)
 # A look-up that was always right in the corpus may be wrong elsewhere.
 LARGEST_WEIGHT = 0.95
 
 
-def observations(draft: LanguageModel, corpus: Corpus, rows: list[int]) -> list[tuple[int, float, bool]]:
-    """For each answer token that a look-up has a word for: n, q of the true token, whether the look-up is right.
+class Seen(NamedTuple):
+    """An answer token that a look-up has a word for: what it found, q of the true token, and whether it is right."""
+
+    match: Match
+    q: float
+    right: bool
+
+
+def observations(draft: LanguageModel, corpus: Corpus, rows: list[int]) -> list[Seen]:
+    """Each answer token that a look-up has a word for.
 
     draft: without copying; q is its probability.
     """
@@ -35,26 +48,27 @@ def observations(draft: LanguageModel, corpus: Corpus, rows: list[int]) -> list[
             match = grams.look_up(grams.tokens[-LONGEST:], end=len(grams.tokens)) if place in row_of else None
             if match is not None:
                 known = float(q[row_of[place], token]) if token < q.shape[-1] else 0.0
-                seen.append((match[0], known, match[1] == token))
+                seen.append(Seen(match, known, match.token == token))
             grams.append([token])
     return seen
 
 
-def fit_weights(seen: list[tuple[int, float, bool]]) -> list[float]:
-    """w_n for n = 1..LONGEST that make the true tokens most likely (expectation maximisation)."""
-    weights = []
-    for n in range(1, LONGEST + 1):
-        mine = [(q, right) for length, q, right in seen if length == n]
+def fit_weights(seen: list[Seen]) -> list[list[float]]:
+    """For each of KINDS w_n, n = 1..LONGEST, that make the true tokens most likely (expectation maximisation)."""
+
+    def weight_of(kind: int, n: int) -> float:
+        mine = [each for each in seen if (each.match.kind, each.match.length) == (kind, n)]
         weight = 0.5 if mine else 0.0
         for _ in range(ROUNDS if mine else 0):
-            shares = [weight / (weight + (1 - weight) * q) if right else 0.0 for q, right in mine]
+            shares = [weight / (weight + (1 - weight) * each.q) if each.right else 0.0 for each in mine]
             weight = min(LARGEST_WEIGHT, sum(shares) / len(shares))
-        weights.append(round(weight, 3))
-    return weights
+        return round(weight, 3)
+
+    return [[weight_of(kind, n) for n in range(1, LONGEST + 1)] for kind in KINDS]
 
 
 @torch.inference_mode()
-def fit_copying(draft: LanguageModel, corpus: Corpus, rows: list[int], folder: Path) -> list[float]:
+def fit_copying(draft: LanguageModel, corpus: Corpus, rows: list[int], folder: Path) -> list[list[float]]:
     """Fit the weights on corpus rows that the draft was not trained on, and write them to the draft's config."""
     weights = fit_weights(observations(draft, corpus, rows))
     file = folder / "config.json"

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from duoviz.models.cache import cache_folder
 from duoviz.models.llama import load_llama
-from duoviz.training.copying import START_WEIGHTS, fit_copying
+from duoviz.training.copying import fit_copying
 from duoviz.training.corpus import Corpus, batches, load_corpus, sample
 from duoviz.training.evaluation import evaluate, scores
 from duoviz.training.losses import CopyingKL, LookUps
@@ -172,7 +172,7 @@ def train(teacher: Teacher, recipe: Recipe, *, checkpoint: Path | None = None, r
     optimiser = torch.optim.AdamW(student.parameters(), lr=recipe.peak, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
     progress = Progress(student, optimiser)
     scored = sample(teacher.corpus.rows(held_out=True), SCORED_ROWS)
-    copied, scored_copied = (LookUps(each.corpus, student.known, START_WEIGHTS) for each in (lessons, teacher))
+    copied, scored_copied = (LookUps(each.corpus, student.known) for each in (lessons, teacher))
     if not (checkpoint and progress.load(checkpoint, recipe)):
         note(progress, recipe, teacher, scored, scored_copied, [], report)
     losses, saved = [], time.perf_counter()
@@ -258,7 +258,8 @@ def train_draft(
     # Half of the rows that no training step sees.
     fitted = teacher.corpus.rows(held_out=True)[::2]
     weights = fit_copying(load_llama(out, precision="int8", label="draft"), teacher.corpus, fitted, out)
-    report("copying weights for n = 1, 2, …: " + ", ".join(f"{weight:.3f}" for weight in weights))
+    for kind, mine in zip(("once", "twice alike", "twice differently"), weights, strict=True):
+        report(f"copying weights for n = 1, 2, … seen {kind}: " + ", ".join(f"{weight:.3f}" for weight in mine))
     record = {"recipe": asdict(recipe), "dtype": str(teacher.dtype), "log": progress.log}
     record["held_out"] = scores(teacher, progress.student, out)
     if recipe.start and (before := Path(recipe.start) / "training.json").is_file():

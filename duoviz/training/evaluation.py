@@ -10,9 +10,11 @@ from torch import Tensor
 
 from duoviz.decoding.sampling import noise
 from duoviz.models.checkpoint import read_config
+from duoviz.models.copying import Copying
+from duoviz.models.language_model import LanguageModel
 from duoviz.models.llama import load_llama
-from duoviz.training.corpus import sample
-from duoviz.training.losses import Copied, LookUps, mixed
+from duoviz.training.corpus import Corpus, sample
+from duoviz.training.losses import Copied, mixed
 from duoviz.training.student import Student, student_logits
 from duoviz.training.teacher import Teacher
 
@@ -100,35 +102,29 @@ def evaluate(
     sampled: also at temperature 1, which costs a draw for every token.
     """
     found = Agreement()
-    for part in parts_of(rows):
-        compare(found, teacher, part, teacher.exact_logits(part), draft(part), known, copied, sampled=sampled)
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        part = rows[start : start + ROWS_AT_ONCE]
+        ours = draft(part) if copied is None else mixed(draft(part), copied(part))
+        compare(found, teacher.corpus, part, teacher.exact_logits(part), ours, known, sampled=sampled)
     return found
-
-
-def parts_of(rows: list[int]) -> list[list[int]]:
-    return [rows[start : start + ROWS_AT_ONCE] for start in range(0, len(rows), ROWS_AT_ONCE)]
 
 
 def compare(
     found: Agreement,
-    teacher: Teacher,
-    part: list[int],
+    corpus: Corpus,
+    rows: list[int],
     theirs: Tensor,
     ours: Tensor,
     known: Tensor,
-    copied: Copies | None = None,
     *,
     sampled: bool = False,
 ) -> None:
     """Add some rows to an agreement; theirs: the target's logits of their answer tokens, ours: the draft's."""
-    corpus = teacher.corpus
-    if copied is not None:
-        ours = mixed(ours, copied(part))
     same = (theirs.argmax(-1) == known[ours.argmax(-1)]).cpu().numpy()
-    counts = np.cumsum([len(corpus.answered(row)) for row in part])[:-1]
+    counts = np.cumsum([len(corpus.answered(row)) for row in rows])[:-1]
     found.same += np.split(same, counts)
-    found.task += [str(corpus.task[row]) for row in part]
-    found.greedy += [bool(corpus.greedy[row]) for row in part]
+    found.task += [str(corpus.task[row]) for row in rows]
+    found.greedy += [bool(corpus.greedy[row]) for row in rows]
     if sampled:
         count_draws(found, theirs, ours, known.cpu())
 
@@ -151,29 +147,23 @@ def scores(teacher: Teacher, student: Student, folder: Path, *, count: int | Non
     The target decides in float32, as when it decodes: rounded as in training it would choose other tokens in places.
     """
     teacher = Teacher(teacher.target, teacher.corpus, torch.float32)
-    rows = teacher.corpus.rows(held_out=True)
-    rows = rows if count is None else sample(rows, count)
-    known = student.known
-    copied = LookUps(teacher.corpus, known, read_config(folder)["copying"])
-    quantised = quantised_logits(teacher, folder)
-    exact, alone, copying = Agreement(), Agreement(), Agreement()
-    for part in parts_of(rows):
-        theirs, ours = teacher.exact_logits(part), quantised(part)
-        compare(exact, teacher, part, theirs, student_logits(student, teacher.corpus, part), known)
-        compare(alone, teacher, part, theirs, ours, known)
-        compare(copying, teacher, part, theirs, ours, known, copied, sampled=True)
-    return {"float32": round(exact.top1, 4), "int8": round(alone.top1, 4), "copying": figures(copying)}
+    corpus, rows = teacher.corpus, teacher.corpus.rows(held_out=True)
+    draft = load_llama(folder, precision="int8", label="draft")
+    copying = Copying(draft, read_config(folder)["copying"])
+    exact, alone, used = Agreement(), Agreement(), Agreement()
+    for row in rows if count is None else sample(rows, count):
+        theirs = teacher.exact_logits([row])
+        compare(exact, corpus, [row], theirs, student_logits(student, corpus, [row]), student.known)
+        for found, model in ((alone, draft), (used, copying)):
+            ours = answer_logits(model, corpus, row).to(theirs.device)
+            compare(found, corpus, [row], theirs, ours, model.known.to(theirs.device), sampled=model is copying)
+    return {"float32": round(exact.top1, 4), "int8": round(alone.top1, 4), "copying": figures(used)}
 
 
-def quantised_logits(teacher: Teacher, folder: Path) -> Draft:
-    """The saved draft as it is used, row by row, without copying."""
-    draft, corpus = load_llama(folder, precision="int8", label="draft"), teacher.corpus
-
-    def logits_of(row: int) -> Tensor:
-        draft.crop(0)
-        return draft.forward(corpus.row(row).tolist(), rows=(corpus.answered(row) - 1).tolist()).float()
-
-    return lambda rows: torch.cat([logits_of(row) for row in rows]).to(teacher.target.device)
+def answer_logits(draft: LanguageModel, corpus: Corpus, row: int) -> Tensor:
+    """A draft's logits of a row's answer tokens, [tokens, columns]; its `known` names the columns."""
+    draft.crop(0)
+    return draft.forward(corpus.row(row).tolist(), rows=(corpus.answered(row) - 1).tolist()).float()
 
 
 def figures(found: Agreement) -> dict:

@@ -1,6 +1,5 @@
 """What the draft is trained to make small: how far it is from the target, copying included."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -8,7 +7,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from duoviz.models.columns import column_of
-from duoviz.models.copying import NGrams
+from duoviz.models.copying import NGrams, Weights, by_kind
+from duoviz.training.copying import START_WEIGHTS
 from duoviz.training.corpus import Corpus
 
 # Of the loss; their probabilities stay in the processor's cache.
@@ -95,21 +95,22 @@ def mixed(logits: Tensor, copied: Copied) -> Tensor:
 
 
 def look_ups(
-    ids: list[int], answered: list[int], weights: Sequence[float], *, columns: dict[int, int]
+    ids: list[int], answered: list[int], weights: Weights, *, columns: dict[int, int]
 ) -> tuple[list[int], list[float]]:
     """(columns, weights) that copying proposes for the answer tokens of a row (see `models.copying`).
 
     answered: where they stand; columns: of the ids that the draft's head has. Column 0 and weight 0 where nothing is
     found.
     """
-    grams, wanted = NGrams(len(weights)), set(answered)
+    weights, wanted = by_kind(weights), set(answered)
+    grams = NGrams(len(weights[0]))
     proposed, shares = [], []
     for place, token in enumerate(ids):
         if place in wanted:
-            match = grams.look_up(grams.tokens[-len(weights) :], end=len(grams.tokens))
-            usable = match is not None and match[1] in columns
-            proposed.append(columns[match[1]] if usable else 0)
-            shares.append(weights[match[0] - 1] if usable else 0.0)
+            match = grams.look_up(grams.tokens[-grams.longest :], end=len(grams.tokens))
+            usable = match is not None and match.token in columns
+            proposed.append(columns[match.token] if usable else 0)
+            shares.append(weights[match.kind][match.length - 1] if usable else 0.0)
         grams.append([token])
     return proposed, shares
 
@@ -117,17 +118,16 @@ def look_ups(
 class LookUps:
     """What copying proposes for the answer tokens of a corpus's rows; each row is looked through once."""
 
-    def __init__(self, corpus: Corpus, known: Tensor, weights: Sequence[float]):
-        """known: the ids of the draft's head, int64, on the device where the answers are wanted; weights: w_n
-        of copying."""
-        self.corpus, self.columns, self.weights, self.device = corpus, column_of(known), weights, known.device
+    def __init__(self, corpus: Corpus, known: Tensor):
+        """known: the ids of the draft's head, int64, on the device where the answers are wanted."""
+        self.corpus, self.columns, self.device = corpus, column_of(known), known.device
         self.found: dict[int, tuple[list[int], list[float]]] = {}
 
     def __call__(self, rows: list[int]) -> Copied:
         for row in rows:
             if row not in self.found:
                 ids, answered = self.corpus.row(row).tolist(), self.corpus.answered(row).tolist()
-                self.found[row] = look_ups(ids, answered, self.weights, columns=self.columns)
+                self.found[row] = look_ups(ids, answered, START_WEIGHTS, columns=self.columns)
         columns = [column for row in rows for column in self.found[row][0]]
         weights = [weight for row in rows for weight in self.found[row][1]]
         return Copied(torch.tensor(columns, device=self.device), torch.tensor(weights, device=self.device))

@@ -16,7 +16,12 @@ from duoviz.decoding.chances import (
     corrected,
     plain,
 )
+from duoviz.models.copying import ALIKE, DIFFER, KINDS, ONCE, Match
 from duoviz.models.embedded import DRAFT_FOLDER
+
+
+def matched(length, kind=ONCE):
+    return Match(length, token=7, place=3, kind=kind)
 
 
 def test_the_embedded_draft_has_a_table():
@@ -25,10 +30,13 @@ def test_the_embedded_draft_has_a_table():
     for temperature in (0.0, 0.2, 0.8, 1.0, 2.0):
         best, unsure = (table.of_drafted(0, q, temperature=temperature) for q in (0.95, 0.3))
         assert best > unsure > table.of_drafted(3, 0.05, temperature=temperature) > 0
-        assert table.of_copied(4, 0, temperature=temperature) > table.of_copied(1, 0, temperature=temperature)
-    assert table.of_copied(99, 99, temperature=0) == table.of_copied(4, 9, temperature=0)
+        long, short = (table.of_copied(matched(n), 0, temperature=temperature) for n in (4, 1))
+        assert long > short
+        alike, differ = (table.of_copied(matched(4, kind), 0, temperature=temperature) for kind in (ALIKE, DIFFER))
+        assert alike > long > differ
+    assert table.of_copied(matched(99), 99, temperature=0) == table.of_copied(matched(4), 9, temperature=0)
     # What stood there before is less sure to come again where chance decides.
-    assert table.of_copied(4, 3, temperature=1.3) < table.of_copied(4, 3, temperature=0)
+    assert table.of_copied(matched(4), 3, temperature=1.3) < table.of_copied(matched(4), 3, temperature=0)
     assert list(table.by_rank) == sorted(table.by_rank, reverse=True)
 
 
@@ -43,23 +51,25 @@ def test_a_damaged_table_is_none(tmp_path, text):
 def test_chances_lie_between_the_middles_of_bins():
     row = [0.1 * place / len(EDGES) for place in range(len(EDGES))]
     counted = 1 + len(TEMPERATURES)
-    table = Chances([[row] * RANKS] * counted, [[[1.0] * PLACES] * LONGEST_MATCH] * counted, [0.5] * RANKS, row)
+    copied = [[[[1.0] * PLACES] * LONGEST_MATCH] * len(KINDS)] * counted
+    table = Chances([[row] * RANKS] * counted, copied, [0.5] * RANKS, row)
     assert row[7] < table.of_drafted(0, 0.4, temperature=0) < row[8]
     assert table.of_drafted(0, 0.0, temperature=0) == row[0]
     assert table.of_drafted(9, 1.0, temperature=0.5) == pytest.approx(row[-1])
-    assert table.of_copied(1, 0, temperature=0) < 1
+    assert table.of_copied(matched(1), 0, temperature=0) < 1
 
 
 def test_chances_lie_between_those_of_the_nearest_temperatures():
     shares = (0.8, 0.1, 0.2, 0.4, 0.8)
     drafted = [[[share] * len(EDGES)] * RANKS for share in shares]
-    copied = [[[share] * PLACES] * LONGEST_MATCH for share in shares]
+    copied = [[[[share] * PLACES] * LONGEST_MATCH] * len(KINDS) for share in shares]
     table = Chances(drafted, copied, [0.5] * RANKS, [1.0] * len(EDGES))
     assert [table.of_drafted(0, 0.5, temperature=each) for each in TEMPERATURES] == pytest.approx([0.1, 0.2, 0.4, 0.8])
     assert table.of_drafted(0, 0.5, temperature=0.85) == pytest.approx(0.3)
     assert [table.of_drafted(0, 0.5, temperature=each) for each in (0.01, 9.0, 0.0)] == pytest.approx([0.1, 0.8, 0.8])
     # What is looked up has no q that the temperature changes: from greedy on, all lies between.
-    assert [table.of_copied(1, 0, temperature=each) for each in (0.0, 0.2, 0.4)] == pytest.approx([0.8, 0.45, 0.1])
+    found = [table.of_copied(matched(1), 0, temperature=each) for each in (0.0, 0.2, 0.4)]
+    assert found == pytest.approx([0.8, 0.45, 0.1])
 
 
 def test_places_are_met_as_often_as_they_were():

@@ -10,9 +10,14 @@ from duoviz.decoding.duotree import as_nodes
 from duoviz.decoding.growing import WIDTHS, Grown, Growth, Tree, best_choice, best_rates, steady_width
 from duoviz.decoding.iteration import Span
 from duoviz.decoding.sampling import Sampling
+from duoviz.models.copying import ONCE, Match
 
 FREE = np.full(40, 0.02)
 BY_RANK = plain().by_rank
+
+
+def matched(length):
+    return Match(length, token=5, place=0, kind=ONCE)
 
 
 def growth(deepest=9, *, text=1, trees=True):
@@ -43,13 +48,13 @@ def test_values_are_products_along_the_path():
 def test_a_look_up_meets_the_drafts_tokens():
     tree = grown()
     before = tree.nodes[0].value
-    tree.add_chain([5, 8, 11], matched=4)
+    tree.add_chain([5, 8, 11], matched(4))
     # The same tokens are the same nodes, with the greater chance; what hangs on them has values that follow.
     assert len(tree.nodes) == 6 and tree.nodes[0].value > before
     assert (tree.nodes[5].token, tree.nodes[5].parent, tree.nodes[5].source) == (11, 3, "prompt")
     assert tree.nodes[4].value == pytest.approx(tree.nodes[4].chance * tree.nodes[0].value)
     other = bare()
-    other.add_chain([5], matched=1)
+    other.add_chain([5], matched(1))
     other.expand(-1, [5], [0.6])
     assert len(other.nodes) == 1 and other.nodes[0].q == 0.6 and other.nodes[0].source == "prompt"
 
@@ -62,7 +67,7 @@ def test_what_stood_earlier_hangs_on_the_root_at_once():
 
 def test_no_node_lies_below_the_room():
     tree = grown(deepest=1)
-    tree.add_chain([5, 8, 11], matched=4)
+    tree.add_chain([5, 8, 11], matched(4))
     assert {node.depth for node in tree.nodes} == {1} and tree.waiting() == []
     empty = bare(deepest=0)
     empty.expand(-1, [5], [0.9])
@@ -73,7 +78,7 @@ def test_no_node_lies_below_the_room():
 
 def test_only_what_hangs_on_forwarded_nodes_waits():
     tree = bare()
-    tree.add_chain([5, 8, 11], matched=4)
+    tree.add_chain([5, 8, 11], matched(4))
     assert tree.waiting() == [-1]
     tree.expand(-1, [], [])
     assert tree.waiting() == [0]
@@ -118,7 +123,7 @@ def test_trust_follows_what_a_source_is_worth():
 
 def test_the_choice_is_the_best_of_all_subtrees():
     tree = grown()
-    tree.add_chain([20, 21, 22], matched=2)
+    tree.add_chain([20, 21, 22], matched(2))
     for count in range(len(tree.nodes) + 1):
         chosen = tree.chosen(count)
         nodes = as_nodes(tree, chosen)

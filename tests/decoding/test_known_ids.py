@@ -5,11 +5,12 @@ import torch
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.draft_worker import InlineDraft
+from duoviz.decoding.drafting import Plan, draft
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.sampling import Sampling, noise, scores
 from duoviz.decoding.settings import Settings
 from duoviz.models.columns import whole
-from duoviz.models.copying import Copying
+from duoviz.models.copying import ONCE, Copying, Match
 from tests.decoding.proposals import tokens
 from tests.tiny import VOCABULARY, reference_model, tiny_pair, weights
 from tests.weights import decoder
@@ -87,11 +88,27 @@ def test_the_classical_rule_accepts_all_that_the_target_gives_no_less(method):
     assert len(written) == 60 and set(written) - set(KNOWN.tolist())  # what q lacks is drawn from p − q
 
 
-def test_what_is_copied_is_found_by_its_column():
+def test_what_is_copied_is_found_by_its_column_and_has_one_where_the_head_has_none():
     model = Copying(knowing(), [0.5])
-    logits = torch.zeros(2, len(KNOWN), dtype=torch.float64)
-    model.mix(logits, [(1, 4), (1, 3)])
-    shares = logits.softmax(-1)
-    column = KNOWN.tolist().index(4)
-    assert float(shares[0, column]) == pytest.approx(0.5 + 0.5 / len(KNOWN))
-    assert torch.equal(shares[1], torch.full_like(shares[1], 1 / len(KNOWN)))  # 3 is not known
+    even = torch.full((3, len(KNOWN)), 1 / len(KNOWN), dtype=torch.float64)
+    shares = model.mix(even.log(), [Match(1, 4, 0, ONCE), Match(1, 3, 0, ONCE), None]).softmax(-1)
+    assert model.known.tolist() == [*KNOWN.tolist(), 3]
+    ids = torch.stack([whole(row, model.known) for row in shares])
+    expected = torch.stack([whole(row, KNOWN) for row in even])
+    expected[:2] /= 2
+    expected[0, 4] += 0.5
+    expected[1, 3] += 0.5
+    assert torch.allclose(ids, expected, rtol=0, atol=1e-12)
+    # The column is this forward's only.
+    assert model.mix(even.log(), [Match(1, 4, 0, ONCE), None, None]).shape == even.shape
+    assert torch.equal(model.known, KNOWN)
+
+
+def test_a_draft_proposes_by_copying_what_its_head_does_not_know():
+    model = Copying(knowing(), [0.9])
+    (unknown, *_) = set(range(2, 40)) - set(KNOWN.tolist())
+    text = (4, unknown, 4)
+    for sampling in (Sampling(), Sampling(0.9, seed=1)):
+        model.crop(0)
+        found = draft(model, text, Plan(3, (3,) * 8, 1, "batched", 3, sampling))
+        assert found.branches[0].tokens[0] == unknown

@@ -10,7 +10,7 @@ from duoviz.decoding.duodecoding import duodecoding
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
-from duoviz.models.copying import Copying, NGrams
+from duoviz.models.copying import ALIKE, DIFFER, ONCE, Copying, Match, NGrams
 from tests.tiny import VOCABULARY, lean, reference_model, tiny_pair
 
 WEIGHTS = [0.2, 0.5, 0.9]
@@ -104,11 +104,29 @@ def expected_in_chain(chain, path):
     return None
 
 
-def test_a_token_that_the_head_does_not_know_is_not_copied(reference):
+def test_a_token_beyond_a_whole_vocabulary_is_not_copied(reference):
     model = Copying(lean(reference), WEIGHTS)
-    logits = torch.zeros(1, VOCABULARY)
-    model.mix(logits, [(3, VOCABULARY + 5)])
-    assert not logits.any()
+    assert not model.mix(torch.zeros(1, VOCABULARY), [Match(3, VOCABULARY + 5, 0, ONCE)]).any()
+
+
+def test_a_match_is_told_by_what_followed_the_last_two_times():
+    grams = NGrams(3)
+    grams.append([5, 6, 2, 5, 7, 2, 5, 7])
+    assert grams.look_up([9, 6], end=8) == Match(1, 2, 2, ONCE)
+    assert grams.look_up([9, 5], end=8) == Match(1, 7, 7, ALIKE)
+    # Only the last two times count, and none from the end on.
+    assert grams.look_up([9, 5], end=7) == Match(1, 7, 4, DIFFER)
+    assert grams.look_up([9, 5], end=4) == Match(1, 6, 1, ONCE)
+    assert grams.look_up([2, 5], end=8) == Match(2, 7, 7, ALIKE)
+    assert grams.look_up([9], end=8) is None
+
+
+def test_each_kind_of_match_has_weights_of_its_own(reference):
+    model = Copying(lean(reference), [[0.2, 0.3], [0.5, 0.6], [0.7, 0.8]])
+    found = [Match(1, 3, 0, ONCE), Match(2, 3, 0, ALIKE), Match(2, 3, 0, DIFFER), None]
+    shares = model.mix(torch.zeros(4, VOCABULARY, dtype=torch.float64), found).softmax(-1)
+    expected = [weight + (1 - weight) / VOCABULARY for weight in (0.2, 0.6, 0.8, 0.0)]
+    assert shares[:, 3].tolist() == pytest.approx(expected)
 
 
 def test_cropping_leaves_no_trace():
@@ -116,7 +134,7 @@ def test_cropping_leaves_no_trace():
     grams.append([2, 3, 2, 3, 4])
     grams.crop(3)
     other.append([2, 3, 2])
-    assert grams.look_up([2], end=9) == other.look_up([2], end=9) == (1, 3)
+    assert grams.look_up([2], end=9) == other.look_up([2], end=9) == Match(1, 3, 1, ONCE)
     assert grams.look_up([2, 3, 2], end=9) == other.look_up([2, 3, 2], end=9)
 
 

@@ -122,7 +122,7 @@ def test_a_draft_whose_config_has_weights_for_copying_copies(two, tmp_path):
     (draft / "config.json").write_text(json.dumps(config | {"copying": [0.1, 0.6]}))
     pair = ready(load_pair(f"{target} + {draft}"))
     copying = runtime(pair).draft.loop.model
-    assert isinstance(copying, Copying) and copying.weights == [0.1, 0.6]
+    assert isinstance(copying, Copying) and copying.weights == [[0.1, 0.6]] * 3
     assert not isinstance(pair.target, Copying)
     vanilla, duodecoding = texts(pair, "the cat sat on the mat")
     assert vanilla == duodecoding

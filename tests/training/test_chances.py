@@ -3,6 +3,7 @@
 import numpy as np
 
 from duoviz.decoding.chances import EDGES, RANKS, chances_of
+from duoviz.models.copying import ALIKE, DIFFER, ONCE
 from duoviz.models.llama import load_llama
 from duoviz.training.chances import Counts, count_copies, fit_chances, save_chances
 
@@ -29,16 +30,22 @@ def test_copies_are_counted_as_far_as_the_text_goes_on_so():
     ids = [1, 2, 3, 4, 9, 1, 2, 3, 4, 7]
     # 1 2 3 4 stood there; after 1 2 come 3 4 again, then another token.
     found = counted(ids, {7: 3, 8: 4, 9: 7})
-    assert found.tries[1, :4].tolist() == [1, 1, 1, 0] and found.hits[1, :3].tolist() == [1, 1, 0]
+    assert found.tries[ONCE, 1, :4].tolist() == [1, 1, 1, 0] and found.hits[ONCE, 1, :3].tolist() == [1, 1, 0]
     # The target writes another token than the text has; the text goes on all the same.
     found = counted(ids, {7: 5, 8: 4, 9: 7})
-    assert found.tries[1, :4].tolist() == [1, 1, 1, 0] and found.hits[1, :3].tolist() == [0, 1, 0]
+    assert found.tries[ONCE, 1, :4].tolist() == [1, 1, 1, 0] and found.hits[ONCE, 1, :3].tolist() == [0, 1, 0]
     # It writes what stood there where the text goes on otherwise: that is a hit, and the last that can be counted.
     found = counted([*ids, 6], {7: 3, 8: 4, 9: 9, 10: 6})
-    assert found.tries[1, :4].tolist() == [1, 1, 1, 0] and found.hits[1, :3].tolist() == [1, 1, 1]
+    assert found.tries[ONCE, 1, :4].tolist() == [1, 1, 1, 0] and found.hits[ONCE, 1, :3].tolist() == [1, 1, 1]
+
+
+def test_copies_are_counted_by_what_followed_the_last_two_times():
+    for text, kind, hits in (([1, 5, 7, 2, 5, 7, 3, 5, 7], ALIKE, 1), ([1, 5, 7, 2, 5, 8, 3, 5, 7], DIFFER, 0)):
+        found = counted(text, {8: 7})
+        assert found.tries[kind, 0, 0] == found.tries.sum() == 1 and found.hits[kind, 0, 0] == hits
 
 
 def counted(ids, own):
-    counts = Counts(4, 10)
+    counts = Counts(3, 4, 10)
     count_copies(counts, ids, own)
     return counts

@@ -139,7 +139,7 @@ def test_one_call_makes_a_draft(target_folder, corpus_files, tmp_path):
     record = json.loads((tmp_path / "training.json").read_text())
     assert record["recipe"] == asdict(replace(TINY, tokens=500)) and record["log"][-1]["tokens"] >= 500
     assert abs(record["held_out"]["float32"] - record["held_out"]["int8"]) < 0.1
-    assert len(json.loads((tmp_path / "config.json").read_text())["copying"]) == 8
+    assert len(json.loads((tmp_path / "config.json").read_text())["copying"]) == 3
     assert "agreement" in lines[0] and "min left" in lines[1] and "copying weights" in lines[-1]
     goes_on = replace(TINY, tokens=300, start=str(tmp_path))
     train_draft(target_folder, corpus_files, tmp_path / "more", goes_on, report=lines.append)

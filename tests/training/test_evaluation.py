@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from duoviz.training.evaluation import Agreement, evaluate, quantised_logits, scores
-from duoviz.training.losses import Copied, LookUps
+from duoviz.models.copying import Copying
+from duoviz.models.llama import load_llama
+from duoviz.training.evaluation import Agreement, answer_logits, compare, evaluate, scores
+from duoviz.training.losses import Copied
 from duoviz.training.student import cut_from_target, save_draft
 from duoviz.training.teacher import Teacher
 
@@ -60,19 +62,23 @@ def test_copying_counts(teacher):
     assert evaluate(flat, teacher, rows, torch.arange(64), told).top1 == 1.0
 
 
+def top1(draft, teacher):
+    found = Agreement()
+    for row in teacher.corpus.rows(held_out=True):
+        theirs, ours = teacher.exact_logits([row]), answer_logits(draft, teacher.corpus, row)
+        compare(found, teacher.corpus, [row], theirs, ours, draft.known)
+    return round(found.top1, 4)
+
+
 def test_a_saved_draft_is_scored_by_the_exact_target_and_with_its_own_copying(teacher, tmp_path):
     student = cut_from_target(teacher.target, layers=1, embedding_rank=16, tokens=torch.arange(48)).eval()
     save_draft(student, tmp_path)
-    file, rows = tmp_path / "config.json", teacher.corpus.rows(held_out=True)
-    rounded = Teacher(teacher.target, teacher.corpus, torch.bfloat16)
-    found = {}
+    file, rounded = tmp_path / "config.json", Teacher(teacher.target, teacher.corpus, torch.bfloat16)
+    found = []
     for weights in ([0.0, 0.0], [0.9, 0.9]):
         file.write_text(json.dumps(json.loads(file.read_text()) | {"copying": weights}))
-        copied = LookUps(teacher.corpus, student.known, weights)
-        exact, coarse = (
-            evaluate(quantised_logits(each, tmp_path), each, rows, student.known, copied).top1
-            for each in (teacher, rounded)
-        )
-        found[weights[0]] = scores(rounded, student, tmp_path)
-        assert found[weights[0]]["copying"]["top1"] == round(exact, 4) != round(coarse, 4)
-    assert found[0.0]["copying"]["top1"] == found[0.0]["int8"] == found[0.9]["int8"] != found[0.9]["copying"]["top1"]
+        draft = Copying(load_llama(tmp_path, precision="int8", label="draft"), weights)
+        found.append(scores(rounded, student, tmp_path))
+        assert found[-1]["copying"]["top1"] == top1(draft, teacher) != top1(draft, rounded)
+    without, with_copying = found
+    assert without["copying"]["top1"] == without["int8"] == with_copying["int8"] != with_copying["copying"]["top1"]
