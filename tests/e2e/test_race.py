@@ -373,12 +373,13 @@ def bad_races(race):
 
 
 def test_a_race_is_saved_as_a_film(plain, tmp_path):
-    plain.locator(".dv-race .dv-speed").select_option("4")
+    # A busy machine draws few pictures a second: at its real speed the race is long enough for some.
+    plain.locator(".dv-race .dv-speed").select_option("1")
     path = saved_by(plain, "Save as film", tmp_path)
     assert path.name.startswith("duoviz-race-vanilla-duodecoding-") and path.name.endswith(".webm")
     shown = play_film(plain, path, [0.01, 0.99])
-    # The race at four times its speed, and its finish.
-    assert (shown["width"], shown["height"]) == (1280, 720) and shown["duration"] >= WALL / 4 + 1.5
+    # The race, and its finish.
+    assert (shown["width"], shown["height"]) == (1280, 720) and shown["duration"] >= WALL + 1.5
     begin, end = shown["drawn"]
     assert 5 < begin < end
     expect(plain.locator(".dv-race-top .dv-files-message")).to_have_text(f"Saved as {path.name}.")
