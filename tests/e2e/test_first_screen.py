@@ -191,7 +191,7 @@ TELLING = """async (iterations) => {
 
 
 def test_where_there_are_no_sequences_most_tokens_that_were_all_right_tell_most(modules):
-    outcomes = [("hit", 9), ("hit", 3), ("rejection", 5), ("hit", 4), ("hit", 4), ("none", 1)]
+    outcomes = [("hit", 4), ("hit", 3), ("rejection", 4), ("hit", 4), ("hit", 4), ("hit", 9)]
     made = [
         {"index": index, "sequences": None, "verdict": {"outcome": outcome}, "committed": ["token"] * count}
         for index, (outcome, count) in enumerate(outcomes)

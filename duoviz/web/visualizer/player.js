@@ -16,14 +16,14 @@ export const speedWords = (speed) => (PACES[speed] ? `${PACES[speed]} s an itera
 export const wantsNoMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
 // What the eye can take in at once.
-const MOST_SEQUENCES = 4;
+const MOST_AT_ONCE = 4;
 
 // The iteration that shows the method best: the first after the prompt's of those with the most sequences, but not too
-// many, of which the target took one; where there are no sequences, with the most tokens of which all were accepted.
+// many, of which the target took one; where there are no sequences, with the most tokens, of which all were accepted.
 export function mostTelling(iterations) {
   const worth = ({ index, verdict, sequences, committed }) => {
     const many = sequences ?? committed.length;
-    return index && verdict.outcome === "hit" && (sequences === null || many <= MOST_SEQUENCES) ? many : 0;
+    return index && verdict.outcome === "hit" && many <= MOST_AT_ONCE ? many : 0;
   };
   return iterations.reduce((best, each, index) => (worth(each) > worth(iterations[best]) ? index : best), 0);
 }
