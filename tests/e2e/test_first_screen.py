@@ -190,17 +190,17 @@ TELLING = """async (iterations) => {
 }"""
 
 
-def test_where_there_are_no_sequences_most_tokens_that_were_all_right_tell_most(modules):
+def test_where_there_are_no_sequences_most_tokens_written_tell_most(modules):
     outcomes = [("hit", 4), ("hit", 3), ("rejection", 4), ("hit", 4), ("hit", 4), ("hit", 9)]
     made = [
         {"index": index, "sequences": None, "verdict": {"outcome": outcome}, "committed": ["token"] * count}
         for index, (outcome, count) in enumerate(outcomes)
     ]
-    assert modules.evaluate(TELLING, made) == 3
+    assert modules.evaluate(TELLING, made) == 2
     sequences = [{**each, "sequences": 6 - each["index"]} for each in made]
     # Of those that the target took one of: five and more are too many to see.
     assert modules.evaluate(TELLING, sequences) == 3
-    assert modules.evaluate(TELLING, [{**each, "verdict": {"outcome": "none"}} for each in made]) == 0
+    assert modules.evaluate(TELLING, [{**each, "verdict": {"outcome": "none"}} for each in sequences]) == 0
 
 
 OPENING = """async () => {

@@ -19,11 +19,11 @@ export const wantsNoMotion = matchMedia("(prefers-reduced-motion: reduce)");
 const MOST_AT_ONCE = 4;
 
 // The iteration that shows the method best: the first after the prompt's of those with the most sequences, but not too
-// many, of which the target took one; where there are no sequences, with the most tokens, of which all were accepted.
+// many, of which the target took one; where there are no sequences, with the most tokens written.
 export function mostTelling(iterations) {
   const worth = ({ index, verdict, sequences, committed }) => {
-    const many = sequences ?? committed.length;
-    return index && verdict.outcome === "hit" && many <= MOST_AT_ONCE ? many : 0;
+    const many = sequences === null ? committed.length : verdict.outcome === "hit" ? sequences : 0;
+    return index && many <= MOST_AT_ONCE ? many : 0;
   };
   return iterations.reduce((best, each, index) => (worth(each) > worth(iterations[best]) ? index : best), 0);
 }
