@@ -16,7 +16,8 @@ class Corpus:
 
     flat: int64 [total tokens]; starts: int64 [rows + 1], where each row begins; answer: bool [total
     tokens], true where the assistant speaks; greedy: bool [rows], whether its tokens are the
-    target's most probable ones; task: str [rows]; held_out: bool [rows], never trained on.
+    target's most probable ones; task: str [rows]; file: int64 [rows], the how manieth file it is of; held_out: bool
+    [rows], never trained on.
     """
 
     flat: np.ndarray
@@ -24,6 +25,7 @@ class Corpus:
     answer: np.ndarray
     greedy: np.ndarray
     task: np.ndarray
+    file: np.ndarray
     held_out: np.ndarray
 
     def __len__(self) -> int:
@@ -69,6 +71,7 @@ def load_corpus(files: Sequence[Path], *, held_out: int) -> Corpus:
         answer=joined["answer"].astype(bool),
         greedy=joined["greedy"].astype(bool),
         task=np.concatenate([part["task"] for part in parts]),
+        file=np.repeat(np.arange(len(parts)), [len(part["length"]) for part in parts]),
         held_out=np.concatenate(last),
     )
 

@@ -30,13 +30,14 @@ Copies = Callable[[list[int]], Copied]
 class Agreement:
     """Counts over answer tokens; the shares are properties.
 
-    same: bool arrays, one a row, whether the draft's top-1 is the target's; task, greedy: of the same rows.
+    same: bool arrays, one a row, whether the draft's top-1 is the target's; task, file, greedy: of the same rows.
     At temperature 1, over `drawn` tokens: overlap, the sum of Σ min(p, q), and coupled, how often both draw
     the same token with the same noise.
     """
 
     same: list[np.ndarray] = field(default_factory=list)
     task: list[str] = field(default_factory=list)
+    file: list[int] = field(default_factory=list)
     greedy: list[bool] = field(default_factory=list)
     overlap: float = 0.0
     coupled: int = 0
@@ -48,10 +49,11 @@ class Agreement:
 
     @property
     def by_task(self) -> dict[str, float]:
-        return {
-            task: share([same for same, mine in zip(self.same, self.task, strict=True) if mine == task])
-            for task in sorted(set(self.task))
-        }
+        return share_by(self.task, self.same)
+
+    @property
+    def by_file(self) -> list[float]:
+        return list(share_by(self.file, self.same).values())
 
     @property
     def by_position(self) -> list[float]:
@@ -85,6 +87,13 @@ class Agreement:
 def share(rows: list[np.ndarray]) -> float:
     """The share of true values."""
     return sum(int(row.sum()) for row in rows) / max(1, sum(len(row) for row in rows))
+
+
+def share_by(names: list, rows: list[np.ndarray]) -> dict:
+    """The share of true values in the rows of each name, in the names' order."""
+    return {
+        name: share([row for row, mine in zip(rows, names, strict=True) if mine == name]) for name in sorted(set(names))
+    }
 
 
 @torch.no_grad()
@@ -124,6 +133,7 @@ def compare(
     counts = np.cumsum([len(corpus.answered(row)) for row in rows])[:-1]
     found.same += np.split(same, counts)
     found.task += [str(corpus.task[row]) for row in rows]
+    found.file += [int(corpus.file[row]) for row in rows]
     found.greedy += [bool(corpus.greedy[row]) for row in rows]
     if sampled:
         count_draws(found, theirs, ours, known.cpu())
@@ -170,6 +180,7 @@ def figures(found: Agreement) -> dict:
     """What an evaluation found, rounded."""
     return {
         "top1": round(found.top1, 4),
+        "by_file": [round(share, 4) for share in found.by_file],
         "by_task": {task: round(share, 4) for task, share in found.by_task.items()},
         "by_position": [round(share, 4) for share in found.by_position],
         "classical at temperature 1": round(found.classical, 4),

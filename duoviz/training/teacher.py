@@ -20,8 +20,9 @@ BEST = 64
 class Teacher:
     """The target's states that predict the corpus's answer tokens.
 
-    With a folder they are kept there in float16 (hidden size × 2 bytes a token), so that a later
-    run, or another student, need not compute them; without one they are computed anew each time.
+    With a folder they are kept there in float16 (hidden size × 2 bytes a token), apart for each of the corpus's
+    files, so that a later run, another student or a larger corpus need not compute them; without one they are
+    computed anew each time.
     """
 
     def __init__(self, target: nn.Module, corpus: Corpus, dtype: torch.dtype, *, folder: Path | None = None):
@@ -30,13 +31,23 @@ class Teacher:
         self.places = np.concatenate([[0], np.cumsum(counts)]).tolist()
         self.layers = [fused(layer, dtype) for layer in target.model.layers]
         self.known: dict[int, tuple[Tensor, Tensor]] = {}
-        self.kept = self.done = None
+        # Views of each row's states, and of the flag that says whether they are there.
+        self.kept: list[np.ndarray] = []
+        self.done: list[np.ndarray] = []
         if folder is not None:
-            digest = hashlib.sha256(corpus.flat.tobytes() + corpus.answer.tobytes()).hexdigest()[:16]
             folder.mkdir(parents=True, exist_ok=True)
-            shape = (self.places[-1], target.config.hidden_size)
-            self.kept = opened(folder / f"states-{digest}.bin", np.float16, shape)
-            self.done = opened(folder / f"states-{digest}.done", np.uint8, (len(corpus),))
+            for file in np.unique(corpus.file):
+                self.open_states(folder, np.flatnonzero(corpus.file == file))
+
+    def open_states(self, folder: Path, rows: np.ndarray) -> None:
+        """Keep the states of one file's rows, which stand one after another."""
+        corpus, places = self.corpus, np.array(self.places[rows[0] : rows[-1] + 2])
+        tokens = slice(corpus.starts[rows[0]], corpus.starts[rows[-1] + 1])
+        digest = hashlib.sha256(corpus.flat[tokens].tobytes() + corpus.answer[tokens].tobytes()).hexdigest()[:16]
+        shape = (places[-1] - places[0], self.target.config.hidden_size)
+        states = opened(folder / f"states-{digest}.bin", np.float16, shape)
+        self.kept += np.split(states, places[1:-1] - places[0])
+        self.done += np.split(opened(folder / f"states-{digest}.done", np.uint8, rows.shape), len(rows))
 
     def of(self, corpus: Corpus) -> "Teacher":
         """The same target for another corpus."""
@@ -45,15 +56,14 @@ class Teacher:
     @torch.no_grad()
     def hidden(self, rows: list[int]) -> Tensor:
         """float32 [answer tokens of all rows, hidden]: the normalised state that predicts each answer token."""
-        if self.kept is None:
+        if not self.kept:
             return torch.cat(self.computed(rows))
         missing = [row for row in rows if not self.done[row]]
         if missing:
             for row, states in zip(missing, self.computed(missing), strict=True):
-                self.kept[self.places[row] : self.places[row + 1]] = states.half().cpu().numpy()
-                self.done[row] = 1
-        parts = [self.kept[self.places[row] : self.places[row + 1]] for row in rows]
-        return torch.from_numpy(np.concatenate(parts)).to(self.target.device).float()
+                self.kept[row][:] = states.half().cpu().numpy()
+                self.done[row][:] = 1
+        return torch.from_numpy(np.concatenate([self.kept[row] for row in rows])).to(self.target.device).float()
 
     def computed(self, rows: list[int]) -> list[Tensor]:
         states = self.states(padded(self.corpus, rows).to(self.target.device))

@@ -31,7 +31,7 @@ def test_fitted_on_a_corpus_and_written_to_the_config(tmp_path):
     answer = [place >= begin for row, begin in zip(rows, (4, 2), strict=True) for place in range(len(row))]
     corpus = Corpus(
         flat=np.array(sum(rows, [])), starts=np.array([0, 12, 20]), answer=np.array(answer),
-        greedy=np.ones(2, bool), task=np.array(["qa", "qa"]), held_out=np.ones(2, bool),
+        greedy=np.ones(2, bool), task=np.array(["qa", "qa"]), file=np.zeros(2, int), held_out=np.ones(2, bool),
     )  # fmt: skip
     draft = lean(reference_model(0))
     seen = observations(draft, corpus, [0, 1])

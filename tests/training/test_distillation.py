@@ -9,6 +9,7 @@ import torch
 from duoviz.models.llama import load_llama
 from duoviz.training import distillation
 from duoviz.training import teacher as teaching
+from duoviz.training.corpus import load_corpus
 from duoviz.training.distillation import Recipe, learning_rate, load_teacher, train, train_draft
 from duoviz.training.student import cut_from_target, read_student, save_draft, with_head
 from duoviz.training.teacher import Teacher, padded
@@ -16,16 +17,23 @@ from duoviz.training.teacher import Teacher, padded
 TINY = Recipe(tokens=4_000, layers=1, embedding_rank=16, output_tokens=48, batch_tokens=200)
 
 
-def test_the_teachers_states_are_kept_and_the_same(target, corpus, tmp_path):
-    rows = [3, 170, 9]
+def test_the_teachers_states_are_kept_file_by_file_and_the_same(target, corpus, corpus_files, tmp_path):
+    rows = [3, 270, 9]
     expected = Teacher(target, corpus, torch.float32).hidden(rows)
     first = Teacher(target, corpus, torch.float32, folder=tmp_path)
     assert torch.allclose(first.hidden(rows), expected, atol=2e-3)
     again = Teacher(target, corpus, torch.float32, folder=tmp_path)
     again.computed = None  # what is kept is not computed
     assert torch.equal(again.hidden(rows), first.hidden(rows))
-    whole = target(padded(corpus, rows)).logits[1, corpus.answered(170) - 1]
-    assert torch.allclose(Teacher(target, corpus, torch.float32).exact_logits([170]), whole, atol=1e-4)
+    # Another corpus with a file of this one knows its rows.
+    more = load_corpus(corpus_files[::-1], held_out=40)
+    other = Teacher(target, more, torch.float32, folder=tmp_path)
+    other.computed = None
+    assert torch.equal(other.hidden([163, 70, 169]), first.hidden(rows))
+    with pytest.raises(TypeError):
+        other.hidden([4])
+    whole = target(padded(corpus, rows)).logits[1, corpus.answered(270) - 1]
+    assert torch.allclose(Teacher(target, corpus, torch.float32).exact_logits([270]), whole, atol=1e-4)
 
 
 def test_the_targets_best_are_of_the_ids_that_the_draft_knows(teacher, monkeypatch):
@@ -149,4 +157,5 @@ def test_one_call_makes_a_draft(target_folder, corpus_files, tmp_path):
 def test_the_teachers_states_go_to_the_cache(target_folder, corpus_files, tmp_path):
     teacher = load_teacher(target_folder, corpus_files, held_out=5)
     teacher.hidden([0])
-    assert [file.suffix for file in sorted((tmp_path / "cache" / "teacher").iterdir())] == [".bin", ".done"]
+    kept = sorted((tmp_path / "cache" / "teacher").iterdir())
+    assert [file.suffix for file in kept] == [".bin", ".done"] * len(corpus_files)

@@ -22,11 +22,13 @@ def test_positions_are_conditional_on_the_ones_before():
     found = Agreement(
         same=[np.array([1, 1, 0, 1, 1, 1], bool), np.array([0, 0], bool)],
         task=["qa", "code"],
+        file=[1, 0],
         greedy=[True, False],
     )
     # Drafts that begin at each of six places: right at five of six; then at 3 of the 4 that have a second place.
     assert found.by_position[:4] == [5 / 6, 3 / 4, 1 / 2, 0.0]
     assert found.top1 == 5 / 8 and found.by_task == {"code": 0.0, "qa": 5 / 6}
+    assert found.by_file == [0.0, 5 / 6]
 
 
 def test_the_target_agrees_with_itself(teacher):
