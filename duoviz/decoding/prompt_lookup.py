@@ -21,20 +21,12 @@ def prompt_lookup(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iter
 
     def propose(text: list[int], longest: int) -> tuple[int, list[Node]]:
         known.append(text[len(known.tokens) :])
-        matched, start = find(known, settings.lookup_occurrence)
-        followed = text[start : start + min(settings.lookup_tokens, longest)] if matched else []
+        matched, places = known.earlier(text[-settings.lookup_ngram :], end=len(text))
+        place = 0 if settings.lookup_occurrence == "first" else -1
+        followed = text[places[place] :][: min(settings.lookup_tokens, longest)] if matched else []
         return matched, [Node(token, index - 1, "prompt") for index, token in enumerate(followed)]
 
     return propose_and_verify(pair, prompt_ids, settings, propose)
-
-
-def find(known: NGrams, occurrence: str) -> tuple[int, int]:
-    """The length of the text's longest last n-gram that stood earlier, 0 without any, and the place after it there."""
-    for gram in reversed(known.grams_before(len(known.tokens))):
-        # NGrams knows only places that a token follows, so the text's own end is not among them.
-        if places := known.places.get(gram):
-            return len(gram), places[0] if occurrence == "first" else places[-1]
-    return 0, 0
 
 
 PROMPT = Proposer(id="prompt", token="token found earlier in the text", origin="found earlier in the text")

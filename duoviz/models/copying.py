@@ -1,7 +1,7 @@
 """A draft that also copies: what followed the same few tokens earlier in the text becomes more likely."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import islice
 from math import log
 from typing import NamedTuple
 
@@ -50,18 +50,24 @@ class NGrams:
                 self.places[gram].pop()
         del self.tokens[length:]
 
-    def look_up(self, suffix: Sequence[int], *, end: int) -> Match | None:
-        """What followed the longest known end of `suffix`; None where nothing is known. Places from `end` on do not
-        count.
+    def earlier(self, suffix: Sequence[int], *, end: int) -> tuple[int, list[int]]:
+        """The length of the longest end of `suffix` that was followed by a token, 0 without any, and the places of
+        those tokens, ascending. Places from `end` on do not count.
         """
         for n in range(min(self.longest, len(suffix)), 0, -1):
-            places = self.places.get(tuple(suffix[-n:]), [])
-            latest = list(islice((place for place in reversed(places) if place < end), 2))
-            if latest:
-                token, *before = (self.tokens[place] for place in latest)
-                kind = ONCE if not before else ALIKE if before == [token] else DIFFER
-                return Match(n, token, latest[0], kind)
-        return None
+            places = self.places.get(tuple(suffix[-n:]))
+            if places and places[0] < end:
+                return n, places[: bisect_left(places, end)]
+        return 0, []
+
+    def look_up(self, suffix: Sequence[int], *, end: int) -> Match | None:
+        """What followed the longest known end of `suffix` the last time; None where nothing is known."""
+        n, places = self.earlier(suffix, end=end)
+        if not n:
+            return None
+        token, *before = (self.tokens[place] for place in places[:-3:-1])
+        kind = ONCE if not before else ALIKE if before == [token] else DIFFER
+        return Match(n, token, places[-1], kind)
 
 
 # For each of KINDS w_1, w_2, …, each at least 0 and below 1; one such list holds for all kinds.
