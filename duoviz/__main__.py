@@ -9,13 +9,14 @@ from duoviz import commands, recordings, runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import ABOUT, DEFAULTS, MAX_WHOLE
 from duoviz.lab.tasks import TASKS, LabError
+from duoviz.models.embedded import DRAFT_FOLDER
 from duoviz.models.pairs import PAIRS
 from duoviz.space import HARDWARE, SpaceError
 from duoviz.trace.reading import TraceError
 
 PAIR_HELP = f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id'
 GOES_ON = "stopped; the same command goes on"
-CORPUS = [Path("assets/draft", f"{name}.npz") for name in ("selfchat", "tasks", "tasks-1", "tasks-2")]
+CORPUS = [DRAFT_FOLDER / f"{name}.npz" for name in ("selfchat", "tasks", "tasks-1", "tasks-2")]
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -74,7 +74,8 @@ def generate(options: argparse.Namespace) -> int:
         if trace["header"] and not trace["end"]:
             trace["end"] = runner.end(trace["iterations"], "stopped")
         if options.trace and trace["header"]:
-            options.trace.write_text(json.dumps(trace, ensure_ascii=False))
+            with check_write(options.trace):
+                options.trace.write_text(json.dumps(trace, ensure_ascii=False), encoding="utf-8")
     result = runner.summary(trace)
     if options.json:
         print(json.dumps(result, ensure_ascii=False))
@@ -310,9 +311,9 @@ def export(options: argparse.Namespace) -> None:
     text = read_text(options.trace)
     content = make(text, parse_trace(text, options.trace))
     out = options.out or Path(options.trace.name.removesuffix(".json").removesuffix(".duoviz") + ending)
-    if out.exists() and out.samefile(options.trace):
-        raise UsageError("The trace would be overwritten: choose another --out.")
     with check_write(out):
+        if out.exists() and out.samefile(options.trace):
+            raise UsageError("The trace would be overwritten: choose another --out.")
         out.write_text(content, encoding="utf-8", errors="replace")
     print(out)
 
@@ -352,6 +353,14 @@ def write_corpus(options: argparse.Namespace) -> None:
 
     if options.rows < 1 or options.slots < 1:
         raise UsageError("--rows and --slots must be at least 1.")
+    if not 0 < options.minutes < inf:
+        raise UsageError("--minutes must be a number above 0.")
+    check_seed(options.seed)
+    if options.out.suffix != ".npz":
+        raise UsageError(f"--out {options.out} must end in .npz.")
+    with check_write(options.out):
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.with_suffix(".jsonl").open("ab").close()
     how = {name: getattr(options, name) for name in ("rows", "minutes", "slots", "seed")}
     make_corpus(embedded_target(tell), options.out, **how)
 
@@ -362,6 +371,8 @@ def train_the_draft(options: argparse.Namespace) -> None:
     check_training(options)
     if not 1 <= options.layers <= 8:
         raise UsageError(f"--layers must be a whole number from 1 to 8, not {options.layers}.")
+    with check_write(options.out):
+        options.out.mkdir(parents=True, exist_ok=True)
     recipe = Recipe(
         tokens=options.tokens,
         start=options.start and str(options.start),
@@ -390,19 +401,32 @@ def write_chances(options: argparse.Namespace) -> None:
 def write_assistant(options: argparse.Namespace) -> None:
     from duoviz.training.assistant import export_assistant
 
+    with check_write(options.out):
+        options.out.mkdir(parents=True, exist_ok=True)
     export_assistant(DRAFT_FOLDER, embedded_target(tell), options.out)
     print(f"{options.out} holds the draft for transformers' generate(assistant_model=…).")
 
 
 def check_training(options: argparse.Namespace) -> None:
     """Raise UsageError where the corpus or an option cannot be used: before anything is loaded."""
+    from duoviz.training.corpus import load_corpus
+    from duoviz.training.distillation import HELD_OUT
+
     if options.tokens < 1:
         raise UsageError("--tokens must be at least 1.")
     if not 0 < options.peak < 1:
         raise UsageError("--peak must be above 0 and below 1.")
     if options.start and read_config(options.start).get("model_type") != OUR_KIND:
         raise UsageError(f"--from {options.start} is no draft that `train draft` made.")
+    check_seed(options.seed)
     check_corpora(options.corpus)
+    if not load_corpus(options.corpus, held_out=HELD_OUT).rows(held_out=False):
+        raise UsageError(f"The last {HELD_OUT} rows of each corpus are for testing: it needs more to train on.")
+
+
+def check_seed(seed: int) -> None:
+    if seed < 0:
+        raise UsageError("--seed must be 0 or more.")
 
 
 def check_corpora(files: list[Path]) -> None:

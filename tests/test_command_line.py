@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from duoviz import commands
@@ -132,6 +133,7 @@ def test_calibrate(capsys, monkeypatch, tmp_path):
         (["generate", "hi", "--method", "magic"], "no method named"),
         (["generate", "hi", "--trace", "/no/such/folder/x.json"], "cannot be written"),
         (["generate", "hi", "--trace", "."], "cannot be written"),
+        (["generate", "hi", "--max-new-tokens", "2", "--trace", "/dev/full"], "/dev/full cannot be written: No space"),
         (["compare", "--prompts", "missing.jsonl"], "cannot be read"),
         (["compare", "--prompts", "hi", "--repeats", "0"], "at least 1"),
         (["compare", "--prompts", "hi", "--trace", "README.md"], "README.md cannot be written"),
@@ -196,17 +198,37 @@ def test_a_method_named_twice_runs_once(capsys):
         (["draft", "--corpus", "nowhere.npz"], "There is no corpus file nowhere.npz."),
         (["draft", "--corpus", "README.md"], "README.md is no corpus: it needs the arrays flat, length, answer"),
         (["chances", "--corpus", "nowhere.npz"], "There is no corpus file nowhere.npz."),
+        (["draft", "--corpus", "SMALL"], "The last 128 rows of each corpus are for testing: it needs more"),
+        (["draft", "--seed", "-1"], "--seed must be 0 or more."),
         (["corpus", "--rows", "0"], "--rows and --slots must be at least 1."),
+        (["corpus", "--minutes", "nan"], "--minutes must be a number above 0."),
+        (["corpus", "--seed", "-1"], "--seed must be 0 or more."),
     ],
 )
 def test_a_training_that_cannot_be_is_told_at_once(arguments, sentence, tmp_path_factory, tmp_path, capsys):
     other = tmp_path_factory.mktemp("other")
     reference_model(0).config.save_pretrained(other)
-    arguments = [argument.replace("OTHER", str(other)) for argument in arguments]
+    small, rows = other / "small.npz", np.ones(128, int)
+    np.savez(small, flat=rows, length=rows, answer=rows, greedy=rows, task=rows.astype(str))
+    arguments = [argument.replace("OTHER", str(other)).replace("SMALL", str(small)) for argument in arguments]
     assert main(["train", *arguments, "--out", str(tmp_path / "out.npz")]) == 1
     told = capsys.readouterr().err
     assert told.startswith(f"duoviz: {sentence.replace('OTHER', str(other))}") and told.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("command", ["corpus", "draft", "chances", "assistant"])
+def test_what_is_made_in_training_needs_a_place(command, tmp_path, capsys):
+    letter = tmp_path / "letter.npz"
+    letter.write_text("dear")
+    out = letter / "inside.npz" if command == "corpus" else letter
+    assert main(["train", command, "--out", str(out)]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"duoviz: {out} cannot be written: ") and told.count("\n") == 1
+    assert letter.read_text() == "dear"
+    if command == "corpus":
+        assert main(["train", command, "--out", str(tmp_path / "rows")]) == 1
+        assert capsys.readouterr().err == f"duoviz: --out {tmp_path / 'rows'} must end in .npz.\n"
 
 
 @pytest.mark.parametrize("named", [[], ["--draft", "my-draft"]])

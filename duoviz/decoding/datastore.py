@@ -151,7 +151,7 @@ def build_datastore(
     out = Path(os.path.abspath(out))
     scratch = out.with_name(out.name + ".part")
     try:
-        if out.exists() and not (out / HEADER).is_file() and not (out.is_dir() and not any(out.iterdir())):
+        if out.exists() and not (out.is_dir() and is_datastore_or_empty(out)):
             raise DatastoreError(f"{out} is there already and is no datastore: choose another place for the new one.")
         shutil.rmtree(scratch, ignore_errors=True)
         (scratch / "new").mkdir(parents=True)
@@ -164,6 +164,12 @@ def build_datastore(
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     report(1.0, f"The datastore is in {out}")
+
+
+def is_datastore_or_empty(folder: Path) -> bool:
+    """Whether nothing else would be lost with the folder."""
+    names = {file.name for file in folder.iterdir()}
+    return not names or (HEADER in names and names <= {HEADER, TOKENS, SUFFIXES})
 
 
 def write_datastore(

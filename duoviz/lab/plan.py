@@ -18,6 +18,7 @@ from duoviz.lab.tasks import (
     own_questions,
     read_questions,
 )
+from duoviz.models.embedded import sha256
 from duoviz.runner import Lane
 
 # The names of lanes: of rows, their files and the lines of tables.
@@ -67,9 +68,10 @@ QUICK, FULL = (2, 48, 1), (None, 128, 3)
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """questions: those to ask, one after another. source: where they are from, "own" for the prompts that
-    come along. max_new_tokens: of answers; those of SHORT_TASKS have SHORT_ANSWER at most. variants: whether VARIANTS
-    run too; ablations: whether the lanes of Tables 2 and 3 do."""
+    """questions: those to ask, one after another. source: the file that they are from, with its hash, since answers are
+    told apart by their questions' numbers; "own" for the prompts that come along. max_new_tokens: of answers; those of
+    SHORT_TASKS have SHORT_ANSWER at most. variants: whether VARIANTS run too; ablations: whether the lanes of Tables 2
+    and 3 do."""
 
     questions: tuple[Question, ...]
     source: str
@@ -151,7 +153,7 @@ def make_plan(
     Settings(max_new_tokens=tokens)
     return Plan(
         questions=tuple(tasks_in_turn(questions, each or usual)),
-        source=file.name if file else "own",
+        source=f"{file.name} (SHA-256 {sha256(file)[:8]})" if file else "own",
         methods=tuple(method for method in METHODS if not methods or method in methods),
         quick=quick,
         max_new_tokens=tokens,

@@ -50,6 +50,9 @@ def lean_zip(folder: Path) -> bytes:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for file in files:
             text = file.read_text(encoding="utf-8")
+            if file.suffix == ".jsonl":
+                # A torn last line is left out.
+                text = text[: text.rfind("\n") + 1]
             if file.parent != folder:
                 text = "".join(f"{lean(line)}\n" for line in text.split("\n") if line)
             # Why an answer failed may name a place on this machine.

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -201,10 +202,10 @@ def look_into(folder: Path, label: str) -> ModelFiles:
 
 def local_folder(model: str) -> Path:
     """The folder of this name. Raises ModelUnavailable."""
-    folder = Path(model).expanduser()
-    if not folder.is_dir():
+    folder = os.path.expanduser(model)
+    if not os.path.isdir(folder):
         raise ModelUnavailable(f"There is no folder {model}.")
-    return folder
+    return Path(folder)
 
 
 def find_files(model: str, progress: Progress) -> ModelFiles:
@@ -392,7 +393,7 @@ def check_room(name: str, spare: Mapping[str, int] | None = None) -> None:
 def is_on_hub(model: str) -> bool:
     """Whether a name can only be that of a model on the hub."""
     looks_like_a_folder = re.match(r"[./~\\]", model) or model.count("/") > 1
-    return model != EMBEDDED and not looks_like_a_folder and not Path(model).expanduser().is_dir()
+    return model != EMBEDDED and not looks_like_a_folder and not os.path.isdir(os.path.expanduser(model))
 
 
 def needs_the_hub(name: str) -> bool:

@@ -10,7 +10,7 @@ draft_start, draft_end, draft_steps, draft_busy
               from the first draft step to the last one's end, how many, and the time they took together
 sync          when both sides' results were in
 gamma, longest, theta, k
-              the draft budget, how many tokens a sequence might have, the threshold and the number of sequences
+              the draft budget, how many tokens the longest sequence drafted has, the threshold and how many sequences
 checked, drafted
               how many proposed tokens were verified, and drafted meanwhile
 outcome, tested, accepted, sequence

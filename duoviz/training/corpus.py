@@ -1,5 +1,6 @@
 """The self-chat corpus: rows of token ids that the target wrote to itself."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,6 +41,11 @@ class Corpus:
     def answered(self, index: int) -> np.ndarray:
         """Where in the row the answer's tokens stand, int64 [answer tokens]."""
         return np.flatnonzero(self.answer[self.starts[index] : self.starts[index + 1]])
+
+    def digest(self, rows: Sequence[int]) -> str:
+        """What tells rows that stand one after another from any others."""
+        tokens = slice(self.starts[rows[0]], self.starts[rows[-1] + 1])
+        return hashlib.sha256(self.flat[tokens].tobytes() + self.answer[tokens].tobytes()).hexdigest()[:16]
 
     def whole(self) -> "Corpus":
         """The same rows with every token counted as an answer's, but for the beginning that all rows share."""

@@ -63,24 +63,24 @@ class Recipe:
 class Progress:
     """A training run that can be put down and taken up again."""
 
-    def __init__(self, student: Student, optimiser: torch.optim.Optimizer):
-        self.student, self.optimiser = student, optimiser
+    def __init__(self, student: Student, optimiser: torch.optim.Optimizer, corpus: Corpus):
+        self.student, self.optimiser, self.corpus = student, optimiser, corpus.digest(range(len(corpus)))
         self.step, self.tokens, self.seconds = 0, 0, 0.0
         self.log: list[dict] = []
 
     def save(self, file: Path, recipe: Recipe) -> None:
         half_made = file.with_suffix(".part")
         counts = {"step": self.step, "tokens": self.tokens, "seconds": self.seconds, "log": self.log}
-        state = {"recipe": asdict(recipe), "student": self.student.state_dict(), "counts": counts}
-        torch.save(state | {"optimiser": self.optimiser.state_dict()}, half_made)
+        state = {"recipe": asdict(recipe), "corpus": self.corpus, "student": self.student.state_dict()}
+        torch.save(state | {"counts": counts, "optimiser": self.optimiser.state_dict()}, half_made)
         os.replace(half_made, file)
 
     def load(self, file: Path, recipe: Recipe) -> bool:
-        """Go on from a checkpoint of the same recipe (it may be of another length); False if there is none."""
+        """Go on from a checkpoint of the same corpus and recipe (but for its length); False if there is none."""
         if not file.is_file():
             return False
         state = torch.load(file, weights_only=True)
-        if state["recipe"] | {"tokens": recipe.tokens} != asdict(recipe):
+        if state["recipe"] | {"tokens": recipe.tokens} != asdict(recipe) or state["corpus"] != self.corpus:
             return False
         self.student.load_state_dict(state["student"])
         self.optimiser.load_state_dict(state["optimiser"])
@@ -170,7 +170,7 @@ def train(teacher: Teacher, recipe: Recipe, *, checkpoint: Path | None = None, r
     student = new_student(teacher, recipe)
     lessons = teacher.of(teacher.corpus.whole())
     optimiser = torch.optim.AdamW(student.parameters(), lr=recipe.peak, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
-    progress = Progress(student, optimiser)
+    progress = Progress(student, optimiser, lessons.corpus)
     scored = sample(teacher.corpus.rows(held_out=True), SCORED_ROWS)
     copied, scored_copied = (LookUps(each.corpus, student.known) for each in (lessons, teacher))
     if not (checkpoint and progress.load(checkpoint, recipe)):

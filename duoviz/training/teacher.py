@@ -1,6 +1,5 @@
 """What the target says about the corpus: its last hidden states, computed once and kept."""
 
-import hashlib
 from functools import partial
 from pathlib import Path
 
@@ -41,9 +40,7 @@ class Teacher:
 
     def open_states(self, folder: Path, rows: np.ndarray) -> None:
         """Keep the states of one file's rows, which stand one after another."""
-        corpus, places = self.corpus, np.array(self.places[rows[0] : rows[-1] + 2])
-        tokens = slice(corpus.starts[rows[0]], corpus.starts[rows[-1] + 1])
-        digest = hashlib.sha256(corpus.flat[tokens].tobytes() + corpus.answer[tokens].tobytes()).hexdigest()[:16]
+        digest, places = self.corpus.digest(rows), np.array(self.places[rows[0] : rows[-1] + 2])
         shape = (places[-1] - places[0], self.target.config.hidden_size)
         states = opened(folder / f"states-{digest}.bin", np.float16, shape)
         self.kept += np.split(states, places[1:-1] - places[0])

@@ -12,7 +12,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.recordings import ENDING
 from duoviz.trace.agreement import agreement, first_difference, written
-from duoviz.trace.reading import TraceError, parse_trace
+from duoviz.trace.reading import TraceError, read_trace
 from duoviz.web.published import publish
 from duoviz.web.script import CSS, script
 from duoviz.web.visualizer import one_file
@@ -67,8 +67,8 @@ def recorded_race(folder: Path, methods: Sequence[str]) -> str:
     """
     files = [folder / f"{method}{ENDING}" for method in methods]
     try:
-        traces = [parse_trace(file.read_text(encoding="utf-8"), file) for file in files]
-    except (OSError, TraceError):
+        traces = [read_trace(file) for file in files]
+    except TraceError:
         return ""
     texts = [written(trace) for trace in traces]
     if first_difference(*texts) is not None:

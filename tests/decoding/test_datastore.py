@@ -133,7 +133,10 @@ def test_a_build_that_fails_leaves_the_old_datastore(tmp_path):
 def test_a_folder_that_holds_something_else_is_left_alone(tmp_path):
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "home.txt").write_text("dear")
-    for out in (tmp_path / "letters", tmp_path / "letters" / "home.txt"):
+    (tmp_path / "mixed").mkdir()
+    for name in ("header.json", "tokens.npy", "suffixes.npy", "home.txt"):
+        (tmp_path / "mixed" / name).write_text("{}")
+    for out in (tmp_path / "letters", tmp_path / "letters" / "home.txt", tmp_path / "mixed"):
         with pytest.raises(DatastoreError, match="is no datastore"):
             build([[1]], out)
     assert (tmp_path / "letters" / "home.txt").read_text() == "dear"

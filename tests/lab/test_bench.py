@@ -112,9 +112,13 @@ def test_killed_it_goes_on_and_no_answer_is_lost_or_made_twice(questions, tmp_pa
     assert keys == Counter({job.key: 1 for job in jobs_of(plan)})
 
 
-def test_results_of_another_run_are_not_mixed_and_two_runs_do_not_share_a_folder(finished, questions):
+def test_results_of_another_run_are_not_mixed_and_two_runs_do_not_share_a_folder(finished, questions, tmp_path):
     with pytest.raises(LabError, match=r"another max new tokens \(12, now 9\): choose another folder"):
         run(finished, make_plan(quick=True, file=questions, max_new_tokens=9))
+    namesake = tmp_path / questions.name
+    namesake.write_text(questions.read_text() + "\n")
+    with pytest.raises(LabError, match=rf"another source \('{questions.name} \(SHA-256 \w+\)', now '{questions.name} "):
+        run(finished, make_plan(quick=True, file=namesake, max_new_tokens=TOKENS))
     with opened(finished), pytest.raises(LabError, match="Another run is writing"), opened(finished):
         pass
     with pytest.raises(LabError, match="cannot be written"), opened(questions / "folder"):

@@ -316,7 +316,10 @@ def test_a_model_that_cannot_take_tokens_back(two, tmp_path):
         load_pair(f"{folder(tmp_path / 'mamba', hf.MambaForCausalLM(config))} + {two[1]}")
 
 
-@pytest.mark.parametrize("name", ["/nowhere/at/all", "./here", "~/models/mine", "a/b/c"])
+NO_FOLDERS = ["/nowhere/at/all", "./here", "~/models/mine", "~nobody-of-this-name/mine", "a/b/c", "/" + "a" * 300]
+
+
+@pytest.mark.parametrize("name", NO_FOLDERS)
 def test_a_folder_that_is_not_there(name, two):
     with pytest.raises(ModelUnavailable, match=f"There is no folder {name}"):
         load_pair(f"{name} + {two[1]}")

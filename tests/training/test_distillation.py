@@ -114,7 +114,7 @@ def test_questions_are_learnt_and_held_out_rows_are_not(teacher, monkeypatch):
     assert learnt == {row: corpus.length(row) - 1 for row in corpus.rows(held_out=False)}  # they share no beginning
 
 
-def test_a_stopped_training_goes_on_to_the_same_end(teacher, tmp_path, monkeypatch):
+def test_a_stopped_training_goes_on_to_the_same_end(teacher, corpus_files, tmp_path, monkeypatch):
     monkeypatch.setattr(distillation, "SECONDS_BETWEEN_CHECKPOINTS", 0)
     whole = train(teacher, TINY, report=lambda line: None)
     step, file, made = distillation.train_step, tmp_path / "checkpoint.pt", []
@@ -138,6 +138,12 @@ def test_a_stopped_training_goes_on_to_the_same_end(teacher, tmp_path, monkeypat
     assert longer.tokens >= 5_000 and longer.log[0] == whole.log[0] and longer.step > whole.step
     other = train(teacher, replace(TINY, tokens=300, seed=1), checkpoint=file, report=lambda line: None)
     assert other.tokens < 600
+    # So does one of another corpus.
+    other.save(file, replace(TINY, tokens=300, seed=1))
+    one = teacher.of(load_corpus(corpus_files[:1], held_out=40))
+    for corpus, lines in ((teacher, 3), (one, 2)):
+        again = train(corpus, replace(TINY, tokens=600, seed=1), checkpoint=file, report=lambda line: None)
+        assert [line["tokens"] > 0 for line in again.log] == [False, True, True][:lines]
 
 
 def test_one_call_makes_a_draft(target_folder, corpus_files, tmp_path):

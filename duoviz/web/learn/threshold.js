@@ -5,7 +5,7 @@ import { count, fixed, tokenLabel } from "../visualizer/words.js";
 import { createSlider } from "./slider.js";
 
 // k: at least one sequence, and no more than the draft budget.
-export const sequencesOver = (candidates, theta, budget) => Math.max(1, Math.min(budget, candidates.filter(({ p }) => p > theta).length));
+const sequencesOver = (candidates, theta, budget) => Math.max(1, Math.min(budget, candidates.filter(({ p }) => p > theta).length));
 
 // More first tokens than are listed may be over a low threshold, and more than may begin a sequence.
 function overWords(candidates, theta, budget) {

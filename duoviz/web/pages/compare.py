@@ -15,6 +15,7 @@ from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import (
     EXAMPLES,
     Fields,
+    method_choices,
     own_fields,
     raw_field,
     sampling_fields,
@@ -59,10 +60,8 @@ def compare_page(hardware: Hardware) -> Page:
 
 def side_field(side: str, method: str) -> gr.Dropdown:
     """Which method runs on this side."""
-    choices = [(each.title, name) for name, each in METHODS.items()]
-    return gr.Dropdown(
-        choices, value=method, label=f"{side.capitalize()} method", container=False, scale=1, min_width=150
-    )
+    label = f"{side.capitalize()} method"
+    return gr.Dropdown(method_choices(), value=method, label=label, container=False, scale=1, min_width=150)
 
 
 def comparison_fields(limits: Limits, sides: Fields) -> Fields:

@@ -43,10 +43,6 @@ def method_choices() -> list[tuple[str, str]]:
     return [(each.title, name) for name, each in METHODS.items()]
 
 
-def method_field(method: str, label: str) -> gr.Dropdown:
-    return gr.Dropdown(method_choices(), value=method, label=label, info=METHODS[method].about)
-
-
 def method_chips(method: str) -> gr.Radio:
     return gr.Radio(method_choices(), value=method, label="Method", info=METHODS[method].about, elem_id="method")
 

@@ -10,7 +10,7 @@ const [PICTURE_MARGIN, PICTURE_GAP, LEAST_WIDTH, MOST_WIDTH] = [16, 12, 720, 128
 const [TITLE_STYLE, LABEL_STYLE] = [{ size: 15, weight: 600 }, { size: 12, weight: 600 }];
 const PROMPT_LENGTH = 300;
 
-export const promptOf = (header) => `“${clip(visible(header.prompt.trim()), PROMPT_LENGTH)}”`;
+const promptOf = (header) => `“${clip(visible(header.prompt.trim()), PROMPT_LENGTH)}”`;
 
 // A name, and beside it the prompt, as much of it as there is room for.
 export function titleNodes(sheet, name, header, { x, y, width, size }) {
