@@ -153,7 +153,7 @@ def make_plan(
     Settings(max_new_tokens=tokens)
     return Plan(
         questions=tuple(tasks_in_turn(questions, each or usual)),
-        source=f"{file.name} (SHA-256 {sha256(file)[:8]})" if file else "own",
+        source=f"{file.name} SHA-256 {sha256(file)[:8]}" if file else "own",
         methods=tuple(method for method in METHODS if not methods or method in methods),
         quick=quick,
         max_new_tokens=tokens,

@@ -117,7 +117,7 @@ def test_results_of_another_run_are_not_mixed_and_two_runs_do_not_share_a_folder
         run(finished, make_plan(quick=True, file=questions, max_new_tokens=9))
     namesake = tmp_path / questions.name
     namesake.write_text(questions.read_text() + "\n")
-    with pytest.raises(LabError, match=rf"another source \('{questions.name} \(SHA-256 \w+\)', now '{questions.name} "):
+    with pytest.raises(LabError, match=rf"source \({questions.name} SHA-256 \w+, now {questions.name} "):
         run(finished, make_plan(quick=True, file=namesake, max_new_tokens=TOKENS))
     with opened(finished), pytest.raises(LabError, match="Another run is writing"), opened(finished):
         pass
