@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -67,18 +68,25 @@ class Corpus:
 
 
 def load_corpus(files: Sequence[Path], *, held_out: int) -> Corpus:
-    """Read corpus files (npz, see `selfchat.pack`) into one; the last `held_out` rows of each are for testing."""
+    """Read corpus files (npz, see `selfchat.pack`) into one; the last `held_out` rows of each are for testing.
+
+    So is every other row with the same answers.
+    """
     parts = [np.load(file) for file in files]
     joined = {name: np.concatenate([part[name] for part in parts]) for name in ("flat", "length", "answer", "greedy")}
     last = [np.arange(len(part["length"])) >= len(part["length"]) - held_out for part in parts]
+    flat, answer = joined["flat"].astype(np.int64), joined["answer"].astype(bool)
+    starts = np.concatenate([[0], np.cumsum(joined["length"], dtype=np.int64)])
+    told = [flat[a:b][answer[a:b]].tobytes() for a, b in pairwise(starts)]
+    tested = {answers for answers, mine in zip(told, np.concatenate(last), strict=True) if mine}
     return Corpus(
-        flat=joined["flat"].astype(np.int64),
-        starts=np.concatenate([[0], np.cumsum(joined["length"], dtype=np.int64)]),
-        answer=joined["answer"].astype(bool),
+        flat=flat,
+        starts=starts,
+        answer=answer,
         greedy=joined["greedy"].astype(bool),
         task=np.concatenate([part["task"] for part in parts]),
         file=np.repeat(np.arange(len(parts)), [len(part["length"]) for part in parts]),
-        held_out=np.concatenate(last),
+        held_out=np.array([answers in tested for answers in told]),
     )
 
 

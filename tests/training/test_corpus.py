@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from duoviz.training.corpus import batches
+from duoviz.training.corpus import batches, load_corpus
 
 
 def test_files_become_one_corpus_with_held_out_rows_of_each(corpus):
@@ -16,6 +16,19 @@ def test_files_become_one_corpus_with_held_out_rows_of_each(corpus):
     places = corpus.answered(row)
     assert places[0] == 4 and 7 not in places and len(corpus.row(row)) == corpus.length(row)
     assert corpus.task[205] == "code"
+
+
+def test_a_row_with_a_held_out_rows_answers_is_not_trained_on(corpus, corpus_files, tmp_path):
+    with np.load(corpus_files[0]) as arrays:
+        rows = {name: arrays[name].copy() for name in arrays}
+    # The first row once more at the end, after another question.
+    length = rows["length"][0]
+    first = {name: np.concatenate([rows[name], rows[name][:length]]) for name in ("flat", "answer")}
+    first["flat"][-length] += 1
+    rows |= first | {name: np.concatenate([rows[name], rows[name][:1]]) for name in ("length", "greedy", "task")}
+    np.savez(tmp_path / "more.npz", **rows)
+    more = load_corpus([corpus_files[1], tmp_path / "more.npz"], held_out=1)
+    assert more.rows(held_out=True) == [159, 160, 360]
 
 
 def test_a_whole_corpus_leaves_out_what_every_row_begins_with(corpus):
