@@ -72,8 +72,19 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
         says(page, "Stopped. What is finished is kept.")
     kept = load(tmp_path / "cache" / "lab" / "mine").rows
     assert len(kept) == 5
+    handle, choices = page.locator(".ll-handle").first, page.locator(".ll-select")
+    handle.focus()
+    page.keyboard.press("ArrowUp")
+    for choice, value in zip(choices.all(), ("free", "Question answering"), strict=True):
+        choice.select_option(value)
+    point = page.locator(".ll-where").inner_text()
     page.locator("#lab-run").click()
+    handle.focus()
     says(page, "Finished.")
+    # Results that come while a run goes on leave what the reader chose, and where the keys go.
+    assert [choice.input_value() for choice in choices.all()] == ["free", "Question answering"]
+    expect(handle).to_be_focused()
+    assert page.locator(".ll-where").inner_text() == point
     rows = load(tmp_path / "cache" / "lab" / "mine").rows
     assert len(rows) == 24 and all(row in rows for row in kept)
     expect(page.locator("#lab-about")).to_contain_text("This is a quick run")

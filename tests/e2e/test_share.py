@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from duoviz.web.share import ShareBar
+from tests.e2e.live_tab import start_endless
 from tests.e2e.tiny_site import tiny_site
 from tests.tiny import tiny_pair
 
@@ -320,6 +321,17 @@ def test_autoplay_runs_and_a_link_followed_on_the_page_is_taken_up(page, site, m
     expect(message(page)).to_be_hidden()
     run(page, "duodecoding", prompt="Another", seed=5, max_new_tokens=128)
     assert started == ["vanilla", "duodecoding"]
+
+
+def test_a_link_says_when_a_run_is_in_the_way_of_its_own(page, site):
+    start_endless(page, site.url)
+    page.evaluate("location.hash = '#prompt=Another&method=vanilla&autoplay=1'")
+    expect(message(page)).to_contain_text("A run goes on here: start this one when it is over.")
+    expect(page.locator("#prompt textarea")).to_have_value("Another")
+    page.locator("#stop").click()
+    expect(page.locator(".dv-message")).to_have_text("Stopped.")
+    page.evaluate("location.hash = '#prompt=A+third&method=vanilla&max_new_tokens=3&autoplay=1'")
+    expect(page.locator("#visualizer .dv")).to_have_attribute("data-iterations", "3")
 
 
 @pytest.mark.parametrize(

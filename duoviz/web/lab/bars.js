@@ -17,8 +17,8 @@ function lineNodes({ method, colour, here, paper }, task, papers, longest) {
   return el("tr", { "data-method": method }, el("th", { scope: "row" }, method), el("td", {}, ...bars));
 }
 
-// speeds: as `duoviz/lab/overview.py` gives them.
-export function createBars({ tasks, papers, base, lines }) {
+// speeds: as `duoviz/lab/overview.py` gives them; chosen: what the reader chose before, and chooses now.
+export function createBars({ tasks, papers, base, lines }, chosen) {
   const body = el("tbody");
   const choice = el("select", { class: "ll-select", "aria-label": "Task" }, ...tasks.map((task) => el("option", { value: task }, task)));
   const note = el("p", { class: "ll-note" });
@@ -30,7 +30,11 @@ export function createBars({ tasks, papers, base, lines }) {
     body.replaceChildren(...lines.map((line) => lineNodes(line, task, papers, longest)));
     note.textContent = `φ is the speed-up over vanilla (the upright line: ${fixed(base[task], 1)} tokens/s here, on all cores). The paper's target ran on a GPU.`;
   };
-  choice.addEventListener("change", draw);
+  if (tasks.includes(chosen.task)) choice.value = chosen.task;
+  choice.addEventListener("change", () => {
+    chosen.task = choice.value;
+    draw();
+  });
   draw();
   const key = (kind, words) => el("li", {}, el("span", { class: "ll-bar ll-key", "data-kind": kind }), words);
   return el("section", { class: "ll-speeds", "aria-label": "Table 1: how much faster" },

@@ -143,26 +143,28 @@ const ROWS = { here: "as rows cost here", free: "if rows cost nothing (a large G
 
 const noteWords = (gain, hasBorder) => `Drag the ring, or move it with the arrow keys. Green to blue: speed is gained; white: nothing changes; brown: it is lost; along the black line the gain is ${Math.round(100 * (gain - 1))} %. Small circles: measured here, task by task, on the devices that the method used. α: how often the draft's best token is right; T_target / T_draft: how many draft steps fit into the time of one target forward.${hasBorder ? " Along DuoTree's dashed line drafting beside the target is as fast as in turn." : ""}`;
 
-// pays: as `duoviz/lab/overview.py` gives it.
-export function createMap(pays) {
-  let [place, rows] = [pays.start, "here"];
+// pays: as `duoviz/lab/overview.py` gives it; chosen: what the reader chose before, and chooses now.
+export function createMap(pays, chosen) {
   const within = (value, values) => Math.min(values.length - 1, Math.max(0, Math.round(value)));
+  const onMap = ({ ratio, alpha }) => ({ ratio: within(ratio, pays.ratios), alpha: within(alpha, pays.alphas) });
+  const place = () => (chosen.place ? onMap(chosen.place) : pays.start);
   const move = (change) => {
-    const { ratio, alpha } = change(place);
-    place = { ratio: within(ratio, pays.ratios), alpha: within(alpha, pays.alphas) };
+    chosen.place = onMap(change(place()));
     draw();
   };
   const panels = pays.panels.map((panel) => createPanel(panel, pays, move));
   const where = el("p", { class: "ll-where", "aria-live": "polite" });
   const choice = el("select", { class: "ll-select", "aria-label": "What a row costs" }, ...Object.entries(ROWS).map(([value, words]) => el("option", { value }, words)));
+  choice.value = chosen.rows ?? "here";
   choice.addEventListener("change", () => {
-    rows = choice.value;
+    chosen.rows = choice.value;
     draw();
   });
   const note = el("p", { class: "ll-note" });
   const draw = () => {
-    panels.forEach((panel) => panel.draw(place, rows));
-    setText(where, `Your point: α = ${fixed(pays.alphas[place.alpha], 2)}, T_target / T_draft = ${fixed(pays.ratios[place.ratio], 1)}. Each φ above is the cost model's estimate for it.`);
+    const { ratio, alpha } = place();
+    panels.forEach((panel) => panel.draw({ ratio, alpha }, choice.value));
+    setText(where, `Your point: α = ${fixed(pays.alphas[alpha], 2)}, T_target / T_draft = ${fixed(pays.ratios[ratio], 1)}. Each φ above is the cost model's estimate for it.`);
     setText(note, noteWords(pays.gain, panels.some((panel) => panel.hasBorder())));
   };
   draw();

@@ -78,6 +78,9 @@ const visualizerValue = ({ iteration = null, recording = null, fields }) => spok
 
 // Whether a link starts its run: not where what it sets would make the page fetch models or read a folder.
 const reaches = ({ fields }, page) => page.reaching.some((name) => fields[name] !== page.fields[name].default);
+
+// A button that was pressed does nothing more until its run is over.
+const hasRun = (tab) => document.querySelector(`#tab-${tab} :is(.dv, .dv-race):is([data-state=waiting], [data-state=running])`) !== null;
 const startsItself = (view, page) => Boolean(view?.autoplay) && !reaches(view, page);
 
 // What the outputs become: the tabs, the bar, each page's visualizer and each page's fields; undefined stays as it is.
@@ -85,16 +88,19 @@ function outputsFor(view, message, { pages }) {
   const of = Object.entries(pages).map(([tab, page]) => ({ ...page, view: tab === view?.tab ? view : null }));
   const shown = of.filter((page) => page.visualizer).map((page) => (page.view ? visualizerValue(page.view) : undefined));
   const values = of.flatMap((page) => Object.keys(page.fields).map((name) => page.view?.fields[name]));
-  const told = { message, start: startsItself(view, pages[view?.tab]) ? pages[view.tab].start : null };
+  const starts = startsItself(view, pages[view?.tab]) && !hasRun(view.tab);
+  const told = { message, start: starts ? pages[view.tab].start : null };
   return [view ? { __type__: "update", selected: view.tab } : undefined, spoken(told), ...shown, ...values];
 }
 
 const SET = "The link has set the prompt and the settings; nothing runs before you start it.";
+const IN_THE_WAY = "A run goes on here: start this one when it is over.";
 const LOOK_FIRST = "It names other models or a datastore of its own: look at the settings first.";
 
 // A tab that starts no run has none to speak of, and a link that leaves the page as it opens has set nothing.
 function linkWords(view, page) {
-  if (!page.start || startsItself(view, page)) return "";
+  if (!page.start) return "";
+  if (startsItself(view, page)) return hasRun(view.tab) ? IN_THE_WAY : "";
   const { autoplay, iteration, fields } = view;
   const differs = Object.entries(page.fields).some(([name, field]) => fields[name] !== field.default);
   const held = iteration === undefined ? "" : `Iteration ${iteration} will be held when the run comes to it.`;
