@@ -120,7 +120,8 @@ export function createFiles(context) {
   const message = el("p", { class: "dv-note dv-files-message", role: "status" });
   const tell = (text) => setText(message, text);
   let isReading = false, epoch = state.epoch;
-  const refusal = () => (isReading || (isBusy() && state.file) ? LOADING : isBusy() ? RUNNING : null);
+  const isLoading = () => isReading || (isBusy() && state.file !== null && state.phase !== "waiting");
+  const refusal = () => (isLoading() ? LOADING : isBusy() ? RUNNING : null);
   const read = async (file) => {
     isReading = true;
     tell(`Reading ${clip(visible(file.name), 60)}.`);
@@ -145,7 +146,7 @@ export function createFiles(context) {
   const buttons = saveButtons(context, tell);
   const filming = createFilming(tell);
   const filmRow = createFilmRow(context, filming, tell);
-  const ownEvents = () => eventsOf(own, null, own.end ? undefined : { type: "connection", lost: own.lost });
+  const ownEvents = () => eventsOf(own, null, own.last ?? { type: "connection", lost: own.lost });
   const back = textButton("Back to your run", () => showOwn(ownEvents()));
   const tools = el("div", { class: "dv-tools" }, textButton("Load trace…", () => input.click()), ...buttons, input);
   const filmHint = el("p", { class: "dv-note" }, `A film (WebM) shows the tree and the timeline for slides, ${SECONDS_EACH} seconds an iteration, and takes that long to make.`);

@@ -6,8 +6,9 @@ import { eventsOf } from "./state.js";
 
 const CUT_OFF = "The page was loaded anew while the run went on; what came before is kept.";
 
-export function keepRun(key, { header, iterations }) {
-  if (!iterations.length) return;
+export function keepRun(key, { header, iterations, last }) {
+  // One that had ended was not cut off: the next one waited.
+  if (!iterations.length || last) return;
   try {
     sessionStorage.setItem(key, JSON.stringify({ header, iterations, end: null }));
   } catch {

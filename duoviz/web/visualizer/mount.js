@@ -12,6 +12,7 @@ import { listenToKeys } from "./keys.js";
 import { createLegend, createMessage } from "./legend.js";
 import { createOrigin } from "./origin.js";
 import { createFiles } from "./files.js";
+import { createLobby } from "./lobby.js";
 import { createHelp } from "./help.js";
 import { createTip } from "./tip.js";
 import { keepSpeed } from "./baseline.js";
@@ -88,6 +89,8 @@ export function mount(root, feed, { replayParts = null, pageKeys = [] } = {}) {
     if (event.type === "end" && own.file === null) keepSpeed(own);
     if (event.type === "reset" || !showsFile) show([event], false);
   };
+  const hasEndedRun = () => own.file === null && own.iterations.length > 0 && (own.last !== null || own.lost);
+  const lobby = createLobby({ keeps: hasEndedRun, hear, say: (event) => show([event], showsFile) });
 
   const actions = createActions(state, redraw, () => { timeline.view.auto = true; });
   const context = { state, actions, redraw, choose: actions.choose, hover: createHover(() => parts) };
@@ -98,7 +101,8 @@ export function mount(root, feed, { replayParts = null, pageKeys = [] } = {}) {
   const [transport, charts] = [createTransport(context), createCharts(context)];
   const files = createFiles({
     root, state, drawings: { tree: tree.drawing, timeline: timeline.drawing, charts: charts.pictures }, replayParts,
-    own, isBusy: () => isLive(state) || queue.length > 0, showFile: (events) => show(events, true), showOwn: (events) => show(events, false),
+    own, isBusy: () => isLive(state) || lobby.isWaiting() || queue.length > 0,
+    showFile: (events) => show(events, true), showOwn: (events) => show(events, false),
   });
   const tip = createTip(root);
   message.node.prepend(origin.node);
@@ -108,7 +112,7 @@ export function mount(root, feed, { replayParts = null, pageKeys = [] } = {}) {
   root.tabIndex = 0;
   root.replaceChildren(top, ...[text, numbers, transport, legend, tree, timeline, charts, tip].map((part) => part.node));
   const stopKeys = listenToKeys(root, actions);
-  const unsubscribe = feed.subscribe(hear);
+  const unsubscribe = feed.subscribe(lobby.take);
   root.dataset.iterations = 0;
   writeAttributes(root, state);
   redraw();

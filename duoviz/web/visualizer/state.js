@@ -59,6 +59,7 @@ function addIteration(state, iteration) {
 function setConnection(state, lost) {
   const kept = state.iterations.length > 0;
   if (lost && isLive(state)) Object.assign(state, { phase: "lost", message: kept ? `${LOST}; what came before is kept.` : `${LOST}.` });
+  else if (state.phase === "waiting") state.message = lost ? `${LOST}.` : "";
   else if (!lost && state.phase === "lost") Object.assign(state, { phase: "running", message: kept ? "Running." : "" });
 }
 
@@ -69,6 +70,11 @@ export function applyEvent(state, event) {
     Object.assign(state, emptyState(), { epoch: state.epoch + 1, phase: "running", speed, file, recorded });
   } else if (event.type === "status") {
     state.message = event.text;
+  } else if (event.type === "waiting") {
+    // What is shown is the run before, which has ended.
+    Object.assign(state, { phase: "waiting", message: "" });
+  } else if (event.type === "kept") {
+    Object.assign(state, { phase: "done", message: event.text });
   } else if (event.type === "header") {
     Object.assign(state, { header: event.header, phase: "running" });
   } else if (event.type === "iteration") {
@@ -94,14 +100,16 @@ export function applyEvent(state, event) {
   }
 }
 
-// A run as its feed tells it, whatever is shown; `file`: the name of the recording that the feed tells instead.
-export const emptyRun = () => ({ file: null, header: null, iterations: [], end: null, metrics: null, lost: false });
+// A run as its feed tells it, whatever is shown; `file`: the name of the recording that the feed tells instead; `last`:
+// the event that ended it, an `end` or an `error`.
+export const emptyRun = () => ({ file: null, header: null, iterations: [], end: null, metrics: null, last: null, lost: false });
 
 export function addToRun(run, event) {
   if (event.type === "reset") Object.assign(run, emptyRun(), { file: event.file ?? null });
   else if (event.type === "header") run.header = event.header;
   else if (event.type === "iteration") run.iterations.push(event.iteration);
-  else if (event.type === "end") Object.assign(run, { end: event.end, metrics: event.metrics });
+  else if (event.type === "end") Object.assign(run, { end: event.end, metrics: event.metrics, last: event });
+  else if (event.type === "error") run.last = event;
   else if (event.type === "connection") run.lost = event.lost;
 }
 

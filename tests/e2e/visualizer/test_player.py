@@ -228,3 +228,83 @@ def test_what_comes_while_a_file_is_shown_belongs_to_the_run(plain_page, traces,
             send(plain_page, [{"type": "connection", "lost": True}])
             expect(message).to_have_text(LOST)
     assert not plain_page.errors
+
+
+@pytest.mark.parametrize(
+    "last, phase, said",
+    [
+        ({"type": "error", "message": "The draft has ended."}, "error", "The draft has ended."),
+        ({"type": "end", "end": None, "metrics": None}, "done", "The trace ends before its run did."),
+    ],
+)
+def test_back_from_a_file_a_run_ends_as_it_did(plain_page, traces, tmp_path, last, phase, said):
+    root, message = plain_page.locator(".dv"), plain_page.locator(".dv-message")
+    send(plain_page, [*events_of(traces["duodecoding"])[:9], last])
+    expect(message).to_have_text(said)
+    load(plain_page, saved_to(tmp_path, traces["vanilla"]))
+    expect(root).to_have_attribute("data-method", "vanilla")
+    expect(root).to_have_attribute("data-state", "done")
+    plain_page.get_by_role("button", name="Back to your run").click()
+    expect(root).to_have_attribute("data-iterations", "8")
+    expect(root).to_have_attribute("data-method", "duodecoding")
+    expect(root).to_have_attribute("data-state", phase)
+    expect(message).to_have_text(said)
+
+
+def test_a_run_that_does_not_begin_takes_nothing_from_the_one_before(plain_page, traces, tmp_path):
+    trace, waiting = traces["duodecoding"], [{"type": "reset"}, {"type": "hold", "iteration": 2}]
+    root, message = plain_page.locator(".dv"), plain_page.locator(".dv-message")
+    tokens = sum(len(each["committed"]) for each in trace["iterations"])
+    send(plain_page, events_of(trace))
+    expect(message).to_contain_text("Finished")
+
+    def is_kept(phase, said):
+        expect(message).to_have_text(said)
+        expect(root).to_have_attribute("data-state", phase)
+        assert json.loads(download(plain_page, "Save trace", tmp_path).read_text()) == trace
+        expect(plain_page.locator(".dv-token")).to_have_count(tokens)
+
+    send(plain_page, [{"type": "reset"}, {"type": "error", "message": "The prompt is empty."}])
+    is_kept("error", "The prompt is empty.")
+    send(plain_page, [*waiting, {"type": "status", "text": "Visitors before you: 1."}])
+    is_kept("waiting", "Visitors before you: 1.")
+    load(plain_page, saved_to(tmp_path, traces["vanilla"]))
+    expect(plain_page.locator(".dv-files-message")).to_contain_text("A run is going on")
+    send(plain_page, [{"type": "connection", "lost": True}])
+    is_kept("waiting", "The connection to the server was lost.")
+    send(plain_page, [{"type": "connection", "lost": False}])
+    is_kept("waiting", "Waiting for the first tokens.")
+    send(plain_page, [{"type": "end", "end": {"stopped": "stopped"}, "metrics": None}])
+    is_kept("done", "Stopped before it began; the run before it is kept.")
+    # A run that does not begin is nobody's, whatever is shown meanwhile.
+    load(plain_page, saved_to(tmp_path, traces["vanilla"]))
+    expect(root).to_have_attribute("data-method", "vanilla")
+    expect(root).to_have_attribute("data-state", "done")
+    send(plain_page, [{"type": "reset"}, {"type": "error", "message": "The prompt is empty."}])
+    expect(message).to_have_text("The prompt is empty.")
+    expect(root).to_have_attribute("data-method", "vanilla")
+    plain_page.get_by_role("button", name="Back to your run").click()
+    expect(message).to_contain_text("Finished")
+    is_kept("done", message.inner_text())
+    # The one that begins takes its place, and is held where it was to be.
+    send(plain_page, [*waiting, *events_of(traces["rest"])])
+    expect(root).to_have_attribute("data-method", "rest")
+    expect(root).to_have_attribute("data-state", "done")
+    expect(root).to_have_attribute("data-iterations", str(len(traces["rest"]["iterations"])))
+    expect(root).to_have_attribute("data-shown", "2")
+    assert not plain_page.errors
+
+
+KEEP = """async (runs) => {
+  const { keepRun } = await import("http://plain.test/visualizer/kept.js");
+  return runs.map((run) => {
+    sessionStorage.clear();
+    keepRun("run", run);
+    return sessionStorage.length;
+  });
+}"""
+
+
+def test_only_a_run_that_goes_on_is_kept_for_the_page_loaded_anew(modules, traces):
+    run = {"header": traces["vanilla"]["header"], "iterations": traces["vanilla"]["iterations"][:3]}
+    assert modules.evaluate(KEEP, [run | {"last": None}, run | {"last": {"type": "end"}}]) == [1, 0]
