@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 
 import gradio as gr
 import pytest
@@ -102,6 +103,28 @@ def test_a_connection_that_comes_back_takes_nothing_from_what_was_said(page, rac
     for name, told in (("lost", "The connection to the server was lost."), ("back", "You are number 2 in the line.")):
         page.get_by_role("button", name=name, exact=True).click()
         expect(said).to_have_text(told)
+
+
+RACE_ALONE = """async (events) => {
+  const { mountRace } = await import("http://plain.test/race/mount_race.js");
+  let send = null;
+  mountRace(document.body.appendChild(document.createElement("div")), { subscribe(callback) { send = callback; } });
+  events.forEach(send);
+}"""
+
+
+def test_what_was_written_before_an_error_stays_in_sight(modules, races):
+    rows, events, _ = races[1]["plain"]
+    told = [*events[:-4], {"type": "error", "message": "The server is going down."}]
+    modules.evaluate(RACE_ALONE, told)
+    expect(modules.locator(".dv-race")).to_have_attribute("data-state", "error")
+    syncs = [event["event"]["iteration"]["sync"] for event in told if event.get("event", {}).get("type") == "iteration"]
+    expect(modules.locator(".dv-race")).to_have_attribute("data-clock", f"{max(syncs):g}")
+    for number in range(2):
+        expect(side(modules, number)).to_have_attribute("data-tokens", re.compile("[1-9]"))
+        tokens = side(modules, number).get_attribute("data-tokens")
+        expect(side(modules, number)).to_have_attribute("data-written", tokens)
+    assert not modules.errors
 
 
 @pytest.fixture(scope="module")

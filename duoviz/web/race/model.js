@@ -77,7 +77,7 @@ export function applyRaceEvent(race, event) {
   } else if (event.type === "end") {
     Object.assign(race, { phase: "done", message: "Stopped." });
   } else if (event.type === "error") {
-    Object.assign(race, { phase: "error", message: event.message });
+    Object.assign(race, { phase: "error", message: event.message, clock: race.phase === "running" ? endOf(race) : race.clock });
   } else if (event.type === "connection" && event.lost) {
     const kept = race.phase === "running" ? "; what came before is kept" : "";
     Object.assign(race, { before: race.message, message: `The connection to the server was lost${kept}.` });
