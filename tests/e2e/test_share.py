@@ -427,6 +427,27 @@ def test_a_link_leaves_only_some_controls_and_says_how_the_page_looks(page, site
     assert not page.errors
 
 
+PRESS = """async (presses) => {
+  const { limitControls, limitKeys } = await import("http://plain.test/share/limits.js");
+  document.body.innerHTML = `<p></p><div role="tab"></div><div role="slider"></div><input type="range">`;
+  limitControls("live", ["play"]);
+  limitKeys(() => "live");
+  return presses.map(([place, key, held]) => {
+    const event = new KeyboardEvent("keydown", { key, [held]: true, bubbles: true, cancelable: true });
+    document.querySelector(place).dispatchEvent(event);
+    return event.defaultPrevented;
+  });
+}"""
+
+
+def test_a_limit_takes_no_key_of_the_browsers_or_of_another_widget(modules):
+    free = [("p", "+", "ctrlKey"), ("p", "a", "metaKey"), ("p", "ArrowLeft", "altKey"), ("p", " ", "")]
+    free += [(place, "ArrowRight", "") for place in ("[role=tab]", "[role=slider]", "input")]
+    limited = [("p", "+", ""), ("p", "A", "shiftKey"), ("p", "ArrowLeft", "")]
+    assert modules.evaluate(PRESS, free) == [False] * len(free)
+    assert modules.evaluate(PRESS, limited) == [True] * len(limited)
+
+
 def test_a_long_prompt_travels_as_a_file(page, site, tmp_path):
     opened(page, site.url)
     prompt = "é< " * 700

@@ -1,5 +1,7 @@
 // What a link leaves on the page of all that can be pressed or set: `controls=step,play`, of the tab that it opens.
 
+import { FIELDS } from "../visualizer/keys.js";
+
 // Each control by its name: what is hidden where a link does not name it.
 const CONTROLS = {
   prompt: "#ask, #ask-race, #race-settings",
@@ -18,7 +20,6 @@ const KEY_CONTROLS = {
   " ": "play", ArrowLeft: "step", ArrowRight: "step", Home: "step", End: "step", l: "step", L: "step",
   "+": "speed", "=": "speed", "-": "speed", "−": "speed", w: "zoom", s: "zoom", a: "zoom", d: "zoom", W: "zoom", S: "zoom", A: "zoom", D: "zoom",
 };
-const TYPED_INTO = "input, textarea, select";
 const PRESSED = "button, a, summary, [role=button]";
 
 export const isControl = (name) => Object.hasOwn(CONTROLS, name);
@@ -47,7 +48,9 @@ export function limitKeys(selected) {
     const controls = controlsOf(selected());
     const control = KEY_CONTROLS[event.key];
     if (!controls || !control || controls.includes(control)) return;
-    if (event.target.closest?.(event.key === " " ? `${TYPED_INTO}, ${PRESSED}` : TYPED_INTO)) return;
+    // With these the key is the browser's own.
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.closest?.(event.key === " " ? `${FIELDS}, ${PRESSED}` : FIELDS)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
   }, true);

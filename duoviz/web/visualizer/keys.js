@@ -1,6 +1,7 @@
 // The player's keys: they go to the visualizer that was used last, and never to a field that is typed into.
 
-const FIELDS = "input, textarea, select, [contenteditable]:not([contenteditable=false]), [role=tab], [role=slider], "
+// What has keys of its own.
+export const FIELDS = "input, textarea, select, [contenteditable]:not([contenteditable=false]), [role=tab], [role=slider], "
   + "[role=listbox], video, audio";
 
 function canPlay(root) {
