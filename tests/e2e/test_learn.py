@@ -337,3 +337,16 @@ def test_try_it_live_fills_in_the_live_tab_and_links_hold_the_place(page, site):
         page.get_by_role("link", name="Try it live").click()
         expect(page.locator("#prompt textarea")).to_be_visible()
     assert not page.errors
+
+
+def test_the_link_of_the_courses_end_names_no_lesson(page, site, course):
+    lesson = course.lessons[-1]
+    page.goto(f"{site.url}#tab=learn&lesson={lesson['name']}&page={len(lesson['pages']) - 1}")
+    page.get_by_role("button", name="Next", exact=True).click()
+    page.get_by_role("button", name="Copy link").click()
+    link = page.locator(".dv-share-link")
+    expect(link).to_have_value(re.compile("lesson="))
+    page.get_by_role("button", name="Finish").click()
+    expect(page.locator(".dl-body h3")).to_have_text("The end of the course")
+    page.get_by_role("button", name="Copy link").click()
+    expect(link).to_have_value(f"{site.url}#tab=learn")

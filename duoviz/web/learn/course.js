@@ -49,7 +49,8 @@ function fillWindow(root) {
   new IntersectionObserver(fit).observe(root);
 }
 
-// options: fetchTrace as in stage.js; moved: called with {lesson, page} when the reader goes on, both as in a link.
+// options: fetchTrace as in stage.js; moved: called with {lesson, page} when the reader goes on, both as in a link, where
+// the course's end is no lesson's page.
 export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetchTrace, moved }) {
   root.classList.add("dl");
   if (!lessons.length) return root.replaceChildren(mistakeList(mistakes), el("p", {}, "There is no lesson to show."));
@@ -110,7 +111,7 @@ export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetc
     body.querySelector("h3").focus({ preventScroll: true });
     reading.scrollTop = 0;
     if (card.getBoundingClientRect().top < 0 || getComputedStyle(card).display === "contents") root.scrollIntoView();
-    if (lessons[at.lesson]) moved({ lesson: lessons[at.lesson].name, page: at.page + 1 });
+    moved({ lesson: lessons[at.lesson]?.name ?? "", page: at.page + 1 });
   };
   const go = (by) => turnTo(step(at, by));
   // Where a link leads; null for one that leads to no lesson.
