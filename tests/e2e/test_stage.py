@@ -168,3 +168,17 @@ def test_phi_compares_with_vanillas_last_run_here(stage, site):
         assert float(stage.locator("[data-number=tps]").inner_text()) == speeds[method]
     phi = float(stage.locator("[data-number=phi]").inner_text())
     assert phi == pytest.approx(speeds["PLD"] / speeds["Vanilla"], rel=0.05, abs=0.006)
+
+
+def test_by_keys_the_focus_goes_on_to_the_button_that_ends_or_begins_again(page, site):
+    page.goto(site.url)
+    begin, end = [page.get_by_role("button", name=name, exact=True) for name in ("Present", "End presentation")]
+    expect(begin).to_be_visible()
+    begin.press("Enter")
+    expect(end).to_be_focused()
+    end.press("Enter")
+    expect(begin).to_be_focused()
+    # Of whoever points, the next space is the player's.
+    begin.click()
+    expect(end).to_be_visible()
+    expect(end).not_to_be_focused()

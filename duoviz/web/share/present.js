@@ -14,7 +14,10 @@ const isPresenting = () => document.documentElement.hasAttribute("data-present")
 
 // The layout alone: a page that nobody has touched may not fill the screen.
 export function present(on) {
+  const [hidden, shown] = on ? [".dv-present", ".dv-present-end"] : [".dv-present-end", ".dv-present"];
+  const losesFocus = document.activeElement?.matches(hidden);
   document.documentElement.toggleAttribute("data-present", on);
+  if (losesFocus) document.querySelector(shown).focus();
 }
 
 function begin() {
@@ -46,9 +49,9 @@ function listenToPresentKeys() {
 
 function button(label, title, icon, name, act) {
   const node = iconButton(label, icon, (event) => {
-    act();
     // Of whoever points, the next space is the player's.
     if (event.detail) node.blur();
+    act();
   });
   node.title = title;
   node.classList.add(name);

@@ -28,6 +28,13 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+// Shows a node or hides it; the keyboard's focus, which would be lost with it, goes to `next`.
+export function setHidden(node, hidden, next) {
+  const losesFocus = hidden && document.activeElement === node;
+  node.hidden = hidden;
+  if (losesFocus) next.focus({ preventScroll: true });
+}
+
 // Tells the node's width and height in pixels when it is first laid out and at each change. To ask for them instead would
 // have the page laid out in the middle of a frame.
 export function watchSize(node, tell) {

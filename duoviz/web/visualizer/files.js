@@ -1,6 +1,6 @@
 // Saving and loading: all of it happens in the browser.
 
-import { el, menu, section, setText, textButton } from "./dom.js";
+import { el, menu, section, setHidden, setText, textButton } from "./dom.js";
 import { clip, visible } from "./words.js";
 import { eventsOf } from "./state.js";
 import { MAX_FILE_BYTES, readTrace } from "./check.js";
@@ -165,7 +165,7 @@ export function createFiles(context) {
       for (const button of buttons) button.disabled = !state.header || !state.iterations.length;
       if (epoch !== state.epoch && !state.file) tell("");
       epoch = state.epoch;
-      back.hidden = !own.iterations.length || own.file !== null || !state.file;
+      setHidden(back, !own.iterations.length || own.file !== null || !state.file, root);
     },
   };
 }

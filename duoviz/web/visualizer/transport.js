@@ -1,6 +1,6 @@
 // The player's buttons and slider, what is shown, and its sentence.
 
-import { el, iconButton, setText, textButton } from "./dom.js";
+import { el, iconButton, setHidden, setText, textButton } from "./dom.js";
 import { meanwhile } from "./meanwhile.js";
 import { setSentence } from "./tip.js";
 import { sentence } from "./sentence.js";
@@ -84,8 +84,8 @@ export function createTransport({ state, actions, choose }) {
       slider.value = Math.max(0, state.shown);
       setText(where, whereWords(state));
       speed.value = String(state.speed);
-      follow.hidden = !isLive(state);
-      slowly.hidden = isLive(state) || (state.playing && isPaced(state));
+      setHidden(follow, !isLive(state), play.button);
+      setHidden(slowly, isLive(state) || (state.playing && isPaced(state)), play.button);
       follow.setAttribute("aria-pressed", state.follow);
       play.draw();
       said.draw();

@@ -6,7 +6,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.e2e.visualizer.shown import show
+from tests.benchmarks.visualizer.traces import events_of
+from tests.e2e.visualizer.shown import load, saved_to, send, show
 
 
 def serious(results):
@@ -127,3 +128,35 @@ def test_what_a_word_means_is_told_where_it_stands(page, methods_page):
     # The sentence is another one now.
     page.keyboard.press("Home")
     expect(tip).to_be_hidden()
+
+
+def test_the_focus_of_a_button_that_goes_moves_on(plain_page, traces, tmp_path):
+    events = events_of(traces["duodecoding"])
+    root, play = plain_page.locator(".dv"), plain_page.locator(".dv-buttons .dv-button").nth(2)
+
+    def button(name):
+        found = plain_page.get_by_role("button", name=name, exact=True)
+        expect(found).to_be_visible()
+        return found
+
+    def is_gone(name):
+        expect(plain_page.get_by_role("button", name=name, exact=True)).to_be_hidden()
+
+    send(plain_page, events[:9])
+    button("Follow live").focus()
+    send(plain_page, events[9:])
+    expect(play).to_be_focused()
+    is_gone("Follow live")
+    button("Watch it slowly").press("Enter")
+    expect(play).to_be_focused()
+    is_gone("Watch it slowly")
+    load(plain_page, saved_to(tmp_path, traces["vanilla"]))
+    button("Back to your run").press("Enter")
+    expect(root).to_be_focused()
+    # Whoever is elsewhere stays there.
+    send(plain_page, [{"type": "reset"}, *events[:9]])
+    button("Follow live")
+    plain_page.locator(".dv-slider").focus()
+    send(plain_page, events[9:])
+    is_gone("Follow live")
+    expect(plain_page.locator(".dv-slider")).to_be_focused()
