@@ -8,7 +8,7 @@ from duoviz.decoding.runtime import runtime
 from duoviz.disturbance import disturbance
 from duoviz.models.pairs import Pair
 from duoviz.runner import Lane, target_on
-from duoviz.trace.agreement import agreement, first_difference, sentence, worst, written
+from duoviz.trace.agreement import CUT, agreement, first_difference, sentence, worst, written
 from duoviz.trace.explanation import explain, headline
 
 
@@ -103,7 +103,14 @@ def outcome(pair: Pair, lanes: Sequence[Lane], rows: Sequence[dict], errors: dic
     """
     mine = [[row for row in rows if row["method"] == lane.name] for lane in lanes[:2]]
     found = [agreed(pair, *each) for each in rounds(*mine)]
-    return summed_up(lanes, rows, errors, found, disturbance(pair, rows))
+    counted = whole(rows)
+    return summed_up(lanes, counted, errors, found, disturbance(pair, counted))
+
+
+def whole(rows: Sequence[dict]) -> list[dict]:
+    """The rows but those that were cut where their lane has a whole one: the prompt is a larger part of their time."""
+    known = {row["method"] for row in rows if row["stopped"] not in CUT}
+    return [row for row in rows if row["stopped"] not in CUT or row["method"] not in known]
 
 
 def summed_up(

@@ -71,6 +71,27 @@ def test_the_outcome_is_of_the_round_of_median_speed(pair):
     assert found["verdict"]["verdict"] == "equal" and found["verdict"]["sentence"] == "Both wrote the same 20 tokens."
 
 
+@pytest.mark.parametrize("stopped", ["stopped", "time", "error"])
+def test_a_round_that_was_cut_counts_only_where_its_lane_has_no_whole_one(pair, monkeypatch, stopped):
+    monkeypatch.setattr(disturbance, "LARGEST_SPREAD", LARGEST_SPREAD)
+    monkeypatch.setattr(disturbance, "LARGEST_SLOWDOWN", float("inf"))
+    lanes = two_lanes()
+    rows = list(runner.compare(pair, ["hi"], lanes, repeats=3, warmups=0))
+    for each in rows:
+        each["metrics"]["tps"] = {"one": 10.0, "two": 20.0}[each["method"]] + each["repeat"]
+    # The second round takes them in the other order, and was cut in its first run.
+    *_, cut = rows = rows[:3]
+    cut["stopped"] = cut["trace"]["end"]["stopped"] = stopped
+    cut["metrics"]["tps"] = 1.0
+    found = outcome(pair, lanes, rows, {})
+    (lane,) = [lane for lane in found["lanes"] if lane["name"] == cut["method"]]
+    assert found["disturbance"] is None and lane["repeat"] == 0 and found["sentences"]
+    assert lane["figures"]["tps_lowest"] == lane["figures"]["tps"] > 9 and lane["figures"]["runs"] == 1
+    alone = outcome(pair, lanes, [cut], {})
+    (lane,) = [lane for lane in alone["lanes"] if lane["name"] == cut["method"]]
+    assert lane["figures"]["tps"] == 1.0 and lane["repeat"] == cut["repeat"]
+
+
 def test_the_worst_round_is_the_verdict(pair):
     lanes = two_lanes()
     rows = list(runner.compare(pair, ["hi"], lanes, repeats=3, warmups=0))

@@ -33,6 +33,7 @@ LANES = [
     runner.Lane("Vanilla", "vanilla", Settings(max_new_tokens=40)),
     runner.Lane("DuoDecoding", "duodecoding", Settings(max_new_tokens=40)),
 ]
+TIME_OVER = "Stopped: a run may take 90 seconds here."
 # Seconds that the slower side of a race takes here: long enough to be looked at.
 WALL = 1.5
 
@@ -66,6 +67,15 @@ def with_a_defect(rows):
     rows[1]["trace"]["iterations"][-1]["committed"][-1]["id"] += 1
 
 
+def cut_later(race):
+    """The race with a second round that the time limit has cut."""
+    (*_, row), (begin, *first_round, end), result = race
+    *told, last = events_of(row["trace"])
+    told.append(last | {"end": last["end"] | {"stopped": "time", "message": TIME_OVER}})
+    second_round = [{"type": "lane", "lane": row["method"], "repeat": 1, "event": event} for event in told]
+    return None, [begin | {"repeats": 2}, *first_round, *second_round, end], result
+
+
 def with_hostile_texts(rows):
     texts = itertools.cycle(HOSTILE)
     for row in rows:
@@ -81,6 +91,7 @@ def races():
         lane["figures"] |= {"phi": None}
     busy[2].update(disturbance="This machine was busy with other work.", headline="", sentences=[])
     made = {"plain": race_of(), "busy": busy, "defect": race_of(with_a_defect), "hostile": race_of(with_hostile_texts)}
+    made["cut"] = cut_later(made["plain"])
     with gr.Blocks() as demo:
         view = Race()
         for name, (_, events, _) in made.items():
@@ -427,6 +438,11 @@ def test_a_busy_machine_is_told_and_nothing_concluded(page, races):
     assert [figure(page, "phi", number).inner_text() for number in (0, 1)] == ["–", "–"]
     expect(page.locator(".dv-why")).to_be_hidden()
     assert page.locator(".dv-tally").all_inner_texts() == ["finished", "finished"]
+
+
+def test_a_race_that_was_cut_in_a_later_round_says_so(page, races):
+    show(page, races[0], "cut")
+    expect(page.locator(".dv-race-message .dv-message")).to_have_text(TIME_OVER)
 
 
 def test_hostile_texts_show_as_text_on_a_narrow_page(new_context, races):

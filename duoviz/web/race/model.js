@@ -51,7 +51,9 @@ function finish(race, result) {
     if (lane.runs.has(repeat)) for (const event of eventsOf(lane.runs.get(repeat))) applyEvent(lane.state, event);
     lane.state.follow = false;
   }
-  const cut = sidesOf(race).map((lane) => lane.state.end).find((end) => end?.stopped === "stopped" || end?.stopped === "time");
+  // The round that was cut need not be one that is shown.
+  const ends = race.lanes.flatMap((lane) => [...lane.runs.values()].map((run) => run.end));
+  const cut = ends.find((end) => end?.stopped === "stopped" || end?.stopped === "time");
   const failed = sidesOf(race).find((lane) => lane.error);
   const missing = sidesOf(race).some((lane) => !lane.state.end);
   const words = race.recorded ? "" : failed ? `${failed.name} failed; what was written is kept.`
