@@ -1,7 +1,9 @@
 """Which job is whose: a visitor's page shows its own job's events, and its Stop button ends that job alone."""
 
+import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
 import gradio as gr
 
@@ -17,33 +19,59 @@ ANSWERED = {"concurrency_limit": None, "preprocess": False}
 # run time.
 WATCHED = {**ANSWERED, "show_progress": "hidden", "api_visibility": "private", "postprocess": False}
 
+# Seconds at most for which a visitor's next job waits until the one before has left the page: its values come up to
+# `session.WAITING_STEP` apart.
+LEAVING = 5.0
+
+
+class Watch(NamedTuple):
+    """A job that a visitor watches; left: whether the page gets no more of its events."""
+
+    job: Job
+    left: threading.Event
+
 
 class Visitors:
     """The jobs that the visitors of one tab watch."""
 
     def __init__(self, hardware: Hardware):
         self.hardware = hardware
-        self.jobs: dict[str, Job] = {}
+        self.watched: dict[str, Watch] = {}
 
     def watch(self, request: gr.Request, ask: Callable[[], Job]) -> Iterator[str]:
-        """The events of the job that `ask` gives, as values of the tab's component; a mistake is an event too."""
+        """The events of the job that `ask` gives, as values of the tab's component; a mistake is an event too.
+
+        It takes the place of the job that the visitor has here already, which is stopped.
+        """
+        session = request.session_hash
+        self.end(session)
         try:
             job = self.started(request, ask)
         except USER_ERRORS as error:
             yield batch(uuid.uuid4().hex, 0, [{"type": "error", "message": str(error)}])
             return
-        self.jobs[request.session_hash] = job
+        mine = self.watched[session] = Watch(job, threading.Event())
         try:
             for number, events in enumerate(self.hardware.batches(job)):
+                # The page would take values of two jobs in turn for a new job each.
+                if self.watched.get(session) is not mine:
+                    return
                 yield batch(job.id, number, events)
         finally:
-            if self.jobs.get(request.session_hash) is job:
-                del self.jobs[request.session_hash]
+            if self.watched.get(session) is mine:
+                del self.watched[session]
+            mine.left.set()
+
+    def end(self, session: str) -> None:
+        """Stop what this visitor watches, and wait until it has left the page and the line."""
+        if earlier := self.watched.pop(session, None):
+            earlier.job.stop.set()
+            earlier.left.wait(LEAVING)
 
     def stop(self, request: gr.Request) -> None:
         """End this visitor's job; what it has produced stays on the page."""
-        if job := self.jobs.get(request.session_hash):
-            job.stop.set()
+        if watch := self.watched.get(request.session_hash):
+            watch.job.stop.set()
 
     def answer(
         self, request: gr.Request, ask: Callable[[], Job], progress: Callable[[list[dict]], dict]

@@ -2,6 +2,7 @@
 
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -181,6 +182,31 @@ def test_each_stop_button_ends_its_own_tabs_job(hardware, endless):
     page["stop_race"](visitor("ann"))
     assert job.stop.is_set()
     race.close()
+
+
+def test_a_race_takes_the_place_of_its_visitors_earlier_one(hardware, endless):
+    page, told = functions(hardware), []
+    earlier = page["race"](visitor("ann"), **sent(first_method=endless))
+    next(earlier)
+    (first,) = hardware.line.jobs
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            ended = pool.submit(lambda: [told.append(value) for value in earlier])
+            later = page["race_like_for_like"](visitor("ann"), **sent(first_method=endless))
+            begin = json.loads(next(later))
+            # From here on the page gets nothing more of the earlier one.
+            count = len(told)
+            assert first.stop.is_set() and first not in hardware.line.jobs
+            (second,) = hardware.line.jobs
+            assert begin["run"] == second.id
+        finally:
+            first.stop.set()
+        ended.result()
+    page["stop_race"](visitor("ann"))
+    assert second.stop.is_set() and len(told) == count
+    assert not [each for value in told for each in json.loads(value)["events"] if each["type"] == "end"]
+    list(later)
+    assert not hardware.line
 
 
 def test_the_page_and_the_endpoint_tell_mistakes_and_results(hardware):

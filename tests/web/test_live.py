@@ -86,15 +86,6 @@ def test_each_stop_button_ends_its_own_visitors_run(hardware, endless):
     assert hardware.line.jobs == [cat]
 
 
-def test_the_stop_button_ends_a_visitors_latest_run(hardware, endless):
-    page = functions(hardware)
-    earlier, latest = (page["watch"](visitor("ann"), **asked(method=endless)) for _ in range(2))
-    next(earlier), next(latest)
-    earlier.close()
-    page["stop"](visitor("ann"))
-    assert events_in(latest)[-1]["end"]["stopped"] == "stopped"
-
-
 def test_a_closed_page_frees_its_place(hardware, endless):
     page = functions(hardware)
     streams = [page["watch"](visitor(name), **asked(method=endless)) for name in ("ann", "ben", "cat")]
