@@ -4,6 +4,7 @@ import json
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 
+import gradio as gr
 import pytest
 
 from duoviz.lab.plan import make_plan
@@ -20,7 +21,7 @@ from duoviz.web.lab_run import LabRun, available, folder_named, keep_loaded, loa
 from duoviz.web.pages import lab as page
 from duoviz.web.pages.lab import take_in
 from tests.lab.asked import QUESTIONS, hold_after
-from tests.web.visits import events_of, start, visitor
+from tests.web.visits import events_of, start, visitor, wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -108,6 +109,43 @@ def test_no_run_is_called_as_a_zip(name, hardware, questions):
 def functions(hardware):
     """The page's functions by name; of two with one name the Lab's."""
     return {each.name: each.fn for each in build_app(hardware).fns.values()}
+
+
+def measuring(hardware, questions, monkeypatch):
+    """What the page gets of a run of Ann's."""
+    plan = lab_run_of(questions).plan
+    monkeypatch.setattr(page, "make_plan", lambda **options: plan)
+    return functions(hardware)["measure"](visitor("ann"), "quick", "embedded", "mine", ["qa"], ["vanilla"])
+
+
+def test_a_visitor_who_leaves_at_once_leaves_no_run_behind(hardware, questions, monkeypatch):
+    hold_after(0, monkeypatch)
+    stream = measuring(hardware, questions, monkeypatch)
+    shown = {block.elem_id: update for block, update in next(stream).items()}
+    assert not shown["lab-save"]["interactive"]
+    (job,) = hardware.line.jobs
+    stream.close()
+    assert job.stop.is_set() and not hardware.line
+    wait_until(job.future.done)
+
+
+def test_a_runs_first_results_close_the_part_of_others(hardware, questions, monkeypatch):
+    monkeypatch.setattr(lab_run, "LOOK_EVERY", 0)
+    first = None
+    for updates in measuring(hardware, questions, monkeypatch):
+        shown = {block.elem_id: update for block, update in updates.items()}
+        if "lab-view" not in shown:
+            continue
+        named = [update for block, update in updates.items() if block.visible == "hidden"]
+        opened, is_kept = json.loads(shown["lab-view"])["opened"], shown["lab-part"] == gr.skip()
+        if first is None:
+            first = shown
+            assert named == [""] and opened == ""
+            assert not any(shown[part]["visible"] for part in ("lab-part", "lab-figure", "lab-below"))
+        else:
+            # What was opened meanwhile is the run's, and stays.
+            assert named == [] and opened is None and is_kept
+    assert first["lab-results"]["value"] == ["mine"]
 
 
 def made(hardware, questions, name="mine", **options):

@@ -1,7 +1,7 @@
 """The Lab tab: the paper's tables and figures, recorded and measured here; on a Space, recorded results only."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import lru_cache
@@ -86,6 +86,10 @@ class Board:
         part = (parts or {}).get(name)
         view = shown(first["overview"], parts, name if part else "")
         return {self.about: about, self.view: view} | self.opened(part)
+
+    def replaced(self, first: dict, parts: dict[str, dict]) -> Updates:
+        """What shows other results than before: the part that is open is theirs no more, and is closed."""
+        return self.filled(first, parts) | {self.view: shown(first["overview"], parts)} | self.opened(None)
 
     def opened(self, part: dict | None) -> Updates:
         """What shows a part, or none."""
@@ -177,7 +181,8 @@ def lab_page(hardware: Hardware, tab: gr.Tab) -> None:
             with gr.Row():
                 go = gr.Button("Run", variant="primary", elem_id="lab-run")
                 halt = gr.Button("Stop", elem_id="lab-stop")
-        connect(hardware, inputs, go=go, halt=halt, chosen=chosen, download=download, board=board).then(**binding)
+        run = connect(hardware, inputs, go=go, halt=halt, chosen=chosen, part=part, download=download, board=board)
+        run.then(**binding)
         taken = upload.upload(take_in, [upload, chosen], [chosen, board.status], **QUIET)
         taken.then(**binding)
 
@@ -293,7 +298,9 @@ def take_in(path: str, chosen: list[str]) -> tuple[object, object]:
     return gr.update(choices=list(available(recorded_only=False)), value=[*chosen, name]), ""
 
 
-def connect(hardware: Hardware, inputs: dict, *, go, halt, chosen, download, board: Board) -> gr.events.Dependency:
+def connect(
+    hardware: Hardware, inputs: dict, *, go, halt, chosen, part, download, board: Board
+) -> gr.events.Dependency:
     """Bind the buttons to runs on the hardware. Returns the event of a run, for what follows its end."""
     jobs: dict[str, LabRun] = {}
 
@@ -307,15 +314,20 @@ def connect(hardware: Hardware, inputs: dict, *, go, halt, chosen, download, boa
             yield {board.status: mistake(str(error))}
             return
         jobs[request.session_hash] = job
-        yield {download: gr.update(interactive=False)}
+        # Not an update of its own: only `batches` stops the run of a visitor who leaves.
+        updates, is_shown = {download: gr.update(interactive=False)}, False
         try:
             for events in hardware.batches(job):
-                updates = updates_of(events, board)
+                updates |= updates_of(events, board, board.filled if is_shown else board.replaced)
                 if board.view in updates:
                     # What is opened now is the run's.
                     names = list(available(recorded_only=False))
                     updates[chosen] = gr.update(choices=names, value=[job.path.name])
+                    if not is_shown:
+                        updates[part] = ""
+                    is_shown = True
                 yield updates
+                updates = {}
         finally:
             if jobs.get(request.session_hash) is job:
                 del jobs[request.session_hash]
@@ -332,7 +344,7 @@ def connect(hardware: Hardware, inputs: dict, *, go, halt, chosen, download, boa
     return go.click(
         measure,
         list(inputs.values()),
-        [chosen, download, *board.components],
+        [chosen, part, download, *board.components],
         concurrency_limit=None,
         show_progress="hidden",
         api_visibility="private",
@@ -346,15 +358,15 @@ def checked(what: str, values: list[str]) -> list[str]:
     return values
 
 
-def updates_of(events: list[dict], board: Board) -> Updates:
-    """What these events change on the page; Gradio takes no update of nothing."""
+def updates_of(events: list[dict], board: Board, show: Callable[[dict, dict[str, dict]], Updates]) -> Updates:
+    """What these events change on the page; `show` gives what shows results. Gradio takes no update of nothing."""
     status = board.status
     updates: Updates = {status: gr.skip()}
     for event in events:
         if event["type"] == "progress":
             updates[status] = progress_html(event["progress"])
         elif event["type"] == "results":
-            updates |= board.filled(event["view"], event["parts"])
+            updates |= show(event["view"], event["parts"])
         elif event["type"] == "status" and event["text"]:
             updates[status] = in_lab(f"<p>{escape(event['text'])}</p>")
         elif event["type"] == "error":
