@@ -80,7 +80,7 @@ class Progress:
         if not file.is_file():
             return False
         state = torch.load(file, weights_only=True)
-        if state["recipe"] | {"tokens": recipe.tokens} != asdict(recipe) or state["corpus"] != self.corpus:
+        if state["recipe"] | {"tokens": recipe.tokens} != asdict(recipe) or state.get("corpus") != self.corpus:
             return False
         self.student.load_state_dict(state["student"])
         self.optimiser.load_state_dict(state["optimiser"])
