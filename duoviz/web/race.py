@@ -31,7 +31,10 @@ mountRace(element.querySelector(".dv-root"), receiver, {
   opening: props.recorded ? () => recordedEvents(JSON.parse(props.recorded), window.gradio_config.root) : null,
 });
 watch("value", () => {
-  if (props.value) receiver.take(JSON.parse(props.value));
+  if (!props.value) return;
+  const value = JSON.parse(props.value);
+  element.dataset.run = value.run;
+  receiver.take(value);
 });
 """
 

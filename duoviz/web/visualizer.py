@@ -30,7 +30,10 @@ window.duovizOpening = opening;
 const take = () => {
   if (!props.value) return;
   const value = JSON.parse(props.value);
-  if (!value.view) return receiver.take(value);
+  if (!value.view) {
+    element.dataset.run = value.run;
+    return receiver.take(value);
+  }
   receiver.holdNext(value.view.iteration);
   if (value.view.recording !== null) opening.at(value.view.recording, value.view.method);
 };

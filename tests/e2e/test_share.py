@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import threading
 from urllib.parse import quote
 
 import pytest
@@ -330,7 +331,24 @@ def test_a_link_says_when_a_run_is_in_the_way_of_its_own(page, site):
     expect(page.locator("#prompt textarea")).to_have_value("Another")
     page.locator("#stop").click()
     expect(page.locator(".dv-message")).to_have_text("Stopped.")
-    page.evaluate("location.hash = '#prompt=A+third&method=vanilla&max_new_tokens=3&autoplay=1'")
+
+
+def test_a_link_starts_its_run_though_the_one_before_is_still_ending(page, site, monkeypatch):
+    batches, over, released = site.hardware.batches, threading.Event(), threading.Event()
+
+    def slow_to_end(job):
+        yield from batches(job)
+        over.set()
+        released.wait(60)
+
+    monkeypatch.setattr(site.hardware, "batches", slow_to_end)
+    start_endless(page, site.url)
+    page.locator("#stop").click()
+    expect(page.locator(".dv-message")).to_have_text("Stopped.")
+    assert over.wait(60)
+    page.evaluate("location.hash = '#prompt=Another&method=vanilla&max_new_tokens=3&autoplay=1'")
+    expect(page.locator("#prompt textarea")).to_have_value("Another")
+    released.set()
     expect(page.locator("#visualizer .dv")).to_have_attribute("data-iterations", "3")
 
 

@@ -147,10 +147,23 @@ export async function openFile(site) {
   return outputsFor(view, problem ?? "The prompt and the settings are those of the file.", site);
 }
 
+// Which run the button's page has shown last; undefined before its first.
+const runOf = (button) => button.closest("[id^=tab-]")?.querySelector("[data-run]")?.dataset.run;
+
+// A press is lost while the run before is still ending, a moment after its last values have come.
+const PRESS_AGAIN_MS = 250;
+const PRESSES = 20;
+
+function press(button, before, times) {
+  if (times === PRESSES || runOf(button) !== before) return;
+  button.click();
+  setTimeout(press, PRESS_AGAIN_MS, button, before, times + 1);
+}
+
 // told: what the bar was told last. Called when a link has set the fields; as the page opens, the button may not have come.
 export function startRun(told) {
   const { start } = JSON.parse(told);
   const button = start && document.getElementById(start);
-  if (button) button.click();
+  if (button) press(button, runOf(button), 0);
   else if (start) requestAnimationFrame(() => startRun(told));
 }
