@@ -2,17 +2,17 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from itertools import count
 
 from duoviz.decoding.budget import LiveCosts, Sureness, plan_draft, prior
-from duoviz.decoding.calibration import cost_model, on_all_cores
+from duoviz.decoding.calibration import cost_model
 from duoviz.decoding.chances import fitted_chances
 from duoviz.decoding.draft_requests import DraftRequest
 from duoviz.decoding.draft_worker import Draft, row_of_draft, start_draft
 from duoviz.decoding.drafting import Drafted, Plan
-from duoviz.decoding.iteration import Committed, Iteration, Node, Room, Span, room_for, timed_forward, timed_prefill
+from duoviz.decoding.iteration import Committed, Iteration, Node, Room, Span, room_for, timed_forward
 from duoviz.decoding.method import DRAFT, VERIFYING, Method
+from duoviz.decoding.prefill import target_prefill
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.sampling import Choices
 from duoviz.decoding.settings import Settings
@@ -45,7 +45,6 @@ def duodecoding(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
     room = room_for(len(prompt_ids), settings.max_new_tokens, pair.target.context_limit)
     text = list(prompt_ids)
     pending: list[Node] = []
-    pair.target.crop(0)
 
     for iteration in prefill(pair, draft, costs, acceptance, sureness, settings, room, text):
         text += [each.token for each in iteration.committed]
@@ -115,8 +114,7 @@ def prefill(
     beside = pair.target.device != "cpu"
     if beside:
         draft.submit(request)
-    with nullcontext() if beside else on_all_cores(pair):
-        logits, span = timed_prefill(pair.target, text, stopped=runtime(pair).stopped)
+    logits, span = target_prefill(pair, text)
     if not beside:
         draft.submit(request)
     mode = "prefill"

@@ -2,13 +2,12 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext, suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 
 import numpy as np
 
 from duoviz.decoding.budget import LiveCosts, step_times
-from duoviz.decoding.calibration import on_all_cores
 from duoviz.decoding.chances import chances_of
 from duoviz.decoding.draft_requests import GrowRequest, PauseRequest
 from duoviz.decoding.draft_worker import DraftDied
@@ -122,8 +121,8 @@ def duotree(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[I
 
     Beside the target the draft goes on growing the tree meanwhile; in turn it waits. Where the target's tokens lead
     in the tree is its next root, with all that grows under it. The classical rule does not apply: the tree's tokens
-    are chosen, not drawn. A target on the processor reads the prompt alone, on all cores that the settings give it, so
-    that nothing delays the first token. Raises DraftDied, Stopped.
+    are chosen, not drawn. A target on the processor reads the prompt alone, so that nothing delays the first
+    token. Raises DraftDied, Stopped.
     """
     settings = replace(settings, acceptance="coupled")
     beside, target = works_beside(pair, settings), pair.target
@@ -141,9 +140,7 @@ def duotree(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[I
     with closing(Beside(pair, growth) if beside else InTurn(pair, growth)) as side:
         if target.device != "cpu":
             side.move(prompt_ids, step_times(costs, len(prompt_ids)))
-        alone = beside and target.device == "cpu" and settings.cores == "all"
-        with on_all_cores(pair) if alone else nullcontext():
-            first = read_prompt(pair, prompt_ids, settings, room)
+        first = read_prompt(pair, prompt_ids, settings, room)
         yield first
         if first.stop:
             return

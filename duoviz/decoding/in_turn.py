@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from duoviz.decoding.iteration import Committed, Iteration, Node, Room, Span, room_for, timed_forward, timed_prefill
-from duoviz.decoding.runtime import runtime
+from duoviz.decoding.iteration import Committed, Iteration, Node, Room, Span, room_for, timed_forward
+from duoviz.decoding.prefill import target_prefill
 from duoviz.decoding.sampling import Choices
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.verification import check, gap, mark
@@ -52,8 +52,7 @@ def read_prompt(pair: Pair, prompt_ids: Sequence[int], settings: Settings, room:
 
     The published methods propose before it. That costs a forward of its own after the prompt, for one proposal.
     """
-    pair.target.crop(0)
-    logits, span = timed_prefill(pair.target, prompt_ids, stopped=runtime(pair).stopped)
+    logits, span = target_prefill(pair, prompt_ids)
     iteration = judge([], Choices(logits, [len(prompt_ids)], settings.sampling), settings)
     iteration.target, iteration.sync = span, time.perf_counter()
     iteration.committed, iteration.stop = room.cut(len(prompt_ids), iteration.committed, pair.eos)

@@ -113,7 +113,7 @@ class Settings:
         ("batched", "paper"), "How sequences are drafted", "batched: all at once; paper: one after another"
     )
     cores: Literal["all", "target"] = choice(
-        ("all", "target"), "Cores", "target: only those that DuoDecoding's target has"
+        ("all", "target"), "Cores", "target: only those that DuoDecoding's target has, once the prompt is read"
     )
     lookup_ngram: int = whole(
         3, 1, 16, "Longest n-gram", "how many tokens of the text's end are looked for in the text before it"

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from duoviz.decoding.iteration import Committed, Iteration, Node, room_for, timed_forward, timed_prefill
+from duoviz.decoding.iteration import Committed, Iteration, Node, room_for, timed_forward
 from duoviz.decoding.method import Method
-from duoviz.decoding.runtime import runtime
+from duoviz.decoding.prefill import target_prefill
 from duoviz.decoding.sampling import Choices
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import ALONE
@@ -16,8 +16,7 @@ def vanilla(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[I
     target = pair.target
     room = room_for(len(prompt_ids), settings.max_new_tokens, target.context_limit)
     text = list(prompt_ids)
-    target.crop(0)
-    logits, span = timed_prefill(target, prompt_ids, stopped=runtime(pair).stopped)
+    logits, span = target_prefill(pair, prompt_ids)
     while True:
         own = Choices(logits, [len(text)], settings.sampling)
         token = own[0]

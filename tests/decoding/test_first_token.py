@@ -9,34 +9,10 @@ from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from duoviz.models.cores import Cores
 from tests.decoding.proposals import check_first
+from tests.decoding.watching import PROMPT, watched
 from tests.tiny import CORE, tiny_pair
 
-PROMPT = [5, 9, 3] * 60
 BESIDE = ["duodecoding", "duotree"]
-
-
-def watched(pair):
-    """What happens in the pair, in order: the target's forwards and tunings with the threads in force, and whatever
-    the draft gets to read."""
-    events, target, draft = [], pair.target, runtime(pair).draft
-    forward, tune, read = target.forward, target.tune, draft.loop.model.forward
-
-    def watched_forward(ids, **options):
-        events.append(("target", len(ids), torch.get_num_threads()))
-        return forward(ids, **options)
-
-    def watched_tune():
-        events.append(("tune", torch.get_num_threads()))
-        return tune()
-
-    def watched_read(ids, **options):
-        events.append(("draft", len(ids)))
-        return read(ids, **options)
-
-    target.forward, target.tune, draft.loop.model.forward = watched_forward, watched_tune, watched_read
-    # As a draft of its own that takes long to read.
-    draft.ready = lambda: sum(event[0] == "target" for event in events) > 3
-    return events
 
 
 @pytest.mark.parametrize("method", ["speculative", "prompt_lookup", "lookahead", *BESIDE])
@@ -87,11 +63,3 @@ def test_a_draft_beside_another_device_reads_the_prompt_at_once(method, monkeypa
     setattr(draft, told, watched_tell)
     next(METHODS[method].decode(pair, PROMPT, Settings(overlap="beside", max_new_tokens=9)))
     assert events[: events.index("target")] == [tuple(PROMPT)]
-
-
-def test_a_target_that_is_to_keep_to_its_share_reads_the_prompt_on_it():
-    pair = tiny_pair()
-    pair.cores = Cores(target=(CORE,), draft=(CORE + 1,))
-    events = watched(pair)
-    list(METHODS["duotree"].decode(pair, PROMPT, Settings(overlap="beside", cores="target", max_new_tokens=9)))
-    assert {event[-1] for event in events if event[0] == "target"} == {1} and ("draft", 128) in events

@@ -33,8 +33,8 @@ SIDES = {"first": "vanilla", "second": "duotree"}
 ROUNDS = 3
 ABOUT = (
     "Each method runs alone, one after the other, so that neither slows the other. Then both runs are replayed "
-    "on one clock, side by side, as they were measured. *Like for like* also runs vanilla on the target's cores "
-    "alone, which is what the paper compares with."
+    "on one clock, side by side, as they were measured. *Like for like* also runs vanilla on what "
+    "DuoDecoding's target has: all cores for the prompt, then its share, and no draft. The paper compares with that."
 )
 
 
