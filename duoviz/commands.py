@@ -5,7 +5,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from math import inf
 from pathlib import Path
 from zipfile import BadZipFile
@@ -58,10 +58,24 @@ def generate(options: argparse.Namespace) -> int:
     settings = settings_of(options)
     check_prompt(options.prompt)
     runner.check_method(options.method)
-    if options.trace:
-        # Before the run, so that no run is lost.
-        with check_write(options.trace):
-            options.trace.open("a").close()
+    with place_for(options.trace) if options.trace else nullcontext():
+        return answer(options, settings)
+
+
+@contextmanager
+def place_for(path: Path) -> Iterator[None]:
+    """Make sure before a run that its trace can be kept, so that no run is lost; without a run no file stays."""
+    is_new = not path.exists()
+    with check_write(path):
+        path.open("a").close()
+    try:
+        yield
+    finally:
+        if is_new and not path.stat().st_size:
+            path.unlink()
+
+
+def answer(options: argparse.Namespace, settings: Settings) -> int:
     pair = load_pair(options.pair, tell)
     trace = runner.new_trace()
     try:

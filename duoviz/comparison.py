@@ -1,7 +1,7 @@
 """What the runs of a comparison come to: a table, the agreement of their texts, and the reasons."""
 
 from collections.abc import Iterable, Sequence
-from statistics import median, median_low
+from statistics import median_low
 
 from duoviz.decoding.rounding import delta_of, readings
 from duoviz.decoding.runtime import runtime
@@ -21,8 +21,8 @@ def table(rows: Sequence[dict], *, disturbed: bool = False) -> list[dict]:
     """Medians over the rows of each method, with the lowest and the highest tokens a second.
 
     phi, phi_same_cores: over vanilla on all cores and on the target's, medians of ratios within a
-    round; None where that baseline was not run, or the rows were disturbed. same_text: in how many rounds it wrote
-    the tokens of vanilla on all cores.
+    round; None where that baseline was not run, one of both was cut, or the rows were disturbed. same_text: in how
+    many rounds it wrote the tokens of vanilla on all cores.
     """
     lanes: dict[tuple[str, str], list[dict]] = {}
     for row in rows:
@@ -51,7 +51,8 @@ def present(values: Iterable[float | None]) -> list[float]:
 
 
 def middle(values: Iterable[float | None]) -> float | None:
-    return median(known) if (known := present(values)) else None
+    """The median, of an even number the lower one: so it is that of the run that is shown."""
+    return median_low(known) if (known := present(values)) else None
 
 
 def rounds(rows: Sequence[dict], others: Sequence[dict]) -> list[tuple[dict, dict]]:
@@ -61,8 +62,9 @@ def rounds(rows: Sequence[dict], others: Sequence[dict]) -> list[tuple[dict, dic
 
 
 def speed_up(rows: Sequence[dict], baseline: Sequence[dict]) -> float | None:
-    """Median of the ratios of tokens a second within a round."""
-    pairs = [(row["metrics"]["tps"], base["metrics"]["tps"]) for row, base in rounds(rows, baseline)]
+    """Median of the ratios of tokens a second within a round that nothing cut."""
+    both = [each for each in rounds(rows, baseline) if not any(was_cut(row) for row in each)]
+    pairs = [(row["metrics"]["tps"], base["metrics"]["tps"]) for row, base in both]
     return middle(mine / theirs if mine and theirs else None for mine, theirs in pairs)
 
 
@@ -109,19 +111,28 @@ def outcome(pair: Pair, lanes: Sequence[Lane], rows: Sequence[dict], errors: dic
 
 def whole(rows: Sequence[dict]) -> list[dict]:
     """The rows but those that were cut where their lane has a whole one: the prompt is a larger part of their time."""
-    known = {row["method"] for row in rows if row["stopped"] not in CUT}
-    return [row for row in rows if row["stopped"] not in CUT or row["method"] not in known]
+    known = {row["method"] for row in rows if not was_cut(row)}
+    return [row for row in rows if not was_cut(row) or row["method"] not in known]
+
+
+def was_cut(row: dict) -> bool:
+    """Whether something ended the run before its text was whole."""
+    return row["stopped"] in CUT
 
 
 def summed_up(
     lanes: Sequence[Lane], rows: Sequence[dict], errors: dict[str, str], found: Sequence[dict], disturbed: str | None
 ) -> dict:
-    """The outcome of a race whose rounds were found to agree so, and to be disturbed or not."""
+    """The outcome of a race whose rounds were found to agree so, and to be disturbed or not.
+
+    Nothing is concluded from a side that was cut.
+    """
     mine = [[row for row in rows if row["method"] == lane.name] for lane in lanes]
     lines = {line["method"]: line for line in table(rows, disturbed=disturbed is not None)}
     verdict = worst(found) if found else None
     sides = [shown_row(each) for each in mine[:2]]
-    told = [lane.name for lane in lanes[:2]], [row["trace"] for row in sides] if all(sides) and not disturbed else []
+    comparable = all(sides) and not disturbed and not any(was_cut(row) for row in sides)
+    told = [lane.name for lane in lanes[:2]], [row["trace"] for row in sides] if comparable else []
     return {
         "lanes": [
             {

@@ -29,6 +29,14 @@ def test_generate_prints_one_json_object_last(capsys, tmp_path):
     assert json.loads(file.read_text())["end"]["text"] == result["text"]
 
 
+def test_without_a_run_no_trace_file_stays_and_nothing_else_goes(capsys, tmp_path):
+    empty, full = tmp_path / "new.json", tmp_path / "old.json"
+    full.write_text("mine")
+    for file in (empty, full):
+        assert main(["generate", "word " * 3000, "--raw", "--trace", str(file)]) == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["old.json"] and full.read_text() == "mine"
+
+
 def test_sampling_options_reach_the_run(capsys):
     def text(*options):
         assert main(["generate", "hello", "--max-new-tokens", "20", "--json", *options]) == 0

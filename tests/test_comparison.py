@@ -17,7 +17,7 @@ def row(method, tps, *, cores="all", repeat=0, prompt="hi", ids=(1, 2), name=Non
     metrics = {"tps": tps, "ttft": 0.1, "tau": 1.0, "acceptance": None, "new_tokens": 2, "wall": 2 / tps}
     settings = {"method": method, "cores": cores}
     about = {"prompt": prompt, "method": name or method, "cores": cores, "repeat": repeat, "settings": settings}
-    return {**about, "token_ids": list(ids), "metrics": metrics}
+    return {**about, "token_ids": list(ids), "metrics": metrics, "stopped": "length"}
 
 
 def test_speed_ups_are_medians_of_ratios_within_a_round():
@@ -90,6 +90,22 @@ def test_a_round_that_was_cut_counts_only_where_its_lane_has_no_whole_one(pair, 
     alone = outcome(pair, lanes, [cut], {})
     (lane,) = [lane for lane in alone["lanes"] if lane["name"] == cut["method"]]
     assert lane["figures"]["tps"] == 1.0 and lane["repeat"] == cut["repeat"]
+    # A race that ended in its first round: nothing is concluded from the side that was cut.
+    (other,) = [each for each in rows if each["repeat"] == 0 and each["method"] != cut["method"]]
+    half = outcome(pair, lanes, [other, cut | {"repeat": 0}], {})
+    assert half["disturbance"] is None and half["headline"] == "" and half["sentences"] == []
+    (lane,) = [lane for lane in half["lanes"] if lane["name"] == cut["method"]]
+    assert lane["figures"]["phi"] is None
+
+
+def test_of_two_rounds_table_and_headline_tell_the_slower_one(pair):
+    lanes = two_lanes()
+    rows = list(runner.compare(pair, ["hi"], lanes, repeats=2, warmups=0))
+    for each in rows:
+        each["metrics"]["tps"] = {"one": 10.0, "two": 20.0}[each["method"]] + each["repeat"]
+    found = outcome(pair, lanes, rows, {})
+    assert [lane["figures"]["tps"] for lane in found["lanes"]] == [10.0, 20.0]
+    assert [lane["summary"]["metrics"]["tps"] for lane in found["lanes"]] == [10.0, 20.0]
 
 
 def test_the_worst_round_is_the_verdict(pair):

@@ -19,7 +19,18 @@ from duoviz.lab.results import Results
 from duoviz.lab.rows import TIME_PARTS, Row
 from duoviz.lab.tables import lanes_of, tasks_of
 from duoviz.lab.tasks import task_name
-from duoviz.lab.values import Value, iterations, mean_of, ratios, rows_of, spread, tokens, ttft
+from duoviz.lab.values import (
+    Value,
+    after_prompt,
+    committed,
+    iterations,
+    mean_of,
+    ratios,
+    rows_of,
+    spread,
+    tokens,
+    ttft,
+)
 
 # Both sides as the visualizer paints them.
 TARGET, DRAFT = "#8460d6", "#12a594"
@@ -187,8 +198,9 @@ def mean_iteration(rows: list[Row], lane: str) -> list[tuple[str, float, Value, 
         return []
     target, checked, draft, drafted = (mean_of(column) for column in zip(*found, strict=True))
     target, draft = (Value(1e3 * each.value, 1e3 * (each.spread or 0), each.n) for each in (target, draft))
-    committed = sum(map(tokens, rows)) / sum(sum(row["choices"][0]["decoding_steps"]) for row in rows)
-    told = f"verifies {tokens_in_words(checked.value)} in {in_ms(target)}, commits {committed:.2f}"
+    turns = [each for row in rows for each in zip(row["measured"], committed(row), strict=True)]
+    commits = mean_of(mine[place] for turn, mine in turns for place in after_prompt(turn))
+    told = f"verifies {tokens_in_words(checked.value)} in {in_ms(target)}, commits {commits.value:.2f}"
     # SpS's draft works first; DuoDecoding's meanwhile.
     sides = [("target", draft.value if lane == SPS else 0.0, target, checked.value, told)]
     if draft.value:
@@ -241,7 +253,7 @@ def figure_5(results: Results) -> Figure:
 
 
 PARTS = {
-    "prompt": ("reading the prompt", "#8a93a3", ""),
+    "prompt": ("the target reads the prompt", "#8a93a3", ""),
     "target": ("only the target works", TARGET, ""),
     "both": ("both work", "#3d6fd1", "x"),
     "draft": ("only the draft works", DRAFT, "/"),

@@ -14,7 +14,7 @@ from duoviz.decoding.forecast import CONTEXT, Places, forecast, tilted
 from duoviz.decoding.settings import MAX_SEQUENCES, Settings
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
 from duoviz.lab.rows import Row
-from duoviz.lab.values import acceptance
+from duoviz.lab.values import acceptance, after_prompt, committed
 
 # The map: T_target / T_draft and α. DuoTree is played at some of them only, each for so many iterations.
 RATIOS, ALPHAS = np.geomspace(0.5, 128, 49), np.linspace(0.02, 0.98, 49)
@@ -26,7 +26,7 @@ LONGEST = 31
 
 
 class Prediction(NamedTuple):
-    """Of a lane's iterations after each turn's first: tokens and seconds of one, measured and predicted.
+    """Of a lane's iterations after the prompts were read: tokens and seconds of one, measured and predicted.
 
     tau_predicted is None where there is no formula for it; then the speed is predicted with the measured one.
     """
@@ -100,29 +100,27 @@ def draft_seconds(costs: CostModel, steps: np.ndarray, rows: np.ndarray, context
 
 
 def predict(rows: Sequence[Row], models: dict[str, CostModel]) -> Prediction | None:
-    """One lane's prediction at its measured acceptance; None where no turn has a second iteration."""
-    committed, seconds, predicted, drafted = [], [], [], []
+    """One lane's prediction at its measured acceptance; None where no turn has an iteration after its prompt."""
+    tokens, seconds, predicted, drafted = [], [], [], []
     for row in rows:
         costs = costs_for(models, row)
-        start, lengths = 0, row["choices"][0]["accept_lengths"]
-        for turn in row["measured"]:
+        for turn, mine in zip(row["measured"], committed(row), strict=True):
             kept = {"draft_rows": turn["iterations"]["draft_steps"]} | turn["iterations"]
             names = ("rows", "draft_steps", "draft_rows", "seconds", "drafted")
-            arrays = {name: np.array(kept[name][1:]) for name in names}
-            mine = lengths[start : start + len(turn["iterations"]["rows"])]
-            start += len(mine)
+            places = after_prompt(turn)
+            arrays = {name: np.array(kept[name])[places] for name in names}
             # Times are linear in the context, so the middle of the answer stands for all of it.
             context = turn["prompt_tokens"] + sum(mine) / 2
             target = costs.target_time(arrays["rows"], context)
             draft = draft_seconds(costs, arrays["draft_steps"], arrays["draft_rows"], context)
             predicted += list(np.maximum(target, draft) if works_beside(row) else target + draft)
-            committed += mine[1:]
+            tokens += [mine[place] for place in places]
             seconds += list(arrays["seconds"])
             drafted += list(arrays["drafted"])
     if not seconds:
         return None
     return Prediction(
-        tau=sum(committed) / len(committed),
+        tau=sum(tokens) / len(tokens),
         tau_predicted=tau_by_formula(rows, drafted),
         seconds=sum(seconds) / len(seconds),
         seconds_predicted=float(sum(predicted)) / len(predicted),

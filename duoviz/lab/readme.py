@@ -48,8 +48,9 @@ def measured_text(results: Results) -> str:
         f"torch {environment['versions']['torch']}, "
         f"target in {environment['precision']['target']}, draft in {environment['precision']['draft']}, greedy, "
         f"{asked} prompts of {len(tasks)} tasks, up to {plan['max_new_tokens']} tokens{short}, "
-        "methods alternated on every prompt; averages over the tasks, first token: the median. Machines are noisy, so "
-        "look at the ratios."
+        "each prompt by all methods one after the other, vanilla first and the others in an order that turns round; "
+        "averages over the tasks, but first token: the median, τ: all tokens over all forwards. The target's cores: "
+        "all of them for the prompt, as in DuoDecoding, then its share. Machines are noisy, so look at the ratios."
     )
 
 

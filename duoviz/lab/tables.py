@@ -87,7 +87,8 @@ def table_1(results: Results) -> Table:
         lines,
         "Total tokens over total time, reading the prompt included. The average is the mean of the tasks, and φ the "
         "ratio of two averages on the questions that both answered. ± is the standard deviation of the single "
-        "answers, the average's that between tasks.",
+        "answers, the average's that between tasks. On the target's cores: vanilla on what DuoDecoding's target has, "
+        "all cores for the prompt and its share after that.",
     )
 
 

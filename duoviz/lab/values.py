@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from statistics import mean, stdev
 from typing import NamedTuple
 
@@ -99,21 +100,38 @@ class Difference(NamedTuple):
 
 
 def difference(rows: Iterable[Row], bases: Iterable[Row]) -> Difference | None:
-    """None where fewer than three questions were answered by both."""
-    logs = [math.log(ratio) for ratio in ratios(rows, bases, speed)]
+    """None where fewer than three questions were answered by both; the repeats of a question count as one answer."""
+    repeats: dict[int, list[float]] = {}
+    for row, base in paired(rows, bases):
+        repeats.setdefault(row["question_id"], []).append(math.log(speed(row) / speed(base)))
+    logs = [mean(each) for each in repeats.values()]
     if len(logs) < 3:
         return None
     return Difference(mean(logs), 2 * stdev(logs) / math.sqrt(len(logs)), len(logs))
 
 
 def iterations(rows: Iterable[Row], *names: str, later: bool = False) -> list[tuple]:
-    """The named entries of every iteration of the rows; later: without each turn's first, which reads the prompt."""
+    """The named entries of every iteration of the rows; later: of those `after_prompt`."""
     return [
-        entry
+        entries[place]
         for row in rows
         for turn in row["measured"]
-        for entry in list(zip(*(turn["iterations"][name] for name in names), strict=True))[int(later) :]
+        for entries in [list(zip(*(turn["iterations"][name] for name in names), strict=True))]
+        for place in (after_prompt(turn) if later else range(len(entries)))
     ]
+
+
+def after_prompt(turn: dict) -> list[int]:
+    """The places of a turn's iterations but those that read the prompt: the target's first, and the draft's."""
+    steps = turn["iterations"]["draft_steps"]
+    drafts_first = next((place for place, count in enumerate(steps) if count), 0)
+    return [place for place in range(1, len(steps)) if place != drafts_first]
+
+
+def committed(row: Row) -> list[list[int]]:
+    """How many tokens each target forward committed, a list a turn."""
+    lengths = iter(row["choices"][0]["accept_lengths"])
+    return [list(islice(lengths, len(turn["iterations"]["rows"]))) for turn in row["measured"]]
 
 
 def acceptance(rows: Iterable[Row]) -> Acceptance:

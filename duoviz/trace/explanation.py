@@ -99,16 +99,22 @@ def time_spent(subject: Side, other: Side) -> str:
     wall = duration(subject.figures["wall"])
     told = f"Of the {wall} that {subject.name} took, its target computed for {duration(computed)}"
     if subject.header["draft"]:
-        told += f" and waited for the draft for {duration(subject.figures['lost_waiting'])}; {drafts_lost(subject)}"
+        told += f" and waited for the draft for {duration(subject.figures['lost_waiting'])}; {drafts_work(subject)}"
     elif subject.proposes:
         told += f"; {proposals_used(subject)}"
     return f"{told}{forwards(subject, other)}."
 
 
-def drafts_lost(side: Side) -> str:
-    """How much of the draft's work came to nothing, by cause."""
+def drafts_work(side: Side) -> str:
+    """How much of the draft's work came to nothing, by cause; of a tree that lives on, what came of it."""
     outcomes = [each["verdict"]["outcome"] for each in side.trace["iterations"]]
     _, drafting = busy_seconds(side.trace)
+    if side.figures["lost_miss"] is None:
+        written = [token["source"] for each in side.trace["iterations"] for token in each["committed"]]
+        return (
+            f"the draft grew its tree for {duration(drafting)}, and {written.count('draft')} of the "
+            f"{count(len(written), 'token')} written are its guesses"
+        )
     causes = [
         f"{count(outcomes.count(cause), cause)}, {meaning} ({duration(side.figures[f'lost_{cause}'])}),"
         for cause, meaning in CAUSES.items()

@@ -74,8 +74,13 @@ def lost(iterations: list[dict]) -> dict:
     """Seconds lost by cause, with a draft model.
 
     miss, rejection: of the draft's work, that on tokens which an iteration's miss or rejection threw
-    away (reading the prompt is not drafting); waiting: the target was not busy and the draft was.
+    away (reading the prompt is not drafting), None for a tree that lives on: not all of it is recorded; waiting:
+    the target was not busy and the draft was.
     """
+    target, draft = busy(iterations)
+    waiting = total(draft) - common(target, draft)
+    if any("rest" in each for each in iterations):
+        return {"miss": None, "rejection": None, "waiting": waiting}
     seconds = {"miss": 0.0, "rejection": 0.0}
     reading = True
     for each in iterations:
@@ -87,8 +92,7 @@ def lost(iterations: list[dict]) -> dict:
             thrown = sum(node["status"] in ("rejected", "discarded") for node in nodes)
             share = thrown / len(nodes) if nodes else 0.0
             seconds[each["verdict"]["outcome"]] += share * sum(step["end"] - step["start"] for step in steps)
-    target, draft = busy(iterations)
-    return seconds | {"waiting": total(draft) - common(target, draft)}
+    return seconds | {"waiting": waiting}
 
 
 def forward_seconds(trace: dict, *, rows: int) -> float | None:

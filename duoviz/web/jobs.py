@@ -67,7 +67,9 @@ class Job:
 
     def late(self) -> bool:
         """Whether its models should have been ready by now."""
-        return self.ready_by is not None and time.monotonic() > self.ready_by
+        # Read once: the thread that has them ready takes it away.
+        ready_by = self.ready_by
+        return ready_by is not None and time.monotonic() > ready_by
 
     def check(self) -> None:
         """Raise Stopped where its visitor has said so."""

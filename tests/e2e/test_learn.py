@@ -286,6 +286,23 @@ def test_a_link_opens_a_page(page, made_url):
     expect(page.locator(".dl-missing")).to_be_visible()
 
 
+FOLLOW = """() => new Promise((done) => {
+  addEventListener("hashchange", () => done(), { once: true });
+  location.hash = "#prompt=Why";
+})"""
+
+
+def test_the_query_leads_to_a_lesson_as_the_page_opens_and_no_more(page, lessons_url, course):
+    first, second, *_ = [lesson["name"] for lesson in course.lessons]
+    page.goto(f"{lessons_url}?lesson={second}")
+    shown = page.locator(".dl")
+    expect(shown).to_have_attribute("data-lesson", second)
+    page.get_by_role("button", name="Back", exact=True).click()
+    expect(shown).to_have_attribute("data-lesson", first)
+    page.evaluate(FOLLOW)
+    expect(shown).to_have_attribute("data-lesson", first)
+
+
 def test_a_lost_recording_is_told_and_fetched_again(page, made_url):
     lost = []
     page.route("**/*.duoviz.json", lambda route: route.abort() if not lost else route.continue_())

@@ -67,6 +67,14 @@ def with_a_defect(rows):
     rows[1]["trace"]["iterations"][-1]["committed"][-1]["id"] += 1
 
 
+def with_the_second_cut(rows):
+    trace = rows[1]["trace"]
+    del trace["iterations"][3:]
+    rows[1]["stopped"] = trace["end"]["stopped"] = "stopped"
+    rows[1]["metrics"] = metrics(trace)
+    rows[1]["token_ids"] = [token["id"] for each in trace["iterations"] for token in each["committed"]]
+
+
 def cut_later(race):
     """The race with a second round that the time limit has cut."""
     (*_, row), (begin, *first_round, end), result = race
@@ -91,7 +99,7 @@ def races():
         lane["figures"] |= {"phi": None}
     busy[2].update(disturbance="This machine was busy with other work.", headline="", sentences=[])
     made = {"plain": race_of(), "busy": busy, "defect": race_of(with_a_defect), "hostile": race_of(with_hostile_texts)}
-    made["cut"] = cut_later(made["plain"])
+    made["cut"], made["half"] = cut_later(made["plain"]), race_of(with_the_second_cut)
     with gr.Blocks() as demo:
         view = Race()
         for name, (_, events, _) in made.items():
@@ -443,6 +451,33 @@ def test_a_busy_machine_is_told_and_nothing_concluded(page, races):
 def test_a_race_that_was_cut_in_a_later_round_says_so(page, races):
     show(page, races[0], "cut")
     expect(page.locator(".dv-race-message .dv-message")).to_have_text(TIME_OVER)
+
+
+def test_a_side_that_was_cut_is_not_first_and_nothing_is_concluded_from_it(page, races):
+    show(page, races[0], "half")
+    finished(page)
+    assert page.locator(".dv-tally").all_inner_texts() == ["finished", "cut short"]
+    expect(page.locator(".dv-headline")).to_have_text("")
+    assert [figure(page, "phi", number).inner_text() for number in (0, 1)] == ["1.00", "–"]
+    expect(page.locator(".dv-why")).to_be_hidden()
+    expect(page.locator(".dv-figures caption")).to_have_text("One round")
+
+
+@pytest.mark.parametrize(
+    "runs, words", [([1, 1], "One round"), ([3, 3], "Medians of 3 "), ([2, 1], "Medians of 2 and 1 ")]
+)
+def test_the_figures_say_of_how_many_rounds_they_are(modules, runs, words):
+    draw = """async (runs) => {
+      const { createFigures } = await import("http://plain.test/race/figures.js");
+      const { emptyState } = await import("http://plain.test/visualizer/state.js");
+      const [state, figures] = [{ ...emptyState(), iterations: [{ sync: 1 }] }, (runs) => ({ runs })];
+      const lanes = ["one", "two"].map((name) => ({ name, baseline: false, state }));
+      const result = { lanes: runs.map((each) => ({ figures: figures(each) })), baselines: { target: null } };
+      const shown = createFigures({ race: { phase: "done", clock: 1, lanes, result } });
+      shown.draw();
+      return shown.node.querySelector("caption").textContent;
+    }"""
+    assert modules.evaluate(draw, runs).startswith(words)
 
 
 def test_hostile_texts_show_as_text_on_a_narrow_page(new_context, races):

@@ -447,7 +447,8 @@ def test_a_link_leaves_only_some_controls_and_says_how_the_page_looks(page, site
 
 PRESS = """async (presses) => {
   const { limitControls, limitKeys } = await import("http://plain.test/share/limits.js");
-  document.body.innerHTML = `<p></p><div role="tab"></div><div role="slider"></div><input type="range">`;
+  document.body.innerHTML = `<p></p><div role="tab"></div><div role="slider"></div><input type="range">
+    <i class="dv-tree"></i><i class="dv-timeline"></i>`;
   limitControls("live", ["play"]);
   limitKeys(() => "live");
   return presses.map(([place, key, held]) => {
@@ -461,7 +462,8 @@ PRESS = """async (presses) => {
 def test_a_limit_takes_no_key_of_the_browsers_or_of_another_widget(modules):
     free = [("p", "+", "ctrlKey"), ("p", "a", "metaKey"), ("p", "ArrowLeft", "altKey"), ("p", " ", "")]
     free += [(place, "ArrowRight", "") for place in ("[role=tab]", "[role=slider]", "input")]
-    limited = [("p", "+", ""), ("p", "A", "shiftKey"), ("p", "ArrowLeft", "")]
+    free.append((".dv-tree", "s", ""))
+    limited = [("p", "+", ""), (".dv-timeline", "A", "shiftKey"), ("p", "ArrowLeft", "")]
     assert modules.evaluate(PRESS, free) == [False] * len(free)
     assert modules.evaluate(PRESS, limited) == [True] * len(limited)
 

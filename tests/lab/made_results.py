@@ -62,7 +62,7 @@ def row(
                 "decoding_steps": [steps],
                 "new_tokens": [tokens],
                 "wall_time": [seconds],
-                "accept_lengths": committed or [tokens],
+                "accept_lengths": committed or [tokens / steps] * steps,
             }
         ],
         "task": task,

@@ -61,9 +61,9 @@ def test_a_run_that_keeps_to_the_model_is_predicted_without_error():
 
 def test_a_draft_may_work_beside_the_target_or_in_turn():
     """The same iteration of DuoTree: the longer of both sides, or their sum and the costs on all cores."""
-    one = {"committed": [1, 2], "rows": [7, 3], "draft_steps": [0, 2], "draft_rows": [0, 2], "drafted": [0, 4]}
+    one = {"committed": [1, 1, 2], "rows": [7, 3, 3], "draft_steps": [0, 1, 2], "draft_rows": [0, 7, 2]}
     in_turn, beside = (
-        predict([row("duotree", each=[9, 0.012], overlap=overlap, **one)], MODELS) for overlap in (None, 0.4)
+        predict([row("duotree", each=[9, 9, 0.012], overlap=overlap, **one)], MODELS) for overlap in (None, 0.4)
     )
     assert in_turn.seconds_predicted == pytest.approx(0.016) and beside.seconds_predicted == pytest.approx(0.012)
 
@@ -71,7 +71,8 @@ def test_a_draft_may_work_beside_the_target_or_in_turn():
 def test_a_draft_step_of_more_tokens_takes_longer():
     """Two steps of four tokens together take as long as two of two; results from before they were kept count one."""
     costs = replace(MODELS["in turn"], draft=((0.002, 0.003, 0.004, 0.005, 0.006, 0.007, 0.008, 0.009),) * 2)
-    one = row("duotree", committed=[1, 2], each=[9, 0.018], rows=[7, 3], draft_steps=[0, 2], draft_rows=[0, 4])
+    read = {"committed": [1, 1, 2], "each": [9, 9, 0.018], "rows": [7, 3, 3]}
+    one = row("duotree", **read, draft_steps=[0, 1, 2], draft_rows=[0, 7, 4])
     models = MODELS | {"in turn": costs}
     assert predict([one], models).seconds_predicted == pytest.approx(0.012 + 2 * 0.003)
     del one["measured"][0]["iterations"]["draft_rows"]

@@ -53,6 +53,14 @@ def test_a_difference_counts_only_beyond_two_standard_errors():
     assert findings.in_words(unsure).startswith("no difference beyond noise")
 
 
+def test_the_repeats_of_a_question_are_one_answer():
+    base = [row(DUO, n, seconds=10) | {"repeat": repeat} for n in range(3) for repeat in range(2)]
+    rows = [row(SPS, n, seconds=9 - n + repeat) | {"repeat": repeat} for n in range(3) for repeat in range(2)]
+    found, logs = difference(rows, base), [math.log(10 / (9 - n)) / 2 + math.log(10 / (10 - n)) / 2 for n in range(3)]
+    assert found.n == 3 and found.mean == pytest.approx(sum(logs) / 3)
+    assert difference(rows[:4], base) is None
+
+
 def test_table_3_says_task_by_task_whether_the_measured_budget_is_the_best():
     lanes = [*AROUND, ONE_SEQUENCE]
     rows = []

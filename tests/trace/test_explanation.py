@@ -87,6 +87,13 @@ def test_a_run_that_loses():
     assert estimate.startswith("Estimate: ")
 
 
+def test_of_a_tree_that_lives_on_it_is_told_what_came_of_it():
+    grown = step(0.1, rows=2, before=0.05, outcome="hit", tested=1, accepted=1, ids=[7, 7], sources=["draft", "target"])
+    run = made("duotree", [step(0.1), *[grown | {"rest": [node("discarded")]}] * 3], draft=HERE)
+    _, spent, *_ = explain(("Vanilla", "DuoTree"), (vanilla(8), run))
+    assert "the draft grew its tree for 150 ms, and 3 of the 7 tokens written are its guesses" in spent
+
+
 def test_the_estimate_of_another_method_is_the_cost_models():
     *_, estimate = explain(("Vanilla", "DuoDecoding"), (vanilla(10), duodecoding(calibration=COSTS)))
     # 4 of 10 tested were accepted. On both cores a forward takes 100 ms and 10 ms for each row more.

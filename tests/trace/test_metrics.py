@@ -73,6 +73,12 @@ def test_of_a_chain_only_what_was_not_accepted_is_lost():
     assert forward_seconds({"iterations": [first, second]}, rows=2) is None
 
 
+def test_of_a_tree_that_lives_on_it_is_not_told_what_was_thrown_away():
+    one = iteration(0.1, 1.0, [(0.0, 0.1)], 1.0, [node("rejected")], [], "rejection", 1, 0, ["target"])
+    living = one | {"rest": []}
+    assert lost([living]) == {"miss": None, "rejection": None, "waiting": pytest.approx(0.1)}
+
+
 def test_a_run_stopped_before_its_first_token():
     empty = metrics({"header": {"draft": {}}, "iterations": []})
     assert empty["tps"] is None and empty["new_tokens"] == 0

@@ -125,7 +125,8 @@ export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetc
   draw();
   fillWindow(root);
   addEventListener("hashchange", () => {
-    const to = found(placeOf(location));
+    // The query was for the page as it opened.
+    const to = found(placeOf({ hash: location.hash, search: "" }));
     if (to) turnTo(to);
   });
 }

@@ -136,7 +136,7 @@ def free_token_fate(iteration: Iteration) -> str | None:
 
 def of_second_choice(iteration: Iteration, name: str) -> str | None:
     found = second_choices(iteration)
-    return written_as(found[0][0].get(name), fixed(2)) if found else None
+    return written_as(found[0][0].get(name), fixed(3)) if found else None
 
 
 def second_best(iteration: Iteration) -> float | None:

@@ -20,9 +20,12 @@ function deviceWords({ header }) {
   return `target on ${header.target.device}${header.draft ? `, draft on ${header.draft.device}` : ""}`;
 }
 
-// How the side stands at the replay's time: finished, and whether before all others that wrote anything.
+const WHOLE = new Set(["eos", "length", "context"]);
+
+// How the side stands at the replay's time: cut, or finished, and whether before all others that wrote anything.
 export function standing(race, lane) {
   if (!canReplay(race) || !tokensOf(lane) || race.clock < wallOf(lane)) return "";
+  if (!WHOLE.has(lane.state.end?.stopped)) return "cut short";
   const others = sidesOf(race).filter((each) => each !== lane && tokensOf(each));
   return !race.result?.disturbance && others.length && others.every((each) => wallOf(each) > wallOf(lane)) ? "✓ first" : "finished";
 }

@@ -23,6 +23,12 @@ function soFar(race, lane) {
 
 const spreadWords = ({ runs, tps_lowest: low, tps_highest: high }) => (runs > 1 ? `${fixed(low, 1)} to ${fixed(high, 1)}` : "");
 
+// runs: how many rounds count, of each side.
+function roundsWords(runs) {
+  if (Math.max(...runs) <= 1) return "One round";
+  return `Medians of ${[...new Set(runs)].join(" and ")} rounds; tokens/s from the slowest to the fastest`;
+}
+
 export function createFigures({ race }) {
   const rounds = el("caption");
   const head = el("tr");
@@ -50,8 +56,7 @@ export function createFigures({ race }) {
         setText(cells[0][place].spread, final ? spreadWords(final) : "");
       });
       body.querySelector("[data-row=phi_same_cores]").hidden = !race.result?.baselines.target;
-      const runs = Math.max(0, ...(result?.lanes ?? []).map(({ figures }) => figures?.runs ?? 0));
-      setText(rounds, !result ? "So far" : runs > 1 ? `Medians of ${runs} rounds; tokens/s from the slowest to the fastest` : "One round");
+      setText(rounds, result ? roundsWords(sidesOf(race).map((lane, place) => result.lanes[place].figures?.runs ?? 0)) : "So far");
     },
   };
 }

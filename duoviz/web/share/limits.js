@@ -51,6 +51,8 @@ export function limitKeys(selected) {
     // With these the key is the browser's own.
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.closest?.(event.key === " " ? `${FIELDS}, ${PRESSED}` : FIELDS)) return;
+    // The tree's W, S, A and D move in it: there they are no zoom.
+    if (control === "zoom" && !event.target.closest?.(".dv-timeline")) return;
     event.preventDefault();
     event.stopImmediatePropagation();
   }, true);

@@ -74,8 +74,17 @@ function untestedSentence(iteration) {
   return `Nothing was drafted that could be tested, so the target computed ${own ? `one token: ${quote(own.text)}` : "no new token"}.`;
 }
 
+// An answer may end before the last of the tokens that the target chose in its last iteration.
+function endClause({ checked, drafted, committed }) {
+  const chosen = [...checked, ...drafted].filter(({ status }) => status === "accepted" || status === "correction").length;
+  const beyond = committed.length ? chosen - committed.length : 0;
+  return beyond > 0 ? ` The answer ends before the last ${beyond === 1 ? "of these tokens" : `${beyond} of these tokens`}.` : "";
+}
+
 // about: the trace's `header` and `end`, how many tokens were written `before`, and whether the iteration is the `last`.
-export function sentence(iteration, about) {
+export const sentence = (iteration, about) => sentenceOf(iteration, about) + endClause(iteration);
+
+function sentenceOf(iteration, about) {
   if (about.header && !aboutOf(about.header).parallel) return inTurnSentence(iteration, about);
   if (iteration.mode === "prefill") return prefillSentence(iteration);
   if (iteration.verdict.outcome === "none") return untestedSentence(iteration);

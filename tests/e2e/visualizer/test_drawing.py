@@ -397,3 +397,22 @@ def test_a_touch_screen_is_told_to_tap(new_context, traces):
     send(page, events_of(traces["duodecoding"]))
     expect(page.locator(".dv-facts")).to_have_text("Tap a token to see how probable it was.")
     context.close()
+
+
+TOLD = """async (iterations) => {
+  const { sentence } = await import("http://plain.test/visualizer/sentence.js");
+  const about = { header: { method: "duodecoding", settings: {} }, before: 0, end: null, last: true };
+  return iterations.map((iteration) => sentence(iteration, about));
+}"""
+
+
+def test_where_an_answer_ends_before_all_that_was_accepted_it_is_said(modules):
+    tokens = [{"text": text, "parent": -1, "status": "accepted", "source": "draft", "q": 0.9} for text in "abc"]
+    last = {
+        "index": 1, "mode": "post", "theta": None, "candidates": [], "checked": tokens[:2], "drafted": tokens[2:],
+        "verdict": {"outcome": "hit", "tested": 3, "accepted": 3, "sequence": 1},
+    }  # fmt: skip
+    whole, one, two = modules.evaluate(TOLD, [last | {"committed": tokens[:count]} for count in (3, 2, 1)])
+    assert "ends" not in whole
+    assert one == whole + " The answer ends before the last of these tokens."
+    assert two == whole + " The answer ends before the last 2 of these tokens."

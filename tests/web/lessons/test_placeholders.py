@@ -63,7 +63,7 @@ def test_of_a_tree_that_lives_on():
     run["iterations"][1]["checked"] = choice
     names = ("second_choice", "preferred_token", "second_choice_q", "second_choice_chance")
     found = [value(name, facts(1, "duotree", {"duotree": run})) for name in names]
-    assert found == ["“b”", "“a”", "0.30", "0.25"]
+    assert found == ["“b”", "“a”", "0.300", "0.250"]
     copied = node("c", "rejected", source="prompt", q=None)
     run["iterations"][1]["checked"] = [*choice, copied]
     names = ("free_token", "free_token_fate")
