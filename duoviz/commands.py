@@ -76,6 +76,7 @@ def place_for(path: Path) -> Iterator[None]:
 
 
 def answer(options: argparse.Namespace, settings: Settings) -> int:
+    """Make the answer and keep its trace; the exit status."""
     pair = load_pair(options.pair, tell)
     trace = runner.new_trace()
     try:
