@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from duoviz.web.clients import Keys
+from duoviz.web.clients import Client
 
 # Seconds that what was asked waits for someone who listens: a client asks first, and listens then.
 PATIENCE = 10.0
@@ -15,7 +15,7 @@ PATIENCE = 10.0
 class Event(NamedTuple):
     """Something that was asked for. client: by whom. run: whether it asks for a place in the line."""
 
-    client: Keys
+    client: Client
     run: bool
 
 
@@ -40,15 +40,16 @@ class Attendance:
 
     def opened(self, session: str, name: str, event: Event) -> None:
         """An event was put into the queue."""
-        found = self.sessions.setdefault(session, Session())
-        found.events[name] = event
-        found.since = self.clock()
+        kept = self.sessions.setdefault(session, Session())
+        kept.events[name], kept.since = event, self.clock()
+
+    def of(self, name: str) -> Session | None:
+        """The session with this name, or the one that this event belongs to."""
+        return self.sessions.get(name) or next((each for each in self.sessions.values() if name in each.events), None)
 
     @contextmanager
-    def listening(self, name: str) -> Iterator[None]:
-        """While a stream of this session, or of the session of this event, is open."""
-        key = next((key for key, session in self.sessions.items() if name in session.events), name)
-        session = self.sessions.setdefault(key, Session())
+    def listening(self, session: Session) -> Iterator[None]:
+        """While a stream of this session is open."""
         session.listeners += 1
         try:
             yield
@@ -56,13 +57,11 @@ class Attendance:
             session.listeners -= 1
             session.since = self.clock()
 
-    def count(self, client: Keys, *, runs: bool = False) -> int:
-        """How many events (or only runs) one client, by the key with the most of them, has that were not delivered."""
+    def undelivered(self) -> list[Event]:
+        """All events that have not ended, or whose end nobody has fetched."""
         for key, session in self.sessions.items():
             session.events = {name: event for name, event in session.events.items() if not self.delivered(key, name)}
-        events = [event for session in self.sessions.values() for event in session.events.values()]
-        owners = [event.client for event in events if event.run or not runs]
-        return max((sum(key in owner for owner in owners) for key in client), default=0)
+        return [event for session in self.sessions.values() for event in session.events.values()]
 
     def unheard(self) -> list[str]:
         """The sessions to which nobody has listened for PATIENCE, whether all was delivered or not; forgotten here."""

@@ -1,30 +1,33 @@
-"""Who asks: the keys under which one client's requests count together."""
+"""Who asks: a visitor's session, and the address that it shares with others."""
 
 from collections.abc import Mapping
 from ipaddress import ip_address, ip_network
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     # The models load while Gradio is imported, so what they need does not import it.
     import gradio as gr
 
-Keys = frozenset[str]
-
-# Where the gate leaves a request's keys for the functions that it reaches.
+# Where the gate leaves a request's client for the functions that it reaches.
 IN_SCOPE = "duoviz.client"
 UNKNOWN = "unknown"
 
 
-def keys_of(scope: Mapping, session: str | None, *, on_space: bool) -> Keys:
-    """The keys of the client behind an ASGI request: its session and its address.
+class Client(NamedTuple):
+    """session: its name; of a request that names none, the address. address: None on one's own machine, off a Space.
 
-    Off a Space, all that comes from this machine itself is its user's own: there an address counts only for
-    what has no session.
+    There all that comes from the machine itself is its user's own.
     """
+
+    session: str
+    address: str | None = None
+
+
+def client_of(scope: Mapping, session: str | None, *, on_space: bool) -> Client:
+    """The client behind an ASGI request."""
     address = address_of(scope, on_space=on_space)
-    own = not on_space and is_loopback(address)
-    keys = {f"session {session}"} if session else set()
-    return frozenset(keys if own and session else keys | {f"address {address}"})
+    own = not on_space and (address == UNKNOWN or ip_network(address).is_loopback)
+    return Client(session or f"at {address}", None if own else address)
 
 
 def address_of(scope: Mapping, *, on_space: bool) -> str:
@@ -54,11 +57,7 @@ def read_address(text: str):
     return getattr(address, "ipv4_mapped", None) or address
 
 
-def is_loopback(address: str) -> bool:
-    return address == UNKNOWN or ip_network(address).is_loopback
-
-
-def keys_of_request(request: "gr.Request") -> Keys:
-    """The keys that the gate found; where there was no gate, the session's."""
+def client_of_request(request: "gr.Request") -> Client:
+    """The client that the gate found; where there was no gate, the session's."""
     scope = request.request.scope if request.request else {}
-    return scope.get(IN_SCOPE) or frozenset({f"session {request.session_hash}"})
+    return scope.get(IN_SCOPE) or Client(request.session_hash)

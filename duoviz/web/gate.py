@@ -1,36 +1,32 @@
-"""What stands before Gradio: it refuses what can be refused before it waits, and notes who asks and who listens."""
+"""What stands before Gradio: only what the page and its documented endpoints use gets through, each in its turn."""
 
 import asyncio
-import json
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from typing import NamedTuple
-from urllib.parse import parse_qs
 
-from duoviz.outside import in_short
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse
+
 from duoviz.web.attendance import Attendance, Event
-from duoviz.web.calls import mistake, names_an_address
-from duoviz.web.clients import IN_SCOPE, Keys, address_of, keys_of
+from duoviz.web.calls import API, NAMED, NUMBERED, SESSION, Call, Door, Function, Refused, parsed, read_call, session_of
+from duoviz.web.clients import IN_SCOPE, Client, address_of, client_of
 from duoviz.web.line import PLACES, PLACES_TAKEN
 from duoviz.web.pace import Pace
 
-API = "/gradio_api"
-JOIN, CALL, STREAM, UPLOAD = f"{API}/queue/join", f"{API}/call/", f"{API}/queue/data", f"{API}/upload"
-
-# What the page and its clients post to; the rest of Gradio's routes is for apps of other kinds.
-POSTED = (JOIN, CALL, f"{API}/cancel", f"{API}/reset", f"{API}/run/", f"{API}/component_server")
-# Gradio's routes that tell of other visitors, write files, or fetch what lies elsewhere.
-CLOSED = (
-    "/monitoring",
-    f"{API}/deep_link",
-    f"{API}/proxy=",
-    f"{API}/file=http:",
-    f"{API}/file=https:",
-    f"{API}/runs",
-    f"{API}/run-history",
-    f"{API}/vibe-",
+# What is read: pages that Gradio makes anew each time, files, and streams of events.
+PAGES = re.compile(rf"/|/config|{API}/(info|openapi\.json)")
+FILES = re.compile(
+    r"/((assets|static|svelte|recordings)/.+|favicon\.ico|manifest\.json|robots\.txt|theme\.css|pwa_icon(/\d+)?)"
+    rf"|{API}/(app_id|startup-events|heartbeat/{SESSION.pattern}|file=(?!(?i:https?:)).+)"
 )
+STREAM, ANSWER = f"{API}/queue/data", re.compile(rf"{API}/call/(v2/)?[^/]+/(?P<event>\w+)")
+# What is posted besides calls.
+ENDINGS = (f"{API}/cancel", f"{API}/reset")
+# What Gradio answers to a call.
+EVENT = re.compile(rb'\{"event_id":\s*"([^"]+)"\}')
+SERVER, UPLOAD = f"{API}/component_server", f"{API}/upload"
 
 # Bytes of a request. A long prompt has some; only a few requests with more than SMALL are read at a time.
 MOST = 8_000_000
@@ -39,39 +35,21 @@ LARGE_AT_ONCE = 2
 # Seconds in which a request must have arrived.
 READING = 30.0
 
-# How many events a client may have that have not ended, or whose end nobody fetched: by its session, and address.
-EVENTS_OF_SESSION = 8
-EVENTS_OF_ADDRESS = 16
+# How many events a session, and all sessions of an address, may have that have not ended, or whose end nobody fetched.
+EVENTS_OF_SESSION, EVENTS_OF_ADDRESS = 8, 128
 
-LONGEST_SESSION = 100
-
-# Pages that Gradio makes anew each time.
-DEAR = ("/", "/config", f"{API}/info", f"{API}/openapi.json")
-# What one address may have done at once, and then each second: 20 ms for a page, 40 for the state of a new session.
-# All of it takes Python's lock from the thread that decodes, so a flood is slowed down.
-AT_ONCE, A_SECOND = 40, 4
+# What an address may have each second, and at once: enough for a class behind one address that opens the page, and no
+# more, for all of it takes Python's lock from the thread that decodes (20 ms for a page, 40 for a new session's call).
+PACES = {"page": (4, 64), "call": (4, 64), "file": (30, 4000)}
 # Refusals a second, of all addresses together.
 REFUSALS = 50
 
 
-class Door(NamedTuple):
-    """An endpoint. names: its arguments in order. refusal: why these arguments, of this client, are refused."""
-
-    names: list[str]
-    refusal: Callable[[dict, Keys], str | None]
-
-
-class Refused(Exception):
-    """An answer that ends a request: its status and what it says."""
-
-    def __init__(self, status: int, detail: object):
-        self.status, self.detail = status, detail
-
-
 class Gate:
-    """An ASGI application before another one. doors: the endpoints by name. numbers: the names by Gradio's number.
+    """An ASGI application before another one.
 
-    uploads: whether files may be sent.
+    doors: the endpoints by name. functions: the page's, by Gradio's number. servers: the components that have
+    functions of their own, as (number, function's name). uploads: whether files may be sent.
     """
 
     def __init__(
@@ -79,146 +57,135 @@ class Gate:
         app: Callable,
         *,
         doors: Mapping[str, Door],
-        numbers: Mapping[int, str],
+        functions: Mapping[int, Function],
+        servers: frozenset[tuple[int, str]],
         attendance: Attendance,
         on_space: bool,
         uploads: bool,
     ):
-        self.app, self.doors, self.numbers, self.attendance = app, doors, numbers, attendance
-        self.on_space, self.uploads = on_space, uploads
+        self.app, self.doors, self.functions, self.servers = app, doors, functions, servers
+        self.attendance, self.on_space, self.uploads = attendance, on_space, uploads
         self.large = asyncio.Semaphore(LARGE_AT_ONCE)
-        self.pace, self.refusals = Pace(A_SECOND, AT_ONCE), Pace(REFUSALS)
+        self.paces = {kind: Pace(rate, burst) for kind, (rate, burst) in PACES.items()}
+        self.refusals = Pace(REFUSALS)
 
     async def __call__(self, scope: dict, receive: Callable, send: Callable) -> None:
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             return await self.app(scope, receive, send)
         try:
-            self.check_route(scope)
-            if scope["method"] == "POST" and not path_of(scope).startswith(UPLOAD):
-                await self.take(scope, receive, send)
-            else:
-                if path_of(scope) in DEAR:
-                    await self.in_turn(scope)
-                with self.listener(scope):
-                    await self.app(scope, receive, send)
+            if scope["type"] != "http":
+                raise Refused(404, "There is nothing here.")
+            path = scope["path"].rstrip("/") or "/"
+            take = {"GET": self.read, "HEAD": self.read, "POST": self.post}.get(scope["method"], self.nothing)
+            await take(path, scope, receive, send)
         except Refused as refused:
-            await self.refuse(refused, send)
+            await self.refuse(refused, scope, receive, send)
 
-    def check_route(self, scope: dict) -> None:
-        """Raise Refused for what the page does not need."""
-        path = path_of(scope)
-        if path.startswith(UPLOAD):
-            if not self.uploads or scope["method"] == "POST" and is_foreign(scope):
+    async def nothing(self, *_: object) -> None:
+        raise Refused(404, "There is nothing here.")
+
+    async def read(self, path: str, scope: dict, receive: Callable, send: Callable) -> None:
+        """Let a request for a page, a file or a stream through. Raises Refused."""
+        answer = ANSWER.fullmatch(path)
+        if answer or path == STREAM:
+            name = answer["event"] if answer else Request(scope).query_params.get("session_hash", "")
+            if (session := self.attendance.of(name)) is None:
+                raise Refused(404, "There is no such run here, or its end was sent already.")
+            # Whoever listens has had its turn when it asked.
+            with self.attendance.listening(session):
+                return await self.app(scope, receive, send)
+        if path == f"{UPLOAD}_progress" and self.uploads or FILES.fullmatch(path):
+            await self.in_turn("file", scope)
+        elif PAGES.fullmatch(path):
+            await self.in_turn("page", scope)
+        else:
+            await self.nothing()
+        await self.app(scope, receive, send)
+
+    async def post(self, path: str, scope: dict, receive: Callable, send: Callable) -> None:
+        """Let a file, a call or what ends one through. Raises Refused."""
+        if path == UPLOAD:
+            if not self.uploads or is_foreign(scope):
                 raise Refused(403, "Nothing can be uploaded here.")
-        elif path.startswith(CLOSED) or (scope["method"] == "POST" and not path.startswith(POSTED)):
-            raise Refused(404, "There is nothing here.")
+            return await self.app(scope, receive, send)
+        called = NUMBERED.fullmatch(path) or NAMED.fullmatch(path)
+        if not called and path not in (*ENDINGS, SERVER):
+            await self.nothing()
+        content = await self.content(scope, receive)
+        if called:
+            return await self.call(path, content, scope, receive, send)
+        if path == SERVER:
+            self.check_server(parsed(content))
+        await self.in_turn("call", scope)
+        await self.app(scope, replayed(content, receive), send)
 
-    def listener(self, scope: dict):
-        """What notes that somebody listens, where this request is one for a stream."""
-        path = path_of(scope)
-        if path == STREAM:
-            session = parse_qs(scope["query_string"].decode("latin-1")).get("session_hash", [""])[0]
-            return self.attendance.listening(session)
-        if scope["method"] == "GET" and path.startswith(CALL):
-            return self.attendance.listening(path.rpartition("/")[2])
-        return nullcontext()
-
-    async def take(self, scope: dict, receive: Callable, send: Callable) -> None:
-        """Read a request, look at what it asks for, and let it through. Raises Refused."""
-        content = await self.read(scope, receive)
-        path = path_of(scope)
-        if not path.startswith((JOIN, CALL)):
-            await self.in_turn(scope)
-            return await self.app(scope, replayed(content, receive), send)
-        asked = parsed(content)
-        session = None if path.startswith(f"{CALL}v2/") else asked.get("session_hash")
-        if session is not None and not (isinstance(session, str) and len(session) <= LONGEST_SESSION):
-            raise Refused(400, f"A session's name is a text of {LONGEST_SESSION} characters at most.")
-        client = keys_of(scope, session, on_space=self.on_space)
-        name, sent = self.sent_to(path, asked)
-        self.check(name, sent, client)
-        await self.in_turn(scope)
-        self.check(name, sent, client)
+    async def call(self, path: str, content: bytes, scope: dict, receive: Callable, send: Callable) -> None:
+        """Let a call through that will not be refused, in its turn. Raises Refused."""
+        call = read_call(path, parsed(content), self.functions, self.doors)
+        client = client_of(scope, call.session, on_space=self.on_space)
+        self.check(call, client)
+        await self.in_turn("call", scope)
+        self.check(call, client)
         scope[IN_SCOPE] = client
 
         def opened(event: str) -> None:
-            self.attendance.opened(session or event, event, Event(client, run=name is not None))
+            run = call.endpoint is not None
+            self.attendance.opened(call.session or event, event, Event(client, run=run))
 
         await self.app(scope, replayed(content, receive), noting_event(send, opened))
 
-    async def read(self, scope: dict, receive: Callable) -> bytes:
-        """The whole body. Raises Refused."""
+    def check(self, call: Call, client: Client) -> None:
+        """Raise Refused for a call that need not wait to be refused."""
+        events = self.attendance.undelivered()
+        mine = [event for event in events if event.client.session == client.session]
+        if call.endpoint:
+            told = self.doors[call.endpoint].refusal(dict(call.sent), client)
+            # A run that was let in just now has no place yet.
+            if not told and sum(event.run for event in mine) >= PLACES:
+                told = PLACES_TAKEN
+            if told:
+                # In the form of Gradio's own validators, which its clients read.
+                detail = {"__type__": "validate", "is_valid": False, "parameter_name": "request", "message": told}
+                raise Refused(422, [detail])
+        near = sum(event.client.address == client.address for event in events) if client.address else 0
+        if len(mine) >= EVENTS_OF_SESSION or near >= EVENTS_OF_ADDRESS:
+            raise Refused(429, "Too many pending requests: wait a few seconds.")
+
+    def check_server(self, asked: dict) -> None:
+        """Raise Refused for what calls no function of a component."""
+        session_of(asked)
+        which = (asked.get("component_id"), asked.get("fn_name"))
+        if [*map(type, which)] != [int, str] or which not in self.servers or "data" not in asked:
+            raise Refused(400, "The page has no such function.")
+
+    async def content(self, scope: dict, receive: Callable) -> bytes:
+        """The whole body of a request. Raises Refused."""
         declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
         size = int(declared) if declared.isdigit() else MOST
         if size > MOST:
             raise Refused(413, f"A request may have {MOST:,} bytes at most.")
         async with self.large if size > SMALL else nullcontext():
             try:
-                return await asyncio.wait_for(body(receive), READING)
+                return await asyncio.wait_for(body(scope, receive), READING)
             except TimeoutError:
                 raise Refused(408, f"A request must have arrived within {READING:g} seconds.") from None
+            except ClientDisconnect:
+                raise Refused(400, "The request broke off.") from None
 
-    def check(self, name: str | None, sent: dict, client: Keys) -> None:
-        """Raise Refused for what need not wait to be refused. name: of the endpoint, where it is for one."""
-        sentence = self.doors[name].refusal(sent, client) if name else None
-        # A run that was let in just now has no place yet.
-        if name and not sentence and self.attendance.count(client, runs=True) >= PLACES:
-            sentence = PLACES_TAKEN
-        if sentence:
-            # In the form of Gradio's own validators, which its clients read.
-            detail = {"__type__": "validate", "is_valid": False, "parameter_name": "request", "message": sentence}
-            raise Refused(422, [detail])
-        for keys, allowed in (
-            (keys_of_kind(client, "session"), EVENTS_OF_SESSION),
-            (keys_of_kind(client, "address"), EVENTS_OF_ADDRESS),
-        ):
-            if self.attendance.count(keys) >= allowed:
-                raise Refused(429, "You have asked for more than you have listened to: wait a few seconds.")
-
-    def sent_to(self, path: str, asked: dict) -> tuple[str | None, dict]:
-        """The endpoint that a request is for, None where it is for none, and the arguments by name.
-
-        Raises Refused for a call of no endpoint, for arguments that none takes, and for a file from elsewhere.
-        """
-        if path == JOIN:
-            if names_an_address(asked):
-                raise Refused(422, "A file must be sent here first: none is fetched from elsewhere.")
-            number = asked.get("fn_index")
-            name = self.numbers.get(number) if isinstance(number, int) else None
-            if name not in self.doors:
-                return None, {}
-        else:
-            name = path.rpartition("/")[2]
-            if name not in self.doors:
-                told = f"There is no endpoint named {in_short(name)}; there are: {', '.join(self.doors)}."
-                raise Refused(404, told)
-        names = self.doors[name].names
-        sent = asked if path.startswith(f"{CALL}v2/") else asked.get("data")
-        if not isinstance(sent, dict | list):
-            return None, {}  # What is no call is for Gradio to complain of.
-        if told := mistake(names, sent):
-            raise Refused(422, told)
-        return name, sent if isinstance(sent, dict) else dict(zip(names, sent, strict=True))
-
-    async def in_turn(self, scope: dict) -> None:
-        """Wait until this address may have something done. Raises Refused where that takes too long."""
-        delay = self.pace.delay(address_of(scope, on_space=self.on_space), time.monotonic())
+    async def in_turn(self, kind: str, scope: dict) -> None:
+        """Wait until this address may have something of this kind. Raises Refused where that takes too long."""
+        delay = self.paces[kind].delay(address_of(scope, on_space=self.on_space), time.monotonic())
         if delay is None:
             raise Refused(429, "Too many requests come from your address: wait half a minute.")
         await asyncio.sleep(delay)
 
-    async def refuse(self, refused: Refused, send: Callable) -> None:
+    async def refuse(self, refused: Refused, scope: dict, receive: Callable, send: Callable) -> None:
         """Answer, in one's turn: at most REFUSALS a second are sent."""
         delay = self.refusals.delay("", time.monotonic())
         await asyncio.sleep(self.refusals.longest if delay is None else delay)
-        content = json.dumps({"detail": refused.detail}).encode()
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
-        await send({"type": "http.response.start", "status": refused.status, "headers": headers})
-        await send({"type": "http.response.body", "body": content})
-
-
-def path_of(scope: Mapping) -> str:
-    return scope["path"].rstrip("/") or "/"
+        if scope["type"] == "websocket":
+            return await send({"type": "websocket.close"})
+        await JSONResponse({"detail": refused.detail}, refused.status)(scope, receive, send)
 
 
 def is_foreign(scope: Mapping) -> bool:
@@ -228,35 +195,14 @@ def is_foreign(scope: Mapping) -> bool:
     return origin is not None and origin.partition(b"://")[2] != headers.get(b"host")
 
 
-def keys_of_kind(client: Keys, kind: str) -> Keys:
-    return frozenset(key for key in client if key.startswith(kind))
-
-
-def parsed(content: bytes) -> dict:
-    """The JSON object in a body; an empty one where there is none, of which Gradio complains. Raises Refused."""
-    try:
-        found = json.loads(content)
-    except RecursionError:
-        raise Refused(400, "The request is nested too deeply.") from None
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-async def body(receive: Callable) -> bytes:
+async def body(scope: dict, receive: Callable) -> bytes:
     """All of a request's body. Raises Refused where it is longer than it said."""
-    parts: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise Refused(400, "The request broke off.")
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > MOST:
+    content = bytearray()
+    async for part in Request(scope, receive).stream():
+        content += part
+        if len(content) > MOST:
             raise Refused(413, f"A request may have {MOST:,} bytes at most.")
-        if not message.get("more_body"):
-            return b"".join(parts)
+    return bytes(content)
 
 
 def replayed(content: bytes, receive: Callable) -> Callable:
@@ -272,16 +218,10 @@ def replayed(content: bytes, receive: Callable) -> Callable:
 
 def noting_event(send: Callable, opened: Callable[[str], None]) -> Callable:
     """Send on an answer, and tell the event that it names."""
-    good, parts = False, []
 
     async def note(message: dict) -> None:
-        nonlocal good
-        if message["type"] == "http.response.start":
-            good = message["status"] == 200
-        elif good:
-            parts.append(message.get("body", b""))
-            if not message.get("more_body") and isinstance(event := parsed(b"".join(parts)).get("event_id"), str):
-                opened(event)
+        if event := EVENT.fullmatch(message.get("body", b"")):
+            opened(event[1].decode())
         await send(message)
 
     return note

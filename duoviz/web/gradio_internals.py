@@ -2,17 +2,35 @@
 
 `tests/web/test_gradio_internals.py` names what is missing when a new version has moved it. Each is here because
 nothing public does it: a queue that computes less beside a run, that keeps nothing for those who never listen,
-and that can be seen to have died, and started again.
+that does not die of what it is sent, and that does not fill the log.
 """
 
+import asyncio
+import logging
 import sys
+import time
+from functools import partial
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import gradio as gr
+from gradio import queueing, routes
+from gradio.queueing import Queue
+from gradio.server_messages import ProcessCompletedMessage
+from gradio.utils import LRUCache
+
+from duoviz.web.pace import Pace
 
 # Seconds from one look of Gradio's queue at its requests to the next. It usually looks a thousand times
 # a second, and each look takes Python's lock from the thread that decodes.
 QUEUE_STEP = 0.05
+# Seconds for which a queue that broke rests.
+PAUSE = 1.0
+BROKEN = "The server broke this off; please start it again."
+# Entries of the log at once, and seconds from one to the next after them.
+LOGGED_AT_ONCE, LOGGED_EVERY = 20, 10.0
+
+log = logging.getLogger(__name__)
 
 
 def calm(demo: gr.Blocks) -> None:
@@ -39,20 +57,64 @@ async def forget(demo: gr.Blocks, session: str) -> None:
     queue.pending_messages_per_session.pop(session, None)
 
 
-def is_dead(demo: gr.Blocks) -> bool:
-    """Whether the queue has ended though the page is served: every request is refused from then on."""
-    return demo.is_running and demo._queue.stopped
+class Mailboxes(LRUCache):
+    """What waits for each session to be sent. What has no session any more is lost, and not an error."""
+
+    def __missing__(self, session: str) -> asyncio.Queue:
+        return asyncio.Queue()
 
 
-def revive(demo: gr.Blocks) -> None:
-    """Start a dead queue again, on the server's loop; the runs under way have ended with it.
-
-    Gradio ends when an event that waits has lost the messages that it was to send: such events are dropped.
-    """
+def steady(demo: gr.Blocks) -> None:
+    """Let Gradio's queue survive what breaks it: an event whose session is gone, and errors that nobody foresaw."""
     queue = demo._queue
-    for each in queue.event_queue_per_concurrency_id.values():
-        each.queue = [event for event in each.queue if event.session_hash in queue.pending_messages_per_session]
-        each.current_concurrency = 0
-        each.start_times_per_fn.clear()
-    queue.stopped = False
-    queue.start()
+    queue.pending_messages_per_session = Mailboxes(queue.pending_messages_per_session.max_size)
+    queue.start_processing = partial(keep_processing, queue)
+
+
+async def keep_processing(queue: Queue) -> None:
+    """Gradio's own loop, begun anew after an error; it is left when the server stops."""
+    while not queue.stopped:
+        try:
+            await Queue.start_processing(queue)
+        except Exception:
+            log.exception("the page's queue broke: what was under way or waited in it has ended")
+            end_events(queue)
+            queue.stopped = False
+            await asyncio.sleep(PAUSE)
+
+
+def end_events(queue: Queue) -> None:
+    """Tell everybody who listens that what they asked for has ended."""
+    for waiting in queue.event_queue_per_concurrency_id.values():
+        waiting.queue.clear()
+    for session, events in queue.pending_event_ids_session.items():
+        for event in events:
+            ended = ProcessCompletedMessage(event_id=event, output={"error": BROKEN}, success=False)
+            queue.pending_messages_per_session[session].put_nowait(ended)
+
+
+def pace_the_log() -> None:
+    """Write what strangers can cause a few times and then once in a while: a traceback has 5 kB."""
+    paced = PacedLog()
+    for logger in (log, logging.getLogger("uvicorn.error")):
+        logger.addFilter(paced)
+    for module in (queueing, routes):
+        # All that these take of it.
+        module.traceback = SimpleNamespace(print_exc=lambda: log.exception("a function of the page failed"))
+
+
+class PacedLog(logging.Filter):
+    """Lets LOGGED_AT_ONCE records through, and then one every LOGGED_EVERY seconds, with how many it left out."""
+
+    def __init__(self):
+        super().__init__()
+        self.pace, self.left_out = Pace(1 / LOGGED_EVERY, LOGGED_AT_ONCE, longest=0), 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if self.pace.delay("", time.monotonic()) is None:
+            self.left_out += 1
+            return False
+        if self.left_out:
+            record.msg, record.args = f"{record.getMessage()} ({self.left_out} entries before it were left out)", ()
+            self.left_out = 0
+        return True

@@ -12,9 +12,10 @@ from duoviz import runner
 from duoviz.comparison import outcome
 from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.settings import Settings, check_flag, check_number
-from duoviz.models.pairs import ModelFiles, Pair, check_prompt
+from duoviz.models.pairs import ModelFiles, Pair
 from duoviz.trace.metrics import metrics
-from duoviz.web.clients import Keys
+from duoviz.web.clients import Client
+from duoviz.web.limits import Limits
 
 MAX_REPEATS = 10
 
@@ -23,14 +24,16 @@ MAX_REPEATS = 10
 class Job:
     """One visitor's place on the hardware: its events come out of a queue, and it can be stopped.
 
-    pair: the models that it needs. client: whose it is. fetching: whether its models are being fetched, and
-    others go before it. progress: how far that is. sources: their files, when they are here. ready_by: when they
-    must be ready. future: done when the job has ended. deadline: when its time is over; None until its decoding
-    begins. summary: what a client gets at the end. error: why it failed, a sentence. Times are on the monotonic clock.
+    pair: the models that it needs. client: whose it is. turn: when it runs (see `Line.place`). fetching: whether
+    its models are being fetched, and others go before it. progress: how far that is. sources: their files, when they
+    are here. ready_by: when they must be ready. future: done when the job has ended. deadline: when its time is over;
+    None until its decoding begins. summary: what a client gets at the end. error: why it failed, a sentence. Times
+    are on the monotonic clock.
     """
 
     pair: str
-    client: Keys = frozenset()
+    client: Client | None = None
+    turn: int = 0
     fetching: bool = False
     progress: str = ""
     sources: tuple[ModelFiles, ModelFiles] | None = None
@@ -43,11 +46,13 @@ class Job:
     summary: dict | None = None
     error: str | None = None
 
-    def check_request(self, longest: int) -> None:
-        """Raise one of the runner's USER_ERRORS for what shows before anything is loaded.
+    @property
+    def owner(self) -> str:
+        """Who takes turns with others: an address, or on one's own machine a session."""
+        return self.id if self.client is None else self.client.address or self.client.session
 
-        longest: how many characters a prompt may have.
-        """
+    def check_request(self, limits: Limits, pair: Pair | None) -> None:
+        """Raise one of the runner's USER_ERRORS for what shows before it runs. pair: its models, if they are loaded."""
 
     def stream(self, pair: Pair) -> Iterator[dict]:
         """The events of the job's work on the loaded pair, in the thread of the hardware."""
@@ -98,8 +103,8 @@ class Run(Job):
     raw: bool
     trace: dict = field(default_factory=runner.new_trace)
 
-    def check_request(self, longest: int) -> None:
-        check_prompt(self.prompt, longest)
+    def check_request(self, limits: Limits, pair: Pair | None) -> None:
+        limits.check_prompt(self.prompt, pair)
         check_flag("raw", self.raw)
         runner.check_method(self.method)
 
@@ -132,8 +137,8 @@ class Comparison(Job):
     errors: dict[str, str] = field(default_factory=dict)
     running: dict | None = None
 
-    def check_request(self, longest: int) -> None:
-        check_prompt(self.prompt, longest)
+    def check_request(self, limits: Limits, pair: Pair | None) -> None:
+        limits.check_prompt(self.prompt, pair)
         check_flag("raw", self.raw)
         for lane in self.lanes:
             runner.check_method(lane.method)

@@ -5,13 +5,18 @@ import os
 from dataclasses import dataclass
 
 from duoviz.decoding.settings import MAX_NEW_TOKENS, SettingsError
-from duoviz.models.pairs import PAIRS, UnknownPair, find_pair
+from duoviz.models.pairs import LONGEST_PROMPT, PAIRS, Pair, PromptError, UnknownPair, check_prompt, find_pair
 from duoviz.outside import in_short
+
+# As many as in the longest prompts that are no attack; what has more is not even counted.
+CHARACTERS_A_TOKEN = 8
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """run_seconds: how long a run may decode. load_seconds: how long fetching a pair may take, and loading it.
+
+    prompt_tokens: how long a prompt may be, for it is read before anything can be stopped or shown.
 
     On a Space, which many share, all limits are lower.
     """
@@ -20,12 +25,24 @@ class Limits:
     run_seconds: float = 600
     load_seconds: float = math.inf
     new_tokens: int = MAX_NEW_TOKENS
+    prompt_tokens: float = math.inf
 
     def check_pair(self, pair: object) -> None:
         """Raise UnknownPair unless the pair is in the registry or, off a Space, two models as TARGET + DRAFT."""
         if self.on_space and not (isinstance(pair, str) and pair in PAIRS):
             raise UnknownPair(f"There is no pair named {in_short(pair)} on this Space; there are: {', '.join(PAIRS)}.")
         find_pair(pair)
+
+    def check_prompt(self, prompt: object, pair: Pair | None) -> None:
+        """Raise PromptError for a prompt that is none, or too long: in tokens, once the pair that counts is loaded."""
+        most = pair.longest_prompt if pair else LONGEST_PROMPT
+        check_prompt(prompt, int(min(most, self.prompt_tokens * CHARACTERS_A_TOKEN)))
+        if pair and self.prompt_tokens < math.inf:
+            count = len(pair.tokenizer(prompt, add_special_tokens=False)["input_ids"])
+            if count > self.prompt_tokens:
+                raise PromptError(
+                    f"The prompt is too long: {count:,} tokens, and on this Space it may have {self.prompt_tokens:,}."
+                )
 
     def check_tokens(self, count: object) -> None:
         """Raise SettingsError where a Space would have to write too much; all else is for Settings to check."""
@@ -52,12 +69,13 @@ class Limits:
     def note(self) -> str:
         """The line that the page shows on a Space."""
         return (
-            f"On this Space a run may have at most {self.new_tokens} new tokens and take {self.run_seconds:g} seconds."
+            f"On this Space a prompt may have {self.prompt_tokens:,} tokens, and a run may write {self.new_tokens} "
+            f"and take {self.run_seconds:g} seconds."
         )
 
 
 def limits_here() -> Limits:
     """The limits of a Space where the environment says that this is one."""
     if os.environ.get("SPACE_ID"):
-        return Limits(on_space=True, run_seconds=60, load_seconds=300, new_tokens=256)
+        return Limits(on_space=True, run_seconds=60, load_seconds=300, new_tokens=256, prompt_tokens=1024)
     return Limits()

@@ -1,16 +1,17 @@
-"""The line of jobs before the one place on the hardware: bounded, and two places a client at most."""
+"""The line of jobs before the one place on the hardware: bounded, and fair between addresses."""
 
 import threading
+from bisect import insort
 
 from duoviz.web.jobs import Job
 
-# Visitors who may wait for the one place on the hardware.
-QUEUE_LENGTH = 20
+# Jobs that may be in the line, and how many of one visitor. An address, behind which a class may sit, has as many
+# places as it leaves to others.
+QUEUE_LENGTH = 60
 PLACES = 2
-PLACES_TAKEN = (
-    f"{PLACES} runs of yours, or from your address, are in the line already: "
-    "wait until one of them has ended, or stop it."
-)
+PLACES_TAKEN = f"{PLACES} runs of yours are in the line already: wait until one of them has ended, or stop it."
+ADDRESS_TAKEN = "{} runs from your address are in the line already: try again in a few minutes."
+LINE_TAKEN = f"{QUEUE_LENGTH} runs are in the line already: try again in a few minutes."
 
 
 class LineFull(RuntimeError):
@@ -20,8 +21,8 @@ class LineFull(RuntimeError):
 class Line:
     """The jobs that have not ended, in the order in which they run.
 
-    The first of those that do not wait for their models is under way or about to be. `waits` of a job whose models
-    are being fetched: it holds its place among the client's, and others go before it.
+    The first of those that do not wait for their models is under way or about to be. `fetching`: of a job whose
+    models are being fetched; it holds its place among the client's, and others go before it.
     """
 
     def __init__(self):
@@ -37,25 +38,45 @@ class Line:
             self.check_places(job)
 
     def add(self, job: Job) -> None:
-        """Give the job the last place. Raises LineFull."""
+        """Give the job a place. Raises LineFull."""
         with self.lock:
             self.check_places(job)
-            self.jobs.append(job)
+            self.place(job)
 
     def check_places(self, job: Job) -> None:
-        for key in job.client:
-            if sum(key in each.client for each in self.jobs) >= PLACES:
-                raise LineFull(PLACES_TAKEN)
-        if len(self.jobs) > QUEUE_LENGTH:
-            raise LineFull(f"{QUEUE_LENGTH} visitors are waiting already: try again in a few minutes.")
+        if len(self.jobs) >= QUEUE_LENGTH:
+            raise LineFull(LINE_TAKEN)
+        if job.client is None:
+            return
+        clients = [each.client for each in self.jobs if each.client]
+        if sum(client.session == job.client.session for client in clients) >= PLACES:
+            raise LineFull(PLACES_TAKEN)
+        mine = sum(client.address == job.client.address for client in clients) if job.client.address else 0
+        if mine and mine >= QUEUE_LENGTH - len(self.jobs):
+            raise LineFull(ADDRESS_TAKEN.format(mine))
+
+    def place(self, job: Job) -> None:
+        """Let addresses take turns: start-time fair queuing (Goyal et al. 1996), each job as long as any other.
+
+        A job's turn comes one after its address's last one, and not before the turn of the job under way.
+        """
+        mine = [each.turn for each in self.jobs if each.owner == job.owner]
+        now = [each.turn for each in self.jobs if not each.fetching][:1]
+        job.turn = max([0, *(turn + 1 for turn in mine), *now])
+        insort(self.jobs, job, key=lambda each: each.turn)
 
     def come_back(self, job: Job) -> None:
-        """A job whose models have been fetched waits behind all others."""
+        """A job whose models have been fetched is given a place anew."""
         with self.lock:
             job.fetching = False
             if job in self.jobs:
                 self.jobs.remove(job)
-                self.jobs.append(job)
+                self.place(job)
+
+    def first(self) -> Job | None:
+        """The job that is to run now."""
+        with self.lock:
+            return next((each for each in self.jobs if not each.fetching), None)
 
     def before(self, job: Job) -> int:
         """How many jobs are to end before this one begins."""

@@ -12,6 +12,7 @@ from starlette.middleware import Middleware
 
 from duoviz.web import gradio_internals, published
 from duoviz.web.attendance import Attendance
+from duoviz.web.calls import Function
 from duoviz.web.gate import Gate
 from duoviz.web.line import QUEUE_LENGTH
 from duoviz.web.session import Hardware
@@ -31,19 +32,28 @@ LOOK = 1.0
 
 
 def bound_queue(demo: gr.Blocks) -> None:
-    """Bound Gradio's queue, which is the only way to what it runs, and calm it."""
+    """Bound Gradio's queue, which is the only way to what it runs, calm it, and keep it alive."""
     demo.queue(max_size=MOST_WAITING, api_open=False)
     gradio_internals.calm(demo)
+    gradio_internals.steady(demo)
 
 
 def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
     """Serve the page; options, and what is returned, as of `gr.Blocks.launch`."""
     attendance = Attendance(partial(gradio_internals.delivered, demo))
     on_space = hardware.limits.on_space
-    numbers = {each["id"]: each["api_name"] for each in demo.config["dependencies"] if each["api_name"]}
+    doors = hardware.doors
+    functions = {
+        number: Function(each.api_name if each.api_name in doors else None, len(each.inputs))
+        for number, each in demo.fns.items()
+        if each.fn
+    }
+    servers = frozenset(
+        (number, fn.__name__) for number, block in demo.blocks.items() for fn in getattr(block, "server_fns", ())
+    )
     # On a Space nothing is loaded.
     options_of_gate = {"attendance": attendance, "on_space": on_space, "uploads": not on_space}
-    gate = Middleware(Gate, doors=hardware.doors, numbers=numbers, **options_of_gate)
+    gate = Middleware(Gate, doors=doors, functions=functions, servers=servers, **options_of_gate)
     served = {"middleware": [gate], "routes": published.routes(), "lifespan": partial(lifespan, demo, attendance)}
     bounds = {
         "max_threads": THREADS,
@@ -57,17 +67,14 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
 
 @asynccontextmanager
 async def lifespan(demo: gr.Blocks, attendance: Attendance, _app: FastAPI) -> AsyncIterator[None]:
-    """While the server runs: what nobody listens to is ended, and the queue is watched."""
-    watchdog = Watchdog(
-        asyncio.get_running_loop(),
-        partial(gradio_internals.is_dead, demo),
-        partial(gradio_internals.revive, demo),
-    )
+    """While the server runs: what nobody listens to is ended, its log is kept short, and its loop is watched."""
+    gradio_internals.pace_the_log()
+    watchdog = Watchdog(asyncio.get_running_loop())
     sweeping = asyncio.create_task(sweep(demo, attendance))
     try:
         yield
     finally:
-        watchdog.close()
+        watchdog.closed.set()
         sweeping.cancel()
         with suppress(asyncio.CancelledError):
             await sweeping

@@ -3,7 +3,6 @@
 import gc
 import logging
 import queue
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor, wait
@@ -19,9 +18,9 @@ from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.runtime import Runtime, runtime
 from duoviz.models import pairs
 from duoviz.models.loading import ModelUnavailable, part_of
-from duoviz.models.pairs import LONGEST_PROMPT, LoadDraft, ModelFiles, Pair, check_room, fetch_pair, needs_the_hub
+from duoviz.models.pairs import LoadDraft, ModelFiles, Pair, check_room, fetch_pair, needs_the_hub
 from duoviz.trace.metrics import metrics
-from duoviz.web.gate import Door
+from duoviz.web.calls import Door
 from duoviz.web.jobs import Job
 from duoviz.web.limits import Limits
 from duoviz.web.line import Line, LineFull
@@ -31,6 +30,7 @@ from duoviz.web.line import Line, LineFull
 # but Gradio notices between two batches only that a visitor has left.
 RUNNING_STEP = 0.055
 WAITING_STEP = 0.25
+LONGEST_STEP = 1.0
 
 # The share of a first start that goes by until the models are loaded; the rest goes into measuring them.
 LOADING = 0.75
@@ -81,8 +81,6 @@ class Hardware:
         # Models are fetched beside the runs, so that a slow hub holds up only those who want them.
         self.fetcher = ThreadPoolExecutor(max_workers=1, thread_name_prefix="fetcher")
         self.line = Line()
-        # Jobs reach the thread in the order in which they stand in the line.
-        self.lock = threading.Lock()
         # The endpoints by name; the pages open them.
         self.doors: dict[str, Door] = {}
         self.loaded: str | None = None
@@ -100,28 +98,23 @@ class Hardware:
     def check(self, job: Job) -> None:
         """Raise one of USER_ERRORS for a job that cannot be started now."""
         self.limits.check_pair(job.pair)
-        job.check_request(self.longest_prompt(job.pair))
-        self.line.check(job)
-
-    def longest_prompt(self, name: str) -> int:
-        """How many characters a prompt for this pair may have."""
         pair = self.pair
-        return pair.longest_prompt if pair and self.loaded == name else LONGEST_PROMPT
+        job.check_request(self.limits, pair if self.loaded == job.pair else None)
+        self.line.check(job)
 
     def start(self, job: Job) -> None:
         """Put a job into the line; `batches` gives its events. Raises one of USER_ERRORS."""
         self.check(job)
-        with self.lock:
-            job.fetching = self.must_fetch(job)
-            self.line.add(job)
-            self.go_on(job)
+        job.fetching = self.must_fetch(job)
+        self.line.add(job)
+        self.go_on(job)
 
     def go_on(self, job: Job) -> None:
         """Hand a job to the thread that is to deal with it next."""
         if job.fetching:
             self.fetcher.submit(self.fetch, job)
         else:
-            self.thread.submit(self.work, job)
+            self.thread.submit(self.work)
 
     def must_fetch(self, job: Job) -> bool:
         """Whether the hub is to be asked for the job's models, which are neither loaded nor known to be here."""
@@ -157,8 +150,9 @@ class Hardware:
 
     def next_event(self, job: Job) -> list[dict]:
         """Wait until there is something to tell, or for a while: the event that came first, if one did."""
-        if self.line.before(job):
-            job.stop.wait(WAITING_STEP)
+        if before := self.line.before(job):
+            # What many who wait are sent takes time from the run.
+            job.stop.wait(min(WAITING_STEP * before, LONGEST_STEP))
         elif not wait([job.future], timeout=RUNNING_STEP).done:
             with suppress(queue.Empty):
                 return [job.events.get(timeout=WAITING_STEP - RUNNING_STEP)]
@@ -207,9 +201,8 @@ class Hardware:
             check_room(job.pair, self.spare())
             job.sources = fetch_pair(job.pair, tell)
             job.ready_by = None
-            with self.lock:
-                self.line.come_back(job)
-                self.go_on(job)
+            self.line.come_back(job)
+            self.go_on(job)
 
     def timed(self, job: Job) -> Callable[[], None]:
         """What ends the preparation of a job's models when its visitor says so or its time is over."""
@@ -222,8 +215,10 @@ class Hardware:
 
         return check
 
-    def work(self, job: Job) -> None:
-        """Do one job, on the hardware's thread."""
+    def work(self) -> None:
+        """Do the job whose turn it is, on the hardware's thread."""
+        if (job := self.line.first()) is None:
+            return
         with self.ending_with_errors(job):
             job.check()
             if self.must_fetch(job):
@@ -233,6 +228,7 @@ class Hardware:
             pair = self.ready_pair(job.pair, self.timed(job), job.sources)
             job.ready_by = None
             job.check()
+            job.check_request(self.limits, pair)
             runtime(pair).stopped = job.over
             self.follow(job, pair)
             self.end(job)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import gradio as gr
 
-from duoviz.web.clients import Keys, keys_of_request
-from duoviz.web.gate import Door
+from duoviz.web.calls import Door
+from duoviz.web.clients import Client, client_of_request
 from duoviz.web.jobs import Job
 from duoviz.web.session import USER_ERRORS, Hardware
 from duoviz.web.visualizer import batch
@@ -90,7 +90,7 @@ class Visitors:
     def started(self, request: gr.Request, ask: Callable[[], Job]) -> Job:
         """The job that `ask` gives, in the line. Raises one of USER_ERRORS."""
         job = ask()
-        job.client = keys_of_request(request)
+        job.client = client_of_request(request)
         self.hardware.start(job)
         return job
 
@@ -98,7 +98,7 @@ class Visitors:
         """What the gate knows of an endpoint with these arguments, of which `ask` makes a job."""
         usual = {name: field.value for name, field in inputs.items()}
 
-        def refusal(sent: dict, client: Keys) -> str | None:
+        def refusal(sent: dict, client: Client) -> str | None:
             try:
                 job = ask(**usual | sent)
                 job.client = client

@@ -6,10 +6,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from duoviz.models.pairs import PAIRS
 from duoviz.web import session
 from duoviz.web.app import build_app
-from duoviz.web.calls import mistake, names_an_address
+from duoviz.web.calls import Refused, arguments, parsed
 from duoviz.web.limits import Limits
 from duoviz.web.serving import launch
 from tests.tiny import tiny_pair
@@ -145,7 +144,7 @@ def test_what_is_no_call_is_told_before_it_waits(server, capfd, endpoint):
     for value in (["a"], {}, [], {"path": "/etc/hostname", **FILE}, {"path": "http://127.0.0.1:9/x", **FILE}):
         status, told = post(server, named, SHORT | {"pair": value})
         assert status == 422 and told.startswith(
-            ("pair must be a text, a number, true or false", "There is no pair named")
+            ("pair must be a text, a number, true or false", "There is no pair named", "A file must be sent here")
         )
     for count in (0, 1, 500):
         status, told = post(server, listed, {"data": ["hello"] * count})
@@ -189,10 +188,18 @@ def test_the_page_fetches_no_file_from_elsewhere(server):
 
 @pytest.mark.parametrize("path", ["http://a/b", "HTTPS://a", "https:/a"])
 def test_addresses(path):
-    assert names_an_address({"data": [1, [{"a": {"path": path}}]]})
-    assert not names_an_address({"data": [path, {"path": r"C:\a", "url": path}, {"path": 5}, {"path": "a/b:c"}]})
+    for content in ({"data": [1, [{"a": {"path": path}}]]}, {"p": 1, "path": path}):
+        # However it is written.
+        for sent in (json.dumps(content), json.dumps(content).replace("path", r"pa\u0074h").replace(": ", ":\n ")):
+            with pytest.raises(Refused) as refused:
+                parsed(sent.encode())
+            assert refused.value.status == 422
+    fine = {"data": [path, '"path": "http:', {"path": r"C:\a", "url": path}, {"path": 5}, {"path": "a/b:c"}]}
+    assert parsed(json.dumps(fine).encode()) == fine
 
 
 def test_arguments():
-    assert mistake(["a", "b"], {"b": 1}) is None and mistake(["a"], [None]) is None and mistake(list(PAIRS), {}) is None
-    assert mistake(["a"], {"x" * 10_000: 1}).endswith("; there are: a.") and len(mistake(["a"], {"x" * 999: 1})) < 120
+    assert arguments(["a", "b"], {"b": 1}) == {"b": 1} and arguments(["a"], [None]) == {"a": None}
+    with pytest.raises(Refused) as refused:
+        arguments(["a"], {"x" * 10_000: 1})
+    assert refused.value.detail.endswith("; there are: a.") and len(refused.value.detail) < 120

@@ -2,7 +2,7 @@
 
 import pytest
 
-from duoviz.web.clients import address_of, keys_of
+from duoviz.web.clients import address_of, client_of
 
 
 def scope(peer="10.0.0.9", forwarded=()):
@@ -34,14 +34,14 @@ def test_off_a_space_nobody_else_tells_the_address():
     assert address_of(scope(None), on_space=False) == "unknown"
 
 
-def test_a_client_is_its_session_and_its_address():
-    assert keys_of(scope(forwarded=["8.8.8.8"]), "ann", on_space=True) == {"session ann", "address 8.8.8.8"}
-    assert keys_of(scope(forwarded=["8.8.8.8"]), None, on_space=True) == {"address 8.8.8.8"}
-    assert keys_of(scope("192.168.0.7"), "ann", on_space=False) == {"session ann", "address 192.168.0.7"}
+def test_a_client_is_its_session_at_an_address():
+    assert client_of(scope(forwarded=["8.8.8.8"]), "ann", on_space=True) == ("ann", "8.8.8.8")
+    assert client_of(scope(forwarded=["8.8.8.8"]), None, on_space=True) == ("at 8.8.8.8", "8.8.8.8")
+    assert client_of(scope("192.168.0.7"), "ann", on_space=False) == ("ann", "192.168.0.7")
+    assert client_of(scope("127.0.0.1"), "ann", on_space=True) == ("ann", "127.0.0.1")
 
 
 @pytest.mark.parametrize("peer", ["127.0.0.1", "::1", None])
-def test_on_ones_own_machine_sessions_are_told_apart(peer):
-    assert keys_of(scope(peer), "ann", on_space=False) == {"session ann"}
-    (without,) = keys_of(scope(peer), None, on_space=False)
-    assert without.startswith("address ")
+def test_on_ones_own_machine_only_sessions_are_told_apart(peer):
+    assert client_of(scope(peer), "ann", on_space=False) == ("ann", None)
+    assert client_of(scope(peer), None, on_space=False).address is None

@@ -8,8 +8,9 @@ import pytest
 
 from duoviz.web import gate as gate_module
 from duoviz.web.attendance import Attendance
+from duoviz.web.calls import Door, Function
 from duoviz.web.clients import IN_SCOPE
-from duoviz.web.gate import EVENTS_OF_SESSION, MOST, SMALL, Door, Gate
+from duoviz.web.gate import EVENTS_OF_SESSION, MOST, SMALL, Gate
 from tests.web.visits import in_a_loop
 
 EMPTY = "The prompt is empty."
@@ -25,7 +26,7 @@ class Gradio:
         message = await receive()
         self.bodies.append(message["body"])
         self.scopes.append(scope)
-        content = json.dumps({"event_id": f"event {len(self.bodies)}"}).encode()
+        content = json.dumps({"event_id": f"event{len(self.bodies)}"}).encode()
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": content})
 
@@ -39,8 +40,9 @@ def make(*, on_space=False, uploads=True, seen=None):
     app = Gradio()
     attendance = Attendance(lambda session, event: False)
     doors = {"generate": Door(["prompt", "seed"], refusal)}
-    gate = Gate(app, doors=doors, numbers={4: "generate", 5: "watch"}, attendance=attendance, on_space=on_space,
-                uploads=uploads)  # fmt: skip
+    functions = {4: Function("generate", 2), 5: Function(None, 2)}
+    gate = Gate(app, doors=doors, functions=functions, servers=frozenset({(7, "one_file")}), attendance=attendance,
+                on_space=on_space, uploads=uploads)  # fmt: skip
     return gate, app
 
 
@@ -48,7 +50,7 @@ def ask(gate, path, content=b"", *, method="POST", headers=(), parts=1, query=b"
     """(status, the answer's JSON) of one request, whose body comes in parts."""
     content = content if isinstance(content, bytes) else json.dumps(content).encode()
     scope = {
-        "method": method, "path": path, "query_string": query, "client": ("127.0.0.1", 9),
+        "type": "http", "method": method, "path": path, "query_string": query, "client": ("127.0.0.1", 9),
         "headers": [(b"content-length", str(len(content)).encode()), *headers],
     }  # fmt: skip
     step = -(-len(content) // parts) or 1
@@ -114,15 +116,50 @@ def test_what_can_be_refused_does_not_reach_gradio_and_is_told_as_its_clients_re
 
 
 @pytest.mark.parametrize("content", [{"data": "x"}, {}, [1], b"no json", b""])
-def test_what_is_no_call_is_for_gradio_to_complain_of(content):
+def test_what_is_no_call_does_not_reach_gradio(content):
     gate, app = make()
-    assert ask(gate, "/gradio_api/call/generate", content)[0] == 200 and len(app.bodies) == 1
+    assert ask(gate, "/gradio_api/call/generate", content)[0] in (400, 422) and not app.bodies
 
 
-def test_other_functions_of_the_page_are_let_through():
+@pytest.mark.parametrize("path", ["/gradio_api/queue/join", "/gradio_api/run/predict"])
+def test_the_pages_own_functions_are_called_as_the_page_calls_them(path):
     gate, app = make()
-    assert ask(gate, "/gradio_api/queue/join", JOINED | {"fn_index": 5, "data": ["", 1]})[0] == 200
-    assert ask(gate, "/gradio_api/queue/join", JOINED | {"fn_index": [4]})[0] == 200
+    sent = OTHER | {"event_data": {"value": "Lab"}, "trigger_id": None}
+    assert ask(gate, path, sent)[0] == 200 and json.loads(app.bodies[0]) == sent
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        # Numbers that Gradio takes for 4 or 5 itself.
+        *({"fn_index": number} for number in ("5", "05", 5.0, True, [5], None, 6, -1, 10**400)),
+        {"session_hash": ""}, {"session_hash": None}, {"session_hash": 5}, {"session_hash": ["ann"]},
+        {"session_hash": "x" * 101}, {"session_hash": "a b"}, {"session_hash": "ann\n"}, {"session_hash": "\u0661"},
+        {"data": ["hello"]}, {"data": {}}, {"data": None},
+        {"simple_format": True}, {"batched": True}, {"event_id": "x"}, {"trigger_id": "12"},
+    ],
+)  # fmt: skip
+def test_a_call_that_the_page_does_not_make_reaches_nothing(changes):
+    gate, app = make()
+    for path in ("/gradio_api/queue/join", "/gradio_api/run/predict"):
+        assert ask(gate, path, OTHER | changes)[0] == 400
+    assert not app.bodies and not gate.attendance.sessions
+
+
+SERVER = {"component_id": 7, "fn_name": "one_file", "session_hash": "ann", "data": None}
+
+
+@pytest.mark.parametrize(
+    "changes, status",
+    [
+        ({}, 200), ({"component_id": 8}, 400), ({"component_id": "7"}, 400), ({"component_id": [7]}, 400),
+        ({"fn_name": "__init__"}, 400), ({"fn_name": ["one_file"]}, 400), ({"session_hash": ""}, 400),
+    ],
+)  # fmt: skip
+def test_a_component_is_asked_for_its_own_functions_alone(changes, status):
+    gate, app = make()
+    assert ask(gate, "/gradio_api/component_server", SERVER | changes)[0] == status
+    assert len(app.bodies) == (status == 200)
 
 
 def test_events_are_noted_under_their_session():
@@ -130,8 +167,8 @@ def test_events_are_noted_under_their_session():
     ask(gate, "/gradio_api/queue/join", JOINED)
     ask(gate, "/gradio_api/call/v2/generate", {"prompt": "hello"})
     assert {key: list(each.events) for key, each in gate.attendance.sessions.items()} == {
-        "ann": ["event 1"],
-        "event 2": ["event 2"],
+        "ann": ["event1"],
+        "event2": ["event2"],
     }
 
 
@@ -146,8 +183,21 @@ def test_who_listens_is_noted_while_the_stream_is_open():
     ask(gate, "/gradio_api/queue/join", JOINED)
     gate.app = stream
     ask(gate, "/gradio_api/queue/data", method="GET", query=b"session_hash=ann")
-    ask(gate, "/gradio_api/call/generate/event%201".replace("%20", " "), method="GET")
+    ask(gate, "/gradio_api/call/generate/event1", method="GET")
     assert listened == [{"ann": 1}, {"ann": 1}] and gate.attendance.sessions["ann"].listeners == 0
+
+
+@pytest.mark.parametrize(
+    "path, query",
+    [
+        ("/gradio_api/queue/data", b"session_hash=nobody"), ("/gradio_api/queue/data", b"session_hash="),
+        ("/gradio_api/queue/data", b""), ("/gradio_api/call/generate/nobody", b""), ("/gradio_api/call/v2/x/y", b""),
+    ],
+)  # fmt: skip
+def test_a_stream_of_nobody_is_refused_shortly(path, query):
+    gate, app = make()
+    status, told = ask(gate, path, method="GET", query=query)
+    assert status == 404 and "no such run" in told["detail"] and not app.bodies and not gate.attendance.sessions
 
 
 def test_a_run_counts_from_the_moment_it_is_let_in():
@@ -155,7 +205,7 @@ def test_a_run_counts_from_the_moment_it_is_let_in():
     for _ in range(2):
         assert ask(gate, "/gradio_api/queue/join", JOINED)[0] == 200
     status, told = ask(gate, "/gradio_api/call/generate", {"data": ["hello", 1], "session_hash": "ann"})
-    assert status == 422 and "2 runs of yours" in told["detail"][0]["message"] and len(app.bodies) == 2
+    assert status == 422 and "2 runs of yours are in the line" in told["detail"][0]["message"] and len(app.bodies) == 2
     assert ask(gate, "/gradio_api/queue/join", JOINED | {"session_hash": "bob"})[0] == 200
 
 
@@ -164,16 +214,22 @@ def test_a_client_asks_for_no_more_than_it_listens_to():
     for _ in range(EVENTS_OF_SESSION):
         assert ask(gate, "/gradio_api/queue/join", OTHER)[0] == 200
     status, told = ask(gate, "/gradio_api/queue/join", OTHER)
-    assert status == 429 and "more than you have listened to" in told["detail"]
+    assert status == 429 and "Too many pending requests" in told["detail"]
     assert ask(gate, "/gradio_api/queue/join", OTHER | {"session_hash": "bob"})[0] == 200
     assert len(app.bodies) == EVENTS_OF_SESSION + 1
 
 
-@pytest.mark.parametrize("session", [5, ["ann"], "x" * 101])
-def test_a_session_has_a_name(session):
-    gate, app = make()
-    status, told = ask(gate, "/gradio_api/queue/join", JOINED | {"session_hash": session})
-    assert status == 400 and "session" in told["detail"] and not app.bodies
+def test_an_address_asks_for_more_than_a_session_and_for_so_much(monkeypatch):
+    monkeypatch.setattr(gate_module, "EVENTS_OF_ADDRESS", 30)
+    gate, app = make(on_space=True)
+    gate.paces["call"] = gate_module.Pace(1000, 1000)
+
+    def join(number, address):
+        sent = OTHER | {"session_hash": f"visitor-{number}"}
+        return ask(gate, "/gradio_api/queue/join", sent, headers=[(b"x-forwarded-for", address)])[0]
+
+    assert [join(number, b"8.8.8.8") for number in range(30)] == [200] * 30
+    assert join(30, b"8.8.8.8") == 429 and join(31, b"1.1.1.1") == 200
 
 
 def test_a_request_of_too_many_bytes_is_refused_before_it_is_read():
@@ -199,7 +255,7 @@ def test_only_a_few_long_requests_are_read_at_a_time():
     gate, app = make()
     open_now, most = 0, 0
     gates = asyncio.Event()
-    content = json.dumps({"fn_index": 5, "data": ["x" * SMALL]}).encode()
+    content = json.dumps(OTHER | {"data": ["x" * SMALL, 1]}).encode()
 
     async def slow():
         nonlocal open_now, most
@@ -239,8 +295,11 @@ def test_a_request_that_does_not_arrive_is_given_up(monkeypatch):
 
 def test_json_that_is_nested_too_deeply_is_refused():
     gate, app = make()
-    status, told = ask(gate, "/gradio_api/call/generate", b'{"data":' + b"[" * 200_000)
-    assert status == 400 and "nested" in told["detail"] and not app.bodies
+    # Also what Python can just read.
+    for depth in (200_000, *range(900, 1000, 5)):
+        content = b'{"data":' + b"[" * depth + b"]" * depth + b"}"
+        status, _ = ask(gate, "/gradio_api/call/generate", content)
+        assert status in (400, 422) and not app.bodies
 
 
 @pytest.mark.parametrize(
@@ -251,6 +310,9 @@ def test_json_that_is_nested_too_deeply_is_refused():
         ("GET", "/gradio_api/file=https://example.com/x"), ("POST", "/gradio_api/process_recording"),
         ("POST", "/gradio_api/vibe-edit/"), ("GET", "/gradio_api/vibe-code"), ("POST", "/gradio_api/stream/x"),
         ("POST", "/login"), ("POST", "/"), ("GET", "/gradio_api/run-history/buckets"), ("GET", "/gradio_api/runs"),
+        ("GET", "/gradio_api/file=HTTPS://example.com/x"), ("GET", "/gradio_api/queue/status"), ("GET", "/docs"),
+        ("PUT", "/gradio_api/queue/join"), ("OPTIONS", "/"), ("POST", "/gradio_api/api/predict"), ("GET", "/x"),
+        ("GET", "/gradio_api/heartbeat/"), ("GET", "/gradio_api/heartbeat/a b"), ("GET", "/\n"),
     ],
 )  # fmt: skip
 def test_what_the_page_does_not_need_is_closed(method, path):
@@ -304,13 +366,14 @@ def test_refusals_leave_one_after_another(slept):
     "method, path, content",
     [
         ("GET", "/", b""), ("GET", "/config", b""), ("GET", "/gradio_api/info", b""),
-        ("POST", "/gradio_api/run/stop", {}), ("POST", "/gradio_api/component_server", {}),
-        ("POST", "/gradio_api/queue/join", {"fn_index": 5}),
+        ("GET", "/assets/x.js", b""), ("GET", "/recordings/0/x.json", b""), ("POST", "/gradio_api/cancel", {}),
+        ("POST", "/gradio_api/run/predict", OTHER), ("POST", "/gradio_api/component_server", SERVER),
+        ("POST", "/gradio_api/queue/join", OTHER),
     ],
 )  # fmt: skip
-def test_what_is_dear_is_done_for_an_address_in_its_turn(slept, method, path, content):
+def test_what_is_let_through_is_done_for_an_address_in_its_turn(slept, method, path, content):
     gate, app = make(on_space=True)
-    gate.pace = gate_module.Pace(4, 2, longest=0.6)
+    gate.paces = {kind: gate_module.Pace(4, 2, longest=0.6) for kind in gate.paces}
     headers = [(b"x-forwarded-for", b"8.8.8.8")]
     statuses = [ask(gate, path, content, method=method, headers=headers)[0] for _ in range(5)]
     assert statuses == [200, 200, 200, 200, 429] and len(app.bodies) == 4

@@ -46,7 +46,8 @@ def test_the_page_tells_a_spaces_limits_in_one_line(space, make_hardware):
     hardware = make_hardware(**vars(limits_here()))
     page = build_app(hardware)
     shown = [block.value for block in page.blocks.values() if getattr(block, "elem_id", None) == "limits"]
-    assert shown == (["On this Space a run may have at most 256 new tokens and take 60 seconds."] if space else [])
+    told = "On this Space a prompt may have 1,024 tokens, and a run may write 256 and take 60 seconds."
+    assert shown == ([told] if space else [])
     models = [block for block in page.blocks.values() if getattr(block, "label", None) == "Models"]
     assert {field.allow_custom_value for field in models} == {not space}
 

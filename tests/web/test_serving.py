@@ -1,8 +1,8 @@
 """The page as it is served, on this machine: its bounds, what it keeps closed, and a queue that dies."""
 
-import asyncio
 import http.client
 import json
+import logging
 import re
 import subprocess
 import sys
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import gradio as gr
 import pytest
 
-from duoviz.web import attendance, serving, watchdog
+from duoviz.web import attendance, gradio_internals, serving
 from duoviz.web.app import build_app
 from duoviz.web.pages import live
 from duoviz.web.visualizer import Visualizer
@@ -148,7 +148,7 @@ def test_who_names_no_session_has_two_places(page, endless):
         assert page.ask("POST", GENERATE, body)[0] == 200
         wait_until(lambda places=places: len(page.hardware.line) == places)
     status, _, told = page.ask("POST", GENERATE, body)
-    assert status == 422 and "2 runs of yours, or from your address" in told.decode()
+    assert status == 422 and "2 runs of yours are in the line" in told.decode()
     waiting = page.client().submit(prompt="hello", max_new_tokens=3, api_name="/generate")
     wait_until(lambda: len(page.hardware.line) == 3)
     for job in page.hardware.line.jobs[:2]:
@@ -164,8 +164,26 @@ def test_on_a_space_an_address_has_two_places_whatever_sessions_it_names(space, 
         assert space.ask("POST", GENERATE, body, **headers)[0] == 200
         wait_until(lambda number=number: len(space.hardware.line) == number)
     status, _, told = space.ask("POST", GENERATE, body, X_Forwarded_For="9.9.9.3, 8.8.8.8")
-    assert status == 422 and "2 runs of yours, or from your address" in told.decode()
+    assert status == 422 and "2 runs of yours are in the line" in told.decode()
     assert space.ask("POST", GENERATE, body, X_Forwarded_For="1.1.1.1")[0] == 200
+
+
+def test_on_a_space_a_class_behind_one_address_finds_places(space, endless):
+    watch = next(number for number, each in space.demo.fns.items() if each.name == "generate")
+    data = [field.value if field.elem_id != "method" else endless for field in space.demo.fns[watch].inputs]
+    body = {"fn_index": watch, "data": ["hello", endless, *data[2:]]}
+    for number in range(10):
+        sent = body | {"session_hash": f"visitor-{number}"}
+        assert space.ask("POST", "/gradio_api/queue/join", sent, X_Forwarded_For="8.8.8.8")[0] == 200
+    wait_until(lambda: len(space.hardware.line) == 10)
+
+
+@pytest.mark.parametrize("prompt", ["e\u0301" * 1500, "\U0001f9ff" * 1500, "a " * 5000])
+def test_on_a_space_a_prompt_is_measured_in_tokens_before_it_waits(space, prompt):
+    space.ask("POST", GENERATE, {"prompt": "hello", "max_new_tokens": 1}, X_Forwarded_For="1.1.1.1")
+    wait_until(lambda: space.hardware.pair)
+    status, _, told = space.ask("POST", GENERATE, {"prompt": prompt}, X_Forwarded_For="8.8.8.8")
+    assert status == 422 and "The prompt is too long" in told.decode()
 
 
 def upload(page, content, **headers):
@@ -185,7 +203,7 @@ def test_files_are_taken_where_they_are_needed_from_the_page_itself_and_up_to_a_
 def test_on_a_space_no_file_is_taken(space):
     status, _, told = upload(space, b"zip")
     assert status == 403 and "Nothing can be uploaded here." in told.decode()
-    assert space.ask("GET", "/gradio_api/upload_progress?upload_id=x")[0] == 403
+    assert space.ask("GET", "/gradio_api/upload_progress?upload_id=x")[0] == 404
 
 
 def test_the_page_tells_neither_who_was_here_nor_a_path_of_this_machine(page):
@@ -223,62 +241,94 @@ def echo():
     return demo, let_go
 
 
-def test_a_queue_that_dies_is_started_again(hardware, echo, monkeypatch, caplog):
-    monkeypatch.setattr(watchdog, "STEP", 0.05)
+def join(page, **changes):
+    (number,) = page.demo.fns
+    body = {"fn_index": number, "session_hash": "ann", "data": ["hello"]} | changes
+    return page.ask("POST", "/gradio_api/queue/join", body)[0]
+
+
+def test_no_name_of_a_session_ends_the_queue(hardware, echo):
     demo, let_go = echo
     with served(hardware, demo) as page:
-        (number,) = demo.fns
-        for name in ("ann", "bob", "cat"):
-            body = {"fn_index": number, "session_hash": name, "data": [name]}
-            assert page.ask("POST", "/gradio_api/queue/join", body)[0] == 200
-        queue = demo._queue
-        wait_until(lambda: len(queue) == 2)
-        # As Gradio itself does when there are many sessions: it dies of an event that waits without messages.
-        del queue.pending_messages_per_session["cat"]
+        # As many as wait while one is under way: Gradio's own queue ends with the first of them.
+        for name in ("", None, " ", "\n"):
+            assert [join(page, session_hash=name) for _ in range(6)] == [400] * 6
+        for number in ("0", "00", 0.0, False, 99, -1):
+            assert join(page, fn_index=number) == 400
         let_go.set()
-        wait_until(lambda: "had died" in caplog.text)
-        wait_until(lambda: not queue.stopped)
+        assert page.client().predict("hello", api_name="/echo") == "hello" and not demo._queue.stopped
+
+
+def test_an_event_whose_session_is_gone_does_not_end_the_queue(hardware, echo, caplog):
+    demo, let_go = echo
+    with served(hardware, demo) as page:
+        assert [join(page, session_hash=name) for name in ("ann", "bob", "cat")] == [200] * 3
+        wait_until(lambda: len(demo._queue) == 2)
+        # Gradio drops the messages of the oldest of many sessions.
+        del demo._queue.pending_messages_per_session["cat"]
+        let_go.set()
+        assert page.client().predict("hello", api_name="/echo") == "hello" and "broke" not in caplog.text
+
+
+def test_a_queue_that_breaks_ends_what_is_under_way_and_goes_on(hardware, echo, monkeypatch, caplog):
+    monkeypatch.setattr(gradio_internals, "PAUSE", 0.01)
+    demo, let_go = echo
+    queue, held = demo._queue, []
+    usual = queue.broadcast_estimations
+
+    def broken(name, after=None):
+        if after is None and len(held) < 8:
+            held.append(name)
+            raise KeyError("nobody")
+        usual(name, after)
+
+    with served(hardware, demo) as page:
+        listening = page.client().submit("hello", api_name="/echo")
+        wait_until(lambda: any(queue.active_jobs))
+        # It breaks more often than once, and is begun anew each time.
+        monkeypatch.setattr(queue, "broadcast_estimations", broken)
+        for number in range(8):
+            assert join(page, session_hash=f"visitor-{number}") == 200
+            for waiting in queue.event_queue_per_concurrency_id.values():
+                waiting.concurrency_limit = None
+            wait_until(lambda number=number: len(held) > number)
+        with pytest.raises(Exception, match="The server broke this off"):
+            listening.result(timeout=30)
+        let_go.set()
         assert page.client().predict("hello", api_name="/echo") == "hello"
-        assert caplog.text.count("had died") == 1
+    assert caplog.text.count("the page's queue broke") == 8
 
 
-@pytest.mark.parametrize(
-    "what, reason", [("queue", "its queue has died 4 times"), ("loop", "has not answered for 1 s")]
-)
-def test_a_server_that_cannot_be_helped_ends_with_a_line_in_the_log(what, reason):
-    command = [sys.executable, "-m", "tests.web.dying_child", what]
+def test_what_strangers_cause_is_logged_a_few_times(monkeypatch, caplog):
+    now = [0.0]
+    monkeypatch.setattr(gradio_internals, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    log = logging.getLogger("strangers")
+    log.addFilter(gradio_internals.PacedLog())
+    for number in range(1000):
+        now[0] += 0.01
+        log.error("entry %d", number)
+    assert len(caplog.records) == gradio_internals.LOGGED_AT_ONCE
+    now[0] += gradio_internals.LOGGED_EVERY
+    log.error("entry %d", 1000)
+    assert caplog.messages[-1] == "entry 1000 (980 entries before it were left out)"
+
+
+def test_streams_of_nobody_write_nothing_into_the_log(page, capfd, caplog):
+    for path in ("queue/data?session_hash=nobody", "call/generate/nobody", "queue/data"):
+        assert page.ask("GET", f"/gradio_api/{path}")[0] == 404
+    assert not capfd.readouterr().err and not caplog.records
+
+
+def test_a_function_that_fails_writes_its_traceback_at_our_pace(page, caplog):
+    look = next(number for number, each in page.demo.fns.items() if each.name == "look")
+    body = {"fn_index": look, "session_hash": "ann", "data": [{"path": 5}]}
+    assert page.ask("POST", "/gradio_api/queue/join", body)[0] == 200
+    wait_until(lambda: "a function of the page failed" in caplog.text)
+
+
+def test_a_server_that_hangs_ends_with_a_line_in_the_log():
+    command = [sys.executable, "-m", "tests.web.hanging_child"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1 and done.stdout.startswith("serving"), done.stderr
     line = next(line for line in done.stderr.splitlines() if "duoviz ends" in line)
-    assert reason in line
-
-
-def test_the_watchdog_forgets_deaths_of_long_ago(monkeypatch):
-    now, revived, ended = [0.0], [], []
-    monkeypatch.setattr(watchdog, "STEP", 1e6)
-    dog = watchdog.Watchdog(None, lambda: True, lambda: revived.append(now[0]), ended.append)
-    monkeypatch.setattr(watchdog, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    for _ in range(10):
-        now[0] += watchdog.WITHIN / watchdog.DEATHS + 1
-        dog.look()
-    assert len(revived) == 10 and not ended
-    while not ended:
-        dog.look()
-    assert ended == ["its queue has died 4 times within 60 seconds"]
-    assert len(revived) == 10
-    dog.close()
-
-
-def test_time_in_which_the_whole_process_is_held_is_no_silence(monkeypatch):
-    now, looks, ended = [0.0], [], []
-    monkeypatch.setattr(watchdog, "STEP", 0.01)
-    monkeypatch.setattr(watchdog, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, daemon=True).start()
-    dog = watchdog.Watchdog(loop, lambda: looks.append(now[0]), lambda: None, ended.append)
-    for _ in range(3):
-        now[0] += 10 * watchdog.PATIENCE
-        wait_until(lambda: looks.count(now[0]) > 2)
-    dog.close()
-    loop.call_soon_threadsafe(loop.stop)
-    assert not ended
+    assert "has not answered for 1 s" in line

@@ -23,7 +23,7 @@ from duoviz.lab.tasks import TASKS, LabError
 from duoviz.lab.view import first_view, parts_of
 from duoviz.models.pairs import PAIRS
 from duoviz.recordings import FOLDER as TRACES
-from duoviz.web.clients import keys_of_request
+from duoviz.web.clients import client_of_request
 from duoviz.web.lab import LabView, shown
 from duoviz.web.lab_run import LabRun, available, folder_named, keep_loaded
 from duoviz.web.scratch import scratch_folder
@@ -308,7 +308,7 @@ def connect(
         """Run what was chosen, and show it as it fills."""
         try:
             plan = make_plan(quick=size == "quick", tasks=checked("task", tasks), methods=checked("method", methods))
-            job = LabRun(pair=pair, plan=plan, path=folder_named(name), client=keys_of_request(request))
+            job = LabRun(pair=pair, plan=plan, path=folder_named(name), client=client_of_request(request))
             hardware.start(job)
         except (*USER_ERRORS, LabError) as error:
             yield {board.status: mistake(str(error))}
