@@ -81,6 +81,11 @@ async def keep_processing(queue: Queue) -> None:
             end_events(queue)
             queue.stopped = False
             await asyncio.sleep(PAUSE)
+            # What had not begun when it was cancelled never gives its place back.
+            queue.active_jobs = [None] * len(queue.active_jobs)
+            for waiting in queue.event_queue_per_concurrency_id.values():
+                waiting.current_concurrency = 0
+                waiting.start_times_per_fn.clear()
 
 
 def end_events(queue: Queue) -> None:
