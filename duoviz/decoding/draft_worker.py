@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from ctypes import c_ulong
 from multiprocessing.connection import Connection
 from typing import Protocol
 
@@ -18,11 +19,13 @@ from duoviz.decoding.draft_loop import DraftLoop
 from duoviz.decoding.draft_requests import Answer, GrowRequest, PauseRequest, Request, RowRequest
 from duoviz.decoding.growing import Grown
 from duoviz.decoding.iteration import Stopped
+from duoviz.decoding.pulse import Pulse, keep_beating
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.pairs import LoadDraft
 
 # Seconds. A start loads and quantises the model; an answer takes milliseconds, a very long prompt perhaps a minute.
+# A process that is stopped meanwhile shows sooner (see `pulse`).
 START_TIMEOUT = 300.0
 ANSWER_TIMEOUT = 120.0
 # How often a wait looks whether the run was stopped, in seconds.
@@ -174,16 +177,19 @@ class WaitingDraft:
         self.deadline = time.monotonic() + ANSWER_TIMEOUT
 
     @property
+    def owes(self) -> bool:
+        """Whether there is a request without an answer, and none lies there."""
+        return self.answered < self.submitted and not self.poll(0)
+
+    @property
     def overdue(self) -> bool:
-        """Whether the oldest unanswered request should have been answered long ago; not if its answer lies there."""
-        return self.answered < self.submitted and time.monotonic() > self.deadline and not self.poll(0)
+        """Whether the oldest unanswered request should have been answered long ago."""
+        return self.owes and time.monotonic() > self.deadline
 
     def check_deadline(self) -> None:
         if self.overdue:
             self.close()
-            raise DraftDied(
-                f"The draft did not answer within {ANSWER_TIMEOUT:.0f} seconds; the next run starts a new one."
-            )
+            raise DraftDied("The draft stopped answering; the next run starts a new one.")
 
 
 class ThreadDraft(WaitingDraft):
@@ -249,7 +255,10 @@ class ProcessDraft(WaitingDraft):
         super().__init__()
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=serve, args=(theirs, load, cores), daemon=True, name="duoviz-draft")
+        beats = context.RawValue(c_ulong)
+        self.pulse = Pulse(beats)
+        arguments = (theirs, beats, load, cores)
+        self.process = context.Process(target=serve, args=arguments, daemon=True, name="duoviz-draft")
         self.process.start()
         theirs.close()
         self.started = False
@@ -288,8 +297,15 @@ class ProcessDraft(WaitingDraft):
         self.close()
         return DraftDied(f"The draft process died (exit code {code}); the next run starts a new one.")
 
+    @property
+    def overdue(self) -> bool:
+        return super().overdue or (self.owes and self.pulse.silent())
+
     def alive(self) -> bool:
-        return self.process.is_alive() and not self.pipe.closed and not self.overdue
+        if not self.process.is_alive() or self.pipe.closed or self.overdue:
+            return False
+        # One that was stopped in the run before would keep this one waiting.
+        return not self.owes or self.pulse.beats_again()
 
     def close(self) -> None:
         """End the process and release its pipe; safe to call twice."""
@@ -329,8 +345,9 @@ def reason_of(error: Exception) -> str:
     return str(error).rstrip(".") or type(error).__name__
 
 
-def serve(pipe: Connection, load: LoadDraft, cores: tuple[int, ...]) -> None:
+def serve(pipe: Connection, beats: c_ulong, load: LoadDraft, cores: tuple[int, ...]) -> None:
     """The draft process: load the model, then answer requests until the pipe closes."""
+    keep_beating(beats)
     os.environ["OMP_NUM_THREADS"] = str(len(cores))
     with on_cores(cores), torch.inference_mode():
         try:

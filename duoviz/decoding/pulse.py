@@ -1,0 +1,46 @@
+"""A process's sign of life: it beats while it works, however long that takes, and not while it is stopped."""
+
+import threading
+import time
+from ctypes import c_ulong
+
+# Seconds between two beats, and without one until a process is taken for stopped.
+BEAT, SILENCE = 0.5, 5.0
+# Seconds between two looks after which the watcher was held itself, and knows nothing of the time between.
+GAP = 1.0
+
+
+def keep_beating(beats: c_ulong) -> None:
+    """Count `beats` up until this process ends."""
+
+    def beat() -> None:
+        while True:
+            beats.value += 1
+            time.sleep(BEAT)
+
+    threading.Thread(target=beat, name="pulse", daemon=True).start()
+
+
+class Pulse:
+    """What is known of a process by its `beats`, a number in memory shared with it."""
+
+    def __init__(self, beats: c_ulong):
+        self.beats = beats
+        self.last, self.heard, self.looked = 0, 0.0, 0.0
+
+    def silent(self) -> bool:
+        """Whether no beat came for SILENCE, in which somebody asked all the time."""
+        now = time.monotonic()
+        if self.beats.value != self.last or now - self.looked > GAP:
+            self.last, self.heard = self.beats.value, now
+        self.looked = now
+        return now - self.heard > SILENCE
+
+    def beats_again(self) -> bool:
+        """Wait for a beat, for SILENCE at most; whether it came."""
+        last = self.beats.value
+        while self.beats.value == last:
+            if self.silent():
+                return False
+            time.sleep(BEAT / 10)
+        return True
