@@ -21,8 +21,9 @@ from tests.benchmarks import attacks
 from tests.benchmarks.attacks.register import ATTACKS, KINDS, Attack, Result
 from tests.benchmarks.attacks.site import Site, started
 
-# How much more memory the server may hold after all attacks.
+# How much more memory the server may hold after all attacks, and bytes by which its log may grow in a minute of one.
 MEMORY_ALLOWED = 1.15
+LOG_ALLOWED = 1_000_000
 
 
 def load_attacks() -> None:
@@ -51,14 +52,21 @@ def against(kind: str, chosen: Sequence[Attack], folder: Path) -> list[tuple]:
             site.run_of(visitor, method=method)
         before = site.memory()
         for attack in chosen:
-            begin = time.monotonic()
-            found = results_of(attack, site)
+            begin, log = time.monotonic(), site.log.stat().st_size
+            found = [*results_of(attack, site), logged(site, log, time.monotonic() - begin)]
             rows += [(attack.item, kind, attack.must_hold, *each) for each in found]
             print(f"{attack.item} ({kind}): {attack.must_hold}: {time.monotonic() - begin:.0f} s", file=sys.stderr)
             for each in found:
                 print(f"    {'held' if each.held else 'DID NOT HOLD'}: {each.done}: {each.result}", file=sys.stderr)
         rows.append(("memory", kind, "at most 15 % more after them", "all of these", *weighed(site, before)))
     return rows
+
+
+def logged(site: Site, before: int, seconds: float) -> Result:
+    """How much the server's log grew."""
+    grown = site.log.stat().st_size - before
+    a_minute = grown / max(1.0, seconds / 60)
+    return Result("its log", f"{grown:,} bytes in {seconds:.0f} s", a_minute < LOG_ALLOWED)
 
 
 def weighed(site: Site, before: float) -> tuple[str, bool]:

@@ -6,7 +6,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -93,9 +93,17 @@ class Site:
             connection.close()
 
     def flood(
-        self, count: int, bodies: Callable[[int], object], *, path: str = CALL, connections: int = 64, **headers: str
-    ) -> Counter:
-        """Post `count` bodies over so many connections, listening to none; how often each status came."""
+        self,
+        count: int,
+        bodies: Callable[[int], object] = lambda number: None,
+        *,
+        path: str | Sequence[str] = CALL,
+        method: str = "POST",
+        connections: int = 64,
+        **headers: str,
+    ) -> dict:
+        """Send `count` requests over so many connections, to the paths in turn; how often each status came."""
+        paths = [path] if isinstance(path, str) else path
         numbers, lock, statuses = iter(range(count)), threading.Lock(), Counter()
 
         def post() -> None:
@@ -106,7 +114,7 @@ class Site:
                 if number is None:
                     return connection.close()
                 try:
-                    status = exchange(connection, "POST", path, bodies(number), headers)[0]
+                    status = exchange(connection, method, paths[number % len(paths)], bodies(number), headers)[0]
                 except (OSError, http.client.HTTPException) as error:
                     status = type(error).__name__
                     connection.close()
@@ -116,7 +124,7 @@ class Site:
         with ThreadPoolExecutor(connections) as pool:
             for each in [pool.submit(post) for _ in range(connections)]:
                 each.result()
-        return statuses
+        return dict(statuses)
 
     def memory(self) -> float:
         """Megabytes that the server and the processes that it started hold."""
