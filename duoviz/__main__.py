@@ -56,7 +56,7 @@ def parser() -> Parser:
     one.set_defaults(run=commands.generate)
 
     many = names.add_parser("compare", help="run methods on prompts in alternation")
-    many.add_argument("--prompts", required=True, metavar="FILE.jsonl|PROMPT", help="questions, or one prompt")
+    many.add_argument("--prompts", required=True, metavar="FILE|PROMPT", help="questions, or one prompt")
     many.add_argument("--methods", default="vanilla,duodecoding")
     many.add_argument("--repeats", type=int, default=3)
     add_decoding_options(many)

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
 from duoviz.models.linear import ROW_COUNTS
 from duoviz.models.loading import part_of
 from duoviz.models.pairs import Pair, check_prompt, find_pair, find_target, fingerprint, load_pair, load_tokenizer
-from duoviz.outside import Reader, Refused
+from duoviz.outside import Reader, Refused, open_file
 from duoviz.space import ROOT, publish
 from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.trace.reading import parse_trace, read_text
@@ -126,11 +127,11 @@ def metrics_line(figures: dict) -> str:
 
 
 def read_prompts(source: str) -> list[str]:
-    """The first turn of each question in a .jsonl file, or the one prompt itself. Raises UsageError."""
-    if not source.endswith(".jsonl"):
+    """The first turn of each question in a file, or the one prompt itself. Raises UsageError."""
+    if not source.endswith(".jsonl") and not os.path.exists(source):
         return [source]
     try:
-        with Path(source).open("rb") as lines:
+        with open_file(Path(source)) as lines:
             questions = [value for _, value in Reader(most_bytes=LINE_BYTES, most_values=inf).values(lines)]
         prompts = [question["turns"][0] if isinstance(question["turns"], list) else None for question in questions]
     except OSError as error:
@@ -141,6 +142,8 @@ def read_prompts(source: str) -> list[str]:
         raise UsageError(BAD_QUESTIONS.format(source)) from error
     if not all(isinstance(prompt, str) for prompt in prompts):
         raise UsageError(BAD_QUESTIONS.format(source))
+    if not prompts:
+        raise UsageError(f"There are no prompts in {source}.")
     return prompts
 
 
@@ -156,8 +159,6 @@ def compare(options: argparse.Namespace) -> None:
         runner.check_method(method)
     if options.repeats < 1:
         raise UsageError("--repeats must be at least 1.")
-    if not prompts:
-        raise UsageError(f"There are no prompts in {options.prompts}.")
     if options.trace:
         with check_write(options.trace):
             options.trace.mkdir(parents=True, exist_ok=True)

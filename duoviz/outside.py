@@ -1,10 +1,12 @@
 """What comes from outside: JSON that is read within bounds, and values that are shown in a sentence."""
 
 import json
+import os
 import re
 import zlib
 from collections.abc import Callable, Iterator
 from math import inf, isinf
+from pathlib import Path
 from reprlib import Repr
 from typing import BinaryIO, NoReturn
 from zipfile import BadZipFile
@@ -33,10 +35,24 @@ BRACES = bytes.maketrans(b"{}", b"[]")
 NO_SIGNS = bytes(set(range(256)) - set(b"[]{},"))
 # What zipfile raises for a damaged zip, as it is opened and as it is read.
 DAMAGED_ZIP = (OSError, EOFError, RuntimeError, ValueError, BadZipFile, zlib.error)
+# Windows has no pipes among its files.
+WITHOUT_WAITING = getattr(os, "O_NONBLOCK", 0)
 
 
 class Refused(ValueError):
     """What was read is not as it may be; the message ends a sentence: what it is, or has."""
+
+
+def open_file(path: Path) -> BinaryIO:
+    """A user's file, to be read; a pipe that nobody writes to is empty, and not waited for. Raises OSError."""
+    return open(path, "rb", opener=open_at_once)
+
+
+def open_at_once(name: str, flags: int) -> int:
+    number = os.open(name, flags | WITHOUT_WAITING)
+    if WITHOUT_WAITING:
+        os.set_blocking(number, True)
+    return number
 
 
 class Reader:

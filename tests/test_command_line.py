@@ -1,6 +1,7 @@
 """The command line: results on stdout, mistakes in one line on stderr, never a traceback."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -187,6 +188,18 @@ def test_questions_in_another_format(line, reason, tmp_path, capsys):
     assert main(["compare", "--prompts", str(file)]) == 1
     told = capsys.readouterr().err
     assert reason in told and told.count("\n") == 1
+
+
+def test_a_file_without_prompts_is_told_before_anything_is_loaded(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(commands, "load_pair", None)
+    empty, pipe = tmp_path / "empty", tmp_path / "pipe"
+    empty.touch()
+    os.mkfifo(pipe)
+    for file in (empty, pipe, "/dev/null", tmp_path):
+        assert main(["compare", "--prompts", str(file)]) == 1
+        told = capsys.readouterr().err
+        assert told.startswith(("duoviz: There are no prompts in ", "duoviz: The prompts cannot be read: "))
+        assert told.endswith(f" {file}.\n") and told.count("\n") == 1
 
 
 def test_a_method_named_twice_runs_once(capsys):

@@ -2,12 +2,14 @@
 
 import io
 import json
+import os
 import random
+import threading
 import tracemalloc
 
 import pytest
 
-from duoviz.outside import LIST, MAX_DEPTH, OBJECT, Reader, Refused, in_short, is_text, without_strings
+from duoviz.outside import LIST, MAX_DEPTH, OBJECT, Reader, Refused, in_short, is_text, open_file, without_strings
 
 TRICKY = ['"', "\\", '\\"', "[{", "]}", ",", "é", "\u2028", "🦙", "1e999", "NaN", "\\ud800", "9" * 50, "\n"]
 
@@ -157,6 +159,16 @@ def test_files_and_lines_have_a_size():
         next(reader.lines(io.BytesIO(b"1\n")))
     with pytest.raises(Refused, match="has a line of more than 20 bytes"):
         next(Reader(most_bytes=20).lines(io.BytesIO(b"x" * 10**6)))
+
+
+def test_a_pipe_is_read_to_its_end_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with open_file(tmp_path / "pipe") as file:
+        assert file.read() == b""
+        writer = os.open(tmp_path / "pipe", os.O_WRONLY)
+        late = threading.Timer(0.1, lambda: (os.write(writer, b"late"), os.close(writer)))
+        late.start()
+        assert file.read() == b"late"
 
 
 def test_values_in_a_sentence():

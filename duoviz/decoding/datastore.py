@@ -8,6 +8,7 @@ import shutil
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from duoviz.folders import ASSETS
 from duoviz.models.checkpoint import first_line
 from duoviz.models.loading import Progress, no_progress, part_of
 from duoviz.models.pairs import Pair, fingerprint
-from duoviz.outside import DAMAGED_ZIP, Reader
+from duoviz.outside import DAMAGED_ZIP, Reader, open_file
 
 # The one that comes along, for SmolLM2's tokenizer.
 DATASTORE_FOLDER = ASSETS / "datastore"
@@ -210,7 +211,7 @@ def joined(sequences: Iterable[Sequence[int]], vocabulary: int) -> np.ndarray:
 def read_sequences(files: Sequence[Path], tokenizer: Any, report: Progress = no_progress) -> Iterator[Sequence[int]]:
     """The rows of each corpus (.npz, see `selfchat.pack`) and the paragraphs of each text, as token ids.
 
-    Raises DatastoreError for a file that is neither.
+    Raises DatastoreError for a file that is neither, or empty.
     """
     for index, file in enumerate(files):
         report(index / len(files), f"Reading {file}")
@@ -220,12 +221,14 @@ def read_sequences(files: Sequence[Path], tokenizer: Any, report: Progress = no_
             raise DatastoreError(f"{file} cannot be read: {error.strerror or error}.") from error
         except (*DAMAGED_ZIP, LookupError, TypeError, MemoryError) as error:
             raise DatastoreError(f"{file} is neither a text in UTF-8 nor a corpus with `flat` and `length`.") from error
+        if not sequences:
+            raise DatastoreError(f"There is no text in {file}.")
         yield from sequences
 
 
 def read_rows(file: Path) -> list[np.ndarray]:
     """The rows of a corpus, token ids each."""
-    with np.load(file) as corpus:
+    with open_file(file) as source, np.load(source) as corpus:
         if sum(array.file_size for array in corpus.zip.infolist()) > CORPUS_BYTES:
             raise ValueError("too large")
         flat, length = corpus["flat"], corpus["length"]
@@ -237,5 +240,6 @@ def read_rows(file: Path) -> list[np.ndarray]:
 
 def read_paragraphs(file: Path, tokenizer: Any) -> list[list[int]]:
     """The paragraphs of a text, token ids each, the blank line after a paragraph included."""
-    parts = [part for part in re.split(r"(?<=\n\n)(?=\S)", file.read_text(encoding="utf-8")) if part.strip()]
+    with TextIOWrapper(open_file(file), encoding="utf-8") as source:
+        parts = [part for part in re.split(r"(?<=\n\n)(?=\S)", source.read()) if part.strip()]
     return tokenizer(parts, add_special_tokens=False)["input_ids"] if parts else []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from duoviz.decoding.settings import MAX_WHOLE
 from duoviz.folders import ASSETS
-from duoviz.outside import Reader, Refused
+from duoviz.outside import Reader, Refused, open_file
 from duoviz.shape import within
 
 PROMPTS = ASSETS / "prompts"
@@ -75,7 +75,7 @@ def read_questions(file: Path) -> list[Question]:
     """
     reader = Reader(most_bytes=LINE_BYTES, most_values=inf)
     try:
-        with file.open("rb") as lines:
+        with open_file(file) as lines:
             found = [question_of(value, f"{file}, line {number}") for number, value in reader.values(lines)]
     except OSError as error:
         raise LabError(f"The questions cannot be read: {error.strerror}: {file}.") from error
