@@ -11,7 +11,7 @@ from plotly.offline import get_plotlyjs
 
 from duoviz.lab.figures import Figure
 from duoviz.lab.findings import TOO_FEW
-from duoviz.lab.results import Results, write_whole
+from duoviz.lab.results import Results, telling, write_whole
 from duoviz.lab.sample import LABEL, SOURCE
 from duoviz.lab.sections import Section, sections
 from duoviz.lab.tables import Cell, Table
@@ -22,18 +22,19 @@ CONFIG = {"displaylogo": False, "responsive": True, "toImageButtonOptions": {"fo
 
 
 def write_report(folder: Path, results: Results, beside: Sequence[Results] = ()) -> None:
-    """Write tables/, figures/ and report.html into the folder."""
+    """Write tables/, figures/ and report.html into the folder. Raises LabError."""
     parts = sections(results, beside)
-    for name in ("tables", "figures"):
-        (folder / name).mkdir(exist_ok=True)
-    for part in parts:
-        for table in part.tables:
-            write_whole(folder / "tables" / f"{table.name}.csv", table_csv(table))
-        if figure := part.figure:
-            write_whole(folder / "figures" / f"{figure.name}.csv", lines_csv(figure.data))
-            file = folder / "figures" / f"{figure.name}.html"
-            figure.drawing.write_html(file, include_plotlyjs="directory", config=CONFIG)
-    write_whole(folder / "report.html", report_html(results, parts))
+    with telling(folder):
+        for name in ("tables", "figures"):
+            (folder / name).mkdir(exist_ok=True)
+        for part in parts:
+            for table in part.tables:
+                write_whole(folder / "tables" / f"{table.name}.csv", table_csv(table))
+            if figure := part.figure:
+                write_whole(folder / "figures" / f"{figure.name}.csv", lines_csv(figure.data))
+                file = folder / "figures" / f"{figure.name}.html"
+                figure.drawing.write_html(file, include_plotlyjs="directory", config=CONFIG)
+        write_whole(folder / "report.html", report_html(results, parts))
 
 
 def table_csv(table: Table) -> str:

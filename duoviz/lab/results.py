@@ -76,38 +76,49 @@ class Folder:
                         f"{listed(new)}): choose another folder."
                     )
             environment |= {"date": before.environment["date"]}
-        for name, content in (("plan", plan), ("environment", environment)):
-            write_whole(self.path / f"{name}.json", json.dumps(content, ensure_ascii=False, indent=1))
-        # Every failed answer is tried again.
-        (self.path / "failed.jsonl").unlink(missing_ok=True)
+        with telling(self.path):
+            for name, content in (("plan", plan), ("environment", environment)):
+                write_whole(self.path / f"{name}.json", json.dumps(content, ensure_ascii=False, indent=1))
+            # Every failed answer is tried again.
+            (self.path / "failed.jsonl").unlink(missing_ok=True)
 
     def load(self) -> Results:
         return load(self.path)
 
     def append(self, name: str, row: dict) -> None:
-        """Add a line to a file; it is on the disk before this returns."""
-        file = self.path / name
-        file.parent.mkdir(exist_ok=True)
-        with file.open("ab") as lines:
-            lines.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
-            lines.flush()
-            os.fsync(lines.fileno())
+        """Add a line to a file; it is on the disk before this returns. Raises LabError."""
+        with telling(self.path):
+            # A folder that was deleted meanwhile is not made again: it would hold half of a run.
+            (self.path / "answers").mkdir(exist_ok=True)
+            with (self.path / name).open("ab") as lines:
+                lines.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+                lines.flush()
+                os.fsync(lines.fileno())
+
+
+@contextmanager
+def telling(path: Path) -> Iterator[None]:
+    """Raise LabError in place of the system's error, where results are written to this path."""
+    try:
+        yield
+    except OSError as error:
+        raise LabError(f"The results cannot be written to {path}: {error.strerror or error}.") from error
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[Folder]:
     """The folder, made if need be, for this process alone. Raises LabError."""
-    try:
+    with telling(path):
         path.mkdir(parents=True, exist_ok=True)
         lock = FileLock(path / LOCK)
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise LabError(f"Another run is writing to {path}: wait for it or choose another folder.") from None
-    except OSError as error:
-        raise LabError(f"The results cannot be written to {path}: {error.strerror or error}.") from error
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise LabError(f"Another run is writing to {path}: wait for it or choose another folder.") from None
     try:
-        for file in (*path.glob("answers/*.jsonl"), *path.glob("*.jsonl")):
-            drop_torn_line(file)
+        with telling(path):
+            for file in (*path.glob("answers/*.jsonl"), *path.glob("*.jsonl")):
+                drop_torn_line(file)
         yield Folder(path)
     finally:
         lock.release()

@@ -8,7 +8,7 @@ import zlib
 from pathlib import Path
 
 from duoviz.folders import ASSETS
-from duoviz.lab.results import Results, is_being_written, load
+from duoviz.lab.results import Results, is_being_written, load, telling
 from duoviz.lab.tasks import LabError
 from duoviz.lab.view import first_view, parts_of
 
@@ -32,13 +32,11 @@ def ship(folder: Path, out: Path, name: str) -> Path:
     if is_being_written(folder):
         raise LabError(f"A run is writing to {folder}: wait for its end.")
     file = out / f"{name}.zip"
-    try:
+    with telling(out):
         out.mkdir(parents=True, exist_ok=True)
         file.write_bytes(lean_zip(folder))
         text = json.dumps(view_of(file), ensure_ascii=False, separators=(",", ":"))
         view_file(file).write_bytes(gzip.compress(text.encode(), mtime=0))
-    except OSError as error:
-        raise LabError(f"The results cannot be written to {out}: {error.strerror or error}.") from error
     return file
 
 

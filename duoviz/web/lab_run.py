@@ -125,9 +125,12 @@ class LabRun(Job):
         if self.error:
             return
         if is_results(self.path):
-            with opened(self.path) as folder:
-                results = folder.load()
-                write_report(folder.path, results)
+            try:
+                with opened(self.path) as folder:
+                    results = folder.load()
+                    write_report(folder.path, results)
+            except LabError as error:
+                return self.fail(str(error))
             self.events.put(results_event(results))
         self.events.put({"type": "end", "stopped": self.stop.is_set()})
 

@@ -1,6 +1,7 @@
 """A run of the Lab: every answer once, whatever stops it; what goes wrong in one answer ends none of the others."""
 
 import json
+import shutil
 from collections import Counter
 
 import pytest
@@ -92,6 +93,17 @@ def test_costs_that_the_warm_up_contradicts_are_measured_anew(questions, tmp_pat
     monkeypatch.setattr(runner, "settle", lambda pair, methods, **_: settled.append((tmp_path / "answers").exists()))
     run(tmp_path, make_plan(quick=True, file=questions, methods=["duodecoding"], max_new_tokens=TOKENS))
     assert settled == [False, False]
+
+
+def test_a_folder_that_goes_away_ends_the_run_in_a_sentence_and_does_not_come_back(questions, tmp_path):
+    out = tmp_path / "out"
+    plan = make_plan(quick=True, file=questions, methods=["vanilla"], max_new_tokens=TOKENS)
+    for gone in ("Warming up", "Figure 1", "Vanilla"):
+        with pytest.raises(LabError, match="out: No such file or directory"), opened(out) as folder:
+            for progress in bench(tiny_pair(), plan, folder):
+                if progress.text.startswith(gone):
+                    shutil.rmtree(out)
+        assert not out.exists()
 
 
 @pytest.mark.thorough

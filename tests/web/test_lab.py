@@ -88,6 +88,10 @@ def test_mistakes_reach_the_visitor_in_a_sentence(hardware, questions):
     hardware.start(other := LabRun(pair="embedded", plan=plan, path=first.path))
     assert events_of(hardware, other)[-1] == {"type": "error", "message": other.error}
     assert "another max new tokens" in other.error
+    (first.path / "report.html").unlink()
+    (first.path / "report.html").mkdir()
+    hardware.start(last := lab_run_of(questions))
+    assert "The results cannot be written to" in events_of(hardware, last)[-1]["message"]
 
 
 @pytest.mark.parametrize(
