@@ -221,6 +221,15 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path, monkeypatch):
         keep_loaded(tmp_path / "file")
 
 
+def test_results_that_cannot_be_zipped_are_shown_and_the_reason_with_them(hardware, questions, tmp_path, monkeypatch):
+    hardware.start(first := lab_run_of(questions))
+    events_of(hardware, first)
+    monkeypatch.setattr(page, "scratch_folder", lambda: tmp_path / "away")
+    updates = {block.elem_id: update for block, update in functions(hardware)["show"](["mine"], "").items()}
+    assert "away/mine: No such file or directory." in updates["lab-status"]
+    assert updates["lab-view"] and not updates["lab-save"]["interactive"]
+
+
 def test_a_space_shows_recorded_results_and_runs_nothing(make_hardware, hardware, questions, tmp_path):
     hardware.start(job := lab_run_of(questions))
     events_of(hardware, job)

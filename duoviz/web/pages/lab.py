@@ -16,7 +16,7 @@ from duoviz.decoding import METHODS
 from duoviz.lab.bench import Progress
 from duoviz.lab.plan import QUICK, make_plan
 from duoviz.lab.report import style
-from duoviz.lab.results import Results, is_being_written, load, zipped
+from duoviz.lab.results import Results, is_being_written, load, telling, zipped
 from duoviz.lab.sample import sample
 from duoviz.lab.shipping import kept_view
 from duoviz.lab.tasks import TASKS, LabError
@@ -258,7 +258,10 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
         # What could be saved now would be out of date with the next answer.
         if not files or is_being_written(files[0][1]):
             return updates | {download: gr.update(interactive=False)}
-        kept = as_zip(files[0][1], scratch / files[0][0])
+        try:
+            kept = as_zip(files[0][1], scratch / files[0][0])
+        except LabError as error:
+            return updates | {board.status: mistake(str(error)), download: gr.update(interactive=False)}
         return updates | {download: gr.update(value=str(kept), interactive=True)}
 
     def open_part(names: list[str], name: str) -> Updates:
@@ -279,13 +282,14 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
 
 
 def as_zip(path: Path, folder: Path) -> Path:
-    """The results as a zip that may be sent, in this folder."""
-    folder.mkdir(exist_ok=True)
-    if path.is_file():
-        return Path(shutil.copy(path, folder))
-    file = folder / f"{path.name}.zip"
-    file.write_bytes(zipped(path))
-    return file
+    """The results as a zip that may be sent, in this folder. Raises LabError."""
+    with telling(folder):
+        folder.mkdir(exist_ok=True)
+        if path.is_file():
+            return Path(shutil.copy(path, folder))
+        file = folder / f"{path.name}.zip"
+        file.write_bytes(zipped(path))
+        return file
 
 
 def take_in(path: str, chosen: list[str]) -> tuple[object, object]:
