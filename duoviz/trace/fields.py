@@ -17,6 +17,9 @@ from duoviz.trace.schema import SCHEMA_VERSION
 
 MAX_ITERATIONS = 200_000
 MAX_NUMBER = 1e9
+# Of a trace's text: characters, of which each token counts as A_TOKEN more. No run comes near it, and a page that lays
+# out a longer one is held up.
+MAX_WRITTEN, A_TOKEN = 1_000_000, 20
 
 TIME = AMOUNT = ["number", 0, MAX_NUMBER]
 SIGNED = ["number", -MAX_NUMBER, MAX_NUMBER]

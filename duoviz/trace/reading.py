@@ -6,7 +6,7 @@ from pathlib import Path
 from duoviz.decoding import METHODS
 from duoviz.outside import Reader, Refused
 from duoviz.shape import FLAG, Check, all_of, fields, items, maybe, number, one_of, optional, string, whole
-from duoviz.trace.fields import END, HEADER, ITERATION, MAX_ITERATIONS
+from duoviz.trace.fields import A_TOKEN, END, HEADER, ITERATION, MAX_ITERATIONS, MAX_WRITTEN
 from duoviz.trace.schema import SCHEMA_VERSION
 
 MAX_FILE_BYTES = 50_000_000
@@ -26,9 +26,14 @@ def parents_first(nodes: list[dict]) -> str | None:
 
 
 def in_order(iterations: list[dict]) -> str | None:
-    syncs = [0, *(each["sync"] for each in iterations)]
-    wrong = (i for i, each in enumerate(iterations) if each["index"] != i or each["sync"] < syncs[i])
-    return next((f"[{i}]" for i in wrong), None)
+    """Their numbers and times go on, and their text is not too long."""
+    sync = written = 0
+    for i, each in enumerate(iterations):
+        written += sum(A_TOKEN + len(token["text"]) for token in each["committed"])
+        if each["index"] != i or each["sync"] < sync or written > MAX_WRITTEN:
+            return f"[{i}]"
+        sync = each["sync"]
+    return None
 
 
 def rest_below(iteration: dict) -> str | None:

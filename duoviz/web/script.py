@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from duoviz.decoding import METHODS
-from duoviz.trace.fields import END, HEADER, ITERATION, MAX_ITERATIONS
+from duoviz.trace.fields import A_TOKEN, END, HEADER, ITERATION, MAX_ITERATIONS, MAX_WRITTEN
 from duoviz.trace.race import RACE
 from duoviz.trace.schema import SCHEMA_VERSION
 
@@ -19,7 +19,7 @@ IMPORT = re.compile(r'^import .* from "(.+)";\n', re.MULTILINE)
 def known() -> dict[str, object]:
     """What the modules leave empty for Python to say, by the name of the constant."""
     shapes = {"header": HEADER, "iteration": ITERATION, "end": END, "race": RACE}
-    shapes |= {"most": MAX_ITERATIONS, "schema": SCHEMA_VERSION}
+    shapes |= {"most": MAX_ITERATIONS, "written": MAX_WRITTEN, "token": A_TOKEN, "schema": SCHEMA_VERSION}
     return {"KNOWN_METHODS": {id: method.described() for id, method in METHODS.items()}, "SHAPES": shapes}
 
 

@@ -14,6 +14,8 @@ def changed(trace, path, value):
     return json.dumps(other)
 
 
+# A page that shows ten thousand of these is held up.
+TOKEN = {"id": 1, "text": "x" * 100, "source": "target", "gap": None}
 WRONG_FIELDS = [
     (("header", "method"), "m" * 41, "header.method"),
     (("header", "about", "statuses"), ["x", 5], "header.about.statuses[1]"),
@@ -33,6 +35,7 @@ WRONG_FIELDS = [
     (("iterations", 1, "drafted", 0, "status"), "<b>", "iterations[1].drafted[0].status"),
     (("iterations", 1, "committed", 0, "text"), "x" * 30_000, "iterations[1].committed[0].text"),
     (("iterations", 1, "committed", 0, "gap"), -1, "iterations[1].committed[0].gap"),
+    (("iterations", 1, "committed"), [TOKEN] * 10_000, "iterations[1]"),
     (("header", "prompt"), "x" * 2_000_001, "header.prompt"),
     (("iterations", 2), None, "iterations[2]"),
     (("end",), "eos", "end"),

@@ -83,10 +83,12 @@ function wrongOutside(trace) {
 
 async function wrongIteration(iterations) {
   const pace = createPacer();
-  let before = 0;
+  let [before, written] = [0, 0];
   for (const [index, each] of iterations.entries()) {
-    const wrong = checks.iteration(each) ?? (each.index === index && each.sync >= before ? null : "");
+    const wrong = checks.iteration(each);
     if (wrong !== null) return `.iterations[${index}]${wrong}`;
+    for (const { text } of each.committed) written += SHAPES.token + text.length;
+    if (each.index !== index || each.sync < before || written > SHAPES.written) return `.iterations[${index}]`;
     before = each.sync;
     await pace();
   }
