@@ -57,6 +57,11 @@ class Attendance:
             session.listeners -= 1
             session.since = self.clock()
 
+    def heard(self, session: str | None) -> bool:
+        """Whether anybody listens to this session; to be asked from any thread."""
+        kept = self.sessions.get(session)
+        return kept is not None and kept.listeners > 0
+
     def undelivered(self) -> list[Event]:
         """All events that have not ended, or whose end nobody has fetched."""
         for key, session in self.sessions.items():

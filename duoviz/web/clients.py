@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     # The models load while Gradio is imported, so what they need does not import it.
     import gradio as gr
 
-# Where the gate leaves a request's client for the functions that it reaches.
-IN_SCOPE = "duoviz.client"
+# Where the gate leaves a request's client for the functions that it reaches, and what says whether anybody listens.
+IN_SCOPE, HEARD = "duoviz.client", "duoviz.heard"
 UNKNOWN = "unknown"
 
 
@@ -57,7 +57,10 @@ def read_address(text: str):
     return getattr(address, "ipv4_mapped", None) or address
 
 
+def scope_of(request: "gr.Request") -> Mapping:
+    return request.request.scope if request.request else {}
+
+
 def client_of_request(request: "gr.Request") -> Client:
     """The client that the gate found; where there was no gate, the session's."""
-    scope = request.request.scope if request.request else {}
-    return scope.get(IN_SCOPE) or Client(request.session_hash)
+    return scope_of(request).get(IN_SCOPE) or Client(request.session_hash)

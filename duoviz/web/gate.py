@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse
 
 from duoviz.web.attendance import Attendance, Event
 from duoviz.web.calls import API, NAMED, NUMBERED, SESSION, Call, Door, Function, Refused, parsed, read_call, session_of
-from duoviz.web.clients import IN_SCOPE, Client, address_of, client_of
+from duoviz.web.clients import HEARD, IN_SCOPE, Client, address_of, client_of
 from duoviz.web.line import PLACES, PLACES_TAKEN
 from duoviz.web.pace import Pace
 
@@ -126,11 +126,14 @@ class Gate:
         self.check(call, client)
         await self.in_turn("call", scope)
         self.check(call, client)
-        scope[IN_SCOPE] = client
+        session = call.session
 
         def opened(event: str) -> None:
-            run = call.endpoint is not None
-            self.attendance.opened(call.session or event, event, Event(client, run=run))
+            nonlocal session
+            session = session or event
+            self.attendance.opened(session, event, Event(client, run=call.endpoint is not None))
+
+        scope[IN_SCOPE], scope[HEARD] = client, lambda: self.attendance.heard(session)
 
         await self.app(scope, replayed(content, receive), noting_event(send, opened))
 

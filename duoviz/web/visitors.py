@@ -1,15 +1,18 @@
 """Which job is whose: a visitor's page shows its own job's events, and its Stop button ends that job alone."""
 
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import gradio as gr
 
+from duoviz.web.attendance import PATIENCE
 from duoviz.web.calls import Door
-from duoviz.web.clients import Client, client_of_request
+from duoviz.web.clients import HEARD, Client, client_of_request, scope_of
 from duoviz.web.jobs import Job
+from duoviz.web.line import LineFull
 from duoviz.web.session import USER_ERRORS, Hardware
 from duoviz.web.visualizer import batch
 
@@ -22,6 +25,18 @@ WATCHED = {**ANSWERED, "show_progress": "hidden", "api_visibility": "private", "
 # Seconds at most for which a visitor's next job waits until the one before has left the page: its values come up to
 # `session.WAITING_STEP` apart.
 LEAVING = 5.0
+# Seconds between two looks for a listener.
+LISTENING_STEP = 0.02
+
+
+def wait_for_listener(request: gr.Request) -> None:
+    """Let no run begin that nobody has begun to listen to. Raises LineFull."""
+    heard = scope_of(request).get(HEARD, lambda: True)
+    end = time.monotonic() + PATIENCE
+    while not heard():
+        if time.monotonic() > end:
+            raise LineFull("Nobody listened, so the run did not begin.")
+        time.sleep(LISTENING_STEP)
 
 
 class Watch(NamedTuple):
@@ -91,6 +106,8 @@ class Visitors:
         """The job that `ask` gives, in the line. Raises one of USER_ERRORS."""
         job = ask()
         job.client = client_of_request(request)
+        self.hardware.check(job)
+        wait_for_listener(request)
         self.hardware.start(job)
         return job
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import gradio as gr
 import pytest
 
-from duoviz.web import attendance, gradio_internals, serving
+from duoviz.web import attendance, gradio_internals, serving, visitors
 from duoviz.web.app import build_app
 from duoviz.web.pages import live
 from duoviz.web.visualizer import Visualizer
@@ -43,6 +43,17 @@ class Page:
         content = answer.read()
         connection.close()
         return answer.status, answer.headers, content
+
+    def begin(self, body, **headers):
+        """Post a run and listen to it: the stream."""
+        status, _, answer = self.ask("POST", GENERATE, body, **headers)
+        assert status == 200, answer
+        return self.listen(f"{GENERATE}/{json.loads(answer)['event_id']}")
+
+    def listen(self, path):
+        connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=30)
+        connection.request("GET", path)
+        return connection
 
     def kept(self):
         """What Gradio holds for those who listen."""
@@ -118,12 +129,20 @@ def test_a_prompt_too_long_is_refused_at_every_door_before_it_is_read(page, monk
     assert page.ask("POST", GENERATE, b'{"prompt": "' + b"x" * 9_000_000 + b'"}')[0] == 413
 
 
-def test_a_run_that_nobody_listens_to_ends_and_leaves_nothing(page, endless, impatient):
+def test_a_run_that_nobody_listens_to_does_not_begin_and_leaves_nothing(page, endless, impatient, monkeypatch):
+    monkeypatch.setattr(visitors, "PATIENCE", 0.3)
+    assert page.ask("POST", GENERATE, {"prompt": "hello", "method": endless})[0] == 200
+    monkeypatch.setattr(page.hardware, "start", lambda job: pytest.fail("it was put into the line"))
+    impatient()
+    wait_until(lambda: page.kept() == (0, 0))
+
+
+def test_a_run_that_nobody_listens_to_any_longer_ends_and_leaves_nothing(page, endless, impatient):
     listened = page.client().submit(prompt="hello", method=endless, api_name="/generate")
     wait_until(lambda: listened.outputs())
-    status, _, answer = page.ask("POST", GENERATE, {"prompt": "hello", "method": endless})
-    assert status == 200 and json.loads(answer)["event_id"]
+    leaving = page.begin({"prompt": "hello", "method": endless})
     wait_until(lambda: len(page.hardware.line) == 2)
+    leaving.close()
     impatient()
     # The first was asked for before, and would have ended before, were nobody listening.
     wait_until(lambda: len(page.hardware.line) == 1)
@@ -133,9 +152,7 @@ def test_a_run_that_nobody_listens_to_ends_and_leaves_nothing(page, endless, imp
 
 
 def test_a_closed_stream_leaves_nothing(page, endless, impatient):
-    _, _, answer = page.ask("POST", GENERATE, {"prompt": "hello", "method": endless})
-    connection = http.client.HTTPConnection(urlsplit(page.url).netloc, timeout=30)
-    connection.request("GET", f"{GENERATE}/{json.loads(answer)['event_id']}")
+    connection = page.begin({"prompt": "hello", "method": endless})
     assert connection.getresponse().readline()
     connection.close()
     impatient()
@@ -144,8 +161,9 @@ def test_a_closed_stream_leaves_nothing(page, endless, impatient):
 
 def test_who_names_no_session_has_two_places(page, endless):
     body = {"prompt": "hello", "method": endless}
+    streams = []
     for places in (1, 2):
-        assert page.ask("POST", GENERATE, body)[0] == 200
+        streams.append(page.begin(body))
         wait_until(lambda places=places: len(page.hardware.line) == places)
     status, _, told = page.ask("POST", GENERATE, body)
     assert status == 422 and "2 runs of yours are in the line" in told.decode()
@@ -159,9 +177,9 @@ def test_who_names_no_session_has_two_places(page, endless):
 def test_on_a_space_an_address_has_two_places_whatever_sessions_it_names(space, endless):
     body = {"prompt": "hello", "method": endless}
     # What a client writes into the header itself is of no use to it.
+    streams = []
     for number in (1, 2):
-        headers = {"X-Forwarded-For": f"9.9.9.{number}, 8.8.8.8"}
-        assert space.ask("POST", GENERATE, body, **headers)[0] == 200
+        streams.append(space.begin(body, X_Forwarded_For=f"9.9.9.{number}, 8.8.8.8"))
         wait_until(lambda number=number: len(space.hardware.line) == number)
     status, _, told = space.ask("POST", GENERATE, body, X_Forwarded_For="9.9.9.3, 8.8.8.8")
     assert status == 422 and "2 runs of yours are in the line" in told.decode()
@@ -172,16 +190,19 @@ def test_on_a_space_a_class_behind_one_address_finds_places(space, endless):
     watch = next(number for number, each in space.demo.fns.items() if each.name == "generate")
     data = [field.value if field.elem_id != "method" else endless for field in space.demo.fns[watch].inputs]
     body = {"fn_index": watch, "data": ["hello", endless, *data[2:]]}
+    streams = []
     for number in range(10):
         sent = body | {"session_hash": f"visitor-{number}"}
         assert space.ask("POST", "/gradio_api/queue/join", sent, X_Forwarded_For="8.8.8.8")[0] == 200
+        streams.append(space.listen(f"/gradio_api/queue/data?session_hash=visitor-{number}"))
     wait_until(lambda: len(space.hardware.line) == 10)
 
 
 @pytest.mark.parametrize("prompt", ["e\u0301" * 1500, "\U0001f9ff" * 1500, "a " * 5000])
 def test_on_a_space_a_prompt_is_measured_in_tokens_before_it_waits(space, prompt):
-    space.ask("POST", GENERATE, {"prompt": "hello", "max_new_tokens": 1}, X_Forwarded_For="1.1.1.1")
+    stream = space.begin({"prompt": "hello", "max_new_tokens": 1}, X_Forwarded_For="1.1.1.1")
     wait_until(lambda: space.hardware.pair)
+    stream.close()
     status, _, told = space.ask("POST", GENERATE, {"prompt": prompt}, X_Forwarded_For="8.8.8.8")
     assert status == 422 and "The prompt is too long" in told.decode()
 
