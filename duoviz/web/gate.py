@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 
 from duoviz.web.attendance import Attendance, Event
-from duoviz.web.calls import API, NAMED, NUMBERED, SESSION, Call, Door, Function, Refused, parsed, read_call, session_of
+from duoviz.web.calls import API, NAMED, NUMBERED, Call, Door, Function, Refused, parsed, read_call, session_of
 from duoviz.web.clients import HEARD, IN_SCOPE, Client, address_of, client_of
 from duoviz.web.line import PLACES, PLACES_TAKEN
 from duoviz.web.pace import Pace
@@ -19,7 +19,7 @@ from duoviz.web.pace import Pace
 PAGES = re.compile(rf"/|/config|{API}/(info|openapi\.json)")
 FILES = re.compile(
     r"/((assets|static|svelte|recordings)/.+|favicon\.ico|manifest\.json|robots\.txt|theme\.css|pwa_icon(/\d+)?)"
-    rf"|{API}/(app_id|startup-events|heartbeat/{SESSION.pattern}|file=(?!(?i:https?:)).+)"
+    rf"|{API}/(app_id|startup-events|file=(?!(?i:https?:)).+)"
 )
 STREAM, ANSWER = f"{API}/queue/data", re.compile(rf"{API}/call/(v2/)?[^/]+/(?P<event>\w+)")
 # What is posted besides calls.

@@ -11,7 +11,7 @@ QUEUE_LENGTH = 60
 PLACES = 2
 PLACES_TAKEN = f"{PLACES} runs of yours are in the line already: wait until one of them has ended, or stop it."
 ADDRESS_TAKEN = "{} runs from your address are in the line already: try again in a few minutes."
-LINE_TAKEN = f"{QUEUE_LENGTH} runs are in the line already: try again in a few minutes."
+LINE_TAKEN = "The line is full: try again in a few minutes."
 
 
 class LineFull(RuntimeError):
@@ -44,14 +44,13 @@ class Line:
             self.place(job)
 
     def check_places(self, job: Job) -> None:
+        clients = [each.client for each in self.jobs if each.client]
+        if job.client and sum(client.session == job.client.session for client in clients) >= PLACES:
+            raise LineFull(PLACES_TAKEN)
         if len(self.jobs) >= QUEUE_LENGTH:
             raise LineFull(LINE_TAKEN)
-        if job.client is None:
-            return
-        clients = [each.client for each in self.jobs if each.client]
-        if sum(client.session == job.client.session for client in clients) >= PLACES:
-            raise LineFull(PLACES_TAKEN)
-        mine = sum(client.address == job.client.address for client in clients) if job.client.address else 0
+        address = job.client and job.client.address
+        mine = sum(client.address == address for client in clients) if address else 0
         if mine and mine >= QUEUE_LENGTH - len(self.jobs):
             raise LineFull(ADDRESS_TAKEN.format(mine))
 

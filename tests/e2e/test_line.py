@@ -6,6 +6,7 @@ import time
 import pytest
 from playwright.sync_api import expect
 
+from duoviz.web import line
 from tests.e2e.live_tab import open_live, set_tokens, start_endless
 from tests.web.client import client_of
 
@@ -46,14 +47,15 @@ def test_eight_visitors_at_once_get_their_own_texts_in_the_order_they_came(site,
     assert len(set(alone)) == len(alone) and ran == ["Count.", *PROMPTS]
 
 
-def test_the_line_is_bounded_and_a_full_one_leaves_the_page_alive(page, site):
+def test_the_line_is_bounded_and_a_full_one_leaves_the_page_alive(page, site, monkeypatch):
+    monkeypatch.setattr(line, "QUEUE_LENGTH", 21)
     start_endless(page, site.url)
     last, *clients = [client_of(site.url) for _ in range(11)]
     asked = {"prompt": "Hi", "method": "vanilla", "max_new_tokens": 1, "api_name": "/generate"}
     jobs = [in_line(client.submit(**asked)) for client in clients for _ in range(2)]
-    with pytest.raises(Exception, match="2 runs of yours, or from your address, are in the line already"):
+    with pytest.raises(Exception, match="2 runs of yours are in the line already"):
         clients[0].predict(**asked)
-    with pytest.raises(Exception, match="20 visitors are waiting already: try again in a few minutes."):
+    with pytest.raises(Exception, match="The line is full: try again in a few minutes."):
         last.predict(**asked)
     page.locator("#stop").click()
     expect(page.locator(".dv-message")).to_have_text("Stopped.")

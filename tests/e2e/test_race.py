@@ -382,7 +382,7 @@ def test_a_saved_race_opens_as_it_was_and_says_where_it_is_from(plain, page, rac
     expect(label).to_contain_text("A recording, not a live run: the race of the file ")
     expect(label).to_contain_text(f"{path.name}; each method ran once, alone, on ")
     expect(label).to_contain_text(f"{int(header['date'][8:10])} ")
-    expect(label).to_contain_text(f" on {header['target']['device'].split('(')[-1].rstrip(')')}. Prompt: ")
+    expect(label).to_contain_text(f" on {header['target']['device'].partition(' (')[2].removesuffix(')')}. Prompt: ")
     for content, sentence in bad_races(race):
         (tmp_path / "bad.json").write_text(content)
         choose_file(page, tmp_path / "bad.json")

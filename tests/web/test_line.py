@@ -51,7 +51,7 @@ def test_a_class_behind_one_address_has_places_and_leaves_as_many():
 
 def test_the_line_is_bounded():
     line = filled(*(job(f"session {number}", f"address {number}") for number in range(QUEUE_LENGTH)))
-    with pytest.raises(LineFull, match="60 runs are in the line already: try again in a few minutes"):
+    with pytest.raises(LineFull, match="The line is full: try again in a few minutes."):
         line.add(job("late"))
     line.leave(line.jobs[3])
     line.add(job("late"))

@@ -228,6 +228,8 @@ def test_on_a_space_no_file_is_taken(space):
 
 
 def test_the_page_tells_neither_who_was_here_nor_a_path_of_this_machine(page):
+    # Who were to keep a connection open for a heartbeat would hold one for ever.
+    assert page.demo.config["connect_heartbeat"] is False
     assert page.demo.enable_monitoring is False and page.ask("GET", "/monitoring/summary")[0] == 404
     shown = [page.ask("GET", path)[2].decode() for path in ("/config", "/", "/gradio_api/info")]
     for folder in {str(ROOT), str(Path.home()), str(Path(gr.__file__).parents[1])} - {"/"}:

@@ -59,7 +59,7 @@ def test_waiting_visitors_are_told_their_place_as_it_changes(hardware, endless):
 
 def test_the_line_is_bounded_and_a_visitor_who_leaves_makes_room(hardware, endless):
     runs = [start(hardware, method=endless) for _ in range(QUEUE_LENGTH)]
-    with pytest.raises(LineFull, match="60 runs are in the line already: try again in a few minutes"):
+    with pytest.raises(LineFull, match="The line is full: try again in a few minutes."):
         start(hardware)
     leaving, behind = hardware.batches(runs[1]), hardware.batches(runs[2])
     assert next(leaving) == place(1) and next(behind) == place(2)
