@@ -34,13 +34,24 @@ def on_the_command_line(site: Site) -> Result:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "prompts.jsonl"
         file.write_text('{"turns": ["' + "word " * 1_000_000 + '"]}\n')
-        begin = time.monotonic()
-        command = [sys.executable, "-m", "duoviz", "compare", "--prompts", str(file), "--methods", "vanilla"]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
-        seconds = time.monotonic() - begin
-    told = [line for line in done.stderr.splitlines() if line.startswith("duoviz:")]
-    held = done.returncode == 1 and len(told) == 1 and "too long" in told[0] and "Traceback" not in done.stderr
-    return Result("compare with a prompt of 5 MB", f"{seconds:.1f} s: {told}", held and seconds < 30)
+        return complained("compare with a prompt of 5 MB", file, "too long")
+
+
+@attack("2 huge prompts", "one line and exit code 1, within 30 s")
+def no_prompts_at_all(site: Site) -> list[Result]:
+    files = [Path("/dev/null"), Path("/proc/self/mem"), Path("/")]
+    return [complained(f"compare with {file}", file, str(file)) for file in files]
+
+
+def complained(done: str, file: Path, reason: str) -> Result:
+    """What `compare` says of a file of prompts."""
+    begin = time.monotonic()
+    command = [sys.executable, "-m", "duoviz", "compare", "--prompts", str(file), "--methods", "vanilla"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    seconds = time.monotonic() - begin
+    told = [line for line in ended.stderr.splitlines() if line.startswith("duoviz:")]
+    held = ended.returncode == 1 and len(told) == 1 and reason in told[0] and "Traceback" not in ended.stderr
+    return Result(done, f"{seconds:.1f} s: {told}", held and seconds < 30)
 
 
 def beside(site: Site, done: str, requests: list, expected: set[int]) -> Result:
