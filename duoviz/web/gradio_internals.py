@@ -98,10 +98,18 @@ def end_events(queue: Queue) -> None:
             queue.pending_messages_per_session[session].put_nowait(ended)
 
 
+def close_silent(demo: gr.Blocks, silent: set) -> set:
+    """Close those of these connections that still have asked for nothing; all that have not so far."""
+    now = {each for each in demo.server.server_state.connections if each.cycle is None}
+    for connection in now & silent:
+        connection.transport.close()
+    return now
+
+
 def pace_the_log() -> None:
     """Write what strangers can cause a few times and then once in a while: a traceback has 5 kB."""
     paced = PacedLog()
-    for logger in (log, logging.getLogger("uvicorn.error")):
+    for logger in (log, logging.getLogger("uvicorn.error"), logging.getLogger("asyncio")):
         logger.addFilter(paced)
     for module in (queueing, routes):
         # All that these take of it.

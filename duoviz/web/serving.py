@@ -1,6 +1,7 @@
 """How the page is served: with bounds on what it holds, behind the gate, and watched."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -27,8 +28,10 @@ SESSIONS = 200
 # The largest file that may be loaded, and how often (in seconds) files older than a day are removed.
 LARGEST_FILE = "100mb"
 TIDY_EVERY, KEEP_FOR = 3600, 86400
-# Seconds between two looks for sessions to which nobody listens.
-LOOK = 1.0
+# Seconds between two looks for sessions to which nobody listens, and for connections that have asked for nothing.
+LOOK, SILENT_LOOK = 1.0, 30.0
+# Files and connections that may be open: systems allow 1,024 unless they are asked.
+OPEN_FILES = 16_384
 
 
 def bound_queue(demo: gr.Blocks) -> None:
@@ -69,6 +72,7 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
 async def lifespan(demo: gr.Blocks, attendance: Attendance, _app: FastAPI) -> AsyncIterator[None]:
     """While the server runs: what nobody listens to is ended, its log is kept short, and its loop is watched."""
     gradio_internals.pace_the_log()
+    allow_open_files()
     watchdog = Watchdog(asyncio.get_running_loop())
     sweeping = asyncio.create_task(sweep(demo, attendance))
     try:
@@ -82,7 +86,20 @@ async def lifespan(demo: gr.Blocks, attendance: Attendance, _app: FastAPI) -> As
 
 async def sweep(demo: gr.Blocks, attendance: Attendance) -> None:
     """End, again and again, what nobody has listened to for a while."""
+    silent, looked = set(), time.monotonic()
     while True:
         await asyncio.sleep(LOOK)
         for session in attendance.unheard():
             await gradio_internals.forget(demo, session)
+        if time.monotonic() - looked > SILENT_LOOK:
+            silent, looked = gradio_internals.close_silent(demo, silent), time.monotonic()
+
+
+def allow_open_files() -> None:
+    """Let strangers' connections not take the files that everything else needs, as far as the system allows."""
+    with suppress(ImportError, ValueError, OSError):  # Windows has no such limits.
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, OPEN_FILES)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))

@@ -4,6 +4,7 @@ import http.client
 import json
 import logging
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -43,6 +44,11 @@ class Page:
         content = answer.read()
         connection.close()
         return answer.status, answer.headers, content
+
+    @property
+    def address(self):
+        parts = urlsplit(self.url)
+        return parts.hostname, parts.port
 
     def begin(self, body, **headers):
         """Post a run and listen to it: the stream."""
@@ -347,6 +353,20 @@ def test_a_function_that_fails_writes_its_traceback_at_our_pace(page, caplog):
     body = {"fn_index": look, "session_hash": "ann", "data": [{"path": 5}]}
     assert page.ask("POST", "/gradio_api/queue/join", body)[0] == 200
     wait_until(lambda: "a function of the page failed" in caplog.text)
+
+
+def test_a_connection_that_asks_for_nothing_is_closed(hardware, monkeypatch):
+    monkeypatch.setattr(serving, "LOOK", 0.02)
+    monkeypatch.setattr(serving, "SILENT_LOOK", 0.1)
+    with served(hardware) as page, socket.create_connection(page.address, 30) as idle:
+        idle.sendall(b"GET / HTTP/1.1\r\nHost:")
+        assert idle.recv(1) == b"" and page.ask("GET", "/config")[0] == 200
+
+
+def test_more_files_may_be_open_than_a_system_usually_allows(page):
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert soft == hard or soft >= serving.OPEN_FILES
 
 
 def test_a_server_that_hangs_ends_with_a_line_in_the_log():
