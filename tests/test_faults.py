@@ -91,7 +91,7 @@ def test_a_draft_that_hangs_before_its_first_answer_is_replaced(pair, vanilla_te
     os.kill(hanging.process.pid, signal.SIGSTOP)
     # The target goes on alone, and the run ends before the answer is overdue.
     assert run(pair)["end"]["text"] == vanilla_text
-    monkeypatch.setattr(pulse, "SILENCE", 0.2)
+    monkeypatch.setattr(pulse, "SILENCE", 3.0)
     assert run(pair)["end"]["text"] == vanilla_text
     assert not hanging.process.is_alive() and runtime(pair).draft.alive()
 

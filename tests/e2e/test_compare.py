@@ -173,6 +173,7 @@ def test_a_race_in_the_tab_and_through_the_endpoint(page, site):
     expect(page.locator(".dv-race")).to_have_attribute("data-state", "done")
     texts = [text_of(side(page, number)) for number in (0, 1)]
     expect(page.locator(".dv-verdict")).to_have_attribute("data-verdict", "equal")
+    expect(page.locator("[data-figure=phi_same_cores]").filter(has_text="–")).to_have_count(0)
     phis = page.locator("[data-figure=phi_same_cores]").all_inner_texts()
     assert phis and all(float(phi) > 0 for phi in phis)
     expect(page.locator(".dv-figures caption")).to_contain_text("Medians of 3 rounds")
