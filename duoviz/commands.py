@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from duoviz import comparison, recordings, runner
-from duoviz.decoding.budget import CONTEXTS, LiveCosts, draft_budget
+from duoviz.decoding.budget import CONTEXTS, ROW_COUNTS, LiveCosts, draft_budget
 from duoviz.decoding.calibration import cost_model, forget_costs, refine_costs
 from duoviz.decoding.datastore import build_datastore, read_sequences
 from duoviz.decoding.duodecoding import running_draft
@@ -22,8 +22,8 @@ from duoviz.decoding.settings import DEFAULTS, Settings, parsed
 from duoviz.disturbance import disturbance
 from duoviz.lab.tasks import LINE_BYTES
 from duoviz.models.checkpoint import OUR_KIND, read_config
+from duoviz.models.cores import on_cores
 from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
-from duoviz.models.linear import ROW_COUNTS
 from duoviz.models.loading import part_of
 from duoviz.models.pairs import Pair, check_prompt, find_pair, find_target, fingerprint, load_pair, load_tokenizer
 from duoviz.outside import Reader, Refused, open_file
@@ -287,7 +287,7 @@ def ship(options: argparse.Namespace) -> None:
 def calibrate(options: argparse.Namespace) -> None:
     """Measure the cost model anew and print it."""
     pair = load_pair(options.pair, tell)
-    with runner.target_on(pair, pair.cores.target):
+    with on_cores(pair.cores.target):
         forget_costs(pair, in_turn=False)
         draft = running_draft(pair)
         while refine_costs(pair, draft, in_turn=False):

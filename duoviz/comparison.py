@@ -6,8 +6,9 @@ from statistics import median_low
 from duoviz.decoding.rounding import delta_of, readings
 from duoviz.decoding.runtime import runtime
 from duoviz.disturbance import disturbance
+from duoviz.models.cores import on_cores
 from duoviz.models.pairs import Pair
-from duoviz.runner import Lane, target_on
+from duoviz.runner import Lane
 from duoviz.trace.agreement import CUT, agreement, first_difference, sentence, worst, written
 from duoviz.trace.explanation import explain, headline
 
@@ -73,7 +74,7 @@ def rounding_delta(pair: Pair, ids: list[int]) -> float:
     if runtime(pair).delta is None:
         found = []
         for cores in {pair.cores.all, pair.cores.target}:
-            with target_on(pair, cores):
+            with on_cores(cores):
                 found += readings(pair.target, ids)
         runtime(pair).delta = delta_of(found, pair.target.precision)
     return runtime(pair).delta

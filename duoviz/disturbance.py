@@ -4,11 +4,10 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 from duoviz.decoding import METHODS
-from duoviz.decoding.budget import CostModel
+from duoviz.decoding.budget import ROW_COUNTS, CostModel
 from duoviz.decoding.calibration import costs_name
 from duoviz.decoding.runtime import runtime
 from duoviz.models.cores import on_cores
-from duoviz.models.linear import ROW_COUNTS
 from duoviz.models.pairs import Pair
 
 # By which factor the rounds of one method differ at most, and by which its forwards take longer than calibrated at

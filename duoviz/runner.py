@@ -12,14 +12,14 @@ from typing import NamedTuple
 import torch
 
 from duoviz.decoding import METHODS, overlap
-from duoviz.decoding.budget import CONTEXTS, CostModel
-from duoviz.decoding.calibration import doubt_costs, target_on
+from duoviz.decoding.budget import CONTEXTS, ROW_COUNTS, CostModel
+from duoviz.decoding.calibration import doubt_costs
 from duoviz.decoding.datastore import DatastoreError
 from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.decoding.speculative import draft_in_turn
-from duoviz.models.linear import ROW_COUNTS
+from duoviz.models.cores import on_cores
 from duoviz.models.loading import ModelUnavailable
 from duoviz.models.pairs import Pair, PromptError, UnknownPair
 from duoviz.outside import in_short
@@ -36,7 +36,7 @@ class LaneFailed(RuntimeError):
 # What a user's mistake, a model or datastore that cannot be had or a draft that died raise; the messages are sentences.
 USER_ERRORS = (DatastoreError, DraftDied, LaneFailed, ModelUnavailable, PromptError, SettingsError, UnknownPair)
 
-# A warm-up loads, measures and tunes what the runs after it use; it need not write a whole text.
+# A warm-up loads and measures what the runs after it use; it need not write a whole text.
 WARMUP_TOKENS = 16
 
 
@@ -119,7 +119,7 @@ def stream(
     submitted = time.perf_counter()
     recorder = Recorder(pair.tokenizer, submitted)
     stopped = factors = None
-    with target_on(pair, cores):
+    with on_cores(cores):
         try:
             for each in run:
                 iterations.append(recorder.iteration(each))

@@ -34,9 +34,6 @@ class TableModel:
     def length(self) -> int:
         return len(self.tokens)
 
-    def tune(self) -> None:
-        pass
-
     def forward(self, ids, *, parents=None, rows=None) -> Tensor:
         start = self.length
         self.tokens += ids

@@ -12,11 +12,10 @@ from transformers import LlamaConfig as HFConfig
 from transformers import LlamaForCausalLM, PreTrainedModel
 
 from duoviz.decoding import METHODS
-from duoviz.decoding.budget import CostModel
+from duoviz.decoding.budget import ROW_COUNTS, CostModel
 from duoviz.decoding.draft_worker import InlineDraft
 from duoviz.decoding.runtime import runtime
 from duoviz.models.cores import Cores, available_cores
-from duoviz.models.linear import ROW_COUNTS
 from duoviz.models.llama import Llama
 from duoviz.models.pairs import Pair
 from tests.weights import decoder

@@ -4,7 +4,8 @@ import os
 
 from torch import Tensor
 
-from duoviz.models.llama import Llama, LlamaConfig
+from duoviz.models.llama import Llama
+from duoviz.models.llama_config import LlamaConfig
 
 
 def decoder(config: dict, weights: dict[str, Tensor], **options) -> Llama:

@@ -11,9 +11,9 @@ from duoviz.decoding.drafting import Plan, Worth
 from duoviz.decoding.iteration import Node, Span
 from duoviz.decoding.settings import MAX_BUDGET, MAX_SEQUENCES, Settings
 from duoviz.decoding.theory import Acceptance, in_turn_speed, parallel_speed
-from duoviz.models.linear import ROW_COUNTS
 
-CONTEXTS = (64, 512)
+# At these numbers of rows and tokens before them a cost model has times.
+ROW_COUNTS, CONTEXTS = (1, 2, 4, 8, 16, 32), (64, 512)
 # How fast a run's costs follow what its forwards take.
 WEIGHT = 0.1
 

@@ -2,8 +2,7 @@
 
 import hashlib
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -11,16 +10,15 @@ from statistics import median
 
 import torch
 
-from duoviz.decoding.budget import CONTEXTS, CostModel
+from duoviz.decoding.budget import CONTEXTS, ROW_COUNTS, CostModel
 from duoviz.decoding.draft_requests import MeasureRequest
 from duoviz.decoding.draft_worker import Draft
 from duoviz.decoding.iteration import Stopped, timed_forward, timed_prefill
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.models.cache import cache_folder, measured_once, measuring, recall, remember
-from duoviz.models.cores import machine_name, on_cores
+from duoviz.models.cores import machine_name
 from duoviz.models.language_model import LanguageModel
-from duoviz.models.linear import ROW_COUNTS
 from duoviz.models.pairs import Pair
 
 # Seconds: no forward of any model takes less, nor more on a machine of any use.
@@ -33,22 +31,6 @@ PASSES, CALIBRATIONS = 3, 5
 CONTRADICTION = 2.0
 # So many of the last runs tell how far the costs still hold: a single one may have been disturbed.
 RUNS = 5
-
-
-@contextmanager
-def target_on(pair: Pair, cores: tuple[int, ...]) -> Iterator[None]:
-    """The target on these cores, with the kernels that are fastest there."""
-    with on_cores(cores):
-        pair.target.tune()
-        yield
-
-
-@contextmanager
-def on_all_cores(pair: Pair) -> Iterator[None]:
-    """Within a run on the target's share of the cores: the target on all of them, and on its share again after it."""
-    with target_on(pair, pair.cores.all):
-        yield
-    pair.target.tune()
 
 
 def calibrate(pair: Pair, draft: Draft, *, stopped: Callable[[], bool] = bool) -> CostModel:

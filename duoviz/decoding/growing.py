@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from duoviz.decoding.budget import ROW_COUNTS
 from duoviz.decoding.chances import LONGEST_MATCH, PLACES, Chances, Trust, corrected
 from duoviz.decoding.iteration import Span
 from duoviz.decoding.sampling import Sampling
 from duoviz.models.copying import Match, NGrams
-from duoviz.models.linear import ROW_COUNTS
 
 # How many nodes the draft may forward in one step.
 WIDTHS = (1, 2, 4)

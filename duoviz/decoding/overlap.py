@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from duoviz.decoding.budget import CostModel
-from duoviz.decoding.calibration import cost_model, drift_of, refine_costs, target_on
+from duoviz.decoding.calibration import cost_model, drift_of, refine_costs
 from duoviz.decoding.chances import chances_of
 from duoviz.decoding.draft_worker import Draft
 from duoviz.decoding.duodecoding import running_draft
@@ -12,6 +12,7 @@ from duoviz.decoding.forecast import Forecast, forecast
 from duoviz.decoding.growing import MOST_VERIFIED
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.speculative import draft_in_turn
+from duoviz.models.cores import on_cores
 from duoviz.models.pairs import Pair
 
 
@@ -64,5 +65,5 @@ def refine(pair: Pair, settings: Settings, *, beside: bool, stopped: Callable[[]
 def the_way(pair: Pair, settings: Settings, *, beside: bool) -> Iterator[Draft]:
     """The target on the cores that it has where they work beside each other or in turn, and the draft of that way."""
     shared = beside or settings.cores == "target"
-    with target_on(pair, pair.cores.target if shared else pair.cores.all):
+    with on_cores(pair.cores.target if shared else pair.cores.all):
         yield running_draft(pair) if beside else draft_in_turn(pair)

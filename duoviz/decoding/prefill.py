@@ -5,9 +5,9 @@ from contextlib import nullcontext
 
 from torch import Tensor
 
-from duoviz.decoding.calibration import on_all_cores
 from duoviz.decoding.iteration import Span, timed_prefill
 from duoviz.decoding.runtime import runtime
+from duoviz.models.cores import on_cores
 from duoviz.models.pairs import Pair
 
 
@@ -18,6 +18,6 @@ def target_prefill(pair: Pair, prompt_ids: Sequence[int]) -> tuple[Tensor, Span]
     and everybody waits for the first token.
     """
     target = pair.target
-    with on_all_cores(pair) if target.device == "cpu" else nullcontext():
+    with on_cores(pair.cores.all) if target.device == "cpu" else nullcontext():
         target.crop(0)
         return timed_prefill(target, prompt_ids, stopped=runtime(pair).stopped)

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from duoviz import runner
 from duoviz.decoding.draft_requests import DraftRequest
 from duoviz.decoding.draft_worker import Draft
 from duoviz.decoding.drafting import Plan
 from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.iteration import PREFILL_CHUNK, Stopped, timed_forward
 from duoviz.decoding.settings import MAX_SEQUENCES
+from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.pairs import Pair
 
@@ -33,7 +33,7 @@ def measure_forwards(
     first of the repeats is left out. Raises Stopped.
     """
     draft = running_draft(pair)
-    with runner.target_on(pair, pair.cores.target):
+    with on_cores(pair.cores.target):
         pair.target.crop(0)
         for length in wanted:
             read_on(pair.target, draft, length, stopped=stopped)

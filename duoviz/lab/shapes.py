@@ -3,13 +3,12 @@
 import dataclasses
 
 from duoviz.decoding import METHODS
-from duoviz.decoding.budget import CONTEXTS
+from duoviz.decoding.budget import CONTEXTS, ROW_COUNTS
 from duoviz.decoding.chances import RANKS
 from duoviz.decoding.settings import MAX_NEW_TOKENS, MAX_SEQUENCES
 from duoviz.decoding.theory import Acceptance
 from duoviz.lab.rows import ARRAYS, BEYOND, TIME_PARTS
 from duoviz.lab.tasks import is_id, is_name
-from duoviz.models.linear import ROW_COUNTS
 from duoviz.shape import (
     FLAG,
     Check,

@@ -104,9 +104,6 @@ class Copying:
     def length(self) -> int:
         return len(self.chain.tokens) + len(self.grown)
 
-    def tune(self) -> None:
-        self.model.tune()
-
     @torch.inference_mode()
     def forward(
         self, ids: Sequence[int], *, parents: Sequence[int] | None = None, rows: Sequence[int] | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-import torch
+import numpy as np
 from torch import Tensor
 
 
@@ -29,10 +29,6 @@ class LanguageModel(Protocol):
     @property
     def length(self) -> int:
         """How many slots are in use."""
-        ...
-
-    def tune(self) -> None:
-        """Use what is fastest for the number of threads in force; may be timed the first time."""
         ...
 
     def forward(
@@ -107,14 +103,14 @@ class Slots:
         while self.chain < self.length and self.parents[self.chain] == self.chain - 1:
             self.chain += 1
 
-    def seen(self, start: int) -> Tensor:
+    def seen(self, start: int) -> np.ndarray:
         """Which slots the tokens from `start` on attend to, ancestors and themselves: bool [length - start, length].
 
         The chain part is filled by ranges, only the tree beyond it is walked.
         """
-        seen = torch.zeros(self.length - start, self.length, dtype=torch.bool)
         if self.is_chain:
-            return (~seen).tril_(diagonal=start)
+            return np.tri(self.length - start, self.length, start, dtype=np.bool_)
+        seen = np.zeros((self.length - start, self.length), np.bool_)
         for row, slot in enumerate(range(start, self.length)):
             while slot >= self.chain:
                 seen[row, slot] = True

@@ -23,10 +23,11 @@ from duoviz.models.checkpoint import (
     weight_files,
 )
 from duoviz.models.copying import Copying
-from duoviz.models.cores import Cores, available_cores, core_label, on_cores, share_cores
+from duoviz.models.cores import Cores, available_cores, core_label, share_cores
 from duoviz.models.embedded import DRAFT_FOLDER, TARGET_LABEL, embedded_target, sha256
 from duoviz.models.language_model import LanguageModel
-from duoviz.models.llama import LlamaConfig, is_lean, load_llama
+from duoviz.models.llama import load_llama
+from duoviz.models.llama_config import LlamaConfig, is_lean
 from duoviz.models.loading import ModelUnavailable, Progress, no_progress, part_of
 from duoviz.models.memory import free_memory
 from duoviz.outside import in_short, is_text
@@ -440,11 +441,6 @@ def load_pair(
                 f"The tokenizer of {loaded.label} does not belong to its weights: it has the id {last}, "
                 f"and they know {loaded.vocab_size:,} tokens."
             )
-        progress(0.98, "Choosing the fastest matrix kernels, or waiting for another process that measures")
-        # The first of them lays the weights out, which all cores do soonest.
-        for each in (cores.all, cores.target):
-            with on_cores(each):
-                loaded.tune()
         undo.pop_all()
     return Pair(
         name=name,

@@ -54,9 +54,6 @@ class TransformersModel:
     def length(self) -> int:
         return self.slots.length
 
-    def tune(self) -> None:
-        """Nothing to choose: transformers has one kernel."""
-
     @torch.inference_mode()
     def forward(
         self, ids: Sequence[int], *, parents: Sequence[int] | None = None, rows: Sequence[int] | None = None
@@ -76,7 +73,7 @@ class TransformersModel:
 
     def tree_options(self, start: int) -> dict[str, Tensor]:
         """Positions [1, n] and an additive mask [1, 1, n, end] for the tokens from `start` on."""
-        seen = self.slots.seen(start)
+        seen = torch.from_numpy(self.slots.seen(start))
         mask = torch.zeros(seen.shape, dtype=DTYPES[self.precision])
         mask.masked_fill_(~seen, torch.finfo(mask.dtype).min)
         depths = torch.tensor([self.slots.depths[start:]])

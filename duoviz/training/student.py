@@ -12,7 +12,7 @@ from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
 
 from duoviz.models.checkpoint import OUR_KIND, Checkpoint, read_config
-from duoviz.models.linear import quantise_rows
+from duoviz.models.weights import quantise_rows
 from duoviz.training.copying import START_WEIGHTS
 from duoviz.training.corpus import Corpus
 from duoviz.training.teacher import padded, predicting

@@ -2,9 +2,9 @@
 
 from duoviz.decoding.budget import (
     CONTEXTS,
+    ROW_COUNTS,
     CostModel,
 )
-from duoviz.models.linear import ROW_COUNTS
 
 SHORT, LONG = CONTEXTS
 

@@ -3,6 +3,7 @@
 import pytest
 
 from duoviz.decoding.budget import (
+    ROW_COUNTS,
     CostModel,
     LiveCosts,
     Sureness,
@@ -16,7 +17,6 @@ from duoviz.decoding.chances import plain
 from duoviz.decoding.iteration import Node, Span
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import Acceptance
-from duoviz.models.linear import ROW_COUNTS
 from tests.decoding.made_costs import LONG, SHORT, costs
 
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 import torch
 
+from duoviz.decoding.budget import ROW_COUNTS
 from duoviz.decoding.draft_worker import InlineDraft
 from duoviz.decoding.duodecoding import duodecoding
 from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import vanilla
-from duoviz.models.linear import ROW_COUNTS
 from tests.tiny import made_up_costs, reference_model, tiny_pair
 
 PROMPTS = [[5, 9, 3], [2] * 12, list(range(2, 30))]

@@ -21,8 +21,7 @@ def test_the_target_reads_the_prompt_before_anything_is_proposed(method):
     events = watched(pair)
     first = next(METHODS[method].decode(pair, PROMPT, Settings(overlap="beside", max_new_tokens=9)))
     check_first(first, PROMPT)
-    forwards = [event for event in events if event[0] != "tune"]
-    assert [event[:2] for event in forwards] == [("target", PREFILL_CHUNK), ("target", len(PROMPT) - PREFILL_CHUNK)]
+    assert [event[:2] for event in events] == [("target", PREFILL_CHUNK), ("target", len(PROMPT) - PREFILL_CHUNK)]
 
 
 @pytest.mark.parametrize("method", BESIDE)
@@ -33,10 +32,10 @@ def test_a_target_beside_its_draft_has_all_cores_for_the_prompt_and_its_share_af
     run = METHODS[method].decode(pair, PROMPT, Settings(overlap="beside", max_new_tokens=9))
     next(run)
     first = next(place for place, event in enumerate(events) if event[0] == "target")
-    assert events[first - 1 : first + 3] == [("tune", 2), ("target", 128, 2), ("target", 52, 2), ("tune", 1)]
+    assert events[first : first + 2] == [("target", 128, 2), ("target", 52, 2)]
     list(run)
-    assert {event[2] for event in events[first + 3 :] if event[0] == "target"} == {1}
-    assert ("draft", 128) in events[first + 3 :] and ("tune", 2) not in events[first + 3 :]
+    assert {event[2] for event in events[first + 2 :] if event[0] == "target"} == {1}
+    assert ("draft", 128) in events[first + 2 :]
 
 
 @pytest.mark.parametrize("method", BESIDE)

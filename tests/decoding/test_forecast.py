@@ -7,13 +7,12 @@ import pytest
 
 from duoviz import runner
 from duoviz.decoding import overlap
-from duoviz.decoding.budget import CostModel
+from duoviz.decoding.budget import ROW_COUNTS, CostModel
 from duoviz.decoding.calibration import doubt_costs
 from duoviz.decoding.forecast import BLOCK, OVERHEAD, drawn, forecast, tilted
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from duoviz.models.cores import Cores
-from duoviz.models.linear import ROW_COUNTS
 from tests.tiny import tiny_pair
 
 # The draft is sure at half of the places, and right there.

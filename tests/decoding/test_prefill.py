@@ -4,10 +4,9 @@ import pytest
 import torch
 
 from duoviz.decoding import METHODS
-from duoviz.decoding.calibration import target_on
 from duoviz.decoding.prefill import target_prefill
 from duoviz.decoding.settings import Settings
-from duoviz.models.cores import Cores
+from duoviz.models.cores import Cores, on_cores
 from tests.decoding.watching import PROMPT, watched
 from tests.tiny import CORE, tiny_pair
 
@@ -18,7 +17,7 @@ def test_a_target_that_keeps_to_its_share_has_all_cores_for_the_prompt_too(metho
     pair.cores = Cores(target=(CORE,), draft=(CORE + 1,))
     events = watched(pair)
     settings = Settings(overlap="beside", cores="target", max_new_tokens=9)
-    with target_on(pair, pair.cores.target):
+    with on_cores(pair.cores.target):
         list(METHODS[method].decode(pair, PROMPT, settings))
     target = [event[1:] for event in events if event[0] == "target"]
     assert target[:2] == [(128, 2), (52, 2)] and {threads for _, threads in target[2:]} == {1}

@@ -60,12 +60,6 @@ def folder(path, model, made=None):
     return path
 
 
-@pytest.fixture(autouse=True)
-def plain_kernels(monkeypatch):
-    """No kernel is timed, so that nothing differs from run to run."""
-    monkeypatch.setattr("duoviz.models.llama.fastest_padding", lambda linears: {})
-
-
 @pytest.fixture(scope="module")
 def two(tmp_path_factory):
     """Two models that share a tokenizer."""

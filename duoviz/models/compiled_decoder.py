@@ -1,0 +1,169 @@
+"""The decoder on a processor, in float32 or with int8 weights: panels of weights, and one compiled forward."""
+
+import mmap
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from duoviz.models import kernels
+from duoviz.models.kernels import PANEL, TILE
+from duoviz.models.llama_config import Limits, LlamaConfig, rotary_angles
+from duoviz.models.team import team
+from duoviz.models.weights import LayerWeights, Matrix, WeightReader
+
+# Bytes: a processor finds its way in memory faster where the pages have this size.
+LARGE_PAGE = 1 << 21
+
+
+class CompiledDecoder:
+    """A model's layers and their cache; `kernels` says how they are laid out and computed."""
+
+    def __init__(self, config: LlamaConfig, source: WeightReader, limits: Limits):
+        self.limits = limits
+        self.shape = kernels.Shape(config.heads, config.kv_heads, config.head_dim, np.float32(config.rms_norm_eps))
+        self.weights = read_weights(config, source, limits)
+        sizes = config.layers, config.kv_heads
+        slots, columns = -(-limits.slots // PANEL), -(-config.head_dim // PANEL)
+        # Not zeros, which would be written: the memory that a short text does not use is never there.
+        self.cache = kernels.Cache(
+            torch.empty(*sizes, slots, config.head_dim, PANEL).numpy(),
+            torch.empty(*sizes, columns, slots * PANEL, PANEL).numpy(),
+        )
+        self.work: kernels.Buffers | None = None
+
+    def forward(self, ids: Sequence[int], depths: Sequence[int], seen: np.ndarray, wanted: Sequence[int]) -> Tensor:
+        """Logits, float32 [wanted, written ids]; see `kernels.Call`."""
+        known = len(self.weights.embedding) * PANEL
+        if min(ids) < 0 or max(ids) >= known:
+            raise IndexError(f"each id must be from 0 to {known - 1:,}")
+        workers = team()
+        call = kernels.Call(*(np.array(each, np.int64) for each in (ids, depths)), seen, np.array(wanted, np.int64))
+        logits = np.empty((len(wanted), len(self.weights.head) * PANEL), np.float32)
+        work = self.buffers(len(ids), workers.threads)
+        workers.run(kernels.run, self.weights, self.shape, self.cache, work, call, logits)
+        return torch.from_numpy(logits)[:, : self.limits.written]
+
+    def buffers(self, rows: int, threads: int) -> kernels.Buffers:
+        """Enough for so many rows and threads; kept from one forward to the next."""
+        if self.work is None or len(self.work.x) < rows or len(self.work.own) < threads:
+            weights, (_, _, columns, slots, _) = self.weights, self.cache.values.shape
+            rows, width = -(-rows // TILE) * TILE, weights.attention_norm.shape[1]
+            wide = max(weights.qkv.shape[1], weights.gate_up.shape[1]) * PANEL
+            inner, padded = weights.gate_up.shape[1] // 2 * PANEL, -(-width // PANEL) * PANEL
+            shapes = ((width,), (padded,), (wide,), (self.shape.heads * self.shape.size,), (inner,))
+            self.work = kernels.Buffers(
+                *(np.zeros((rows, *shape), np.float32) for shape in shapes),
+                own=np.zeros((threads, rows, padded), np.float32),
+                scores=np.zeros((threads, TILE, slots), np.float32),
+                turned=np.zeros((threads, 2, TILE, columns * PANEL), np.float32),
+            )
+        return self.work
+
+    def move(self, slots: Sequence[int], places: Sequence[int]) -> None:
+        """Copy slots of the cache to other places."""
+        (keys, values), old, new = self.cache, np.array(slots), np.array(places)
+        keys[:, :, new // PANEL, :, new % PANEL] = keys[:, :, old // PANEL, :, old % PANEL]
+        values[:, :, :, new] = values[:, :, :, old]
+
+
+def read_weights(config: LlamaConfig, source: WeightReader, limits: Limits) -> kernels.Weights:
+    """A model's tensors, laid out for `kernels.run`."""
+    layers, hidden, inner = config.layers, config.hidden_size, config.intermediate_size
+    heads = (config.heads + 2 * config.kv_heads) * config.head_dim
+    kind = np.int8 if source.quantised else np.float32
+    qkv, out = Panels(layers, heads, hidden, kind), Panels(layers, hidden, config.heads * config.head_dim, kind)
+    gate_up, down = Panels(layers, 2 * padded(inner), hidden, kind), Panels(layers, hidden, inner, kind)
+    norms: list[list[np.ndarray]] = []
+    for index in range(layers):
+        layer = source.layer(index, config)
+        qkv.set(index, layer.qkv)
+        out.set(index, layer.out)
+        gate_up.set(index, alternated(layer))
+        down.set(index, layer.down)
+        head_norms = torch.empty(0, config.head_dim) if layer.head_norms is None else layer.head_norms
+        norms.append([as_array(each) for each in (layer.attention_norm, head_norms, layer.mlp_norm)])
+    attention_norm, head_norms, mlp_norm = (np.stack(each) for each in zip(*norms, strict=True))
+    table, projection = source.embedding(config)
+    embedding = Panels(1, max(len(table.weight), limits.read), table.weight.shape[1], kind)
+    embedding.set(0, table)
+    widen = Panels(1, 0 if projection is None else hidden, table.weight.shape[1], kind)
+    if projection is not None:
+        widen.set(0, projection)
+    separate, head = source.head(config), embedding
+    if separate is not None:
+        head = Panels(1, limits.written, hidden, kind)
+        head.set(0, Matrix(*(None if each is None else each[: limits.written] for each in separate)))
+    written = -(-limits.written // PANEL)
+    angles = rotary_angles(config, limits.positions)
+    cos, sin = (as_array(each * config.rotary_scale) for each in (angles.cos(), angles.sin()))
+    return kernels.Weights(
+        embedding.panels[0], embedding.scale[0], widen.panels[0], widen.scale[0],
+        attention_norm, *qkv.all, head_norms, *out.all, mlp_norm, *gate_up.all, *down.all,
+        as_array(source.vector("model.norm.weight", hidden)), head.panels[0][:written], head.scale[0], cos, sin,
+    )  # fmt: skip
+
+
+class Panels:
+    """A matrix of each layer, in the panels, scales and biases of `kernels.Weights`."""
+
+    def __init__(self, layers: int, rows: int, columns: int, kind: type):
+        self.rows = padded(rows)
+        self.panels = in_large_pages((layers, self.rows // PANEL, columns, PANEL), kind)
+        self.scale = np.ones((layers, self.rows if kind is np.int8 else 0), np.float32)
+        self.bias = np.zeros((layers, 0), np.float32)
+
+    def set(self, layer: int, matrix: Matrix) -> None:
+        """Copy a layer's matrix, [at most rows, columns]; what it lacks is zeros."""
+        weight, scale, bias = matrix
+        whole, rest = divmod(len(weight), PANEL)
+        panels = torch.from_numpy(self.panels[layer])
+        panels[:whole].copy_(weight[: whole * PANEL].view(whole, PANEL, weight.shape[1]).transpose(1, 2))
+        if rest:
+            panels[whole, :, :rest] = weight[whole * PANEL :].T
+        if scale is not None:
+            self.scale[layer, : len(scale)] = as_array(scale)
+        if bias is not None:
+            if not self.bias.size:
+                self.bias = np.zeros((len(self.panels), self.rows), np.float32)
+            self.bias[layer, : len(bias)] = as_array(bias)
+
+    @property
+    def all(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.panels, self.scale, self.bias
+
+
+def alternated(layer: LayerWeights) -> Matrix:
+    """Gate and up, a panel of each in turn."""
+
+    def in_panels(part: Tensor | None) -> Tensor | None:
+        if part is None:
+            return None
+        missing = -len(part) % PANEL
+        return F.pad(part, (0, missing) if part.dim() == 1 else (0, 0, 0, missing)).view(-1, PANEL, *part.shape[1:])
+
+    gate, up = (map(in_panels, part) for part in (layer.gate, layer.up))
+    pairs = (None if one is None else torch.stack([one, other], dim=1) for one, other in zip(gate, up, strict=True))
+    return Matrix(*(None if pair is None else pair.flatten(0, 2) for pair in pairs))
+
+
+def padded(columns: int) -> int:
+    return -(-columns // PANEL) * PANEL
+
+
+def as_array(tensor: Tensor) -> np.ndarray:
+    return tensor.float().contiguous().numpy().copy()
+
+
+def in_large_pages(shape: tuple[int, ...], kind: type) -> np.ndarray:
+    """Zeros, in large pages where the system has them and they do not waste memory."""
+    size = prod(shape) * np.dtype(kind).itemsize
+    if size < LARGE_PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
+        return np.zeros(shape, kind)
+    memory = mmap.mmap(-1, size + LARGE_PAGE)
+    memory.madvise(mmap.MADV_HUGEPAGE)
+    start = -np.frombuffer(memory, np.uint8).ctypes.data % LARGE_PAGE
+    return np.frombuffer(memory, kind, prod(shape), start).reshape(shape)

@@ -1,0 +1,461 @@
+"""A forward of the Llama family on a processor, compiled for the machine it runs on.
+
+Every sum is taken in one order, whatever the number of rows, of threads, or the tree around a token: a token's logits
+have the same bits alone, in a chain and in a tree. So speculative decoding is exact here, not exact up to rounding.
+"""
+
+import platform
+import sys
+from typing import NamedTuple
+
+import numpy as np
+from llvmlite import binding, ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+# A matrix [out, in] is kept in panels [out / 32, in, 32]: what a product reads next is what stands next in memory.
+PANEL = 32
+# So many rows' sums of a panel fit into the processor's vector registers.
+TILE = 8 if binding.get_host_cpu_features().get("avx512f") else 3
+# How often a thread looks before it sleeps between two looks, and for how long, in microseconds.
+SPINS, NAP = 4_000, 20
+
+Array = np.ndarray
+
+
+class Weights(NamedTuple):
+    """A model's weights; those of the layers are stacked, [layers, …].
+
+    Matrices are float32 or int8 panels, each with a scale and a bias a column: [layers, columns], empty where there is
+    none. qkv: query, key and value heads. gate_up: a panel of the gate and one of up in turn. embedding: [1, …], where
+    the head is tied the head itself. widen: from the embedding's width to the model's; no panels where they are alike.
+    head_norms: [layers, query and key heads, head size], may be empty. cos, sin: [positions, head size / 2].
+    """
+
+    embedding: Array
+    embedding_scale: Array
+    widen: Array
+    widen_scale: Array
+    attention_norm: Array
+    qkv: Array
+    qkv_scale: Array
+    qkv_bias: Array
+    head_norms: Array
+    out: Array
+    out_scale: Array
+    out_bias: Array
+    mlp_norm: Array
+    gate_up: Array
+    gate_up_scale: Array
+    gate_up_bias: Array
+    down: Array
+    down_scale: Array
+    down_bias: Array
+    norm: Array
+    head: Array
+    head_scale: Array
+    cos: Array
+    sin: Array
+
+
+class Shape(NamedTuple):
+    """heads, kv_heads: how many query heads there are and how many of keys; size: of a head."""
+
+    heads: int
+    kv_heads: int
+    size: int
+    eps: np.float32
+
+
+class Cache(NamedTuple):
+    """Keys in panels of 32 slots, [layers, kv heads, slots / 32, size, 32]; values in panels of 32 of their columns,
+    [layers, kv heads, size / 32, slots, 32]."""
+
+    keys: Array
+    values: Array
+
+
+class Buffers(NamedTuple):
+    """What a forward of some rows works in, float32; the last three have a part for each thread.
+
+    x: what the layers add to, [rows, width]; y: a product before it is added; wide: of query, key
+    and value, or of gate and up; mixed: attention's result; inner: between up and down; own [threads, rows, width];
+    scores [threads, TILE, slots]; turned [threads, 2, TILE, head size]: queries and what they find.
+    """
+
+    x: Array
+    y: Array
+    wide: Array
+    mixed: Array
+    inner: Array
+    own: Array
+    scores: Array
+    turned: Array
+
+
+class Call(NamedTuple):
+    """ids, depths: int64 [rows]; seen: bool [rows, slots], which slots a row attends to, its own among them, the last
+    that is new; wanted: int64, the rows whose logits are."""
+
+    ids: Array
+    depths: Array
+    seen: Array
+    wanted: Array
+
+
+@intrinsic
+def tile(typing, x, row, rows, panels, panel, y):
+    """y[row + r, 32 · panel + c] = Σ x[row + r, k] · panels[panel, k, c], for r < rows ≤ TILE, each sum in k's order.
+
+    x, y: float32, the last axis contiguous; panels: float32 or int8 [panels, in, 32], each contiguous.
+    """
+
+    def generate(context, builder, signature, arguments):
+        numbers = ir.VectorType(ir.FloatType(), PANEL)
+        address, single = ir.IntType(64), ir.FloatType()
+        add = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(numbers, [numbers] * 3), f"llvm.fmuladd.v{PANEL}f32"
+        )
+        x, row, rows, panels, panel, y = arguments
+        kinds = [signature.args[place] for place in (0, 3, 5)]
+        x, panels, y = (
+            context.make_array(kind)(context, builder, value)
+            for kind, value in zip(kinds, (x, panels, y), strict=True)
+        )
+        x_step, panel_step, y_step = (builder.extract_value(each.strides, 0) for each in (x, panels, y))
+        terms = builder.extract_value(panels.shape, 1)
+        stored = ir.VectorType(ir.IntType(8) if kinds[1].dtype == types.int8 else single, PANEL)
+        width = PANEL * (1 if kinds[1].dtype == types.int8 else 4)
+
+        def at(array, *offsets):
+            place = builder.ptrtoint(array.data, address)
+            for offset in offsets:
+                place = builder.add(place, offset)
+            return place
+
+        def pointer(place, kind):
+            return builder.inttoptr(place, kind.as_pointer())
+
+        weights = at(panels, builder.mul(panel, panel_step))
+        inputs = at(x, builder.mul(row, x_step))
+        results = at(y, builder.mul(row, y_step), builder.mul(panel, address(PANEL * 4)))
+        end = builder.append_basic_block("end")
+        choice = builder.switch(rows, end)
+        for count in range(1, TILE + 1):
+            begin, loop, store = (builder.append_basic_block(f"{name}.{count}") for name in ("begin", "sum", "store"))
+            choice.add_case(address(count), begin)
+            builder.position_at_end(begin)
+            builder.branch(loop)
+            builder.position_at_end(loop)
+            term = builder.phi(address)
+            sums = [builder.phi(numbers) for _ in range(count)]
+            place = builder.add(weights, builder.mul(term, address(width)))
+            weight = builder.load(pointer(place, stored), align=1 if stored.element != single else 4)
+            if stored.element != single:
+                weight = builder.sitofp(weight, numbers)
+            after = []
+            for number, total in enumerate(sums):
+                offset = builder.add(builder.mul(x_step, address(number)), builder.mul(term, address(4)))
+                value = builder.load(pointer(builder.add(inputs, offset), single), align=4)
+                lane = builder.insert_element(ir.Constant(numbers, ir.Undefined), value, ir.IntType(32)(0))
+                lanes = ir.Constant(ir.VectorType(ir.IntType(32), PANEL), [0] * PANEL)
+                splat = builder.shuffle_vector(lane, ir.Constant(numbers, ir.Undefined), lanes)
+                after.append(builder.call(add, [splat, weight, total]))
+            following = builder.add(term, address(1))
+            builder.cbranch(builder.icmp_signed("<", following, terms), loop, store)
+            term.add_incoming(address(0), begin)
+            term.add_incoming(following, loop)
+            for total, new in zip(sums, after, strict=True):
+                total.add_incoming(ir.Constant(numbers, None), begin)
+                total.add_incoming(new, loop)
+            builder.position_at_end(store)
+            for number, new in enumerate(after):
+                place = builder.add(results, builder.mul(y_step, address(number)))
+                builder.store(new, pointer(place, numbers), align=4)
+            builder.branch(end)
+        builder.position_at_end(end)
+        return context.get_dummy_value()
+
+    return types.void(x, types.int64, types.int64, panels, types.int64, y), generate
+
+
+@intrinsic
+def arrive(typing, counter):
+    """Add one to counter[0] for all threads to see; returns how many arrived before."""
+
+    def generate(context, builder, signature, arguments):
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        return builder.atomic_rmw("add", array.data, ir.IntType(64)(1), "seq_cst")
+
+    return types.int64(counter), generate
+
+
+@intrinsic
+def arrived(typing, counter):
+    """counter[0] as the other threads have left it."""
+
+    def generate(context, builder, signature, arguments):
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        return builder.load_atomic(array.data, "acquire", 8)
+
+    return types.int64(counter), generate
+
+
+@intrinsic
+def pause(typing):
+    """Tell the processor that this thread only waits, so that its other half may work."""
+
+    def generate(context, builder, signature, arguments):
+        if platform.machine().lower() in ("x86_64", "amd64"):
+            kind = ir.FunctionType(ir.VoidType(), [])
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+compiled = njit(nogil=True, cache=True, error_model="numpy", fastmath={"nnan", "nsz"})
+
+if sys.platform == "win32":
+
+    @compiled
+    def nap():
+        pause()
+
+else:
+    usleep = types.ExternalFunction("usleep", types.int32(types.uint32))
+
+    @compiled
+    def nap():
+        usleep(np.uint32(NAP))
+
+
+@compiled
+def wait_for_all(counter, threads):
+    """Go on when all threads are here. A thread that waits long sleeps, for another may need its core to get here."""
+    if threads == 1:
+        return
+    enough = (arrive(counter) // threads + 1) * threads
+    spins = 0
+    while arrived(counter) < enough:
+        if spins < SPINS:
+            spins += 1
+            pause()
+        else:
+            nap()
+
+
+@compiled
+def part(count, rank, threads):
+    """From which one to before which one of so many things a thread does."""
+    return count * rank // threads, count * (rank + 1) // threads
+
+
+LOG2_E, LN_2_HIGH, LN_2_LOW = np.float32(1.44269504), np.float32(0.693359375), np.float32(-2.12194440e-4)
+C0, C1, C2 = np.float32(1.9875691500e-4), np.float32(1.3981999507e-3), np.float32(8.3334519073e-3)
+C3, C4, C5 = np.float32(4.1665795894e-2), np.float32(1.6666665459e-1), np.float32(5.0000001201e-1)
+ONE, HALF, LEAST, MOST = np.float32(1), np.float32(0.5), np.float32(-87), np.float32(87)
+
+
+@compiled
+def exponential(x):
+    """e to the x, float32, to two units in the last place, x within ±87; unlike the library's it is vectorised.
+
+    After Cephes: x = n ln 2 + r, a polynomial for e^r, and n added to the exponent.
+    """
+    x = min(max(x, LEAST), MOST)
+    n = np.floor(x * LOG2_E + HALF)
+    r = x - n * LN_2_HIGH - n * LN_2_LOW
+    value = (((((C0 * r + C1) * r + C2) * r + C3) * r + C4) * r + C5) * (r * r) + r + ONE
+    return value * np.int32((np.int32(n) + 127) << 23).view(np.float32)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc"})
+def mean_square(x):
+    total = np.float32(0)
+    for value in x:
+        total += value * value
+    return total / np.float32(len(x))
+
+
+@compiled
+def normalise(x, weight, eps, y):
+    """RMS norm: y = x / √(mean x² + eps) · weight, all of one length."""
+    factor = ONE / np.sqrt(mean_square(x) + eps)
+    for column in range(len(weight)):
+        y[column] = x[column] * factor * weight[column]
+
+
+@compiled
+def product(x, panels, scale, bias, y, first, last):
+    """Columns of y = x Wᵀ · scale + bias, those of the panels from `first` to before `last`."""
+    for panel in range(first, last):
+        for row in range(0, len(x), TILE):
+            tile(x, row, min(TILE, len(x) - row), panels, panel, y)
+        begin = panel * PANEL
+        for row in range(len(x)):
+            if len(scale):
+                for column in range(begin, begin + PANEL):
+                    y[row, column] *= scale[column]
+            if len(bias):
+                for column in range(begin, begin + PANEL):
+                    y[row, column] += bias[column]
+
+
+@compiled
+def add_product(x, panels, scale, bias, y, total, first, last):
+    """total += x Wᵀ · scale + bias, in the columns of these panels; y takes the product."""
+    product(x, panels, scale, bias, y, first, last)
+    end = min(last * PANEL, total.shape[1])
+    for row in range(len(x)):
+        for column in range(first * PANEL, end):
+            total[row, column] += y[row, column]
+
+
+@compiled
+def rotate(x, cos, sin, y):
+    """Rotary position embedding of one head: x, y [size], cos, sin [size / 2]."""
+    half = len(cos)
+    for place in range(half):
+        low, high = x[place], x[place + half]
+        y[place] = low * cos[place] - high * sin[place]
+        y[place + half] = high * cos[place] + low * sin[place]
+
+
+@compiled
+def embed(model, ids, y):
+    """Each id's row of the embedding table: y [rows, …]."""
+    for row in range(len(ids)):
+        panel, column = ids[row] // PANEL, ids[row] % PANEL
+        scale = model.embedding_scale[ids[row]] if len(model.embedding_scale) else ONE
+        for place in range(y.shape[1]):
+            y[row, place] = np.float32(model.embedding[panel, place, column]) * scale
+
+
+@compiled
+def remember(model, shape, layer, call, qkv, keys, values, head, turned):
+    """Put a key head of the new rows into the cache, turned to their positions, and its value head.
+
+    keys [slots / 32, size, 32], values [size / 32, slots, 32]; turned [size] is written over.
+    """
+    size, rows = shape.size, len(call.ids)
+    start = call.seen.shape[1] - rows
+    for row in range(rows):
+        slot, place = start + row, (shape.heads + head) * size
+        key = qkv[row, place : place + size]
+        if model.head_norms.shape[1]:
+            normalise(key, model.head_norms[layer, shape.heads + head], shape.eps, key)
+        rotate(key, model.cos[call.depths[row]], model.sin[call.depths[row]], turned)
+        for column in range(size):
+            keys[slot // PANEL, column, slot % PANEL] = turned[column]
+            values[column // PANEL, slot, column % PANEL] = qkv[row, place + shape.kv_heads * size + column]
+
+
+@compiled
+def attend(model, shape, layer, call, qkv, keys, values, head, first, scores, turned, mixed):
+    """Attention of one query head for up to TILE rows from `first` on, into its columns of mixed [rows, …]."""
+    size, start = shape.size, call.seen.shape[1] - len(call.ids)
+    rows, begin = min(TILE, len(call.ids) - first), head * size
+    # No row sees a slot behind its own.
+    slots = start + first + rows
+    queries, result = turned[0], turned[1]
+    scale = ONE / np.sqrt(np.float32(size))
+    for row in range(rows):
+        query = qkv[first + row, begin : begin + size]
+        if model.head_norms.shape[1]:
+            normalise(query, model.head_norms[layer, head], shape.eps, query)
+        depth = call.depths[first + row]
+        rotate(query, model.cos[depth], model.sin[depth], queries[row])
+        for place in range(size):
+            queries[row, place] *= scale
+    for panel in range(-(-slots // PANEL)):
+        tile(queries, 0, rows, keys, panel, scores)
+    for row in range(rows):
+        seen, weights = call.seen[first + row], scores[row]
+        highest = np.float32(-np.inf)
+        for slot in range(slots):
+            highest = max(highest, weights[slot] if seen[slot] else highest)
+        for slot in range(slots):
+            weight = exponential(weights[slot] - highest)
+            weights[slot] = weight if seen[slot] else np.float32(0)
+    for panel in range(len(values)):
+        tile(scores, 0, rows, values[:, :slots], panel, result)
+    for row in range(rows):
+        # In order, as a slot that is not seen adds nothing then.
+        total = np.float32(0)
+        for slot in range(slots):
+            total += scores[row, slot]
+        for column in range(size):
+            mixed[first + row, begin + column] = result[row, column] / total
+
+
+@compiled
+def gate(gate_up, inner, first, last):
+    """inner = silu(gate) · up, for the pairs of panels from `first` to before `last`."""
+    for row in range(len(gate_up)):
+        for pair in range(first, last):
+            for column in range(PANEL):
+                g, up = gate_up[row, 2 * pair * PANEL + column], gate_up[row, (2 * pair + 1) * PANEL + column]
+                inner[row, pair * PANEL + column] = g / (ONE + exponential(-g)) * up
+
+
+@compiled
+def run(model, shape, cache, work, call, logits, counter, rank, threads):
+    """One thread's part of a forward: call, see there, to logits [wanted, …]; `counter` is that of all its threads."""
+    rows, none = len(call.ids), model.norm[:0]
+    x, own, scores, turned = work.x[:rows], work.own[rank][:rows], work.scores[rank], work.turned[rank]
+    wide, inner, mixed, y = work.wide[:rows], work.inner[:rows], work.mixed[:rows], work.y[:rows]
+    if len(model.widen):
+        narrow = own[:, : model.widen.shape[1]]
+        embed(model, call.ids, narrow)
+        first, last = part(len(model.widen), rank, threads)
+        product(narrow, model.widen, model.widen_scale, none, y, first, last)
+        for row in range(rows):
+            for column in range(first * PANEL, min(last * PANEL, x.shape[1])):
+                x[row, column] = y[row, column]
+    elif rank == 0:
+        embed(model, call.ids, x)
+    for layer in range(len(model.qkv)):
+        keys, values = cache.keys[layer], cache.values[layer]
+        wait_for_all(counter, threads)
+        for row in range(rows):
+            normalise(x[row], model.attention_norm[layer], shape.eps, own[row])
+        first, last = part(model.qkv.shape[1], rank, threads)
+        scale, bias = model.qkv_scale[layer], model.qkv_bias[layer]
+        product(own, model.qkv[layer], scale, bias, wide, first, last)
+        wait_for_all(counter, threads)
+        first, last = part(shape.kv_heads, rank, threads)
+        for head in range(first, last):
+            remember(model, shape, layer, call, wide, keys[head], values[head], head, turned[0, 0])
+        wait_for_all(counter, threads)
+        tiles = -(-rows // TILE)
+        first, last = part(shape.heads * tiles, rank, threads)
+        for unit in range(first, last):
+            head = unit // tiles
+            group, start = head * shape.kv_heads // shape.heads, unit % tiles * TILE
+            attend(
+                model, shape, layer, call, wide, keys[group], values[group], head, start, scores, turned, mixed
+            )
+        wait_for_all(counter, threads)
+        first, last = part(model.out.shape[1], rank, threads)
+        scale, bias = model.out_scale[layer], model.out_bias[layer]
+        add_product(mixed, model.out[layer], scale, bias, y, x, first, last)
+        wait_for_all(counter, threads)
+        for row in range(rows):
+            normalise(x[row], model.mlp_norm[layer], shape.eps, own[row])
+        first, last = part(model.gate_up.shape[1] // 2, rank, threads)
+        scale, bias = model.gate_up_scale[layer], model.gate_up_bias[layer]
+        product(own, model.gate_up[layer], scale, bias, wide, 2 * first, 2 * last)
+        gate(wide, inner, first, last)
+        wait_for_all(counter, threads)
+        first, last = part(model.down.shape[1], rank, threads)
+        scale, bias = model.down_scale[layer], model.down_bias[layer]
+        add_product(inner, model.down[layer], scale, bias, y, x, first, last)
+    wait_for_all(counter, threads)
+    for number, row in enumerate(call.wanted):
+        normalise(x[row], model.norm, shape.eps, own[number])
+    first, last = part(len(model.head), rank, threads)
+    product(own[: len(call.wanted)], model.head, model.head_scale, none, logits, first, last)
+    # Who called may read the logits once its own part is done.
+    wait_for_all(counter, threads)

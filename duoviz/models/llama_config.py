@@ -1,0 +1,117 @@
+"""The shape of a model of the Llama family, from its config."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from duoviz.models.checkpoint import OUR_KIND
+
+KINDS = {"llama", "mistral", "qwen2", "qwen3", OUR_KIND}
+# The rotary embeddings whose frequencies do not change with the length of the text.
+FIXED_ROTARY = {"default", "linear", "llama3", "yarn"}
+
+
+def is_lean(config: dict) -> bool:
+    """Whether the lean decoder can do this model; config as `read_config` gives it."""
+    rope = rotary(config)
+    return (
+        config["model_type"] in KINDS
+        and config.get("hidden_act", "silu") == "silu"
+        and rope["rope_type"] in FIXED_ROTARY
+        and rope.get("partial_rotary_factor", 1.0) == 1.0
+    )
+
+
+def rotary(config: dict) -> dict:
+    """The config's rotary embedding, with at least `rope_type`."""
+    plain = {"rope_type": "default", "rope_theta": config.get("rope_theta", 10_000.0)}
+    return plain | (config.get("rope_parameters") or {})
+
+
+@dataclass(frozen=True)
+class LlamaConfig:
+    """A model's shape, read from a config of transformers or of our draft.
+
+    context_limit: at most the sliding window where the model has one; no token looks further back
+    there, so up to that length the window changes nothing. frequencies, rotary_scale: of the rotary
+    embedding, [head dim / 2] in radians a token, and the factor on its cosines and sines. The
+    flags say which biases and norms the layers have. tied: the head is the embedding table.
+    """
+
+    hidden_size: int
+    intermediate_size: int
+    layers: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    rms_norm_eps: float
+    context_limit: int
+    vocab_size: int
+    frequencies: tuple[float, ...]
+    rotary_scale: float
+    qkv_bias: bool
+    out_bias: bool
+    mlp_bias: bool
+    head_norms: bool
+    tied: bool
+
+    @staticmethod
+    def from_dict(config: dict) -> "LlamaConfig":
+        kind, bias = config["model_type"], config.get("attention_bias", False)
+        head_dim = config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
+        frequencies, scale = rotary_frequencies(config, head_dim)
+        return LlamaConfig(
+            hidden_size=config["hidden_size"],
+            intermediate_size=config["intermediate_size"],
+            layers=config["num_hidden_layers"],
+            heads=config["num_attention_heads"],
+            kv_heads=config.get("num_key_value_heads") or config["num_attention_heads"],
+            head_dim=head_dim,
+            rms_norm_eps=config["rms_norm_eps"],
+            context_limit=min(config["max_position_embeddings"], window(config) or config["max_position_embeddings"]),
+            vocab_size=config.get("output_tokens") or config["vocab_size"],
+            frequencies=frequencies,
+            rotary_scale=scale,
+            qkv_bias=bias or kind == "qwen2",
+            out_bias=bias,
+            mlp_bias=config.get("mlp_bias", False),
+            head_norms=kind == "qwen3",
+            tied=config.get("tie_word_embeddings", False),
+        )
+
+
+def window(config: dict) -> int | None:
+    """The sliding window of any layer, None where every layer sees the whole text."""
+    slides = "sliding_attention" in (config.get("layer_types") or ["sliding_attention"])
+    return config.get("sliding_window") if slides else None
+
+
+def rotary_frequencies(config: dict, head_dim: int) -> tuple[tuple[float, ...], float]:
+    """See LlamaConfig; in float32, as in transformers, whose own functions give all kinds but the plain one."""
+    rope = rotary(config)
+    if rope["rope_type"] == "default":
+        inverse = 1.0 / rope["rope_theta"] ** (torch.arange(0, head_dim, 2).float() / head_dim)
+        return tuple(inverse.tolist()), 1.0
+    from transformers import CONFIG_MAPPING
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+    full = CONFIG_MAPPING[config["model_type"]].from_dict(dict(config))
+    inverse, scale = ROPE_INIT_FUNCTIONS[rope["rope_type"]](full, torch.device("cpu"))
+    return tuple(inverse.tolist()), scale
+
+
+def rotary_angles(config: LlamaConfig, positions: int) -> Tensor:
+    """Of each position and pair of a head's numbers, float32 [positions, head size / 2], as in transformers."""
+    return torch.outer(torch.arange(positions).float(), torch.tensor(config.frequencies))
+
+
+class Limits(NamedTuple):
+    """positions: of the longest text; slots: of the cache; written, read: so many first ids are proposed, and can be in
+    the text (those the model does not know are zeros)."""
+
+    positions: int
+    slots: int
+    written: int
+    read: int

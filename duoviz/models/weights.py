@@ -1,0 +1,115 @@
+"""A model's tensors on their way from a file into a decoder."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from duoviz.models.llama_config import LlamaConfig
+
+ATTENTION, MLP = "self_attn.", "mlp."
+
+
+class Matrix(NamedTuple):
+    """weight [out, in], float or int8; scale float32 [out] with int8, else None; bias [out] or None."""
+
+    weight: Tensor
+    scale: Tensor | None = None
+    bias: Tensor | None = None
+
+
+class LayerWeights(NamedTuple):
+    """One decoder layer. head_norms: [query and key heads, head size], or None."""
+
+    attention_norm: Tensor
+    qkv: Matrix
+    head_norms: Tensor | None
+    out: Matrix
+    mlp_norm: Tensor
+    gate: Matrix
+    up: Matrix
+    down: Matrix
+
+
+@dataclass(frozen=True)
+class WeightReader:
+    """Reads tensors by transformers' names; int8 matrices come with a `.scale` beside their `.weight`.
+
+    quantised: matrices are given in int8, else as floats, in whichever of the two they are stored. Everything is given
+    as a view where possible: what a model keeps it copies, for a tensor of a file is a view of all of the file.
+    """
+
+    weights: Mapping[str, Tensor]
+    quantised: bool
+
+    def vector(self, name: str, size: int) -> Tensor:
+        """Raises KeyError where there is none and RuntimeError for one of another size, as all here do."""
+        return of_shape(name, self.weights[name], (size,))
+
+    def matrix(self, name: str, rows: int, columns: int, *, bias: bool = False) -> Matrix:
+        weight, scale = of_shape(name, self.weights[f"{name}.weight"], (rows, columns)), None
+        if weight.dtype == torch.int8:
+            scale = self.vector(f"{name}.scale", rows).float()
+        if self.quantised and scale is None:
+            weight, scale = quantise_rows(weight.float())
+        elif not self.quantised and scale is not None:
+            weight, scale = weight.float() * scale[:, None], None
+        return Matrix(weight, scale, self.vector(f"{name}.bias", rows) if bias else None)
+
+    def layer(self, index: int, config: LlamaConfig) -> LayerWeights:
+        prefix, hidden, inner = f"model.layers.{index}.", config.hidden_size, config.intermediate_size
+        queries, keys = config.heads * config.head_dim, config.kv_heads * config.head_dim
+        parts = [
+            self.matrix(f"{prefix}{ATTENTION}{name}_proj", rows, hidden, bias=config.qkv_bias)
+            for name, rows in (("q", queries), ("k", keys), ("v", keys))
+        ]
+        head_norms = None
+        if config.head_norms:
+            q, k = (self.vector(f"{prefix}{ATTENTION}{name}_norm.weight", config.head_dim) for name in "qk")
+            head_norms = torch.cat([q.expand(config.heads, -1), k.expand(config.kv_heads, -1)])
+        gate, up = (
+            self.matrix(f"{prefix}{MLP}{name}_proj", inner, hidden, bias=config.mlp_bias) for name in ("gate", "up")
+        )
+        return LayerWeights(
+            attention_norm=self.vector(prefix + "input_layernorm.weight", hidden),
+            qkv=stacked(parts),
+            head_norms=head_norms,
+            out=self.matrix(f"{prefix}{ATTENTION}o_proj", hidden, queries, bias=config.out_bias),
+            mlp_norm=self.vector(prefix + "post_attention_layernorm.weight", hidden),
+            gate=gate,
+            up=up,
+            down=self.matrix(f"{prefix}{MLP}down_proj", hidden, inner, bias=config.mlp_bias),
+        )
+
+    def embedding(self, config: LlamaConfig) -> tuple[Matrix, Matrix | None]:
+        """The embedding table, and what widens a low-rank one (our draft's) or None."""
+        rows, width = self.weights["model.embed_tokens.weight"].shape
+        table = self.matrix("model.embed_tokens", rows, width)
+        if "model.embed_tokens.projection.weight" in self.weights:
+            return table, self.matrix("model.embed_tokens.projection", config.hidden_size, width)
+        return table, None
+
+    def head(self, config: LlamaConfig) -> Matrix | None:
+        """None where it is the embedding table."""
+        if config.tied and "lm_head.weight" not in self.weights:
+            return None
+        return self.matrix("lm_head", self.weights["lm_head.weight"].shape[0], config.hidden_size)
+
+
+def of_shape(name: str, tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
+    if tuple(tensor.shape) != shape:
+        raise RuntimeError(f"{name} is {list(tensor.shape)} and not {list(shape)}")
+    return tensor
+
+
+def stacked(parts: Sequence[Matrix]) -> Matrix:
+    """Matrices one below the other."""
+    return Matrix(*(None if each[0] is None else torch.cat(each) for each in zip(*parts, strict=True)))
+
+
+def quantise_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
+    """int8 [out, in] and one float32 scale a row: weight ≈ int8 * scale[:, None]."""
+    scale = weight.abs().amax(dim=1).clamp(min=1e-12) / 127
+    return (weight / scale[:, None]).round().clamp(-127, 127).to(torch.int8), scale

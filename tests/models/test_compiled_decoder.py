@@ -1,0 +1,157 @@
+"""The compiled decoder: what transformers computes, and the same bits however a token is forwarded."""
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import torch
+import transformers as hf
+
+from duoviz.models import kernels
+from duoviz.models.cores import available_cores, on_cores
+from duoviz.models.kernels import PANEL, TILE
+from duoviz.models.llama import load_llama
+from duoviz.models.team import Team
+from duoviz.models.weights import quantise_rows
+from tests.models.reference import FAMILIES, SHAPE, exact_model, expected, random_ids, saved
+
+NONE = np.zeros(0, np.float32)
+# Matrices of several panels, the last of which is not full, and heads of more than one panel.
+LARGE = SHAPE | dict(hidden_size=112, intermediate_size=72, num_attention_heads=3, num_key_value_heads=3, head_dim=40)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """The folder of a tiny model that fills no panel evenly."""
+    torch.manual_seed(4)
+    return saved(hf.Qwen3ForCausalLM(hf.Qwen3Config(**LARGE)), tmp_path_factory.mktemp("large"))
+
+
+def loaded(folder, precision="float32"):
+    return load_llama(folder, precision=precision, label="tiny")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("precision, tolerance", [("float32", 1e-4), ("int8", 0.08)])
+def test_it_computes_what_transformers_does(family, precision, tolerance, tmp_path):
+    reference = exact_model(family)
+    model, ids = loaded(saved(reference, tmp_path), precision), random_ids(40)
+    exact, ours = expected(reference, ids), model.forward(ids).double()
+    assert ours.shape == exact.shape and (exact - ours).norm() / exact.norm() < tolerance
+
+
+def test_a_tree_grows_and_its_path_is_kept(large):
+    model, exact, prompt = loaded(large), loaded(large, "float64"), random_ids(70)
+    for each in (model, exact):
+        each.forward(prompt)
+        each.forward([5, 6], parents=[69, 69])
+        each.forward([7, 8, 9], parents=[70, 71, 71])
+        each.keep([71, 74], [])
+    assert torch.allclose(model.forward([4]).double(), exact.forward([4]), atol=1e-4)
+
+
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_the_bits_are_the_same_alone_in_a_chain_and_in_a_tree(large, precision):
+    model, ids = loaded(large, precision), random_ids(2 * TILE + 70)
+    alone = torch.cat([model.forward([each]) for each in ids])
+    for rows in (2, TILE - 1, TILE + 1, len(ids)):
+        model.crop(0)
+        chunks = [model.forward(ids[start : start + rows]) for start in range(0, len(ids), rows)]
+        assert torch.equal(torch.cat(chunks), alone)
+    # The same text again, each token with a sibling in front of it.
+    model.crop(60)
+    path = 59
+    for place in range(60, len(ids), 2):
+        start, pair = model.length, ids[place : place + 2]
+        logits = model.forward([9, pair[0], 9, pair[1]], parents=[path, path, start + 1, start + 1])
+        assert torch.equal(logits[[1, 3]], alone[place : place + 2])
+        path = start + 3
+    assert torch.equal(model.forward([3, 4], rows=[1], parents=[path, path]), model.forward([4], parents=[path]))
+
+
+@pytest.mark.parametrize("threads", [2, 3, 8])
+def test_the_bits_are_the_same_with_any_number_of_threads(large, threads):
+    model, ids = loaded(large), random_ids(TILE + 3)
+    alone = model.forward(ids)
+    torch.set_num_threads(threads)
+    try:
+        for _ in range(3):
+            model.crop(0)
+            assert torch.equal(model.forward(ids), alone)
+    finally:
+        torch.set_num_threads(1)
+
+
+def test_several_threads_may_each_use_a_model_of_their_own(large):
+    ids, same = random_ids(30), []
+    alone = loaded(large).forward(ids)
+
+    def use():
+        model = loaded(large)
+        with on_cores(tuple(available_cores())):
+            for _ in range(20):
+                model.crop(0)
+                same.append(torch.equal(model.forward(ids), alone))
+
+    users = [threading.Thread(target=use) for _ in range(4)]
+    for user in users:
+        user.start()
+    for user in users:
+        user.join()
+    assert same == [True] * 80
+
+
+@pytest.mark.parametrize("rows", [1, 2, TILE, TILE + 1, 3 * TILE - 1])
+@pytest.mark.parametrize("kind", [np.float32, np.int8])
+def test_products(rows, kind):
+    x, y = np.random.randn(rows, 21).astype(np.float32), np.full((rows, 3 * PANEL), np.nan, np.float32)
+    panels = (50 * np.random.randn(3, 21, PANEL)).astype(kind)
+    scale, bias = np.random.rand(2, 3 * PANEL).astype(np.float32)
+    kernels.product(x, panels, scale, bias, y, 1, 3)
+    exact = x.astype(np.float64) @ panels.transpose(1, 0, 2).reshape(21, -1) * scale + bias
+    np.testing.assert_allclose(y[:, PANEL:], exact[:, PANEL:], rtol=1e-4, atol=1e-3)
+    assert np.isnan(y[:, :PANEL]).all()
+
+
+def test_the_exponential_is_right_to_two_units_in_the_last_place():
+    x = np.linspace(-86, 86, 20_001, dtype=np.float32)
+    ours = np.array([kernels.exponential(each) for each in x], np.float32)
+    exact = np.exp(x.astype(np.float64))
+    assert (np.abs(ours - exact) / np.spacing(exact.astype(np.float32))).max() <= 2
+    assert kernels.exponential(np.float32(-1e30)) > 0 and np.isfinite(kernels.exponential(np.float32(1e30)))
+
+
+def test_quantised_rows_are_close():
+    weight = torch.randn(64, 96)
+    quantised, scale = quantise_rows(weight)
+    assert (quantised.float() * scale[:, None] - weight).abs().max() <= scale.max() / 2 + 1e-6
+
+
+@pytest.mark.parametrize("wrong", [-1, 64, 10**9])
+def test_an_id_that_is_none_is_refused(large, wrong):
+    with pytest.raises(IndexError):
+        loaded(large).forward([3, wrong])
+
+
+def test_a_thread_that_is_late_is_waited_for():
+    """One part begins only once all have ended the one before, also where the others sleep meanwhile."""
+    team, log = Team(3), []
+    late = threading.Event()
+
+    def part(counter, rank, threads):
+        for number in range(3):
+            if rank == number:
+                late.wait(0.05)
+            log.append(number)
+            kernels.wait_for_all(counter, threads)
+
+    team.run(part)
+    team.run(part)
+    assert log == [0] * 3 + [1] * 3 + [2] * 3 + [0] * 3 + [1] * 3 + [2] * 3
+
+
+def test_a_process_ends_while_helpers_sleep():
+    code = "from duoviz.models.team import Team; Team(4).run(lambda counter, rank, threads: None)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0
