@@ -1,5 +1,5 @@
-"""What it costs that torch's threads spin while they wait for each other: vanilla on all cores, quiet and beside
-busy loops, with several ways of waiting in alternation.
+"""What it costs that the threads of a forward wait for each other: vanilla on all cores, quiet and beside busy loops,
+with several numbers of looks before a thread sleeps, in alternation.
 
     python -m tests.benchmarks.waiting [--rounds 5] [--neighbours 2]
 """
@@ -8,37 +8,37 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from statistics import median
 
-TOKENS = 24
-# Each way of waiting, as variables of the environment; duoviz leaves alone what is set.
-WAYS = {
-    "torch's own": {"GOMP_SPINCOUNT": "300000"},
-    "8,000 rounds": {"GOMP_SPINCOUNT": "8000"},
-    "500 rounds": {"GOMP_SPINCOUNT": "500"},
-    "none": {"OMP_WAIT_POLICY": "PASSIVE"},
-    "duoviz's": {},
-}
+TOKENS = 48
+NEVER = 1 << 60
+# How often a thread looks before it sleeps (`kernels.SPINS`); None: as duoviz has it.
+WAYS = {"never sleeps": NEVER, "duoviz's": None, "40,000 looks": 40_000, "400 looks": 400, "sleeps at once": 0}
 
 
-def child(threads: int) -> None:
+def child(spins: int | None, cores: str) -> None:
     """Run vanilla once for each line on stdin, and print its tokens a second."""
     from duoviz import Settings, load_pair, runner
+    from duoviz.models import kernels
 
+    if spins is not None:
+        kernels.SPINS = spins
     pair = load_pair("embedded")
-    cores = pair.cores.all if threads != 1 else pair.cores.target
-    settings = Settings(max_new_tokens=TOKENS, cores="all" if cores == pair.cores.all else "target")
+    settings = Settings(max_new_tokens=TOKENS, cores=cores)
     print("ready", flush=True)
     for _ in sys.stdin:
         trace = runner.collect(runner.stream(pair, "vanilla", "Why is the sky blue?", settings))
         print(runner.summary(trace)["metrics"]["tps"], flush=True)
 
 
-def started(way: dict[str, str], threads: int = 0) -> subprocess.Popen:
-    unset = {name: value for name, value in os.environ.items() if name not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
-    command = [sys.executable, "-m", "tests.benchmarks.waiting", "--child", str(threads)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=unset | way)
+def started(spins: int | None, cores: str, cache: Path) -> subprocess.Popen:
+    """A child with a cache of compiled code of its own, for what is compiled depends on the number of looks."""
+    command = [sys.executable, "-m", "tests.benchmarks.waiting", "--child", str(spins), "--cores", cores]
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache / str(spins))}
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
 
 
 def answer(process: subprocess.Popen) -> str:
@@ -65,8 +65,9 @@ def speed(process: subprocess.Popen) -> float:
 
 def measure(rounds: int, neighbours: int) -> None:
     with ExitStack() as stack:
-        children = {name: stack.enter_context(started(way)) for name, way in WAYS.items()}
-        children["one thread"] = stack.enter_context(started({}, threads=1))
+        cache = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        children = {name: stack.enter_context(started(spins, "all", cache)) for name, spins in WAYS.items()}
+        children["one thread"] = stack.enter_context(started(None, "target", cache))
         for process in children.values():
             stack.callback(process.kill)
             answer(process)
@@ -83,8 +84,8 @@ def measure(rounds: int, neighbours: int) -> None:
 
 
 def report(quiet: dict[str, list[float]], beside: dict[str, list[float]], neighbours: int) -> None:
-    best = median(quiet["torch's own"])
-    print(f"tokens/s of vanilla on all cores, medians; the ratios are to torch's own waiting, quiet ({best:.1f})")
+    best = median(quiet["never sleeps"])
+    print(f"tokens/s of vanilla on all cores, medians; the ratios are to threads that never sleep, quiet ({best:.1f})")
     print(f"{'waiting':14}{'quiet':>8}{'ratio':>7}  {f'beside {neighbours} busy loops':>20}{'ratio':>7}")
     for name in quiet:
         alone, shared = median(quiet[name]), median(beside[name])
@@ -95,9 +96,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--neighbours", type=int, default=2)
-    parser.add_argument("--child", type=int)
+    parser.add_argument("--child")
+    parser.add_argument("--cores", default="all")
     options = parser.parse_args()
     if options.child is None:
         measure(options.rounds, options.neighbours)
     else:
-        child(options.child)
+        child(None if options.child == "None" else int(options.child), options.cores)

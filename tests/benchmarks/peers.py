@@ -1,0 +1,72 @@
+"""duoviz beside transformers' generate and llama.cpp, all on one prompt after the other: tokens a second, greedy.
+
+    python -m tests.benchmarks.peers [--prompts 14] [--max-new-tokens 96] [--methods NAME,…]
+
+transformers runs in float32: plain, with prompt look-up and with our draft as its assistant. llama.cpp runs where
+`llama-cpp-python` is installed: the same float32 numbers on all cores and on one, and its own 4-bit weights. Medians
+over prompts; each ratio is to llama.cpp in float32 (else to vanilla) on the same prompt and as many cores.
+"""
+
+import argparse
+import importlib.util
+from dataclasses import replace
+from importlib.metadata import version
+from statistics import median
+
+from duoviz import runner
+from duoviz.decoding.settings import Settings
+from duoviz.models.pairs import load_pair
+from tests.benchmarks.methods import questions, spread
+from tests.benchmarks.transformers_rows import TransformersRows
+
+METHODS = "speculative,duodecoding,duotree"
+PEER = "llama.cpp, float32"
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--prompts", type=int, default=14)
+    options.add_argument("--max-new-tokens", type=int, default=96)
+    options.add_argument("--methods", default=METHODS)
+    options = options.parse_args()
+    pair, count = load_pair(), options.max_new_tokens
+    lanes = runner.lanes(options.methods.split(","), Settings(max_new_tokens=count))
+    lanes[1] = runner.Lane("vanilla, one core", "vanilla", replace(lanes[1].settings, cores="target"))
+    runner.settle(pair, options.methods.split(","), lanes[0].settings)
+    others = [TransformersRows(pair, count)]
+    versions = {**runner.versions(), "llama.cpp": "not installed"}
+    if importlib.util.find_spec("llama_cpp"):
+        from tests.benchmarks.llama_cpp_rows import LlamaCppRows
+
+        others.append(LlamaCppRows(pair, count))
+        versions["llama.cpp"] = f"llama-cpp-python {version('llama-cpp-python')}"
+    rows: list[dict] = []
+    for number, prompt in enumerate(spread(questions(6), options.prompts)):
+        warmup = not rows
+        steps = [lambda: runner.compare(pair, [prompt], lanes, warmups=int(warmup))]
+        steps += [lambda other=other: other.rows(prompt, warmup=warmup) for other in others]
+        for step in steps if number % 2 == 0 else reversed(steps):
+            rows += step()
+        print(f"{number + 1} of {options.prompts}", end="\r", flush=True)
+    print(f"{versions}, {pair.target_device_label(pair.cores.all)}, {options.prompts} prompts, {count} tokens")
+    report(rows)
+
+
+def report(rows: list[dict]) -> None:
+    """Each lane's median speed, its ratio to the peer's, and how often its text is vanilla's."""
+    speeds: dict[str, dict[str, float]] = {}
+    texts: dict[str, dict[str, list[int]]] = {}
+    for row in rows:
+        speeds.setdefault(row["method"], {})[row["prompt"]] = row["metrics"]["tps"]
+        texts.setdefault(row["method"], {})[row["prompt"]] = row["token_ids"]
+    peer = PEER if PEER in speeds else "vanilla"
+    print(f"{'':34} {'tokens/s':>8} {'of ' + peer:>22}  vanilla's text")
+    for name, each in speeds.items():
+        base = speeds.get(f"{peer}, one core", speeds[peer]) if name.endswith("one core") else speeds[peer]
+        ratio = median(speed / base[prompt] for prompt, speed in each.items())
+        same = sum(text == texts["vanilla"][prompt] for prompt, text in texts[name].items())
+        print(f"{name:34} {median(each.values()):8.1f} {ratio:22.2f}  {same}/{len(each)}")
+
+
+if __name__ == "__main__":
+    main()
