@@ -163,7 +163,7 @@ def in_large_pages(shape: tuple[int, ...], kind: type) -> np.ndarray:
     size = prod(shape) * np.dtype(kind).itemsize
     if size < LARGE_PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
         return np.zeros(shape, kind)
-    memory = mmap.mmap(-1, size + LARGE_PAGE)
+    memory = mmap.mmap(-1, size + LARGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     memory.madvise(mmap.MADV_HUGEPAGE)
     start = -np.frombuffer(memory, np.uint8).ctypes.data % LARGE_PAGE
     return np.frombuffer(memory, kind, prod(shape), start).reshape(shape)

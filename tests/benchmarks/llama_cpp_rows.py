@@ -59,12 +59,13 @@ class LlamaCppRows:
             for model, cores in self.models.values():
                 self.run(model, cores, prompt, 16)
         return [
-            {"prompt": prompt, "method": name, "cores": "all", "trace": None, **self.run(model, cores, prompt, self.count)}
-            for name, (model, cores) in self.models.items()
-        ]  # fmt: skip
+            {"prompt": prompt, "method": name, "cores": "all", "trace": None, **self.run(*lane, prompt, self.count)}
+            for name, lane in self.models.items()
+        ]
 
     def run(self, model: llama_cpp.Llama, cores: tuple[int, ...], prompt: str, count: int) -> dict:
         tokens: list[int] = []
+        times: list[float] = []
         with on_cores(cores):
             start = time.perf_counter()
             new = self.pair.encode(prompt)
@@ -74,7 +75,6 @@ class LlamaCppRows:
                 logits = llama_cpp.llama_get_logits_ith(model.ctx, -1)
                 new = [int(np.ctypeslib.as_array(logits, (model.n_vocab(),)).argmax())]
                 tokens += new
-                first = time.perf_counter() if len(tokens) == 1 else first
-            wall = time.perf_counter() - start
-        figures = {"tps": len(tokens) / wall, "ttft": first - start, "new_tokens": len(tokens)}
+                times.append(time.perf_counter() - start)
+        figures = {"tps": len(tokens) / times[-1], "ttft": times[0], "new_tokens": len(tokens)}
         return {"token_ids": tokens, "metrics": figures}
