@@ -194,6 +194,7 @@ def versions() -> dict:
     return {
         "duoviz": VERSION,
         "torch": torch.__version__,
+        "numba": version("numba"),
         "transformers": version("transformers"),
         "python": platform.python_version(),
     }

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
+import numba
 import torch
 
 from duoviz.decoding.budget import CONTEXTS, ROW_COUNTS, CostModel
@@ -104,7 +105,7 @@ def costs_name(*, in_turn: bool) -> str:
 def costs_file(pair: Pair, *, in_turn: bool) -> Path:
     """The cache file of the pair's calibrations on the cores in force."""
     device = pair.target_device_label(pair.cores.all if in_turn else pair.cores.target)
-    machine = f"{device} {pair.cores} {machine_name()} {torch.__version__}"
+    machine = f"{device} {pair.cores} {machine_name()} {torch.__version__} {numba.__version__}"
     key = f"{costs_name(in_turn=in_turn)} {machine} {pair.name} {pair.target.label} {pair.draft_version}"
     return cache_folder() / f"costs-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
 

@@ -40,6 +40,8 @@ def one_sentence(label: str) -> Iterator[None]:
         ) from error
     except KeyError as error:
         raise ModelUnavailable(f"The weights of {label} lack the tensor {error.args[0]}.") from error
+    except MemoryError as error:
+        raise ModelUnavailable(f"{label} does not fit in this machine's memory: choose a smaller model.") from error
     except OutOfMemoryError as error:
         raise ModelUnavailable(f"{label} does not fit in the GPU's memory: choose a smaller model.") from error
     except RuntimeError as error:

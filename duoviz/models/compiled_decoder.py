@@ -24,6 +24,7 @@ class CompiledDecoder:
 
     def __init__(self, config: LlamaConfig, source: WeightReader, limits: Limits):
         self.limits = limits
+        self.known = max(len(source.weights["model.embed_tokens.weight"]), limits.read)
         self.shape = kernels.Shape(config.heads, config.kv_heads, config.head_dim, np.float32(config.rms_norm_eps))
         self.weights = read_weights(config, source, limits)
         sizes = config.layers, config.kv_heads
@@ -34,30 +35,41 @@ class CompiledDecoder:
             torch.empty(*sizes, columns, slots * PANEL, PANEL).numpy(),
         )
         self.work: kernels.Buffers | None = None
+        # Compiled here, where no other thread waits for it.
+        kernels.run(*self.arguments([0], [0], np.ones((1, 1), np.bool_), [0], 1), np.zeros(1, np.int64), 0, 1)
 
     def forward(self, ids: Sequence[int], depths: Sequence[int], seen: np.ndarray, wanted: Sequence[int]) -> Tensor:
-        """Logits, float32 [wanted, written ids]; see `kernels.Call`."""
-        known = len(self.weights.embedding) * PANEL
-        if min(ids) < 0 or max(ids) >= known:
-            raise IndexError(f"each id must be from 0 to {known - 1:,}")
+        """Logits, float32 [wanted, written ids]; see `kernels.Call`. Raises IndexError for an id that is none."""
         workers = team()
+        arguments = self.arguments(ids, depths, seen, wanted, workers.threads)
+        workers.run(kernels.run, *arguments)
+        return torch.from_numpy(arguments[-1])[:, : self.limits.written]
+
+    def arguments(
+        self, ids: Sequence[int], depths: Sequence[int], seen: np.ndarray, wanted: Sequence[int], threads: int
+    ) -> tuple:
+        """What `kernels.run` takes; the last are the logits, not computed yet."""
+        # What is compiled checks no index.
+        if not 0 <= min(ids) <= max(ids) < self.known:
+            raise IndexError(f"each id must be from 0 to {self.known - 1:,}")
+        if len(wanted) > len(ids) or not all(0 <= row < len(ids) for row in wanted):
+            raise IndexError(f"each row must be one of the {len(ids)}, and wanted once")
         call = kernels.Call(*(np.array(each, np.int64) for each in (ids, depths)), seen, np.array(wanted, np.int64))
         logits = np.empty((len(wanted), len(self.weights.head) * PANEL), np.float32)
-        work = self.buffers(len(ids), workers.threads)
-        workers.run(kernels.run, self.weights, self.shape, self.cache, work, call, logits)
-        return torch.from_numpy(logits)[:, : self.limits.written]
+        return self.weights, self.shape, self.cache, self.buffers(len(ids), threads), call, logits
 
     def buffers(self, rows: int, threads: int) -> kernels.Buffers:
         """Enough for so many rows and threads; kept from one forward to the next."""
         if self.work is None or len(self.work.x) < rows or len(self.work.own) < threads:
+            if self.work is not None:
+                rows, threads = max(rows, len(self.work.x)), max(threads, len(self.work.own))
             weights, (_, _, columns, slots, _) = self.weights, self.cache.values.shape
-            rows, width = -(-rows // TILE) * TILE, weights.attention_norm.shape[1]
+            width, inner = weights.attention_norm.shape[1], weights.gate_up.shape[1] // 2 * PANEL
             wide = max(weights.qkv.shape[1], weights.gate_up.shape[1]) * PANEL
-            inner, padded = weights.gate_up.shape[1] // 2 * PANEL, -(-width // PANEL) * PANEL
-            shapes = ((width,), (padded,), (wide,), (self.shape.heads * self.shape.size,), (inner,))
+            shapes = ((width,), (padded(width),), (wide,), (self.shape.heads * self.shape.size,), (inner,))
             self.work = kernels.Buffers(
                 *(np.zeros((rows, *shape), np.float32) for shape in shapes),
-                own=np.zeros((threads, rows, padded), np.float32),
+                own=np.zeros((threads, rows, max(padded(width), weights.widen.shape[1])), np.float32),
                 scores=np.zeros((threads, TILE, slots), np.float32),
                 turned=np.zeros((threads, 2, TILE, columns * PANEL), np.float32),
             )
@@ -93,7 +105,7 @@ def read_weights(config: LlamaConfig, source: WeightReader, limits: Limits) -> k
     widen = Panels(1, 0 if projection is None else hidden, table.weight.shape[1], kind)
     if projection is not None:
         widen.set(0, projection)
-    separate, head = source.head(config), embedding
+    separate, head = source.head(config, limits.written), embedding
     if separate is not None:
         head = Panels(1, limits.written, hidden, kind)
         head.set(0, Matrix(*(None if each is None else each[: limits.written] for each in separate)))
@@ -101,9 +113,14 @@ def read_weights(config: LlamaConfig, source: WeightReader, limits: Limits) -> k
     angles = rotary_angles(config, limits.positions)
     cos, sin = (as_array(each * config.rotary_scale) for each in (angles.cos(), angles.sin()))
     return kernels.Weights(
-        embedding.panels[0], embedding.scale[0], widen.panels[0], widen.scale[0],
-        attention_norm, *qkv.all, head_norms, *out.all, mlp_norm, *gate_up.all, *down.all,
-        as_array(source.vector("model.norm.weight", hidden)), head.panels[0][:written], head.scale[0], cos, sin,
+        embedding=embedding.panels[0], embedding_scale=embedding.scale[0],
+        widen=widen.panels[0], widen_scale=widen.scale[0],
+        attention_norm=attention_norm, qkv=qkv.panels, qkv_scale=qkv.scale, qkv_bias=qkv.bias, head_norms=head_norms,
+        out=out.panels, out_scale=out.scale, out_bias=out.bias,
+        mlp_norm=mlp_norm, gate_up=gate_up.panels, gate_up_scale=gate_up.scale, gate_up_bias=gate_up.bias,
+        down=down.panels, down_scale=down.scale, down_bias=down.bias,
+        norm=as_array(source.vector("model.norm.weight", hidden)),
+        head=head.panels[0][:written], head_scale=head.scale[0], cos=cos, sin=sin,
     )  # fmt: skip
 
 
@@ -130,10 +147,6 @@ class Panels:
             if not self.bias.size:
                 self.bias = np.zeros((len(self.panels), self.rows), np.float32)
             self.bias[layer, : len(bias)] = as_array(bias)
-
-    @property
-    def all(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self.panels, self.scale, self.bias
 
 
 def alternated(layer: LayerWeights) -> Matrix:
@@ -163,7 +176,10 @@ def in_large_pages(shape: tuple[int, ...], kind: type) -> np.ndarray:
     size = prod(shape) * np.dtype(kind).itemsize
     if size < LARGE_PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
         return np.zeros(shape, kind)
-    memory = mmap.mmap(-1, size + LARGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    memory.madvise(mmap.MADV_HUGEPAGE)
+    try:
+        memory = mmap.mmap(-1, size + LARGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        memory.madvise(mmap.MADV_HUGEPAGE)
+    except OSError:  # no such pages, or no memory, which numpy says better
+        return np.zeros(shape, kind)
     start = -np.frombuffer(memory, np.uint8).ctypes.data % LARGE_PAGE
     return np.frombuffer(memory, kind, prod(shape), start).reshape(shape)

@@ -47,9 +47,8 @@ def share_cores(cores: list[int], *, target_on_gpu: bool) -> Cores:
 def on_cores(cores: tuple[int, ...]) -> Iterator[None]:
     """Run the calling thread on these cores, with as many threads for torch.
 
-    Only the calling thread is pinned. torch's other threads are made by the first computation that
-    wants them and keep the cores that the caller had then, so a share of the cores is to be used
-    before all of them (see `pairs.load_pair`).
+    Only the calling thread is pinned, and the helpers of its team (see `team`). torch's other threads are made by
+    the first computation that wants them, and keep the cores that the caller had then.
     """
     threads, mask = torch.get_num_threads(), None
     if hasattr(os, "sched_setaffinity"):

@@ -4,14 +4,19 @@ Every sum is taken in one order, whatever the number of rows, of threads, or the
 have the same bits alone, in a chain and in a tree. So speculative decoding is exact here, not exact up to rounding.
 """
 
+import os
 import platform
 import sys
+from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from filelock import FileLock
 from llvmlite import binding, ir
 from numba import njit, types
 from numba.core import cgutils
+from numba.core.caching import FunctionCache
 from numba.extending import intrinsic
 
 # A matrix [out, in] is kept in panels [out / 32, in, 32]: what a product reads next is what stands next in memory.
@@ -215,7 +220,36 @@ def pause(typing):
     return types.void(), generate
 
 
-compiled = njit(nogil=True, cache=True, error_model="numpy", fastmath={"nnan", "nsz"})
+class Kept(FunctionCache):
+    """numba's cache of compiled code; what cannot be kept, or was damaged, is compiled again at the next start."""
+
+    def save_overload(self, sig, data):
+        # A filelock's Timeout is an OSError, too.
+        with suppress(OSError):
+            os.makedirs(self.cache_path, exist_ok=True)
+            # Target and draft, in two processes, compile at the same time.
+            with FileLock(os.path.join(self.cache_path, "kernels.lock"), timeout=10):
+                super().save_overload(sig, data)
+
+    def load_overload(self, sig, target_context):
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # a damaged file raises errors of many types
+            with suppress(OSError):
+                self.flush()
+            return None
+
+
+def compiled(function, flags=frozenset({"nnan", "nsz"})):
+    """The function as machine code that runs without Python's lock.
+
+    flags: how freely numbers are computed; by default no sum is taken in another order, and no product fused into it.
+    """
+    made = njit(nogil=True, error_model="numpy", fastmath=set(flags))(function)
+    with suppress(RuntimeError):  # no folder can be written
+        made._cache = Kept(function)
+    return made
+
 
 if sys.platform == "win32":
 
@@ -233,7 +267,10 @@ else:
 
 @compiled
 def wait_for_all(counter, threads):
-    """Go on when all threads are here. A thread that waits long sleeps, for another may need its core to get here."""
+    """Go on when all threads are here; counter: int64 [1], zero before the first of them came.
+
+    A thread that waits long sleeps, for another may need its core to get here (not on Windows).
+    """
     if threads == 1:
         return
     enough = (arrive(counter) // threads + 1) * threads
@@ -247,7 +284,7 @@ def wait_for_all(counter, threads):
 
 
 @compiled
-def part(count, rank, threads):
+def own_range(count, rank, threads):
     """From which one to before which one of so many things a thread does."""
     return count * rank // threads, count * (rank + 1) // threads
 
@@ -271,7 +308,7 @@ def exponential(x):
     return value * np.int32((np.int32(n) + 127) << 23).view(np.float32)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc"})
+@partial(compiled, flags={"reassoc"})
 def mean_square(x):
     total = np.float32(0)
     for value in x:
@@ -289,7 +326,10 @@ def normalise(x, weight, eps, y):
 
 @compiled
 def product(x, panels, scale, bias, y, first, last):
-    """Columns of y = x Wᵀ · scale + bias, those of the panels from `first` to before `last`."""
+    """Columns of y = x Wᵀ · scale + bias, those of the panels from `first` to before `last`.
+
+    x [rows, in], panels [out / 32, in, 32], scale and bias [out] or empty, y [rows, at least out].
+    """
     for panel in range(first, last):
         for row in range(0, len(x), TILE):
             tile(x, row, min(TILE, len(x) - row), panels, panel, y)
@@ -305,7 +345,7 @@ def product(x, panels, scale, bias, y, first, last):
 
 @compiled
 def add_product(x, panels, scale, bias, y, total, first, last):
-    """total += x Wᵀ · scale + bias, in the columns of these panels; y takes the product."""
+    """total [rows, out] += x Wᵀ · scale + bias, in the columns of these panels; y takes the product (see there)."""
     product(x, panels, scale, bias, y, first, last)
     end = min(last * PANEL, total.shape[1])
     for row in range(len(x)):
@@ -334,7 +374,7 @@ def embed(model, ids, y):
 
 
 @compiled
-def remember(model, shape, layer, call, qkv, keys, values, head, turned):
+def store(model, shape, layer, call, qkv, keys, values, head, turned):
     """Put a key head of the new rows into the cache, turned to their positions, and its value head.
 
     keys [slots / 32, size, 32], values [size / 32, slots, 32]; turned [size] is written over.
@@ -354,7 +394,10 @@ def remember(model, shape, layer, call, qkv, keys, values, head, turned):
 
 @compiled
 def attend(model, shape, layer, call, qkv, keys, values, head, first, scores, turned, mixed):
-    """Attention of one query head for up to TILE rows from `first` on, into its columns of mixed [rows, …]."""
+    """Attention of one query head for up to TILE rows from `first` on, into its columns of mixed [rows, …].
+
+    qkv [rows, …], keys and values as in `store`; scores [TILE, slots] and turned [2, TILE, size] are written over.
+    """
     size, start = shape.size, call.seen.shape[1] - len(call.ids)
     rows, begin = min(TILE, len(call.ids) - first), head * size
     # No row sees a slot behind its own.
@@ -392,7 +435,7 @@ def attend(model, shape, layer, call, qkv, keys, values, head, first, scores, tu
 
 @compiled
 def gate(gate_up, inner, first, last):
-    """inner = silu(gate) · up, for the pairs of panels from `first` to before `last`."""
+    """inner [rows, out] = silu(gate) · up, for the pairs of panels in gate_up from `first` to before `last`."""
     for row in range(len(gate_up)):
         for pair in range(first, last):
             for column in range(PANEL):
@@ -402,14 +445,14 @@ def gate(gate_up, inner, first, last):
 
 @compiled
 def run(model, shape, cache, work, call, logits, counter, rank, threads):
-    """One thread's part of a forward: call, see there, to logits [wanted, …]; `counter` is that of all its threads."""
+    """One thread's part of a forward, to logits [wanted, 32 · panels of the head]; for `counter` see `wait_for_all`."""
     rows, none = len(call.ids), model.norm[:0]
     x, own, scores, turned = work.x[:rows], work.own[rank][:rows], work.scores[rank], work.turned[rank]
     wide, inner, mixed, y = work.wide[:rows], work.inner[:rows], work.mixed[:rows], work.y[:rows]
     if len(model.widen):
         narrow = own[:, : model.widen.shape[1]]
         embed(model, call.ids, narrow)
-        first, last = part(len(model.widen), rank, threads)
+        first, last = own_range(len(model.widen), rank, threads)
         product(narrow, model.widen, model.widen_scale, none, y, first, last)
         for row in range(rows):
             for column in range(first * PANEL, min(last * PANEL, x.shape[1])):
@@ -421,16 +464,16 @@ def run(model, shape, cache, work, call, logits, counter, rank, threads):
         wait_for_all(counter, threads)
         for row in range(rows):
             normalise(x[row], model.attention_norm[layer], shape.eps, own[row])
-        first, last = part(model.qkv.shape[1], rank, threads)
+        first, last = own_range(model.qkv.shape[1], rank, threads)
         scale, bias = model.qkv_scale[layer], model.qkv_bias[layer]
         product(own, model.qkv[layer], scale, bias, wide, first, last)
         wait_for_all(counter, threads)
-        first, last = part(shape.kv_heads, rank, threads)
+        first, last = own_range(shape.kv_heads, rank, threads)
         for head in range(first, last):
-            remember(model, shape, layer, call, wide, keys[head], values[head], head, turned[0, 0])
+            store(model, shape, layer, call, wide, keys[head], values[head], head, turned[0, 0])
         wait_for_all(counter, threads)
         tiles = -(-rows // TILE)
-        first, last = part(shape.heads * tiles, rank, threads)
+        first, last = own_range(shape.heads * tiles, rank, threads)
         for unit in range(first, last):
             head = unit // tiles
             group, start = head * shape.kv_heads // shape.heads, unit % tiles * TILE
@@ -438,24 +481,24 @@ def run(model, shape, cache, work, call, logits, counter, rank, threads):
                 model, shape, layer, call, wide, keys[group], values[group], head, start, scores, turned, mixed
             )
         wait_for_all(counter, threads)
-        first, last = part(model.out.shape[1], rank, threads)
+        first, last = own_range(model.out.shape[1], rank, threads)
         scale, bias = model.out_scale[layer], model.out_bias[layer]
         add_product(mixed, model.out[layer], scale, bias, y, x, first, last)
         wait_for_all(counter, threads)
         for row in range(rows):
             normalise(x[row], model.mlp_norm[layer], shape.eps, own[row])
-        first, last = part(model.gate_up.shape[1] // 2, rank, threads)
+        first, last = own_range(model.gate_up.shape[1] // 2, rank, threads)
         scale, bias = model.gate_up_scale[layer], model.gate_up_bias[layer]
         product(own, model.gate_up[layer], scale, bias, wide, 2 * first, 2 * last)
         gate(wide, inner, first, last)
         wait_for_all(counter, threads)
-        first, last = part(model.down.shape[1], rank, threads)
+        first, last = own_range(model.down.shape[1], rank, threads)
         scale, bias = model.down_scale[layer], model.down_bias[layer]
         add_product(inner, model.down[layer], scale, bias, y, x, first, last)
     wait_for_all(counter, threads)
     for number, row in enumerate(call.wanted):
         normalise(x[row], model.norm, shape.eps, own[number])
-    first, last = part(len(model.head), rank, threads)
+    first, last = own_range(len(model.head), rank, threads)
     product(own[: len(call.wanted)], model.head, model.head_scale, none, logits, first, last)
     # Who called may read the logits once its own part is done.
     wait_for_all(counter, threads)

@@ -45,6 +45,8 @@ class Llama:
         The context is `context_limit` where that is given and smaller than the model's own.
         vocabulary: another model's number of tokens: no higher id is proposed, and every lower one can be read.
         """
+        if config.heads % config.kv_heads or config.head_dim % 2:
+            raise RuntimeError(f"{config.heads} heads of {config.head_dim} cannot share {config.kv_heads} of keys")
         self.precision, self.device, self.label = precision, device, label
         self.known = weights["lm_head.known"].long().cpu() if "lm_head.known" in weights else None
         if self.known is not None and vocabulary:
@@ -87,8 +89,4 @@ def load_llama(folder: Path, *, label: str, **options: Any) -> Llama:
     """Read a model folder (config.json and safetensors); the options are those of Llama. Raises ModelUnavailable."""
     config = LlamaConfig.from_dict(read_config(folder))
     with one_sentence(label):
-        model = Llama(config, Checkpoint(folder), label=label, **options)
-        # Tensors of another shape than the config's show in a forward.
-        model.forward([0])
-        model.crop(0)
-        return model
+        return Llama(config, Checkpoint(folder), label=label, **options)

@@ -42,8 +42,8 @@ CONTEXT_LIMIT = 8192
 # The most characters of a prompt for models that are not loaded: the longest token of most tokenizers has about 100.
 LONGEST_PROMPT = CONTEXT_LIMIT * 256
 VICUNA = "USER: {prompt} ASSISTANT:"
-# Bytes of memory for each number of a model; of an int8 one only the embedding table takes two.
-BYTES = {"float32": 4, "bfloat16": 2, "int8": 2}
+# Bytes of memory for each number of a model.
+BYTES = {"float32": 4, "bfloat16": 2, "int8": 1}
 
 
 class PromptError(ValueError):

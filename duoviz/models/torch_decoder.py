@@ -21,7 +21,7 @@ class TorchDecoder:
             return None if tensor is None else tensor.to(device, dtype, copy=True)
 
         table, widen = source.embedding(config)
-        head = source.head(config)
+        head = source.head(config, limits.written)
         unknown = max(0, limits.read - len(table.weight))
         self.table, self.widen = F.pad(placed(table.weight), (0, 0, 0, unknown)), widen and Matrix(*map(placed, widen))
         self.head = self.table[: limits.written] if head is None else placed(head.weight[: limits.written])
@@ -47,10 +47,9 @@ class TorchDecoder:
             x = F.linear(x, self.widen.weight)
         positions = torch.tensor(depths, device=self.device)
         cos, sin = self.cos[positions][:, None], self.sin[positions][:, None]
-        mask = torch.zeros(seen.shape, dtype=self.dtype).masked_fill_(~torch.from_numpy(seen), -torch.inf)
-        mask = mask.repeat(self.config.heads // self.config.kv_heads, 1).to(self.device)
+        mask = self.mask(seen)
         for layer, cache in zip(self.layers, self.cache, strict=True):
-            x = self.attend(x, layer, cache, cos, sin, mask)
+            x = self.attend(x, layer, cache[:, :, : seen.shape[1]], cos, sin, mask)
             gate, up = linear(self.normalise(x, layer.mlp_norm), layer.gate).chunk(2, dim=-1)
             x = x + linear(F.silu(gate).mul_(up), layer.down)
         return F.linear(self.normalise(x[list(wanted)], self.norm), self.head)
@@ -58,21 +57,30 @@ class TorchDecoder:
     def normalise(self, x: Tensor, weight: Tensor | None) -> Tensor:
         return F.rms_norm(x, (x.shape[-1],), weight, self.config.rms_norm_eps)
 
-    def attend(self, x: Tensor, layer: LayerWeights, cache: Tensor, cos: Tensor, sin: Tensor, mask: Tensor) -> Tensor:
-        """x plus its attention; x [n, hidden], cache [2, kv heads, slots, head size], mask [group · n, slots]."""
+    def mask(self, seen: np.ndarray) -> Tensor | None:
+        """[group · n, slots]: 0 where a token sees a slot, else -inf; None where a single token sees every slot."""
+        if len(seen) == 1 and seen.all():
+            return None
+        mask = torch.zeros(seen.shape, dtype=self.dtype).masked_fill_(~torch.from_numpy(seen), -torch.inf)
+        return mask.repeat(self.config.heads // self.config.kv_heads, 1).to(self.device)
+
+    def attend(
+        self, x: Tensor, layer: LayerWeights, cache: Tensor, cos: Tensor, sin: Tensor, mask: Tensor | None
+    ) -> Tensor:
+        """x plus its attention; x [n, hidden], cache [2, kv heads, slots in use, head size]."""
         heads, kv_heads, size = self.config.heads, self.config.kv_heads, self.config.head_dim
-        n, end = x.shape[0], mask.shape[1]
+        n = x.shape[0]
         qkv = linear(self.normalise(x, layer.attention_norm), layer.qkv).view(n, heads + 2 * kv_heads, size)
         qk = qkv[:, : heads + kv_heads]
         if layer.head_norms is not None:
             qk = self.normalise(qk, None) * layer.head_norms
         rotated = torch.addcmul(qk * cos, qk.roll(size // 2, dims=-1), sin)
-        cache[0, :, end - n : end] = rotated[:, heads:].transpose(0, 1)
-        cache[1, :, end - n : end] = qkv[:, heads + kv_heads :].transpose(0, 1)
+        cache[0, :, -n:] = rotated[:, heads:].transpose(0, 1)
+        cache[1, :, -n:] = qkv[:, heads + kv_heads :].transpose(0, 1)
         # The queries that share a key head are rows of one problem: no key is ever repeated.
         group = heads // kv_heads
         q = rotated[:, :heads].view(n, kv_heads, group, size).permute(1, 2, 0, 3).reshape(1, kv_heads, group * n, size)
-        out = F.scaled_dot_product_attention(q, cache[None, 0, :, :end], cache[None, 1, :, :end], attn_mask=mask)
+        out = F.scaled_dot_product_attention(q, cache[None, 0], cache[None, 1], attn_mask=mask)
         out = out.view(kv_heads, group, n, size).permute(2, 0, 1, 3).reshape(n, heads * size)
         return x + linear(out, layer.out)
 

@@ -86,16 +86,18 @@ class WeightReader:
     def embedding(self, config: LlamaConfig) -> tuple[Matrix, Matrix | None]:
         """The embedding table, and what widens a low-rank one (our draft's) or None."""
         rows, width = self.weights["model.embed_tokens.weight"].shape
-        table = self.matrix("model.embed_tokens", rows, width)
         if "model.embed_tokens.projection.weight" in self.weights:
-            return table, self.matrix("model.embed_tokens.projection", config.hidden_size, width)
-        return table, None
+            projection = self.matrix("model.embed_tokens.projection", config.hidden_size, width)
+            return self.matrix("model.embed_tokens", rows, width), projection
+        return self.matrix("model.embed_tokens", rows, config.hidden_size), None
 
-    def head(self, config: LlamaConfig) -> Matrix | None:
-        """None where it is the embedding table."""
-        if config.tied and "lm_head.weight" not in self.weights:
-            return None
-        return self.matrix("lm_head", self.weights["lm_head.weight"].shape[0], config.hidden_size)
+    def head(self, config: LlamaConfig, least: int) -> Matrix | None:
+        """At least so many rows; None where it is the embedding table."""
+        tied = config.tied and "lm_head.weight" not in self.weights
+        name = "model.embed_tokens" if tied else "lm_head"
+        if (rows := len(self.weights[f"{name}.weight"])) < least:
+            raise RuntimeError(f"{name} has {rows:,} rows and not {least:,}")
+        return None if tied else self.matrix(name, rows, config.hidden_size)
 
 
 def of_shape(name: str, tensor: Tensor, shape: tuple[int, ...]) -> Tensor:

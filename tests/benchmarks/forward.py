@@ -38,10 +38,10 @@ def products(model, x, inner, y, logits, counter, rank, threads):
             (inner, model.down, model.down_scale, model.down_bias),
         ):
             kernels.wait_for_all(counter, threads)
-            first, last = kernels.part(panels.shape[1], rank, threads)
+            first, last = kernels.own_range(panels.shape[1], rank, threads)
             kernels.product(x_of, panels[layer], scale[layer], bias[layer], y, first, last)
     kernels.wait_for_all(counter, threads)
-    first, last = kernels.part(len(model.head), rank, threads)
+    first, last = kernels.own_range(len(model.head), rank, threads)
     kernels.product(x, model.head, model.head_scale, none, logits, first, last)
     kernels.wait_for_all(counter, threads)
 
@@ -51,7 +51,7 @@ def read(weights, totals, counter, rank, threads):
     """One thread's part of a plain read: weights, int64 arrays of one dimension."""
     total = 0
     for each in weights:
-        first, last = kernels.part(len(each), rank, threads)
+        first, last = kernels.own_range(len(each), rank, threads)
         for value in each[first:last]:
             total += value
     totals[rank] = total

@@ -3,19 +3,25 @@
 import subprocess
 import sys
 import threading
+import time
+import weakref
 
+import numba
 import numpy as np
 import pytest
 import torch
 import transformers as hf
 
 from duoviz.models import kernels
+from duoviz.models.checkpoint import OUR_KIND
 from duoviz.models.cores import available_cores, on_cores
 from duoviz.models.kernels import PANEL, TILE
-from duoviz.models.llama import load_llama
-from duoviz.models.team import Team
+from duoviz.models.llama import Llama, load_llama
+from duoviz.models.llama_config import LlamaConfig
+from duoviz.models.team import Team, team
 from duoviz.models.weights import quantise_rows
 from tests.models.reference import FAMILIES, SHAPE, exact_model, expected, random_ids, saved
+from tests.tiny import VOCABULARY
 
 NONE = np.zeros(0, np.float32)
 # Matrices of several panels, the last of which is not full, and heads of more than one panel.
@@ -129,10 +135,32 @@ def test_quantised_rows_are_close():
     assert (quantised.float() * scale[:, None] - weight).abs().max() <= scale.max() / 2 + 1e-6
 
 
-@pytest.mark.parametrize("wrong", [-1, 64, 10**9])
-def test_an_id_that_is_none_is_refused(large, wrong):
+@pytest.mark.parametrize("wrong", [-1, VOCABULARY, 10**9])
+def test_an_id_or_a_row_that_is_none_is_refused(large, wrong):
     with pytest.raises(IndexError):
         loaded(large).forward([3, wrong])
+    with pytest.raises(IndexError):
+        loaded(large).forward([3, 4], rows=[wrong])
+
+
+def test_a_table_wider_than_the_model():
+    config = dict(
+        model_type=OUR_KIND, vocab_size=VOCABULARY, hidden_size=24, intermediate_size=40, num_hidden_layers=1,
+        num_attention_heads=4, num_key_value_heads=2, head_dim=6, rms_norm_eps=1e-5, max_position_embeddings=64,
+    )  # fmt: skip
+    shapes = {"self_attn.q_proj": (24, 24), "self_attn.k_proj": (12, 24), "self_attn.v_proj": (12, 24)}
+    shapes |= {"self_attn.o_proj": (24, 24), "mlp.gate_proj": (40, 24), "mlp.up_proj": (40, 24)}
+    shapes |= {"mlp.down_proj": (24, 40), "input_layernorm": (24,), "post_attention_layernorm": (24,)}
+    shapes = {f"layers.0.{name}": shape for name, shape in shapes.items()} | {"norm": (24,)}
+    shapes |= {"embed_tokens": (VOCABULARY, 70), "embed_tokens.projection": (24, 70)}
+    weights = {f"model.{name}.weight": torch.randn(shape) for name, shape in shapes.items()}
+    weights["lm_head.weight"] = torch.randn(VOCABULARY, 24)
+    exact, ours = (
+        Llama(LlamaConfig.from_dict(config), weights, precision=precision) for precision in ("float64", "float32")
+    )
+    ids = random_ids(64)
+    # All of the context, to its end.
+    assert torch.allclose(exact.forward(ids), ours.forward(ids).double(), atol=1e-4)
 
 
 def test_a_thread_that_is_late_is_waited_for():
@@ -150,6 +178,66 @@ def test_a_thread_that_is_late_is_waited_for():
     team.run(part)
     team.run(part)
     assert log == [0] * 3 + [1] * 3 + [2] * 3 + [0] * 3 + [1] * 3 + [2] * 3
+
+
+def test_a_part_that_fails_leaves_no_other_waiting():
+    def fails(counter, rank, threads):
+        if rank == 0:
+            raise KeyboardInterrupt
+        kernels.wait_for_all(counter, threads)
+
+    def works(counter, rank, threads):
+        kernels.wait_for_all(counter, threads)
+
+    torch.set_num_threads(2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            team().run(fails)
+        team().run(works)
+    finally:
+        torch.set_num_threads(1)
+
+
+def test_a_model_that_is_not_used_any_more_is_not_kept(large):
+    torch.set_num_threads(2)
+    try:
+        model = loaded(large)
+        model.forward([3])
+        decoder = weakref.ref(model.decoder)
+        panels = weakref.ref(model.decoder.weights.head.base)
+        del model
+        # Its helper may just be about to let it go.
+        for _ in range(100):
+            if panels() is None:
+                break
+            time.sleep(0.02)
+        assert decoder() is None and panels() is None
+    finally:
+        torch.set_num_threads(1)
+
+
+@pytest.mark.parametrize("damage", ["full", "cut", "nowhere"])
+def test_code_that_cannot_be_kept_is_compiled_again(damage, tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    if damage == "nowhere":
+        monkeypatch.setattr(kernels.Kept, "_impl_class", no_folder)
+    elif damage == "full":
+        monkeypatch.setattr(numba.core.caching.IndexDataCacheFile, "save", no_space)
+    assert kernels.compiled(kernels.own_range.py_func)(7, 1, 2) == (3, 7)
+    if damage == "cut":
+        files = [file for file in tmp_path.rglob("*") if file.is_file()]
+        assert files
+        for file in files:
+            file.write_bytes(file.read_bytes()[:40])
+    assert kernels.compiled(kernels.own_range.py_func)(7, 0, 2) == (0, 3)
+
+
+def no_folder(*arguments):
+    raise RuntimeError("no locator available")
+
+
+def no_space(*arguments):
+    raise OSError(28, "No space left on device")
 
 
 def test_a_process_ends_while_helpers_sleep():

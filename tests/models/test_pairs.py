@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 import torch
 import transformers as hf
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from duoviz import runner
@@ -267,6 +268,14 @@ def spoil(base, fault):
         case "weights of another width":
             config = json.loads((base / "config.json").read_text())
             (base / "config.json").write_text(json.dumps(config | {"head_dim": 24}))
+        case "a table of another width" | "fewer words than the config says":
+            tensors = load_file(weights)
+            table = "model.embed_tokens.weight" if fault == "a table of another width" else "lm_head.weight"
+            tensors[table] = tensors[table][:, :-1] if fault == "a table of another width" else tensors[table][:-1]
+            save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, weights)
+        case "heads that cannot be shared":
+            config = json.loads((base / "config.json").read_text())
+            (base / "config.json").write_text(json.dumps(config | {"num_key_value_heads": 3}))
         case "no tokenizer":
             for file in base.glob("tokenizer*"):
                 file.unlink()
@@ -291,6 +300,9 @@ def spoil(base, fault):
         ("damaged weights", "are cut short or damaged"),
         ("a file of several is missing", "cannot be read"),
         ("weights of another width", "do not fit its config.json"),
+        ("a table of another width", "do not fit its config.json"),
+        ("fewer words than the config says", "do not fit its config.json"),
+        ("heads that cannot be shared", "do not fit its config.json"),
         ("no tokenizer", "has no tokenizer that can be read"),
         ("damaged tokenizer", "has no tokenizer that can be read"),
     ],
@@ -365,7 +377,7 @@ def test_on_a_gpu_the_pair_names_the_precision_and_each_side_has_its_own_memory(
     pair = load_pair(f"{two[0]} + {two[1]}")
     assert (loaded[0]["precision"], loaded[0]["device"]) == ("bfloat16", "cuda")
     half = 2 * sum(p.numel() for p in llama().parameters())
-    assert [[size for _, size in checked[0][device]] for device in ("cuda", "cpu")] == [[half, half], [half]]
+    assert [[size for _, size in checked[0][device]] for device in ("cuda", "cpu")] == [[half, half], [half // 2]]
     pair.load_draft()
     assert loaded[1].get("device", "cpu") == "cpu"
 
@@ -374,7 +386,7 @@ def test_what_will_be_given_back_counts_as_free(two, monkeypatch):
     pair = load_pair(f"{two[0]} + {two[1]}")
     needed = pair.memory["cpu"]
     # The target in float32, and the draft in int8 twice.
-    assert needed == (4 + 2 * 2) * sum(p.numel() for p in llama().parameters())
+    assert needed == (4 + 2 * 1) * sum(p.numel() for p in llama().parameters())
     monkeypatch.setattr(pairs, "free_memory", lambda device: needed - 1000)
     with pytest.raises(ModelUnavailable, match="need .* GB of memory"):
         pairs.check_room(f"{two[0]} + {two[1]}", {"cpu": 999})
