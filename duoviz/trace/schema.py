@@ -22,7 +22,8 @@ run cut short; only two of eight candidates and a few of the settings are shown)
        "prompt": "Why is the sky blue?",
        "prompt_tokens": 37,
        "calibration": {"context": 64, "target": [[1, 0.031], [8, 0.036]], "draft": [[1, 0.004], [8, 0.006]]},
-       "versions": {"duoviz": "0.1.0", "torch": "2.13.0+cpu", "numba": "0.68.1", "transformers": "5.23.0", "python": "3.11.7"},
+       "versions": {"duoviz": "0.1.0", "torch": "2.13.0+cpu", "numba": "0.68.1", "transformers": "5.23.0",
+                    "python": "3.11.7"},
        "date": "2026-11-21T10:00:00+00:00"},
      "iterations": [
        {"index": 0, "mode": "prefill",
