@@ -10,9 +10,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from duoviz.models import kernels
-from duoviz.models.kernels import PANEL, TILE
 from duoviz.models.llama_config import Limits, LlamaConfig, rotary_angles
 from duoviz.models.team import team
+from duoviz.models.tiles import PANEL, TILE
 from duoviz.models.weights import LayerWeights, Matrix, WeightReader
 
 # Bytes: a processor finds its way in memory faster where the pages have this size.

@@ -4,27 +4,14 @@ Every sum is taken in one order, whatever the number of rows, of threads, or the
 have the same bits alone, in a chain and in a tree. So speculative decoding is exact here, not exact up to rounding.
 """
 
-import os
-import platform
-import sys
-from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from filelock import FileLock
-from llvmlite import binding, ir
-from numba import njit, types
-from numba.core import cgutils
-from numba.core.caching import FunctionCache
-from numba.extending import intrinsic
 
-# A matrix [out, in] is kept in panels [out / 32, in, 32]: what a product reads next is what stands next in memory.
-PANEL = 32
-# So many rows' sums of a panel fit into the processor's vector registers.
-TILE = 8 if binding.get_host_cpu_features().get("avx512f") else 3
-# How often a thread looks before it sleeps between two looks, and for how long, in microseconds.
-SPINS, NAP = 4_000, 20
+from duoviz.models.barrier import wait_for_all
+from duoviz.models.machine_code import compiled
+from duoviz.models.tiles import PANEL, TILE, tile
 
 Array = np.ndarray
 
@@ -107,180 +94,6 @@ class Call(NamedTuple):
     depths: Array
     seen: Array
     wanted: Array
-
-
-@intrinsic
-def tile(typing, x, row, rows, panels, panel, y):
-    """y[row + r, 32 · panel + c] = Σ x[row + r, k] · panels[panel, k, c], for r < rows ≤ TILE, each sum in k's order.
-
-    x, y: float32, the last axis contiguous; panels: float32 or int8 [panels, in, 32], each contiguous.
-    """
-
-    def generate(context, builder, signature, arguments):
-        numbers = ir.VectorType(ir.FloatType(), PANEL)
-        address, single = ir.IntType(64), ir.FloatType()
-        add = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(numbers, [numbers] * 3), f"llvm.fmuladd.v{PANEL}f32"
-        )
-        x, row, rows, panels, panel, y = arguments
-        kinds = [signature.args[place] for place in (0, 3, 5)]
-        x, panels, y = (
-            context.make_array(kind)(context, builder, value)
-            for kind, value in zip(kinds, (x, panels, y), strict=True)
-        )
-        x_step, panel_step, y_step = (builder.extract_value(each.strides, 0) for each in (x, panels, y))
-        terms = builder.extract_value(panels.shape, 1)
-        stored = ir.VectorType(ir.IntType(8) if kinds[1].dtype == types.int8 else single, PANEL)
-        width = PANEL * (1 if kinds[1].dtype == types.int8 else 4)
-
-        def at(array, *offsets):
-            place = builder.ptrtoint(array.data, address)
-            for offset in offsets:
-                place = builder.add(place, offset)
-            return place
-
-        def pointer(place, kind):
-            return builder.inttoptr(place, kind.as_pointer())
-
-        weights = at(panels, builder.mul(panel, panel_step))
-        inputs = at(x, builder.mul(row, x_step))
-        results = at(y, builder.mul(row, y_step), builder.mul(panel, address(PANEL * 4)))
-        end = builder.append_basic_block("end")
-        choice = builder.switch(rows, end)
-        for count in range(1, TILE + 1):
-            begin, loop, store = (builder.append_basic_block(f"{name}.{count}") for name in ("begin", "sum", "store"))
-            choice.add_case(address(count), begin)
-            builder.position_at_end(begin)
-            builder.branch(loop)
-            builder.position_at_end(loop)
-            term = builder.phi(address)
-            sums = [builder.phi(numbers) for _ in range(count)]
-            place = builder.add(weights, builder.mul(term, address(width)))
-            weight = builder.load(pointer(place, stored), align=1 if stored.element != single else 4)
-            if stored.element != single:
-                weight = builder.sitofp(weight, numbers)
-            after = []
-            for number, total in enumerate(sums):
-                offset = builder.add(builder.mul(x_step, address(number)), builder.mul(term, address(4)))
-                value = builder.load(pointer(builder.add(inputs, offset), single), align=4)
-                lane = builder.insert_element(ir.Constant(numbers, ir.Undefined), value, ir.IntType(32)(0))
-                lanes = ir.Constant(ir.VectorType(ir.IntType(32), PANEL), [0] * PANEL)
-                splat = builder.shuffle_vector(lane, ir.Constant(numbers, ir.Undefined), lanes)
-                after.append(builder.call(add, [splat, weight, total]))
-            following = builder.add(term, address(1))
-            builder.cbranch(builder.icmp_signed("<", following, terms), loop, store)
-            term.add_incoming(address(0), begin)
-            term.add_incoming(following, loop)
-            for total, new in zip(sums, after, strict=True):
-                total.add_incoming(ir.Constant(numbers, None), begin)
-                total.add_incoming(new, loop)
-            builder.position_at_end(store)
-            for number, new in enumerate(after):
-                place = builder.add(results, builder.mul(y_step, address(number)))
-                builder.store(new, pointer(place, numbers), align=4)
-            builder.branch(end)
-        builder.position_at_end(end)
-        return context.get_dummy_value()
-
-    return types.void(x, types.int64, types.int64, panels, types.int64, y), generate
-
-
-@intrinsic
-def arrive(typing, counter):
-    """Add one to counter[0] for all threads to see; returns how many arrived before."""
-
-    def generate(context, builder, signature, arguments):
-        array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        return builder.atomic_rmw("add", array.data, ir.IntType(64)(1), "seq_cst")
-
-    return types.int64(counter), generate
-
-
-@intrinsic
-def arrived(typing, counter):
-    """counter[0] as the other threads have left it."""
-
-    def generate(context, builder, signature, arguments):
-        array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        return builder.load_atomic(array.data, "acquire", 8)
-
-    return types.int64(counter), generate
-
-
-@intrinsic
-def pause(typing):
-    """Tell the processor that this thread only waits, so that its other half may work."""
-
-    def generate(context, builder, signature, arguments):
-        if platform.machine().lower() in ("x86_64", "amd64"):
-            kind = ir.FunctionType(ir.VoidType(), [])
-            builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
-        return context.get_dummy_value()
-
-    return types.void(), generate
-
-
-class Kept(FunctionCache):
-    """numba's cache of compiled code; what cannot be kept, or was damaged, is compiled again at the next start."""
-
-    def save_overload(self, sig, data):
-        # A filelock's Timeout is an OSError, too.
-        with suppress(OSError):
-            os.makedirs(self.cache_path, exist_ok=True)
-            # Target and draft, in two processes, compile at the same time.
-            with FileLock(os.path.join(self.cache_path, "kernels.lock"), timeout=10):
-                super().save_overload(sig, data)
-
-    def load_overload(self, sig, target_context):
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:  # a damaged file raises errors of many types
-            with suppress(OSError):
-                self.flush()
-            return None
-
-
-def compiled(function, flags=frozenset({"nnan", "nsz"})):
-    """The function as machine code that runs without Python's lock.
-
-    flags: how freely numbers are computed; by default no sum is taken in another order, and no product fused into it.
-    """
-    made = njit(nogil=True, error_model="numpy", fastmath=set(flags))(function)
-    with suppress(RuntimeError):  # no folder can be written
-        made._cache = Kept(function)
-    return made
-
-
-if sys.platform == "win32":
-
-    @compiled
-    def nap():
-        pause()
-
-else:
-    usleep = types.ExternalFunction("usleep", types.int32(types.uint32))
-
-    @compiled
-    def nap():
-        usleep(np.uint32(NAP))
-
-
-@compiled
-def wait_for_all(counter, threads):
-    """Go on when all threads are here; counter: int64 [1], zero before the first of them came.
-
-    A thread that waits long sleeps, for another may need its core to get here (not on Windows).
-    """
-    if threads == 1:
-        return
-    enough = (arrive(counter) // threads + 1) * threads
-    spins = 0
-    while arrived(counter) < enough:
-        if spins < SPINS:
-            spins += 1
-            pause()
-        else:
-            nap()
 
 
 @compiled

@@ -24,7 +24,7 @@ class Team:
             threading.Thread(target=help_with, args=(orders, rank, threads), daemon=True).start()
 
     def run(self, work: Callable[..., None], *arguments: Any) -> None:
-        """Call work(*arguments, counter, rank, threads) in each thread, with a `counter` for `kernels.wait_for_all`.
+        """Call work(*arguments, counter, rank, threads) in each thread, with a `counter` for `barrier.wait_for_all`.
 
         It must have been called before, so that it is compiled: a helper that fails would be waited for without end.
         """

@@ -18,10 +18,12 @@ from numba import njit
 
 from duoviz import Settings, load_pair, runner
 from duoviz.models import kernels
+from duoviz.models.barrier import wait_for_all
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.pairs import Pair
 from duoviz.models.team import team
+from duoviz.models.tiles import PANEL
 
 ROWS = (1, 2, 4, 8, 16)
 
@@ -37,13 +39,13 @@ def products(model, x, inner, y, logits, counter, rank, threads):
             (x, model.gate_up, model.gate_up_scale, model.gate_up_bias),
             (inner, model.down, model.down_scale, model.down_bias),
         ):
-            kernels.wait_for_all(counter, threads)
+            wait_for_all(counter, threads)
             first, last = kernels.own_range(panels.shape[1], rank, threads)
             kernels.product(x_of, panels[layer], scale[layer], bias[layer], y, first, last)
-    kernels.wait_for_all(counter, threads)
+    wait_for_all(counter, threads)
     first, last = kernels.own_range(len(model.head), rank, threads)
     kernels.product(x, model.head, model.head_scale, none, logits, first, last)
-    kernels.wait_for_all(counter, threads)
+    wait_for_all(counter, threads)
 
 
 @njit(nogil=True)
@@ -55,7 +57,7 @@ def read(weights, totals, counter, rank, threads):
         for value in each[first:last]:
             total += value
     totals[rank] = total
-    kernels.wait_for_all(counter, threads)
+    wait_for_all(counter, threads)
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -70,7 +72,7 @@ def measure(name: str, model: LanguageModel, context: int, rounds: int) -> None:
     matrices = [weights.qkv, weights.out, weights.gate_up, weights.down, weights.head]
     flat = tuple(each.reshape(-1).view(np.int64) for each in matrices)
     workers, width = team(), weights.attention_norm.shape[1]
-    wide = max(weights.qkv.shape[1], weights.gate_up.shape[1]) * kernels.PANEL
+    wide = max(weights.qkv.shape[1], weights.gate_up.shape[1]) * PANEL
     model.crop(0)
     model.forward([3] * context, rows=[0])
 
@@ -80,7 +82,7 @@ def measure(name: str, model: LanguageModel, context: int, rounds: int) -> None:
 
     works: dict[tuple, Callable[[], object]] = {("read",): lambda: workers.run(read, flat, np.zeros(64, np.int64))}
     for rows in ROWS:
-        shapes = width, weights.down.shape[2], wide, len(weights.head) * kernels.PANEL
+        shapes = width, weights.down.shape[2], wide, len(weights.head) * PANEL
         buffers = [np.ones((rows, columns), np.float32) for columns in shapes]
         works["products", rows] = lambda buffers=buffers: workers.run(products, weights, *buffers)
         works["forward", rows] = lambda rows=rows: forward(rows)

@@ -4,7 +4,7 @@
 
 transformers runs in float32: plain, with prompt look-up and with our draft as its assistant. llama.cpp runs where
 `llama-cpp-python` is installed: the same float32 numbers on all cores and on one, and its own 4-bit weights. Medians
-over prompts; each ratio is to llama.cpp in float32 (else to vanilla) on the same prompt and as many cores.
+over prompts; the ratios are to what has as many cores, on the same prompt.
 """
 
 import argparse
@@ -15,12 +15,13 @@ from statistics import median
 
 from duoviz import runner
 from duoviz.decoding.settings import Settings
+from duoviz.lab.readme import markdown
 from duoviz.models.pairs import load_pair
 from tests.benchmarks.methods import questions, spread
 from tests.benchmarks.transformers_rows import TransformersRows
 
 METHODS = "speculative,duodecoding,duotree"
-PEER = "llama.cpp, float32"
+PEER, ONE_CORE = "llama.cpp, float32", ", one core"
 
 
 def main() -> None:
@@ -31,7 +32,7 @@ def main() -> None:
     options = options.parse_args()
     pair, count = load_pair(), options.max_new_tokens
     lanes = runner.lanes(options.methods.split(","), Settings(max_new_tokens=count))
-    lanes[1] = runner.Lane("vanilla, one core", "vanilla", replace(lanes[1].settings, cores="target"))
+    lanes[1] = runner.Lane("vanilla" + ONE_CORE, "vanilla", replace(lanes[1].settings, cores="target"))
     runner.settle(pair, options.methods.split(","), lanes[0].settings)
     others = [TransformersRows(pair, count)]
     versions = {**runner.versions(), "llama.cpp": "not installed"}
@@ -53,19 +54,21 @@ def main() -> None:
 
 
 def report(rows: list[dict]) -> None:
-    """Each lane's median speed, its ratio to the peer's, and how often its text is vanilla's."""
+    """Each lane's median speed, how many times vanilla's and the peer's it is, and how often its text is vanilla's."""
     speeds: dict[str, dict[str, float]] = {}
     texts: dict[str, dict[str, list[int]]] = {}
     for row in rows:
         speeds.setdefault(row["method"], {})[row["prompt"]] = row["metrics"]["tps"]
         texts.setdefault(row["method"], {})[row["prompt"]] = row["token_ids"]
-    peer = PEER if PEER in speeds else "vanilla"
-    print(f"{'':34} {'tokens/s':>8} {'of ' + peer:>22}  vanilla's text")
-    for name, each in speeds.items():
-        base = speeds.get(f"{peer}, one core", speeds[peer]) if name.endswith("one core") else speeds[peer]
-        ratio = median(speed / base[prompt] for prompt, speed in each.items())
+    lines = []
+    for name, mine in speeds.items():
+        one = ONE_CORE if name.endswith(ONE_CORE) else ""
+        bases = [speeds.get(base + one) for base in ("vanilla", PEER)]
+        ratios = [median(speed / base[prompt] for prompt, speed in mine.items()) if base else None for base in bases]
         same = sum(text == texts["vanilla"][prompt] for prompt, text in texts[name].items())
-        print(f"{name:34} {median(each.values()):8.1f} {ratio:22.2f}  {same}/{len(each)}")
+        digits = [f"{each:.2f}" if each else "–" for each in ratios]
+        lines.append([name, f"{median(mine.values()):.1f}", *digits, f"{same} of {len(mine)}"])
+    print(markdown(["", "tokens/s", "over vanilla", f"over {PEER}", "vanilla's very text"], lines))
 
 
 if __name__ == "__main__":

@@ -15,17 +15,17 @@ from statistics import median
 
 TOKENS = 48
 NEVER = 1 << 60
-# How often a thread looks before it sleeps (`kernels.SPINS`); None: as duoviz has it.
+# How often a thread looks before it sleeps (`barrier.SPINS`); None: as duoviz has it.
 WAYS = {"never sleeps": NEVER, "duoviz's": None, "40,000 looks": 40_000, "400 looks": 400, "sleeps at once": 0}
 
 
 def child(spins: int | None, cores: str) -> None:
     """Run vanilla once for each line on stdin, and print its tokens a second."""
     from duoviz import Settings, load_pair, runner
-    from duoviz.models import kernels
+    from duoviz.models import barrier
 
     if spins is not None:
-        kernels.SPINS = spins
+        barrier.SPINS = spins
     pair = load_pair("embedded")
     settings = Settings(max_new_tokens=TOKENS, cores=cores)
     print("ready", flush=True)

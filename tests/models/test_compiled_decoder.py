@@ -13,12 +13,14 @@ import torch
 import transformers as hf
 
 from duoviz.models import kernels
+from duoviz.models.barrier import wait_for_all
 from duoviz.models.checkpoint import OUR_KIND
 from duoviz.models.cores import available_cores, on_cores
-from duoviz.models.kernels import PANEL, TILE
 from duoviz.models.llama import Llama, load_llama
 from duoviz.models.llama_config import LlamaConfig
+from duoviz.models.machine_code import Kept, compiled
 from duoviz.models.team import Team, team
+from duoviz.models.tiles import PANEL, TILE
 from duoviz.models.weights import quantise_rows
 from tests.models.reference import FAMILIES, SHAPE, exact_model, expected, random_ids, saved
 from tests.tiny import VOCABULARY
@@ -173,7 +175,7 @@ def test_a_thread_that_is_late_is_waited_for():
             if rank == number:
                 late.wait(0.05)
             log.append(number)
-            kernels.wait_for_all(counter, threads)
+            wait_for_all(counter, threads)
 
     team.run(part)
     team.run(part)
@@ -184,10 +186,10 @@ def test_a_part_that_fails_leaves_no_other_waiting():
     def fails(counter, rank, threads):
         if rank == 0:
             raise KeyboardInterrupt
-        kernels.wait_for_all(counter, threads)
+        wait_for_all(counter, threads)
 
     def works(counter, rank, threads):
-        kernels.wait_for_all(counter, threads)
+        wait_for_all(counter, threads)
 
     torch.set_num_threads(2)
     try:
@@ -220,16 +222,16 @@ def test_a_model_that_is_not_used_any_more_is_not_kept(large):
 def test_code_that_cannot_be_kept_is_compiled_again(damage, tmp_path, monkeypatch):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     if damage == "nowhere":
-        monkeypatch.setattr(kernels.Kept, "_impl_class", no_folder)
+        monkeypatch.setattr(Kept, "_impl_class", no_folder)
     elif damage == "full":
         monkeypatch.setattr(numba.core.caching.IndexDataCacheFile, "save", no_space)
-    assert kernels.compiled(kernels.own_range.py_func)(7, 1, 2) == (3, 7)
+    assert compiled(kernels.own_range.py_func)(7, 1, 2) == (3, 7)
     if damage == "cut":
         files = [file for file in tmp_path.rglob("*") if file.is_file()]
         assert files
         for file in files:
             file.write_bytes(file.read_bytes()[:40])
-    assert kernels.compiled(kernels.own_range.py_func)(7, 0, 2) == (0, 3)
+    assert compiled(kernels.own_range.py_func)(7, 0, 2) == (0, 3)
 
 
 def no_folder(*arguments):

@@ -1,0 +1,48 @@
+"""Functions compiled by numba, and where their machine code is kept."""
+
+import hashlib
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from filelock import FileLock
+from numba import njit
+from numba.core.caching import FunctionCache
+
+# What the code is made from: numba itself looks only at the file of the function that is called.
+SOURCES = ("barrier.py", "kernels.py", "machine_code.py", "tiles.py")
+VERSION = hashlib.sha256(b"".join((Path(__file__).parent / name).read_bytes() for name in SOURCES)).hexdigest()
+
+
+class Kept(FunctionCache):
+    """numba's cache of compiled code; what cannot be kept, or was damaged, is compiled again at the next start."""
+
+    def save_overload(self, sig, data):
+        # A filelock's Timeout is an OSError, too.
+        with suppress(OSError):
+            os.makedirs(self.cache_path, exist_ok=True)
+            # Target and draft, in two processes, compile at the same time.
+            with FileLock(os.path.join(self.cache_path, "kernels.lock"), timeout=10):
+                super().save_overload(sig, data)
+
+    def load_overload(self, sig, target_context):
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # a damaged file raises errors of many types
+            with suppress(OSError):
+                self.flush()
+            return None
+
+    def _index_key(self, sig, codegen):
+        return *super()._index_key(sig, codegen), VERSION
+
+
+def compiled(function, flags=frozenset({"nnan", "nsz"})):
+    """The function as machine code that runs without Python's lock.
+
+    flags: how freely numbers are computed; by default no sum is taken in another order, and no product fused into it.
+    """
+    made = njit(nogil=True, error_model="numpy", fastmath=set(flags))(function)
+    with suppress(RuntimeError):  # no folder can be written
+        made._cache = Kept(function)
+    return made
