@@ -12,7 +12,7 @@ import pytest
 import torch
 import transformers as hf
 
-from duoviz.models import kernels
+from duoviz.models import kernels, machine_code
 from duoviz.models.barrier import wait_for_all
 from duoviz.models.checkpoint import OUR_KIND
 from duoviz.models.cores import available_cores, on_cores
@@ -232,6 +232,17 @@ def test_code_that_cannot_be_kept_is_compiled_again(damage, tmp_path, monkeypatc
         for file in files:
             file.write_bytes(file.read_bytes()[:40])
     assert compiled(kernels.own_range.py_func)(7, 0, 2) == (0, 3)
+
+
+def test_code_is_compiled_again_when_any_of_its_sources_changes(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    hits = []
+    for version in ("this", "this", "other"):
+        monkeypatch.setattr(machine_code, "VERSION", version)
+        made = compiled(kernels.own_range.py_func)
+        made(7, 1, 2)
+        hits.append(len(made.stats.cache_hits))
+    assert hits == [0, 1, 0]
 
 
 def no_folder(*arguments):

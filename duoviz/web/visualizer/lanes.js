@@ -107,9 +107,10 @@ export function drawLanes(drawing, layer, labels, { state, view, width, hatch })
 }
 
 export function placeBand(band, { state, view, width }) {
-  const iteration = state.iterations[state.shown];
+  const [before, iteration] = [state.iterations[state.shown - 1], state.iterations[state.shown]];
   const toX = scaleOf(view, width);
-  const [x0, x1] = [toX(beginOf(iteration)), toX(iteration.sync)];
+  // Played, an iteration begins when the one before it has ended, and not with the first work.
+  const [x0, x1] = [toX(before?.sync ?? beginOf(iteration)), toX(iteration.sync)];
   setAttributes(band, { x: x0, y: 14, width: Math.max(1, x1 - x0), height: bottomOf(state) - 14 });
 }
 
