@@ -4,9 +4,9 @@ from duoviz import waiting
 
 waiting.be_a_good_neighbour()
 
+from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.iteration import Iteration
 from duoviz.decoding.settings import Settings
-from duoviz.models.pairs import load_pair
 from duoviz.runner import stream as generate
 
-__all__ = ["Iteration", "Settings", "generate", "load_pair"]
+__all__ = ["Engine", "Iteration", "Settings", "generate", "load_engine"]

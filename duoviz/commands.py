@@ -14,18 +14,18 @@ from zipfile import BadZipFile
 import numpy as np
 
 from duoviz import comparison, recordings, runner
-from duoviz.decoding.budget import CONTEXTS, ROW_COUNTS, LiveCosts, draft_budget
-from duoviz.decoding.calibration import cost_model, forget_costs, refine_costs
+from duoviz.decoding.budget import draft_budget
+from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS, LiveCosts
 from duoviz.decoding.datastore import build_datastore, read_sequences
-from duoviz.decoding.duodecoding import running_draft
+from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.settings import DEFAULTS, Settings, parsed
+from duoviz.decoding.way import Way
 from duoviz.disturbance import disturbance
 from duoviz.lab.tasks import LINE_BYTES
 from duoviz.models.checkpoint import OUR_KIND, read_config
-from duoviz.models.cores import on_cores
 from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
 from duoviz.models.loading import part_of
-from duoviz.models.pairs import Pair, check_prompt, find_pair, find_target, fingerprint, load_pair, load_tokenizer
+from duoviz.models.pairs import check_prompt, find_pair, find_target, fingerprint, load_pair, load_tokenizer
 from duoviz.outside import Reader, Refused, open_file
 from duoviz.space import ROOT, publish
 from duoviz.trace.exports import csv_table, perfetto_events
@@ -78,10 +78,10 @@ def place_for(path: Path) -> Iterator[None]:
 
 def answer(options: argparse.Namespace, settings: Settings) -> int:
     """Make the answer and keep its trace; the exit status."""
-    pair = load_pair(options.pair, tell)
+    engine = load_engine(options.pair, tell)
     trace = runner.new_trace()
     try:
-        for event in runner.stream(pair, options.method, options.prompt, settings, raw=options.raw):
+        for event in runner.stream(engine, options.method, options.prompt, settings, raw=options.raw):
             runner.add_event(trace, event)
             if event["type"] == "iteration":
                 print("".join(token["text"] for token in event["iteration"]["committed"]), end="", flush=True)
@@ -162,13 +162,13 @@ def compare(options: argparse.Namespace) -> None:
     if options.trace:
         with check_write(options.trace):
             options.trace.mkdir(parents=True, exist_ok=True)
-    pair = load_pair(options.pair, tell)
+    engine = load_engine(options.pair, tell)
     tell(1.0, "Measuring what both models cost on this machine")
-    runner.settle(pair, methods, settings)
+    runner.settle(engine, methods, settings)
     rows = []
     try:
         lanes = runner.lanes(methods, settings)
-        for row in runner.compare(pair, prompts, lanes, repeats=options.repeats, raw=options.raw):
+        for row in runner.compare(engine, prompts, lanes, repeats=options.repeats, raw=options.raw):
             print(f"{row['method']:13} {row['cores']:6} {metrics_line(row['metrics'])}", file=sys.stderr, flush=True)
             rows.append(row)
             if options.trace:
@@ -176,7 +176,7 @@ def compare(options: argparse.Namespace) -> None:
     finally:
         # Also where a method failed or the user stopped it: what was measured before is not lost.
         if rows:
-            tell_comparison(pair, rows, options)
+            tell_comparison(engine, rows, options)
 
 
 def save_trace(row: dict, folder: Path, number: int) -> None:
@@ -186,11 +186,11 @@ def save_trace(row: dict, folder: Path, number: int) -> None:
         file.write_text(json.dumps(row["trace"], ensure_ascii=False), encoding="utf-8")
 
 
-def tell_comparison(pair: Pair, rows: list[dict], options: argparse.Namespace) -> None:
+def tell_comparison(engine: Engine, rows: list[dict], options: argparse.Namespace) -> None:
     """Print the table, and of a single prompt what makes the difference, or what disturbed the runs."""
-    disturbed = disturbance(pair, rows)
+    disturbed = disturbance(engine, rows)
     lines = comparison.table(rows, disturbed=disturbed is not None)
-    agreements = comparison.against_vanilla(pair, rows)
+    agreements = comparison.against_vanilla(engine, rows)
     print(
         f"{'method':13} {'cores':7} {'runs':>4} {'tokens/s':>9} {'lowest':>7} {'highest':>8} {'TTFT s':>7} {'τ':>5} "
         f"{'φ':>5} {'φ same cores':>13}  equal/tie/defect"
@@ -204,7 +204,7 @@ def tell_comparison(pair: Pair, rows: list[dict], options: argparse.Namespace) -
     for method, sentences in reasons.items():
         print(f"\n{method}: {' '.join(sentences)}")
     if options.json:
-        about = {"versions": runner.versions(), "cores": str(pair.cores)}
+        about = {"versions": runner.versions(), "cores": str(engine.pair.cores)}
         found = {"table": lines, "agreements": agreements, "disturbance": disturbed, "reasons": reasons}
         print(json.dumps(found | about, ensure_ascii=False))
 
@@ -250,7 +250,7 @@ def bench(options: argparse.Namespace) -> None:
     interrupted = None
     with opened(options.out) as folder:
         try:
-            for progress in measure(load_pair(options.pair, tell), plan, folder):
+            for progress in measure(load_engine(options.pair, tell), plan, folder):
                 print(f"{progress.words}: {progress.text}", file=sys.stderr, flush=True)
         except KeyboardInterrupt as error:
             interrupted = error
@@ -286,13 +286,13 @@ def ship(options: argparse.Namespace) -> None:
 
 def calibrate(options: argparse.Namespace) -> None:
     """Measure the cost model anew and print it."""
-    pair = load_pair(options.pair, tell)
-    with on_cores(pair.cores.target):
-        forget_costs(pair, in_turn=False)
-        draft = running_draft(pair)
-        while refine_costs(pair, draft, in_turn=False):
-            pass
-        costs = cost_model(pair, draft)
+    engine = load_engine(options.pair, tell)
+    pair = engine.pair
+    kept = engine.costs(Way(True, pair.cores.target))
+    kept.forget()
+    while kept.refine():
+        pass
+    costs = kept.model()
     if options.json:
         print(json.dumps({"contexts": CONTEXTS, "rows": ROW_COUNTS, "target": costs.target, "draft": costs.draft}))
         return
@@ -339,10 +339,10 @@ def record(options: argparse.Namespace) -> None:
     settings = Settings(max_new_tokens=options.max_new_tokens)
     with check_write(options.out):
         options.out.mkdir(parents=True, exist_ok=True)
-    pair = load_pair("embedded", tell)
-    traces = recordings.record(pair, settings, options.prompt, report=tell)
+    engine = load_engine("embedded", tell)
+    traces = recordings.record(engine, settings, options.prompt, report=tell)
     with check_write(options.out):
-        recordings.write(traces, recordings.places(pair, traces["vanilla"]), options.out)
+        recordings.write(traces, recordings.places(engine.pair, traces["vanilla"]), options.out)
     print((options.out / "README.md").read_text(encoding="utf-8"))
 
 

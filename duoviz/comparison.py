@@ -3,11 +3,8 @@
 from collections.abc import Iterable, Sequence
 from statistics import median_low
 
-from duoviz.decoding.rounding import delta_of, readings
-from duoviz.decoding.runtime import runtime
+from duoviz.decoding.engine import Engine
 from duoviz.disturbance import disturbance
-from duoviz.models.cores import on_cores
-from duoviz.models.pairs import Pair
 from duoviz.runner import Lane
 from duoviz.trace.agreement import CUT, agreement, first_difference, sentence, worst, written
 from duoviz.trace.explanation import explain, headline
@@ -69,45 +66,34 @@ def speed_up(rows: Sequence[dict], baseline: Sequence[dict]) -> float | None:
     return middle(mine / theirs if mine and theirs else None for mine, theirs in pairs)
 
 
-def rounding_delta(pair: Pair, ids: list[int]) -> float:
-    """δ of the pair on this machine, over both shares of the cores; measured once, on a text of the target's."""
-    if runtime(pair).delta is None:
-        found = []
-        for cores in {pair.cores.all, pair.cores.target}:
-            with on_cores(cores):
-                found += readings(pair.target, ids)
-        runtime(pair).delta = delta_of(found, pair.target.precision)
-    return runtime(pair).delta
-
-
-def agreed(pair: Pair, first: dict, second: dict) -> dict:
+def agreed(engine: Engine, first: dict, second: dict) -> dict:
     """Whether two rows of a round wrote the same text (see `trace.agreement`); δ is measured where they differ."""
     texts = written(first["trace"]), written(second["trace"])
     delta = 0.0
     if first_difference(*texts) is not None:
-        ids = pair.encode(first["prompt"], raw=first["settings"]["raw"])
-        delta = rounding_delta(pair, ids + first["token_ids"])
+        ids = engine.pair.encode(first["prompt"], raw=first["settings"]["raw"])
+        delta = engine.rounding_delta(ids + first["token_ids"])
     return agreement(*texts, delta)
 
 
-def against_vanilla(pair: Pair, rows: Sequence[dict]) -> list[dict]:
+def against_vanilla(engine: Engine, rows: Sequence[dict]) -> list[dict]:
     """The agreement of each row with vanilla on all cores in its round, under the row's method, cores and round."""
     others = [row for row in rows if (row["settings"]["method"], row["cores"]) != ("vanilla", "all")]
     return [
-        {name: row[name] for name in ("method", "cores", "prompt", "repeat")} | agreed(pair, base, row)
+        {name: row[name] for name in ("method", "cores", "prompt", "repeat")} | agreed(engine, base, row)
         for row, base in rounds(others, baseline(rows, "all"))
     ]
 
 
-def outcome(pair: Pair, lanes: Sequence[Lane], rows: Sequence[dict], errors: dict[str, str]) -> dict:
+def outcome(engine: Engine, lanes: Sequence[Lane], rows: Sequence[dict], errors: dict[str, str]) -> dict:
     """What a race on one prompt came to, as JSON: lanes, baselines of φ, verdict, and what follows or disturbed it.
 
     lanes: the two sides first. errors: of the lanes that could not run.
     """
     mine = [[row for row in rows if row["method"] == lane.name] for lane in lanes[:2]]
-    found = [agreed(pair, *each) for each in rounds(*mine)]
+    found = [agreed(engine, *each) for each in rounds(*mine)]
     counted = whole(rows)
-    return summed_up(lanes, counted, errors, found, disturbance(pair, counted))
+    return summed_up(lanes, counted, errors, found, disturbance(engine, counted))
 
 
 def whole(rows: Sequence[dict]) -> list[dict]:

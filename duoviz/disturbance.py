@@ -4,24 +4,22 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 from duoviz.decoding import METHODS
-from duoviz.decoding.budget import ROW_COUNTS, CostModel
-from duoviz.decoding.calibration import costs_name
-from duoviz.decoding.runtime import runtime
-from duoviz.models.cores import on_cores
-from duoviz.models.pairs import Pair
+from duoviz.decoding.costs import ROW_COUNTS, CostModel
+from duoviz.decoding.engine import Engine
+from duoviz.decoding.way import Way
 
 # By which factor the rounds of one method differ at most, and by which its forwards take longer than calibrated at
 # most, on a machine that does nothing else.
 LARGEST_SPREAD, LARGEST_SLOWDOWN = 4 / 3, 2.0
 
 
-def disturbance(pair: Pair, rows: Sequence[dict]) -> str | None:
+def disturbance(engine: Engine, rows: Sequence[dict]) -> str | None:
     """Why the rows of a comparison (see `runner.row`) allow no conclusion, in words; None where they do."""
     by_method: dict[tuple[str, str], list[dict]] = {}
     for row in rows:
         if row["metrics"]["tps"] is not None:
             by_method.setdefault((row["method"], row["cores"]), []).append(row)
-    found = [each for mine in by_method.values() if (each := unsteady(mine) or slowed(pair, mine))]
+    found = [each for mine in by_method.values() if (each := unsteady(mine) or slowed(engine, mine))]
     if not found:
         return None
     return (
@@ -43,9 +41,9 @@ def unsteady(rows: Sequence[dict]) -> str | None:
     return f"{rows[0]['method']} wrote {min(speeds):.1f} tokens/s in one round and {max(speeds):.1f} in another"
 
 
-def slowed(pair: Pair, rows: Sequence[dict]) -> str | None:
+def slowed(engine: Engine, rows: Sequence[dict]) -> str | None:
     """How many times longer than calibrated one method's forwards took, where that is far too long."""
-    costs = known_costs(pair, rows[0])
+    costs = known_costs(engine, rows[0])
     if costs is None:
         return None
     times = [slowdown(row["trace"], costs.target_time) for row in rows]
@@ -55,15 +53,13 @@ def slowed(pair: Pair, rows: Sequence[dict]) -> str | None:
     return f"the target's forwards took {longer:.1f} times as long with {rows[0]['method']} as calibrated"
 
 
-def known_costs(pair: Pair, row: dict) -> CostModel | None:
+def known_costs(engine: Engine, row: dict) -> CostModel | None:
     """What the row's forwards were calibrated to take: on its own cores, else on the target's share, where they take
     no less."""
     beside = METHODS[row["settings"]["method"]].parallel or row["trace"]["header"]["can_overlap"]
-    cores = pair.cores.target if beside or row["cores"] == "target" else pair.cores.all
-    costs = runtime(pair).costs
-    with on_cores(cores):
-        in_turn = None if beside else costs.get(costs_name(in_turn=True))
-    return in_turn or costs.get(costs_name(in_turn=False))
+    cores = engine.pair.cores
+    own = Way(beside, cores.target if beside or row["cores"] == "target" else cores.all)
+    return engine.known_costs(own) or engine.known_costs(Way(True, cores.target))
 
 
 def slowdown(trace: dict, target_time: Callable[[int, int], float]) -> float | None:

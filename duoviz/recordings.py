@@ -8,11 +8,12 @@ import torch
 
 from duoviz import runner
 from duoviz.decoding import METHODS
-from duoviz.decoding.draft_worker import DraftDied
+from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
+from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.folders import ASSETS
 from duoviz.models.columns import whole
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 from duoviz.trace.metrics import metrics
 
 FOLDER = ASSETS / "traces"
@@ -49,7 +50,7 @@ HEADINGS = (
 
 
 def record(
-    pair: Pair, settings: Settings, prompt: str, *, report: Callable[[float, str], None] | None = None
+    engine: Engine, settings: Settings, prompt: str, *, report: Callable[[float, str], None] | None = None
 ) -> dict[str, dict]:
     """Of each method the run of median duration, after an unrecorded one. Raises one of `runner.USER_ERRORS`.
 
@@ -57,11 +58,11 @@ def record(
     """
     runs = [(number, method) for number in range(1 + ROUNDS) for method in METHODS]
     traces = {method: [] for method in METHODS}
-    runner.settle(pair, METHODS, settings)
+    runner.settle(engine, METHODS, settings)
     for done, (number, method) in enumerate(runs):
         if report:
             report(done / len(runs), f"{'Recording' if number else 'Warming up'} {method}")
-        trace = runner.collect(runner.stream(pair, method, prompt, settings))
+        trace = runner.collect(runner.stream(engine, method, prompt, settings))
         if trace["end"]["stopped"] == "error":
             raise DraftDied(trace["end"]["message"])
         if number:
@@ -83,7 +84,7 @@ def places(pair: Pair, trace: dict) -> dict:
     prompt = pair.encode(trace["header"]["prompt"], raw=trace["header"]["settings"]["raw"])
     written = [token["id"] for each in trace["iterations"] for token in each["committed"]]
     expected = []
-    for model in (pair.target, pair.load_draft()):
+    for model in (pair.target, pair.draft.load()):
         model.crop(0)
         logits = model.forward(prompt + written[:-1], rows=range(len(prompt) - 1, len(prompt) + len(written) - 1))
         model.crop(0)

@@ -11,17 +11,20 @@ from typing import NamedTuple
 
 import torch
 
-from duoviz.decoding import METHODS, overlap
-from duoviz.decoding.budget import CONTEXTS, ROW_COUNTS, CostModel
-from duoviz.decoding.calibration import doubt_costs
+from duoviz.decoding import METHODS
+from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS, CostModel
 from duoviz.decoding.datastore import DatastoreError
-from duoviz.decoding.draft_worker import DraftDied
-from duoviz.decoding.iteration import Stopped
+from duoviz.decoding.engine import Engine
+from duoviz.decoding.forward import Stopped
+from duoviz.decoding.loop import decode
+from duoviz.decoding.overlap import possible_ways, way_of
+from duoviz.decoding.plan import RunPlan, make_plan
 from duoviz.decoding.settings import Settings, SettingsError
-from duoviz.decoding.speculative import draft_in_turn
+from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.models.cores import on_cores
 from duoviz.models.loading import ModelUnavailable
-from duoviz.models.pairs import Pair, PromptError, UnknownPair
+from duoviz.models.prompt import PromptError
+from duoviz.models.registry import UnknownPair
 from duoviz.outside import in_short
 from duoviz.trace.metrics import metrics
 from duoviz.trace.record import Recorder
@@ -46,139 +49,110 @@ def check_method(method: object) -> None:
         raise SettingsError(f"There is no method named {in_short(method)}; there are: {', '.join(METHODS)}.")
 
 
-def target_cores(pair: Pair, method: str, settings: Settings) -> tuple[int, ...]:
-    """The cores that the target computes on in this run."""
-    on_its_share = settings.cores == "target" or works_beside(pair, method, settings)
-    return pair.cores.target if on_its_share else pair.cores.all
-
-
-def works_beside(pair: Pair, method: str, settings: Settings) -> bool:
-    """Whether the draft works beside the target in this run. Raises DraftDied."""
-    both_ways = "overlap" in METHODS[method].settings
-    return overlap.works_beside(pair, settings) if both_ways else METHODS[method].parallel
-
-
-def prepare(pair: Pair, method: str, settings: Settings = Settings()) -> CostModel | None:
+def prepare(engine: Engine, method: str, settings: Settings = Settings()) -> CostModel | None:
     """Start the draft and measure the costs, where the method needs them. Raises DraftDied."""
     if not METHODS[method].draft:
         return None
-    return overlap.costs_of(pair, settings, beside=works_beside(pair, method, settings))
+    return engine.costs(way_of(engine, METHODS[method], settings)).model()
 
 
-def refine(pair: Pair, method: str, settings: Settings = Settings(), *, stopped: Callable[[], bool] = bool) -> bool:
+def refine(engine: Engine, method: str, settings: Settings = Settings(), *, stopped: Callable[[], bool] = bool) -> bool:
     """Measure a method's costs once more where they rest on too few calibrations; whether they did.
 
     Raises DraftDied, and Stopped where `stopped` says so.
     """
     if not METHODS[method].draft:
         return False
-    ways = {works_beside(pair, method, settings)}
-    if "overlap" in METHODS[method].settings and overlap.is_open(pair, settings):
-        ways = {True, False}
-    return any(overlap.refine(pair, settings, beside=beside, stopped=stopped) for beside in ways)
+    ways = possible_ways(engine, METHODS[method], settings)
+    return any(engine.costs(way).refine(stopped=stopped) for way in ways)
 
 
 def settle(
-    pair: Pair, methods: Iterable[str], settings: Settings = Settings(), *, stopped: Callable[[], bool] = bool
+    engine: Engine, methods: Iterable[str], settings: Settings = Settings(), *, stopped: Callable[[], bool] = bool
 ) -> None:
     """Refine the costs of these methods as far as they are, before runs that are compared.
 
     Raises DraftDied, and Stopped where `stopped` says so.
     """
     for method in methods:
-        while refine(pair, method, settings, stopped=stopped):
+        while refine(engine, method, settings, stopped=stopped):
             pass
 
 
 def stream(
-    pair: Pair,
+    engine: Engine,
     method: str,
     prompt: str,
     settings: Settings,
     *,
     raw: bool = False,
     before: Sequence[tuple[str, str]] = (),
+    stopped: Callable[[], bool] = bool,
 ) -> Iterator[dict]:
     """One run as events: `header`, `iteration` … and `end`; see the trace schema.
 
-    Closing the generator ends the run. All of it happens in the calling thread, which must be the
-    same from the first event to the last. A draft that dies ends the run with `stopped: error`.
-    before: the conversation's earlier turns, as (what the user said, the answer).
-    Raises PromptError and SettingsError before the first event.
+    Closing the generator ends the run, and so does `stopped`, also in a long forward or wait. All of it happens in
+    the calling thread, which must be the same from the first event to the last. A draft that dies ends the run with
+    `stopped: error`. before: the conversation's earlier turns, as (what the user said, the answer).
+    Raises PromptError, SettingsError, DatastoreError and DraftDied before the first event.
     """
     check_method(method)
-    prompt_ids = pair.encode(prompt, raw=raw, before=before)
-    costs = prepare(pair, method, settings)
-    cores = target_cores(pair, method, settings)
-    # A method that cannot run on this pair says so here, before the first event.
-    run = METHODS[method].decode(pair, prompt_ids, settings)
-    beside = works_beside(pair, method, settings)
-    first = header(pair, method, prompt, prompt_ids, settings, raw, costs, cores, beside)
-    yield {"type": "header", "header": first | ({"before": list(before)} if before else {})}
-    iterations, message = [], None
-    submitted = time.perf_counter()
-    recorder = Recorder(pair.tokenizer, submitted)
-    stopped = factors = None
-    with on_cores(cores):
+    plan = make_plan(engine, METHODS[method], prompt, settings, raw=raw, before=before, stopped=stopped)
+    yield {"type": "header", "header": header(plan)}
+    iterations, reason, message, factors = [], None, None, None
+    recorder = Recorder(engine.pair.tokenizer, time.perf_counter())
+    with on_cores(plan.way.cores):
         try:
-            for each in run:
-                iterations.append(recorder.iteration(each))
-                stopped, factors = each.stop, each.factors
+            for iteration in decode(plan):
+                iterations.append(recorder.iteration(iteration))
+                reason, factors = iteration.stop, iteration.factors
                 yield {"type": "iteration", "iteration": iterations[-1]}
-            if factors:
-                doubt_costs(pair, factors, in_turn=not beside)
         except DraftDied as error:
-            stopped, message = "error", str(error)
+            reason, message = "error", str(error)
         except Stopped:
-            stopped = "stopped"
-    yield {"type": "end", "end": end(iterations, stopped, message)}
+            reason = "stopped"
+    if factors and reason not in ("error", "stopped"):
+        engine.costs(plan.way).doubt(factors)
+    yield {"type": "end", "end": end(iterations, reason, message)}
 
 
-def end(iterations: list[dict], stopped: str, message: str | None = None) -> dict:
+def end(iterations: list[dict], stopped: str | None, message: str | None = None) -> dict:
     """The trace's last part."""
-    text = "".join(token["text"] for each in iterations for token in each["committed"])
+    text = "".join(token["text"] for iteration in iterations for token in iteration["committed"])
     wall = iterations[-1]["sync"] if iterations else 0.0
     return {"stopped": stopped, "wall": wall, "text": text} | ({"message": message} if message else {})
 
 
-def header(
-    pair: Pair,
-    method: str,
-    prompt: str,
-    prompt_ids: list[int],
-    settings: Settings,
-    raw: bool,
-    costs: CostModel | None,
-    cores: tuple[int, ...],
-    beside: bool,
-) -> dict:
-    """The trace's header; beside: whether the draft works beside the target."""
-    target = {"name": pair.target.label, "device": pair.target_device_label(cores), "precision": pair.target.precision}
+def header(plan: RunPlan) -> dict:
+    """The trace's header."""
+    pair, method = plan.pair, plan.method
+    device = pair.target_device_label(plan.way.cores)
     return {
         "schema": SCHEMA_VERSION,
-        "method": method,
-        "about": METHODS[method].described(),
+        "method": method.id,
+        "about": method.described(),
         "pair": pair.name,
-        "target": target,
-        "draft": draft_header(pair, method, target["device"], beside),
-        "can_overlap": beside and pair.cores.can_overlap,
-        "settings": {**asdict(settings), "raw": raw},
-        "prompt": prompt,
-        "prompt_tokens": len(prompt_ids),
-        "calibration": calibration(costs) if costs else None,
+        "target": {"name": pair.target.label, "device": device, "precision": pair.target.precision},
+        "draft": draft_header(plan, device),
+        "can_overlap": plan.way.beside and pair.cores.can_overlap,
+        "settings": {**asdict(plan.settings), "raw": plan.raw},
+        "prompt": plan.prompt,
+        "prompt_tokens": len(plan.prompt_ids),
+        "calibration": calibration(plan.costs) if plan.costs else None,
         "versions": versions(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
+    } | ({"before": list(plan.before)} if plan.before else {})
 
 
-def draft_header(pair: Pair, method: str, target_device: str, beside: bool) -> dict | None:
+def draft_header(plan: RunPlan, target_device: str) -> dict | None:
     """The draft's part of the header, None for methods without one."""
-    if beside:
-        return {"name": pair.draft_label, "device": pair.draft_device_label(), "precision": pair.draft_precision}
-    if METHODS[method].draft:
-        model = draft_in_turn(pair).loop.model
-        return {"name": model.label, "device": target_device, "precision": model.precision}
-    return None
+    if plan.draft is None:
+        return None
+    if plan.way.beside:
+        draft = plan.pair.draft
+        return {"name": draft.label, "device": plan.pair.draft_device_label(), "precision": draft.precision}
+    model = plan.draft.loop.model
+    return {"name": model.label, "device": target_device, "precision": model.precision}
 
 
 def calibration(costs: CostModel) -> dict:
@@ -213,23 +187,20 @@ def add_event(trace: dict, event: dict) -> None:
         trace[event["type"]] = event[event["type"]]
 
 
-def collect(events: Iterator[dict], *, stopped: Callable[[], bool] = bool) -> dict:
-    """The trace of a whole run. Raises Stopped where `stopped` says so before its end."""
+def collect(events: Iterator[dict]) -> dict:
+    """The trace of a complete run."""
     trace = new_trace()
-    with closing(events):
-        for event in events:
-            add_event(trace, event)
-            if event["type"] != "end" and stopped():
-                raise Stopped
+    for event in events:
+        add_event(trace, event)
     return trace
 
 
 def summary(trace: dict) -> dict:
     """What `--json` prints and the page's endpoint ends with: text, token ids, settings, metrics."""
-    ids = [token["id"] for each in trace["iterations"] for token in each["committed"]]
+    ids = [token["id"] for iteration in trace["iterations"] for token in iteration["committed"]]
     settings = {"method": trace["header"]["method"], "pair": trace["header"]["pair"], **trace["header"]["settings"]}
     result = {
-        "text": "".join(token["text"] for each in trace["iterations"] for token in each["committed"]),
+        "text": "".join(token["text"] for iteration in trace["iterations"] for token in iteration["committed"]),
         "token_ids": ids,
         "stopped": trace["end"]["stopped"],
         "settings": settings,
@@ -252,7 +223,7 @@ def lanes(methods: Sequence[str], settings: Settings) -> list[Lane]:
     return baselines + [Lane(method, method, settings) for method in methods if method != "vanilla"]
 
 
-def conversation(pair: Pair, lane: Lane, turns: Sequence[str], *, stopped: Callable[[], bool] = bool) -> list[dict]:
+def conversation(engine: Engine, lane: Lane, turns: Sequence[str], *, stopped: Callable[[], bool] = bool) -> list[dict]:
     """A lane's answers to the turns of one conversation, as traces; each turn is asked with the answers before it.
 
     Raises DraftDied, Stopped where `stopped` says so, and what `stream` raises.
@@ -262,7 +233,7 @@ def conversation(pair: Pair, lane: Lane, turns: Sequence[str], *, stopped: Calla
     traces: list[dict] = []
     for turn in turns:
         before = [(said, trace["end"]["text"]) for said, trace in zip(turns, traces, strict=False)]
-        trace = collect(stream(pair, lane.method, turn, lane.settings, before=before), stopped=stopped)
+        trace = collect(stream(engine, lane.method, turn, lane.settings, before=before, stopped=stopped))
         if trace["end"]["stopped"] == "stopped":
             raise Stopped
         if trace["end"]["stopped"] == "error":
@@ -272,7 +243,14 @@ def conversation(pair: Pair, lane: Lane, turns: Sequence[str], *, stopped: Calla
 
 
 def race(
-    pair: Pair, prompts: Sequence[str], lanes: Sequence[Lane], *, repeats: int = 1, warmups: int = 1, raw: bool = False
+    engine: Engine,
+    prompts: Sequence[str],
+    lanes: Sequence[Lane],
+    *,
+    repeats: int = 1,
+    warmups: int = 1,
+    raw: bool = False,
+    stopped: Callable[[], bool] = bool,
 ) -> Iterator[dict]:
     """Run every lane on every prompt `repeats` times, each run alone, and yield their events (see `stream`).
 
@@ -285,7 +263,7 @@ def race(
         check_method(lane.method)
         # Where this cannot be done, the lane's first run says so.
         with suppress(*USER_ERRORS):
-            prepare(pair, lane.method, lane.settings)
+            prepare(engine, lane.method, lane.settings)
     failed = set()
     rounds = [(None, prompts[0])] * warmups + [(repeat, prompt) for prompt in prompts for repeat in range(repeats)]
     for number, (repeat, prompt) in enumerate(rounds, -warmups):
@@ -293,7 +271,8 @@ def race(
             if lane.name in failed:
                 continue
             settings = short(lane.settings) if repeat is None else lane.settings
-            with closing(errors_as_events(stream(pair, lane.method, prompt, settings, raw=raw))) as events:
+            run = stream(engine, lane.method, prompt, settings, raw=raw, stopped=stopped)
+            with closing(errors_as_events(run)) as events:
                 for event in events:
                     yield event | {"lane": lane.name, "repeat": repeat}
             if event["type"] == "error" or event["end"]["stopped"] == "error":
@@ -315,11 +294,17 @@ def errors_as_events(events: Iterator[dict]) -> Iterator[dict]:
 
 
 def compare(
-    pair: Pair, prompts: Sequence[str], lanes: Sequence[Lane], *, repeats: int = 1, warmups: int = 1, raw: bool = False
+    engine: Engine,
+    prompts: Sequence[str],
+    lanes: Sequence[Lane],
+    *,
+    repeats: int = 1,
+    warmups: int = 1,
+    raw: bool = False,
 ) -> Iterator[dict]:
     """The rows of a `race`, each as its run ends; warm-ups give none. Raises LaneFailed."""
     trace = new_trace()
-    for event in race(pair, prompts, lanes, repeats=repeats, warmups=warmups, raw=raw):
+    for event in race(engine, prompts, lanes, repeats=repeats, warmups=warmups, raw=raw):
         if event["type"] == "header":
             trace = new_trace()
         if event["type"] == "error":

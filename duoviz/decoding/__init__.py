@@ -1,7 +1,7 @@
-"""The decoding methods by id, each a record of how it decodes and what is said of it."""
+"""The decoding methods by id, each a record of how it drafts and what is said of it."""
 
 from duoviz.decoding.duodecoding import DUODECODING
-from duoviz.decoding.duotree import DUOTREE
+from duoviz.decoding.duotree.drafter import DUOTREE
 from duoviz.decoding.lookahead import LOOKAHEAD
 from duoviz.decoding.method import Method
 from duoviz.decoding.prompt_lookup import PROMPT_LOOKUP
@@ -11,5 +11,5 @@ from duoviz.decoding.vanilla import VANILLA
 
 # In the order of the tables. All that lists methods reads this one.
 METHODS: dict[str, Method] = {
-    each.id: each for each in (VANILLA, SPECULATIVE, PROMPT_LOOKUP, REST, LOOKAHEAD, DUODECODING, DUOTREE)
+    method.id: method for method in (VANILLA, SPECULATIVE, PROMPT_LOOKUP, REST, LOOKAHEAD, DUODECODING, DUOTREE)
 }

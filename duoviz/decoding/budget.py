@@ -1,94 +1,14 @@
-"""The cost model and the hardware-aware draft budget γ."""
+"""The draft budget γ and the length of sequences, from measured costs and acceptance."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from duoviz.decoding.chances import Chances, Trust
-from duoviz.decoding.drafting import Plan, Worth
-from duoviz.decoding.iteration import Node, Span
+from duoviz.decoding.costs import ROW_COUNTS, LiveCosts
+from duoviz.decoding.drafting import DraftPlan
+from duoviz.decoding.length_policy import LengthPolicy
 from duoviz.decoding.settings import MAX_BUDGET, MAX_SEQUENCES, Settings
 from duoviz.decoding.theory import Acceptance, in_turn_speed, parallel_speed
-
-# At these numbers of rows and tokens before them a cost model has times.
-ROW_COUNTS, CONTEXTS = (1, 2, 4, 8, 16, 32), (64, 512)
-# How fast a run's costs follow what its forwards take.
-WEIGHT = 0.1
-
-
-@dataclass(frozen=True)
-class CostModel:
-    """Seconds of one forward, measured with both sides busy.
-
-    target: [context][rows], at CONTEXTS and ROW_COUNTS; draft: [context][k - 1], k = 1..8.
-    """
-
-    target: tuple[tuple[float, ...], ...]
-    draft: tuple[tuple[float, ...], ...]
-
-    def target_time(self, rows: int | np.ndarray, context: int) -> float | np.ndarray:
-        """T_target(rows), interpolated over rows and over the context's length; for one row count or an array.
-
-        Beyond the rows that were measured it goes on as between the last two.
-        """
-        return between_contexts([between_rows(rows, times) for times in self.target], context)
-
-    def draft_time(self, k: int, context: int) -> float:
-        """T_draft(k): one step of k sequences."""
-        return between_contexts([times[k - 1] for times in self.draft], context)
-
-
-def between_rows(rows: int | np.ndarray, times: Sequence[float]) -> float | np.ndarray:
-    """Linear in the rows, also beyond the most that were measured; never below the time of those."""
-    before, last = ROW_COUNTS[-2:]
-    slope = max(0.0, times[-1] - times[-2]) / (last - before)
-    return np.interp(rows, ROW_COUNTS, times) + np.maximum(0, rows - last) * slope
-
-
-def between_contexts(times: list[float] | list[np.ndarray], context: int) -> float | np.ndarray:
-    """Linear in the context's length, also beyond the longer one measured; never below the shorter one's."""
-    short, long = CONTEXTS
-    return np.maximum(times[0], times[0] + (times[1] - times[0]) * (context - short) / (long - short))
-
-
-def step_times(costs: "CostModel | LiveCosts", context: int) -> list[float]:
-    """T_draft(1), T_draft(2), … T_draft(8)."""
-    return [costs.draft_time(k, context) for k in range(1, MAX_SEQUENCES + 1)]
-
-
-class LiveCosts:
-    """A cost model that follows the run: one factor a side, so that γ does not jump with m."""
-
-    def __init__(self, model: CostModel):
-        self.model = model
-        self.target_factor = self.draft_factor = 1.0
-
-    def target_time(self, rows: int | np.ndarray, context: int) -> float | np.ndarray:
-        return self.model.target_time(rows, context) * self.target_factor
-
-    def draft_time(self, k: int, context: int) -> float:
-        return self.model.draft_time(k, context) * self.draft_factor
-
-    def observe(self, target: Span, draft: list[Span], context: int) -> None:
-        """Move both factors towards what an iteration took; forwards of many tokens (a prefill) say nothing."""
-        if target.tokens <= ROW_COUNTS[-1]:
-            ratio = (target.end - target.start) / self.model.target_time(target.tokens, context)
-            self.target_factor = self.follow(self.target_factor, ratio)
-        steps = [span for span in draft if span.tokens <= MAX_SEQUENCES]
-        if steps:
-            taken = sum(span.end - span.start for span in steps)
-            expected = sum(self.model.draft_time(span.tokens, context) for span in steps)
-            self.draft_factor = self.follow(self.draft_factor, taken / expected)
-
-    @property
-    def factors(self) -> tuple[float, float]:
-        """Measured over calibrated time of the target's forwards and of the draft's steps."""
-        return self.target_factor, self.draft_factor
-
-    def follow(self, factor: float, ratio: float) -> float:
-        return factor + WEIGHT * (min(4.0, max(0.25, ratio)) - factor)
 
 
 def prior() -> Acceptance:
@@ -134,56 +54,28 @@ def worthwhile_length(costs: LiveCosts, acceptance: Acceptance, *, context: int)
     return int(lengths[np.argmax(parallel_speed(acceptance.alpha, acceptance.beta, lengths, target=target))])
 
 
-class Sureness:
-    """How long the draft's sequences may be, by the chances of their own tokens, followed in the run.
-
-    chances: None where no table was fitted to the draft; all sequences are of one length then.
-    """
-
-    def __init__(self, chances: Chances | None, settings: Settings):
-        self.chances, self.temperature, self.trust = chances, settings.temperature, Trust()
-
-    def observe(self, chain: Sequence[Node]) -> None:
-        """Verified tokens; the first one that was refused is the last that says anything."""
-        for node in chain if self.chances else ():
-            if node.status in ("accepted", "rejected"):
-                chance = self.chances.of_drafted(0, node.q, temperature=self.temperature)
-                self.trust.observe(node.source, chance, node.status == "accepted")
-
-    def bounds(self, length: int, alpha: float, *, first: bool) -> tuple[int, Worth | None]:
-        """The longest that a sequence may be, and where it ends before, for an average one of L tokens that pays.
-
-        At the average chance α that one is worth α^(L−1), or α^L where its first token counts (see `Worth`): a
-        surer one may be longer, a less sure one ends before.
-        """
-        if not self.chances:
-            return length, None
-        least = alpha ** (length if first else length - 1)
-        return max(length, ROW_COUNTS[-1] - 1), Worth(self.chances, self.trust.factor("draft"), least, first)
-
-
 def plan_draft(
     costs: LiveCosts,
     acceptance: Acceptance,
-    sureness: Sureness,
+    policy: LengthPolicy,
     settings: Settings,
     *,
     rows: int,
     context: int,
     longest: int,
     number: int,
-) -> Plan:
+) -> DraftPlan:
     """What to draft in round `number` while the target works on `rows` rows; `longest`: what the text has room for.
 
     A budget that is set is used up, whether it pays or not.
     """
-    worth = None
+    rule = None
     if settings.budget == "auto":
         budget = settings.near(draft_budget(costs, rows=rows, context=context))
         length = settings.near(worthwhile_length(costs, acceptance, context=context))
         # The authors' mode drafts sequences of equal lengths, whatever their tokens' chances.
         if settings.draft_mode == "batched":
-            length, worth = sureness.bounds(length, acceptance.alpha, first=False)
+            length, rule = policy.bounds(length, acceptance.alpha, first=False)
         longest = min(longest, length)
     else:
         budget = settings.budget
@@ -191,4 +83,4 @@ def plan_draft(
     steps = tuple(steps_in(seconds, costs, k, context) for k in range(1, MAX_SEQUENCES + 1))
     fresh = number if settings.by_rejection else None
     longest = min(longest, budget)
-    return Plan(budget, steps, settings.sequences, settings.draft_mode, longest, settings.sampling, fresh, worth)
+    return DraftPlan(budget, steps, settings.sequences, settings.draft_mode, longest, settings.sampling, fresh, rule)

@@ -18,7 +18,8 @@ from duoviz.decoding.suffix_array import suffix_array
 from duoviz.folders import ASSETS
 from duoviz.models.checkpoint import first_line
 from duoviz.models.loading import Progress, no_progress, part_of
-from duoviz.models.pairs import Pair, fingerprint
+from duoviz.models.pair import Pair
+from duoviz.models.tokenizers import fingerprint
 from duoviz.outside import DAMAGED_ZIP, Reader, open_file
 
 # The one that comes along, for SmolLM2's tokenizer.
@@ -57,11 +58,11 @@ class Datastore:
         """
         size, ranks = 0, range(0)
         for n in range(shortest, min(longest, len(text)) + 1):
-            found = self.find(text[-n:])
+            matches = self.find(text[-n:])
             # Where more tokens stand, so do the last n of them: after a failure no longer match exists.
-            if not found:
+            if not matches:
                 break
-            size, ranks = n, found
+            size, ranks = n, matches
         read = min(len(ranks), MOST_READ)
         chosen = ranks.start + np.arange(read) * len(ranks) // max(1, read)
         places = self.suffixes[chosen].astype(np.int64) + size
@@ -102,13 +103,13 @@ def open_datastore(folder: Path, pair: Pair) -> Datastore:
         with (folder / HEADER).open("rb") as file:
             header = Reader(most_bytes=HEADER_BYTES).file(file)
         datastore = Datastore(mapped(folder / TOKENS), mapped(folder / SUFFIXES), header["vocabulary"])
-        whole = is_whole(datastore, header)
+        intact = is_intact(datastore, header)
         foreign = header["tokenizer"] != fingerprint(pair.tokenizer.get_vocab())
     except DatastoreError:
         raise
     except Exception as error:  # a damaged file fails in the parsers of json and of numpy, with errors of their own
         raise DatastoreError(f"The datastore in {folder} cannot be read ({first_line(error)}): {remedy}.") from error
-    if not whole:
+    if not intact:
         raise DatastoreError(f"The datastore in {folder} is damaged or of another version: {remedy}.")
     if foreign or datastore.vocabulary > pair.target.vocab_size:
         raise DatastoreError(
@@ -122,7 +123,7 @@ def mapped(file: Path) -> np.ndarray:
     return np.asarray(np.lib.format.open_memmap(file, mode="r"))
 
 
-def is_whole(datastore: Datastore, header: dict) -> bool:
+def is_intact(datastore: Datastore, header: dict) -> bool:
     """Whether the arrays are what the header says."""
     shape = (header["tokens"] + header["sequences"],)
     return (

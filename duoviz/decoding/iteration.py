@@ -1,25 +1,20 @@
-"""What one iteration proposed, checked and committed, with raw timestamps."""
+"""What one iteration proposed, verified and committed, with raw timestamps."""
 
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
-
-import torch
-from torch import Tensor
-
-from duoviz.models.language_model import LanguageModel
-
-# Small enough that a run can be stopped within a second while it reads a long prompt.
-PREFILL_CHUNK = 128
 
 
 class Span(NamedTuple):
-    """One forward: start and end in seconds of the system's monotonic clock, and its tokens."""
+    """One forward: start and end in seconds of the system's monotonic clock, and how many tokens it read."""
 
     start: float
     end: float
     tokens: int
+
+    @property
+    def seconds(self) -> float:
+        return self.end - self.start
 
 
 class Candidate(NamedTuple):
@@ -67,31 +62,21 @@ class Start(NamedTuple):
     seconds: float | None
 
 
-@dataclass
-class Iteration:
-    """One target forward and what was drafted at the same time.
+@dataclass(frozen=True, kw_only=True)
+class Verified:
+    """One target forward and what came of it.
 
-    longest: how many tokens the longest sequence drafted meanwhile has.
-    matched: the text's last tokens, as many as were found elsewhere with what followed them there.
-    rest, start: of a tree that lives on (see the trace schema).
+    sync: when its tokens were known, on the clock of the spans. checked: the nodes that it read, and the target's own
+    token after them. drafted: what the draft wrote meanwhile. outcome: `hit`, `miss`, `rejection` or `none`; accepted
+    of `tested` positions; sequence: which of the drafted sequences the text goes on with, from 1. stop: why the text
+    ends here (`eos`, `length`, `context`), None where it goes on.
     """
 
     target: Span
     sync: float
-    committed: list[Committed]
-    mode: str | None = None
-    draft: list[Span] = field(default_factory=list)
-    budget: int | None = None
-    longest: int | None = None
-    factors: tuple[float, float] | None = None
-    theta: float | None = None
-    sequences: int | None = None
-    candidates: list[Candidate] = field(default_factory=list)
-    matched: Sequence[int] = ()
-    checked: list[Node] = field(default_factory=list)
-    drafted: list[Node] = field(default_factory=list)
-    rest: list[Node] = field(default_factory=list)
-    start: Start | None = None
+    checked: Sequence[Node]
+    drafted: Sequence[Node]
+    committed: Sequence[Committed]
     outcome: str = "none"
     tested: int = 0
     accepted: int = 0
@@ -104,52 +89,50 @@ class Iteration:
         return sum(node.status == "accepted" for node in self.checked)
 
 
-def timed_forward(model: LanguageModel, ids: Sequence[int], **options) -> tuple[Tensor, Span]:
-    """`model.forward` and its span, measured after the device is done."""
-    start = time.perf_counter()
-    logits = model.forward(ids, **options)
-    if model.device.startswith("cuda"):
-        torch.cuda.synchronize(model.device)
-    return logits, Span(start, time.perf_counter(), len(ids))
+@dataclass(frozen=True, kw_only=True)
+class Drafting:
+    """What a method says of its own work in an iteration.
 
-
-class Stopped(Exception):
-    """The run was to end while a long forward was under way."""
-
-
-def timed_prefill(
-    model: LanguageModel, ids: Sequence[int], *, stopped: Callable[[], bool] = bool
-) -> tuple[Tensor, Span]:
-    """Forward many tokens in chunks; logits [1, vocab] of the last, and one span over all.
-
-    Raises Stopped where `stopped` says so between two chunks.
+    draft: the draft's steps. budget: γ, theta: θ, sequences: k; longest: tokens of the longest sequence drafted
+    meanwhile. factors: measured over calibrated seconds, of target and draft. matched: the text's last tokens, as
+    many as stood elsewhere with what followed them there. rest, start: of a tree that lives on.
     """
-    start = time.perf_counter()
-    for begin in range(0, len(ids), PREFILL_CHUNK):
-        if stopped():
-            raise Stopped
-        chunk = ids[begin : begin + PREFILL_CHUNK]
-        logits, span = timed_forward(model, chunk, rows=[len(chunk) - 1])
-    return logits, Span(start, span.end, len(ids))
+
+    mode: str | None = None
+    draft: Sequence[Span] = ()
+    budget: int | None = None
+    longest: int | None = None
+    factors: tuple[float, float] | None = None
+    theta: float | None = None
+    sequences: int | None = None
+    candidates: Sequence[Candidate] = ()
+    matched: Sequence[int] = ()
+    rest: Sequence[Node] = ()
+    start: Start | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Iteration(Verified, Drafting):
+    """One iteration, complete."""
 
 
 class Room(NamedTuple):
-    """How long a text may become, and why it ends there (`length` or `context`)."""
+    """How long a text may become, in tokens, and why it ends there (`length` or `context`)."""
 
     limit: int
     reason: str
 
-    def cut(self, text_length: int, tokens: list[Committed], eos: frozenset[int]) -> tuple[list[Committed], str | None]:
-        """The tokens that still belong to the text, and the reason to stop or None."""
-        for index, each in enumerate(tokens, 1):
-            if each.token in eos:
-                return tokens[:index], "eos"
-            if text_length + index >= self.limit:
-                return tokens[:index], self.reason
+    def cut(self, length: int, tokens: list[Committed], eos: frozenset[int]) -> tuple[list[Committed], str | None]:
+        """The tokens that still belong to a text of this length, and the reason to stop or None."""
+        for count, committed in enumerate(tokens, 1):
+            if committed.token in eos:
+                return tokens[:count], "eos"
+            if length + count >= self.limit:
+                return tokens[:count], self.reason
         return tokens, None
 
 
 def room_for(prompt_tokens: int, max_new_tokens: int, context_limit: int) -> Room:
     """The room of a text that begins with so many tokens."""
-    by_length, by_context = prompt_tokens + max_new_tokens, context_limit
-    return Room(by_length, "length") if by_length <= by_context else Room(by_context, "context")
+    by_length = prompt_tokens + max_new_tokens
+    return Room(by_length, "length") if by_length <= context_limit else Room(context_limit, "context")

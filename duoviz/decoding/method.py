@@ -1,14 +1,11 @@
-"""A decoding method as one record: how it decodes, and all that is said of it anywhere."""
+"""A decoding method as one record: who drafts in its runs, and all that is said of it anywhere."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from typing import Any
 
-from duoviz.decoding.iteration import Iteration
-from duoviz.decoding.settings import Settings
+from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.theory import Expectation
-from duoviz.models.pairs import Pair
-
-Decode = Callable[[Pair, list[int], Settings], Iterator[Iteration]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,11 +24,12 @@ class Proposer:
 
 DRAFT = Proposer(id="draft", token="token from the draft", origin="from the draft")
 TARGET = Proposer(id="target", token="token from the target", origin="from the target")
+PROMPT = Proposer(id="prompt", token="token found earlier in the text", origin="found earlier in the text")
 
 # What the tokens of a method become that proposes first and verifies then.
 VERIFYING = ("accepted", "rejected", "discarded", "correction")
 
-# What the page is told.
+# What a trace's header says of its method.
 DESCRIBED = (
     "title", "name", "draft", "parallel", "proposers", "statuses", "numbers", "caption", "verified", "nothing",
 )  # fmt: skip
@@ -42,11 +40,11 @@ class Method:
     """One method. The command line, the page, Compare, the Lab and the trace's checks know of it what stands here.
 
     id: its name on the command line and in traces. title: in tables; name: in full. about: what it does, in
-    one sentence. decode: the generator of a run's iterations. draft: whether a draft model proposes;
+    one sentence. drafter: makes the Drafter of a run from its RunPlan. draft: whether a draft model proposes;
     parallel: whether it works at the same time as the target, on cores of its own; a method that reads the
-    setting `overlap` works either way. proposers: none where nothing
-    is proposed. settings: the names of those that it reads and not all methods do. statuses: what its tokens can
-    become; numbers: which of the page's figures it has beyond those of every run. expected: what theory says of
+    setting `overlap` works either way. trees: whether it needs a target that reads a tree. proposers: none where
+    nothing is proposed. settings: the names of those that it reads and not all methods do. statuses: what its tokens
+    can become; numbers: which of the page's figures it has beyond those of every run. expected: what theory says of
     it, where it does.
 
     What the page says of an iteration (see `visualizer/wording.js` for the places in braces) where `verified`
@@ -59,12 +57,13 @@ class Method:
     title: str
     name: str
     about: str
-    decode: Decode
+    drafter: Callable[[Any], Drafter]
     colour: str
     shape: str
     mark: str
     draft: bool = False
     parallel: bool = False
+    trees: bool = False
     proposers: tuple[Proposer, ...] = ()
     settings: tuple[str, ...] = ()
     statuses: tuple[str, ...] = ("correction",)
@@ -76,10 +75,10 @@ class Method:
 
     @property
     def classical_rule(self) -> bool:
-        """Whether the setting `acceptance` may be the classical rule."""
+        """Whether the setting `acceptance` may be the classical rule, which needs the distribution drafted from."""
         return "acceptance" in self.settings
 
     def described(self) -> dict:
         """What a trace's header says of it: all that the page needs to draw a run, as JSON."""
-        known = asdict(self)
-        return {name: list(known[name]) if isinstance(known[name], tuple) else known[name] for name in DESCRIBED}
+        facts = asdict(self)
+        return {name: list(facts[name]) if isinstance(facts[name], tuple) else facts[name] for name in DESCRIBED}

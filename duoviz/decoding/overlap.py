@@ -1,69 +1,40 @@
-"""Beside or in turn: which way of drafting DuoTree should take on this machine."""
+"""Beside or in turn: which way a run takes on this machine."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-
-from duoviz.decoding.budget import CostModel
-from duoviz.decoding.calibration import cost_model, drift_of, refine_costs
-from duoviz.decoding.chances import chances_of
-from duoviz.decoding.draft_worker import Draft
-from duoviz.decoding.duodecoding import running_draft
-from duoviz.decoding.forecast import Forecast, forecast
-from duoviz.decoding.growing import MOST_VERIFIED
+from duoviz.decoding.acceptance_table import fitted_table, plain
+from duoviz.decoding.duotree.policy import most_verified
+from duoviz.decoding.duotree.simulate import Forecast, forecast
+from duoviz.decoding.engine import Engine
+from duoviz.decoding.method import Method
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.speculative import draft_in_turn
-from duoviz.models.cores import on_cores
-from duoviz.models.pairs import Pair
+from duoviz.decoding.way import Way
 
 
-def works_beside(pair: Pair, settings: Settings) -> bool:
-    """Whether the draft works beside the target: as set, else as the forecasts say. Raises DraftDied."""
-    if not is_open(pair, settings):
-        return settings.overlap == "beside"
-    beside, in_turn = (forecast_of(pair, settings, beside=beside) for beside in (True, False))
-    return beside.speed > in_turn.speed
+def way_of(engine: Engine, method: Method, settings: Settings) -> Way:
+    """The way of a run: as the method or the settings say, else as the forecasts do. Raises DraftDied."""
+    ways = possible_ways(engine, method, settings)
+    return max(ways, key=lambda way: forecast_of(engine, settings, way).speed) if len(ways) > 1 else ways[0]
 
 
-def is_open(pair: Pair, settings: Settings) -> bool:
-    """Whether costs decide."""
-    return settings.overlap == "auto" and pair.cores.can_overlap
+def possible_ways(engine: Engine, method: Method, settings: Settings) -> list[Way]:
+    """The ways that a run may take: two where costs decide, first in turn, which wins where both are as fast."""
+    cores = engine.pair.cores
+    in_turn, beside = Way(False, cores.target if settings.cores == "target" else cores.all), Way(True, cores.target)
+    if "overlap" not in method.settings:
+        return [beside if method.parallel else in_turn]
+    if settings.overlap == "auto" and cores.can_overlap:
+        return [in_turn, beside]
+    return [beside if settings.overlap == "beside" else in_turn]
 
 
-def forecast_of(pair: Pair, settings: Settings, *, beside: bool) -> Forecast:
+def forecast_of(engine: Engine, settings: Settings, way: Way) -> Forecast:
     """What to expect of a way, with its own costs, as far as its last runs have borne them out. Raises DraftDied."""
-    with the_way(pair, settings, beside=beside) as draft:
-        costs, drift = cost_model(pair, draft, in_turn=not beside), drift_of(pair, in_turn=not beside)
-    found = forecast(
-        costs,
-        chances_of(pair.draft_folder).places(),
-        beside=beside,
+    costs = engine.costs(way)
+    expected = forecast(
+        costs.model(),
+        (fitted_table(engine.pair.draft.folder) or plain()).places(),
+        beside=way.beside,
         children=settings.tree_children,
-        trees=pair.target.supports_tree,
-        most=most_verified(settings),
+        trees=engine.pair.target.supports_tree,
+        most=most_verified(settings.tree_budget),
     )
-    return found._replace(speed=found.speed / drift)
-
-
-def most_verified(settings: Settings) -> int:
-    """How many tokens of the tree one verification may have."""
-    return MOST_VERIFIED if settings.tree_budget == "auto" else settings.tree_budget
-
-
-def costs_of(pair: Pair, settings: Settings, *, beside: bool) -> CostModel:
-    """The costs of one way, on its cores. Raises DraftDied."""
-    with the_way(pair, settings, beside=beside) as draft:
-        return cost_model(pair, draft, in_turn=not beside)
-
-
-def refine(pair: Pair, settings: Settings, *, beside: bool, stopped: Callable[[], bool] = bool) -> bool:
-    """See `calibration.refine_costs`, of one way."""
-    with the_way(pair, settings, beside=beside) as draft:
-        return refine_costs(pair, draft, in_turn=not beside, stopped=stopped)
-
-
-@contextmanager
-def the_way(pair: Pair, settings: Settings, *, beside: bool) -> Iterator[Draft]:
-    """The target on the cores that it has where they work beside each other or in turn, and the draft of that way."""
-    shared = beside or settings.cores == "target"
-    with on_cores(pair.cores.target if shared else pair.cores.all):
-        yield running_draft(pair) if beside else draft_in_turn(pair)
+    return expected._replace(speed=expected.speed / costs.drift)

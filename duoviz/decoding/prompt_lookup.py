@@ -1,42 +1,46 @@
 """Prompt lookup: what followed the text's last tokens earlier in the text is proposed again."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
-from duoviz.decoding.in_turn import propose_and_verify
-from duoviz.decoding.iteration import Iteration, Node
-from duoviz.decoding.method import VERIFYING, Method, Proposer
-from duoviz.decoding.settings import Settings
+from duoviz.decoding.drafter import Drafter
+from duoviz.decoding.iteration import Drafting, Node
+from duoviz.decoding.method import PROMPT, VERIFYING, Method
+from duoviz.decoding.plan import RunPlan
 from duoviz.models.copying import NGrams
-from duoviz.models.pairs import Pair
 
 
-def prompt_lookup(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[Iteration]:
+class PromptLookup(Drafter):
     """Propose the tokens that followed the longest n-gram at the text's end where it stood earlier, as a chain.
 
     Prompt Lookup Decoding (Saxena 2023, github.com/apoorvumang/prompt-lookup-decoding). The prompt is
     part of the text, and so is what was written since. An n-gram stood earlier where at least one
     token follows it; the last tokens of the two may overlap.
     """
-    known = NGrams(settings.lookup_ngram)
 
-    def propose(text: list[int], longest: int) -> tuple[int, list[Node]]:
-        known.append(text[len(known.tokens) :])
-        matched, places = known.earlier(text[-settings.lookup_ngram :], end=len(text))
-        place = 0 if settings.lookup_occurrence == "first" else -1
-        followed = text[places[place] :][: min(settings.lookup_tokens, longest)] if matched else []
-        return matched, [Node(token, index - 1, "prompt") for index, token in enumerate(followed)]
+    def __init__(self, plan: RunPlan):
+        self.settings, self.matched = plan.settings, []
+        self.ngrams = NGrams(self.settings.lookup_ngram)
 
-    return propose_and_verify(pair, prompt_ids, settings, propose)
+    def propose(self, text: Sequence[int], longest: int) -> list[Node]:
+        self.ngrams.append(text[len(self.ngrams.tokens) :])
+        length, places = self.ngrams.earlier(text[-self.settings.lookup_ngram :], end=len(text))
+        self.matched = text[len(text) - length :]
+        if not length:
+            return []
+        place = places[0 if self.settings.lookup_occurrence == "first" else -1]
+        followed = text[place : place + min(self.settings.lookup_tokens, longest)]
+        return [Node(token, index - 1, "prompt") for index, token in enumerate(followed)]
 
+    def observe(self, text, verified, own) -> Drafting:
+        return Drafting(matched=self.matched)
 
-PROMPT = Proposer(id="prompt", token="token found earlier in the text", origin="found earlier in the text")
 
 PROMPT_LOOKUP = Method(
     id="prompt_lookup",
     title="PLD",
     name="Prompt lookup (PLD)",
     about="What followed the text's last tokens earlier in the text is proposed again; no draft model.",
-    decode=prompt_lookup,
+    drafter=PromptLookup,
     proposers=(PROMPT,),
     settings=("lookup_ngram", "lookup_tokens", "lookup_occurrence", "cores"),
     statuses=VERIFYING,

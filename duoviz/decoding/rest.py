@@ -1,51 +1,46 @@
 """REST: what followed the text's last tokens in a datastore of other texts is proposed, as a tree."""
 
-import os
-from collections.abc import Iterator
+from collections.abc import Sequence
 from heapq import heappop, heappush
-from pathlib import Path
 
 import numpy as np
 
-from duoviz.decoding.datastore import DATASTORE_FOLDER, Datastore, open_datastore
-from duoviz.decoding.in_turn import propose_and_verify
-from duoviz.decoding.iteration import Iteration, Node
+from duoviz.decoding.drafter import Drafter
+from duoviz.decoding.iteration import Drafting, Node
 from duoviz.decoding.method import VERIFYING, Method, Proposer
-from duoviz.decoding.runtime import runtime
-from duoviz.decoding.settings import Settings
-from duoviz.models.pairs import Pair
+from duoviz.decoding.plan import RunPlan
 
 # How many tokens of a continuation are read at most, as published.
 DEPTH = 10
 
 
-def datastore_of(pair: Pair, settings: Settings) -> Datastore:
-    """The settings' datastore; opened on the first call. Raises DatastoreError."""
-    named = settings.rest_datastore
-    folder = Path(os.path.expanduser(named)) if named else DATASTORE_FOLDER
-    opened = runtime(pair).datastores
-    if folder not in opened:
-        opened[folder] = open_datastore(folder, pair)
-    return opened[folder]
-
-
-def rest(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[Iteration]:
+class Retrieval(Drafter):
     """Propose the most frequent continuations of the longest end of the text that stands in a datastore.
 
-    He et al. 2023, "REST: Retrieval-Based Speculative Decoding" (arXiv 2311.08252). A target that
-    cannot read a tree gets its most frequent branch. Raises DatastoreError.
+    He et al. 2023, "REST: Retrieval-Based Speculative Decoding" (arXiv 2311.08252, §3). A target that
+    cannot read a tree gets its most frequent branch.
     """
-    datastore = datastore_of(pair, settings)
-    breadth = settings.rest_tokens if pair.target.supports_tree else 1
 
-    def propose(text: list[int], longest: int) -> tuple[int, list[Node]]:
-        matched, continuations = datastore.continuations(
-            text, longest=settings.rest_longest, shortest=settings.rest_shortest, depth=min(DEPTH, longest)
+    def __init__(self, plan: RunPlan):
+        self.settings, self.target, self.datastore, self.matched = plan.settings, plan.target, plan.datastore, []
+
+    def propose(self, text: Sequence[int], longest: int) -> list[Node]:
+        length, continuations = self.datastore.continuations(
+            text,
+            longest=self.settings.rest_longest,
+            shortest=self.settings.rest_shortest,
+            depth=min(DEPTH, longest),
         )
-        size, vocabulary = settings.rest_tokens, datastore.vocabulary
-        return matched, frequent_tree(continuations, size=size, breadth=breadth, vocabulary=vocabulary)
+        self.matched = text[len(text) - length :]
+        return frequent_tree(
+            continuations,
+            size=min(self.settings.rest_tokens, self.target.context_limit - len(text)),
+            breadth=self.settings.rest_tokens if self.target.supports_tree else 1,
+            vocabulary=self.datastore.vocabulary,
+        )
 
-    return propose_and_verify(pair, prompt_ids, settings, propose)
+    def observe(self, text, verified, own) -> Drafting:
+        return Drafting(matched=self.matched)
 
 
 def frequent_tree(continuations: np.ndarray, *, size: int, breadth: int, vocabulary: int) -> list[Node]:
@@ -97,7 +92,7 @@ REST = Method(
     title="REST",
     name="REST",
     about="What follows the text's last tokens in a datastore of other texts is proposed, as a tree; no draft model.",
-    decode=rest,
+    drafter=Retrieval,
     proposers=(DATASTORE,),
     settings=("rest_datastore", "rest_longest", "rest_shortest", "rest_tokens", "cores"),
     statuses=VERIFYING,

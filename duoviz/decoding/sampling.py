@@ -119,7 +119,7 @@ def draw(logits: Tensor, position: int, sampling: Sampling) -> Drawn:
     if sampling.top_k == 0 and sampling.top_p == 1:
         return drawn_from_all(logits, position, sampling)
     p = filtered(tempered(logits[None], sampling.temperature), top_k=sampling.top_k, top_p=sampling.top_p)
-    (best, second), (token, _) = (each.tolist() for each in scores(p, [position], sampling)[0].topk(2))
+    (best, second), (token, _) = (pair.tolist() for pair in scores(p, [position], sampling)[0].topk(2))
     gap = sampling.temperature * float(np.log(best / second)) if second > 0 else None
     return Drawn(token, gap)
 
@@ -162,7 +162,7 @@ def as_array(logits: Tensor) -> np.ndarray:
     return (logits.float() if logits.dtype == torch.bfloat16 else logits).numpy()
 
 
-class Choices:
+class TargetDraws:
     """What the target itself writes after each row of a forward; a row is drawn when it is asked for."""
 
     def __init__(self, logits: Tensor, positions: Sequence[int], sampling: Sampling):
@@ -202,7 +202,7 @@ class Choices:
         return float((logits / self.sampling.temperature).softmax(dim=-1)[token])
 
 
-class Chance:
+class RejectionNoise:
     """The classical rule's own chance: seeded, and apart from the noise that drafted the tokens."""
 
     def __init__(self, seed: int):

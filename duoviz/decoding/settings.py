@@ -42,7 +42,7 @@ class About:
     high: float | None = None
 
 
-def whole(default: object, low: int, high: int, label: str, info: str = "", *, word: str = "") -> Any:
+def integer(default: object, low: int, high: int, label: str, info: str = "", *, word: str = "") -> Any:
     """A field for a whole number, or `word`."""
 
     def check(name: str, value: object) -> None:
@@ -53,12 +53,12 @@ def whole(default: object, low: int, high: int, label: str, info: str = "", *, w
     return field(default=default, metadata={"about": about})
 
 
-def share(default: float, low: float, high: float, label: str, info: str, *, zero: str = "") -> Any:
+def real(default: float, low: float, high: float, label: str, info: str, *, zero: str = "") -> Any:
     """A field for a number; zero: what 0 means, where it may be less than `low`."""
 
     def check(name: str, value: object) -> None:
         if not (zero and is_zero(value)):
-            check_share(name, value, low, high, other=zero and f"0 ({zero})")
+            check_real(name, value, low, high, other=zero and f"0 ({zero})")
 
     return field(default=default, metadata={"about": About(label=label, info=info, check=check, low=low, high=high)})
 
@@ -92,21 +92,21 @@ class Settings:
     where temperature is 0 both are the same). sequences is k, budget γ in single-sequence draft steps.
     """
 
-    max_new_tokens: int = whole(256, 1, MAX_NEW_TOKENS, "Max new tokens")
-    temperature: float = share(
+    max_new_tokens: int = integer(256, 1, MAX_NEW_TOKENS, "Max new tokens")
+    temperature: float = real(
         0.0, MIN_TEMPERATURE, MAX_TEMPERATURE, "Temperature", "0: always the most probable token", zero="greedy"
     )
-    top_k: int = whole(0, 0, MAX_WHOLE, "Top-k", "the k most probable tokens; 0: all")
-    top_p: float = share(1.0, 0.01, 1, "Top-p", "the most probable tokens that together have this probability; 1: all")
-    seed: int = whole(0, 0, MAX_WHOLE, "Seed", "the same seed gives the same text, except with acceptance rejection")
+    top_k: int = integer(0, 0, MAX_WHOLE, "Top-k", "the k most probable tokens; 0: all")
+    top_p: float = real(1.0, 0.01, 1, "Top-p", "the most probable tokens that together have this probability; 1: all")
+    seed: int = integer(0, 0, MAX_WHOLE, "Seed", "the same seed gives the same text, except with acceptance rejection")
     acceptance: Literal["coupled", "rejection"] = choice(
         ("coupled", "rejection"), "Acceptance", "coupled: the target's very text; rejection: the classical rule"
     )
-    sequences: int | Literal["dynamic"] = whole(
+    sequences: int | Literal["dynamic"] = integer(
         "dynamic", 1, MAX_SEQUENCES, "Draft sequences k", "dynamic: by the threshold θ", word="dynamic"
     )
-    budget: int | Literal["auto"] = whole("auto", 1, MAX_BUDGET, "Draft budget γ", "auto: measured", word="auto")
-    budget_offset: int = whole(
+    budget: int | Literal["auto"] = integer("auto", 1, MAX_BUDGET, "Draft budget γ", "auto: measured", word="auto")
+    budget_offset: int = integer(
         0, -MAX_OFFSET, MAX_OFFSET, "Budget offset", "added to an automatic γ, and to how long a sequence may be"
     )
     draft_mode: Literal["batched", "paper"] = choice(
@@ -115,30 +115,34 @@ class Settings:
     cores: Literal["all", "target"] = choice(
         ("all", "target"), "Cores", "target: only those that DuoDecoding's target has, once the prompt is read"
     )
-    lookup_ngram: int = whole(
+    lookup_ngram: int = integer(
         3, 1, 16, "Longest n-gram", "how many tokens of the text's end are looked for in the text before it"
     )
-    lookup_tokens: int = whole(10, 1, MAX_BUDGET, "Tokens proposed", "how many of the tokens after it")
+    lookup_tokens: int = integer(10, 1, MAX_BUDGET, "Tokens proposed", "how many of the tokens after it")
     lookup_occurrence: Literal["first", "latest"] = choice(
         ("first", "latest"), "Which occurrence", "where it stands twice"
     )
     rest_datastore: str = folder("Datastore", "a folder made by `datastore build`; empty: the one that comes along")
-    rest_longest: int = whole(16, 1, 64, "Longest suffix", "how much of the text's end is looked for in the datastore")
-    rest_shortest: int = whole(2, 1, 64, "Shortest suffix", "nothing is proposed where not even this much is found")
-    rest_tokens: int = whole(
+    rest_longest: int = integer(
+        16, 1, 64, "Longest suffix", "how much of the text's end is looked for in the datastore"
+    )
+    rest_shortest: int = integer(2, 1, 64, "Shortest suffix", "nothing is proposed where not even this much is found")
+    rest_tokens: int = integer(
         64, 1, MAX_BUDGET, "Tokens proposed", "how many nodes the tree of continuations has at most"
     )
-    lookahead_window: int = whole(7, 1, 32, "Window W", "how many places ahead are guessed at once")
-    lookahead_ngram: int = whole(
+    lookahead_window: int = integer(7, 1, 32, "Window W", "how many places ahead are guessed at once")
+    lookahead_ngram: int = integer(
         5, 2, 8, "N-gram size N", "an n-gram is N tokens in a row; N − 1 rounds of guesses make one"
     )
-    lookahead_guesses: int = whole(7, 1, 32, "Guesses G", "how many n-grams are verified at once")
+    lookahead_guesses: int = integer(7, 1, 32, "Guesses G", "how many n-grams are verified at once")
 
     overlap: Literal["auto", "beside", "in_turn"] = choice(
         ("auto", "beside", "in_turn"), "When the draft works", "beside the target, or in turn; auto: as costs say"
     )
-    tree_children: int = whole(4, 1, MAX_SEQUENCES, "Children", "how many of the draft's next tokens hang on each node")
-    tree_budget: int | Literal["auto"] = whole(
+    tree_children: int = integer(
+        4, 1, MAX_SEQUENCES, "Children", "how many of the draft's next tokens hang on each node"
+    )
+    tree_budget: int | Literal["auto"] = integer(
         "auto",
         1,
         MAX_BUDGET,
@@ -167,8 +171,8 @@ class Settings:
         return self.acceptance == "rejection" and self.temperature > 0
 
 
-ABOUT: dict[str, About] = {each.name: each.metadata["about"] for each in fields(Settings)}
-DEFAULTS = {each.name: each.default for each in fields(Settings)}
+ABOUT: dict[str, About] = {setting.name: setting.metadata["about"] for setting in fields(Settings)}
+DEFAULTS = {setting.name: setting.default for setting in fields(Settings)}
 
 
 def check_number(name: str, value: object, lowest: int, highest: int, *, word: str | None = None) -> None:
@@ -189,7 +193,7 @@ def is_zero(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value == 0
 
 
-def check_share(name: str, value: object, lowest: float, highest: float, *, other: str = "") -> None:
+def check_real(name: str, value: object, lowest: float, highest: float, *, other: str = "") -> None:
     """Raise SettingsError unless `value` is a number from `lowest` to `highest`; other: what else may be, in words."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not lowest <= value <= highest:

@@ -46,10 +46,10 @@ class Acceptance:
             self.sequences_taken += 1
 
     def __add__(self, other: "Acceptance") -> "Acceptance":
-        return Acceptance(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
+        return Acceptance(*(getattr(self, count.name) + getattr(other, count.name) for count in fields(self)))
 
     @property
-    def share(self) -> float | None:
+    def rate(self) -> float | None:
         """Of all positions tested; None where none was."""
         return self.accepted / self.tested if self.tested else None
 
@@ -70,15 +70,15 @@ class Acceptance:
 
 def acceptance_of(iterations: list[dict]) -> Acceptance:
     """The acceptance of a trace's iterations."""
-    found = Acceptance()
-    for each in iterations:
-        verdict = each["verdict"]
+    acceptance = Acceptance()
+    for iteration in iterations:
+        verdict = iteration["verdict"]
         # What a method that takes turns checks was never pending.
-        outcome = verdict["outcome"] if each["drafted"] else "none"
-        pending = sum(node["status"] == "accepted" for node in each["checked"])
-        taken = 1 + sum(node["status"] == "pending" for node in each["drafted"])
-        found.count(outcome, accepted=verdict["accepted"], tested=verdict["tested"], pending=pending, taken=taken)
-    return found
+        outcome = verdict["outcome"] if iteration["drafted"] else "none"
+        pending = sum(node["status"] == "accepted" for node in iteration["checked"])
+        taken = 1 + sum(node["status"] == "pending" for node in iteration["drafted"])
+        acceptance.count(outcome, accepted=verdict["accepted"], tested=verdict["tested"], pending=pending, taken=taken)
+    return acceptance
 
 
 def run_of(alpha: Number, drafted: int | np.ndarray) -> Number:
@@ -138,12 +138,12 @@ ALONE = Expectation(tokens=lambda acceptance, drafted: 1.0)
 
 
 def in_turn_tokens(acceptance: Acceptance, drafted: list[int]) -> float | None:
-    return float(np.mean(run_of(acceptance.share, np.array(drafted)))) if acceptance.tested else None
+    return float(np.mean(run_of(acceptance.rate, np.array(drafted)))) if acceptance.tested else None
 
 
 IN_TURN = Expectation(
     tokens=in_turn_tokens,
-    speed=lambda found, budget, target, draft: in_turn_speed(found.share, budget, target=target, draft=draft),
+    speed=lambda acceptance, budget, target, draft: in_turn_speed(acceptance.rate, budget, target=target, draft=draft),
 )
 
 
@@ -155,7 +155,7 @@ def tokens_in_parallel(acceptance: Acceptance, drafted: list[int]) -> float | No
 
 IN_PARALLEL = Expectation(
     tokens=tokens_in_parallel,
-    speed=lambda found, length, target, draft: parallel_speed(
-        found.alpha or 0.0, found.beta or 0.0, length, target=target, drafting=length * draft
+    speed=lambda acceptance, length, target, draft: parallel_speed(
+        acceptance.alpha or 0.0, acceptance.beta or 0.0, length, target=target, drafting=length * draft
     ),
 )

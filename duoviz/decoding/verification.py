@@ -1,13 +1,13 @@
-"""Lossless acceptance: which drafted tokens become part of the text."""
+"""Verification: which proposed tokens become part of the text, so that it is the target's own."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from torch import Tensor
 
-from duoviz.decoding.iteration import Node
-from duoviz.decoding.sampling import Chance, Choices
-from duoviz.decoding.settings import Settings
+from duoviz.decoding.iteration import Committed, Node
+from duoviz.decoding.sampling import RejectionNoise, TargetDraws
 
 
 class Verdict(NamedTuple):
@@ -19,30 +19,109 @@ class Verdict(NamedTuple):
     rejected: list[int]
 
 
-def check(
-    tree: Sequence[Node], own: Choices, settings: Settings, *, draft_row: Callable[[int], Tensor] | None = None
-) -> Verdict:
-    """Verify by the acceptance rule of the settings; draft_row: see `verify_by_rejection`."""
-    if settings.by_rejection:
-        return verify_by_rejection(tree, own, draft_row, Chance(settings.seed))
-    return verify(tree, own)
+class Classical(NamedTuple):
+    """What the classical rule needs: its noise, and the full distribution q, float64 [vocab], that the children after
+    a row were drawn from; asked for only after a rejection."""
+
+    noise: RejectionNoise
+    draft_row: Callable[[int], Tensor]
 
 
-def gap(own: Choices, row: int, settings: Settings) -> float | None:
-    """How near the row's token was to being another; the classical rule's chance has no such measure."""
-    return None if settings.by_rejection else own.gap(row)
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """What became of an iteration's tokens; see `iteration.Verified`."""
+
+    checked: list[Node]
+    drafted: list[Node]
+    committed: list[Committed]
+    outcome: str
+    tested: int
+    accepted: int
+    sequence: int | None
+
+
+def judge(tree: Sequence[Node], drafted: list[Node], own: TargetDraws, classical: Classical | None = None) -> Judgement:
+    """Verify a tree that the target has read, and the first tokens of what was drafted after its last node meanwhile.
+
+    Sets the nodes' p and status. classical: the rule to accept by; None: coupled, see `verify`.
+    """
+    pending = [node for node in tree if node.status == "pending"]
+    firsts = [index for index, node in enumerate(drafted) if node.parent == -1 and node.status == "pending"]
+    tested = [*pending, *(replace(drafted[index], parent=len(tree) - 1) for index in firsts)]
+    verdict = verify_by_rejection(tested, own, classical) if classical else verify(tested, own)
+    mark(tested, verdict)
+    for index in {*verdict.path, *verdict.rejected}:
+        tested[index].p = own.probability(tested[index].parent + 1, tested[index].token)
+    for index, node in zip(firsts, tested[len(pending) :], strict=True):
+        drafted[index].p, drafted[index].status = node.p, node.status
+
+    rows = [tested[index].parent + 1 for index in verdict.path]
+    committed = [
+        Committed(tested[index].token, tested[index].source, None if classical else own.gap(row))
+        for index, row in zip(verdict.path, rows, strict=True)
+    ]
+    checked, sequence, accepted = list(tree), None, len(verdict.path)
+    outcome = "hit" if accepted else "none"
+    if verdict.own is None:
+        sequence = 1 + verdict.path[-1] - len(tree)
+        keep_sequence(drafted, firsts[sequence - 1])
+    else:
+        parent = verdict.path[-1] if verdict.path else -1
+        committed.append(Committed(verdict.own, "target", None if classical else own.gap(parent + 1)))
+        mine = Node(verdict.own, parent, "target", p=own.probability(parent + 1, verdict.own), status="correction")
+        discard(drafted)
+        if firsts and accepted == len(tree):
+            outcome = "miss"
+            drafted.append(replace(mine, parent=-1))
+        else:
+            outcome = "rejection" if verdict.rejected else outcome
+            checked.append(mine)
+    return Judgement(
+        checked=checked,
+        drafted=drafted,
+        committed=committed,
+        outcome=outcome,
+        tested=accepted + (verdict.own is not None and bool(verdict.rejected)),
+        accepted=accepted,
+        sequence=sequence,
+    )
+
+
+def mark(tree: Sequence[Node], verdict: Verdict) -> None:
+    """Set each node's status: accepted on the path, rejected where it was refused, else discarded."""
+    accepted, rejected = set(verdict.path), set(verdict.rejected)
+    for index, node in enumerate(tree):
+        node.status = "accepted" if index in accepted else "rejected" if index in rejected else "discarded"
+
+
+def discard(nodes: Sequence[Node]) -> None:
+    """Nothing that is pending is of use any more."""
+    for node in nodes:
+        if node.status == "pending":
+            node.status = "discarded"
+
+
+def keep_sequence(drafted: Sequence[Node], first: int) -> None:
+    """The sequence whose first token is at the index `first` stays; all other tokens are discarded."""
+    last = first
+    for index, node in enumerate(drafted):
+        if node.parent == last and index > first:
+            last = index
+        else:
+            discard([node])
 
 
 def children(tree: Sequence[Node], parent: int) -> list[int]:
     return [index for index, node in enumerate(tree) if node.parent == parent]
 
 
-def verify(tree: Sequence[Node], own: Choices | Sequence[int]) -> Verdict:
+def verify(tree: Sequence[Node], own: TargetDraws | Sequence[int]) -> Verdict:
     """Coupled acceptance: walk down the tree as long as a child is the target's own token.
 
     own[0] is the target's token after the verified text, own[i + 1] its token after node i; nodes
     without such a token end the walk. The target's token is the same whatever was drafted, so the
-    text is vanilla's, greedy or sampled. A chain is the tree with one branch.
+    text is vanilla's, greedy or sampled: with shared noise (the Gumbel-max coupling, Daliri et al. 2024,
+    arXiv 2408.07978) and in trees as in SpecInfer (Miao et al. 2023, arXiv 2305.09781, §4).
     """
     path: list[int] = []
     place = -1
@@ -57,16 +136,14 @@ def verify(tree: Sequence[Node], own: Choices | Sequence[int]) -> Verdict:
     return Verdict(path, None, [])
 
 
-def verify_by_rejection(
-    tree: Sequence[Node], own: Choices, draft_row: Callable[[int], Tensor], chance: Chance
-) -> Verdict:
+def verify_by_rejection(tree: Sequence[Node], own: TargetDraws, classical: Classical) -> Verdict:
     """The classical rule of speculative sampling: the committed token has the target's distribution.
 
-    A token x drafted from q is accepted with probability min(1, p(x) / q(x)); else p becomes
-    norm(max(p − q, 0)). Several children of one node are drawn from q without replacement, in their
-    order, and tested one after another, each against what is left of p and q; if none is accepted,
-    the token is drawn from what is left of p. draft_row(row): the full distribution q [vocab] that
-    the children after a row were drawn from; asked for only after a rejection.
+    Leviathan et al. 2023 (arXiv 2211.17192, §2.3), Chen et al. 2023 (arXiv 2302.01318, algorithm 2): a token x
+    drafted from q is accepted with probability min(1, p(x) / q(x)); else p becomes norm(max(p − q, 0)). Several
+    children of one node are drawn from q without replacement, in their order, and tested one after another, each
+    against what is left of p and q (SpecInfer, algorithm 2); if none is accepted, the token is drawn from what is
+    left of p.
     """
     path: list[int] = []
     rejected: list[int] = []
@@ -77,14 +154,14 @@ def verify_by_rejection(
         for trial, child in enumerate(children(tree, place)):
             token = tree[child].token
             drafted = tree[child].q if q is None else float(q[token])
-            if chance.accepts(acceptance(float(p[token]), drafted), own.positions[row], trial):
+            if classical.noise.accepts(acceptance(float(p[token]), drafted), own.positions[row], trial):
                 accepted = child
                 break
             rejected.append(child)
-            q = draft_row(row) if q is None else q
+            q = classical.draft_row(row) if q is None else q
             p, q = residual(p, q), without(q, token)
         if accepted is None:
-            return Verdict(path, chance.picks(p, own.positions[row]), rejected)
+            return Verdict(path, classical.noise.picks(p, own.positions[row]), rejected)
         path.append(accepted)
         place = accepted
     return Verdict(path, None, rejected)
@@ -108,10 +185,3 @@ def without(q: Tensor, token: int) -> Tensor:
     rest = q.clone()
     rest[token] = 0.0
     return rest / rest.sum() if rest.sum() > 0 else rest
-
-
-def mark(tree: Sequence[Node], verdict: Verdict) -> None:
-    """Set each node's status: accepted on the path, rejected where it was refused, else discarded."""
-    accepted, rejected = set(verdict.path), set(verdict.rejected)
-    for index, node in enumerate(tree):
-        node.status = "accepted" if index in accepted else "rejected" if index in rejected else "discarded"

@@ -4,16 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from duoviz import runner
-from duoviz.comparison import rounding_delta
-from duoviz.decoding.iteration import Stopped
-from duoviz.decoding.runtime import runtime
+from duoviz.decoding.engine import Engine
+from duoviz.decoding.forward import Stopped
 from duoviz.lab.environment import environment
 from duoviz.lab.forwards import QUICK_LENGTH, QUICK_REPEATS, REPEATS, TOKENS, lengths, measure_forwards
 from duoviz.lab.plan import DUO, SPS, VANILLA, Plan, label_of
 from duoviz.lab.results import Folder
 from duoviz.lab.rows import Row, answer_row, failed_row, key
 from duoviz.lab.tasks import Question, task_name
-from duoviz.models.pairs import Pair
 from duoviz.runner import Lane
 from duoviz.trace.agreement import Written, agreement, worst
 
@@ -80,18 +78,17 @@ class Clock:
         return sum(rates.get(job.lane.name, mean) * job.tokens for job in jobs)
 
 
-def bench(pair: Pair, plan: Plan, folder: Folder, *, stopped: Callable[[], bool] = bool) -> Iterator[Progress]:
+def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], bool] = bool) -> Iterator[Progress]:
     """Measure what the plan asks for and the folder does not hold.
 
     Ends early where `stopped` says so, also in the middle of an answer; an answer that was cut is not
     written. What goes wrong in one answer is written as failed. Raises LabError, and DraftDied where
     the draft does not start.
     """
-    runtime(pair).stopped = stopped
     yield Progress(0, 0, None, "Measuring what both models cost on this machine")
-    delta = rounding_delta(pair, pair.encode(WARMUP))
+    delta = engine.rounding_delta(engine.pair.encode(WARMUP))
     try:
-        settle(pair, plan, folder, delta, stopped)
+        settle(engine, plan, folder, delta, stopped)
     except Stopped:
         return
     held = folder.load()
@@ -103,15 +100,15 @@ def bench(pair: Pair, plan: Plan, folder: Folder, *, stopped: Callable[[], bool]
 
     yield Progress(done, total, clock.left(jobs), "Warming up")
     try:
-        warm_up(pair, jobs, plan.warmups, stopped)
+        warm_up(engine, jobs, plan.warmups, stopped)
         # What the warm-up contradicted is measured anew: what was known may be of an hour when the machine was busy.
-        settle(pair, plan, folder, delta, stopped)
-        for row in missing_forwards(pair, plan.quick, held.forwards, stopped):
+        settle(engine, plan, folder, delta, stopped)
+        for row in missing_forwards(engine, plan.quick, held.forwards, stopped):
             folder.append("forwards.jsonl", row)
             text = f"Figure 1: {TOKENS} tokens after {row['length']:,}"
             yield Progress(done, total, clock.left(jobs), text)
         for number, job in enumerate(jobs, 1):
-            row = answer(pair, job, answers.get((VANILLA, job.question.id, job.repeat)), delta, stopped)
+            row = answer(engine, job, answers.get((VANILLA, job.question.id, job.repeat)), delta, stopped)
             if "choices" in row:
                 folder.append(f"answers/{row['model_id']}.jsonl", row)
                 answers[key(row)] = row
@@ -123,14 +120,14 @@ def bench(pair: Pair, plan: Plan, folder: Folder, *, stopped: Callable[[], bool]
         return
 
 
-def settle(pair: Pair, plan: Plan, folder: Folder, delta: float, stopped: Callable[[], bool]) -> None:
+def settle(engine: Engine, plan: Plan, folder: Folder, delta: float, stopped: Callable[[], bool]) -> None:
     """Measure the costs as far as they are not known, and note what is run, where and at what costs.
 
     Raises DraftDied, LabError, Stopped.
     """
-    runner.settle(pair, (DUO, SPS), stopped=stopped)
-    costs = {"together": runner.prepare(pair, DUO), "in turn": runner.prepare(pair, SPS)}
-    folder.begin(plan.described(), environment(pair, costs, delta))
+    runner.settle(engine, (DUO, SPS), stopped=stopped)
+    costs = {"together": runner.prepare(engine, DUO), "in turn": runner.prepare(engine, SPS)}
+    folder.begin(plan.described(), environment(engine.pair, costs, delta))
 
 
 def jobs_of(plan: Plan) -> list[Job]:
@@ -143,14 +140,14 @@ def jobs_of(plan: Plan) -> list[Job]:
     return jobs
 
 
-def warm_up(pair: Pair, jobs: Sequence[Job], rounds: int, stopped: Callable[[], bool]) -> None:
+def warm_up(engine: Engine, jobs: Sequence[Job], rounds: int, stopped: Callable[[], bool]) -> None:
     """Let every lane that is to run answer a short question. Raises Stopped."""
     lanes = {job.lane.name: job.lane for job in jobs}.values()
     for _ in range(rounds):
         for lane in lanes:
             try:
                 runner.conversation(
-                    pair, lane._replace(settings=runner.short(lane.settings)), [WARMUP], stopped=stopped
+                    engine, lane._replace(settings=runner.short(lane.settings)), [WARMUP], stopped=stopped
                 )
             except Stopped:
                 raise
@@ -158,18 +155,18 @@ def warm_up(pair: Pair, jobs: Sequence[Job], rounds: int, stopped: Callable[[], 
                 continue  # Its first answer says why.
 
 
-def missing_forwards(pair: Pair, quick: bool, held: Sequence[dict], stopped: Callable[[], bool]) -> Iterator[dict]:
+def missing_forwards(engine: Engine, quick: bool, held: Sequence[dict], stopped: Callable[[], bool]) -> Iterator[dict]:
     """The times of Figure 1 that are not held. Raises Stopped."""
-    limit = pair.target.context_limit
+    limit = engine.pair.target.context_limit
     wanted = lengths(min(limit, QUICK_LENGTH + TOKENS) if quick else limit)
     missing = sorted(set(wanted) - {row["length"] for row in held})
-    return measure_forwards(pair, missing, QUICK_REPEATS if quick else REPEATS, stopped=stopped)
+    return measure_forwards(engine, missing, QUICK_REPEATS if quick else REPEATS, stopped=stopped)
 
 
-def answer(pair: Pair, job: Job, vanilla: Row | None, delta: float, stopped: Callable[[], bool]) -> Row:
+def answer(engine: Engine, job: Job, vanilla: Row | None, delta: float, stopped: Callable[[], bool]) -> Row:
     """The row of one answer, checked against vanilla's, or a failed one. Raises Stopped."""
     try:
-        traces = runner.conversation(pair, job.lane, job.question.turns, stopped=stopped)
+        traces = runner.conversation(engine, job.lane, job.question.turns, stopped=stopped)
         row = answer_row(job.question, job.lane, job.repeat, traces)
         if vanilla:
             row["verdict"] = verdict(row, vanilla, delta)

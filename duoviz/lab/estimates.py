@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from duoviz.decoding.budget import CONTEXTS, CostModel
-from duoviz.decoding.forecast import CONTEXT, ITERATIONS, Places, tilted
+from duoviz.decoding.costs import CONTEXTS, CostModel
+from duoviz.decoding.duotree.simulate import CONTEXT, ITERATIONS, Places, tilted
 from duoviz.lab import paper
 from duoviz.lab.plan import DUO, DUOTREE, SPS, VANILLA, label_of
 from duoviz.lab.prediction import (
@@ -29,7 +29,7 @@ CORES = 8
 
 def other_hardware(results: Results) -> str:
     """A paragraph; empty where the draft's acceptance or DuoTree was not measured, or the target ran on a GPU."""
-    alpha = acceptance(rows_of(results.rows, SPS)).share
+    alpha = acceptance(rows_of(results.rows, SPS)).rate
     measured = phi(rows_of(results.rows, DUOTREE), rows_of(results.rows, VANILLA), tasks_of(results.rows))
     if alpha is None or not measured or "CPU core" not in results.environment["devices"]["target"]:
         return ""

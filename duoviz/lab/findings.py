@@ -186,7 +186,7 @@ def about_checks(results: Results) -> list[str]:
 
 def about_drafting(results: Results) -> list[str]:
     """The acceptance of DuoDecoding's guesses."""
-    accepted = acceptance(rows_of(results.rows, DUO)).share
+    accepted = acceptance(rows_of(results.rows, DUO)).rate
     if accepted is None:
         return []
     return [f"At {share(accepted)} of the places where DuoDecoding's guesses were checked, one was accepted."]

@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from duoviz.decoding.draft_requests import DraftRequest
-from duoviz.decoding.draft_worker import Draft
-from duoviz.decoding.drafting import Plan
-from duoviz.decoding.duodecoding import running_draft
-from duoviz.decoding.iteration import PREFILL_CHUNK, Stopped, timed_forward
+from duoviz.decoding.drafting import DraftPlan
+from duoviz.decoding.engine import Engine
+from duoviz.decoding.forward import PREFILL_CHUNK, Stopped, timed_forward
 from duoviz.decoding.settings import MAX_SEQUENCES
+from duoviz.decoding.worker.protocol import DraftWorker
+from duoviz.decoding.worker.requests import DraftRequest
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
-from duoviz.models.pairs import Pair
 
 TOKENS = 8
 # Of --quick: reading 8,192 tokens takes minutes on two cores.
@@ -25,14 +24,14 @@ def lengths(limit: int) -> list[int]:
 
 
 def measure_forwards(
-    pair: Pair, wanted: Sequence[int], repeats: int, *, stopped: Callable[[], bool] = bool
+    engine: Engine, wanted: Sequence[int], repeats: int, *, stopped: Callable[[], bool] = bool
 ) -> Iterator[dict]:
     """For each length, in growing order: {"length", "draft": seconds of 8 steps, "target": of one forward of 8 tokens}.
 
     Both sides work at the same time, each on its own cores, as in an iteration of DuoDecoding; the
     first of the repeats is left out. Raises Stopped.
     """
-    draft = running_draft(pair)
+    pair, draft = engine.pair, engine.draft(beside=True)
     with on_cores(pair.cores.target):
         pair.target.crop(0)
         for length in wanted:
@@ -42,7 +41,7 @@ def measure_forwards(
         pair.target.crop(0)
 
 
-def read_on(target: LanguageModel, draft: Draft, length: int, *, stopped: Callable[[], bool]) -> None:
+def read_on(target: LanguageModel, draft: DraftWorker, length: int, *, stopped: Callable[[], bool]) -> None:
     """Let both read until they hold `length` tokens. Raises Stopped."""
     for begin in range(target.length, length, PREFILL_CHUNK):
         if stopped():
@@ -53,7 +52,7 @@ def read_on(target: LanguageModel, draft: Draft, length: int, *, stopped: Callab
         draft.result()
 
 
-def both_sides(target: LanguageModel, draft: Draft, length: int) -> tuple[float, float]:
+def both_sides(target: LanguageModel, draft: DraftWorker, length: int) -> tuple[float, float]:
     """Seconds of drafting TOKENS tokens and of verifying as many, after `length` tokens."""
     ask(draft, crop=length - 1, tokens=1, budget=TOKENS)
     _, span = timed_forward(target, [0] * TOKENS)
@@ -61,7 +60,7 @@ def both_sides(target: LanguageModel, draft: Draft, length: int) -> tuple[float,
     return sum(step.end - step.start for step in draft.result().steps), span.end - span.start
 
 
-def ask(draft: Draft, *, crop: int, tokens: int, budget: int) -> None:
+def ask(draft: DraftWorker, *, crop: int, tokens: int, budget: int) -> None:
     """Let the draft read `tokens` tokens after the first `crop` and draft one sequence of `budget`."""
-    plan = Plan(budget, (budget,) * MAX_SEQUENCES, 1, "batched", budget)
+    plan = DraftPlan(budget, (budget,) * MAX_SEQUENCES, 1, "batched", budget)
     draft.submit(DraftRequest(None, crop, (0,) * tokens, plan))

@@ -45,7 +45,7 @@ def pays(results: Results) -> dict:
         }
         for side in found
     ]
-    accepted = [acceptance(rows_of(results.rows, lane)).share for lane in (SPS, DUO)]
+    accepted = [acceptance(rows_of(results.rows, lane)).rate for lane in (SPS, DUO)]
     alpha = next((share for share in accepted if share is not None), 0.5)
     return {
         "alphas": ALPHAS.tolist(),

@@ -99,7 +99,7 @@ def points_of(results: Results, lane: str, base: str) -> list[Point]:
     found = []
     for task in tasks_of(rows_of(results.rows, lane)):
         mine, theirs = rows_of(results.rows, lane, task), rows_of(results.rows, base, task)
-        alpha = acceptance(rows_of(results.rows, SPS, task) if lane == DUOTREE else mine).share
+        alpha = acceptance(rows_of(results.rows, SPS, task) if lane == DUOTREE else mine).rate
         speed_up = phi(mine, theirs, [task])
         if alpha is not None and speed_up:
             found.append(Point(task, alpha, speed_up))

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from duoviz.decoding import METHODS
-from duoviz.decoding.budget import CONTEXTS, CostModel
-from duoviz.decoding.chances import plain
-from duoviz.decoding.forecast import CONTEXT, Places, forecast, tilted
+from duoviz.decoding.acceptance_table import plain
+from duoviz.decoding.costs import CONTEXTS, CostModel
+from duoviz.decoding.duotree.simulate import CONTEXT, Places, forecast, tilted
 from duoviz.decoding.settings import MAX_SEQUENCES, Settings
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
 from duoviz.lab.rows import Row

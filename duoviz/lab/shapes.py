@@ -3,8 +3,8 @@
 import dataclasses
 
 from duoviz.decoding import METHODS
-from duoviz.decoding.budget import CONTEXTS, ROW_COUNTS
-from duoviz.decoding.chances import RANKS
+from duoviz.decoding.acceptance_table import RANKS
+from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS
 from duoviz.decoding.settings import MAX_NEW_TOKENS, MAX_SEQUENCES
 from duoviz.decoding.theory import Acceptance
 from duoviz.lab.rows import ARRAYS, BEYOND, TIME_PARTS

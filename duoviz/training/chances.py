@@ -8,7 +8,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from duoviz.decoding.chances import EDGES, FILE, LONGEST_MATCH, MIDDLES, PLACES, RANKS, TEMPERATURES, Chances
+from duoviz.decoding.acceptance_table import (
+    EDGES,
+    FILE,
+    LONGEST_MATCH,
+    MIDDLES,
+    PLACES,
+    RANKS,
+    TEMPERATURES,
+    AcceptanceTable,
+)
 from duoviz.decoding.sampling import Sampling, scores, tempered
 from duoviz.models.columns import named
 from duoviz.models.copying import KINDS, NGrams
@@ -42,7 +51,7 @@ def fit_chances(
     corpus: Corpus,
     rows: Iterable[int],
     report: Callable[[str], None] = print,
-) -> Chances:
+) -> AcceptanceTable:
     """Count on these rows' answers: greedy and, with shared noise, at each of TEMPERATURES.
 
     Look-ups greedy in the rows that the target wrote so, and at the other temperatures in those that it did not.
@@ -66,7 +75,7 @@ def fit_chances(
             report(f"{number + 1} of {len(rows)} rows")
     prior = np.array([np.array(MIDDLES) * share for share in (1.0, 0.8, 0.8, 0.8)])
     best = drawn[0.0].tries[0]
-    return Chances(
+    return AcceptanceTable(
         drafted=[counts.shares(prior) for counts in drawn.values()],
         copied=[counts.shares(0.3) for counts in copied.values()],
         by_rank=by_rank.shares(0.1),
@@ -115,5 +124,5 @@ def count_copies(counts: Counts, ids: list[int], own: Mapping[int, int]) -> None
                 break
 
 
-def save_chances(chances: Chances, folder: Path) -> None:
+def save_chances(chances: AcceptanceTable, folder: Path) -> None:
     (folder / FILE).write_text(json.dumps(vars(chances)) + "\n")

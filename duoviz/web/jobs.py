@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 
 from duoviz import runner
 from duoviz.comparison import outcome
-from duoviz.decoding.iteration import Stopped
+from duoviz.decoding.engine import Engine
+from duoviz.decoding.forward import Stopped
 from duoviz.decoding.settings import Settings, check_flag, check_number
-from duoviz.models.pairs import ModelFiles, Pair
+from duoviz.models.files import ModelFiles
+from duoviz.models.pair import Pair
 from duoviz.trace.metrics import metrics
 from duoviz.web.clients import Client
 from duoviz.web.limits import Limits
@@ -54,7 +56,7 @@ class Job:
     def check_request(self, limits: Limits, pair: Pair | None) -> None:
         """Raise one of the runner's USER_ERRORS for what shows before it runs. pair: its models, if they are loaded."""
 
-    def stream(self, pair: Pair) -> Iterator[dict]:
+    def stream(self, engine: Engine) -> Iterator[dict]:
         """The events of the job's work on the loaded pair, in the thread of the hardware."""
         raise NotImplementedError
 
@@ -62,7 +64,7 @@ class Job:
         """Keep one of the events of `stream`, and put into the queue what the visitor sees of it."""
         raise NotImplementedError
 
-    def finish(self, pair: Pair, reason: tuple[str, ...]) -> None:
+    def finish(self, engine: Engine, reason: tuple[str, ...]) -> None:
         """Put the end into the queue; reason: of a run that was cut, how it was stopped and with which message."""
         raise NotImplementedError
 
@@ -108,15 +110,15 @@ class Run(Job):
         check_flag("raw", self.raw)
         runner.check_method(self.method)
 
-    def stream(self, pair: Pair) -> Iterator[dict]:
-        return runner.stream(pair, self.method, self.prompt, self.settings, raw=self.raw)
+    def stream(self, engine: Engine) -> Iterator[dict]:
+        return runner.stream(engine, self.method, self.prompt, self.settings, raw=self.raw, stopped=self.over)
 
     def take(self, event: dict) -> None:
         runner.add_event(self.trace, event)
         if event["type"] != "end":
             self.events.put(event)
 
-    def finish(self, pair: Pair, reason: tuple[str, ...]) -> None:
+    def finish(self, engine: Engine, reason: tuple[str, ...]) -> None:
         close(self.trace, reason)
         self.events.put({"type": "end", "end": self.trace["end"], "metrics": metrics(self.trace)})
         self.summary = runner.summary(self.trace)
@@ -144,12 +146,12 @@ class Comparison(Job):
             runner.check_method(lane.method)
         check_number("repeats", self.repeats, 1, MAX_REPEATS)
 
-    def stream(self, pair: Pair) -> Iterator[dict]:
+    def stream(self, engine: Engine) -> Iterator[dict]:
         lanes = [
             {"name": lane.name, "method": lane.method, "baseline": place > 1} for place, lane in enumerate(self.lanes)
         ]
         yield {"type": "lanes", "lanes": lanes, "repeats": self.repeats}
-        yield from runner.race(pair, [self.prompt], self.lanes, repeats=self.repeats, raw=self.raw)
+        yield from runner.race(engine, [self.prompt], self.lanes, repeats=self.repeats, raw=self.raw, stopped=self.over)
 
     def take(self, event: dict) -> None:
         if event["type"] == "lanes":
@@ -195,7 +197,7 @@ class Comparison(Job):
             self.errors[lane] = trace["end"]["message"]
         self.show(lane, repeat, {"type": "end", "end": trace["end"], "metrics": metrics(trace)})
 
-    def finish(self, pair: Pair, reason: tuple[str, ...]) -> None:
+    def finish(self, engine: Engine, reason: tuple[str, ...]) -> None:
         if self.running:
             close(self.running["trace"], reason)
             self.end_run()
@@ -203,5 +205,5 @@ class Comparison(Job):
             return self.fail(next(iter(self.errors.values())))
         # Where the texts differ, rounding is measured now.
         self.events.put({"type": "status", "text": "Comparing both texts."})
-        self.summary = outcome(pair, self.lanes, self.rows, self.errors)
+        self.summary = outcome(engine, self.lanes, self.rows, self.errors)
         self.events.put({"type": "end", "result": self.summary})

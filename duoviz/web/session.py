@@ -7,18 +7,17 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from functools import partial
 
 import torch
 
 from duoviz import runner
 from duoviz.decoding import METHODS
-from duoviz.decoding.draft_worker import start_draft
-from duoviz.decoding.iteration import Stopped
-from duoviz.decoding.runtime import Runtime, runtime
-from duoviz.models import pairs
+from duoviz.decoding.engine import Engine, load_engine
+from duoviz.decoding.forward import Stopped
+from duoviz.models.files import ModelFiles, fetch_pair
+from duoviz.models.fit import check_room
 from duoviz.models.loading import ModelUnavailable, part_of
-from duoviz.models.pairs import LoadDraft, ModelFiles, Pair, check_room, fetch_pair, needs_the_hub
+from duoviz.models.registry import needs_the_hub
 from duoviz.trace.metrics import metrics
 from duoviz.web.calls import Door
 from duoviz.web.jobs import Job
@@ -37,13 +36,6 @@ LOADING = 0.75
 # Before that much of the whole is done, nothing can be said of how long the rest will take.
 EARLIEST = 0.04
 
-
-def started(load_draft: LoadDraft, cores: tuple[int, ...]) -> Runtime:
-    """A pair's runtime whose draft is loading, so that target and draft are loaded at the same time."""
-    return Runtime(draft=start_draft(load_draft, cores))
-
-
-load_pair = partial(pairs.load_pair, begin=started)
 
 log = logging.getLogger(__name__)
 
@@ -84,22 +76,22 @@ class Hardware:
         # The endpoints by name; the pages open them.
         self.doors: dict[str, Door] = {}
         self.loaded: str | None = None
-        self.pair: Pair | None = None
+        self.engine: Engine | None = None
         self.status = ""
         self.settles = False
 
     def warm_up(self, name: str = "embedded") -> Future:
         """Begin to load a pair, so that the first visitor waits less, and measure better while nobody waits."""
         self.settles = True
-        loading = self.thread.submit(self.ready_pair, name, bool)
+        loading = self.thread.submit(self.ready_engine, name, bool)
         self.settle_later()
         return loading
 
     def check(self, job: Job) -> None:
         """Raise one of USER_ERRORS for a job that cannot be started now."""
         self.limits.check_pair(job.pair)
-        pair = self.pair
-        job.check_request(self.limits, pair if self.loaded == job.pair else None)
+        engine = self.engine
+        job.check_request(self.limits, engine.pair if engine and self.loaded == job.pair else None)
         self.line.check(job)
 
     def start(self, job: Job) -> None:
@@ -225,12 +217,11 @@ class Hardware:
                 # Its pair was loaded when it came, and has made room for another one since.
                 job.fetching = True
                 return self.go_on(job)
-            pair = self.ready_pair(job.pair, self.timed(job), job.sources)
+            engine = self.ready_engine(job.pair, self.timed(job), job.sources)
             job.ready_by = None
             job.check()
-            job.check_request(self.limits, pair)
-            runtime(pair).stopped = job.over
-            self.follow(job, pair)
+            job.check_request(self.limits, engine.pair)
+            self.follow(job, engine)
             self.end(job)
         self.settle_later()
 
@@ -246,15 +237,15 @@ class Hardware:
         def wanted() -> bool:
             return len(self.line) > 0 or not self.settles
 
-        if self.pair is None or wanted():
+        if self.engine is None or wanted():
             return
         with suppress(Stopped, *USER_ERRORS):
-            if any(runner.refine(self.pair, method, stopped=wanted) for method in METHODS):
+            if any(runner.refine(self.engine, method, stopped=wanted) for method in METHODS):
                 self.settle_later()
 
-    def follow(self, job: Job, pair: Pair) -> None:
+    def follow(self, job: Job, engine: Engine) -> None:
         """Let the job take its events, until it ends, is stopped or has had its time."""
-        events = job.stream(pair)
+        events = job.stream(engine)
         for event in events:
             if event["type"] == "header" and job.deadline is None:
                 job.deadline = time.monotonic() + self.limits.run_seconds
@@ -262,12 +253,12 @@ class Hardware:
             if job.over():
                 events.close()
                 break
-        job.finish(pair, ("stopped",) if job.stop.is_set() else ("time", self.limits.time_over()))
+        job.finish(engine, ("stopped",) if job.stop.is_set() else ("time", self.limits.time_over()))
 
-    def ready_pair(
+    def ready_engine(
         self, name: str, check: Callable[[], object], sources: tuple[ModelFiles, ModelFiles] | None = None
-    ) -> Pair:
-        """The pair, loaded now if it is not the one loaded last; `check` may end the loading with an exception.
+    ) -> Engine:
+        """The pair's engine, loaded now if it was not the last one; `check` may end the loading with an exception.
 
         sources: its files, where they have been fetched. A pair that does not fit leaves the other one loaded.
         """
@@ -282,24 +273,24 @@ class Hardware:
             check_room(name, self.spare())
             self.release()
             try:
-                self.pair = load_pair(name, part_of(tell, 0.0, LOADING), sources)
+                self.engine = load_engine(name, part_of(tell, 0.0, LOADING), sources, draft=True)
                 self.loaded = name
                 tell(LOADING, "Starting the draft and measuring what both models cost on this machine")
-                runner.prepare(self.pair, "duodecoding")
+                runner.prepare(self.engine, "duodecoding")
             finally:
                 self.status = ""
-        return self.pair
+        return self.engine
 
     def spare(self) -> dict[str, int]:
         """Bytes on each device that the loaded pair gives back when it makes room."""
-        pair = self.pair
-        return pair.memory if pair else {}
+        engine = self.engine
+        return engine.pair.memory if engine else {}
 
     def release(self) -> None:
         """Close the loaded pair's draft and free its memory."""
-        if self.pair:
-            runtime(self.pair).close()
-        self.pair = self.loaded = None
+        if self.engine:
+            self.engine.close()
+        self.engine = self.loaded = None
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()

@@ -6,20 +6,22 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from duoviz.decoding.draft_requests import (
+from duoviz.decoding.drafting import DraftResult, draft
+from duoviz.decoding.duotree.draft_side import DraftSide
+from duoviz.decoding.duotree.policy import steady_width
+from duoviz.decoding.duotree.tree import Expansion
+from duoviz.decoding.forward import Stopped, timed_forward, timed_prefill
+from duoviz.decoding.settings import MAX_SEQUENCES
+from duoviz.decoding.worker.protocol import reason_of
+from duoviz.decoding.worker.requests import (
     Answer,
     DraftRequest,
-    GrowRequest,
+    ExpandRequest,
     MeasureRequest,
     PauseRequest,
     Request,
     RowRequest,
 )
-from duoviz.decoding.drafting import Drafted, draft
-from duoviz.decoding.grower import Grower
-from duoviz.decoding.growing import Grown, steady_width
-from duoviz.decoding.iteration import Stopped, timed_forward, timed_prefill
-from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.models.language_model import LanguageModel
 
 
@@ -28,17 +30,17 @@ class DraftLoop:
 
     def __init__(self, model: LanguageModel):
         self.model = model
-        self.drafted: Drafted | None = None
+        self.drafted: DraftResult | None = None
         self.pending_rows: list[Tensor] = []
-        self.grower: Grower | None = None
+        self.side: DraftSide | None = None
 
     def answers(self, request: Request, waits: Callable[[], bool]) -> Iterator[Answer]:
-        """The answers to a request; all but the last are `Grown`.
+        """The answers to a request; all but the last are `Expansion`.
 
         waits: whether another request is there. Nobody reads what is measured then, so that is broken off, and a tree
         grows no further; a draft is not broken off, for the next one goes on from its cache.
         """
-        if isinstance(request, GrowRequest):
+        if isinstance(request, ExpandRequest):
             self.move(request)
             yield from self.steps(request, waits)
         elif not isinstance(request, PauseRequest):
@@ -46,16 +48,16 @@ class DraftLoop:
             return
         yield None
 
-    def move(self, request: GrowRequest) -> None:
-        if request.growth:
-            self.grower = Grower(self.model, request.growth)
-        self.grower.tree.trust = request.trust
-        self.grower.move(request.tokens)
+    def move(self, request: ExpandRequest) -> None:
+        if request.config:
+            self.side = DraftSide(self.model, request.config)
+        self.side.tree.recalibration = request.recalibration
+        self.side.move(request.tokens)
 
-    def steps(self, request: GrowRequest, waits: Callable[[], bool]) -> Iterator[Grown]:
+    def steps(self, request: ExpandRequest, waits: Callable[[], bool]) -> Iterator[Expansion]:
         """A tree's steps as long as one is worth it and no other request is there."""
-        while not waits() and (width := steady_width(self.grower.tree, request.draft_seconds)):
-            yield self.grower.step(width)
+        while not waits() and (width := steady_width(self.side.tree, request.draft_seconds)):
+            yield self.side.step(width)
 
     def handle(self, request: Request, *, stopped: Callable[[], bool] = bool) -> Answer:
         """Raises Stopped where `stopped` says so while a long context is read, or steps are timed."""
@@ -65,20 +67,20 @@ class DraftLoop:
             return self.row(request.row).double().numpy()
         self.roll_back(request)
         self.drafted = draft(self.model, request.new_tokens, request.plan, stopped=stopped)
-        return replace(self.drafted, branches=[replace(branch, rows=[]) for branch in self.drafted.branches])
+        return replace(self.drafted, sequences=[replace(sequence, rows=[]) for sequence in self.drafted.sequences])
 
     def roll_back(self, request: DraftRequest) -> None:
         """Leave in the cache what belongs to the new context, and the pending tokens' rows."""
-        branch = self.drafted.branches[request.keep] if request.keep is not None else None
-        self.pending_rows = branch.rows[1 : request.kept + 1] if branch else []
-        if request.kept:
-            self.model.keep(branch.slots[: request.kept])
+        sequence = self.drafted.sequences[request.keep] if request.keep is not None else None
+        self.pending_rows = sequence.rows[1 : request.kept + 1] if sequence else []
+        if sequence and request.kept:
+            self.model.keep(sequence.slots[: request.kept])
         else:
             self.model.crop(request.crop)
 
     def row(self, row: int) -> Tensor:
         """See RowRequest: the first sequence's first row is the one that all first tokens share."""
-        return [*self.pending_rows, *self.drafted.branches[0].rows][row]
+        return [*self.pending_rows, *self.drafted.sequences[0].rows][row]
 
 
 def measure_steps(
@@ -106,3 +108,11 @@ def measure_steps(
     model.crop(0)
     medians = {k: sorted(taken)[len(taken) // 2] for k, taken in times.items()}
     return {k: medians.get(k, medians[1]) for k in range(1, MAX_SEQUENCES + 1)}
+
+
+def answers_to(request: Request, loop: DraftLoop, waits: Callable[[], bool]) -> Iterator[Answer | str]:
+    """The loop's answers (see there), or what went wrong."""
+    try:
+        yield from loop.answers(request, waits)
+    except Exception as error:
+        yield reason_of(error)

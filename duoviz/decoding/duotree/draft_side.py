@@ -6,21 +6,21 @@ from dataclasses import replace
 from torch import Tensor
 
 from duoviz.decoding.drafting import ended_now, proposals
-from duoviz.decoding.growing import Grown, Growth, Tree, TreeNode
-from duoviz.decoding.iteration import timed_forward, timed_prefill
-from duoviz.models.columns import named
+from duoviz.decoding.duotree.tree import Expansion, Tree, TreeConfig, TreeNode
+from duoviz.decoding.forward import timed_forward, timed_prefill
+from duoviz.models.columns import ids_of
 from duoviz.models.language_model import LanguageModel
 
 
-class Grower:
+class DraftSide:
     """A draft model whose cache holds the text, and of the tree what it has forwarded.
 
     A model without trees grows a chain.
     """
 
-    def __init__(self, model: LanguageModel, growth: Growth):
-        self.growth = replace(growth, trees=growth.trees and model.supports_tree)
-        self.model, self.tree = model, Tree(self.growth)
+    def __init__(self, model: LanguageModel, config: TreeConfig):
+        self.config = replace(config, trees=config.trees and model.supports_tree)
+        self.model, self.tree = model, Tree(self.config)
         model.crop(0)
 
     def move(self, tokens: Sequence[int]) -> list[TreeNode]:
@@ -40,14 +40,14 @@ class Grower:
         old = [node.slot for node in below]
         if not held:
             self.model.crop(min(before, self.model.length))
-        elif self.growth.trees:
+        elif self.config.trees:
             self.model.keep(held, old)
         else:
             self.model.keep([*held, *old])
         for slot, node in enumerate(below, before + len(held)):
             node.slot = slot
 
-    def step(self, width: int, *, number: int = 0, stopped: Callable[[], bool] = bool) -> Grown:
+    def step(self, width: int, *, number: int = 0, stopped: Callable[[], bool] = bool) -> Expansion:
         """Forward the nodes of greatest value, or the text up to the root, and hang their best next tokens on them.
 
         number: of the step in its iteration. Raises Stopped while a long text is read.
@@ -63,16 +63,16 @@ class Grower:
                 node.slot = slot
             logits, span = timed_forward(self.model, [node.token for node in nodes], parents=parents)
         positions = [position + (tree.nodes[index].depth if index >= 0 else 0) for index in wanted]
-        _, q, score = proposals(self.model, logits, positions, self.growth.sampling)
-        children = self.growth.children if self.growth.trees else 1
+        _, q, score = proposals(self.model, logits, positions, self.config.sampling)
+        children = self.config.children if self.config.trees else 1
         best = [best_tokens(self.model, score[row], q[row], children) for row in range(len(wanted))]
-        children_of = [(tree.tokens_to(index), *each) for index, each in zip(wanted, best, strict=True)]
-        grown = Grown(position, ended_now(span), children_of)
-        tree.take(grown, step=number)
-        return grown
+        children_of = [(tree.tokens_to(index), *tokens) for index, tokens in zip(wanted, best, strict=True)]
+        expansion = Expansion(position, ended_now(span), children_of)
+        tree.apply(expansion, step=number)
+        return expansion
 
 
 def best_tokens(model: LanguageModel, score: Tensor, q: Tensor, count: int) -> tuple[list[int], list[float]]:
     """The model's `count` tokens of greatest score, with their q; both [vocab]."""
     order = score.topk(min(count, len(score))).indices
-    return named(order, model.known), q[order].tolist()
+    return ids_of(order, model.known), q[order].tolist()

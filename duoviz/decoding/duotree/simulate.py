@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from duoviz.decoding.budget import CostModel, step_times
-from duoviz.decoding.chances import plain
-from duoviz.decoding.growing import MOST_VERIFIED, ROOT, WIDTHS, Growth, Tree, best_choice, steady_width
+from duoviz.decoding.acceptance_table import plain
+from duoviz.decoding.costs import CostModel, step_times
+from duoviz.decoding.duotree.policy import MOST_VERIFIED, WIDTHS, decide, steady_width
+from duoviz.decoding.duotree.tree import ROOT, Tree, TreeConfig
 from duoviz.decoding.sampling import Sampling
 
 # How many iterations are played, at which length of the text, and the seconds of each in which no model works.
@@ -20,10 +21,10 @@ TOKENS = 100
 Places = tuple[tuple[float, tuple[float, ...]], ...]
 
 
-def tilted(places: Places, share: float) -> Places:
-    """The places, surer or less sure ones met so much more often that the draft's best token is right in this share.
+def tilted(places: Places, rate: float) -> Places:
+    """The places, surer or less sure ones met so much more often that the draft's best token is right at this rate.
 
-    Exponentially: how often a kind is met, times exp(t · the best token's chance), with the t that gives the share,
+    Exponentially: how often a kind is met, times exp(t · the best token's chance), with the t that gives the rate,
     or comes as near to it as these kinds can. Where the draft is hardly ever right, no next token is likelier.
     """
     shares, kinds = zip(*places, strict=True)
@@ -32,13 +33,13 @@ def tilted(places: Places, share: float) -> Places:
     low, high = -100.0, 100.0
     for _ in range(50):
         t = (low + high) / 2
-        found = met * np.exp(t * (best - best.mean()))
-        low, high = (t, high) if found @ best < share * found.sum() else (low, t)
-    return tuple(zip((found / found.sum()).tolist(), kinds, strict=True))
+        weights = met * np.exp(t * (best - best.mean()))
+        low, high = (t, high) if weights @ best < rate * weights.sum() else (low, t)
+    return tuple(zip((weights / weights.sum()).tolist(), kinds, strict=True))
 
 
 class Forecast(NamedTuple):
-    """speed: tokens a second to expect; patience: of the target with which they are (see `growing.best_choice`)."""
+    """speed: tokens a second to expect; patience: of the target with which they are (see `duotree.policy.decide`)."""
 
     speed: float
     patience: float
@@ -57,7 +58,7 @@ def forecast(
 ) -> Forecast:
     """What to expect of a way of drafting.
 
-    places: see `Chances.places`; each place of the text is of a kind drawn at random, and what the target writes
+    places: see `AcceptanceTable`; each place of the text is of a kind drawn at random, and what the target writes
     there is drawn from its chances. Nothing is looked up. beside: the draft grows the tree while the target works,
     and the patience is what pays best; else they take turns. children: of each node; trees: else it is one chain; most:
     tokens in one verification. iterations: how many are played.
@@ -65,7 +66,7 @@ def forecast(
     tried = PATIENCES if beside else PATIENCES[-1:]
     children, widths = (children, WIDTHS) if trees else (1, WIDTHS[:1])
     play = partial(speed, costs, widths=widths, most=most, beside=beside)
-    return max(Forecast(play(World(places, children, iterations, trees, most), each), each) for each in tried)
+    return max(Forecast(play(World(places, children, iterations, trees, most), value), value) for value in tried)
 
 
 def speed(
@@ -82,15 +83,15 @@ def speed(
         while True:
             possible = [steady_width(tree, draft_seconds)] if beside else widths
             spent = OVERHEAD + clock - begin
-            choice = best_choice(tree, spent, target_seconds, draft_seconds, widths=possible, **policy)
-            if not choice.width:
+            decision = decide(tree, spent, target_seconds, draft_seconds, widths=possible, **policy)
+            if not decision.width:
                 break
-            world.step(choice.width)
+            world.step(decision.width)
             # What the draft began while the target worked may not be finished yet.
-            clock = draft_clock = (draft_clock if beside else clock) + draft_seconds[choice.width - 1]
-        chosen = set(tree.chosen(choice.rows))
-        expected += choice.expected
-        clock += OVERHEAD + target_seconds[choice.rows]
+            clock = draft_clock = (draft_clock if beside else clock) + draft_seconds[decision.width - 1]
+        chosen = set(tree.chosen(decision.rows))
+        expected += decision.expected
+        clock += OVERHEAD + target_seconds[decision.rows]
         while beside and draft_clock < clock and (width := steady_width(tree, draft_seconds)):
             world.step(width)
             draft_clock += draft_seconds[width - 1]
@@ -120,8 +121,8 @@ class World:
         self.by_rank = (np.array(shares) @ self.kinds).tolist()
         # Which kind each place is of; a text has at most as many tokens as are verified, and one an iteration.
         self.kind = drawn(self.rng, np.cumsum(shares), iterations * (most + 2) + 1)
-        growth = Growth(chances=plain(), sampling=Sampling(), children=children, trees=trees, limit=len(self.kind))
-        self.tree = Tree(growth)
+        config = TreeConfig(table=plain(), sampling=Sampling(), children=children, trees=trees, limit=len(self.kind))
+        self.tree = Tree(config)
         self.tree.move([0])
 
     def step(self, width: int) -> None:

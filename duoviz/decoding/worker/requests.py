@@ -4,16 +4,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from duoviz.decoding.chances import Trust
-from duoviz.decoding.drafting import Drafted, Plan
-from duoviz.decoding.growing import Grown, Growth
+from duoviz.decoding.acceptance_table import Recalibration
+from duoviz.decoding.drafting import DraftPlan, DraftResult
+from duoviz.decoding.duotree.tree import Expansion, TreeConfig
 
 
 @dataclass(frozen=True)
 class DraftRequest:
     """Draft after a new context.
 
-    keep: the branch of the last drafted tree whose tokens are now part of the context, or None;
+    keep: the sequence of the last drafted ones whose tokens are now part of the context, or None;
     kept: how many of its tokens come before new_tokens. crop: where none do, how many tokens of the
     old context stay. new_tokens: what comes after.
     """
@@ -21,7 +21,7 @@ class DraftRequest:
     keep: int | None
     crop: int
     new_tokens: tuple[int, ...]
-    plan: Plan
+    plan: DraftPlan
     kept: int = 0
 
 
@@ -45,18 +45,18 @@ class RowRequest:
 
 
 @dataclass(frozen=True)
-class GrowRequest:
+class ExpandRequest:
     """The text goes on with these tokens: grow its tree until another request comes.
 
-    Each step's `Grown` is told at once, and None at the end. draft_seconds: T_draft(1), T_draft(2), …, which decide
-    how wide the steps are. trust: in the tree's chances, as the run has it by now. growth: given where a run begins;
-    the tokens are its prompt then.
+    Each step's `Expansion` is sent at once, and None at the end. draft_seconds: T_draft(1), T_draft(2), …, which decide
+    how wide the steps are. recalibration: of the tree's chances, as the run has it by now. config: given where a run
+    begins; the tokens are its prompt then.
     """
 
     tokens: tuple[int, ...]
     draft_seconds: tuple[float, ...]
-    trust: Trust = field(default_factory=Trust)
-    growth: Growth | None = None
+    recalibration: Recalibration = field(default_factory=Recalibration)
+    config: TreeConfig | None = None
 
 
 @dataclass(frozen=True)
@@ -64,5 +64,5 @@ class PauseRequest:
     """Compute nothing until the next request; the answer is None."""
 
 
-Request = DraftRequest | MeasureRequest | RowRequest | GrowRequest | PauseRequest
-Answer = Drafted | dict[int, float] | np.ndarray | Grown | None
+Request = DraftRequest | MeasureRequest | RowRequest | ExpandRequest | PauseRequest
+Answer = DraftResult | dict[int, float] | np.ndarray | Expansion | None

@@ -1,4 +1,4 @@
-"""The chance table: how often the target writes what the draft proposes, by rank and q, and what a look-up found."""
+"""The acceptance table: how often the target writes what a draft, by rank and q, or a look-up proposes."""
 
 import json
 from bisect import bisect_left
@@ -27,7 +27,7 @@ PRIOR, FADING = 8.0, 0.99
 
 
 @dataclass(frozen=True)
-class Chances:
+class AcceptanceTable:
     """drafted: [1 + len(TEMPERATURES)][RANKS][len(EDGES)], greedy, and with shared noise at each temperature.
 
     copied: [1 + len(TEMPERATURES)][len(KINDS)][LONGEST_MATCH][PLACES], of a token after as many right ones; by_rank: of
@@ -42,7 +42,7 @@ class Chances:
 
     def __post_init__(self) -> None:
         counted, bins = 1 + len(TEMPERATURES), len(EDGES)
-        shapes = [np.shape(each) for each in vars(self).values()]
+        shapes = [np.shape(table) for table in vars(self).values()]
         copies = counted, len(KINDS), LONGEST_MATCH, PLACES
         if shapes != [(counted, RANKS, bins), copies, (RANKS,), (bins,)]:
             raise ValueError("the chance table has other ranks, bins, kinds or places than this version reads")
@@ -52,19 +52,19 @@ class Chances:
         tables = [table[min(rank, RANKS - 1)] for table in self.drafted]
         if not temperature:
             return min(MOST, interpolated(tables[0], MIDDLES, q))
-        found = [interpolated(each, MIDDLES, q) for each in tables[1:]]
-        return min(MOST, interpolated(found, TEMPERATURES, temperature))
+        chances = [interpolated(table, MIDDLES, q) for table in tables[1:]]
+        return min(MOST, interpolated(chances, TEMPERATURES, temperature))
 
     def of_copied(self, match: Match, place: int, *, temperature: float) -> float:
         """The chance of the token at a place (from 0) after those that stood earlier too."""
         matched, place = min(match.length, LONGEST_MATCH), min(place, PLACES - 1)
-        found = [table[match.kind][matched - 1][place] for table in self.copied]
-        return min(MOST, interpolated(found, (0.0, *TEMPERATURES), temperature))
+        chances = [table[match.kind][matched - 1][place] for table in self.copied]
+        return min(MOST, interpolated(chances, (0.0, *TEMPERATURES), temperature))
 
     def places(self) -> tuple[tuple[float, tuple[float, ...]], ...]:
         """Kinds of places in a text, greedy: how often each is met, and the chances of the draft's tokens by rank."""
         # Of the places where the draft's best token is wrong, how often each next one is right.
-        rests = [each / (1 - self.by_rank[0]) for each in self.by_rank[1:]]
+        rests = [chance / (1 - self.by_rank[0]) for chance in self.by_rank[1:]]
         kinds = [(best, *[(1 - best) * rest for rest in rests]) for best in self.drafted[0][0]]
         met = np.array(self.sureness)
         return tuple(zip((met / met.sum()).tolist(), kinds, strict=True))
@@ -75,19 +75,20 @@ def interpolated(values: Sequence[float], places: Sequence[float], place: float)
     upper = bisect_left(places, place)
     if upper in (0, len(places)):
         return values[min(upper, len(places) - 1)]
-    share = (place - places[upper - 1]) / (places[upper] - places[upper - 1])
-    return values[upper - 1] + (values[upper] - values[upper - 1]) * share
+    weight = (place - places[upper - 1]) / (places[upper] - places[upper - 1])
+    return values[upper - 1] + (values[upper] - values[upper - 1]) * weight
 
 
 def corrected(chance: float, factor: float) -> float:
-    """A token's chance in this run: the table's, times how much oftener or rarer such tokens came true (see `Trust`).
+    """A token's chance in this run: the table's, times how much oftener or rarer such tokens came true.
 
-    Where that is oftener, the chance of being wrong shrinks by the factor at most: what is almost sure hardly grows.
+    factor: see `Recalibration`. Above 1, the chance of being wrong shrinks by the factor at most: what is almost sure
+    hardly grows.
     """
     return min(MOST, chance * factor, 1 - (1 - chance) / max(1.0, factor))
 
 
-class Trust:
+class Recalibration:
     """How much oftener or rarer than the table says the target writes the tokens of a source in this run."""
 
     def __init__(self):
@@ -97,9 +98,9 @@ class Trust:
     def factor(self, source: str) -> float:
         return (PRIOR + self.seen.get(source, 0.0)) / (PRIOR + self.expected.get(source, 0.0))
 
-    def copy(self) -> "Trust":
+    def copy(self) -> "Recalibration":
         """As it is now, for another process or thread."""
-        copied = Trust()
+        copied = Recalibration()
         copied.expected, copied.seen = dict(self.expected), dict(self.seen)
         return copied
 
@@ -109,22 +110,19 @@ class Trust:
             counts[source] = FADING * counts.get(source, 0.0) + new
 
 
-def plain() -> Chances:
+def plain() -> AcceptanceTable:
     """What is assumed of a draft without a table: that its probabilities are right, and look-ups often are."""
     table = [list(MIDDLES)] * RANKS
     copied = [[0.3] * PLACES, [0.5] * PLACES, *[[0.7] * PLACES] * (LONGEST_MATCH - 2)]
     counted = 1 + len(TEMPERATURES)
-    return Chances([table] * counted, [[copied] * len(KINDS)] * counted, BY_RANK, [1 / len(EDGES)] * len(EDGES))
+    return AcceptanceTable([table] * counted, [[copied] * len(KINDS)] * counted, BY_RANK, [1 / len(EDGES)] * len(EDGES))
 
 
-def fitted_chances(folder: Path | None) -> Chances | None:
+def fitted_table(folder: Path | None) -> AcceptanceTable | None:
     """The table that lies with a draft; None where there is none that can be read."""
+    if folder is None:
+        return None
     try:
-        return Chances(**json.loads((folder / FILE).read_text()))
+        return AcceptanceTable(**json.loads((folder / FILE).read_text()))
     except (OSError, ValueError, TypeError):
         return None
-
-
-def chances_of(folder: Path | None) -> Chances:
-    """The table that lies with a draft, or `plain`."""
-    return fitted_chances(folder) or plain()

@@ -1,0 +1,134 @@
+"""DuoTree, our own: one tree that is drafted while it is verified, as far as measured costs and chances say it pays."""
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from duoviz.decoding.acceptance_table import plain
+from duoviz.decoding.costs import LiveCosts, step_times
+from duoviz.decoding.drafter import Drafter
+from duoviz.decoding.duotree.policy import decide, most_verified
+from duoviz.decoding.duotree.record import as_node, first_tokens, mark_survivors, record_rest
+from duoviz.decoding.duotree.schedule import Beside, InTurn
+from duoviz.decoding.duotree.simulate import OVERHEAD
+from duoviz.decoding.duotree.tree import Tree, TreeConfig, TreeNode
+from duoviz.decoding.iteration import Drafting, Node, Start
+from duoviz.decoding.method import DRAFT, PROMPT, VERIFYING, Method
+from duoviz.decoding.plan import RunPlan
+from duoviz.decoding.settings import MAX_SEQUENCES
+
+# How fast the seconds of an iteration in which no model works follow the run.
+WEIGHT = 0.1
+
+
+class DuoTree(Drafter):
+    """Grow a tree until another draft step would bring less than the run's rate, and verify what is worth it.
+
+    Beside the target the draft goes on growing the tree meanwhile; in turn it waits. Where the target's tokens lead
+    in the tree is its next root, with all that grows under it. The classical rule does not apply: the tree's tokens
+    are chosen, not drawn. Trees as in SpecInfer (arXiv 2305.09781) and EAGLE-2 (arXiv 2406.16858).
+    """
+
+    def __init__(self, plan: RunPlan):
+        self.plan, self.costs, self.overhead = plan, LiveCosts(plan.costs), OVERHEAD
+        config = TreeConfig(
+            table=plan.table or plain(),
+            sampling=plan.settings.sampling,
+            children=plan.settings.tree_children,
+            trees=plan.target.supports_tree,
+            limit=plan.room.limit,
+        )
+        self.side = (
+            Beside(plan.draft, config, plan.stopped)
+            if plan.way.beside
+            else InTurn(plan.draft.loop.model, config, plan.stopped)
+        )
+        # chosen: indices in the tree of the nodes to verify; reason: why the target begins; began: when it did.
+        self.chosen: list[int] = []
+        self.reason: Start | None = None
+        self.began = 0.0
+
+    def propose(self, text: Sequence[int], longest: int) -> list[Node]:
+        self.chosen, self.reason = self.grow()
+        self.began = time.perf_counter()
+        place = {index: number for number, index in enumerate(self.chosen)}
+        return [as_node(self.side.tree, index, place) for index in self.chosen]
+
+    def grow(self) -> tuple[list[int], Start]:
+        """Let the tree grow as long as it pays; the indices of the nodes to verify, and why the target begins now."""
+        plan, tree = self.plan, self.side.tree
+        context, config = len(tree.text), tree.config
+        target_seconds = self.costs.target_time(np.arange(1, most_verified(plan.settings.tree_budget) + 2), context)
+        draft_seconds = step_times(self.costs, context)
+        policy = {
+            "by_rank": config.table.by_rank[: config.children if config.trees else 1],
+            "patience": plan.patience,
+        }
+        begin = time.perf_counter()
+        while True:
+            spent, widths = self.overhead + time.perf_counter() - begin, self.side.widths(draft_seconds)
+            decision = decide(tree, spent, target_seconds, draft_seconds, widths=widths, **policy)
+            if not decision.width or not self.side.step(decision.width):
+                reason = Start(decision.expected, decision.rate, decision.gain, decision.seconds)
+                return tree.chosen(decision.rows), reason
+            if self.side.steps[-1].tokens > MAX_SEQUENCES:
+                # Reading the prompt is no drafting.
+                begin = time.perf_counter()
+
+    def start(self, text: Sequence[int], tree: Sequence[Node]) -> None:
+        if not self.side.tree.text:
+            self.side.move(text, step_times(self.costs, len(text)))
+
+    def join(self) -> list[Node]:
+        self.side.catch_up()
+        return []
+
+    def observe(self, text, verified, own) -> Drafting:
+        tree, steps, factors = self.side.tree, self.side.steps, self.costs.factors
+        if self.reason is None:
+            self.move(text)
+            return Drafting()
+        candidates = first_tokens(tree)
+        self.costs.observe(verified.target, steps, len(text) - len(verified.committed))
+        recalibrate(tree, self.chosen, verified.checked)
+        rest, unverified = record_rest(tree, self.chosen, len(verified.checked))
+        self.side.steps = []
+        mark_survivors([*self.move(text), *tree.nodes], unverified, rest)
+        self.overhead += WEIGHT * (time.perf_counter() - self.began - verified.target.seconds - self.overhead)
+        return Drafting(draft=steps, factors=factors, candidates=candidates, rest=rest, start=self.reason)
+
+    def move(self, text: Sequence[int]) -> list[TreeNode]:
+        """The tree's root follows the text; the nodes on the way."""
+        return self.side.move(text[len(self.side.tree.text) :], step_times(self.costs, len(text)))
+
+    def close(self) -> None:
+        self.side.close()
+
+
+def recalibrate(tree: Tree, chosen: Sequence[int], nodes: Sequence[Node]) -> None:
+    """Follow how often what was verified after a verified token is what the target writes."""
+    for index, node in zip(chosen, nodes, strict=False):
+        if node.parent < 0 or nodes[node.parent].status == "accepted":
+            tree.recalibration.observe(node.source, tree.nodes[index].chance, node.status == "accepted")
+
+
+DUOTREE = Method(
+    id="duotree",
+    title="DuoTree",
+    name="DuoTree",
+    about="Ours, not the paper's: one tree of guesses, from the draft and the text, that grows and is checked "
+    "as far as it pays.",
+    drafter=DuoTree,
+    draft=True,
+    proposers=(DRAFT, PROMPT),
+    settings=("overlap", "tree_children", "tree_budget", "cores"),
+    statuses=("pending", *VERIFYING),
+    numbers=("acceptance",),
+    caption="the tree, its likeliest tokens checked",
+    verified="The tree had {tokens:# token|# tokens} worth checking, in {branches:# branch|# branches}; {target}",
+    nothing="Nothing was worth checking",
+    colour="#d6447e",
+    shape="|",
+    mark="hexagon",
+)

@@ -1,0 +1,107 @@
+"""DuoTree's policy: how many nodes are worth verifying, and whether another draft step pays before."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from duoviz.decoding.costs import ROW_COUNTS
+from duoviz.decoding.duotree.tree import Tree
+
+# How many nodes the draft may forward in one step.
+WIDTHS = (1, 2, 4)
+# The most tokens that are verified at once where nobody says otherwise; the target adds a row of its own.
+MOST_VERIFIED = ROW_COUNTS[-1] - 1
+# A draft beside the target stops at so many nodes, or where the best of them has less value than this.
+MOST_NODES, LEAST_VALUE = 192, 0.02
+
+
+def most_verified(budget: int | Literal["auto"]) -> int:
+    """How many tokens of the tree one verification may have; budget: the setting `tree_budget`."""
+    return MOST_VERIFIED if budget == "auto" else budget
+
+
+class Decision(NamedTuple):
+    """What is worth it now. width: how many nodes to forward in one more draft step, 0 where none pays.
+
+    rows: how many nodes to verify without that step; expected, rate: the tokens and the tokens a second then. gain:
+    how many more tokens the best further step would bring, and seconds: what that costs, the step and the longer
+    verification; None where none is possible.
+    """
+
+    width: int
+    rows: int
+    expected: float
+    rate: float
+    gain: float | None
+    seconds: float | None
+
+
+def best_rates(
+    values: np.ndarray, spent: np.ndarray, target_seconds: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """In each case: the most expected tokens a second, how many nodes to verify for it, and the expected tokens.
+
+    values: [cases, nodes], in any order; a node of value 0 is none. spent: [cases], seconds of this iteration before
+    the target begins. target_seconds: T_target(1), T_target(2), …; the target adds a token of its own.
+    """
+    cases, count = len(values), min(values.shape[1], len(target_seconds) - 1)
+    tokens = np.ones((cases, count + 1))
+    tokens[:, 1:] = -np.sort(-values)[:, :count]
+    tokens = tokens.cumsum(axis=1)
+    speeds = tokens / (spent[:, None] + target_seconds[: count + 1])
+    rows = speeds.argmax(axis=1)
+    case = np.arange(cases)
+    return speeds[case, rows], rows, tokens[case, rows]
+
+
+def decide(
+    tree: Tree,
+    spent: float,
+    target_seconds: np.ndarray,
+    draft_seconds: Sequence[float],
+    *,
+    widths: Sequence[int] = WIDTHS,
+    by_rank: Sequence[float],
+    patience: float = 1.0,
+) -> Decision:
+    """Whether another draft step pays, and how wide; and how many nodes to verify without one.
+
+    Optimal stopping, one step ahead: a step pays where the rate that it is expected to make possible is above the
+    present one. Its children are expected to be taken as often as the draft's tokens of their rank are (by_rank).
+    draft_seconds: T_draft(1), T_draft(2), …; widths: how many nodes a step may forward. patience: how much of what a
+    step brings counts; less than 1 where the draft makes the step meanwhile if the target does not wait for it.
+    """
+    waiting = [tree.value_of(index) for index in tree.waiting()[: max(widths, default=0)]]
+    widths = [0, *(wide for wide in widths if wide <= len(waiting))]
+    there, hoped = len(tree.nodes), np.outer(waiting, by_rank).ravel()
+    values = np.zeros((len(widths), there + len(hoped)))
+    values[:, :there] = [node.value for node in tree.nodes]
+    for case, wide in enumerate(widths):
+        new = wide * len(by_rank)
+        values[case, there : there + new] = patience * hoped[:new]
+    seconds = np.array([draft_seconds[wide - 1] if wide else 0.0 for wide in widths])
+    rates, rows, tokens = best_rates(values, spent + seconds, target_seconds)
+    gain = after = None
+    if len(widths) > 1:
+        best = 1 + int(rates[1:].argmax())
+        more, longer = tokens[best], rows[best]
+        if patience < 1:
+            new = widths[best] * len(by_rank)
+            values[best, there : there + new] = hoped[:new]
+            _, (longer,), (more,) = best_rates(values[[best]], spent + seconds[[best]], target_seconds)
+        gain = float(more - tokens[0])
+        after = float(seconds[best] + target_seconds[longer] - target_seconds[rows[0]])
+    return Decision(widths[rates.argmax()], int(rows[0]), float(tokens[0]), float(rates[0]), gain, after)
+
+
+def steady_width(tree: Tree, draft_seconds: Sequence[float]) -> int:
+    """How many nodes to forward in the next step of a draft that grows beside the target: 0 where nothing is worth it.
+
+    The width of the most value a second.
+    """
+    if len(tree.nodes) >= MOST_NODES:
+        return 0
+    values = [value for value in map(tree.value_of, tree.waiting()[: WIDTHS[-1]]) if value >= LEAST_VALUE]
+    widths = [wide for wide in WIDTHS[: None if tree.config.trees else 1] if wide <= len(values)]
+    return max(widths, key=lambda wide: sum(values[:wide]) / draft_seconds[wide - 1], default=0)

@@ -1,0 +1,101 @@
+"""When DuoTree's draft works: in turn with the target, or beside it."""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from duoviz.decoding.duotree.draft_side import DraftSide
+from duoviz.decoding.duotree.policy import WIDTHS, steady_width
+from duoviz.decoding.duotree.tree import Expansion, Tree, TreeConfig, TreeNode
+from duoviz.decoding.forward import Stopped
+from duoviz.decoding.iteration import Span
+from duoviz.decoding.worker.protocol import DraftDied, DraftWorker
+from duoviz.decoding.worker.requests import ExpandRequest, PauseRequest
+from duoviz.models.language_model import LanguageModel
+
+# A text of more tokens than this is read by the draft while the target goes on alone.
+LONG_READ = 8
+# How long the end of a run waits for a draft to be still, in seconds.
+PAUSE = 1.0
+
+
+class InTurn:
+    """The draft works when it is asked to, on the target's cores.
+
+    draft_seconds is everywhere T_draft(1), T_draft(2), …; steps: the draft's, in this iteration.
+    """
+
+    def __init__(self, model: LanguageModel, config: TreeConfig, stopped: Callable[[], bool]):
+        self.side, self.stopped = DraftSide(model, config), stopped
+        self.steps: list[Span] = []
+
+    @property
+    def tree(self) -> Tree:
+        return self.side.tree
+
+    def move(self, tokens: Sequence[int], draft_seconds: Sequence[float]) -> list[TreeNode]:
+        """The text goes on with these tokens; see `Tree.move`."""
+        return self.side.move(tokens)
+
+    def widths(self, draft_seconds: Sequence[float]) -> Sequence[int]:
+        """How many nodes the next step may forward."""
+        return WIDTHS if self.tree.config.trees else WIDTHS[:1]
+
+    def step(self, width: int) -> bool:
+        """One more step before the target works; whether there was one. Raises Stopped."""
+        self.steps.append(self.side.step(width, number=len(self.steps), stopped=self.stopped).span)
+        return True
+
+    def catch_up(self) -> None:
+        """Take what the draft did meanwhile."""
+
+    def close(self) -> None:
+        """The run is over."""
+
+
+class Beside:
+    """As `InTurn`, but the draft works on its own cores, unasked; the tree here is what has come of it so far."""
+
+    def __init__(self, draft: DraftWorker, config: TreeConfig, stopped: Callable[[], bool]):
+        self.draft, self.tree, self.stopped, self.unread = draft, Tree(config), stopped, 0
+        self.steps: list[Span] = []
+        # What an earlier run's tree would still give is none of this one's.
+        draft.submit(PauseRequest())
+        draft.result(stopped=stopped)
+
+    def move(self, tokens: Sequence[int], draft_seconds: Sequence[float]) -> list[TreeNode]:
+        config = None if self.tree.text else self.tree.config
+        self.unread = len(tokens) + (0 if config or self.tree.expanded else self.unread)
+        path = self.tree.move(tokens)
+        recalibration = self.tree.recalibration.copy()
+        self.draft.expand(ExpandRequest(tuple(tokens), tuple(draft_seconds), recalibration, config))
+        return path
+
+    def widths(self, draft_seconds: Sequence[float]) -> Sequence[int]:
+        """None where the draft reads a long text first, or grows the tree no more."""
+        if not self.tree.expanded and self.unread > LONG_READ:
+            return ()
+        width = steady_width(self.tree, draft_seconds)
+        return (width,) if width else ()
+
+    def step(self, width: int) -> bool:
+        """Wait for the step under way. Raises DraftDied, Stopped."""
+        expansion = self.draft.expansion(wait=True, stopped=self.stopped)
+        if expansion:
+            self.apply(expansion)
+        return expansion is not None
+
+    def apply(self, expansion: Expansion) -> None:
+        self.tree.apply(expansion, step=len(self.steps))
+        self.steps.append(expansion.span)
+
+    def catch_up(self) -> None:
+        while expansion := self.draft.expansion(wait=False):
+            self.apply(expansion)
+
+    def close(self) -> None:
+        """No core computes for a run that has ended, but for a text that the draft is reading."""
+        end = time.monotonic() + PAUSE
+        with suppress(DraftDied, Stopped):
+            self.draft.submit(PauseRequest())
+            self.draft.result(stopped=lambda: time.monotonic() > end)

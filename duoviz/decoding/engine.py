@@ -1,0 +1,106 @@
+"""The engine: a loaded pair, and what is kept with it from one run to the next."""
+
+import os
+from pathlib import Path
+
+from duoviz.decoding.costs import CostModel
+from duoviz.decoding.datastore import DATASTORE_FOLDER, Datastore, open_datastore
+from duoviz.decoding.kept_costs import KeptCosts
+from duoviz.decoding.rounding import delta_of, readings
+from duoviz.decoding.way import Way
+from duoviz.decoding.worker.inline import InlineDraft
+from duoviz.decoding.worker.process import start_draft
+from duoviz.decoding.worker.protocol import DraftWorker
+from duoviz.models.cores import on_cores
+from duoviz.models.load import prepare_pair
+from duoviz.models.loading import Progress, no_progress
+from duoviz.models.pair import Pair
+
+
+class Engine:
+    """A pair's drafts, costs, datastores and δ. One thread uses it; closed once, or by `with`.
+
+    draft_beside: works beside the target, once it was started; draft_in_turn: in the target's process.
+    """
+
+    def __init__(self, pair: Pair, *, draft: DraftWorker | None = None):
+        self.pair, self.draft_beside = pair, draft
+        self.draft_in_turn: InlineDraft | None = None
+        self.kept_costs: dict[Way, KeptCosts] = {}
+        self.datastores: dict[Path, Datastore] = {}
+        self.delta: float | None = None
+
+    def draft(self, *, beside: bool) -> DraftWorker:
+        """The draft of either way, loaded and ready; started now if none is running. Raises DraftDied."""
+        pair = self.pair
+        if not beside:
+            if self.draft_in_turn is None:
+                device = pair.target.device
+                options = {} if device == "cpu" else {"device": device, "precision": pair.target.precision}
+                self.draft_in_turn = InlineDraft(pair.draft.load(**options))
+            return self.draft_in_turn
+        if self.draft_beside is not None and not self.draft_beside.alive():
+            self.draft_beside.close()
+            self.draft_beside = None
+        if self.draft_beside is None:
+            self.draft_beside = start_draft(pair.draft.load, pair.cores.draft)
+        self.draft_beside.wait_until_started()
+        return self.draft_beside
+
+    def costs(self, way: Way) -> KeptCosts:
+        """What both models cost in a way."""
+        if way not in self.kept_costs:
+            self.kept_costs[way] = KeptCosts(self.pair, way, lambda: self.draft(beside=way.beside))
+        return self.kept_costs[way]
+
+    def known_costs(self, way: Way) -> CostModel | None:
+        """The costs of a way, None where no run has needed them yet."""
+        kept = self.kept_costs.get(way)
+        return kept and kept.known
+
+    def datastore(self, name: str) -> Datastore:
+        """REST's datastore in a folder, "" for the one that comes along. Raises DatastoreError."""
+        folder = Path(os.path.expanduser(name)) if name else DATASTORE_FOLDER
+        if folder not in self.datastores:
+            self.datastores[folder] = open_datastore(folder, self.pair)
+        return self.datastores[folder]
+
+    def rounding_delta(self, ids: list[int]) -> float:
+        """δ of the target on this machine, over both sets of cores; measured once, on a text of the target's."""
+        if self.delta is None:
+            logits = []
+            for cores in {self.pair.cores.all, self.pair.cores.target}:
+                with on_cores(cores):
+                    logits += readings(self.pair.target, ids)
+            self.delta = delta_of(logits, self.pair.target.precision)
+        return self.delta
+
+    def close(self) -> None:
+        """End the running draft."""
+        if self.draft_beside is not None:
+            self.draft_beside.close()
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+
+def load_engine(
+    name: str = "embedded", progress: Progress = no_progress, sources=None, *, draft: bool = False
+) -> Engine:
+    """Load a pair of the registry, or any two models named as "TARGET + DRAFT".
+
+    draft: whether the draft beside the target is started at once, so that both load at the same time; else with the
+    first run that wants it. sources: the pair's files, where they were fetched before. An exception that `progress`
+    raises ends the loading. Raises UnknownPair and ModelUnavailable.
+    """
+    prepared = prepare_pair(name, progress, sources)
+    started = start_draft(prepared.draft.load, prepared.cores.draft) if draft else None
+    try:
+        return Engine(prepared.load(progress), draft=started)
+    except BaseException:
+        if started:
+            started.close()
+        raise

@@ -1,0 +1,45 @@
+"""Timed forwards of a model, which a run can end."""
+
+import time
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from duoviz.decoding.iteration import Span
+from duoviz.models.language_model import LanguageModel
+
+# Small enough that a run can be stopped within a second while it reads a long prompt.
+PREFILL_CHUNK = 128
+
+
+class Stopped(Exception):
+    """The run was to end while a long forward or a wait was under way."""
+
+
+def timed_forward(model: LanguageModel, ids: Sequence[int], **options) -> tuple[Tensor, Span]:
+    """`model.forward` and its span, measured after the device is done; options: of `LanguageModel.forward`."""
+    start = time.perf_counter()
+    logits = model.forward(ids, **options)
+    if model.device.startswith("cuda"):
+        torch.cuda.synchronize(model.device)
+    return logits, Span(start, time.perf_counter(), len(ids))
+
+
+def timed_prefill(
+    model: LanguageModel, ids: Sequence[int], *, stopped: Callable[[], bool] = bool
+) -> tuple[Tensor, Span]:
+    """Forward many tokens in chunks; logits [1, vocab] of the last, and one span over all.
+
+    Raises Stopped where `stopped` says so before a chunk, and ValueError without tokens.
+    """
+    if not ids:
+        raise ValueError("there are no tokens to read")
+    spans = []
+    for begin in range(0, len(ids), PREFILL_CHUNK):
+        if stopped():
+            raise Stopped
+        chunk = ids[begin : begin + PREFILL_CHUNK]
+        logits, span = timed_forward(model, chunk, rows=[len(chunk) - 1])
+        spans.append(span)
+    return logits, Span(spans[0].start, spans[-1].end, len(ids))

@@ -1,0 +1,55 @@
+"""The length policy: where a draft sequence ends, by how sure its own tokens are."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from duoviz.decoding.acceptance_table import AcceptanceTable, Recalibration, corrected
+from duoviz.decoding.costs import ROW_COUNTS
+from duoviz.decoding.iteration import Node
+from duoviz.decoding.settings import Settings
+
+
+class StopRule(NamedTuple):
+    """How sure a sequence must be to go on: the product of its tokens' chances is above `least`.
+
+    factor: how much oftener than the table says this run's tokens are right. first: whether the first token counts;
+    it does not where the others are met only once it was right.
+    """
+
+    table: AcceptanceTable
+    factor: float
+    least: float
+    first: bool
+
+    def chance(self, rank: int, q: float, *, temperature: float) -> float:
+        """That the target writes the draft's token of this rank (from 0) and probability."""
+        return corrected(self.table.of_drafted(rank, q, temperature=temperature), self.factor)
+
+
+class LengthPolicy:
+    """How long the draft's sequences may be, by the chances of their own tokens, followed in the run.
+
+    table: None where no table was fitted to the draft; all sequences are of one length then.
+    """
+
+    def __init__(self, table: AcceptanceTable | None, settings: Settings):
+        self.table, self.temperature = table, settings.temperature
+        self.recalibration = Recalibration()
+
+    def observe(self, chain: Sequence[Node]) -> None:
+        """Verified tokens; the first one that was refused is the last that says anything."""
+        for node in chain if self.table else ():
+            if node.status in ("accepted", "rejected"):
+                chance = self.table.of_drafted(0, node.q, temperature=self.temperature)
+                self.recalibration.observe(node.source, chance, node.status == "accepted")
+
+    def bounds(self, length: int, alpha: float, *, first: bool) -> tuple[int, StopRule | None]:
+        """The longest that a sequence may be, and where it ends before, for an average one of L tokens that pays.
+
+        At the average chance α that one is worth α^(L−1), or α^L where its first token counts (see `StopRule`): a
+        surer one may be longer, a less sure one ends before.
+        """
+        if not self.table:
+            return length, None
+        least = alpha ** (length if first else length - 1)
+        return max(length, ROW_COUNTS[-1] - 1), StopRule(self.table, self.recalibration.factor("draft"), least, first)

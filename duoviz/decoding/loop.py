@@ -1,0 +1,94 @@
+"""The one loop of all methods: propose, forward, verify, commit, roll back, observe."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, nullcontext
+
+from duoviz.decoding.drafter import Drafter
+from duoviz.decoding.forward import Stopped, timed_forward, timed_prefill
+from duoviz.decoding.iteration import Iteration, Node, Span, Verified
+from duoviz.decoding.plan import RunPlan
+from duoviz.decoding.sampling import TargetDraws
+from duoviz.decoding.verification import judge
+from duoviz.models.cores import on_cores
+from duoviz.models.language_model import LanguageModel
+
+
+def decode(plan: RunPlan) -> Iterator[Iteration]:
+    """Decode by proposing and verifying, until the text ends: Leviathan et al. 2023 (arXiv 2211.17192), algorithm 1.
+
+    With trees as in SpecInfer (Miao et al. 2023, arXiv 2305.09781), and, where a method drafts meanwhile, with the
+    synchronisation of DuoDecoding (arXiv 2503.00784, §3.1). Call it on the plan's cores. Raises DraftDied, Stopped.
+    """
+    text = list(plan.prompt_ids)
+    with closing(plan.method.drafter(plan)) as drafter:
+        stop = None
+        while not stop:
+            if plan.stopped():
+                raise Stopped
+            iteration = iterate(plan, drafter, text)
+            stop = iteration.stop
+            yield iteration
+
+
+def iterate(plan: RunPlan, drafter: Drafter, text: list[int]) -> Iteration:
+    """One iteration; the text, token ids, grows by what is committed."""
+    length = len(text)
+    reads_prompt = length == len(plan.prompt_ids)
+    # The target adds a token of its own, so one fewer than fits is proposed.
+    tree = [] if reads_prompt else drafter.propose(text, plan.room.limit - length - 1)
+    # A processor reads the prompt with all its cores: nobody drafts yet, and everybody waits for the first token.
+    if not reads_prompt or plan.target.device != "cpu":
+        drafter.start(text, tree)
+    own, span = read_prompt(plan) if reads_prompt else forward_tree(plan, text, tree)
+    judgement = judge(tree, drafter.join(), own, plan.classical)
+    committed, stop = plan.room.cut(length, judgement.committed, plan.pair.eos)
+    sync = time.perf_counter()
+    if tree:
+        roll_back(plan.target, length, tree)
+    text += [token.token for token in committed]
+    verified = Verified(target=span, sync=sync, **{**vars(judgement), "committed": committed}, stop=stop)
+    return Iteration(**vars(verified), **vars(drafter.observe(text, verified, own)))
+
+
+def read_prompt(plan: RunPlan) -> tuple[TargetDraws, Span]:
+    """What the target writes after the prompt (row 0), and when it read it. Raises Stopped."""
+    target, ids = plan.target, plan.prompt_ids
+    with on_cores(plan.pair.cores.all) if target.device == "cpu" else nullcontext():
+        target.crop(0)
+        logits, span = timed_prefill(target, ids, stopped=plan.stopped)
+    return TargetDraws(logits, [len(ids)], plan.settings.sampling), span
+
+
+def forward_tree(plan: RunPlan, text: Sequence[int], tree: Sequence[Node]) -> tuple[TargetDraws, Span]:
+    """Forward the text's last token, and the proposed tokens after it.
+
+    Returns what the target itself writes after the text (row 0) and after each node i (row i + 1), and the span.
+    """
+    root = len(text) - 1
+    parents = None if is_chain(tree) else [root - 1, *(root + 1 + node.parent for node in tree)]
+    logits, span = timed_forward(plan.target, [text[-1], *(node.token for node in tree)], parents=parents)
+    positions = [len(text) + depth for depth in (0, *depths(tree))]
+    return TargetDraws(logits, positions, plan.settings.sampling), span
+
+
+def is_chain(tree: Sequence[Node]) -> bool:
+    """Whether every node is the child of the one before it."""
+    return all(node.parent == index - 1 for index, node in enumerate(tree))
+
+
+def depths(tree: Sequence[Node]) -> list[int]:
+    """1 for a node that hangs on the text, 2 for its children, …"""
+    levels: list[int] = []
+    for node in tree:
+        levels.append(1 if node.parent < 0 else levels[node.parent] + 1)
+    return levels
+
+
+def roll_back(target: LanguageModel, length: int, tree: Sequence[Node]) -> None:
+    """Rollback: of the tree after a text of this length, the target's cache keeps the accepted path."""
+    path = [length + index for index, node in enumerate(tree) if node.status == "accepted"]
+    if path and not is_chain(tree):
+        target.keep(path)
+    else:
+        target.crop(length + len(path))

@@ -1,0 +1,13 @@
+"""A way to run: whether the draft works beside the target, and on which cores the target computes."""
+
+from typing import NamedTuple
+
+
+class Way(NamedTuple):
+    """beside: the draft works at the same time, on cores of its own; else the two take turns.
+
+    cores: the target's, which both use where they take turns.
+    """
+
+    beside: bool
+    cores: tuple[int, ...]

@@ -1,0 +1,76 @@
+"""What every running draft does, wherever it runs."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from duoviz.decoding.duotree.tree import Expansion
+from duoviz.decoding.worker.requests import Answer, ExpandRequest, Request, RowRequest
+
+
+class DraftDied(RuntimeError):
+    """The draft cannot answer; the message is a sentence for the user."""
+
+
+class DraftWorker(Protocol):
+    """A running draft: it works on one request at a time, apart from the caller."""
+
+    def wait_until_started(self) -> None:
+        """Wait until the model is loaded. Raises DraftDied."""
+        ...
+
+    def submit(self, request: Request) -> None:
+        """Start on a request; what an earlier one would still give is dropped."""
+        ...
+
+    def ready(self) -> bool:
+        """Whether `result` would answer at once. Raises DraftDied where the answer is long overdue."""
+        ...
+
+    def result(self, *, stopped: Callable[[], bool] = bool) -> Any:
+        """Wait for the answer to the last request. Raises DraftDied, and Stopped where `stopped` says so."""
+        ...
+
+    def expand(self, request: ExpandRequest) -> None:
+        """Go on with the tree of the `ExpandRequest` before, whose last steps may still come."""
+        ...
+
+    def expansion(self, *, wait: bool, stopped: Callable[[], bool] = bool) -> Expansion | None:
+        """The next step's, None where none has come yet; wait: for the next one, None where the tree grows no more.
+
+        Raises DraftDied, and Stopped where `stopped` says so.
+        """
+        ...
+
+    def alive(self) -> bool:
+        """Whether it is worth a request: not ended, and no answer long overdue."""
+        ...
+
+    def close(self) -> None:
+        """End it; safe to call twice."""
+        ...
+
+
+def row_of_draft(draft: DraftWorker, vocabulary: int) -> Callable[[int], Tensor]:
+    """A function that asks the draft for a row (see `RowRequest`) and widens it to the target's vocabulary."""
+
+    def row_of(row: int) -> Tensor:
+        draft.submit(RowRequest(row))
+        q = torch.from_numpy(draft.result())
+        return F.pad(q, (0, vocabulary - len(q)))
+
+    return row_of
+
+
+def checked(answer: Answer | str) -> Answer:
+    """An answer; raises DraftDied where it says what went wrong."""
+    if isinstance(answer, str):
+        raise DraftDied(f"The draft failed: {answer}.")
+    return answer
+
+
+def reason_of(error: Exception) -> str:
+    return str(error).rstrip(".") or type(error).__name__
