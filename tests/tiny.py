@@ -2,23 +2,33 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
+from typing import TYPE_CHECKING
 
 import torch
 from transformers import LlamaConfig as HFConfig
 from transformers import LlamaForCausalLM, PreTrainedModel
 
 from duoviz.decoding import METHODS
-from duoviz.decoding.budget import ROW_COUNTS, CostModel
-from duoviz.decoding.draft_worker import InlineDraft
-from duoviz.decoding.runtime import runtime
+from duoviz.decoding.costs import ROW_COUNTS, CostModel
+from duoviz.decoding.engine import Engine
+from duoviz.decoding.iteration import Iteration, room_for
+from duoviz.decoding.kept_costs import KeptCosts
+from duoviz.decoding.loop import decode
+from duoviz.decoding.plan import make_plan
+from duoviz.decoding.settings import Settings
+from duoviz.decoding.way import Way
+from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.models.cores import Cores, available_cores
 from duoviz.models.llama import Llama
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import DraftSource, Pair
 from tests.weights import decoder
+
+if TYPE_CHECKING:
+    from duoviz.web.session import Hardware
 
 # Tiny products gain nothing from threads, and lose much where another process is busy.
 torch.set_num_threads(1)
@@ -89,26 +99,52 @@ def near_copy(model: LlamaForCausalLM, noise: float, seed: int = 7) -> LlamaForC
     return other
 
 
-def tiny_pair(*, seed: int = 0, noise: float = 0.15, eos: frozenset = frozenset(), context: int = 256) -> Pair:
+def tiny_engine(*, seed: int = 0, noise: float = 0.15, eos: frozenset = frozenset(), context: int = 256) -> Engine:
     """A float64 pair whose draft runs inline; costs are made up, so that γ = auto is about 6."""
     model = reference_model(seed, context=context)
+    draft = InlineDraft(lean(near_copy(model, noise)))
     pair = Pair(
         name="tiny",
         target=lean(model),
         tokenizer=DigitTokenizer(),
         eos=eos,
-        load_draft=None,
-        draft_label="tiny draft",
-        draft_precision="float64",
         cores=Cores(target=(CORE,), draft=(CORE,)),
+        draft=DraftSource(load=lambda **options: draft.loop.model, label="tiny draft", precision="float64"),
     )
-    runtime(pair).draft = InlineDraft(lean(near_copy(model, noise)))
-    runtime(pair).draft_in_turn = runtime(pair).draft
-    runtime(pair).costs["costs"] = made_up_costs(
-        [6 + 0.2 * rows for rows in ROW_COUNTS], [1 + 0.1 * k for k in range(8)]
-    )
-    runtime(pair).costs["costs in turn, 1 threads"] = runtime(pair).costs["costs"]
-    return pair
+    engine = Engine(pair, draft=draft)
+    engine.draft_in_turn = draft
+    give_costs(engine, made_up_costs([6 + 0.2 * rows for rows in ROW_COUNTS], [1 + 0.1 * k for k in range(8)]))
+    return engine
+
+
+def give_costs(engine: Engine, beside: CostModel, in_turn: CostModel | None = None) -> None:
+    """Costs that are not measured, in every way of the engine's cores."""
+    cores = engine.pair.cores
+    for way in (Way(True, cores.target), Way(False, cores.target), Way(False, cores.all)):
+        model = beside if way.beside else in_turn or beside
+        engine.kept_costs[way] = KeptCosts(engine.pair, way, partial(engine.draft, beside=way.beside), model=model)
+
+
+def change_pair(engine: Engine, **changes) -> Engine:
+    """The engine, with another of its pair's parts; made-up costs go with the cores."""
+    costs = engine.known_costs(Way(True, engine.pair.cores.target))
+    engine.pair = replace(engine.pair, **changes)
+    give_costs(engine, costs)
+    return engine
+
+
+def run(
+    engine: Engine,
+    method: str,
+    prompt_ids: Sequence[int],
+    settings: Settings = Settings(),
+    *,
+    stopped: Callable[[], bool] = bool,
+) -> Iterator[Iteration]:
+    """A run on these token ids."""
+    plan = make_plan(engine, METHODS[method], "hello", settings, stopped=stopped)
+    room = room_for(len(prompt_ids), settings.max_new_tokens, plan.target.context_limit)
+    return decode(replace(plan, prompt_ids=tuple(prompt_ids), room=room))
 
 
 def made_up_costs(target: Sequence[float], draft: Sequence[float]) -> CostModel:
@@ -121,30 +157,31 @@ def made_up_costs(target: Sequence[float], draft: Sequence[float]) -> CostModel:
     return CostModel((target, target), (draft, draft))
 
 
-def held_pair(*, after: int = 40, **options) -> Pair:
-    """A tiny pair whose target waits, in each run, after so many forwards until the run is to end.
+def held_engine(hardware: "Callable[[], Hardware]", *, after: int = 40, **options) -> Engine:
+    """A tiny engine whose target waits, in each run, after so many forwards until the run's job is over.
 
     So a run of `after` tokens at most ends by itself, and a longer one only when it is stopped or its
-    time is over, however fast the machine is.
+    time is over, however fast the machine is. hardware: where the jobs are.
     """
-    pair = tiny_pair(**{"context": 8192} | options)
-    forward, crop, made = pair.target.forward, pair.target.crop, []
+    engine = tiny_engine(**{"context": 8192} | options)
+    forward, crop, made, job = engine.pair.target.forward, engine.pair.target.crop, [], []
 
     def held(*arguments, **named):
         made.append(1)
-        while len(made) > after and not runtime(pair).stopped():
+        while len(made) > after and not (job[0] is None or job[0].over()):
             time.sleep(0.002)
         return forward(*arguments, **named)
 
     def begin(length):
         if length == 0:
             made.clear()
+            job[:] = [hardware().line.first()]
         crop(length)
 
-    pair.target.forward, pair.target.crop = held, begin
-    return pair
+    engine.pair.target.forward, engine.pair.target.crop = held, begin
+    return engine
 
 
-def decode_with(monkeypatch, method, decode):
-    """Let a method decode in this way for one test."""
-    monkeypatch.setitem(METHODS, method, replace(METHODS[method], decode=decode))
+def draft_with(monkeypatch, method, drafter):
+    """Let a method have this drafter for one test."""
+    monkeypatch.setitem(METHODS, method, replace(METHODS[method], drafter=drafter))

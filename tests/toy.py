@@ -1,15 +1,16 @@
 """A method of a test's own, in one object: the last token is proposed again."""
 
-from duoviz.decoding.in_turn import propose_and_verify
-from duoviz.decoding.iteration import Node
+from duoviz.decoding.drafter import Drafter
+from duoviz.decoding.iteration import Drafting, Node
 from duoviz.decoding.method import VERIFYING, Method, Proposer
 
 
-def again(pair, prompt_ids, settings):
-    def propose(text, longest):
-        return 1, [Node(text[-1], index - 1, "echo") for index in range(min(2, longest))]
+class Again(Drafter):
+    def propose(self, text, longest):
+        return [Node(text[-1], index - 1, "echo") for index in range(min(2, longest))]
 
-    return propose_and_verify(pair, prompt_ids, settings, propose)
+    def observe(self, text, verified, own):
+        return Drafting(matched=text[-1:])
 
 
 TOY = Method(
@@ -17,7 +18,7 @@ TOY = Method(
     title="Again",
     name="Once again",
     about="The last token is proposed again.",
-    decode=again,
+    drafter=lambda plan: Again(),
     proposers=(Proposer(id="echo", token="token said again", origin="said again"),),
     settings=("cores",),
     statuses=VERIFYING,
