@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from math import inf
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -132,8 +133,8 @@ def read_prompts(source: str) -> list[str]:
         return [source]
     try:
         with open_file(Path(source)) as lines:
-            questions = [value for _, value in Reader(most_bytes=LINE_BYTES, most_values=inf).values(lines)]
-        prompts = [question["turns"][0] if isinstance(question["turns"], list) else None for question in questions]
+            questions: list[Any] = [value for _, value in Reader(most_bytes=LINE_BYTES, most_values=inf).values(lines)]
+        prompts: list[Any] = [question["turns"][0] if isinstance(question["turns"], list) else None for question in questions]
     except OSError as error:
         raise UsageError(f"The prompts cannot be read: {error.strerror}: {source}.") from error
     except Refused as error:

@@ -2,12 +2,12 @@
 
 import platform
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 
@@ -20,6 +20,7 @@ from duoviz.decoding.loop import decode
 from duoviz.decoding.overlap import possible_ways, way_of
 from duoviz.decoding.plan import RunPlan, make_plan
 from duoviz.decoding.settings import Settings, SettingsError
+from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.models.cores import on_cores
 from duoviz.models.loading import ModelUnavailable
@@ -151,7 +152,7 @@ def draft_header(plan: RunPlan, target_device: str) -> dict | None:
     if plan.way.beside:
         draft = plan.pair.draft
         return {"name": draft.label, "device": plan.pair.draft_device_label(), "precision": draft.precision}
-    model = plan.draft.loop.model
+    model = cast(InlineDraft, plan.draft).model
     return {"name": model.label, "device": target_device, "precision": model.precision}
 
 
@@ -285,7 +286,7 @@ def short(settings: Settings) -> Settings:
     return replace(settings, max_new_tokens=min(WARMUP_TOKENS, settings.max_new_tokens))
 
 
-def errors_as_events(events: Iterator[dict]) -> Iterator[dict]:
+def errors_as_events(events: Iterator[dict]) -> Generator[dict]:
     """The events; what keeps a run from beginning is one too."""
     try:
         yield from events

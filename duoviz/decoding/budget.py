@@ -50,8 +50,8 @@ def worthwhile_length(costs: LiveCosts, acceptance: Acceptance, *, context: int)
     rows cost nothing, on a processor they do.
     """
     lengths = np.arange(2, ROW_COUNTS[-1] + 1)
-    target = partial(costs.target_time, context=context)
-    return int(lengths[np.argmax(parallel_speed(acceptance.alpha, acceptance.beta, lengths, target=target))])
+    target, alpha, beta = partial(costs.target_time, context=context), acceptance.alpha or 0.0, acceptance.beta or 0.0
+    return int(lengths[np.argmax(parallel_speed(alpha, beta, lengths, target=target))])
 
 
 def plan_draft(
@@ -75,7 +75,7 @@ def plan_draft(
         length = settings.near(worthwhile_length(costs, acceptance, context=context))
         # The authors' mode drafts sequences of equal lengths, whatever their tokens' chances.
         if settings.draft_mode == "batched":
-            length, rule = policy.bounds(length, acceptance.alpha, first=False)
+            length, rule = policy.bounds(length, acceptance.alpha or 0.0, first=False)
         longest = min(longest, length)
     else:
         budget = settings.budget

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ class CostModel:
     target: tuple[tuple[float, ...], ...]
     draft: tuple[tuple[float, ...], ...]
 
-    def target_time(self, rows: int | np.ndarray, context: int) -> float | np.ndarray:
+    def target_time(self, rows: int | np.ndarray, context: int) -> Any:
         """T_target(rows), interpolated over rows and over the context's length; for one row count or an array.
 
         Beyond the rows that were measured it goes on as between the last two.
@@ -36,14 +37,14 @@ class CostModel:
         return between_contexts([times[k - 1] for times in self.draft], context)
 
 
-def between_rows(rows: int | np.ndarray, times: Sequence[float]) -> float | np.ndarray:
+def between_rows(rows: int | np.ndarray, times: Sequence[float]) -> Any:
     """Linear in the rows, also beyond the most that were measured; never below the time of those."""
     before, last = ROW_COUNTS[-2:]
     slope = max(0.0, times[-1] - times[-2]) / (last - before)
     return np.interp(rows, ROW_COUNTS, times) + np.maximum(0, rows - last) * slope
 
 
-def between_contexts(times: list[float] | list[np.ndarray], context: int) -> float | np.ndarray:
+def between_contexts(times: Sequence[Any], context: int) -> Any:
     """Linear in the context's length, also beyond the longer one measured; never below the shorter one's."""
     short, long = CONTEXTS
     return np.maximum(times[0], times[0] + (times[1] - times[0]) * (context - short) / (long - short))
@@ -61,7 +62,7 @@ class LiveCosts:
         self.model = model
         self.target_factor = self.draft_factor = 1.0
 
-    def target_time(self, rows: int | np.ndarray, context: int) -> float | np.ndarray:
+    def target_time(self, rows: int | np.ndarray, context: int) -> Any:
         return self.model.target_time(rows, context) * self.target_factor
 
     def draft_time(self, k: int, context: int) -> float:

@@ -101,7 +101,7 @@ def open_datastore(folder: Path, pair: Pair) -> Datastore:
         if not (folder / HEADER).is_file():
             raise DatastoreError(f"There is no datastore in {folder}: {remedy}.")
         with (folder / HEADER).open("rb") as file:
-            header = Reader(most_bytes=HEADER_BYTES).file(file)
+            header: Any = Reader(most_bytes=HEADER_BYTES).file(file)
         datastore = Datastore(mapped(folder / TOKENS), mapped(folder / SUFFIXES), header["vocabulary"])
         intact = is_intact(datastore, header)
         foreign = header["tokenizer"] != fingerprint(pair.tokenizer.get_vocab())
@@ -135,7 +135,7 @@ def is_intact(datastore: Datastore, header: dict) -> bool:
 
 
 def build_datastore(
-    sequences: Iterable[Sequence[int]],
+    sequences: Iterable[Sequence[int] | np.ndarray],
     out: Path,
     *,
     vocabulary: int,
@@ -175,7 +175,7 @@ def is_datastore_or_empty(folder: Path) -> bool:
 
 
 def write_datastore(
-    sequences: Iterable[Sequence[int]], folder: Path, vocabulary: int, tokenizer: str, report: Progress
+    sequences: Iterable[Sequence[int] | np.ndarray], folder: Path, vocabulary: int, tokenizer: str, report: Progress
 ) -> None:
     tokens = joined(sequences, vocabulary)
     suffixes = suffix_array(tokens, part_of(report, 0.1, 0.9))
@@ -193,7 +193,7 @@ def write_datastore(
     (folder / HEADER).write_text(json.dumps(header, indent=1))
 
 
-def joined(sequences: Iterable[Sequence[int]], vocabulary: int) -> np.ndarray:
+def joined(sequences: Iterable[Sequence[int] | np.ndarray], vocabulary: int) -> np.ndarray:
     """The sequences that are not empty, each with an end after it. Raises DatastoreError."""
     kind = token_type(vocabulary)
     parts = [np.empty(0, dtype=kind)]
@@ -209,7 +209,9 @@ def joined(sequences: Iterable[Sequence[int]], vocabulary: int) -> np.ndarray:
     return np.concatenate(parts)
 
 
-def read_sequences(files: Sequence[Path], tokenizer: Any, report: Progress = no_progress) -> Iterator[Sequence[int]]:
+def read_sequences(
+    files: Sequence[Path], tokenizer: Any, report: Progress = no_progress
+) -> Iterator[Sequence[int] | np.ndarray]:
     """The rows of each corpus (.npz, see `selfchat.pack`) and the paragraphs of each text, as token ids.
 
     Raises DatastoreError for a file that is neither, or empty.

@@ -25,14 +25,15 @@ class DuoDecoding(Drafter):
     """
 
     def __init__(self, plan: RunPlan):
-        self.plan, self.costs, self.acceptance = plan, LiveCosts(plan.costs), prior()
+        assert plan.draft and plan.costs
+        self.plan, self.draft, self.costs, self.acceptance = plan, plan.draft, LiveCosts(plan.costs), prior()
         self.policy = LengthPolicy(plan.table, plan.settings)
         # branch: the number of the sequence that was taken, from 0; pending: what is left of it.
         self.branch: int | None = None
         self.pending: list[Node] = []
         # draft_has: of the text's tokens, how many the draft's cache holds.
         self.draft_has = self.number = self.length = self.asked_at = 0
-        self.draft_plan: DraftPlan | None = None
+        self.draft_plan: DraftPlan
         self.result: DraftResult | None = None
 
     @property
@@ -58,7 +59,7 @@ class DuoDecoding(Drafter):
             longest=max(1, self.plan.room.limit - context),
             number=self.number,
         )
-        self.plan.draft.submit(self.request(text, self.draft_plan))
+        self.draft.submit(self.request(text, self.draft_plan))
         self.asked_at, self.number = len(text), self.number + 1
 
     def request(self, text: Sequence[int], plan: DraftPlan) -> DraftRequest:
@@ -69,10 +70,10 @@ class DuoDecoding(Drafter):
         return DraftRequest(self.branch, self.draft_has, (last,), plan, kept=len(self.pending))
 
     def join(self) -> list[Node]:
-        if not self.number or (self.reads_prompt and not self.plan.draft.ready()):
+        if not self.number or (self.reads_prompt and not self.draft.ready()):
             return []
-        self.result = self.plan.draft.result(stopped=self.plan.stopped)
-        nodes = self.result.tree()
+        self.result = result = self.draft.result(stopped=self.plan.stopped)
+        nodes = result.tree()
         if self.asked_at != self.length:
             discard(nodes)
         return nodes

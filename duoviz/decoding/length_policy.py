@@ -38,8 +38,8 @@ class LengthPolicy:
 
     def observe(self, chain: Sequence[Node]) -> None:
         """Verified tokens; the first one that was refused is the last that says anything."""
-        for node in chain if self.table else ():
-            if node.status in ("accepted", "rejected"):
+        for node in chain:
+            if self.table and node.q is not None and node.status in ("accepted", "rejected"):
                 chance = self.table.of_drafted(0, node.q, temperature=self.temperature)
                 self.recalibration.observe(node.source, chance, node.status == "accepted")
 

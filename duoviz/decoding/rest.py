@@ -22,6 +22,7 @@ class Retrieval(Drafter):
     """
 
     def __init__(self, plan: RunPlan):
+        assert plan.datastore
         self.settings, self.target, self.datastore, self.matched = plan.settings, plan.target, plan.datastore, []
 
     def propose(self, text: Sequence[int], longest: int) -> list[Node]:

@@ -195,8 +195,7 @@ def is_zero(value: object) -> bool:
 
 def check_real(name: str, value: object, lowest: float, highest: float, *, other: str = "") -> None:
     """Raise SettingsError unless `value` is a number from `lowest` to `highest`; other: what else may be, in words."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not lowest <= value <= highest:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not lowest <= value <= highest:
         allowed = f"{other} or a number" if other else "a number"
         raise SettingsError(f"{name} must be {allowed} from {lowest} to {highest}{given(value)}.")
 
@@ -213,7 +212,7 @@ def check_flag(name: str, value: object) -> None:
         raise SettingsError(f"{name} must be true or false{given(value)}.")
 
 
-def parsed(name: str, value: object) -> object:
+def parsed(name: str, value: Any) -> Any:
     """A setting as it was typed: a whole number is one where a word may stand in its place. Raises SettingsError."""
     words = ABOUT[name].words
     if ABOUT[name].low is None or not words or not isinstance(value, str):

@@ -26,7 +26,8 @@ class Speculative(Drafter):
     """
 
     def __init__(self, plan: RunPlan):
-        self.plan, self.costs = plan, LiveCosts(plan.costs)
+        assert plan.draft and plan.costs
+        self.plan, self.draft, self.costs = plan, plan.draft, LiveCosts(plan.costs)
         self.policy = LengthPolicy(plan.table, plan.settings)
         # draft_has: of the text's tokens, how many the draft's cache holds.
         self.acceptance, self.number, self.draft_has = PRIOR, 0, 0
@@ -37,14 +38,14 @@ class Speculative(Drafter):
         settings, rule = self.plan.settings, None
         budget = settings.budget
         if budget == "auto":
-            rate = self.acceptance.rate
+            rate = self.acceptance.rate or 0.0
             average = settings.near(speculative_budget(self.costs, rate, context=len(text)))
             budget, rule = self.policy.bounds(average, rate, first=True)
         plan = chain_plan(max(1, min(budget, longest)), settings, self.number, rule)
-        self.plan.draft.submit(DraftRequest(None, self.draft_has, tuple(text[self.draft_has :]), plan))
-        self.result = self.plan.draft.result(stopped=self.plan.stopped)
+        self.draft.submit(DraftRequest(None, self.draft_has, tuple(text[self.draft_has :]), plan))
+        self.result = result = self.draft.result(stopped=self.plan.stopped)
         self.number += 1
-        chain = self.result.tree()
+        chain = result.tree()
         self.budget = len(chain) if rule else budget
         return chain
 

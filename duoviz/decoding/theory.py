@@ -131,26 +131,28 @@ class Expectation:
     """
 
     tokens: Callable[[Acceptance, list[int]], float | None]
-    speed: Callable[[Acceptance, int, Callable, float], float] | None = None
+    speed: Callable[[Acceptance, int, Callable, float], Number] | None = None
 
 
 ALONE = Expectation(tokens=lambda acceptance, drafted: 1.0)
 
 
 def in_turn_tokens(acceptance: Acceptance, drafted: list[int]) -> float | None:
-    return float(np.mean(run_of(acceptance.rate, np.array(drafted)))) if acceptance.tested else None
+    rate = acceptance.rate
+    return None if rate is None else float(np.mean(run_of(rate, np.array(drafted))))
 
 
 IN_TURN = Expectation(
     tokens=in_turn_tokens,
-    speed=lambda acceptance, budget, target, draft: in_turn_speed(acceptance.rate, budget, target=target, draft=draft),
+    speed=lambda acceptance, budget, target, draft: in_turn_speed(
+        acceptance.rate or 0.0, budget, target=target, draft=draft
+    ),
 )
 
 
 def tokens_in_parallel(acceptance: Acceptance, drafted: list[int]) -> float | None:
-    if not acceptance.pending_tested or not acceptance.sequences_taken:
-        return None
-    return parallel_tokens(acceptance.alpha, acceptance.beta, acceptance.length)
+    alpha, beta, length = acceptance.alpha, acceptance.beta, acceptance.length
+    return None if alpha is None or beta is None or length is None else float(parallel_tokens(alpha, beta, length))
 
 
 IN_PARALLEL = Expectation(

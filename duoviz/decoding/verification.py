@@ -154,6 +154,7 @@ def verify_by_rejection(tree: Sequence[Node], own: TargetDraws, classical: Class
         for trial, child in enumerate(children(tree, place)):
             token = tree[child].token
             drafted = tree[child].q if q is None else float(q[token])
+            assert drafted is not None
             if classical.noise.accepts(acceptance(float(p[token]), drafted), own.positions[row], trial):
                 accepted = child
                 break

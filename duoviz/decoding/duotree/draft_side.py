@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from torch import Tensor
 
@@ -35,9 +36,9 @@ class DraftSide:
 
         before: the length of the text up to the old root; slots: of the nodes from there to the new one.
         """
-        held = slots[: slots.index(None)] if None in slots else slots
+        held = [slot for slot in takewhile(lambda slot: slot is not None, slots) if slot is not None]
         below = [node for node in self.tree.nodes if node.slot is not None]
-        old = [node.slot for node in below]
+        old = [node.slot for node in below if node.slot is not None]
         if not held:
             self.model.crop(min(before, self.model.length))
         elif self.config.trees:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from duoviz.decoding.iteration import Drafting, Node, Start
 from duoviz.decoding.method import DRAFT, PROMPT, VERIFYING, Method
 from duoviz.decoding.plan import RunPlan
 from duoviz.decoding.settings import MAX_SEQUENCES
+from duoviz.decoding.worker.inline import InlineDraft
 
 # How fast the seconds of an iteration in which no model works follow the run.
 WEIGHT = 0.1
@@ -31,6 +33,7 @@ class DuoTree(Drafter):
     """
 
     def __init__(self, plan: RunPlan):
+        assert plan.draft and plan.costs
         self.plan, self.costs, self.overhead = plan, LiveCosts(plan.costs), OVERHEAD
         config = TreeConfig(
             table=plan.table or plain(),
@@ -42,7 +45,7 @@ class DuoTree(Drafter):
         self.side = (
             Beside(plan.draft, config, plan.stopped)
             if plan.way.beside
-            else InTurn(plan.draft.loop.model, config, plan.stopped)
+            else InTurn(cast(InlineDraft, plan.draft).model, config, plan.stopped)
         )
         # chosen: indices in the tree of the nodes to verify; reason: why the target begins; began: when it did.
         self.chosen: list[int] = []

@@ -13,8 +13,8 @@ class InlineDraft:
     """The draft in the caller's own thread, as methods use it that take turns: nothing overlaps."""
 
     def __init__(self, model: LanguageModel):
-        self.loop = DraftLoop(model)
-        self.request: Request | None = None
+        self.model, self.loop = model, DraftLoop(model)
+        self.request: Request
         self.expansions: Iterator[Expansion] = iter(())
 
     def wait_until_started(self) -> None:

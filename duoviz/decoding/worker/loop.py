@@ -30,9 +30,10 @@ class DraftLoop:
 
     def __init__(self, model: LanguageModel):
         self.model = model
-        self.drafted: DraftResult | None = None
+        # What the last DraftRequest gave, and the tree of the last ExpandRequest that began a run.
+        self.drafted: DraftResult
+        self.side: DraftSide
         self.pending_rows: list[Tensor] = []
-        self.side: DraftSide | None = None
 
     def answers(self, request: Request, waits: Callable[[], bool]) -> Iterator[Answer]:
         """The answers to a request; all but the last are `Expansion`.
@@ -65,6 +66,7 @@ class DraftLoop:
             return measure_steps(self.model, context=request.context, seconds=request.seconds, stopped=stopped)
         if isinstance(request, RowRequest):
             return self.row(request.row).double().numpy()
+        assert isinstance(request, DraftRequest)
         self.roll_back(request)
         self.drafted = draft(self.model, request.new_tokens, request.plan, stopped=stopped)
         return replace(self.drafted, sequences=[replace(sequence, rows=[]) for sequence in self.drafted.sequences])

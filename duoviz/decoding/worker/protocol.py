@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from duoviz.decoding.duotree.tree import Expansion
-from duoviz.decoding.worker.requests import Answer, ExpandRequest, Request, RowRequest
+from duoviz.decoding.worker.requests import ExpandRequest, Request, RowRequest
 
 
 class DraftDied(RuntimeError):
@@ -65,7 +65,7 @@ def row_of_draft(draft: DraftWorker, vocabulary: int) -> Callable[[int], Tensor]
     return row_of
 
 
-def checked(answer: Answer | str) -> Answer:
+def checked(answer: Any) -> Any:
     """An answer; raises DraftDied where it says what went wrong."""
     if isinstance(answer, str):
         raise DraftDied(f"The draft failed: {answer}.")

@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from duoviz.decoding.duotree.tree import Expansion
 from duoviz.decoding.forward import Stopped
-from duoviz.decoding.worker.protocol import DraftDied, checked
-from duoviz.decoding.worker.requests import Answer, ExpandRequest, Request
+from duoviz.decoding.worker.protocol import DraftDied, DraftWorker, checked
+from duoviz.decoding.worker.requests import ExpandRequest, Request
 
 # Seconds. A start loads and quantises the model; an answer takes milliseconds, a very long prompt perhaps a minute.
 # A process that is stopped meanwhile shows sooner (see `pulse`).
@@ -16,12 +17,19 @@ ANSWER_TIMEOUT = 120.0
 GLANCE = 0.1
 
 
-class WaitingDraft:
-    """What thread and process share: requests and answers are counted, and an answer has its time limit.
+class WaitingDraft(DraftWorker):
+    """What thread and process have in common; a subclass starts and ends it, and carries the messages."""
 
-    The subclass gives `wait_until_started()`, `send(request)`, `poll(seconds)` (whether an answer is there),
-    `receive()`, `alive()` and `close()`.
-    """
+    def send(self, request: Request) -> None:
+        raise NotImplementedError
+
+    def poll(self, seconds: float) -> bool:
+        """Whether an answer is there, or comes within these seconds."""
+        raise NotImplementedError
+
+    def receive(self) -> Any:
+        """The next answer, or in a text why there is none."""
+        raise NotImplementedError
 
     def __init__(self):
         self.submitted = self.answered = 0
@@ -60,7 +68,7 @@ class WaitingDraft:
         self.check_deadline()
         return False
 
-    def result(self, *, stopped: Callable[[], bool] = bool) -> Answer:
+    def result(self, *, stopped: Callable[[], bool] = bool) -> Any:
         while self.answered < self.submitted:
             while not self.poll(GLANCE):
                 if stopped():
@@ -74,7 +82,7 @@ class WaitingDraft:
         while self.answered + keep < self.submitted and self.poll(0):
             self.take()
 
-    def take(self) -> Answer | str:
+    def take(self) -> Any:
         answer = self.receive()
         # More will come: the request is not answered yet.
         self.answered += not isinstance(answer, Expansion)
