@@ -6,7 +6,7 @@ waiting.be_a_good_neighbour()
 
 from duoviz.decoding.iteration import Iteration
 from duoviz.decoding.settings import Settings
-from duoviz.models.pairs import load_pair
+from duoviz.models.load import load_pair
 from duoviz.runner import stream as generate
 
 __all__ = ["Iteration", "Settings", "generate", "load_pair"]

@@ -24,8 +24,13 @@ from duoviz.lab.tasks import LINE_BYTES
 from duoviz.models.checkpoint import OUR_KIND, read_config
 from duoviz.models.cores import on_cores
 from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
+from duoviz.models.files import find_target
+from duoviz.models.load import load_pair
 from duoviz.models.loading import part_of
-from duoviz.models.pairs import Pair, check_prompt, find_pair, find_target, fingerprint, load_pair, load_tokenizer
+from duoviz.models.pair import Pair
+from duoviz.models.prompt import check_prompt
+from duoviz.models.registry import find_pair
+from duoviz.models.tokenizers import fingerprint, load_tokenizer
 from duoviz.outside import Reader, Refused, open_file
 from duoviz.space import ROOT, publish
 from duoviz.trace.exports import csv_table, perfetto_events
@@ -410,7 +415,7 @@ def write_chances(options: argparse.Namespace) -> None:
     pair = load_pair(f"embedded + {options.draft or 'embedded'}", tell)
     corpus = load_corpus(options.corpus, held_out=HELD_OUT)
     rows = sample(corpus.rows(held_out=True), ROWS)
-    found = fit_chances(pair.target, pair.load_draft(), corpus, rows, lambda text: print(text, file=sys.stderr))
+    found = fit_chances(pair.target, pair.draft.load(), corpus, rows, lambda text: print(text, file=sys.stderr))
     save_chances(found, options.out)
 
 

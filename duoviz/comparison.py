@@ -7,7 +7,7 @@ from duoviz.decoding.rounding import delta_of, readings
 from duoviz.decoding.runtime import runtime
 from duoviz.disturbance import disturbance
 from duoviz.models.cores import on_cores
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 from duoviz.runner import Lane
 from duoviz.trace.agreement import CUT, agreement, first_difference, sentence, worst, written
 from duoviz.trace.explanation import explain, headline

@@ -8,7 +8,7 @@ from duoviz.decoding.budget import ROW_COUNTS, CostModel
 from duoviz.decoding.calibration import costs_name
 from duoviz.decoding.runtime import runtime
 from duoviz.models.cores import on_cores
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 
 # By which factor the rounds of one method differ at most, and by which its forwards take longer than calibrated at
 # most, on a machine that does nothing else.

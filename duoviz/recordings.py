@@ -12,7 +12,7 @@ from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.settings import Settings
 from duoviz.folders import ASSETS
 from duoviz.models.columns import whole
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 from duoviz.trace.metrics import metrics
 
 FOLDER = ASSETS / "traces"
@@ -83,7 +83,7 @@ def places(pair: Pair, trace: dict) -> dict:
     prompt = pair.encode(trace["header"]["prompt"], raw=trace["header"]["settings"]["raw"])
     written = [token["id"] for each in trace["iterations"] for token in each["committed"]]
     expected = []
-    for model in (pair.target, pair.load_draft()):
+    for model in (pair.target, pair.draft.load()):
         model.crop(0)
         logits = model.forward(prompt + written[:-1], rows=range(len(prompt) - 1, len(prompt) + len(written) - 1))
         model.crop(0)

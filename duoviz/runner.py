@@ -21,7 +21,9 @@ from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.decoding.speculative import draft_in_turn
 from duoviz.models.cores import on_cores
 from duoviz.models.loading import ModelUnavailable
-from duoviz.models.pairs import Pair, PromptError, UnknownPair
+from duoviz.models.pair import Pair
+from duoviz.models.prompt import PromptError
+from duoviz.models.registry import UnknownPair
 from duoviz.outside import in_short
 from duoviz.trace.metrics import metrics
 from duoviz.trace.record import Recorder
@@ -174,7 +176,7 @@ def header(
 def draft_header(pair: Pair, method: str, target_device: str, beside: bool) -> dict | None:
     """The draft's part of the header, None for methods without one."""
     if beside:
-        return {"name": pair.draft_label, "device": pair.draft_device_label(), "precision": pair.draft_precision}
+        return {"name": pair.draft.label, "device": pair.draft_device_label(), "precision": pair.draft.precision}
     if METHODS[method].draft:
         model = draft_in_turn(pair).loop.model
         return {"name": model.label, "device": target_device, "precision": model.precision}

@@ -17,7 +17,7 @@ from duoviz.decoding.draft_worker import InlineDraft
 from duoviz.decoding.runtime import runtime
 from duoviz.models.cores import Cores, available_cores
 from duoviz.models.llama import Llama
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import DraftSource, Pair
 from tests.weights import decoder
 
 # Tiny products gain nothing from threads, and lose much where another process is busy.
@@ -97,10 +97,8 @@ def tiny_pair(*, seed: int = 0, noise: float = 0.15, eos: frozenset = frozenset(
         target=lean(model),
         tokenizer=DigitTokenizer(),
         eos=eos,
-        load_draft=None,
-        draft_label="tiny draft",
-        draft_precision="float64",
         cores=Cores(target=(CORE,), draft=(CORE,)),
+        draft=DraftSource(load=None, label="tiny draft", precision="float64"),
     )
     runtime(pair).draft = InlineDraft(lean(near_copy(model, noise)))
     runtime(pair).draft_in_turn = runtime(pair).draft

@@ -20,7 +20,7 @@ from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.models.cache import cache_folder, measured_once, measuring, recall, remember
 from duoviz.models.cores import machine_name
 from duoviz.models.language_model import LanguageModel
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 
 # Seconds: no forward of any model takes less, nor more on a machine of any use.
 SHORTEST, LONGEST = 1e-6, 600.0
@@ -106,7 +106,7 @@ def costs_file(pair: Pair, *, in_turn: bool) -> Path:
     """The cache file of the pair's calibrations on the cores in force."""
     device = pair.target_device_label(pair.cores.all if in_turn else pair.cores.target)
     machine = f"{device} {pair.cores} {machine_name()} {torch.__version__} {numba.__version__}"
-    key = f"{costs_name(in_turn=in_turn)} {machine} {pair.name} {pair.target.label} {pair.draft_version}"
+    key = f"{costs_name(in_turn=in_turn)} {machine} {pair.name} {pair.target.label} {pair.draft.version}"
     return cache_folder() / f"costs-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
 
 

@@ -22,7 +22,7 @@ from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.pulse import Pulse, keep_beating
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
-from duoviz.models.pairs import LoadDraft
+from duoviz.models.pair import LoadDraft
 
 # Seconds. A start loads and quantises the model; an answer takes milliseconds, a very long prompt perhaps a minute.
 # A process that is stopped meanwhile shows sooner (see `pulse`).

@@ -18,7 +18,7 @@ from duoviz.decoding.sampling import Choices
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import IN_PARALLEL, Acceptance
 from duoviz.decoding.verification import Verdict, check, gap, mark
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 
 
 def running_draft(pair: Pair) -> Draft:
@@ -28,7 +28,7 @@ def running_draft(pair: Pair) -> Draft:
         kept.draft.close()
         kept.draft = None
     if kept.draft is None:
-        kept.draft = start_draft(pair.load_draft, pair.cores.draft)
+        kept.draft = start_draft(pair.draft.load, pair.cores.draft)
     kept.draft.wait_until_started()
     return kept.draft
 
@@ -41,7 +41,7 @@ def duodecoding(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
     """
     draft = running_draft(pair)
     costs, acceptance = LiveCosts(cost_model(pair, draft)), prior()
-    sureness = Sureness(fitted_chances(pair.draft_folder), settings)
+    sureness = Sureness(fitted_chances(pair.draft.folder), settings)
     room = room_for(len(prompt_ids), settings.max_new_tokens, pair.target.context_limit)
     text = list(prompt_ids)
     pending: list[Node] = []

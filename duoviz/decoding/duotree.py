@@ -23,7 +23,7 @@ from duoviz.decoding.prompt_lookup import PROMPT
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import MAX_SEQUENCES, Settings
 from duoviz.decoding.speculative import draft_in_turn
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 
 # How fast the seconds of an iteration in which no model works follow the run.
 WEIGHT = 0.1
@@ -128,7 +128,7 @@ def duotree(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[I
     beside, target = works_beside(pair, settings), pair.target
     room = room_for(len(prompt_ids), settings.max_new_tokens, target.context_limit)
     growth = Growth(
-        chances=chances_of(pair.draft_folder),
+        chances=chances_of(pair.draft.folder),
         sampling=settings.sampling,
         children=settings.tree_children,
         trees=target.supports_tree,

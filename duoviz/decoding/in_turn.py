@@ -11,7 +11,7 @@ from duoviz.decoding.prefill import target_prefill
 from duoviz.decoding.sampling import Choices
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.verification import check, gap, mark
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 
 # From the text so far and the longest run that still fits to how many of the text's last tokens were found elsewhere,
 # and the tree proposed for that, parents before children.

@@ -11,7 +11,7 @@ from duoviz.decoding.method import VERIFYING, Method, Proposer
 from duoviz.decoding.ngram_pool import NgramPool
 from duoviz.decoding.sampling import Choices, scores
 from duoviz.decoding.settings import Settings, SettingsError
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 
 
 def lookahead(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[Iteration]:

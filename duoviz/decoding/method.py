@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from duoviz.decoding.iteration import Iteration
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import Expectation
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 
 Decode = Callable[[Pair, list[int], Settings], Iterator[Iteration]]
 

@@ -13,7 +13,7 @@ from duoviz.decoding.growing import MOST_VERIFIED
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.speculative import draft_in_turn
 from duoviz.models.cores import on_cores
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 
 
 def works_beside(pair: Pair, settings: Settings) -> bool:
@@ -35,7 +35,7 @@ def forecast_of(pair: Pair, settings: Settings, *, beside: bool) -> Forecast:
         costs, drift = cost_model(pair, draft, in_turn=not beside), drift_of(pair, in_turn=not beside)
     found = forecast(
         costs,
-        chances_of(pair.draft_folder).places(),
+        chances_of(pair.draft.folder).places(),
         beside=beside,
         children=settings.tree_children,
         trees=pair.target.supports_tree,

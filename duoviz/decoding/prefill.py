@@ -8,7 +8,7 @@ from torch import Tensor
 from duoviz.decoding.iteration import Span, timed_prefill
 from duoviz.decoding.runtime import runtime
 from duoviz.models.cores import on_cores
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 
 
 def target_prefill(pair: Pair, prompt_ids: Sequence[int]) -> tuple[Tensor, Span]:

@@ -7,7 +7,7 @@ from duoviz.decoding.iteration import Iteration, Node
 from duoviz.decoding.method import VERIFYING, Method, Proposer
 from duoviz.decoding.settings import Settings
 from duoviz.models.copying import NGrams
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 
 
 def prompt_lookup(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[Iteration]:

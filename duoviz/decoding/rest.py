@@ -13,7 +13,7 @@ from duoviz.decoding.iteration import Iteration, Node
 from duoviz.decoding.method import VERIFYING, Method, Proposer
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 
 # How many tokens of a continuation are read at most, as published.
 DEPTH = 10

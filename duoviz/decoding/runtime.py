@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 
 if TYPE_CHECKING:
     from duoviz.decoding.budget import CostModel

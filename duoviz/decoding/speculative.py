@@ -16,7 +16,7 @@ from duoviz.decoding.method import DRAFT, VERIFYING, Method
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import MAX_SEQUENCES, Settings
 from duoviz.decoding.theory import IN_TURN, Acceptance
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 
 # What γ = auto assumes before anything was tested, as if this had been: six tokens accepted of ten.
 PRIOR = Acceptance(accepted=6, tested=10)
@@ -28,7 +28,7 @@ def draft_in_turn(pair: Pair) -> InlineDraft:
     if kept.draft_in_turn is None:
         device = pair.target.device
         options = {} if device == "cpu" else {"device": device, "precision": pair.target.precision}
-        kept.draft_in_turn = InlineDraft(pair.load_draft(**options))
+        kept.draft_in_turn = InlineDraft(pair.draft.load(**options))
     return kept.draft_in_turn
 
 
@@ -39,7 +39,7 @@ def speculative(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterat
     """
     draft = draft_in_turn(pair)
     costs = LiveCosts(cost_model(pair, draft, in_turn=True))
-    sureness = Sureness(fitted_chances(pair.draft_folder), settings)
+    sureness = Sureness(fitted_chances(pair.draft.folder), settings)
     room = room_for(len(prompt_ids), settings.max_new_tokens, pair.target.context_limit)
     first = read_prompt(pair, prompt_ids, settings, room)
     yield first

@@ -8,7 +8,7 @@ from duoviz.decoding.prefill import target_prefill
 from duoviz.decoding.sampling import Choices
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import ALONE
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 
 
 def vanilla(pair: Pair, prompt_ids: list[int], settings: Settings) -> Iterator[Iteration]:

@@ -13,7 +13,7 @@ from duoviz.lab.plan import DUO, SPS, VANILLA, Plan, label_of
 from duoviz.lab.results import Folder
 from duoviz.lab.rows import Row, answer_row, failed_row, key
 from duoviz.lab.tasks import Question, task_name
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 from duoviz.runner import Lane
 from duoviz.trace.agreement import Written, agreement, worst
 

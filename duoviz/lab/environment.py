@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from duoviz import runner
 from duoviz.decoding.budget import CostModel
 from duoviz.decoding.chances import chances_of
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 
 
 def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
@@ -18,7 +18,7 @@ def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "pair": pair.name,
-        "models": {"target": pair.target.label, "draft": pair.draft_label, "draft_version": pair.draft_version},
+        "models": {"target": pair.target.label, "draft": pair.draft.label, "draft_version": pair.draft.version},
         "devices": {
             "target": pair.target_device_label(pair.cores.all),
             "target in DuoDecoding": pair.target_device_label(pair.cores.target),
@@ -26,7 +26,7 @@ def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
         },
         "cores": {"target": list(pair.cores.target), "draft": list(pair.cores.draft)},
         "threads": {"all": len(pair.cores.all), "target": len(pair.cores.target), "draft": len(pair.cores.draft)},
-        "precision": {"target": pair.target.precision, "draft": pair.draft_precision},
+        "precision": {"target": pair.target.precision, "draft": pair.draft.precision},
         "versions": runner.versions(),
         # No more of it: a kernel's name may be its owner's.
         "system": f"{platform.system()} {platform.machine()}",
@@ -38,4 +38,4 @@ def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
 
 
 def places_of(pair: Pair) -> list[list[float]]:
-    return [[share, *chances] for share, chances in chances_of(pair.draft_folder).places() if share]
+    return [[share, *chances] for share, chances in chances_of(pair.draft.folder).places() if share]

@@ -10,7 +10,7 @@ from duoviz.decoding.iteration import PREFILL_CHUNK, Stopped, timed_forward
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 
 TOKENS = 8
 # Of --quick: reading 8,192 tokens takes minutes on two cores.

@@ -12,7 +12,8 @@ from duoviz import runner
 from duoviz.comparison import outcome
 from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.settings import Settings, check_flag, check_number
-from duoviz.models.pairs import ModelFiles, Pair
+from duoviz.models.files import ModelFiles
+from duoviz.models.pair import Pair
 from duoviz.trace.metrics import metrics
 from duoviz.web.clients import Client
 from duoviz.web.limits import Limits

@@ -5,7 +5,9 @@ import os
 from dataclasses import dataclass
 
 from duoviz.decoding.settings import MAX_NEW_TOKENS, SettingsError
-from duoviz.models.pairs import LONGEST_PROMPT, PAIRS, Pair, PromptError, UnknownPair, check_prompt, find_pair
+from duoviz.models.pair import Pair
+from duoviz.models.prompt import LONGEST_PROMPT, PromptError, check_prompt
+from duoviz.models.registry import PAIRS, UnknownPair, find_pair
 from duoviz.outside import in_short
 
 # As many as in the longest prompts that are no attack; what has more is not even counted.

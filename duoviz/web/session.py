@@ -16,9 +16,12 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.draft_worker import start_draft
 from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.runtime import Runtime, runtime
-from duoviz.models import pairs
+from duoviz.models import load
+from duoviz.models.files import ModelFiles, fetch_pair
+from duoviz.models.fit import check_room
 from duoviz.models.loading import ModelUnavailable, part_of
-from duoviz.models.pairs import LoadDraft, ModelFiles, Pair, check_room, fetch_pair, needs_the_hub
+from duoviz.models.pair import LoadDraft, Pair
+from duoviz.models.registry import needs_the_hub
 from duoviz.trace.metrics import metrics
 from duoviz.web.calls import Door
 from duoviz.web.jobs import Job
@@ -43,7 +46,7 @@ def started(load_draft: LoadDraft, cores: tuple[int, ...]) -> Runtime:
     return Runtime(draft=start_draft(load_draft, cores))
 
 
-load_pair = partial(pairs.load_pair, begin=started)
+load_pair = partial(load.load_pair, begin=started)
 
 log = logging.getLogger(__name__)
 
