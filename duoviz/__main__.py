@@ -10,7 +10,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import ABOUT, DEFAULTS, MAX_WHOLE
 from duoviz.lab.tasks import TASKS, LabError
 from duoviz.models.embedded import DRAFT_FOLDER
-from duoviz.models.pairs import PAIRS
+from duoviz.models.registry import PAIRS
 from duoviz.space import HARDWARE, SpaceError
 from duoviz.trace.reading import TraceError
 

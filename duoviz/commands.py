@@ -25,8 +25,12 @@ from duoviz.disturbance import disturbance
 from duoviz.lab.tasks import LINE_BYTES
 from duoviz.models.checkpoint import OUR_KIND, read_config
 from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
+from duoviz.models.files import find_target
+from duoviz.models.load import load_pair
 from duoviz.models.loading import part_of
-from duoviz.models.pairs import check_prompt, find_pair, find_target, fingerprint, load_pair, load_tokenizer
+from duoviz.models.prompt import check_prompt
+from duoviz.models.registry import find_pair
+from duoviz.models.tokenizers import fingerprint, load_tokenizer
 from duoviz.outside import Reader, Refused, open_file
 from duoviz.space import ROOT, publish
 from duoviz.trace.exports import csv_table, perfetto_events
@@ -134,7 +138,8 @@ def read_prompts(source: str) -> list[str]:
     try:
         with open_file(Path(source)) as lines:
             questions: list[Any] = [value for _, value in Reader(most_bytes=LINE_BYTES, most_values=inf).values(lines)]
-        prompts: list[Any] = [question["turns"][0] if isinstance(question["turns"], list) else None for question in questions]
+        turns: list[Any] = [question["turns"] for question in questions]
+        prompts: list[Any] = [turn[0] if isinstance(turn, list) else None for turn in turns]
     except OSError as error:
         raise UsageError(f"The prompts cannot be read: {error.strerror}: {source}.") from error
     except Refused as error:
@@ -411,7 +416,7 @@ def write_chances(options: argparse.Namespace) -> None:
     pair = load_pair(f"embedded + {options.draft or 'embedded'}", tell)
     corpus = load_corpus(options.corpus, held_out=HELD_OUT)
     rows = sample(corpus.rows(held_out=True), ROWS)
-    found = fit_chances(pair.target, pair.load_draft(), corpus, rows, lambda text: print(text, file=sys.stderr))
+    found = fit_chances(pair.target, pair.draft.load(), corpus, rows, lambda text: print(text, file=sys.stderr))
     save_chances(found, options.out)
 
 

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -15,9 +16,9 @@ from duoviz.lab.bench import bench
 from duoviz.lab.plan import Plan
 from duoviz.lab.results import opened
 from duoviz.models import embedded
-from duoviz.models.cores import available_cores, share_cores
+from duoviz.models.cores import assign_cores, available_cores
 from duoviz.models.language_model import LanguageModel
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 from tests.decoding.stores import build
 from tests.tiny import near_copy, reference_model, tiny_pair, weights
 from tests.weights import decoder
@@ -39,9 +40,8 @@ def pair_with_draft(load: Callable[[dict, dict], LanguageModel] = decoder) -> Pa
     """The tiny pair on this machine's cores, whose draft is started as a real one is; load: makes it of its weights."""
     pair = tiny_pair()
     runtime(pair).draft = None
-    pair.load_draft = partial(load, *weights(near_copy(reference_model(0), 0.15)))
-    pair.cores = share_cores(available_cores(), target_on_gpu=False)
-    return pair
+    draft = replace(pair.draft, load=partial(load, *weights(near_copy(reference_model(0), 0.15))))
+    return replace(pair, draft=draft, cores=assign_cores(available_cores(), target_on_gpu=False))
 
 
 def stream(pair: Pair) -> Iterator[dict]:

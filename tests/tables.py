@@ -11,7 +11,7 @@ from torch import Tensor
 from duoviz.decoding.draft_worker import InlineDraft
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 from tests.tiny import DigitTokenizer, tiny_pair
 
 VOCABULARY = 12

@@ -1,6 +1,7 @@
 """The recorded runs: one of each method, the middle one of several after a warm-up, and the text made from them."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -27,7 +28,7 @@ def tiny(monkeypatch, tmp_path):
     real = runner.stream
     monkeypatch.setattr(runner, "stream", stream)
     pair = named_pair(noise=0.3)
-    pair.load_draft = lambda: lean(reference_model(1))
+    pair = replace(pair, draft=replace(pair.draft, load=lambda: lean(reference_model(1))))
     monkeypatch.setattr(commands, "load_pair", lambda name, progress: pair)
     return ran
 

@@ -9,7 +9,7 @@ from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.iteration import PREFILL_CHUNK
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings, SettingsError
-from duoviz.models.pairs import PromptError
+from duoviz.models.prompt import PromptError
 from tests.tiny import tiny_pair
 
 SETTINGS = Settings(max_new_tokens=20)

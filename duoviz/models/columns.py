@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 
-def named(columns: Tensor, known: Tensor | None) -> list:
+def ids_of(columns: Tensor, known: Tensor | None) -> list:
     """The ids of columns, int64 of any shape, as lists; known: see `LanguageModel`."""
     return (columns if known is None else known[columns]).tolist()
 
@@ -14,7 +14,7 @@ def column_of(known: Tensor | None) -> dict[int, int] | None:
     return None if known is None else {each: column for column, each in enumerate(known.tolist())}
 
 
-def whole(row: Tensor, known: Tensor | None) -> Tensor:
+def over_vocabulary(row: Tensor, known: Tensor | None) -> Tensor:
     """A distribution over columns [columns] as one over ids [ids]: 0 for what is no column."""
     if known is None:
         return row

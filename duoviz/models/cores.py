@@ -34,7 +34,7 @@ def available_cores() -> list[int]:
     return list(range(os.cpu_count() or 1))
 
 
-def share_cores(cores: list[int], *, target_on_gpu: bool) -> Cores:
+def assign_cores(cores: list[int], *, target_on_gpu: bool) -> Cores:
     """One core for the draft and the rest for the target; with a GPU the target keeps one to drive it."""
     if len(cores) == 1:
         return Cores(target=(cores[0],), draft=(cores[0],))

@@ -3,7 +3,7 @@
 import gradio as gr
 
 from duoviz.models.cores import available_cores
-from duoviz.models.pairs import target_device
+from duoviz.models.fit import target_device
 from duoviz.web.pages.compare import compare_page
 from duoviz.web.pages.lab import lab_page
 from duoviz.web.pages.learn import learn_page

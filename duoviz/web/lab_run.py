@@ -21,7 +21,7 @@ from duoviz.lab.shipping import recorded_name
 from duoviz.lab.tasks import LabError
 from duoviz.lab.view import first_view, parts_of
 from duoviz.models.cache import cache_folder
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 from duoviz.web.jobs import Job
 
 # Recorded results that come along, as zips.

@@ -22,7 +22,8 @@ from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
 from duoviz.models.cores import on_cores
 from duoviz.models.embedded import embedded_target
-from duoviz.models.pairs import Pair, load_model, load_pair
+from duoviz.models.load import load_model, load_pair
+from duoviz.models.pair import Pair
 from duoviz.training.distillation import Recipe, load_teacher, train
 from duoviz.training.evaluation import scores
 from duoviz.training.student import save_draft

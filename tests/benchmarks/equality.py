@@ -24,7 +24,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.models.cores import on_cores
 from duoviz.models.embedded import embedded_target
-from duoviz.models.pairs import load_pair
+from duoviz.models.load import load_pair
 from duoviz.trace.agreement import VERDICTS, Written, agreement, sentence, written
 from tests.benchmarks.methods import questions, spread
 

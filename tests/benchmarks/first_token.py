@@ -16,7 +16,8 @@ from statistics import median, quantiles
 from duoviz import runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
-from duoviz.models.pairs import Pair, load_pair
+from duoviz.models.load import load_pair
+from duoviz.models.pair import Pair
 from duoviz.runner import Lane
 from tests.benchmarks.methods import tasked
 from tests.benchmarks.transformers_rows import TransformersRows

@@ -21,7 +21,7 @@ from duoviz.models import kernels
 from duoviz.models.barrier import wait_for_all
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 from duoviz.models.team import team
 from duoviz.models.tiles import PANEL
 
@@ -125,7 +125,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=15)
     options = options.parse_args()
     pair = load_pair()
-    draft = pair.load_draft()
+    draft = pair.draft.load()
     print(f"{runner.versions()}, {pair.target_device_label(pair.cores.all)}, after {options.context} tokens")
     print(memory())
     for name, model in (("target, float32", pair.target), ("draft, int8", draft.model)):

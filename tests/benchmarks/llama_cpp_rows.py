@@ -10,7 +10,7 @@ from duoviz.models.cache import cache_folder
 from duoviz.models.cores import on_cores
 from duoviz.models.embedded import GGUF_NAME, fetch_gguf
 from duoviz.models.loading import no_progress
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 
 CONTEXT = 2048
 

@@ -23,7 +23,7 @@ from duoviz import runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import acceptance_of, parallel_tokens, run_of
-from duoviz.models.pairs import load_pair
+from duoviz.models.load import load_pair
 from duoviz.trace.metrics import proposals
 from duoviz.training.selfchat import loops
 from tests.benchmarks.transformers_rows import TransformersRows

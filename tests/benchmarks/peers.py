@@ -16,7 +16,7 @@ from statistics import median
 from duoviz import runner
 from duoviz.decoding.settings import Settings
 from duoviz.lab.readme import markdown
-from duoviz.models.pairs import load_pair
+from duoviz.models.load import load_pair
 from tests.benchmarks.methods import questions, spread
 from tests.benchmarks.transformers_rows import TransformersRows
 

@@ -11,7 +11,7 @@ import sys
 
 from duoviz import runner
 from duoviz.decoding.settings import Settings
-from duoviz.models.pairs import load_pair
+from duoviz.models.load import load_pair
 from tests.benchmarks.methods import promises, questions
 
 

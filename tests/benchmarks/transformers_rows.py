@@ -10,7 +10,7 @@ from transformers.generation.streamers import BaseStreamer
 
 from duoviz.models.cores import on_cores
 from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 from duoviz.training.assistant import export_assistant
 
 # The γ of the SpS that it stands beside.

@@ -3,7 +3,7 @@
 import random
 
 from duoviz.decoding.datastore import build_datastore
-from duoviz.models.pairs import fingerprint
+from duoviz.models.tokenizers import fingerprint
 from tests.tiny import VOCABULARY, DigitTokenizer, tiny_pair
 
 

@@ -7,7 +7,7 @@ import pytest
 from duoviz import runner
 from duoviz.decoding.iteration import Stopped
 from duoviz.decoding.settings import Settings
-from duoviz.models.pairs import PromptError
+from duoviz.models.prompt import PromptError
 from duoviz.runner import Lane
 from tests.tiny import DigitTokenizer, tiny_pair
 

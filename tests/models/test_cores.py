@@ -5,19 +5,19 @@ import os
 import pytest
 import torch
 
-from duoviz.models.cores import available_cores, core_label, on_cores, share_cores
+from duoviz.models.cores import assign_cores, available_cores, core_label, on_cores
 
 
 @pytest.mark.parametrize("count", [2, 3, 16])
 @pytest.mark.parametrize("gpu", [False, True])
 def test_target_and_draft_never_share_a_core(count, gpu):
-    cores = share_cores(list(range(count)), target_on_gpu=gpu)
+    cores = assign_cores(list(range(count)), target_on_gpu=gpu)
     assert not set(cores.target) & set(cores.draft) and cores.can_overlap
     assert cores.all == tuple(range(count))
 
 
 def test_one_core_serves_both():
-    cores = share_cores([3], target_on_gpu=False)
+    cores = assign_cores([3], target_on_gpu=False)
     assert cores.target == cores.draft == cores.all == (3,) and not cores.can_overlap
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from duoviz.decoding.settings import SettingsError
-from duoviz.models.pairs import UnknownPair
+from duoviz.models.registry import UnknownPair
 from duoviz.web.app import build_app
 from duoviz.web.limits import limits_here
 from tests.web.visits import events_of, start

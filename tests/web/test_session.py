@@ -4,6 +4,7 @@ import os
 import threading
 import time
 import weakref
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ import pytest
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.models.loading import ModelUnavailable
-from duoviz.models.pairs import LONGEST_PROMPT, PromptError, UnknownPair
+from duoviz.models.prompt import LONGEST_PROMPT, PromptError
+from duoviz.models.registry import UnknownPair
 from duoviz.web import session
 from duoviz.web.line import QUEUE_LENGTH, LineFull
 from duoviz.web.session import progress_text
@@ -254,8 +256,7 @@ def test_three_hundred_runs_leave_nothing_behind(make_hardware):
     def load(name, progress):
         pair = tiny_pair()
         runtime(pair).draft = None
-        pair.load_draft = load_draft
-        return pair
+        return replace(pair, draft=replace(pair.draft, load=load_draft))
 
     def held():
         status = Path("/proc/self/status").read_text()

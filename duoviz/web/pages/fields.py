@@ -4,7 +4,7 @@ import gradio as gr
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import ABOUT, DEFAULTS, Settings, parsed
-from duoviz.models.pairs import PAIRS
+from duoviz.models.registry import PAIRS
 from duoviz.recordings import PROMPT
 from duoviz.web.limits import Limits
 

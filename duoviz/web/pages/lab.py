@@ -21,7 +21,7 @@ from duoviz.lab.sample import sample
 from duoviz.lab.shipping import kept_view
 from duoviz.lab.tasks import TASKS, LabError
 from duoviz.lab.view import first_view, parts_of
-from duoviz.models.pairs import PAIRS
+from duoviz.models.registry import PAIRS
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.web.clients import client_of_request
 from duoviz.web.lab import LabView, shown

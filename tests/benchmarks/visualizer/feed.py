@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import gradio as gr
 from playwright.sync_api import Page
 
-from duoviz.models.pairs import Pair
+from duoviz.models.pair import Pair
 from duoviz.web.jobs import Job
 from duoviz.web.limits import Limits
 from duoviz.web.session import Hardware

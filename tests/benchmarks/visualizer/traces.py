@@ -6,7 +6,7 @@ from pathlib import Path
 from duoviz import runner
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
-from duoviz.models.pairs import load_pair
+from duoviz.models.load import load_pair
 from duoviz.trace.metrics import metrics
 from tests.benchmarks.methods import questions
 

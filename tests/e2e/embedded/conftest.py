@@ -4,7 +4,7 @@ import pytest
 
 from duoviz import runner
 from duoviz.decoding.runtime import runtime
-from duoviz.models.pairs import load_pair
+from duoviz.models.load import load_pair
 from tests.app import free_port, served
 
 

@@ -13,8 +13,8 @@ from tests.benchmarks.methods import questions
 
 def test_it_is_loaded_like_any_other(embedded_pair):
     assert embedded_pair.eos == {2} and embedded_pair.prompt_format is None
-    assert embedded_pair.draft_label == "duoviz draft (int8)" and embedded_pair.target.context_limit == 8192
-    assert embedded_pair.draft_version
+    assert embedded_pair.draft.label == "duoviz draft (int8)" and embedded_pair.target.context_limit == 8192
+    assert embedded_pair.draft.version
 
 
 def test_logits_equal_transformers_in_float32(embedded_pair):

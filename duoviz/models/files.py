@@ -1,0 +1,105 @@
+"""A model's files: where they are, and what they tell before the weights are read."""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from duoviz.models.checkpoint import Checkpoint, one_sentence, read_config, weight_files
+from duoviz.models.embedded import DRAFT_FOLDER, TARGET_LABEL, embedded_target, sha256
+from duoviz.models.llama_config import LlamaConfig, is_lean
+from duoviz.models.loading import ModelUnavailable, Progress, no_progress, part_of
+from duoviz.models.prompt import CONTEXT_LIMIT
+from duoviz.models.registry import EMBEDDED, find_pair, is_on_hub
+
+OUR_DRAFT = "duoviz draft"
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """A model's folder, looked into: what it is called, its config, how many numbers its weights are."""
+
+    label: str
+    folder: Path
+    config: dict
+    parameters: int
+
+
+def look_into(folder: Path, label: str) -> ModelFiles:
+    """See ModelFiles. Raises ModelUnavailable for what shows before the weights are read."""
+    config = read_config(folder)
+    if "quantization_config" in config:
+        raise ModelUnavailable(f"The weights of {label} are quantised, and only plain ones can be read.")
+    if not weight_files(folder):
+        raise ModelUnavailable(f"{label} has no safetensors weights, and no other kind is read.")
+    with one_sentence(label):
+        return ModelFiles(label, folder, config, Checkpoint(folder).parameters())
+
+
+def local_folder(model: str) -> Path:
+    """The folder of this name. Raises ModelUnavailable."""
+    folder = os.path.expanduser(model)
+    if not os.path.isdir(folder):
+        raise ModelUnavailable(f"There is no folder {model}.")
+    return Path(folder)
+
+
+def find_files(model: str, progress: Progress) -> ModelFiles:
+    """The files of a model on the hub, fetched if need be, or in a folder. Raises ModelUnavailable."""
+    if not is_on_hub(model):
+        return look_into(local_folder(model), model)
+    from duoviz.models.hub import fetch
+
+    return look_into(fetch(model, progress), model)
+
+
+def find_target(model: str, progress: Progress) -> ModelFiles:
+    """The target's files; see `find_files`."""
+    return look_into(embedded_target(progress), TARGET_LABEL) if model == EMBEDDED else find_files(model, progress)
+
+
+def find_draft(model: str, progress: Progress) -> ModelFiles:
+    """The draft's files; see `find_files`."""
+    return look_into(DRAFT_FOLDER, OUR_DRAFT) if model == EMBEDDED else find_files(model, progress)
+
+
+def fetch_pair(name: str, progress: Progress = no_progress) -> tuple[ModelFiles, ModelFiles]:
+    """The files of a pair's target and draft, fetched if need be. Raises UnknownPair and ModelUnavailable."""
+    models = find_pair(name)
+    target = find_target(models.target, part_of(progress, 0.0, 0.8))
+    return target, find_draft(models.draft, part_of(progress, 0.8, 0.96))
+
+
+def outline(model: str) -> ModelFiles:
+    """What a model is, before its weights are fetched; `embedded` is the draft. Raises ModelUnavailable."""
+    if not is_on_hub(model):
+        return find_draft(model, no_progress)
+    from duoviz.models import hub
+
+    folder = hub.from_cache(model)
+    return look_into(folder, model) if folder else ModelFiles(model, Path(), *hub.outline(model))
+
+
+def context_of(files: ModelFiles) -> int:
+    """How many tokens a model can read, CONTEXT_LIMIT at most."""
+    if is_lean(files.config):
+        return min(CONTEXT_LIMIT, LlamaConfig.from_dict(files.config).context_limit)
+    known = files.config.get("max_position_embeddings") or files.config.get("n_positions")
+    return min(CONTEXT_LIMIT, known or CONTEXT_LIMIT)
+
+
+def vocabulary_of(files: ModelFiles) -> int:
+    """How many tokens a model knows. Raises ModelUnavailable for what is no language model."""
+    config = files.config.get("text_config") or files.config
+    if "vocab_size" not in config:
+        raise ModelUnavailable(f"{files.label} is no language model: its config names no vocab_size.")
+    return config["vocab_size"]
+
+
+def version_of(draft: ModelFiles) -> str:
+    """What changes with a draft's weights: the hash of a small file, the names, sizes and dates of large ones."""
+    weights = weight_files(draft.folder)
+    if draft.folder == DRAFT_FOLDER:
+        return sha256(*weights, draft.folder / "config.json")[:16]
+    stats = repr([(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in weights])
+    return hashlib.sha256(stats.encode()).hexdigest()[:16]

@@ -1,0 +1,66 @@
+"""What a pair takes: where its models run, in which precision, and whether they fit in memory."""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+
+from duoviz.models.files import ModelFiles, outline
+from duoviz.models.llama_config import is_lean
+from duoviz.models.loading import ModelUnavailable
+from duoviz.models.memory import free_memory
+from duoviz.models.registry import EMBEDDED, Models, find_pair
+
+# Bytes of memory for each number of a model.
+BYTES = {"float32": 4, "bfloat16": 2, "int8": 1}
+
+
+def target_device() -> str:
+    """Where targets run: on the GPU where there is one. A draft runs there only where the two take turns."""
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def precisions(models: Models, draft: ModelFiles, device: str) -> tuple[str, str]:
+    """The precision of the target, on this device, and of the draft beside it."""
+    return "float32" if device == "cpu" else models.gpu_precision, "int8" if is_lean(draft.config) else "float32"
+
+
+def memory_needs(
+    models: Models, target: ModelFiles, draft: ModelFiles, device: str
+) -> dict[str, list[tuple[str, int]]]:
+    """For each device the models that it is to hold, with the bytes that each needs; device: the target's.
+
+    There are two of the draft: beside the target, and on the target's device for the methods that take turns.
+    """
+    precision, draft_precision = precisions(models, draft, device)
+    need, beside = target.parameters * BYTES[precision], draft.parameters * BYTES[draft_precision]
+    if device == "cpu":
+        return {"cpu": [(target.label, need), (draft.label, 2 * beside)]}
+    in_turn = draft.parameters * BYTES[precision]
+    return {device: [(target.label, need), (draft.label, in_turn)], "cpu": [(draft.label, beside)]}
+
+
+def check_fit(needs: Mapping[str, Sequence[tuple[str, int]]], spare: Mapping[str, int] | None = None) -> None:
+    """Raise ModelUnavailable unless the models on each device, with the bytes that each needs, fit there together.
+
+    spare: bytes on each device that will be given back before they are loaded.
+    """
+    for device, models in needs.items():
+        labels, sizes = zip(*models, strict=True)
+        free = free_memory(device)
+        if free is not None and sum(sizes) > (free := free + (spare or {}).get(device, 0)):
+            verb, where = "needs" if len(labels) == 1 else "need", "this machine" if device == "cpu" else "the GPU"
+            raise ModelUnavailable(
+                f"{' and '.join(labels)} {verb} {sum(sizes) / 1e9:.1f} GB of memory, and {where} has "
+                f"{free / 1e9:.1f} GB free: choose a pair of smaller models."
+            )
+
+
+def check_room(name: str, spare: Mapping[str, int] | None = None) -> None:
+    """Raise ModelUnavailable for a pair that does not fit, before its weights are fetched.
+
+    spare: the bytes on each device that will be given back before it is loaded. Raises UnknownPair.
+    """
+    models = find_pair(name)
+    if models.target != EMBEDDED:
+        draft, target = outline(models.draft), outline(models.target)
+        check_fit(memory_needs(models, target, draft, target_device()), spare)

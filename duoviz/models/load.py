@@ -1,0 +1,117 @@
+"""Loading a pair in two steps: its files are found and fit in memory, then its target is read."""
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from duoviz.models.checkpoint import read_config
+from duoviz.models.copying import Copying
+from duoviz.models.cores import Cores, assign_cores, available_cores
+from duoviz.models.files import ModelFiles, context_of, fetch_pair, version_of, vocabulary_of
+from duoviz.models.fit import check_fit, memory_needs, precisions, target_device
+from duoviz.models.language_model import LanguageModel
+from duoviz.models.llama import load_llama
+from duoviz.models.llama_config import is_lean
+from duoviz.models.loading import ModelUnavailable, Progress, no_progress
+from duoviz.models.pair import DraftSource, Pair
+from duoviz.models.registry import find_pair
+from duoviz.models.tokenizers import check_tokenizers, end_tokens, load_tokenizer
+
+
+def load_model(folder: Path, **options: Any) -> LanguageModel:
+    """The model in a folder: by the lean decoder where it can, else by transformers.
+
+    options: of `load_llama` and `load_transformers`, which take the same. A draft whose config has weights
+    for `copying` copies too. Raises ModelUnavailable.
+    """
+    config = read_config(folder)
+    if is_lean(config):
+        model = load_llama(folder, **options)
+        return Copying(model, config["copying"]) if "copying" in config else model
+    from duoviz.models.transformers_model import load_transformers
+
+    return load_transformers(folder, **options)
+
+
+@dataclass(frozen=True)
+class PreparedPair:
+    """A pair whose files are here and which fits in memory: its draft can be loaded, while `load` reads its target.
+
+    device, precision: of the target. context_limit: of both, in tokens. prompt_format, memory: see Pair and Models.
+    """
+
+    name: str
+    target_files: ModelFiles
+    draft_files: ModelFiles
+    draft: DraftSource
+    cores: Cores
+    device: str
+    precision: str
+    context_limit: int
+    prompt_format: str
+    memory: dict[str, int]
+
+    def load(self, progress: Progress = no_progress) -> Pair:
+        """Read the tokenizer and the target. An exception that `progress` raises ends it. Raises ModelUnavailable."""
+        files = self.target_files
+        progress(0.92, "Loading the tokenizer")
+        tokenizer = load_tokenizer(files)
+        check_tokenizers(tokenizer, files, self.draft_files)
+        progress(0.94, "Loading the target model")
+        options = {"precision": self.precision, "device": self.device, "context_limit": self.context_limit}
+        target = load_model(files.folder, label=files.label, **options)
+        if (last := max(tokenizer.get_vocab().values())) >= target.vocab_size:
+            raise ModelUnavailable(
+                f"The tokenizer of {target.label} does not belong to its weights: it has the id {last}, "
+                f"and they know {target.vocab_size:,} tokens."
+            )
+        return Pair(
+            name=self.name,
+            target=target,
+            tokenizer=tokenizer,
+            eos=end_tokens(files, tokenizer),
+            cores=self.cores,
+            draft=self.draft,
+            prompt_format=None if tokenizer.chat_template else self.prompt_format,
+            memory=self.memory,
+        )
+
+
+def prepare_pair(
+    name: str, progress: Progress = no_progress, sources: tuple[ModelFiles, ModelFiles] | None = None
+) -> PreparedPair:
+    """Find a pair's files, fetched if need be, and see that its models fit in memory.
+
+    An exception that `progress` raises ends it. sources: what `fetch_pair` gave, where it was called before.
+    Raises UnknownPair and ModelUnavailable.
+    """
+    models = find_pair(name)
+    target, draft = sources or fetch_pair(name, progress)
+    device = target_device()
+    precision, draft_precision = precisions(models, draft, device)
+    needs = memory_needs(models, target, draft, device)
+    check_fit(needs)
+    limit = min(context_of(target), context_of(draft))
+    label = f"{draft.label} ({draft_precision})"
+    options = {"precision": draft_precision, "label": label, "context_limit": limit}
+    load_draft = partial(load_model, draft.folder, **options, vocabulary=vocabulary_of(target))
+    return PreparedPair(
+        name=name,
+        target_files=target,
+        draft_files=draft,
+        draft=DraftSource(load_draft, label, draft_precision, version_of(draft), draft.folder),
+        cores=assign_cores(available_cores(), target_on_gpu=device != "cpu"),
+        device=device,
+        precision=precision,
+        context_limit=limit,
+        prompt_format=models.prompt_format,
+        memory={device: sum(size for _, size in models) for device, models in needs.items()},
+    )
+
+
+def load_pair(
+    name: str = "embedded", progress: Progress = no_progress, sources: tuple[ModelFiles, ModelFiles] | None = None
+) -> Pair:
+    """Load a pair of the registry, or any two models named as "TARGET + DRAFT"; see `prepare_pair`."""
+    return prepare_pair(name, progress, sources).load(progress)

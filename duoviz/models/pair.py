@@ -1,0 +1,86 @@
+"""A loaded target with its tokenizer, and how to load its draft."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+
+from duoviz.models.cores import Cores, core_label
+from duoviz.models.language_model import LanguageModel
+from duoviz.models.prompt import PromptError, check_characters, check_prompt
+
+
+class LoadDraft(Protocol):
+    """Loads a pair's draft, on the CPU in its own precision unless it is told otherwise. Raises ModelUnavailable."""
+
+    def __call__(self, *, device: str = ..., precision: str = ...) -> LanguageModel: ...
+
+
+@dataclass(frozen=True)
+class DraftSource:
+    """A draft that is not loaded yet.
+
+    load: picklable, because the draft is loaded where it runs. version: changes with the weights. folder: where they
+    lie, None for a model made in memory.
+    """
+
+    load: LoadDraft
+    label: str
+    precision: str
+    version: str = ""
+    folder: Path | None = None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A loaded target, its tokenizer (one of transformers'), and its draft's source.
+
+    eos: the ids that end a text. prompt_format: None where the tokenizer has a chat template, else see
+    `registry.Models`. memory: bytes that the pair was to take, by device.
+    """
+
+    name: str
+    target: LanguageModel
+    tokenizer: Any
+    eos: frozenset[int]
+    cores: Cores
+    draft: DraftSource
+    prompt_format: str | None = None
+    memory: dict[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def longest_prompt(self) -> int:
+        """How many characters a prompt may have: with more it has more tokens than the context holds."""
+        return self.target.context_limit * max(map(len, self.tokenizer.get_vocab()))
+
+    def encode(self, prompt: str, *, raw: bool = False, before: Sequence[tuple[str, str]] = ()) -> list[int]:
+        """Token ids of a user turn, in the chat template or the pair's format, or of raw text. Raises PromptError.
+
+        before: the conversation's earlier turns, as (what the user said, the answer).
+        """
+        check_prompt(prompt, self.longest_prompt)
+        check_characters(len(prompt) + sum(len(said) + len(answer) for said, answer in before), self.longest_prompt)
+        if self.prompt_format is not None and not raw:
+            turns = [f"{self.prompt_format.format(prompt=said)} {answer}" for said, answer in before]
+            ids = self.tokenizer(" ".join([*turns, self.prompt_format.format(prompt=prompt)]))["input_ids"]
+        elif raw:
+            text = "".join(said + answer for said, answer in before) + prompt
+            ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        else:
+            turns = [text for turn in before for text in turn] + [prompt]
+            chat = [{"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(turns)]
+            ids = self.tokenizer.apply_chat_template(chat, add_generation_prompt=True, return_dict=True)["input_ids"]
+        limit = self.target.context_limit
+        if len(ids) >= limit:
+            raise PromptError(f"The prompt is too long: {len(ids):,} tokens, and the model's context holds {limit:,}.")
+        return ids
+
+    def target_device_label(self, cores: tuple[int, ...]) -> str:
+        """What the target runs on, as the page calls it; cores: those it uses where that is the CPU."""
+        return core_label(cores) if self.target.device == "cpu" else torch.cuda.get_device_name(self.target.device)
+
+    def draft_device_label(self) -> str:
+        return core_label(self.cores.draft)

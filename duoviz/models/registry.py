@@ -1,0 +1,66 @@
+"""The registry of (target, draft) pairs, and what a pair's name means."""
+
+import os
+import re
+from dataclasses import dataclass
+
+from duoviz.outside import in_short, is_text
+
+# In place of a model's name: the model that this project brings along.
+EMBEDDED = "embedded"
+VICUNA = "USER: {prompt} ASSISTANT:"
+
+
+class UnknownPair(ValueError):
+    """There is no pair of this name; the message lists those that are."""
+
+
+@dataclass(frozen=True)
+class Models:
+    """Which models make a pair: each the id of a model on the hub, a local folder, or `embedded`.
+
+    gpu_precision: of the target on a GPU; on the CPU it is float32. prompt_format: how a user turn is
+    written for a target whose tokenizer has no chat template; a base model goes on with the text.
+    """
+
+    target: str
+    draft: str
+    gpu_precision: str = "bfloat16"
+    prompt_format: str = "{prompt}"
+
+
+PAIRS: dict[str, Models] = {
+    "embedded": Models(EMBEDDED, EMBEDDED, gpu_precision="float32"),
+    "smollm2-1.7b": Models("HuggingFaceTB/SmolLM2-1.7B-Instruct", EMBEDDED),
+    "smollm2-1.7b-135m": Models("HuggingFaceTB/SmolLM2-1.7B-Instruct", "HuggingFaceTB/SmolLM2-135M-Instruct"),
+    "qwen2.5-7b": Models("Qwen/Qwen2.5-7B-Instruct", "Qwen/Qwen2.5-0.5B-Instruct"),
+    "qwen2.5-1.5b": Models("Qwen/Qwen2.5-1.5B-Instruct", "Qwen/Qwen2.5-0.5B-Instruct"),
+    "llama-2-7b": Models("meta-llama/Llama-2-7b-hf", "double7/vicuna-68m"),
+    "vicuna-7b": Models("lmsys/vicuna-7b-v1.5", "double7/vicuna-68m", prompt_format=VICUNA),
+}
+
+
+def find_pair(name: object) -> Models:
+    """The pair of this name: one of PAIRS, or any two models as "TARGET + DRAFT". Raises UnknownPair."""
+    if isinstance(name, str) and is_text(name) and "\0" not in name:
+        if name in PAIRS:
+            return PAIRS[name]
+        models = [part.strip() for part in name.split(" + ")]
+        if len(models) == 2 and all(models):
+            return Models(*models)
+    raise UnknownPair(
+        f"There is no pair named {in_short(name)}; there are: {', '.join(PAIRS)}; any two models can be named as "
+        '"TARGET + DRAFT", each the id of a model on the hub or a folder.'
+    )
+
+
+def is_on_hub(model: str) -> bool:
+    """Whether a name can only be that of a model on the hub."""
+    looks_like_a_folder = re.match(r"[./~\\]", model) or model.count("/") > 1
+    return model != EMBEDDED and not looks_like_a_folder and not os.path.isdir(os.path.expanduser(model))
+
+
+def needs_the_hub(name: str) -> bool:
+    """Whether a pair's models come from the hub. Raises UnknownPair."""
+    models = find_pair(name)
+    return is_on_hub(models.target) or is_on_hub(models.draft)

@@ -1,0 +1,74 @@
+"""The tokenizer of a pair: loading it, and whether the draft has the same."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from duoviz.models.checkpoint import OUR_KIND, first_line, read_json
+from duoviz.models.files import ModelFiles
+from duoviz.models.loading import ModelUnavailable
+
+# sha256 of the vocabulary that the embedded draft was trained with; see `fingerprint`.
+EMBEDDED_VOCABULARY = "33b7dd0ab4327c920591a9b8d479821d62d9585690dabe107eff2c8b8892cf23"
+
+
+def tokenizer_class(folder: Path) -> Any:
+    """transformers' class for the tokenizer in a folder."""
+    try:
+        name = read_json(folder / "tokenizer_config.json").get("tokenizer_class")
+    except ModelUnavailable:
+        name = None
+    if name == "TokenizersBackend":
+        # What AutoTokenizer would find for it, after an import that takes seconds.
+        from transformers import TokenizersBackend
+
+        return TokenizersBackend
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer
+
+
+def load_tokenizer(files: ModelFiles) -> Any:
+    """The tokenizer in a model's folder. Raises ModelUnavailable."""
+    try:
+        return tokenizer_class(files.folder).from_pretrained(
+            files.folder, trust_remote_code=False, local_files_only=True
+        )
+    except Exception as error:  # a tokenizer's files are read by several libraries, each with errors of its own
+        raise ModelUnavailable(f"{files.label} has no tokenizer that can be read ({first_line(error)}).") from error
+
+
+def fingerprint(vocabulary: dict[str, int]) -> str:
+    """sha256 of a tokenizer's vocabulary, added tokens included, in hexadecimal."""
+    return hashlib.sha256(json.dumps(vocabulary, sort_keys=True).encode()).hexdigest()
+
+
+def check_tokenizers(tokenizer: Any, target: ModelFiles, draft: ModelFiles) -> None:
+    """Raise ModelUnavailable unless every id means the same token to both models; tokenizer: the target's."""
+    mine = tokenizer.get_vocab()
+    if draft.config.get("model_type") == OUR_KIND:
+        if fingerprint(mine) != EMBEDDED_VOCABULARY:
+            raise ModelUnavailable(
+                f"{draft.label} knows SmolLM2's tokenizer only, and that of {target.label} is another one."
+            )
+        return
+    theirs = load_tokenizer(draft).get_vocab()
+    if mine != theirs:
+        first = min(id for _, id in mine.items() ^ theirs.items())
+        one, other = (
+            next((repr(token) for token, id in vocabulary.items() if id == first), "no token")
+            for vocabulary in (mine, theirs)
+        )
+        raise ModelUnavailable(
+            f"The tokenizers of {target.label} and {draft.label} differ (id {first} is {one} in the first and "
+            f"{other} in the second), so the one cannot draft for the other."
+        )
+
+
+def end_tokens(target: ModelFiles, tokenizer: Any) -> frozenset[int]:
+    """The ids that end a text, by generation_config.json and by the tokenizer."""
+    file = target.folder / "generation_config.json"
+    named = read_json(file).get("eos_token_id") if file.is_file() else None
+    several = named if isinstance(named, list) else [named]
+    return frozenset(id for id in (*several, tokenizer.eos_token_id) if id is not None)

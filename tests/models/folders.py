@@ -1,0 +1,65 @@
+"""Folders of tiny models, as a download leaves them, and pairs of two of them that can decode."""
+
+import torch
+import transformers as hf
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+from duoviz import runner
+from duoviz.decoding.draft_worker import InlineDraft
+from duoviz.decoding.runtime import runtime
+from duoviz.decoding.settings import Settings
+from tests.tiny import tiny_pair
+
+TEXT = ["the cat sat on the mat", "a dog ran over the hill and saw the cat", "rivers flow into the sea", "sun and rain"]
+TEMPLATE = "{% for message in messages %}user {{ message['content'] }} {% endfor %}"
+SHAPE = dict(hidden_size=64, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4, initializer_range=0.3)
+
+
+def tokenizer(*, words=50, template=TEMPLATE):
+    """A real tokenizer, trained on a few lines."""
+    inner = Tokenizer(models.BPE(unk_token="<unk>"))
+    inner.pre_tokenizer = pre_tokenizers.Whitespace()
+    inner.train_from_iterator(TEXT, trainers.BpeTrainer(vocab_size=words, special_tokens=["<unk>", "<s>", "</s>"]))
+    made = hf.PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="<unk>", bos_token="<s>", eos_token="</s>")
+    made.chat_template = template
+    return made
+
+
+def llama(seed=0, tokens=60, context=256):
+    torch.manual_seed(seed)
+    shape = SHAPE | dict(num_key_value_heads=2, max_position_embeddings=context)
+    return hf.LlamaForCausalLM(hf.LlamaConfig(vocab_size=tokens, **shape))
+
+
+def neox(seed=0, tokens=60):
+    torch.manual_seed(seed)
+    return hf.GPTNeoXForCausalLM(hf.GPTNeoXConfig(vocab_size=tokens, **SHAPE, max_position_embeddings=256))
+
+
+def bloom():
+    torch.manual_seed(0)
+    config = hf.BloomConfig(vocab_size=60, hidden_size=64, n_layer=2, n_head=4, initializer_range=0.3)
+    return hf.BloomForCausalLM(config)
+
+
+def folder(path, model, made=None):
+    """A model's folder."""
+    model.save_pretrained(path)
+    (made or tokenizer()).save_pretrained(path)
+    return path
+
+
+def ready(pair):
+    """The pair with its draft in this thread and made-up costs."""
+    runtime(pair).draft = InlineDraft(pair.draft.load())
+    runtime(pair).costs["costs"] = runtime(tiny_pair()).costs["costs"]
+    return pair
+
+
+def texts(pair, prompt, *, tokens=8):
+    """The token ids that vanilla and DuoDecoding write."""
+    settings = Settings(max_new_tokens=tokens)
+    return [
+        runner.summary(runner.collect(runner.stream(pair, method, prompt, settings)))["token_ids"]
+        for method in ("vanilla", "duodecoding")
+    ]

@@ -1,0 +1,71 @@
+"""Where a model's files are, and what they tell before its weights are read."""
+
+from pathlib import Path
+
+import pytest
+import transformers as hf
+
+from duoviz.models import hub, load
+from duoviz.models.files import ModelFiles, context_of, fetch_pair, look_into, version_of
+from duoviz.models.load import load_pair
+from duoviz.models.loading import ModelUnavailable
+from duoviz.models.prompt import CONTEXT_LIMIT
+from tests.models.folders import folder, llama
+
+
+@pytest.mark.parametrize(
+    "config, limit",
+    [
+        (hf.GPT2Config(n_positions=24), 24),
+        (hf.GPTNeoXConfig(max_position_embeddings=24), 24),
+        (hf.LlamaConfig(max_position_embeddings=24), 24),
+        (hf.LlamaConfig(max_position_embeddings=131_072), CONTEXT_LIMIT),
+        (hf.BloomConfig(), CONTEXT_LIMIT),
+    ],
+    ids=["GPT-2 names it otherwise", "transformers", "lean", "a long one is cut", "none is named"],
+)
+def test_the_context_of_a_config(config, limit):
+    assert context_of(ModelFiles("a model", Path(), config.to_dict(), 0)) == limit <= 8192
+
+
+def test_the_drafts_version_changes_with_its_weights(two, tmp_path):
+    version = version_of(look_into(two[1], "draft"))
+    assert version and version_of(look_into(two[1], "the same")) == version
+    assert version_of(look_into(folder(tmp_path / "other", llama(7)), "other")) != version
+
+
+@pytest.mark.parametrize(
+    "name", ["/nowhere/at/all", "./here", "~/models/mine", "~nobody-of-this-name/mine", "a/b/c", "/" + "a" * 300]
+)
+def test_a_folder_that_is_not_there(name, two):
+    with pytest.raises(ModelUnavailable, match=f"There is no folder {name}"):
+        fetch_pair(f"{name} + {two[1]}")
+
+
+def test_ids_are_fetched_from_the_hub_and_the_progress_ends_it(two, monkeypatch):
+    class Enough(Exception):
+        pass
+
+    asked, updates = [], []
+
+    def fetch(model_id, progress):
+        asked.append(model_id)
+        progress(0.5, "half of it")
+        return two[0]
+
+    monkeypatch.setattr(hub, "fetch", fetch)
+    pair = load_pair("them/model + them/draft", lambda *update: updates.append(update))
+    assert asked == ["them/model", "them/draft"] and updates[:2] == [(0.4, "half of it"), (0.88, "half of it")]
+    assert pair.target.label == "them/model" and pair.name == "them/model + them/draft"
+
+    def stop(fraction, text):
+        raise Enough
+
+    with pytest.raises(Enough):
+        load_pair("them/model + them/draft", stop)
+
+
+def test_what_was_fetched_is_loaded_without_the_hub(two, monkeypatch):
+    sources = fetch_pair(f"{two[0]} + {two[1]}")
+    monkeypatch.setattr(load, "fetch_pair", lambda *arguments: pytest.fail("it was fetched again"))
+    assert load_pair("them/model + them/draft", sources=sources).name == "them/model + them/draft"

@@ -1,0 +1,54 @@
+"""Whether two models have the same tokenizer, and what ends a text."""
+
+import json
+import shutil
+
+import pytest
+
+from duoviz.models import tokenizers
+from duoviz.models.embedded import DRAFT_FOLDER
+from duoviz.models.load import load_pair
+from duoviz.models.loading import ModelUnavailable
+from tests.models.folders import folder, llama, tokenizer
+
+
+@pytest.mark.parametrize("ids, expected", [(5, {2, 5}), ([5, 6], {2, 5, 6}), (None, {2})])
+def test_what_ends_a_text(ids, expected, tmp_path):
+    base = folder(tmp_path / "base", llama())
+    (base / "generation_config.json").write_text(json.dumps({"eos_token_id": ids}))
+    assert load_pair(f"{base} + {base}").eos == expected
+    (base / "generation_config.json").unlink()
+    assert load_pair(f"{base} + {base}").eos == {2}
+
+
+def test_tokenizers_that_differ(two, tmp_path):
+    made = tokenizer()
+    made.add_tokens(["<new>"])
+    for other, sentence in (
+        (made, f"id {len(made) - 1} is no token in the first and '<new>' in the second"),
+        (tokenizer(words=40), "id 40 is '.*' in the first and no token in the second"),
+    ):
+        draft = folder(tmp_path / "other", llama(), other)
+        with pytest.raises(ModelUnavailable, match=f"differ .{sentence}"):
+            load_pair(f"{two[0]} + {draft}")
+
+
+def test_drafts_that_were_trained_here_want_the_embedded_tokenizer(two, tmp_path, monkeypatch):
+    own = shutil.copytree(DRAFT_FOLDER, tmp_path / "own")
+    drafts = (("embedded", DRAFT_FOLDER, "duoviz draft"), (own, own, own))
+    for draft, _, label in drafts:
+        with pytest.raises(ModelUnavailable, match=f"{label} knows SmolLM2's tokenizer only"):
+            load_pair(f"{two[0]} + {draft}")
+    monkeypatch.setattr(tokenizers, "EMBEDDED_VOCABULARY", tokenizers.fingerprint(tokenizer().get_vocab()))
+    for draft, place, label in drafts:
+        pair = load_pair(f"{two[0]} + {draft}")
+        assert pair.draft.label == f"{label} (int8)" and pair.draft.folder == place
+        known = pair.draft.load().known
+        # Of the ids that its head knows, those that the target has.
+        assert len(known) > 0 and known.max() < 60
+
+
+def test_a_tokenizer_with_more_ids_than_the_weights(tmp_path):
+    base = folder(tmp_path / "base", llama(tokens=30))
+    with pytest.raises(ModelUnavailable, match="has the id 49, and they know 30 tokens"):
+        load_pair(f"{base} + {base}")
