@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
+from dataclasses import replace
 
 from torch import Tensor
 
@@ -46,11 +47,12 @@ def iterate(plan: RunPlan, drafter: Drafter, text: list[int]) -> Iteration:
     own = TargetDraws(logits, [length + depth for depth in (0, *depths(tree))], plan.settings.sampling)
     judgement = judge(tree, drafter.join(), own, plan.classical)
     committed, stop = plan.room.cut(length, judgement.committed, plan.pair.eos)
-    sync = time.perf_counter()
+    verified = Verified(
+        target=span, sync=time.perf_counter(), stop=stop, **vars(replace(judgement, committed=committed))
+    )
     if tree:
         roll_back(plan.target, length, tree)
     text += [token.token for token in committed]
-    verified = Verified(target=span, sync=sync, **{**vars(judgement), "committed": committed}, stop=stop)
     return Iteration(**vars(verified), **vars(drafter.observe(text, verified, own)))
 
 
