@@ -11,7 +11,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.settings import Settings
 from duoviz.folders import ASSETS
-from duoviz.models.columns import whole
+from duoviz.models.columns import over_vocabulary
 from duoviz.models.pair import Pair
 from duoviz.trace.metrics import metrics
 
@@ -89,7 +89,7 @@ def places(pair: Pair, trace: dict) -> dict:
         model.crop(0)
         # The draft may leave out tokens of the vocabulary.
         rows = logits.cpu().softmax(dim=-1, dtype=torch.float32)
-        known = torch.stack([whole(row, model.known) for row in rows])
+        known = torch.stack([over_vocabulary(row, model.known) for row in rows])
         expected.append(torch.nn.functional.pad(known, (0, pair.target.vocab_size - known.shape[-1])))
     listed = [likeliest(pair, *rows) for rows in zip(*expected, strict=True)]
     return {"text": trace["end"]["text"], "places": listed}

@@ -12,7 +12,7 @@ from duoviz.decoding.chances import Chances, corrected
 from duoviz.decoding.iteration import Candidate, Node, Span, timed_forward, timed_prefill
 from duoviz.decoding.sampling import FIRST_FRESH, SHARED, Sampling, filtered, scores, tempered
 from duoviz.decoding.settings import MAX_SEQUENCES
-from duoviz.models.columns import named, whole
+from duoviz.models.columns import ids_of, over_vocabulary
 from duoviz.models.language_model import LanguageModel
 
 
@@ -124,7 +124,7 @@ def draft(model: LanguageModel, new_tokens: ManyOf[int], plan: Plan, *, stopped:
     root = model.length - 1
     p, q, score = proposals(model, logits, [root + 1], plan.sampling, plan.fresh)
     best_p, best = p[0].topk(min(MAX_SEQUENCES, p.shape[-1]))
-    best_p, best = best_p.tolist(), named(best, model.known)
+    best_p, best = best_p.tolist(), ids_of(best, model.known)
     starts = first_branches(model, q[0], score[0], plan)
     steps = [ended_now(span)]
     lead = starts[0]
@@ -165,11 +165,11 @@ def proposals(
 def first_branches(model: LanguageModel, q: Tensor, score: Tensor, plan: Plan) -> list[Branch]:
     """One branch for each of the best first tokens (at most 8) that can be drawn at all, the best first."""
     order = score.topk(min(MAX_SEQUENCES, len(score))).indices
-    rows = [] if plan.fresh is None else [whole(q, model.known)]
+    rows = [] if plan.fresh is None else [over_vocabulary(q, model.known)]
     counts = plan.worth is not None and plan.worth.first
     return [
         Branch([token], [probability], rows=list(rows), value=plan.chance(rank, probability) if counts else 1.0)
-        for rank, (token, probability) in enumerate(zip(named(order, model.known), q[order].tolist(), strict=True))
+        for rank, (token, probability) in enumerate(zip(ids_of(order, model.known), q[order].tolist(), strict=True))
         if probability > 0
     ]
 
@@ -208,7 +208,7 @@ def grow(model: LanguageModel, branches: ManyOf[Branch], root: int, steps: list[
     positions = [root + 1 + len(branch.tokens) for branch in branches]
     p, q, score = proposals(model, logits, positions, plan.sampling, plan.fresh)
     drawn = score.argmax(dim=-1, keepdim=True)
-    tokens, probabilities = named(drawn[:, 0], model.known), q.gather(-1, drawn)[:, 0].tolist()
+    tokens, probabilities = ids_of(drawn[:, 0], model.known), q.gather(-1, drawn)[:, 0].tolist()
     largest = probabilities if q is p and q is score else p.amax(dim=-1).tolist()
     steps.append(ended_now(span))
     for index, branch in enumerate(branches):
@@ -217,7 +217,7 @@ def grow(model: LanguageModel, branches: ManyOf[Branch], root: int, steps: list[
         branch.q.append(probabilities[index])
         branch.value *= plan.chance(0, probabilities[index])
         if plan.fresh is not None:
-            branch.rows.append(whole(q[index], model.known))
+            branch.rows.append(over_vocabulary(q[index], model.known))
     return largest
 
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from duoviz.decoding.drafting import ended_now, proposals
 from duoviz.decoding.growing import Grown, Growth, Tree, TreeNode
 from duoviz.decoding.iteration import timed_forward, timed_prefill
-from duoviz.models.columns import named
+from duoviz.models.columns import ids_of
 from duoviz.models.language_model import LanguageModel
 
 
@@ -75,4 +75,4 @@ class Grower:
 def best_tokens(model: LanguageModel, score: Tensor, q: Tensor, count: int) -> tuple[list[int], list[float]]:
     """The model's `count` tokens of greatest score, with their q; both [vocab]."""
     order = score.topk(min(count, len(score))).indices
-    return named(order, model.known), q[order].tolist()
+    return ids_of(order, model.known), q[order].tolist()

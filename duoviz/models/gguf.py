@@ -28,7 +28,7 @@ def convert_gguf(gguf: Path, folder: Path, progress: Callable[[float, str], None
     """
     from safetensors.torch import save_file
     from transformers import TokenizersBackend
-    from transformers.integrations.gguf import read_gguf_metadata
+    from transformers.integrations.gguf.reader import read_gguf_metadata
 
     progress(0.0, "Reading the tokenizer")
     TokenizersBackend.from_pretrained(gguf.parent, gguf_file=gguf.name).save_pretrained(folder)
@@ -69,8 +69,8 @@ def config_of(metadata: dict, *, tied: bool) -> dict:
 
 def read_weights(gguf: Path, *, heads: int, kv_heads: int) -> dict[str, Tensor]:
     """The gguf's tensors in float32, under transformers' names."""
-    from transformers.integrations.gguf import GgufHeader, load_gguf_state_dict
     from transformers.integrations.gguf.dequant import GGML_BLOCK, dequantize
+    from transformers.integrations.gguf.reader import GgufHeader, load_gguf_state_dict
 
     header = GgufHeader.from_file(str(gguf))
     stored, weights = load_gguf_state_dict(header), {}

@@ -145,7 +145,7 @@ def product(x, panels, scale, bias, y, first, last):
     """
     for panel in range(first, last):
         for row in range(0, len(x), TILE):
-            tile(x, row, min(TILE, len(x) - row), panels, panel, y)
+            tile(x, row, min(TILE, len(x) - row), panels, panel, y)  # pyright: ignore[reportCallIssue]
         begin = panel * PANEL
         for row in range(len(x)):
             if len(scale):
@@ -226,7 +226,7 @@ def attend(model, shape, layer, call, qkv, keys, values, head, first, scores, tu
         for place in range(size):
             queries[row, place] *= scale
     for panel in range(-(-slots // PANEL)):
-        tile(queries, 0, rows, keys, panel, scores)
+        tile(queries, 0, rows, keys, panel, scores)  # pyright: ignore[reportCallIssue]
     for row in range(rows):
         seen, weights = call.seen[first + row], scores[row]
         highest = np.float32(-np.inf)
@@ -236,7 +236,7 @@ def attend(model, shape, layer, call, qkv, keys, values, head, first, scores, tu
             weight = exponential(weights[slot] - highest)
             weights[slot] = weight if seen[slot] else np.float32(0)
     for panel in range(len(values)):
-        tile(scores, 0, rows, values[:, :slots], panel, result)
+        tile(scores, 0, rows, values[:, :slots], panel, result)  # pyright: ignore[reportCallIssue]
     for row in range(rows):
         # In order, as a slot that is not seen adds nothing then.
         total = np.float32(0)

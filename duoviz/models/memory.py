@@ -19,8 +19,8 @@ def free_memory(device: str) -> int | None:
     """Bytes of memory that are free on a device, None where the system does not tell."""
     if device != "cpu":
         return torch.cuda.mem_get_info(device)[0]
-    found = [free for free in (free_on_machine(), *(free_in_group(*files) for files in GROUPS)) if free is not None]
-    return min(found, default=None)
+    limits = free_on_machine(), *(free_in_group(*files) for files in GROUPS)
+    return min((free for free in limits if free is not None), default=None)
 
 
 def free_on_machine() -> int | None:

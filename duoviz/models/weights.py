@@ -1,6 +1,6 @@
 """A model's tensors on their way from a file into a decoder."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,6 +18,10 @@ class Matrix(NamedTuple):
     weight: Tensor
     scale: Tensor | None = None
     bias: Tensor | None = None
+
+    def map(self, change: Callable[[Tensor], Tensor]) -> "Matrix":
+        """The matrix whose tensors are those of this one, changed."""
+        return joined([self], lambda tensors: change(tensors[0]))
 
 
 class LayerWeights(NamedTuple):
@@ -74,7 +78,7 @@ class WeightReader:
         )
         return LayerWeights(
             attention_norm=self.vector(prefix + "input_layernorm.weight", hidden),
-            qkv=stacked(parts),
+            qkv=joined(parts),
             head_norms=head_norms,
             out=self.matrix(f"{prefix}{ATTENTION}o_proj", hidden, queries, bias=config.out_bias),
             mlp_norm=self.vector(prefix + "post_attention_layernorm.weight", hidden),
@@ -106,9 +110,15 @@ def of_shape(name: str, tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
     return tensor
 
 
-def stacked(parts: Sequence[Matrix]) -> Matrix:
-    """Matrices one below the other."""
-    return Matrix(*(None if each[0] is None else torch.cat(each) for each in zip(*parts, strict=True)))
+def joined(parts: Sequence[Matrix], join: Callable[[list[Tensor]], Tensor] = torch.cat) -> Matrix:
+    """One matrix of several: `join` gets their weights, their scales and their biases. By default one below the other.
+
+    Either all have a scale or none, and so for the bias.
+    """
+    scales = [part.scale for part in parts if part.scale is not None]
+    biases = [part.bias for part in parts if part.bias is not None]
+    weight = join([part.weight for part in parts])
+    return Matrix(weight, join(scales) if scales else None, join(biases) if biases else None)
 
 
 def quantise_rows(weight: Tensor) -> tuple[Tensor, Tensor]:

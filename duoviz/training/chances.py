@@ -10,7 +10,7 @@ from torch import Tensor
 
 from duoviz.decoding.chances import EDGES, FILE, LONGEST_MATCH, MIDDLES, PLACES, RANKS, TEMPERATURES, Chances
 from duoviz.decoding.sampling import Sampling, scores, tempered
-from duoviz.models.columns import named
+from duoviz.models.columns import ids_of
 from duoviz.models.copying import KINDS, NGrams
 from duoviz.models.language_model import LanguageModel
 from duoviz.training.corpus import Corpus
@@ -89,7 +89,7 @@ def count_draws(
     p, q = (tempered(each, sampling.temperature) for each in logits)
     own = scores(p, places, sampling).argmax(-1).tolist()
     best = scores(q, places, sampling, known=known).topk(RANKS).indices
-    for token, tokens, each in zip(own, named(best, known), q.gather(-1, best).tolist(), strict=True):
+    for token, tokens, each in zip(own, ids_of(best, known), q.gather(-1, best).tolist(), strict=True):
         for rank in range(RANKS):
             counts.add((rank, int(np.searchsorted(EDGES, min(1.0, each[rank])))), tokens[rank] == token)
             if by_rank:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import torch
 
-from duoviz.models.columns import whole
+from duoviz.models.columns import over_vocabulary
 from duoviz.models.copying import KINDS, Match, NGrams
 from duoviz.models.language_model import LanguageModel
 from duoviz.training.corpus import Corpus
@@ -42,7 +42,7 @@ def observations(draft: LanguageModel, corpus: Corpus, rows: list[int]) -> list[
         ids, answered = corpus.row(row).tolist(), corpus.answered(row).tolist()
         draft.crop(0)
         q = draft.forward(ids[:-1], rows=[place - 1 for place in answered]).float().softmax(dim=-1)
-        q = torch.stack([whole(each, draft.known) for each in q])
+        q = torch.stack([over_vocabulary(each, draft.known) for each in q])
         grams, row_of = NGrams(LONGEST), {place: index for index, place in enumerate(answered)}
         for place, token in enumerate(ids):
             match = grams.look_up(grams.tokens[-LONGEST:], end=len(grams.tokens)) if place in row_of else None

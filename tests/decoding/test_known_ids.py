@@ -9,7 +9,7 @@ from duoviz.decoding.drafting import Plan, draft
 from duoviz.decoding.runtime import runtime
 from duoviz.decoding.sampling import Sampling, noise, scores
 from duoviz.decoding.settings import Settings
-from duoviz.models.columns import whole
+from duoviz.models.columns import over_vocabulary
 from duoviz.models.copying import ONCE, Copying, Match
 from tests.decoding.proposals import tokens
 from tests.tiny import VOCABULARY, reference_model, tiny_pair, weights
@@ -73,7 +73,7 @@ def test_each_id_meets_its_own_noise():
 
 def test_the_classical_rule_is_told_the_distribution_over_all_ids():
     q = torch.arange(1.0, len(KNOWN) + 1)
-    row = whole(q, KNOWN)
+    row = over_vocabulary(q, KNOWN)
     assert torch.equal(row[KNOWN], q) and not row[::3].any() and len(row) == KNOWN[-1] + 1
 
 
@@ -93,8 +93,8 @@ def test_what_is_copied_is_found_by_its_column_and_has_one_where_the_head_has_no
     even = torch.full((3, len(KNOWN)), 1 / len(KNOWN), dtype=torch.float64)
     shares = model.mix(even.log(), [Match(1, 4, 0, ONCE), Match(1, 3, 0, ONCE), None]).softmax(-1)
     assert model.known.tolist() == [*KNOWN.tolist(), 3]
-    ids = torch.stack([whole(row, model.known) for row in shares])
-    expected = torch.stack([whole(row, KNOWN) for row in even])
+    ids = torch.stack([over_vocabulary(row, model.known) for row in shares])
+    expected = torch.stack([over_vocabulary(row, KNOWN) for row in even])
     expected[:2] /= 2
     expected[0, 4] += 0.5
     expected[1, 3] += 0.5
