@@ -33,7 +33,7 @@ def cache_folder() -> Path:
 def remember(file: Path, content: dict) -> None:
     """Write a measurement to a cache file at once: another process sees the old file or the new one, never half.
 
-    A cache that cannot be written only means that the next start measures again.
+    content: what JSON can hold. A cache that cannot be written only means that the next start measures again.
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

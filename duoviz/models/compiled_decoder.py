@@ -39,7 +39,10 @@ class CompiledDecoder:
         kernels.run(*self.arguments([0], [0], np.ones((1, 1), np.bool_), [0], 1), np.zeros(1, np.int64), 0, 1)
 
     def forward(self, ids: Sequence[int], depths: Sequence[int], seen: np.ndarray, wanted: Sequence[int]) -> Tensor:
-        """Logits, float32 [wanted, written ids]; see `kernels.Call`. Raises IndexError for an id that is none."""
+        """Logits, float32 [wanted, written ids]; seen: bool [ids, slots]; for the arguments see `kernels.Call`.
+
+        Raises IndexError for an id or a row that is none.
+        """
         workers = team()
         arguments = self.arguments(ids, depths, seen, wanted, workers.threads)
         workers.run(kernels.run, *arguments)
@@ -109,7 +112,6 @@ def read_weights(config: LlamaConfig, source: WeightReader, limits: Limits) -> k
     if separate is not None:
         head = Panels(1, limits.written, hidden, kind)
         head.set(0, separate.map(lambda part: part[: limits.written]))
-    written = -(-limits.written // PANEL)
     angles = rotary_angles(config, limits.positions)
     cos, sin = as_array(angles.cos() * config.rotary_scale), as_array(angles.sin() * config.rotary_scale)
     return kernels.Weights(
@@ -120,7 +122,7 @@ def read_weights(config: LlamaConfig, source: WeightReader, limits: Limits) -> k
         mlp_norm=mlp_norm, gate_up=gate_up.panels, gate_up_scale=gate_up.scale, gate_up_bias=gate_up.bias,
         down=down.panels, down_scale=down.scale, down_bias=down.bias,
         norm=as_array(source.vector("model.norm.weight", hidden)),
-        head=head.panels[0][:written], head_scale=head.scale[0], cos=cos, sin=sin,
+        head=head.panels[0][: padded(limits.written) // PANEL], head_scale=head.scale[0], cos=cos, sin=sin,
     )  # fmt: skip
 
 
@@ -161,10 +163,12 @@ def alternated(layer: LayerWeights) -> Matrix:
 
 
 def padded(columns: int) -> int:
+    """The columns that so many take in panels."""
     return -(-columns // PANEL) * PANEL
 
 
 def as_array(tensor: Tensor) -> np.ndarray:
+    """A copy of a tensor, float32, in an array of its shape."""
     return tensor.float().contiguous().numpy().copy()
 
 

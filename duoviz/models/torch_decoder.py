@@ -95,4 +95,5 @@ class TorchDecoder:
 
 
 def linear(x: Tensor, matrix: Matrix) -> Tensor:
+    """x Wᵀ + bias; x [n, in], W [out, in]."""
     return F.linear(x, matrix.weight, matrix.bias)

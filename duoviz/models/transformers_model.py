@@ -154,7 +154,7 @@ class TransformersModel:
 
 
 def add_tokens(model: PreTrainedModel, vocabulary: int) -> None:
-    """Let the model read ids up to `vocabulary`: rows of zeros in its embedding table."""
+    """Let the model read ids below `vocabulary`: rows of zeros in its embedding table."""
     known = len(model.get_input_embeddings().get_parameter("weight"))
     model.resize_token_embeddings(vocabulary, mean_resizing=False)
     with torch.no_grad():

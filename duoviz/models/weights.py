@@ -53,6 +53,7 @@ class WeightReader:
         return of_shape(name, self.weights[name], (size,))
 
     def matrix(self, name: str, rows: int, columns: int, *, bias: bool = False) -> Matrix:
+        """The matrix [rows, columns] of this name, in the kind of number that is wanted."""
         weight, scale = of_shape(name, self.weights[f"{name}.weight"], (rows, columns)), None
         if weight.dtype == torch.int8:
             scale = self.vector(f"{name}.scale", rows).float()
@@ -63,6 +64,7 @@ class WeightReader:
         return Matrix(weight, scale, self.vector(f"{name}.bias", rows) if bias else None)
 
     def layer(self, index: int, config: LlamaConfig) -> LayerWeights:
+        """The decoder layer of this number, from 0."""
         prefix, hidden, inner = f"model.layers.{index}.", config.hidden_size, config.intermediate_size
         queries, keys = config.heads * config.head_dim, config.kv_heads * config.head_dim
         parts = [
@@ -105,6 +107,7 @@ class WeightReader:
 
 
 def of_shape(name: str, tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """The tensor. Raises RuntimeError where it has another shape."""
     if tuple(tensor.shape) != shape:
         raise RuntimeError(f"{name} is {list(tensor.shape)} and not {list(shape)}")
     return tensor
@@ -122,6 +125,6 @@ def joined(parts: Sequence[Matrix], join: Callable[[list[Tensor]], Tensor] = tor
 
 
 def quantise_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
-    """int8 [out, in] and one float32 scale a row: weight ≈ int8 * scale[:, None]."""
+    """A float [out, in] as int8 [out, in] and one float32 scale a row, [out]: weight ≈ int8 * scale[:, None]."""
     scale = weight.abs().amax(dim=1).clamp(min=1e-12) / 127
     return (weight / scale[:, None]).round().clamp(-127, 127).to(torch.int8), scale
