@@ -154,7 +154,7 @@ class Copying:
         return logits
 
     def widened(self, logits: Tensor, tokens: Sequence[int]) -> Tensor:
-        """Logits [rows, columns] with one more column, of no probability yet, for each token that the head leaves out."""
+        """Logits [rows, columns] with one more column, as yet -inf, for each token that the model's head leaves out."""
         known = self.known = self.model.known
         if known is None or not (more := sorted({token for token in tokens if token not in self.columns})):
             return logits
