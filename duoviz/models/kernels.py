@@ -252,7 +252,7 @@ def attend(model, shape, layer, call, qkv, keys, values, head, first, scores, tu
 
 @compiled
 def gate(gate_up, inner, first, last):
-    """inner [rows, out] = silu(gate) · up (SwiGLU, arXiv:2002.05202), in pairs of panels from `first` to before `last`."""
+    """SwiGLU (arXiv:2002.05202): inner [rows, out] = silu(gate) · up, in the panel pairs `first` to before `last`."""
     for row in range(len(gate_up)):
         for pair in range(first, last):
             for column in range(PANEL):
