@@ -133,25 +133,21 @@ class Copying:
     def mix(self, logits: Tensor, matches: Sequence[Match | None]) -> Tensor:
         """Logits whose softmax is the mixture, float [rows, columns], of such logits, which may be changed, and a
         match for each row; `known` is set to their columns."""
-        copied = [
-            (row, match.token, weight)
-            for row, match in enumerate(matches)
-            if match and (weight := self.weights[match.kind][match.length - 1]) > 0
-        ]
-        logits = self.widened(logits, [token for _, token, _ in copied])
-        usable = [
-            (row, column, log(weight / (1 - weight)))
-            for row, token, weight in copied
-            if (column := self.column(token)) is not None
-        ]
+        copied = {row: match for row, match in enumerate(matches) if match and self.weight(match) > 0}
+        logits = self.widened(logits, [match.token for match in copied.values()])
+        usable = {row: column for row, match in copied.items() if (column := self.column(match.token)) is not None}
         if not usable:
             return logits
-        rows, columns, odds = (list(values) for values in zip(*usable, strict=True))
+        rows, columns = list(usable), list(usable.values())
+        odds = [log(weight / (1 - weight)) for weight in (self.weight(copied[row]) for row in rows)]
         exact = torch.float64 if logits.dtype == torch.float64 else torch.float32
         total = logits[rows].to(exact).logsumexp(dim=-1)
         added = total + torch.tensor(odds, dtype=exact, device=logits.device)
         logits[rows, columns] = torch.logaddexp(logits[rows, columns].to(exact), added).to(logits.dtype)
         return logits
+
+    def weight(self, match: Match) -> float:
+        return self.weights[match.kind][match.length - 1]
 
     def widened(self, logits: Tensor, tokens: Sequence[int]) -> Tensor:
         """Logits [rows, columns] with one more column, as yet -inf, for each token that the model's head leaves out."""

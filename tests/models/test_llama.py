@@ -16,14 +16,6 @@ from tests.models.reference import FAMILIES, LINEAR, SHAPE, close, exact_model, 
 from tests.tiny import VOCABULARY, lean, reference_model
 
 
-def test_keep_refuses_what_is_not_a_path():
-    model = lean(reference_model(3))
-    model.forward(random_ids(4))
-    model.forward([5, 6], parents=[3, 3])
-    with pytest.raises(ValueError):
-        model.keep([4, 5])
-
-
 def test_random_trees():
     generator = torch.Generator().manual_seed(1)
     reference, prompt = reference_model(3), random_ids(9)

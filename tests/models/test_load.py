@@ -59,9 +59,8 @@ def test_the_shorter_context_is_that_of_both(contexts, tmp_path):
     )
     pair = ready(replace(load_pair(f"{target} + {draft}"), eos=frozenset()))
     assert pair.target.context_limit == runtime(pair).draft.loop.model.context_limit == 24
-    prompt = TEXT[0]
-    vanilla, duo = texts(pair, prompt, tokens=100)
-    assert vanilla == duo and len(pair.encode(prompt)) + len(duo) == 24
+    vanilla, duo = texts(pair, TEXT[0], tokens=100)
+    assert vanilla == duo and len(pair.encode(TEXT[0])) + len(duo) == 24
 
 
 def set_config(base, **changes):
