@@ -16,12 +16,12 @@ from tests.tiny import VOCABULARY, lean, reference_model, tiny_pair
 WEIGHTS = [0.2, 0.5, 0.9]
 
 
-def expected_copy(text, longest=3):
-    """(n, token) by trying every earlier place."""
-    for n in range(min(longest, len(text)), 0, -1):
-        for place in range(len(text) - 1, n - 1, -1):
-            if text[place - n : place] == text[-n:]:
-                return n, text[place]
+def expected_copy(chain, path):
+    """(n, token) that followed the end of a path earlier in the chain, by trying every place."""
+    for n in range(3, 0, -1):
+        for place in range(len(chain) - 1, n - 1, -1):
+            if chain[place - n : place] == path[-n:]:
+                return n, chain[place]
     return None
 
 
@@ -54,7 +54,7 @@ def test_each_row_is_the_mixture(reference, seed):
     model = Copying(lean(reference), WEIGHTS)
     rows = torch.cat([model.forward(text[:9]), model.forward(text[9:])]).softmax(-1)
     for end in range(1, len(text) + 1):
-        wanted = mixture(plain(reference, text[:end]), expected_copy(text[:end]))
+        wanted = mixture(plain(reference, text[:end]), expected_copy(text[:end], text[:end]))
         assert torch.allclose(rows[end - 1], wanted, rtol=0, atol=1e-9)
 
 
@@ -75,7 +75,7 @@ def test_trees_keep_and_crop(reference, seed):
                 paths[start + row], slots[start + row] = [*paths[parent], token], [*slots[parent], start + row]
                 path = paths[start + row]
                 # Only what stands in the chain is looked up, by a suffix that may reach into the branch.
-                copy = expected_in_chain(text, path)
+                copy = expected_copy(text, path)
                 assert torch.allclose(logits[row], mixture(plain(reference, path), copy), rtol=0, atol=1e-9)
         if chance.random() < 0.5:
             kept = chance.choice([slot for slot in paths if slot != root])
@@ -85,7 +85,7 @@ def test_trees_keep_and_crop(reference, seed):
             for slot, old in enumerate(below, len(text)):
                 # What is below goes on from the path, as it did.
                 logits = model.forward([3], parents=[slot])[0].softmax(-1)
-                copy = expected_in_chain(text, [*paths[old], 3])
+                copy = expected_copy(text, [*paths[old], 3])
                 assert torch.allclose(logits, mixture(plain(reference, [*paths[old], 3]), copy), rtol=0, atol=1e-9)
             model.crop(len(text))
         else:
@@ -93,15 +93,7 @@ def test_trees_keep_and_crop(reference, seed):
             model.crop(len(text))
         text = [*text, 3]
         row = model.forward([3]).softmax(-1)[0]
-        assert torch.allclose(row, mixture(plain(reference, text), expected_copy(text)), rtol=0, atol=1e-9)
-
-
-def expected_in_chain(chain, path):
-    for n in range(3, 0, -1):
-        for place in range(len(chain) - 1, n - 1, -1):
-            if chain[place - n : place] == path[-n:]:
-                return n, chain[place]
-    return None
+        assert torch.allclose(row, mixture(plain(reference, text), expected_copy(text, text)), rtol=0, atol=1e-9)
 
 
 def test_a_token_beyond_a_whole_vocabulary_is_not_copied(reference):
@@ -123,8 +115,8 @@ def test_a_match_is_told_by_what_followed_the_last_two_times():
 
 def test_each_kind_of_match_has_weights_of_its_own(reference):
     model = Copying(lean(reference), [[0.2, 0.3], [0.5, 0.6], [0.7, 0.8]])
-    found = [Match(1, 3, 0, ONCE), Match(2, 3, 0, ALIKE), Match(2, 3, 0, DIFFER), None]
-    shares = model.mix(torch.zeros(4, VOCABULARY, dtype=torch.float64), found).softmax(-1)
+    matches = [Match(1, 3, 0, ONCE), Match(2, 3, 0, ALIKE), Match(2, 3, 0, DIFFER), None]
+    shares = model.mix(torch.zeros(4, VOCABULARY, dtype=torch.float64), matches).softmax(-1)
     expected = [weight + (1 - weight) / VOCABULARY for weight in (0.2, 0.6, 0.8, 0.0)]
     assert shares[:, 3].tolist() == pytest.approx(expected)
 
@@ -142,13 +134,13 @@ def test_cropping_leaves_no_trace():
 def test_the_text_is_vanillas_and_more_is_accepted(changes):
     settings = Settings(max_new_tokens=150, **changes)
     pair, prompt = tiny_pair(noise=3.0, seed=4), [5, 9, 3]
-    expected = [each.token for iteration in vanilla(pair, prompt, settings) for each in iteration.committed]
+    expected = [token.token for iteration in vanilla(pair, prompt, settings) for token in iteration.committed]
     runs = {}
     for weights in ([0.0], [0.3, 0.8, 0.95]):
         model = runtime(pair).draft.loop.model
         runtime(pair).draft = InlineDraft(Copying(getattr(model, "model", model), weights))
         run = list(duodecoding(pair, prompt, settings))
-        assert [each.token for iteration in run for each in iteration.committed] == expected
+        assert [token.token for iteration in run for token in iteration.committed] == expected
         runs[len(weights)] = sum(iteration.accepted for iteration in run)
     if not changes:  # a greedy tiny model falls into a loop, and copying foresees it
         assert runs[3] > 2 * runs[1]
