@@ -290,9 +290,7 @@ def run(model, shape, cache, work, call, logits, counter, rank, threads):
         for unit in range(first, last):
             head = unit // tiles
             group, start = head * shape.kv_heads // shape.heads, unit % tiles * TILE
-            attend(
-                model, shape, layer, call, wide, keys[group], values[group], head, start, scores, turned, mixed
-            )
+            attend(model, shape, layer, call, wide, keys[group], values[group], head, start, scores, turned, mixed)
         wait_for_all(counter, threads)
         first, last = own_range(model.out.shape[1], rank, threads)
         scale, bias = model.out_scale[layer], model.out_bias[layer]
