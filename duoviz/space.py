@@ -58,6 +58,7 @@ NEEDED = (
 # The command line and what only it uses: no page reads them.
 NOT_NEEDED = (
     "duoviz/__main__.py",
+    "duoviz/command_line.py",
     "duoviz/commands.py",
     "duoviz/lab/estimates.py",
     "duoviz/lab/picture.py",
