@@ -220,7 +220,7 @@ def bench(options: argparse.Namespace) -> None:
         methods=names_in(options.methods),
         max_new_tokens=options.max_new_tokens,
         repeats=options.repeats,
-        each=options.each,
+        per_task=options.each,
         variants=options.variants,
         ablations=not options.table_1,
     )
@@ -244,7 +244,7 @@ def ship(options: argparse.Namespace) -> None:
     from duoviz.lab import shipping
     from duoviz.lab.picture import picture
     from duoviz.lab.readme import PICTURE, with_speeds
-    from duoviz.lab.results import load, write_whole
+    from duoviz.lab.results import load, write_atomically
 
     if not re.fullmatch(r"[\w.+-]+", options.name):
         raise UsageError("--name must be of letters, digits, '-', '_', '+' and '.'.")
@@ -258,7 +258,7 @@ def ship(options: argparse.Namespace) -> None:
     for file, text in texts.items():
         with check_write(file):
             file.parent.mkdir(exist_ok=True)
-            write_whole(file, text)
+            write_atomically(file, text)
         print(file)
 
 

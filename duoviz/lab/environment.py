@@ -38,4 +38,4 @@ def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
 
 
 def places_of(pair: Pair) -> list[list[float]]:
-    return [[share, *chances] for share, chances in chances_of(pair.draft_folder).places() if share]
+    return [[weight, *chances] for weight, chances in chances_of(pair.draft_folder).places() if weight]
