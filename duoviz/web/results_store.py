@@ -35,15 +35,15 @@ def available(*, recorded_only: bool) -> dict[str, Path]:
 
     Those that are not the page's own runs say so in their names, as no run's name can.
     """
-    found = []
+    stored = []
     if not recorded_only:
         own = [path for path in own_folder().glob("*") if is_results(path)]
         # Earlier versions kept zips beside the runs.
         zips = [path for path in (*own, *loaded_folder().glob("*")) if is_zip(path)]
-        found += [(path.name, path) for path in own if path not in zips]
-        found += [(f"{path.stem} (loaded)", path) for path in zips]
+        stored += [(path.name, path) for path in own if path not in zips]
+        stored += [(f"{path.stem} (loaded)", path) for path in zips]
     recorded = {recorded_name(path): path for path in sorted(RECORDED.glob("*.zip"))}
-    return recorded | dict(sorted(found, key=lambda each: each[1].stat().st_mtime, reverse=True))
+    return recorded | dict(sorted(stored, key=lambda entry: entry[1].stat().st_mtime, reverse=True))
 
 
 def folder_named(name: object) -> Path:

@@ -95,7 +95,7 @@ class Board:
     def opened(self, part: dict | None) -> Updates:
         """What shows a part, or none."""
         if part is None:
-            return {each: gr.update(visible=False) for each in self.parts}
+            return {component: gr.update(visible=False) for component in self.parts}
         # What was made here is not checked again.
         figure = part["figure"] and from_json(part["figure"], output_type=Figure, skip_invalid=True)
         height = figure and f"<style>#lab-figure {{ --height: {figure.layout.height}px }}</style>"
@@ -119,8 +119,8 @@ def first_of(files: Sequence[tuple[str, Path]]) -> dict | None:
 
 def loaded(files: Sequence[tuple[str, Path]]) -> list[Results]:
     """These results under their names; of none, a sample where there is one. Raises LabError."""
-    found = [replace(load(path), name=name) for name, path in files]
-    return found or [each for each in (sample(TRACES),) if each]
+    results = [replace(load(path), name=name) for name, path in files]
+    return results or [recorded for recorded in (sample(TRACES),) if recorded]
 
 
 def parts_to_open(files: Sequence[tuple[str, Path]]) -> dict[str, dict]:
@@ -231,16 +231,16 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
     scratch = scratch_folder()
 
     def files_of(names: list[str]) -> list[tuple[str, Path]]:
-        found = available(recorded_only=recorded_only)
-        return [(name, found[name]) for name in names if name in found]
+        by_name = available(recorded_only=recorded_only)
+        return [(name, by_name[name]) for name in names if name in by_name]
 
     def look(names: list[str]) -> Updates:
         """As the tab opens: the choices, and at once what they show first."""
-        found = list(available(recorded_only=recorded_only))
-        names = [name for name in names if name in found] or found[:1]
-        return {chosen: gr.update(choices=found, value=names)} | first_shown(names)
+        choices = list(available(recorded_only=recorded_only))
+        names = [name for name in names if name in choices] or choices[:1]
+        return {chosen: gr.update(choices=choices, value=names)} | show_first(names)
 
-    def first_shown(names: list[str]) -> Updates:
+    def show_first(names: list[str]) -> Updates:
         files = files_of(names)
         try:
             first = first_of(files)
@@ -320,17 +320,17 @@ def connect(
             return
         jobs[request.session_hash] = job
         # Not an update of its own: only `batches` stops the run of a visitor who leaves.
-        updates, is_shown = {download: gr.update(interactive=False)}, False
+        updates, is_filled = {download: gr.update(interactive=False)}, False
         try:
             for events in hardware.batches(job):
-                updates |= updates_of(events, board, board.filled if is_shown else board.replaced)
+                updates |= updates_of(events, board, board.filled if is_filled else board.replaced)
                 if board.view in updates:
                     # What is opened now is the run's.
                     names = list(available(recorded_only=False))
                     updates[chosen] = gr.update(choices=names, value=[job.path.name])
-                    if not is_shown:
+                    if not is_filled:
                         updates[part] = ""
-                    is_shown = True
+                    is_filled = True
                 yield updates
                 updates = {}
         finally:
