@@ -10,11 +10,9 @@ from contextlib import contextmanager, nullcontext
 from math import inf
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
-
-import numpy as np
 
 from duoviz import comparison, recordings, runner
+from duoviz.command_line import UsageError, check_write, tell
 from duoviz.decoding.budget import draft_budget
 from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS, LiveCosts
 from duoviz.decoding.datastore import build_datastore, read_sequences
@@ -23,10 +21,7 @@ from duoviz.decoding.settings import DEFAULTS, Settings, parsed
 from duoviz.decoding.way import Way
 from duoviz.disturbance import disturbance
 from duoviz.lab.tasks import LINE_BYTES
-from duoviz.models.checkpoint import OUR_KIND, read_config
-from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
 from duoviz.models.files import find_target
-from duoviz.models.load import load_pair
 from duoviz.models.loading import part_of
 from duoviz.models.prompt import check_prompt
 from duoviz.models.registry import find_pair
@@ -39,18 +34,9 @@ from duoviz.trace.reading import parse_trace, read_text
 BAD_QUESTIONS = "{} is not in the question format: each line needs a JSON object with a list of turns."
 
 
-class UsageError(ValueError):
-    """An argument cannot be used; the message is a sentence for the user."""
-
-
 def settings_of(options: argparse.Namespace) -> Settings:
     """The settings among the options, which have the same names."""
     return Settings(**{name: parsed(name, getattr(options, name)) for name in DEFAULTS})
-
-
-def tell(fraction: float, text: str) -> None:
-    """Show loading progress on stderr."""
-    print(f"{fraction:4.0%} {text}", file=sys.stderr, flush=True)
 
 
 def serve_page(options: argparse.Namespace) -> None:
@@ -106,15 +92,6 @@ def answer(options: argparse.Namespace, settings: Settings) -> int:
         print(f"duoviz: {trace['end']['message']}", file=sys.stderr)
         return 1
     return 0
-
-
-@contextmanager
-def check_write(path: Path) -> Iterator[None]:
-    """Raise UsageError in place of the system's error."""
-    try:
-        yield
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}.") from error
 
 
 def metrics_line(figures: dict) -> str:
@@ -248,7 +225,7 @@ def bench(options: argparse.Namespace) -> None:
         methods=names_in(options.methods),
         max_new_tokens=options.max_new_tokens,
         repeats=options.repeats,
-        each=options.each,
+        per_task=options.each,
         variants=options.variants,
         ablations=not options.table_1,
     )
@@ -272,7 +249,7 @@ def ship(options: argparse.Namespace) -> None:
     from duoviz.lab import shipping
     from duoviz.lab.picture import picture
     from duoviz.lab.readme import PICTURE, with_speeds
-    from duoviz.lab.results import load, write_whole
+    from duoviz.lab.results import load, write_atomically
 
     if not re.fullmatch(r"[\w.+-]+", options.name):
         raise UsageError("--name must be of letters, digits, '-', '_', '+' and '.'.")
@@ -286,7 +263,7 @@ def ship(options: argparse.Namespace) -> None:
     for file, text in texts.items():
         with check_write(file):
             file.parent.mkdir(exist_ok=True)
-            write_whole(file, text)
+            write_atomically(file, text)
         print(file)
 
 
@@ -368,100 +345,3 @@ def make_datastore(options: argparse.Namespace) -> None:
 def space(options: argparse.Namespace) -> None:
     """Send the page to a Space, and print its address."""
     print(publish(ROOT, options.name, hardware=options.hardware, private=options.private, progress=tell))
-
-
-def write_corpus(options: argparse.Namespace) -> None:
-    from duoviz.training.selfchat import make_corpus
-
-    if options.rows < 1 or options.slots < 1:
-        raise UsageError("--rows and --slots must be at least 1.")
-    if not 0 < options.minutes < inf:
-        raise UsageError("--minutes must be a number above 0.")
-    check_seed(options.seed)
-    if options.out.suffix != ".npz":
-        raise UsageError(f"--out {options.out} must end in .npz.")
-    with check_write(options.out):
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.with_suffix(".jsonl").open("ab").close()
-    how = {name: getattr(options, name) for name in ("rows", "minutes", "slots", "seed")}
-    make_corpus(embedded_target(tell), options.out, **how)
-
-
-def train_the_draft(options: argparse.Namespace) -> None:
-    from duoviz.training.distillation import Recipe, train_draft
-
-    check_training(options)
-    if not 1 <= options.layers <= 8:
-        raise UsageError(f"--layers must be a whole number from 1 to 8, not {options.layers}.")
-    with check_write(options.out):
-        options.out.mkdir(parents=True, exist_ok=True)
-    recipe = Recipe(
-        tokens=options.tokens,
-        start=options.start and str(options.start),
-        layers=options.layers,
-        peak=options.peak,
-        seed=options.seed,
-    )
-    train_draft(embedded_target(tell), options.corpus, options.out, recipe)
-
-
-def write_chances(options: argparse.Namespace) -> None:
-    from duoviz.training.chances import ROWS, fit_chances, save_chances
-    from duoviz.training.corpus import load_corpus, sample
-    from duoviz.training.distillation import HELD_OUT
-
-    check_corpora(options.corpus)
-    with check_write(options.out):
-        options.out.mkdir(parents=True, exist_ok=True)
-    pair = load_pair(f"embedded + {options.draft or 'embedded'}", tell)
-    corpus = load_corpus(options.corpus, held_out=HELD_OUT)
-    rows = sample(corpus.rows(held_out=True), ROWS)
-    found = fit_chances(pair.target, pair.draft.load(), corpus, rows, lambda text: print(text, file=sys.stderr))
-    save_chances(found, options.out)
-
-
-def write_assistant(options: argparse.Namespace) -> None:
-    from duoviz.training.assistant import export_assistant
-
-    with check_write(options.out):
-        options.out.mkdir(parents=True, exist_ok=True)
-    export_assistant(DRAFT_FOLDER, embedded_target(tell), options.out)
-    print(f"{options.out} holds the draft for transformers' generate(assistant_model=…).")
-
-
-def check_training(options: argparse.Namespace) -> None:
-    """Raise UsageError where the corpus or an option cannot be used: before anything is loaded."""
-    from duoviz.training.corpus import load_corpus
-    from duoviz.training.distillation import HELD_OUT
-
-    if options.tokens < 1:
-        raise UsageError("--tokens must be at least 1.")
-    if not 0 < options.peak < 1:
-        raise UsageError("--peak must be above 0 and below 1.")
-    if options.start and read_config(options.start).get("model_type") != OUR_KIND:
-        raise UsageError(f"--from {options.start} is no draft that `train draft` made.")
-    check_seed(options.seed)
-    check_corpora(options.corpus)
-    if not load_corpus(options.corpus, held_out=HELD_OUT).rows(held_out=False):
-        raise UsageError(f"The last {HELD_OUT} rows of each corpus are for testing: it needs more to train on.")
-
-
-def check_seed(seed: int) -> None:
-    if seed < 0:
-        raise UsageError("--seed must be 0 or more.")
-
-
-def check_corpora(files: list[Path]) -> None:
-    """Raise UsageError for a file that is no corpus."""
-    from duoviz.training.corpus import ARRAYS
-
-    for file in files:
-        if not file.is_file():
-            raise UsageError(f"There is no corpus file {file}.")
-        try:
-            with np.load(file) as arrays:
-                whole = set(ARRAYS) <= set(arrays)
-        except (OSError, ValueError, EOFError, BadZipFile, TypeError):
-            whole = False
-        if not whole:
-            raise UsageError(f"{file} is no corpus: it needs the arrays {', '.join(ARRAYS)}.")
