@@ -51,7 +51,8 @@ def generate(options: argparse.Namespace) -> int:
     check_prompt(options.prompt)
     runner.check_method(options.method)
     with place_for(options.trace) if options.trace else nullcontext():
-        return answer(options, settings)
+        with load_engine(options.pair, tell) as engine:
+            return answer(engine, options, settings)
 
 
 @contextmanager
@@ -67,9 +68,8 @@ def place_for(path: Path) -> Iterator[None]:
             path.unlink()
 
 
-def answer(options: argparse.Namespace, settings: Settings) -> int:
+def answer(engine: Engine, options: argparse.Namespace, settings: Settings) -> int:
     """Make the answer and keep its trace; the exit status."""
-    engine = load_engine(options.pair, tell)
     trace = runner.new_trace()
     try:
         for event in runner.stream(engine, options.method, options.prompt, settings, raw=options.raw):
@@ -95,17 +95,18 @@ def answer(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def metrics_line(figures: dict) -> str:
-    shown = [
+    """A run's metrics in a line."""
+    parts = [
         f"{figures['new_tokens']} tokens",
         f"{figures['tps']:.1f} tokens/s",
         f"first token {figures['ttft']:.2f} s",
         f"τ {figures['tau']:.2f}",
     ]
     if figures["acceptance"] is not None:
-        shown.append(f"acceptance {figures['acceptance']:.2f}")
+        parts.append(f"acceptance {figures['acceptance']:.2f}")
     if figures["overlap"] is not None:
-        shown.append(f"overlap {figures['overlap']:.2f}")
-    return ", ".join(shown)
+        parts.append(f"overlap {figures['overlap']:.2f}")
+    return ", ".join(parts)
 
 
 def read_prompts(source: str) -> list[str]:
@@ -145,12 +146,16 @@ def compare(options: argparse.Namespace) -> None:
     if options.trace:
         with check_write(options.trace):
             options.trace.mkdir(parents=True, exist_ok=True)
-    engine = load_engine(options.pair, tell)
-    tell(1.0, "Measuring what both models cost on this machine")
-    runner.settle(engine, methods, settings)
+    with load_engine(options.pair, tell) as engine:
+        tell(1.0, "Measuring what both models cost on this machine")
+        runner.settle(engine, methods, settings)
+        alternate(engine, prompts, runner.lanes(methods, settings), options)
+
+
+def alternate(engine: Engine, prompts: list[str], lanes: list[runner.Lane], options: argparse.Namespace) -> None:
+    """Run the lanes in alternation, and print what they came to."""
     rows = []
     try:
-        lanes = runner.lanes(methods, settings)
         for row in runner.compare(engine, prompts, lanes, repeats=options.repeats, raw=options.raw):
             print(f"{row['method']:13} {row['cores']:6} {metrics_line(row['metrics'])}", file=sys.stderr, flush=True)
             rows.append(row)
@@ -159,7 +164,7 @@ def compare(options: argparse.Namespace) -> None:
     finally:
         # Also where a method failed or the user stopped it: what was measured before is not lost.
         if rows:
-            tell_comparison(engine, rows, options)
+            print_comparison(engine, rows, options)
 
 
 def save_trace(row: dict, folder: Path, number: int) -> None:
@@ -169,7 +174,7 @@ def save_trace(row: dict, folder: Path, number: int) -> None:
         file.write_text(json.dumps(row["trace"], ensure_ascii=False), encoding="utf-8")
 
 
-def tell_comparison(engine: Engine, rows: list[dict], options: argparse.Namespace) -> None:
+def print_comparison(engine: Engine, rows: list[dict], options: argparse.Namespace) -> None:
     """Print the table, and of a single prompt what makes the difference, or what disturbed the runs."""
     disturbed = disturbance(engine, rows)
     lines = comparison.table(rows, disturbed=disturbed is not None)
@@ -188,8 +193,8 @@ def tell_comparison(engine: Engine, rows: list[dict], options: argparse.Namespac
         print(f"\n{method}: {' '.join(sentences)}")
     if options.json:
         about = {"versions": runner.versions(), "cores": str(engine.pair.cores)}
-        found = {"table": lines, "agreements": agreements, "disturbance": disturbed, "reasons": reasons}
-        print(json.dumps(found | about, ensure_ascii=False))
+        result = {"table": lines, "agreements": agreements, "disturbance": disturbed, "reasons": reasons}
+        print(json.dumps(result | about, ensure_ascii=False))
 
 
 def table_line(line: dict, agreements: list[dict]) -> str:
@@ -199,10 +204,10 @@ def table_line(line: dict, agreements: list[dict]) -> str:
         return f"{'–':>{width}}" if line[name] is None else f"{line[name]:{width}.{digits}f}"
 
     lane = line["method"], line["cores"]
-    mine = [each["verdict"] for each in agreements if (each["method"], each["cores"]) == lane]
+    mine = [agreement["verdict"] for agreement in agreements if (agreement["method"], agreement["cores"]) == lane]
     counts = "/".join(str(mine.count(verdict)) for verdict in ("equal", "tie", "defect")) if mine else ""
     widths = (("tps", 9, 2), ("tps_lowest", 7, 2), ("tps_highest", 8, 2), ("ttft", 7, 3), ("tau", 5, 2), ("phi", 5, 2))
-    figures = " ".join(number(*each) for each in (*widths, ("phi_same_cores", 13, 2)))
+    figures = " ".join(number(*width) for width in (*widths, ("phi_same_cores", 13, 2)))
     return f"{line['method']:13} {line['cores']:7} {line['runs']:4} {figures}  {counts}"
 
 
@@ -233,8 +238,9 @@ def bench(options: argparse.Namespace) -> None:
     interrupted = None
     with opened(options.out) as folder:
         try:
-            for progress in measure(load_engine(options.pair, tell), plan, folder):
-                print(f"{progress.words}: {progress.text}", file=sys.stderr, flush=True)
+            with load_engine(options.pair, tell) as engine:
+                for progress in measure(engine, plan, folder):
+                    print(f"{progress.words}: {progress.text}", file=sys.stderr, flush=True)
         except KeyboardInterrupt as error:
             interrupted = error
         if is_results(folder.path):
@@ -269,13 +275,13 @@ def ship(options: argparse.Namespace) -> None:
 
 def calibrate(options: argparse.Namespace) -> None:
     """Measure the cost model anew and print it."""
-    engine = load_engine(options.pair, tell)
-    pair = engine.pair
-    kept = engine.costs(Way(True, pair.cores.target))
-    kept.forget()
-    while kept.refine():
-        pass
-    costs = kept.model()
+    with load_engine(options.pair, tell) as engine:
+        pair = engine.pair
+        kept = engine.costs(Way(True, pair.cores.target))
+        kept.forget()
+        while kept.refine():
+            pass
+        costs = kept.model()
     if options.json:
         print(json.dumps({"contexts": CONTEXTS, "rows": ROW_COUNTS, "target": costs.target, "draft": costs.draft}))
         return
@@ -322,10 +328,11 @@ def record(options: argparse.Namespace) -> None:
     settings = Settings(max_new_tokens=options.max_new_tokens)
     with check_write(options.out):
         options.out.mkdir(parents=True, exist_ok=True)
-    engine = load_engine("embedded", tell)
-    traces = recordings.record(engine, settings, options.prompt, report=tell)
+    with load_engine("embedded", tell) as engine:
+        traces = recordings.record(engine, settings, options.prompt, report=tell)
+        places = recordings.places(engine.pair, traces["vanilla"])
     with check_write(options.out):
-        recordings.write(traces, recordings.places(engine.pair, traces["vanilla"]), options.out)
+        recordings.write(traces, places, options.out)
     print((options.out / "README.md").read_text(encoding="utf-8"))
 
 
