@@ -50,9 +50,8 @@ def generate(options: argparse.Namespace) -> int:
     settings = settings_of(options)
     check_prompt(options.prompt)
     runner.check_method(options.method)
-    with place_for(options.trace) if options.trace else nullcontext():
-        with load_engine(options.pair, tell) as engine:
-            return answer(engine, options, settings)
+    with place_for(options.trace) if options.trace else nullcontext(), load_engine(options.pair, tell) as engine:
+        return answer(engine, options, settings)
 
 
 @contextmanager
