@@ -2,8 +2,11 @@
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
+from multiprocessing.connection import Connection
 
+import torch
 from torch import Tensor
 
 from duoviz.decoding.drafting import DraftResult, draft
@@ -12,7 +15,6 @@ from duoviz.decoding.duotree.policy import steady_width
 from duoviz.decoding.duotree.tree import Expansion
 from duoviz.decoding.forward import Stopped, timed_forward, timed_prefill
 from duoviz.decoding.settings import MAX_SEQUENCES
-from duoviz.decoding.worker.protocol import reason_of
 from duoviz.decoding.worker.requests import (
     Answer,
     DraftRequest,
@@ -22,7 +24,9 @@ from duoviz.decoding.worker.requests import (
     Request,
     RowRequest,
 )
+from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
+from duoviz.models.pair import LoadDraft
 
 
 class DraftLoop:
@@ -112,9 +116,24 @@ def measure_steps(
     return {k: medians.get(k, medians[1]) for k in range(1, MAX_SEQUENCES + 1)}
 
 
-def answers_to(request: Request, loop: DraftLoop, waits: Callable[[], bool]) -> Iterator[Answer | str]:
-    """The loop's answers (see there), or what went wrong."""
-    try:
-        yield from loop.answers(request, waits)
-    except Exception as error:
-        yield reason_of(error)
+def serve(pipe: Connection, load: LoadDraft, cores: tuple[int, ...]) -> None:
+    """Load the model, then answer requests until the pipe closes; what goes wrong is answered in a text."""
+    with on_cores(cores), torch.inference_mode(), suppress(EOFError, OSError, KeyboardInterrupt):
+        try:
+            loop = DraftLoop(load())
+        except Exception as error:
+            return pipe.send(reason_of(error))
+        pipe.send("")
+        while True:
+            try:
+                for answer in loop.answers(pipe.recv(), pipe.poll):
+                    pipe.send(answer)
+            except (EOFError, OSError):
+                raise
+            except Exception as error:
+                pipe.send(reason_of(error))
+
+
+def reason_of(error: Exception) -> str:
+    """What went wrong, fit for the middle of a sentence."""
+    return str(error).rstrip(".") or type(error).__name__

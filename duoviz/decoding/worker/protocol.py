@@ -63,15 +63,3 @@ def row_of_draft(draft: DraftWorker, vocabulary: int) -> Callable[[int], Tensor]
         return F.pad(q, (0, vocabulary - len(q)))
 
     return row_of
-
-
-def checked(answer: Any) -> Any:
-    """An answer; raises DraftDied where it says what went wrong."""
-    if isinstance(answer, str):
-        raise DraftDied(f"The draft failed: {answer}.")
-    return answer
-
-
-def reason_of(error: Exception) -> str:
-    """What went wrong, fit for the middle of a sentence."""
-    return str(error).rstrip(".") or type(error).__name__

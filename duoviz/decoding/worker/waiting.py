@@ -1,13 +1,14 @@
-"""A draft that works apart from the caller: requests and answers are counted, and an answer has its time limit."""
+"""A draft behind a pipe: requests and answers are counted, and an answer has its time limit."""
 
 import time
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from typing import Any
 
 from duoviz.decoding.duotree.tree import Expansion
 from duoviz.decoding.forward import Stopped
-from duoviz.decoding.worker.protocol import DraftDied, DraftWorker, checked
-from duoviz.decoding.worker.requests import ExpandRequest, Request
+from duoviz.decoding.worker.protocol import DraftDied, DraftWorker
+from duoviz.decoding.worker.requests import Request
 
 # Seconds. A start loads and quantises the model; an answer takes milliseconds, a very long prompt perhaps a minute.
 # A process that is stopped meanwhile shows sooner (see `pulse`).
@@ -18,45 +19,47 @@ GLANCE = 0.1
 
 
 class WaitingDraft(DraftWorker):
-    """What thread and process have in common; a subclass starts and ends it, and carries the messages."""
+    """What a draft in a thread and one in a process have in common; `pipe` leads to `server.serve`."""
 
-    def send(self, request: Request) -> None:
-        raise NotImplementedError
-
-    def poll(self, seconds: float) -> bool:
-        """Whether an answer is there, or comes within these seconds."""
-        raise NotImplementedError
-
-    def receive(self) -> Any:
-        """The next answer, or in a text why there is none."""
-        raise NotImplementedError
+    pipe: Connection
 
     def __init__(self):
-        self.submitted = self.answered = 0
-        self.deadline = 0.0
+        self.started, self.submitted, self.answered, self.deadline = False, 0, 0, 0.0
+
+    def died(self) -> DraftDied:
+        """Close what is left of a draft that has ended; the error that says so."""
+        raise NotImplementedError
+
+    def wait_until_started(self) -> None:
+        if self.started:
+            return
+        if not self.poll(START_TIMEOUT):
+            self.close()
+            raise DraftDied(f"The draft did not start within {START_TIMEOUT:.0f} seconds.")
+        if complaint := self.receive():
+            self.close()
+            raise DraftDied(f"The draft could not be loaded: {complaint}.")
+        self.started = True
 
     def submit(self, request: Request) -> None:
         self.wait_until_started()
         self.drop_answers(keep=0)
-        self.ask(request)
+        self.expand(request)
 
-    def expand(self, request: ExpandRequest) -> None:
-        self.ask(request)
-
-    def ask(self, request: Request) -> None:
+    def expand(self, request: Request) -> None:
         if self.answered == self.submitted:
             self.expect_answer()
-        self.send(request)
+        try:
+            self.pipe.send(request)
+        except OSError as error:
+            raise self.died() from error
         self.submitted += 1
 
     def expansion(self, *, wait: bool, stopped: Callable[[], bool] = bool) -> Expansion | None:
         while self.answered < self.submitted:
-            while not self.poll(GLANCE if wait else 0):
-                if not wait:
-                    return None
-                if stopped():
-                    raise Stopped
-                self.check_deadline()
+            if not wait and not self.poll(0):
+                return None
+            self.wait(stopped)
             if (answer := self.take()) is not None:
                 return checked(answer)
         return None
@@ -69,13 +72,32 @@ class WaitingDraft(DraftWorker):
         return False
 
     def result(self, *, stopped: Callable[[], bool] = bool) -> Any:
+        answer = None
         while self.answered < self.submitted:
-            while not self.poll(GLANCE):
-                if stopped():
-                    raise Stopped
-                self.check_deadline()
+            self.wait(stopped)
             answer = self.take()
         return checked(answer)
+
+    def wait(self, stopped: Callable[[], bool]) -> None:
+        """Until an answer is there. Raises DraftDied, and Stopped where `stopped` says so."""
+        while not self.poll(GLANCE):
+            if stopped():
+                raise Stopped
+            self.check_deadline()
+
+    def poll(self, seconds: float) -> bool:
+        """Whether an answer is there, or comes within these seconds."""
+        try:
+            return self.pipe.poll(seconds)
+        except OSError as error:
+            raise self.died() from error
+
+    def receive(self) -> Any:
+        """The next answer, or in a text why there is none."""
+        try:
+            return self.pipe.recv()
+        except (EOFError, OSError) as error:
+            raise self.died() from error
 
     def drop_answers(self, *, keep: int) -> None:
         """Take the answers that are there, up to the last `keep` requests'."""
@@ -83,6 +105,7 @@ class WaitingDraft(DraftWorker):
             self.take()
 
     def take(self) -> Any:
+        """The next answer, counted."""
         answer = self.receive()
         # More will come: the request is not answered yet.
         self.answered += not isinstance(answer, Expansion)
@@ -104,6 +127,14 @@ class WaitingDraft(DraftWorker):
         return self.owes and time.monotonic() > self.deadline
 
     def check_deadline(self) -> None:
+        """Raise DraftDied where an answer is overdue."""
         if self.overdue:
             self.close()
             raise DraftDied("The draft stopped answering; the next run starts a new one.")
+
+
+def checked(answer: Any) -> Any:
+    """An answer; raises DraftDied where it says what went wrong."""
+    if isinstance(answer, str):
+        raise DraftDied(f"The draft failed: {answer}.")
+    return answer
