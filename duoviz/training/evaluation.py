@@ -166,6 +166,7 @@ def scores(teacher: Teacher, student: Student, folder: Path, *, count: int | Non
         theirs = teacher.exact_logits([row])
         compare(exact, corpus, [row], theirs, student_logits(student, corpus, [row]), student.known)
         for agreement, model in ((alone, draft), (used, copying)):
+            assert model.known is not None, "a draft's head names its ids"
             ours = answer_logits(model, corpus, row).to(theirs.device)
             compare(agreement, corpus, [row], theirs, ours, model.known.to(theirs.device), sampled=model is copying)
     return {"float32": round(exact.top1, 4), "int8": round(alone.top1, 4), "copying": figures(used)}
