@@ -71,13 +71,14 @@ def speed_up(rows: Sequence[dict], baseline: Sequence[dict]) -> float | None:
 
 def rounding_delta(pair: Pair, ids: list[int]) -> float:
     """δ of the pair on this machine, over both shares of the cores; measured once, on a text of the target's."""
-    if runtime(pair).delta is None:
+    delta = runtime(pair).delta
+    if delta is None:
         gaps = []
         for cores in {pair.cores.all, pair.cores.target}:
             with on_cores(cores):
                 gaps += readings(pair.target, ids)
-        runtime(pair).delta = delta_of(gaps, pair.target.precision)
-    return runtime(pair).delta
+        delta = runtime(pair).delta = delta_of(gaps, pair.target.precision)
+    return delta
 
 
 def agreed(pair: Pair, first: dict, second: dict) -> dict:
@@ -135,8 +136,8 @@ def summed_up(
     mine = [[row for row in rows if row["method"] == lane.name] for lane in lanes]
     lines = {line["method"]: line for line in table(rows, disturbed=disturbed is not None)}
     verdict = worst(agreements) if agreements else None
-    sides = [median_row(rows) for rows in mine[:2]]
-    comparable = all(sides) and not disturbed and not any(was_cut(row) for row in sides)
+    sides = [row for row in map(median_row, mine[:2]) if row]
+    comparable = len(sides) == 2 and not disturbed and not any(was_cut(row) for row in sides)
     sides_and_traces = [lane.name for lane in lanes[:2]], [row["trace"] for row in sides] if comparable else []
     return {
         "lanes": [

@@ -7,6 +7,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.budget import ROW_COUNTS, CostModel
 from duoviz.decoding.calibration import costs_name
 from duoviz.decoding.runtime import runtime
+from duoviz.decoding.theory import Number
 from duoviz.models.cores import on_cores
 from duoviz.models.pairs import Pair
 
@@ -66,7 +67,7 @@ def known_costs(pair: Pair, row: dict) -> CostModel | None:
     return in_turn or costs.get(costs_name(in_turn=False))
 
 
-def slowdown(trace: dict, target_time: Callable[[int, int], float]) -> float | None:
+def slowdown(trace: dict, target_time: Callable[[int, int], Number]) -> float | None:
     """Seconds of all the target's forwards over those calibrated; None where there was none but of the prompt.
 
     target_time: seconds of a forward by its rows and the context before it.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from math import inf, isinf
 from pathlib import Path
 from reprlib import Repr
-from typing import BinaryIO, NoReturn
+from typing import Any, BinaryIO, NoReturn
 from zipfile import BadZipFile
 
 import numpy as np
@@ -79,7 +79,7 @@ class Reader:
         bare = without_strings(text)
         self.check_structure(bare.translate(None, NO_SIGNS))
         may_be_infinite = LONG in bare.translate(TO_ZERO) or LARGE.search(bare.lower())
-        options = {"parse_int": finite(int), "parse_float": finite(float)} if may_be_infinite else {}
+        options: dict[str, Any] = {"parse_int": finite(int), "parse_float": finite(float)} if may_be_infinite else {}
         try:
             value = json.loads(text.decode("utf-8"), parse_constant=refuse_constant, **options)
         except Refused:

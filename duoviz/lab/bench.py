@@ -130,7 +130,8 @@ def settle(pair: Pair, plan: Plan, folder: Folder, delta: float, stopped: Callab
     """
     runner.settle(pair, (DUO, SPS), stopped=stopped)
     costs = {"together": runner.prepare(pair, DUO), "in turn": runner.prepare(pair, SPS)}
-    folder.begin(plan.described(), environment(pair, costs, delta))
+    known = {name: model for name, model in costs.items() if model}
+    folder.begin(plan.described(), environment(pair, known, delta))
 
 
 def jobs_of(plan: Plan) -> list[Job]:
@@ -191,8 +192,8 @@ def verdict(row: Row, vanilla: Row, delta: float) -> str | None:
     for mine, theirs in zip(row["measured"], vanilla["measured"], strict=True):
         if "gaps" not in mine or "gaps" not in theirs:
             return None
-        texts = (Written(turn["token_ids"], turn["gaps"]) for turn in (mine, theirs))
-        agreements.append(agreement(*texts, delta))
+        ours, vanillas = (Written(turn["token_ids"], turn["gaps"]) for turn in (mine, theirs))
+        agreements.append(agreement(ours, vanillas, delta))
         if agreements[-1]["verdict"] != "equal":
             break
     return worst(agreements)["verdict"]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from duoviz.decoding.draft_requests import DraftRequest
 from duoviz.decoding.draft_worker import Draft
-from duoviz.decoding.drafting import Plan
+from duoviz.decoding.drafting import Drafted, Plan
 from duoviz.decoding.duodecoding import running_draft
 from duoviz.decoding.iteration import PREFILL_CHUNK, Stopped, timed_forward
 from duoviz.decoding.settings import MAX_SEQUENCES
@@ -58,7 +58,9 @@ def both_sides(target: LanguageModel, draft: Draft, length: int) -> tuple[float,
     ask(draft, crop=length - 1, tokens=1, budget=TOKENS)
     _, span = timed_forward(target, [0] * TOKENS)
     target.crop(length)
-    return sum(step.end - step.start for step in draft.result().steps), span.end - span.start
+    drafted = draft.result()
+    assert isinstance(drafted, Drafted), "a DraftRequest was submitted"
+    return sum(step.end - step.start for step in drafted.steps), span.end - span.start
 
 
 def ask(draft: Draft, *, crop: int, tokens: int, budget: int) -> None:

@@ -39,7 +39,7 @@ def write_report(folder: Path, results: Results, beside: Sequence[Results] = ())
 
 def table_csv(table: Table) -> str:
     """One line a cell: what it stands for, its value, spread and n."""
-    lines = [[table.head or "line", "column", "value", "standard deviation", "n"]]
+    lines: list[list] = [[table.head or "line", "column", "value", "standard deviation", "n"]]
     for label, cells in table.lines:
         for column, cell in zip(table.columns, cells, strict=True):
             if cell is not None:
@@ -56,7 +56,8 @@ def lines_csv(lines: Sequence[Sequence]) -> str:
 def report_html(results: Results, parts: Sequence[Section]) -> str:
     """The whole page; it needs no other file and no network."""
     links = "".join(f'<li><a href="#{part.name}">{escape(part.title)}</a></li>' for part in parts)
-    drawings = {part.figure.name: json.loads(part.figure.drawing.to_json()) for part in parts if part.figure}
+    figures = [part.figure for part in parts if part.figure]
+    drawings = {figure.name: json.loads(str(figure.drawing.to_json())) for figure in figures}
     body = "".join(section_with_figure(part, quick=results.plan["quick"]) for part in parts)
     # No markup of anybody's text ends the script that carries it.
     data = json.dumps({"drawings": drawings, "config": CONFIG}, ensure_ascii=False).replace("<", "\\u003c")

@@ -99,7 +99,7 @@ def parse_trace(text: str, name: object) -> dict:
         raise TraceError(f"{name} is not a trace: it holds no JSON object.")
     header = value.get("header")
     schema = header.get("schema") if isinstance(header, dict) else None
-    if integer(-1e300, 1e300)(schema) is None and schema != SCHEMA_VERSION:
+    if schema is not None and integer(-1e300, 1e300)(schema) is None and schema != SCHEMA_VERSION:
         remedy = ": it needs a newer duoviz" if schema > SCHEMA_VERSION else ""
         raise TraceError(f"{name} has schema {schema:g}, and this duoviz reads schema {SCHEMA_VERSION}{remedy}.")
     if (wrong := TRACE(value)) is not None:

@@ -19,9 +19,8 @@ class BatchedTarget:
     def __init__(self, model: LlamaForCausalLM, *, slots: int, context: int, dtype: torch.dtype):
         config = model.config
         self.device, self.dtype = model.device, dtype
-        self.heads, self.kv_heads, self.head_dim = (
-            config.num_attention_heads, config.num_key_value_heads, head_dim_of(config),
-        )  # fmt: skip
+        self.heads, self.head_dim = config.num_attention_heads, head_dim_of(config)
+        self.kv_heads = config.num_key_value_heads or self.heads
         self.eps = config.rms_norm_eps
         self.embedding = model.model.embed_tokens.weight.detach().to(dtype)
         self.head = model.lm_head.weight.detach().to(dtype)
@@ -86,7 +85,7 @@ def head_dim_of(config: LlamaConfig) -> int:
 
 
 def rope_theta_of(config: LlamaConfig) -> float:
-    return config.rope_parameters["rope_theta"]  # pyright: ignore
+    return config.rope_parameters["rope_theta"]  # pyright: ignore[reportTypedDictNotRequiredAccess, reportOptionalSubscript]
 
 
 def rotary_table(context: int, config: LlamaConfig, device: torch.device) -> tuple[Tensor, Tensor]:

@@ -145,7 +145,7 @@ def load_teacher(target_folder: Path, corpus_files: list[Path], *, held_out: int
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     target = LlamaForCausalLM.from_pretrained(target_folder, dtype=torch.float32).eval()
-    target = target.to(device)  # pyright: ignore
+    target = target.to(device)  # pyright: ignore[reportArgumentType]
     folder = cache_folder() / "teacher" if device == "cpu" else None
     return Teacher(target, load_corpus(corpus_files, held_out=held_out), fast_dtype(device), folder=folder)
 

@@ -197,7 +197,7 @@ def make_corpus(
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model = LlamaForCausalLM.from_pretrained(target_folder, dtype=torch.float32).eval()
-    model = model.to(device)  # pyright: ignore
+    model = model.to(device)  # pyright: ignore[reportArgumentType]
     tokenizer = AutoTokenizer.from_pretrained(target_folder)
     target = BatchedTarget(model, slots=slots, context=CONTEXT, dtype=torch.bfloat16)
     lines = out.with_suffix(".jsonl")
@@ -221,5 +221,5 @@ def make_corpus(
             if spent >= minutes:
                 break
     arrays = pack(done)
-    np.savez_compressed(out, **arrays)  # pyright: ignore
+    np.savez_compressed(out, **arrays)  # pyright: ignore[reportArgumentType]
     report(f"{len(arrays['length']):,} rows, {int(arrays['answer'].sum()):,} answer tokens in {out}")

@@ -75,7 +75,7 @@ class Decoder(nn.Module):
     def __init__(self, shape: DraftShape):
         super().__init__()
         self.embed_tokens = Embedding(shape)
-        config = LlamaConfig(**asdict(shape), attn_implementation="sdpa")  # pyright: ignore
+        config = LlamaConfig(**asdict(shape), attn_implementation="sdpa")  # pyright: ignore[reportCallIssue]
         self.layers = nn.ModuleList(layer(config, index) for index in range(shape.num_hidden_layers))
         self.norm = RMSNorm(shape.hidden_size, eps=shape.rms_norm_eps)
 

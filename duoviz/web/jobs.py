@@ -4,7 +4,7 @@ import queue
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
@@ -54,7 +54,7 @@ class Job:
     def check_request(self, limits: Limits, pair: Pair | None) -> None:
         """Raise one of the runner's USER_ERRORS for what shows before it runs. pair: its models, if they are loaded."""
 
-    def stream(self, pair: Pair) -> Iterator[dict]:
+    def stream(self, pair: Pair) -> Generator[dict, None, None]:
         """The events of the job's work on the loaded pair, in the thread of the hardware."""
         raise NotImplementedError
 
@@ -108,8 +108,8 @@ class Run(Job):
         check_flag("raw", self.raw)
         runner.check_method(self.method)
 
-    def stream(self, pair: Pair) -> Iterator[dict]:
-        return runner.stream(pair, self.method, self.prompt, self.settings, raw=self.raw)
+    def stream(self, pair: Pair) -> Generator[dict, None, None]:
+        yield from runner.stream(pair, self.method, self.prompt, self.settings, raw=self.raw)
 
     def take(self, event: dict) -> None:
         runner.add_event(self.trace, event)
@@ -135,7 +135,7 @@ class Comparison(Job):
     repeats: int
     rows: list[dict] = field(default_factory=list)
     errors: dict[str, str] = field(default_factory=dict)
-    running: dict | None = None
+    running: dict = field(default_factory=dict)
 
     def check_request(self, limits: Limits, pair: Pair | None) -> None:
         limits.check_prompt(self.prompt, pair)
@@ -144,7 +144,7 @@ class Comparison(Job):
             runner.check_method(lane.method)
         check_number("repeats", self.repeats, 1, MAX_REPEATS)
 
-    def stream(self, pair: Pair) -> Iterator[dict]:
+    def stream(self, pair: Pair) -> Generator[dict, None, None]:
         lanes = [
             {"name": lane.name, "method": lane.method, "baseline": place > 1} for place, lane in enumerate(self.lanes)
         ]
@@ -189,7 +189,7 @@ class Comparison(Job):
     def end_run(self) -> None:
         """Keep the run under way, and show its end."""
         lane, repeat, trace = self.running.values()
-        self.running = None
+        self.running = {}
         self.rows.append(runner.row(trace, lane, repeat))
         if trace["end"]["stopped"] == "error":
             self.errors[lane] = trace["end"]["message"]

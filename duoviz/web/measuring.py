@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,7 @@ class Measurement(Job):
     plan: Plan
     path: Path
 
-    def stream(self, pair: Pair) -> Iterator[dict]:
+    def stream(self, pair: Pair) -> Generator[dict, None, None]:
         """`progress` events, and every now and then `results`, with what there is to show of them."""
         # It may take hours, so it has no deadline; but its decoding has begun.
         self.deadline = math.inf

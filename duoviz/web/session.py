@@ -288,6 +288,7 @@ class Hardware:
                 runner.prepare(self.pair, "duodecoding")
             finally:
                 self.status = ""
+        assert self.pair is not None, "it is loaded"
         return self.pair
 
     def spare(self) -> dict[str, int]:

@@ -76,7 +76,9 @@ class PageReader:
 
     def highlights(self) -> list[str]:
         line = self.page.fields.get("highlight")
-        names = [name.strip() for name in line.text.split(",")] if line else []
+        if line is None:
+            return []
+        names = [name.strip() for name in line.text.split(",")]
         for name in names:
             if name not in PARTS and name not in MARKS:
                 known = ", ".join((*PARTS, *MARKS))
@@ -188,7 +190,9 @@ class PageReader:
         if not any(option.right for option in question.options):
             raise self.mistake(question.fields.line, "no answer is the right one; mark it with [x].")
         return {
-            "options": [self.option(option, option.right, Line(option.line, option.why)) for option in question.options]
+            "options": [
+                self.option(option, bool(option.right), Line(option.line, option.why)) for option in question.options
+            ]
         }
 
     def option(self, option: Option, right: bool, why: Line) -> dict:

@@ -277,7 +277,7 @@ def same_text(traces: dict[str, dict]) -> int:
 
 def fastest(traces: dict[str, dict]) -> str:
     by_method = speeds(traces)
-    return METHODS[max(by_method, key=by_method.get)].title
+    return METHODS[max(by_method, key=lambda method: by_method[method])].title
 
 
 def speed_up(facts: Facts) -> float:
@@ -324,9 +324,11 @@ def value(name: str, facts: Facts) -> str:
     answer = look_up(word, argument, facts)
     if answer is None:
         raise NotInTrace(f"value for “{name}”")
-    if noun and not isinstance(answer, int):
+    if not noun:
+        return str(answer)
+    if not isinstance(answer, int):
         raise UnknownPlaceholder(f"{{{name}}} counts “{noun}”, and {word} is no whole number")
-    return counted(answer, noun) if noun else str(answer)
+    return counted(answer, noun)
 
 
 def look_up(word: str, argument: str | None, facts: Facts) -> str | int | None:
@@ -334,7 +336,7 @@ def look_up(word: str, argument: str | None, facts: Facts) -> str | int | None:
         return written_as(metrics(facts.trace)[word], METRICS[word])
     if word in HEADER:
         return HEADER[word](facts.trace["header"])
-    if word in COSTS:
+    if word in COSTS and argument is not None:
         return COSTS[word](facts.trace, int(argument))
     if word in RUNS:
         return RUNS[word](facts)
