@@ -48,6 +48,7 @@ def table(rows: Sequence[dict], *, disturbed: bool = False) -> list[dict]:
 
 
 def present(values: Iterable[float | None]) -> list[float]:
+    """The values but None."""
     return [value for value in values if value is not None]
 
 

@@ -49,6 +49,7 @@ def open_file(path: Path) -> BinaryIO:
 
 
 def open_at_once(name: str, flags: int) -> int:
+    """An opener for `open` that does not wait for the other end of a pipe."""
     number = os.open(name, flags | WITHOUT_WAITING)
     if WITHOUT_WAITING:
         os.set_blocking(number, True)
@@ -132,6 +133,7 @@ class Reader:
 
 
 def refuse_constant(name: str) -> NoReturn:
+    """For `json`: raises Refused for NaN and infinities."""
     raise Refused(f"has {name} for a number")
 
 

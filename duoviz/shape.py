@@ -16,6 +16,7 @@ def when(holds: Callable[[Any], bool]) -> Check:
 
 
 def within(value: object, low: float, high: float) -> bool:
+    """Whether it is a number in this range; true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
 
 

@@ -47,10 +47,12 @@ class Job(NamedTuple):
 
     @property
     def key(self) -> tuple:
+        """What tells the answer from all others of a run, as `rows.key` does."""
         return self.lane.name, self.question.id, self.repeat
 
     @property
     def tokens(self) -> int:
+        """How many tokens it may have, over all turns."""
         return self.lane.settings.max_new_tokens * len(self.question.turns)
 
     @property
@@ -66,6 +68,7 @@ class Clock:
         self.tokens: dict[str, int] = {}
 
     def see(self, row: Row) -> None:
+        """Count in an answer that has been made."""
         lane, answer = row["model_id"], row["choices"][0]
         self.seconds[lane] = self.seconds.get(lane, 0.0) + sum(answer["wall_time"])
         allowed = row["settings"]["max_new_tokens"] * len(answer["turns"])

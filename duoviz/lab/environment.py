@@ -38,4 +38,5 @@ def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
 
 
 def places_of(pair: Pair) -> list[list[float]]:
+    """`Chances.places` as JSON: [weight, chance of rank 1, …] for each kind of place that occurs."""
     return [[weight, *chances] for weight, chances in chances_of(pair.draft_folder).places() if weight]

@@ -296,6 +296,7 @@ def time_split(results: Results) -> Figure:
 
 
 def part_of(row: Row, part: str) -> float:
+    """Seconds that one part of the time took in an answer, all turns."""
     return sum(turn["time"][part] for turn in row["measured"])
 
 

@@ -73,6 +73,7 @@ def in_percent(value: float, sign: str = "") -> str:
 
 
 def percent(log_ratio: float) -> float:
+    """How many per cent faster a difference of logarithms is."""
     return 100 * (math.exp(log_ratio) - 1)
 
 

@@ -137,6 +137,7 @@ def small(x: float, y: float, words: str, *, anchor: str = "start") -> str:
 def text(
     x: float, y: float, words: str, *, anchor: str = "start", size: int = 13, weight: int = 400, colour: str = INK
 ) -> str:
+    """An SVG text; x, y: of its anchor on the baseline."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" font-weight="{weight}" '
         f'fill="{colour}">{escape(words)}</text>'
@@ -144,6 +145,7 @@ def text(
 
 
 def upright(x: float, top: float, bottom: float, *, colour: str) -> str:
+    """A vertical line."""
     return f'<path d="M{x:.1f} {top}V{bottom}" stroke="{colour}"/>'
 
 

@@ -39,10 +39,12 @@ class Prediction(NamedTuple):
 
     @property
     def speed(self) -> float:
+        """Measured tokens a second."""
         return self.tau / self.seconds
 
     @property
     def speed_predicted(self) -> float:
+        """Tokens a second by the cost model."""
         return (self.tau if self.tau_predicted is None else self.tau_predicted) / self.seconds_predicted
 
     @property

@@ -48,6 +48,7 @@ def table_csv(table: Table) -> str:
 
 
 def lines_csv(lines: Sequence[Sequence]) -> str:
+    """Lines as CSV; None is an empty cell."""
     text = io.StringIO()
     csv.writer(text).writerows(["" if value is None else value for value in line] for line in lines)
     return text.getvalue()
@@ -132,6 +133,7 @@ def place_html(figure: Figure) -> str:
 
 
 def table_html(table: Table) -> str:
+    """A table with its caption and its note."""
     heads = "".join(f'<th scope="col">{heading_html(column)}</th>' for column in (table.head, *table.columns))
     lines = []
     for number, (label, cells) in enumerate(table.lines):

@@ -54,6 +54,7 @@ class Table:
 
 
 def tasks_of(rows: Sequence[Row]) -> list[str]:
+    """The tasks that have rows, in the order of the tables."""
     return in_order(row["task"] for row in rows)
 
 
@@ -93,6 +94,7 @@ def table_1(results: Results) -> Table:
 
 
 def papers_phi(model: str, lane: str) -> str | None:
+    """The paper's φ over all tasks; None where it has none for the lane."""
     values = paper.TABLE_1[model].get(lane)
     return f"{values[-1]:.2f}" if values else None
 
@@ -294,6 +296,7 @@ def in_words(value: object) -> str:
 
 
 def costs_in_words(environment: dict, name: str) -> str:
+    """What one token costs the target and one step the draft, without context."""
     costs = cost_models(environment)[name]
     target, draft = (1e3 * side[0][0] for side in (costs.target, costs.draft))
     return f"target {target:.1f} ms a token, draft {draft:.2f} ms a step"

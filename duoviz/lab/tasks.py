@@ -107,6 +107,7 @@ def question_of(entry: object, where: str) -> Question:
 
 
 def is_name(value: object) -> TypeGuard[str]:
+    """Whether it is a text short enough for a table."""
     return isinstance(value, str) and len(value) <= MAX_NAME
 
 

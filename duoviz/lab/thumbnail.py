@@ -103,6 +103,7 @@ def named(values: tuple) -> list:
 
 
 def rect(x: float, y: float, width: float, height: float, colour: object) -> str:
+    """An SVG rectangle, its corner at x, y."""
     return (
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(0.0, width):.1f}" height="{max(0.0, height):.1f}" '
         f'fill="{escape(str(colour))}"/>'

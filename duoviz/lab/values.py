@@ -32,6 +32,7 @@ def mean_if_any(values: Iterable[float], digits: int = 1) -> Value | None:
 
 
 def spread(values: Sequence[float]) -> float | None:
+    """The standard deviation; None of a single value."""
     return stdev(values) if len(values) > 1 else None
 
 
@@ -41,10 +42,12 @@ def rows_of(rows: Iterable[Row], lane: str, task: str | None = None) -> list[Row
 
 
 def tokens(row: Row) -> int:
+    """New tokens of an answer, all turns."""
     return sum(row["choices"][0]["new_tokens"])
 
 
 def seconds(row: Row) -> float:
+    """Wall time of an answer, all turns."""
     return sum(row["choices"][0]["wall_time"])
 
 
@@ -102,6 +105,7 @@ class Difference(NamedTuple):
 
     @property
     def is_noise(self) -> bool:
+        """Whether it is within two standard errors."""
         return abs(self.mean) <= self.noise
 
 

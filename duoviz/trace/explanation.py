@@ -39,10 +39,12 @@ class Side(NamedTuple):
 
     @property
     def proposes(self) -> bool:
+        """Whether the method proposes tokens at all."""
         return bool(METHODS[self.header["method"]].proposers)
 
     @property
     def on_cpu(self) -> bool:
+        """Whether the target ran on a processor."""
         return "CPU core" in self.header["target"]["device"]
 
 
@@ -126,6 +128,7 @@ def drafts_work(side: Side) -> str:
 
 
 def proposals_used(side: Side) -> str:
+    """How often there was something to propose, and how much of it became text."""
     iterations = side.trace["iterations"]
     with_any = sum(iteration["verdict"]["outcome"] != "none" for iteration in iterations)
     used = sum(token["source"] != "target" for iteration in iterations for token in iteration["committed"])

@@ -17,6 +17,7 @@ class TraceError(ValueError):
 
 
 def ordered(value: dict) -> str | None:
+    """A stretch of time does not end before it starts."""
     return None if value["start"] <= value["end"] else ".end"
 
 
@@ -37,6 +38,7 @@ def in_order(iterations: list[dict]) -> str | None:
 
 
 def rest_below(iteration: dict) -> str | None:
+    """What is left of a tree hangs on nodes before it: the checked ones, or its own."""
     nodes = [*iteration["checked"], *iteration.get("rest", [])]
     wrong = (i for i, node in enumerate(nodes) if node["parent"] >= i)
     return next((f".rest[{i - len(iteration['checked'])}].parent" for i in wrong), None)

@@ -1,6 +1,6 @@
 """The target with many texts in its cache at once: one token of each a step."""
 
-from typing import cast
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -81,11 +81,13 @@ def rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 
 def head_dim_of(config: LlamaConfig) -> int:
+    """The width of one attention head; transformers' own default where the file says none."""
     return config.head_dim or config.hidden_size // config.num_attention_heads
 
 
 def rope_theta_of(config: LlamaConfig) -> float:
-    return config.rope_parameters["rope_theta"]  # pyright: ignore[reportTypedDictNotRequiredAccess, reportOptionalSubscript]
+    parameters: Any = config.rope_parameters
+    return parameters["rope_theta"]
 
 
 def rotary_table(context: int, config: LlamaConfig, device: torch.device) -> tuple[Tensor, Tensor]:

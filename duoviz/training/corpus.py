@@ -34,6 +34,7 @@ class Corpus:
         return len(self.greedy)
 
     def row(self, index: int) -> np.ndarray:
+        """The token ids of a row, int64 [length]."""
         return self.flat[self.starts[index] : self.starts[index + 1]]
 
     def length(self, index: int) -> int:

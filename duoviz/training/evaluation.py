@@ -45,14 +45,17 @@ class Agreement:
 
     @property
     def top1(self) -> float:
+        """How often the draft's best token was the target's."""
         return fraction(self.same)
 
     @property
     def by_task(self) -> dict[str, float]:
+        """`top1` on the rows of each task."""
         return fraction_by(self.task, self.same)
 
     @property
     def by_file(self) -> list[float]:
+        """`top1` on the rows of each corpus file, in the files' order."""
         return list(fraction_by(self.file, self.same).values())
 
     @property

@@ -72,6 +72,8 @@ class Embedding(nn.Module):
 
 
 class Decoder(nn.Module):
+    """Embedding, layers and norm of the draft, under the names of a Llama's file."""
+
     def __init__(self, shape: DraftShape):
         super().__init__()
         self.embed_tokens = Embedding(shape)

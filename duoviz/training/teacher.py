@@ -64,6 +64,7 @@ class Teacher:
         return torch.from_numpy(np.concatenate([self.kept[row] for row in rows])).to(self.target.device).float()
 
     def computed(self, rows: list[int]) -> list[Tensor]:
+        """float32 [answer tokens, hidden] of each row, computed now."""
         states = self.states(padded(self.corpus, rows).to(self.target.device))
         return [predicting(self.corpus, row, state).float() for row, state in zip(rows, states, strict=True)]
 

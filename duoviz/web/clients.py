@@ -58,6 +58,7 @@ def read_address(text: str):
 
 
 def scope_of(request: "gr.Request") -> Mapping:
+    """The ASGI scope behind a request; empty where there is none."""
     return request.request.scope if request.request else {}
 
 

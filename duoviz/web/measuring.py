@@ -61,5 +61,6 @@ class Measurement(Job):
 
 
 def results_event(results: Results) -> dict:
+    """What the page shows of results, as an event of the job."""
     answers, view = len(results.rows), first_view(results)
     return {"type": "results", "answers": answers, "view": view, "parts": parts_of(results)}

@@ -128,6 +128,7 @@ def free_tokens(iteration: Iteration) -> list[dict]:
 
 
 def free_token_fate(iteration: Iteration) -> str | None:
+    """As in "Here …"."""
     tokens = free_tokens(iteration)
     if not tokens:
         return None
@@ -135,6 +136,7 @@ def free_token_fate(iteration: Iteration) -> str | None:
 
 
 def of_second_choice(iteration: Iteration, name: str) -> str | None:
+    """A probability of the first accepted token that was not the draft's most probable."""
     choices = second_choices(iteration)
     return written_as(choices[0][0].get(name), fixed(3)) if choices else None
 
@@ -145,6 +147,7 @@ def second_best(iteration: Iteration) -> float | None:
 
 
 def drafting(iteration: Iteration) -> float | None:
+    """Seconds that the draft worked in an iteration; None where it did not."""
     return sum(step["end"] - step["start"] for step in iteration["draft"]) or None
 
 
@@ -166,6 +169,7 @@ def begun(iteration: Iteration, name: str, form: Callable[[float], str]) -> str 
 
 
 def written_as(value: float | None, form: Callable[[float], str]) -> str | None:
+    """A value in a form; None stays None."""
     return None if value is None else form(value)
 
 
