@@ -45,6 +45,7 @@ def table(rows: Sequence[dict], *, disturbed: bool = False) -> list[dict]:
 
 
 def present(values: Iterable[float | None]) -> list[float]:
+    """The values but None."""
     return [value for value in values if value is not None]
 
 
@@ -121,8 +122,8 @@ def summed_up(
     mine = [[row for row in rows if row["method"] == lane.name] for lane in lanes]
     lines = {line["method"]: line for line in table(rows, disturbed=disturbed is not None)}
     verdict = worst(agreements) if agreements else None
-    sides = [median_row(rows) for rows in mine[:2]]
-    comparable = all(sides) and not disturbed and not any(was_cut(row) for row in sides)
+    sides = [row for row in map(median_row, mine[:2]) if row]
+    comparable = len(sides) == 2 and not disturbed and not any(was_cut(row) for row in sides)
     sides_and_traces = [lane.name for lane in lanes[:2]], [row["trace"] for row in sides] if comparable else []
     return {
         "lanes": [

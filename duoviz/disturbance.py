@@ -6,6 +6,7 @@ from statistics import median
 from duoviz.decoding import METHODS
 from duoviz.decoding.costs import ROW_COUNTS, CostModel
 from duoviz.decoding.engine import Engine
+from duoviz.decoding.theory import Number
 from duoviz.decoding.way import Way
 
 # By which factor the rounds of one method differ at most, and by which its forwards take longer than calibrated at
@@ -62,7 +63,7 @@ def known_costs(engine: Engine, row: dict) -> CostModel | None:
     return engine.known_costs(own) or engine.known_costs(Way(True, cores.target))
 
 
-def slowdown(trace: dict, target_time: Callable[[int, int], float]) -> float | None:
+def slowdown(trace: dict, target_time: Callable[[int, int], Number]) -> float | None:
     """Seconds of all the target's forwards over those calibrated; None where there was none but of the prompt.
 
     target_time: seconds of a forward by its rows and the context before it.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from math import inf, isinf
 from pathlib import Path
 from reprlib import Repr
-from typing import BinaryIO, NoReturn
+from typing import Any, BinaryIO, NoReturn
 from zipfile import BadZipFile
 
 import numpy as np
@@ -49,6 +49,7 @@ def open_file(path: Path) -> BinaryIO:
 
 
 def open_at_once(name: str, flags: int) -> int:
+    """An opener for `open` that does not wait for the other end of a pipe."""
     number = os.open(name, flags | WITHOUT_WAITING)
     if WITHOUT_WAITING:
         os.set_blocking(number, True)
@@ -79,7 +80,7 @@ class Reader:
         bare = without_strings(text)
         self.check_structure(bare.translate(None, NO_SIGNS))
         may_be_infinite = LONG in bare.translate(TO_ZERO) or LARGE.search(bare.lower())
-        options = {"parse_int": finite(int), "parse_float": finite(float)} if may_be_infinite else {}
+        options: dict[str, Any] = {"parse_int": finite(int), "parse_float": finite(float)} if may_be_infinite else {}
         try:
             value = json.loads(text.decode("utf-8"), parse_constant=refuse_constant, **options)
         except Refused:
@@ -132,6 +133,7 @@ class Reader:
 
 
 def refuse_constant(name: str) -> NoReturn:
+    """For `json`: raises Refused for NaN and infinities."""
     raise Refused(f"has {name} for a number")
 
 

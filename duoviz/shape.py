@@ -2,19 +2,21 @@
 
 from collections.abc import Callable, Collection
 from math import inf
+from typing import Any
 
 # What a field that is not there is to its check.
 MISSING = object()
 
 # Returns None, or where in the value the first thing stands that is not as it should be; "" is the value itself.
-Check = Callable[[object], str | None]
+Check = Callable[[Any], str | None]
 
 
-def when(holds: Callable[[object], bool]) -> Check:
+def when(holds: Callable[[Any], bool]) -> Check:
     return lambda value: None if holds(value) else ""
 
 
 def within(value: object, low: float, high: float) -> bool:
+    """Whether it is a number in this range; true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
 
 

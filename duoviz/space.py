@@ -13,7 +13,7 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, Sp
 from huggingface_hub.errors import (
     HfHubHTTPError,
     HFValidationError,
-    HTTPError,
+    HTTPError,  # pyright: ignore[reportPrivateImportUsage]
     LocalTokenNotFoundError,
     OfflineModeIsEnabled,
     RepositoryNotFoundError,
@@ -194,8 +194,8 @@ def prepare(api: HfApi, name: str, *, hardware: str | None, private: bool) -> Sp
         space = api.space_info(name)
     except RepositoryNotFoundError:
         # Without a wish the owner's own default decides who sees it.
-        visible = {"private": True} if private else {}
-        api.create_repo(name, repo_type="space", space_sdk="gradio", space_hardware=hardware, **visible)
+        wanted = SpaceHardware(hardware) if hardware else None
+        api.create_repo(name, repo_type="space", space_sdk="gradio", space_hardware=wanted, private=private or None)
         space = api.space_info(name)
     if content(space) - BLANK and MARK not in content(space):
         raise SpaceError(f"{name} holds another app, which is left as it is: choose another name.")
@@ -203,7 +203,7 @@ def prepare(api: HfApi, name: str, *, hardware: str | None, private: bool) -> Sp
         api.update_repo_settings(name, repo_type="space", private=True)
     # Also for a new one: the hub need not have taken what it was created with.
     if hardware and hardware != (space.runtime and (space.runtime.requested_hardware or space.runtime.hardware)):
-        api.request_space_hardware(name, hardware)
+        api.request_space_hardware(name, SpaceHardware(hardware))
     return space
 
 

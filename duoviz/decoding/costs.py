@@ -25,14 +25,14 @@ class CostModel:
     target: tuple[tuple[float, ...], ...]
     draft: tuple[tuple[float, ...], ...]
 
-    def target_time(self, rows: int | np.ndarray, context: int) -> Any:
+    def target_time(self, rows: int | np.ndarray, context: float) -> Any:
         """T_target(rows), interpolated over rows and over the context's length; for one row count or an array.
 
         Beyond the rows that were measured it goes on as between the last two.
         """
         return between_contexts([between_rows(rows, times) for times in self.target], context)
 
-    def draft_time(self, k: int, context: int) -> float:
+    def draft_time(self, k: int, context: float) -> float:
         """T_draft(k): one step of k sequences."""
         return between_contexts([times[k - 1] for times in self.draft], context)
 
@@ -44,13 +44,13 @@ def between_rows(rows: int | np.ndarray, times: Sequence[float]) -> Any:
     return np.interp(rows, ROW_COUNTS, times) + np.maximum(0, rows - last) * slope
 
 
-def between_contexts(times: Sequence[Any], context: int) -> Any:
+def between_contexts(times: Sequence[Any], context: float) -> Any:
     """Linear in the context's length, also beyond the longer one measured; never below the shorter one's."""
     short, long = CONTEXTS
     return np.maximum(times[0], times[0] + (times[1] - times[0]) * (context - short) / (long - short))
 
 
-def step_times(costs: "CostModel | LiveCosts", context: int) -> list[float]:
+def step_times(costs: "CostModel | LiveCosts", context: float) -> list[float]:
     """T_draft(1), T_draft(2), … T_draft(8)."""
     return [costs.draft_time(k, context) for k in range(1, MAX_SEQUENCES + 1)]
 
@@ -62,11 +62,11 @@ class LiveCosts:
         self.model = model
         self.target_factor = self.draft_factor = 1.0
 
-    def target_time(self, rows: int | np.ndarray, context: int) -> Any:
+    def target_time(self, rows: int | np.ndarray, context: float) -> Any:
         """T_target(rows) as this run has it; see `CostModel`."""
         return self.model.target_time(rows, context) * self.target_factor
 
-    def draft_time(self, k: int, context: int) -> float:
+    def draft_time(self, k: int, context: float) -> float:
         """T_draft(k) as this run has it."""
         return self.model.draft_time(k, context) * self.draft_factor
 

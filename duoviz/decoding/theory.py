@@ -102,7 +102,7 @@ def parallel_tokens(alpha: Number, beta: Number, length: Number) -> Number:
     return (1 + odds * run) / (1 + odds)
 
 
-def in_turn_speed(alpha: float, budget: int | np.ndarray, *, target: Callable, draft: float) -> Number:
+def in_turn_speed(alpha: float, budget: int | np.ndarray, *, target: Callable, draft: Number) -> Number:
     """Tokens a second of SpS: an iteration drafts γ tokens and then verifies them.
 
     target: seconds of a forward by its rows; draft: seconds of a draft step.

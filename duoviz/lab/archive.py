@@ -48,7 +48,7 @@ def opened_zip(path: Path) -> Iterator[dict[str, Callable[[], BinaryIO]]]:
 
 def unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> BinaryIO:
     """A file of the zip, unpacked as it is read."""
-    return io.BufferedReader(archive.open(entry), 1 << 16)
+    return io.BufferedReader(archive.open(entry), 1 << 16)  # pyright: ignore[reportArgumentType]
 
 
 def check_size(path: Path) -> None:

@@ -45,10 +45,12 @@ class Job(NamedTuple):
 
     @property
     def key(self) -> tuple:
+        """What tells the answer from all others of a run, as `rows.key` does."""
         return self.lane.name, self.question.id, self.repeat
 
     @property
     def tokens(self) -> int:
+        """How many tokens it may have, over all turns."""
         return self.lane.settings.max_new_tokens * len(self.question.turns)
 
     @property
@@ -64,6 +66,7 @@ class Clock:
         self.tokens: dict[str, int] = {}
 
     def see(self, row: Row) -> None:
+        """Count in an answer that has been made."""
         lane, answer = row["model_id"], row["choices"][0]
         self.seconds[lane] = self.seconds.get(lane, 0.0) + sum(answer["wall_time"])
         allowed = row["settings"]["max_new_tokens"] * len(answer["turns"])
@@ -127,7 +130,9 @@ def settle(engine: Engine, plan: Plan, folder: Folder, delta: float, stopped: Ca
     """
     runner.settle(engine, (DUO, SPS), stopped=stopped)
     costs = {"together": runner.prepare(engine, DUO), "in turn": runner.prepare(engine, SPS)}
-    folder.begin(plan.described(), environment(engine.pair, costs, delta))
+    folder.begin(
+        plan.described(), environment(engine.pair, {name: model for name, model in costs.items() if model}, delta)
+    )
 
 
 def jobs_of(plan: Plan) -> list[Job]:
@@ -188,8 +193,8 @@ def verdict(row: Row, vanilla: Row, delta: float) -> str | None:
     for mine, theirs in zip(row["measured"], vanilla["measured"], strict=True):
         if "gaps" not in mine or "gaps" not in theirs:
             return None
-        texts = (Written(turn["token_ids"], turn["gaps"]) for turn in (mine, theirs))
-        agreements.append(agreement(*texts, delta))
+        ours, vanillas = (Written(turn["token_ids"], turn["gaps"]) for turn in (mine, theirs))
+        agreements.append(agreement(ours, vanillas, delta))
         if agreements[-1]["verdict"] != "equal":
             break
     return worst(agreements)["verdict"]

@@ -38,5 +38,6 @@ def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
 
 
 def places_of(pair: Pair) -> list[list[float]]:
+    """`AcceptanceTable.places` as JSON: [weight, chance of rank 1, …] for each kind of place that occurs."""
     places = (fitted_table(pair.draft.folder) or plain()).places()
     return [[weight, *chances] for weight, chances in places if weight]

@@ -100,9 +100,9 @@ def on_cores(together: CostModel, in_turn: CostModel, few: Cores, many: int, cou
     """
 
     def times(slow: tuple[tuple[float, ...], ...], quick: tuple[tuple[float, ...], ...], few: int) -> tuple:
-        slow, quick = np.array(slow), np.array(quick)
-        divided = np.clip((slow - quick) / (1 / few - 1 / many), 0, quick * many)
-        return tuple(map(tuple, fewest(quick - divided / many + divided / count).tolist()))
+        on_few, on_many = np.array(slow), np.array(quick)
+        divided = np.clip((on_few - on_many) / (1 / few - 1 / many), 0, on_many * many)
+        return tuple(map(tuple, fewest(on_many - divided / many + divided / count).tolist()))
 
     target = times(together.target, in_turn.target, few.target)
     return CostModel(target, times(together.draft, in_turn.draft, few.draft))

@@ -24,6 +24,7 @@ from duoviz.lab.values import (
     after_prompt,
     committed,
     iterations,
+    mean_if_any,
     mean_of,
     ratios,
     rows_of,
@@ -125,14 +126,14 @@ def figure_3(results: Results) -> Figure:
     """The time to the first token, relative to vanilla's."""
     rows, tasks = results.rows, tasks_of(results.rows)
     drawing = go.Figure()
-    data = [["method", "task", "TTFT over vanilla's", "standard deviation", "n", "mean TTFT, s"]]
+    data: list[list] = [["method", "task", "TTFT over vanilla's", "standard deviation", "n", "mean TTFT, s"]]
     for lane in [lane for lane in lanes_of(rows, table_lanes()) if lane != VANILLA]:
         bars = []
         for task in tasks:
             relative = ratios(rows_of(rows, lane, task), rows_of(rows, VANILLA, task), ttft)
-            bars.append(mean_of(relative, 2) or Value(float("nan"), None, 0))
-            absolute = mean_of(map(ttft, rows_of(rows, lane, task)))
+            bars.append(mean_if_any(relative, 2) or Value(float("nan"), None, 0))
             if relative:
+                absolute = mean_of(map(ttft, rows_of(rows, lane, task)))
                 data.append([label_of(lane), task_name(task), *bars[-1][:3], absolute.value])
         drawing.add_bar(
             x=[task_name(task) for task in tasks],
@@ -158,7 +159,7 @@ def figure_3(results: Results) -> Figure:
 def figure_4(results: Results) -> Figure:
     """The mean iteration of vanilla, SpS and DuoDecoding: how long each side works, on how many tokens."""
     drawing, longest, seen = go.Figure(), 0.0, set()
-    data = [["method", "side", "start, ms", "mean time, ms", "standard deviation, ms", "mean tokens", "n"]]
+    data: list[list] = [["method", "side", "start, ms", "mean time, ms", "standard deviation, ms", "mean tokens", "n"]]
     for lane in lanes_of(results.rows, (VANILLA, SPS, DUO)):
         for side, start, time, many, words in mean_iteration(rows_of(results.rows, lane), lane):
             data.append([label_of(lane), side, start, *time[:2], many, time.n])
@@ -264,7 +265,7 @@ PARTS = {
 def time_split(results: Results) -> Figure:
     """Where each method's time goes, in milliseconds for each token it wrote."""
     lanes, drawing = lanes_of(results.rows, table_lanes()), go.Figure()
-    data = [["method", "part", "mean, ms a token", "standard deviation, ms a token", "n"]]
+    data: list[list] = [["method", "part", "mean, ms a token", "standard deviation, ms a token", "n"]]
     for part in TIME_PARTS:
         label, colour, pattern = PARTS[part]
         values = []
@@ -295,13 +296,15 @@ def time_split(results: Results) -> Figure:
 
 
 def part_of(row: Row, part: str) -> float:
+    """Seconds that one part of the time took in an answer, all turns."""
     return sum(turn["time"][part] for turn in row["measured"])
 
 
 def predicted(results: Results) -> Figure:
     """The cost model's tokens per second against the measured ones."""
     models, drawing = cost_models(results.environment), go.Figure()
-    data, points = [["method", "measured, tokens/s", "predicted, tokens/s", "error"]], []
+    data: list[list] = [["method", "measured, tokens/s", "predicted, tokens/s", "error"]]
+    points = []
     for lane in lanes_of(results.rows, lane_labels()):
         if prediction := predict(rows_of(results.rows, lane), models):
             points.append((lane, prediction))
@@ -344,7 +347,7 @@ def pays(results: Results) -> Figure:
         vertical_spacing=0.1,
         subplot_titles=[f"{label_of(side.lane)},<br>{rows}" for rows in costs for side in sides],
     )
-    data = [["what", "panel", "T_target / T_draft", "acceptance", "φ", "standard deviation", "n"]]
+    data: list[list] = [["what", "panel", "T_target / T_draft", "acceptance", "φ", "standard deviation", "n"]]
     for column, side in enumerate(sides, 1):
         for row, rows in enumerate(ROWS, 1):
             z, where = side.phi[rows].astype("f4"), {"row": row, "col": column}

@@ -57,7 +57,7 @@ def both_sides(target: LanguageModel, draft: DraftWorker, length: int) -> tuple[
     ask(draft, crop=length - 1, tokens=1, budget=TOKENS)
     _, span = timed_forward(target, [0] * TOKENS)
     target.crop(length)
-    return sum(step.end - step.start for step in draft.result().steps), span.end - span.start
+    return sum(step.seconds for step in draft.result().steps), span.seconds
 
 
 def ask(draft: DraftWorker, *, crop: int, tokens: int, budget: int) -> None:

@@ -61,6 +61,7 @@ def rounded(values: np.ndarray) -> list[list[float]]:
 
 
 def nearest(values: np.ndarray, value: float) -> int:
+    """The index of the value that comes closest."""
     return int(np.argmin(np.abs(np.log(values) - np.log(value))))
 
 

@@ -52,6 +52,7 @@ def speed_ups(results: Results, tasks: list[str], bottom: float) -> list[str]:
         lane: [phi([row for row in rows_of(results.rows, lane) if row["task"] in some], base, some) for _, some in rows]
         for lane in lanes
     }
+    overall = {lane: first.value if (first := values[lane][0]) else 0.0 for lane in lanes}
     top = 0.25 + max((value.value for line in values.values() for value in line if value), default=1)
 
     def to_x(value: float) -> float:
@@ -66,13 +67,13 @@ def speed_ups(results: Results, tasks: list[str], bottom: float) -> list[str]:
         marks.append(text(LEFT[0] - 12, y + 4, name, anchor="end", weight=600 if number == 0 else 400))
         marks.append(f'<path d="M{LEFT[0]} {y:.1f}H{LEFT[1]}" stroke="{LINE}" stroke-width="0.75"/>')
         # The method of the largest φ over all tasks lies above the others.
-        for lane in sorted(lanes, key=lambda lane: values[lane][0].value if values[lane][0] else 0):
+        for lane in sorted(lanes, key=lambda lane: overall[lane]):
             if value := values[lane][number]:
                 marks.append(mark(lane, to_x(value.value), y))
-    ranked = sorted(lanes, key=lambda lane: -(values[lane][0].value if values[lane][0] else 0))
+    ranked = sorted(lanes, key=lambda lane: -overall[lane])
     for place, lane in enumerate(ranked):
         x, y = 32 + 160 * (place % 3), 48 + 19 * (place // 3)
-        speed = f"{values[lane][0].value:.2f}" if values[lane][0] else ""
+        speed = f"{overall[lane]:.2f}" if overall[lane] else ""
         marks += [mark(lane, x, y), text(x + 12, y + 4, f"{label_of(lane)} {speed}")]
     return marks
 
@@ -136,6 +137,7 @@ def small(x: float, y: float, words: str, *, anchor: str = "start") -> str:
 def text(
     x: float, y: float, words: str, *, anchor: str = "start", size: int = 13, weight: int = 400, colour: str = INK
 ) -> str:
+    """An SVG text; x, y: of its anchor on the baseline."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" font-weight="{weight}" '
         f'fill="{colour}">{escape(words)}</text>'
@@ -143,6 +145,7 @@ def text(
 
 
 def upright(x: float, top: float, bottom: float, *, colour: str) -> str:
+    """A vertical line."""
     return f'<path d="M{x:.1f} {top}V{bottom}" stroke="{colour}"/>'
 
 

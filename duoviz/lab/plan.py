@@ -59,6 +59,7 @@ def lane_labels() -> dict[str, str]:
 
 
 def label_of(lane: str) -> str:
+    """What a lane is called; a name that is not known stands for itself."""
     return lane_labels().get(lane, lane)
 
 

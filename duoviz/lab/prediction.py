@@ -39,10 +39,12 @@ class Prediction(NamedTuple):
 
     @property
     def speed(self) -> float:
+        """Measured tokens a second."""
         return self.tau / self.seconds
 
     @property
     def speed_predicted(self) -> float:
+        """Tokens a second by the cost model."""
         return (self.tau if self.tau_predicted is None else self.tau_predicted) / self.seconds_predicted
 
     @property
@@ -139,7 +141,7 @@ def growth(costs: CostModel | None) -> np.ndarray:
     rows = np.arange(1, LONGEST + 2)
     if costs is None:
         return np.ones(len(rows))
-    times = costs.target_time(rows, CONTEXTS[0])
+    times = np.asarray(costs.target_time(rows, CONTEXTS[0]))
     return times / times[0]
 
 
@@ -154,7 +156,7 @@ def speculative_phi(alpha: float, ratio: float | np.ndarray, grown: np.ndarray) 
     alpha: the chance that a drafted token is accepted; ratio: T_target / T_draft; grown: see `growth`.
     """
     gammas, draft = np.arange(1, LONGEST + 1), 1 / np.asarray(ratio, dtype=float)[..., None]
-    return in_turn_speed(alpha, gammas, target=lambda rows: grown[rows - 1], draft=draft).max(axis=-1)
+    return np.max(in_turn_speed(alpha, gammas, target=lambda rows: grown[rows - 1], draft=draft), axis=-1)
 
 
 def duodecoding_phi(alpha: float, ratio: float | np.ndarray, grown: np.ndarray) -> np.ndarray:

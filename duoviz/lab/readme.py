@@ -39,6 +39,7 @@ def speeds_text(results: Results) -> str:
 
 
 def measured_text(results: Results) -> str:
+    """Where, when and on what it was measured."""
     environment, plan, tasks = results.environment, results.plan, tasks_of(results.rows)
     asked = len({row["question_id"] for row in results.rows})
     few = [task_name(task).lower() for task in tasks if task in SHORT_TASKS and plan["max_new_tokens"] > SHORT_ANSWER]
@@ -55,6 +56,7 @@ def measured_text(results: Results) -> str:
 
 
 def speeds_table(results: Results) -> str:
+    """Each lane's figures over all tasks."""
     rows, tasks = results.rows, tasks_of(results.rows)
     lines = []
     for lane in lanes_of(rows, table_1_lanes()):
@@ -85,6 +87,7 @@ def way_taken(lane: str, rows: list[Row]) -> str:
 
 
 def texts_sentence(results: Results) -> str:
+    """How many answers are vanilla's text, and how many differ by what."""
     rows = [row for row in results.rows if row["model_id"] in table_1_lanes() and row["model_id"] != VANILLA]
     verdicts = [row["verdict"] for row in rows]
     parts = [f"{verdicts.count('equal'):,} of these {len(verdicts):,} answers are vanilla's very text"]
@@ -95,6 +98,7 @@ def texts_sentence(results: Results) -> str:
 
 
 def by_task_table(results: Results) -> str:
+    """φ over vanilla on all cores, lane by lane and task by task."""
     rows, tasks = results.rows, tasks_of(results.rows)
     lines = [
         [

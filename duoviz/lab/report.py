@@ -39,7 +39,7 @@ def write_report(folder: Path, results: Results, beside: Sequence[Results] = ())
 
 def table_csv(table: Table) -> str:
     """One line a cell: what it stands for, its value, spread and n."""
-    lines = [[table.head or "line", "column", "value", "standard deviation", "n"]]
+    lines: list[list] = [[table.head or "line", "column", "value", "standard deviation", "n"]]
     for label, cells in table.lines:
         for column, cell in zip(table.columns, cells, strict=True):
             if cell is not None:
@@ -48,6 +48,7 @@ def table_csv(table: Table) -> str:
 
 
 def lines_csv(lines: Sequence[Sequence]) -> str:
+    """Lines as CSV; None is an empty cell."""
     text = io.StringIO()
     csv.writer(text).writerows(["" if value is None else value for value in line] for line in lines)
     return text.getvalue()
@@ -56,7 +57,8 @@ def lines_csv(lines: Sequence[Sequence]) -> str:
 def report_html(results: Results, parts: Sequence[Section]) -> str:
     """The whole page; it needs no other file and no network."""
     links = "".join(f'<li><a href="#{part.name}">{escape(part.title)}</a></li>' for part in parts)
-    drawings = {part.figure.name: json.loads(part.figure.drawing.to_json()) for part in parts if part.figure}
+    figures = [part.figure for part in parts if part.figure]
+    drawings = {figure.name: json.loads(str(figure.drawing.to_json())) for figure in figures}
     body = "".join(section_with_figure(part, quick=results.plan["quick"]) for part in parts)
     # No markup of anybody's text ends the script that carries it.
     data = json.dumps({"drawings": drawings, "config": CONFIG}, ensure_ascii=False).replace("<", "\\u003c")
@@ -131,6 +133,7 @@ def place_html(figure: Figure) -> str:
 
 
 def table_html(table: Table) -> str:
+    """A table with its caption and its note."""
     heads = "".join(f'<th scope="col">{heading_html(column)}</th>' for column in (table.head, *table.columns))
     lines = []
     for number, (label, cells) in enumerate(table.lines):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from filelock import FileLock, Timeout
 
@@ -237,7 +237,7 @@ def named_in_errors(name: str) -> Iterator[None]:
         raise Refused(f"has a file {name} that {error}") from error
 
 
-def checked(value: object, shape: Check) -> dict:
+def checked(value: Any, shape: Check) -> dict:
     """The object, which has this shape. Raises Refused."""
     wrong = shape(value)
     if wrong == "":

@@ -96,6 +96,7 @@ FORWARDS = fields(length=integer(1, MAX_NUMBER), draft=TIMES, target=TIMES)
 
 
 def cost_table(columns: int) -> Check:
+    """Seconds by context, and in each line by so many row counts or sequences."""
     row = numbers(LEAST, MAX_NUMBER, columns, least=columns)
     return items(row, len(CONTEXTS), least=len(CONTEXTS))
 

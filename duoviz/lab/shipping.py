@@ -88,6 +88,7 @@ def view_of(file: Path) -> dict:
 
 
 def view_file(file: Path) -> Path:
+    """Where the view of shipped results stands: beside their zip."""
     return file.with_suffix(".json.gz")
 
 

@@ -1,6 +1,6 @@
 """The paper's tables, made from rows, and the paper's own values beside them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from duoviz.decoding.settings import MAX_SEQUENCES
@@ -21,7 +21,7 @@ from duoviz.lab.prediction import Prediction, cost_models, predict
 from duoviz.lab.results import Results
 from duoviz.lab.rows import BEYOND, Row
 from duoviz.lab.tasks import TASKS, in_order, task_name
-from duoviz.lab.values import Value, average, iterations, mean_of, phi, rows_of, spread, tps
+from duoviz.lab.values import Value, average, iterations, mean_if_any, phi, rows_of, spread, tps
 
 # The lines of Tables 2 and 3, in the paper's order.
 TABLE_2 = (*STATIC, DUO)
@@ -54,10 +54,11 @@ class Table:
 
 
 def tasks_of(rows: Sequence[Row]) -> list[str]:
+    """The tasks that have rows, in the order of the tables."""
     return in_order(row["task"] for row in rows)
 
 
-def lanes_of(rows: Sequence[Row], wanted: Sequence[str]) -> list[str]:
+def lanes_of(rows: Sequence[Row], wanted: Iterable[str]) -> list[str]:
     """Those of the lanes that have rows."""
     present = {row["model_id"] for row in rows}
     return [lane for lane in wanted if lane in present]
@@ -93,6 +94,7 @@ def table_1(results: Results) -> Table:
 
 
 def papers_phi(model: str, lane: str) -> str | None:
+    """The paper's φ over all tasks; None where it has none for the lane."""
     values = paper.TABLE_1[model].get(lane)
     return f"{values[-1]:.2f}" if values else None
 
@@ -139,8 +141,8 @@ def table_3(results: Results) -> Table:
     lanes = lanes_of(results.rows, TABLE_3)
     for lane, (_, cells) in zip(lanes, lines, strict=True):
         used = iterations(rows_of(results.rows, lane), "budget", "draft_steps", later=True)
-        cells.append(mean_of(budget for budget, _ in used if budget is not None))
-        cells.append(mean_of(steps for _, steps in used))
+        cells.append(mean_if_any(budget for budget, _ in used if budget is not None))
+        cells.append(mean_if_any(steps for _, steps in used))
     return Table(
         "table-3",
         "Table 3: draft budgets around the measured γ, one sequence",
@@ -294,6 +296,7 @@ def in_words(value: object) -> str:
 
 
 def costs_in_words(environment: dict, name: str) -> str:
+    """What one token costs the target and one step the draft, without context."""
     costs = cost_models(environment)[name]
     target, draft = (1e3 * side[0][0] for side in (costs.target, costs.draft))
     return f"target {target:.1f} ms a token, draft {draft:.2f} ms a step"

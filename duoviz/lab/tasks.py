@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
+from typing import TypeGuard
 
 from duoviz.decoding.settings import MAX_WHOLE
 from duoviz.folders import ASSETS
@@ -95,8 +96,9 @@ def question_of(entry: object, where: str) -> Question:
     if "task_id" in entry and "prompt" in entry:
         entry = {"question_id": entry["task_id"], "category": "code", "turns": [entry["prompt"]]}
     id, category, turns = (entry.get(name) for name in ("question_id", "category", "turns"))
-    are_texts = isinstance(turns, list) and all(isinstance(turn, str) for turn in turns)
-    if not (is_id(id) and is_name(category) and are_texts):
+    if not (
+        is_id(id) and is_name(category) and isinstance(turns, list) and all(isinstance(turn, str) for turn in turns)
+    ):
         raise LabError(
             f"{where}: a question is a JSON object with question_id, category and a list of turns, "
             "or, as in HumanEval, with task_id and prompt."
@@ -104,10 +106,11 @@ def question_of(entry: object, where: str) -> Question:
     return Question(id, category, tuple(turns))
 
 
-def is_name(value: object) -> bool:
+def is_name(value: object) -> TypeGuard[str]:
+    """Whether it is a text short enough for a table."""
     return isinstance(value, str) and len(value) <= MAX_NAME
 
 
-def is_id(value: object) -> bool:
+def is_id(value: object) -> TypeGuard[int | str]:
     """Whether it can tell a question from others, in a file and in a table."""
     return is_name(value) or within(value, -MAX_WHOLE, MAX_WHOLE) and isinstance(value, int)

@@ -2,6 +2,7 @@
 
 import math
 from html import escape
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -11,14 +12,15 @@ GREY = "#7d8694"
 
 def thumbnail(drawing: go.Figure | None) -> str:
     """An SVG: of a figure its map, else its bars, else its lines and points; of none a table's lines."""
+    traces: Any = drawing.data if drawing is not None else ()
     if drawing is None:
         marks = table_marks()
-    elif maps := [trace for trace in drawing.data if trace.type == "heatmap"]:
+    elif maps := [trace for trace in traces if trace.type == "heatmap"]:
         marks = map_marks(maps[0])
-    elif bars := [trace for trace in drawing.data if trace.type == "bar"]:
+    elif bars := [trace for trace in traces if trace.type == "bar"]:
         marks = bar_marks(bars, stacked=drawing.layout.barmode == "stack")
     else:
-        marks = line_marks([trace for trace in drawing.data if trace.type == "scatter" and trace.x is not None])
+        marks = line_marks([trace for trace in traces if trace.type == "scatter" and trace.x is not None])
     size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
     return f'<svg {size} aria-hidden="true">{"".join(marks)}</svg>'
 
@@ -28,8 +30,8 @@ def table_marks() -> list[str]:
     return lines + [rect(x, y, 14, 3, GREY) for y in range(13, HEIGHT - 4, 11) for x in (8, 50, 74, 98)]
 
 
-def map_marks(trace: go.Heatmap) -> list[str]:
-    """The map in coarse cells, the darker the larger."""
+def map_marks(trace: Any) -> list[str]:
+    """A heatmap in coarse cells, the darker the larger."""
     lines = trace.z[::-6][:8]
     top = max(max(line) for line in lines) or 1.0
     width, height = (WIDTH - 2 * EDGE) / len(lines[0][::4]), (HEIGHT - 2 * EDGE) / len(lines)
@@ -52,7 +54,8 @@ def bar_marks(bars: list, *, stacked: bool) -> list[str]:
     spans, ends = [], dict.fromkeys(names, 0.0)
     for place, (trace, column) in enumerate(zip(bars, columns, strict=True)):
         for index, name in enumerate(column):
-            start = bases[place][index] if bases[place] else ends[name] if stacked else 0.0
+            base = bases[place]
+            start = base[index] if base else ends[name] if stacked else 0.0
             ends[name] = start + values[place][index]
             spans.append((names.index(name), place, start, ends[name], trace.marker.color))
     longest = max((end for *_, end, _ in spans), default=0.0) or 1.0
@@ -100,6 +103,7 @@ def named(values: tuple) -> list:
 
 
 def rect(x: float, y: float, width: float, height: float, colour: object) -> str:
+    """An SVG rectangle, its corner at x, y."""
     return (
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(0.0, width):.1f}" height="{max(0.0, height):.1f}" '
         f'fill="{escape(str(colour))}"/>'

@@ -19,13 +19,20 @@ class Value(NamedTuple):
     digits: int = 1
 
 
-def mean_of(values: Iterable[float], digits: int = 1) -> Value | None:
+def mean_of(values: Iterable[float], digits: int = 1) -> Value:
+    """The mean and spread of one value or more."""
+    values = list(values)
+    return Value(mean(values), spread(values), len(values), digits)
+
+
+def mean_if_any(values: Iterable[float], digits: int = 1) -> Value | None:
     """The mean and spread of some values; None where there are none."""
     values = list(values)
-    return Value(mean(values), spread(values), len(values), digits) if values else None
+    return mean_of(values, digits) if values else None
 
 
 def spread(values: Sequence[float]) -> float | None:
+    """The standard deviation; None of a single value."""
     return stdev(values) if len(values) > 1 else None
 
 
@@ -35,10 +42,12 @@ def rows_of(rows: Iterable[Row], lane: str, task: str | None = None) -> list[Row
 
 
 def tokens(row: Row) -> int:
+    """New tokens of an answer, all turns."""
     return sum(row["choices"][0]["new_tokens"])
 
 
 def seconds(row: Row) -> float:
+    """Wall time of an answer, all turns."""
     return sum(row["choices"][0]["wall_time"])
 
 
@@ -81,9 +90,9 @@ def average(rows: Sequence[Row], tasks: Sequence[str]) -> Value | None:
 def phi(rows: Sequence[Row], bases: Sequence[Row], tasks: Sequence[str]) -> Value | None:
     """φ: the average over the baseline's, on the questions that both answered; the spread: of the answers' own φ."""
     both = paired(rows, bases)
-    if not both:
+    mine, theirs = (average(side, tasks) for side in zip(*both, strict=True)) if both else (None, None)
+    if mine is None or theirs is None:
         return None
-    mine, theirs = (average(side, tasks) for side in zip(*both, strict=True))
     return Value(mine.value / theirs.value, spread(ratios(rows, bases, speed)), len(both), 2)
 
 
@@ -96,6 +105,7 @@ class Difference(NamedTuple):
 
     @property
     def is_noise(self) -> bool:
+        """Whether it is within two standard errors."""
         return abs(self.mean) <= self.noise
 
 

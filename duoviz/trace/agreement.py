@@ -75,8 +75,8 @@ def agreement(first: Written, second: Written, delta: float) -> dict:
 
 def margin_at(place: int, first: Written, second: Written) -> float | None:
     """The larger of both runs' gaps at a place; None where one has no token or no gap there."""
-    gaps = [run.gaps[place] if place < len(run.gaps) else None for run in (first, second)]
-    return None if None in gaps else max(gaps)
+    one, other = (run.gaps[place] if place < len(run.gaps) else None for run in (first, second))
+    return None if one is None or other is None else max(one, other)
 
 
 def worst(agreements: Iterable[dict]) -> dict:

@@ -39,10 +39,12 @@ class Side(NamedTuple):
 
     @property
     def proposes(self) -> bool:
+        """Whether the method proposes tokens at all."""
         return bool(METHODS[self.header["method"]].proposers)
 
     @property
     def on_cpu(self) -> bool:
+        """Whether the target ran on a processor."""
         return "CPU core" in self.header["target"]["device"]
 
 
@@ -56,11 +58,7 @@ def explain(names: Sequence[str], traces: Sequence[dict]) -> list[str]:
         return []
     # Where one side proposes tokens, it is the one to talk about; of two such, the slower.
     subject, other = sorted(sides_of(names, traces), key=lambda side: (not side.proposes, side.figures["tps"]))
-    return [
-        sentence
-        for sentence in (result(subject, other), time_spent(subject, other), estimate(subject, other))
-        if sentence
-    ]
+    return [*filter(None, (result(subject, other), time_spent(subject, other), estimate(subject, other)))]
 
 
 def sides_of(names: Sequence[str], traces: Sequence[dict]) -> list[Side]:
@@ -130,6 +128,7 @@ def drafts_work(side: Side) -> str:
 
 
 def proposals_used(side: Side) -> str:
+    """How often there was something to propose, and how much of it became text."""
     iterations = side.trace["iterations"]
     with_any = sum(iteration["verdict"]["outcome"] != "none" for iteration in iterations)
     used = sum(token["source"] != "target" for iteration in iterations for token in iteration["committed"])
@@ -161,11 +160,7 @@ def forwards(subject: Side, other: Side) -> str:
 
 def estimate(subject: Side, other: Side) -> str:
     """What would change the result on this machine or another, by the cost model."""
-    suggestions = [
-        suggestion
-        for suggestion in (better_budget(subject), better_method(subject, other), on_gpu(subject))
-        if suggestion
-    ]
+    suggestions = [*filter(None, (better_budget(subject), better_method(subject, other), on_gpu(subject)))]
     return f"Estimate: {'; '.join(suggestions)}." if suggestions else ""
 
 
@@ -174,12 +169,12 @@ def better_budget(side: Side) -> str:
     method, used = METHODS[side.header["method"]], side.header["settings"]["budget"]
     if "budget" not in method.settings or used == "auto" or not side.header["calibration"]:
         return ""
-    if side.figures["acceptance"] is None:
+    if side.figures["acceptance"] is None or method.expected is None or method.expected.speed is None:
         return ""
     acceptance, (target, draft) = acceptance_of(side.trace["iterations"]), costs(side)
     speed = method.expected.speed
     speeds = {budget: speed(acceptance, budget, target, draft) for budget in {*range(1, LONGEST_BUDGET + 1), used}}
-    best = max(speeds, key=speeds.get)
+    best = max(speeds, key=lambda budget: speeds[budget])
     if speeds[best] < NOTICEABLE * speeds[used]:
         return ""
     gained = side.figures["tps"] * speeds[best] / speeds[used]
@@ -189,14 +184,15 @@ def better_budget(side: Side) -> str:
 def better_method(subject: Side, other: Side) -> str:
     """SpS instead of DuoDecoding, where the draft's core could help the target."""
     alpha, forward = subject.figures["acceptance"], forward_seconds(other.trace, rows=1)
-    both_known = subject.header["calibration"] and alpha is not None and forward is not None
+    if alpha is None or forward is None or not subject.header["calibration"]:
+        return ""
     shares = subject.header["target"]["device"] != other.header["target"]["device"]
-    if not METHODS[subject.header["method"]].parallel or other.proposes or not both_known or not shares:
+    if not METHODS[subject.header["method"]].parallel or other.proposes or not shares:
         return ""
     target, draft = costs(subject)
     longer = forward / target(1)
     budgets = np.arange(1, LONGEST_BUDGET + 1)
-    speed = float(in_turn_speed(alpha, budgets, target=lambda rows: longer * target(rows), draft=draft).max())
+    speed = np.max(in_turn_speed(alpha, budgets, target=lambda rows: longer * target(rows), draft=draft))
     tokens = other.figures["new_tokens"]
     tps = tokens / (other.figures["ttft"] + (tokens - 1) / speed)
     if tps < NOTICEABLE * subject.figures["tps"]:

@@ -39,6 +39,7 @@ def csv_table(trace: dict) -> str:
 
 
 def iteration_row(iteration: dict) -> dict:
+    """An iteration as a line of the table, by column."""
     target, draft, verdict, committed = (iteration[name] for name in ("target", "draft", "verdict", "committed"))
     return {
         "index": iteration["index"],
@@ -68,6 +69,7 @@ def iteration_row(iteration: dict) -> dict:
 
 
 def proposed(nodes: list[dict]) -> int:
+    """How many tokens of a tree were proposals."""
     return sum(node["status"] not in NOT_PROPOSED for node in nodes)
 
 
@@ -84,10 +86,12 @@ def perfetto_events(trace: dict) -> list[dict]:
 
 
 def named(name: str, thread: int, arguments: dict) -> dict:
+    """A metadata event, which names a process or a thread."""
     return {"name": name, "ph": "M", "pid": 1, "tid": thread, "args": arguments}
 
 
 def iteration_events(iteration: dict) -> list[dict]:
+    """An iteration's target forward and draft steps."""
     target, verdict = iteration["target"], iteration["verdict"]
     facts = {
         "iteration": iteration["index"],
@@ -105,6 +109,7 @@ def iteration_events(iteration: dict) -> list[dict]:
 
 
 def complete(lane: str, thread: int, span: dict, name: str, arguments: dict) -> dict:
+    """An event with a beginning and a duration."""
     times = {"ts": micro(span["start"]), "dur": micro(span["end"] - span["start"])}
     return {"name": name, "cat": lane, "ph": "X"} | times | {"pid": 1, "tid": thread, "args": arguments}
 

@@ -59,6 +59,7 @@ START = ["object", {"expected": AMOUNT, "rate": AMOUNT, "gain": ["or null", SIGN
 
 
 def span(count: str) -> list:
+    """A stretch of time with a count, under that name."""
     return ["rule", "ordered", ["object", {"start": TIME, "end": TIME, count: COUNT}]]
 
 

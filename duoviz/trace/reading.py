@@ -17,6 +17,7 @@ class TraceError(ValueError):
 
 
 def ordered(value: dict) -> str | None:
+    """A stretch of time does not end before it starts."""
     return None if value["start"] <= value["end"] else ".end"
 
 
@@ -37,6 +38,7 @@ def in_order(iterations: list[dict]) -> str | None:
 
 
 def rest_below(iteration: dict) -> str | None:
+    """What is left of a tree hangs on nodes before it: the checked ones, or its own."""
     nodes = [*iteration["checked"], *iteration.get("rest", [])]
     wrong = (i for i, node in enumerate(nodes) if node["parent"] >= i)
     return next((f".rest[{i - len(iteration['checked'])}].parent" for i in wrong), None)
@@ -99,7 +101,7 @@ def parse_trace(text: str, name: object) -> dict:
         raise TraceError(f"{name} is not a trace: it holds no JSON object.")
     header = value.get("header")
     schema = header.get("schema") if isinstance(header, dict) else None
-    if integer(-1e300, 1e300)(schema) is None and schema != SCHEMA_VERSION:
+    if schema is not None and integer(-1e300, 1e300)(schema) is None and schema != SCHEMA_VERSION:
         remedy = ": it needs a newer duoviz" if schema > SCHEMA_VERSION else ""
         raise TraceError(f"{name} has schema {schema:g}, and this duoviz reads schema {SCHEMA_VERSION}{remedy}.")
     if (wrong := TRACE(value)) is not None:

@@ -56,12 +56,14 @@ class Recorder:
         }
 
     def seconds(self, instant: float) -> float:
+        """An instant as seconds since the prompt was submitted."""
         return round(instant - self.submitted, 6)
 
     def span(self, span: Span, count_name: str) -> dict:
         return {"start": self.seconds(span.start), "end": self.seconds(span.end), count_name: span.tokens}
 
     def node(self, node: Node) -> dict:
+        """A token of a tree; of a tree that lives on, with what is kept of it there."""
         living = {"chance": rounded(node.chance), "step": node.step, "was": node.was}
         return {
             "id": node.token,
@@ -89,6 +91,7 @@ class Recorder:
 
 
 def start(raw: Start) -> dict:
+    """Why the target began when it did, rounded."""
     return {
         "expected": round(raw.expected, 4),
         "rate": round(raw.rate, 3),

@@ -36,6 +36,7 @@ class TextPieces:
         return self.tokenizer.decode(self.before + self.waiting, skip_special_tokens=True)[len(before) :]
 
     def release(self, text: str) -> str:
+        """The waiting tokens have been written; the last of them stay as what came before."""
         self.before = self.waiting[-LONGEST_CHARACTER:]
         self.waiting = []
         return text

@@ -1,9 +1,12 @@
 """The target with many texts in its cache at once: one token of each a step."""
 
+from typing import Any, cast
+
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
-from transformers import LlamaConfig
+from torch import Tensor
+from transformers import LlamaConfig, LlamaForCausalLM
+from transformers.models.llama.modeling_llama import LlamaDecoderLayer
 
 
 class BatchedTarget:
@@ -13,17 +16,16 @@ class BatchedTarget:
     A slot is emptied by starting it again at position 0: what stands beyond a slot's position is never read.
     """
 
-    def __init__(self, model: nn.Module, *, slots: int, context: int, dtype: torch.dtype):
+    def __init__(self, model: LlamaForCausalLM, *, slots: int, context: int, dtype: torch.dtype):
         config = model.config
         self.device, self.dtype = model.device, dtype
-        self.heads, self.kv_heads, self.head_dim = (
-            config.num_attention_heads, config.num_key_value_heads, config.head_dim,
-        )  # fmt: skip
+        self.heads, self.head_dim = config.num_attention_heads, head_dim_of(config)
+        self.kv_heads = config.num_key_value_heads or self.heads
         self.eps = config.rms_norm_eps
         self.embedding = model.model.embed_tokens.weight.detach().to(dtype)
         self.head = model.lm_head.weight.detach().to(dtype)
         self.norm = model.model.norm.weight.detach().to(dtype)
-        self.layers = [fused(layer, dtype) for layer in model.model.layers]
+        self.layers = fused_layers(model, dtype)
         shape = (len(self.layers), 2, slots, self.kv_heads, context, self.head_dim)
         self.cache = torch.zeros(shape, dtype=dtype, device=self.device)
         self.cos, self.sin = (table.to(dtype) for table in rotary_table(context, config, self.device))
@@ -54,7 +56,11 @@ class BatchedTarget:
         return F.linear(F.rms_norm(x, x.shape[-1:], self.norm, self.eps), self.head)
 
 
-def fused(layer: nn.Module, dtype: torch.dtype) -> dict[str, Tensor]:
+def fused_layers(model: LlamaForCausalLM, dtype: torch.dtype) -> list[dict[str, Tensor]]:
+    return [fused(cast(LlamaDecoderLayer, layer), dtype) for layer in model.model.layers]
+
+
+def fused(layer: LlamaDecoderLayer, dtype: torch.dtype) -> dict[str, Tensor]:
     """A decoder layer's matrices, those of one input joined."""
     attention, mlp = layer.self_attn, layer.mlp
     matrices = {
@@ -74,9 +80,20 @@ def rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return x * cos + torch.cat([-x[..., half:], x[..., :half]], dim=-1) * sin
 
 
+def head_dim_of(config: LlamaConfig) -> int:
+    """The width of one attention head; transformers' own default where the file says none."""
+    return config.head_dim or config.hidden_size // config.num_attention_heads
+
+
+def rope_theta_of(config: LlamaConfig) -> float:
+    parameters: Any = config.rope_parameters
+    return parameters["rope_theta"]
+
+
 def rotary_table(context: int, config: LlamaConfig, device: torch.device) -> tuple[Tensor, Tensor]:
     """Cosines and sines, float32 [context, head_dim] each."""
-    half = torch.arange(0, config.head_dim, 2, dtype=torch.float32)
-    inverse = config.rope_parameters["rope_theta"] ** (-half / config.head_dim)
+    head_dim = head_dim_of(config)
+    half = torch.arange(0, head_dim, 2, dtype=torch.float32)
+    inverse = rope_theta_of(config) ** (-half / head_dim)
     angles = torch.outer(torch.arange(context, dtype=torch.float32), inverse).repeat(1, 2).to(device)
     return angles.cos(), angles.sin()

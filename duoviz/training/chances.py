@@ -41,6 +41,7 @@ class Counts:
         self.hits[place] += hit
 
     def shares(self, prior: np.ndarray | float) -> list:
+        """Hits over tries, each bin drawn towards its prior by PRIOR tries more."""
         return np.round((self.hits + PRIOR * np.asarray(prior)) / (self.tries + PRIOR), 4).tolist()
 
 

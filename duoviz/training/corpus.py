@@ -34,6 +34,7 @@ class Corpus:
         return len(self.greedy)
 
     def row(self, index: int) -> np.ndarray:
+        """The token ids of a row, int64 [length]."""
         return self.flat[self.starts[index] : self.starts[index + 1]]
 
     def length(self, index: int) -> int:
@@ -43,7 +44,7 @@ class Corpus:
         """Where in the row the answer's tokens stand, int64 [answer tokens]."""
         return np.flatnonzero(self.answer[self.starts[index] : self.starts[index + 1]])
 
-    def digest(self, rows: Sequence[int]) -> str:
+    def digest(self, rows: Sequence[int] | np.ndarray) -> str:
         """What tells rows that stand one after another from any others."""
         tokens = slice(self.starts[rows[0]], self.starts[rows[-1] + 1])
         return hashlib.sha256(self.flat[tokens].tobytes() + self.answer[tokens].tobytes()).hexdigest()[:16]

@@ -136,15 +136,16 @@ def fast_dtype(device: str) -> torch.dtype:
         for _ in range(5):
             F.linear(a, b)
         times[dtype] = time.perf_counter() - start
-    return min(times, key=times.get)
+    return min(times, key=lambda dtype: times[dtype])
 
 
 def load_teacher(target_folder: Path, corpus_files: list[Path], *, held_out: int = HELD_OUT) -> Teacher:
     """The target beside its corpus, on the GPU if there is one; on a processor its states are kept in the cache."""
-    from transformers import AutoModelForCausalLM
+    from transformers import LlamaForCausalLM
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    target = AutoModelForCausalLM.from_pretrained(target_folder, dtype=torch.float32).eval().to(device)
+    target = LlamaForCausalLM.from_pretrained(target_folder, dtype=torch.float32).eval()
+    target = target.to(device)  # pyright: ignore[reportArgumentType]
     folder = cache_folder() / "teacher" if device == "cpu" else None
     return Teacher(target, load_corpus(corpus_files, held_out=held_out), fast_dtype(device), folder=folder)
 

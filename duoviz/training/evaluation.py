@@ -45,14 +45,17 @@ class Agreement:
 
     @property
     def top1(self) -> float:
+        """How often the draft's best token was the target's."""
         return fraction(self.same)
 
     @property
     def by_task(self) -> dict[str, float]:
+        """`top1` on the rows of each task."""
         return fraction_by(self.task, self.same)
 
     @property
     def by_file(self) -> list[float]:
+        """`top1` on the rows of each corpus file, in the files' order."""
         return list(fraction_by(self.file, self.same).values())
 
     @property
@@ -166,6 +169,7 @@ def scores(teacher: Teacher, student: Student, folder: Path, *, count: int | Non
         theirs = teacher.exact_logits([row])
         compare(exact, corpus, [row], theirs, student_logits(student, corpus, [row]), student.known)
         for agreement, model in ((alone, draft), (used, copying)):
+            assert model.known is not None, "a draft's head names its ids"
             ours = answer_logits(model, corpus, row).to(theirs.device)
             compare(agreement, corpus, [row], theirs, ours, model.known.to(theirs.device), sampled=model is copying)
     return {"float32": round(exact.top1, 4), "int8": round(alone.top1, 4), "copying": figures(used)}

@@ -6,7 +6,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from duoviz.models.columns import column_of
 from duoviz.models.copying import NGrams, Weights, by_kind
 from duoviz.training.copying import START_WEIGHTS
 from duoviz.training.corpus import Corpus
@@ -108,9 +107,12 @@ def look_ups(
     for place, token in enumerate(ids):
         if place in wanted:
             match = grams.look_up(grams.tokens[-grams.longest :], end=len(grams.tokens))
-            usable = match is not None and match.token in columns
-            proposed.append(columns[match.token] if usable else 0)
-            shares.append(weights[match.kind][match.length - 1] if usable else 0.0)
+            if match is not None and match.token in columns:
+                proposed.append(columns[match.token])
+                shares.append(weights[match.kind][match.length - 1])
+            else:
+                proposed.append(0)
+                shares.append(0.0)
         grams.append([token])
     return proposed, shares
 
@@ -120,7 +122,8 @@ class LookUps:
 
     def __init__(self, corpus: Corpus, known: Tensor):
         """known: the ids of the draft's head, int64, on the device where the answers are wanted."""
-        self.corpus, self.columns, self.device = corpus, column_of(known), known.device
+        self.corpus, self.device = corpus, known.device
+        self.columns = {token: column for column, token in enumerate(known.tolist())}
         self.look_ups: dict[int, tuple[list[int], list[float]]] = {}
 
     def __call__(self, rows: list[int]) -> Copied:

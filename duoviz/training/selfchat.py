@@ -193,10 +193,11 @@ def make_corpus(
 
     Finished rows are appended to `out`.jsonl at once; the same call goes on from there.
     """
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoTokenizer, LlamaForCausalLM
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    model = AutoModelForCausalLM.from_pretrained(target_folder, dtype=torch.float32).eval().to(device)
+    model = LlamaForCausalLM.from_pretrained(target_folder, dtype=torch.float32).eval()
+    model = model.to(device)  # pyright: ignore[reportArgumentType]
     tokenizer = AutoTokenizer.from_pretrained(target_folder)
     target = BatchedTarget(model, slots=slots, context=CONTEXT, dtype=torch.bfloat16)
     lines = out.with_suffix(".jsonl")
@@ -220,5 +221,5 @@ def make_corpus(
             if spent >= minutes:
                 break
     arrays = pack(done)
-    np.savez_compressed(out, **arrays)
+    np.savez_compressed(out, **arrays)  # pyright: ignore[reportArgumentType]
     report(f"{len(arrays['length']):,} rows, {int(arrays['answer'].sum()):,} answer tokens in {out}")

@@ -8,11 +8,12 @@ import torch
 import torch.nn.functional as F
 from safetensors.torch import save_file
 from torch import Tensor, nn
-from transformers import LlamaConfig
+from transformers import LlamaConfig, LlamaForCausalLM
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
 
 from duoviz.models.checkpoint import OUR_KIND, Checkpoint, read_config
 from duoviz.models.weights import quantise_rows
+from duoviz.training.batched_target import rope_theta_of
 from duoviz.training.copying import START_WEIGHTS
 from duoviz.training.corpus import Corpus
 from duoviz.training.teacher import padded, predicting
@@ -71,22 +72,32 @@ class Embedding(nn.Module):
 
 
 class Decoder(nn.Module):
+    """Embedding, layers and norm of the draft, under the names of a Llama's file."""
+
     def __init__(self, shape: DraftShape):
         super().__init__()
         self.embed_tokens = Embedding(shape)
-        config = LlamaConfig(**asdict(shape), attn_implementation="sdpa")
+        config = LlamaConfig(**asdict(shape), attn_implementation="sdpa")  # pyright: ignore[reportCallIssue]
         self.layers = nn.ModuleList(layer(config, index) for index in range(shape.num_hidden_layers))
         self.norm = RMSNorm(shape.hidden_size, eps=shape.rms_norm_eps)
+
+
+class Head(nn.Linear):
+    """The output head; known: the ids that its columns stand for, int64, ascending."""
+
+    known: Tensor
 
 
 class Student(nn.Module):
     """The draft as a trainable module; its parameters' names are those of the saved file."""
 
+    inverse: Tensor
+
     def __init__(self, shape: DraftShape):
         super().__init__()
         self.shape = shape
         self.model = Decoder(shape)
-        self.lm_head = nn.Linear(shape.hidden_size, shape.output_tokens, bias=False)
+        self.lm_head = Head(shape.hidden_size, shape.output_tokens, bias=False)
         self.lm_head.register_buffer("known", torch.arange(shape.output_tokens))
         inverse = shape.rope_theta ** (-torch.arange(0, shape.head_dim, 2, dtype=torch.float32) / shape.head_dim)
         self.register_buffer("inverse", inverse, persistent=False)
@@ -121,7 +132,7 @@ def student_logits(student: Student, corpus: Corpus, rows: list[int]) -> Tensor:
     return student.lm_head(student_hidden(student, corpus, rows)).float()
 
 
-def cut_from_target(target: nn.Module, *, layers: int, embedding_rank: int, tokens: Tensor) -> Student:
+def cut_from_target(target: LlamaForCausalLM, *, layers: int, embedding_rank: int, tokens: Tensor) -> Student:
     """A student with the target's first layers and its embedding at a lower rank; the head is the target's own for
     `tokens` (int64, ascending).
 
@@ -130,9 +141,10 @@ def cut_from_target(target: nn.Module, *, layers: int, embedding_rank: int, toke
     """
     config = target.config
     own = {"num_hidden_layers": layers, "embedding_rank": embedding_rank, "output_tokens": len(tokens)}
-    own["rope_theta"] = config.rope_parameters["rope_theta"]
-    names = {field.name for field in fields(DraftShape)} - set(own)
-    student = Student(DraftShape(**own, **{name: getattr(config, name) for name in names}))
+    names = {field.name for field in fields(DraftShape)} - {"rope_theta", *own}
+    student = Student(
+        DraftShape(rope_theta=rope_theta_of(config), **own, **{name: getattr(config, name) for name in names})
+    )
     table = target.model.embed_tokens.weight.detach().float()
     left, scale, right = torch.linalg.svd(table, full_matrices=False)
     root = scale[:embedding_rank].sqrt()
@@ -160,7 +172,7 @@ def with_head(student: Student, tokens: Tensor, table: Tensor, *, ridge: float =
     old = torch.isin(tokens, student.known)
     weight[old] = student.lm_head.weight[torch.searchsorted(student.known, tokens[old])]
     student.shape = replace(student.shape, output_tokens=len(tokens))
-    student.lm_head = nn.Linear(weight.shape[1], len(tokens), bias=False, device=weight.device)
+    student.lm_head = Head(weight.shape[1], len(tokens), bias=False, device=weight.device)
     student.lm_head.register_buffer("known", tokens.clone())
     student.lm_head.weight.copy_(weight)
     return student

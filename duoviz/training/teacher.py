@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
+from transformers import LlamaForCausalLM
 
-from duoviz.training.batched_target import fused, rotary_table, rotated
+from duoviz.training.batched_target import fused_layers, head_dim_of, rotary_table, rotated
 from duoviz.training.corpus import Corpus
 from duoviz.training.losses import Best
 
@@ -24,11 +25,11 @@ class Teacher:
     computed anew each time.
     """
 
-    def __init__(self, target: nn.Module, corpus: Corpus, dtype: torch.dtype, *, folder: Path | None = None):
+    def __init__(self, target: LlamaForCausalLM, corpus: Corpus, dtype: torch.dtype, *, folder: Path | None = None):
         self.target, self.corpus, self.dtype, self.folder = target, corpus, dtype, folder
         counts = [len(corpus.answered(row)) for row in range(len(corpus))]
         self.places = np.concatenate([[0], np.cumsum(counts)]).tolist()
-        self.layers = [fused(layer, dtype) for layer in target.model.layers]
+        self.layers = fused_layers(target, dtype)
         self.known: dict[int, tuple[Tensor, Tensor]] = {}
         # Views of each row's states, and of the flag that says whether they are there.
         self.kept: list[np.ndarray] = []
@@ -63,6 +64,7 @@ class Teacher:
         return torch.from_numpy(np.concatenate([self.kept[row] for row in rows])).to(self.target.device).float()
 
     def computed(self, rows: list[int]) -> list[Tensor]:
+        """float32 [answer tokens, hidden] of each row, computed now."""
         states = self.states(padded(self.corpus, rows).to(self.target.device))
         return [predicting(self.corpus, row, state).float() for row, state in zip(rows, states, strict=True)]
 
@@ -78,7 +80,7 @@ class Teacher:
         for layer in self.layers:
             before = norm(x, weight=layer["before"].float()).to(self.dtype)
             qkv = F.linear(before, layer["qkv"])
-            heads = qkv.unflatten(-1, (-1, config.head_dim)).transpose(1, 2)
+            heads = qkv.unflatten(-1, (-1, head_dim_of(config))).transpose(1, 2)
             q, k, v = heads.split((config.num_attention_heads,) + (config.num_key_value_heads,) * 2, dim=1)
             q, k = rotated(q, cos, sin).to(v.dtype), rotated(k, cos, sin).to(v.dtype)
             mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)

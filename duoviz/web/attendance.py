@@ -60,7 +60,7 @@ class Attendance:
 
     def heard(self, session: str | None) -> bool:
         """Whether anybody listens to this session; to be asked from any thread."""
-        kept = self.sessions.get(session)
+        kept = self.sessions.get(session or "")
         return kept is not None and kept.listeners > 0
 
     def undelivered(self) -> list[Event]:

@@ -58,9 +58,15 @@ def read_address(text: str):
 
 
 def scope_of(request: "gr.Request") -> Mapping:
+    """The ASGI scope behind a request; empty where there is none."""
     return request.request.scope if request.request else {}
+
+
+def session_of(request: "gr.Request") -> str:
+    """Which page in which browser asks; "" where it does not say."""
+    return request.session_hash or ""
 
 
 def client_of_request(request: "gr.Request") -> Client:
     """The client that the gate found; where there was no gate, the session's."""
-    return scope_of(request).get(IN_SCOPE) or Client(request.session_hash)
+    return scope_of(request).get(IN_SCOPE) or Client(session_of(request))

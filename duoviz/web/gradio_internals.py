@@ -12,6 +12,7 @@ import time
 from functools import partial
 from importlib.util import find_spec
 from types import SimpleNamespace
+from typing import Any
 
 import gradio as gr
 from gradio import queueing, routes
@@ -41,7 +42,7 @@ def calm(demo: gr.Blocks) -> None:
     queue.ANALYTICS_MAX_EVENTS, queue.ANAYLTICS_CACHE_FREQUENCY = 1, sys.maxsize
     # Gradio tries to import it before and after each value that it sends, and each time searches the disk.
     if find_spec("matplotlib") is None:
-        sys.modules["matplotlib"] = None
+        sys.modules["matplotlib"] = None  # pyright: ignore[reportArgumentType]
 
 
 def delivered(demo: gr.Blocks, session: str, event: str) -> bool:
@@ -100,7 +101,8 @@ def end_events(queue: Queue) -> None:
 
 def close_silent(demo: gr.Blocks, silent: set) -> set:
     """Close those of these connections that still have asked for nothing; all that have not so far."""
-    now = {connection for connection in demo.server.server_state.connections if connection.cycle is None}
+    connections: set[Any] = demo.server.server_state.connections
+    now = {connection for connection in connections if connection.cycle is None}
     for connection in now & silent:
         connection.transport.close()
     return now
@@ -113,7 +115,8 @@ def pace_the_log() -> None:
         logger.addFilter(paced)
     for module in (queueing, routes):
         # All that these take of it.
-        module.traceback = SimpleNamespace(print_exc=lambda: log.exception("a function of the page failed"))
+        printer = SimpleNamespace(print_exc=lambda: log.exception("a function of the page failed"))
+        module.traceback = printer  # pyright: ignore[reportAttributeAccessIssue]
 
 
 class PacedLog(logging.Filter):

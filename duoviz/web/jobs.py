@@ -4,7 +4,7 @@ import queue
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
@@ -56,7 +56,7 @@ class Job:
     def check_request(self, limits: Limits, pair: Pair | None) -> None:
         """Raise one of the runner's USER_ERRORS for what shows before it runs. pair: its models, if they are loaded."""
 
-    def stream(self, engine: Engine) -> Iterator[dict]:
+    def stream(self, engine: Engine) -> Generator[dict]:
         """The events of the job's work on the loaded pair, in the thread of the hardware."""
         raise NotImplementedError
 
@@ -110,8 +110,8 @@ class Run(Job):
         check_flag("raw", self.raw)
         runner.check_method(self.method)
 
-    def stream(self, engine: Engine) -> Iterator[dict]:
-        return runner.stream(engine, self.method, self.prompt, self.settings, raw=self.raw, stopped=self.over)
+    def stream(self, engine: Engine) -> Generator[dict]:
+        yield from runner.stream(engine, self.method, self.prompt, self.settings, raw=self.raw, stopped=self.over)
 
     def take(self, event: dict) -> None:
         runner.add_event(self.trace, event)
@@ -137,7 +137,7 @@ class Comparison(Job):
     repeats: int
     rows: list[dict] = field(default_factory=list)
     errors: dict[str, str] = field(default_factory=dict)
-    running: dict | None = None
+    running: dict = field(default_factory=dict)
 
     def check_request(self, limits: Limits, pair: Pair | None) -> None:
         limits.check_prompt(self.prompt, pair)
@@ -146,7 +146,7 @@ class Comparison(Job):
             runner.check_method(lane.method)
         check_number("repeats", self.repeats, 1, MAX_REPEATS)
 
-    def stream(self, engine: Engine) -> Iterator[dict]:
+    def stream(self, engine: Engine) -> Generator[dict]:
         lanes = [
             {"name": lane.name, "method": lane.method, "baseline": place > 1} for place, lane in enumerate(self.lanes)
         ]
@@ -191,7 +191,7 @@ class Comparison(Job):
     def end_run(self) -> None:
         """Keep the run under way, and show its end."""
         lane, repeat, trace = self.running.values()
-        self.running = None
+        self.running = {}
         self.rows.append(runner.row(trace, lane, repeat))
         if trace["end"]["stopped"] == "error":
             self.errors[lane] = trace["end"]["message"]

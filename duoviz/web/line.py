@@ -44,6 +44,7 @@ class Line:
             self.place(job)
 
     def check_places(self, job: Job) -> None:
+        """Raise LineFull where the visitor has all its places, its address has, or the line is full."""
         clients = [queued.client for queued in self.jobs if queued.client]
         if job.client and sum(client.session == job.client.session for client in clients) >= PLACES:
             raise LineFull(PLACES_TAKEN)

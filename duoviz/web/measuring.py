@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,7 @@ class Measurement(Job):
     plan: Plan
     path: Path
 
-    def stream(self, engine: Engine) -> Iterator[dict]:
+    def stream(self, engine: Engine) -> Generator[dict]:
         """`progress` events, and every now and then `results`, with what there is to show of them."""
         # It may take hours, so it has no deadline; but its decoding has begun.
         self.deadline = math.inf
@@ -61,5 +61,6 @@ class Measurement(Job):
 
 
 def results_event(results: Results) -> dict:
+    """What the page shows of results, as an event of the job."""
     answers, view = len(results.rows), first_view(results)
     return {"type": "results", "answers": answers, "view": view, "parts": parts_of(results)}

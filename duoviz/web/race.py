@@ -73,15 +73,15 @@ def recorded_race(folder: Path, methods: Sequence[str]) -> str:
         traces = [read_trace(file) for file in files]
     except TraceError:
         return ""
-    texts = [written(trace) for trace in traces]
-    if first_difference(*texts) is not None:
+    first, second = (written(trace) for trace in traces)
+    if first_difference(first, second) is not None:
         return ""
     lanes = [runner.Lane(METHODS[method].title, method, Settings()) for method in methods]
     rows = [runner.row(trace, lane.name, 0) for lane, trace in zip(lanes, traces, strict=True)]
     recorded = {
         "lanes": [{"name": lane.name, "method": lane.method, "baseline": False} for lane in lanes],
         "recordings": [f"{publish(folder)}/{file.name}" for file in files],
-        "result": summed_up(lanes, rows, {}, [agreement(*texts, 0.0)], None),
+        "result": summed_up(lanes, rows, {}, [agreement(first, second, 0.0)], None),
     }
     # No markup of the model's leaves the server as markup.
     return json.dumps(recorded, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

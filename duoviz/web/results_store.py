@@ -79,3 +79,4 @@ def free_place(folder: Path, stem: str) -> Path:
             if f"{place.stem} (loaded)" not in taken:
                 place.touch(exist_ok=False)
                 return place
+    raise AssertionError("numbers do not end")

@@ -279,6 +279,7 @@ class Hardware:
                 runner.prepare(self.engine, "duodecoding")
             finally:
                 self.status = ""
+        assert self.engine is not None, "it is loaded"
         return self.engine
 
     def spare(self) -> dict[str, int]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import gradio as gr
+from gradio.components import Component
 
 from duoviz.web.script import script
 
@@ -35,7 +36,7 @@ watch("value", () => tell(JSON.parse(props.value)));
 class Page(NamedTuple):
     """What a tab shares: its fields by name, the component that shows their run, and the button that starts one."""
 
-    fields: dict[str, gr.components.Component]
+    fields: dict[str, Component]
     visualizer: gr.HTML | None = None
     start: gr.Button | None = None
 
@@ -59,7 +60,7 @@ class ShareBar(gr.HTML):
         return {"type": "string"}
 
 
-def field_kind(field: gr.components.Component) -> dict:
+def field_kind(field: Component) -> dict:
     """A field as the browser reads it from a link: its kind, default and choices."""
     if isinstance(field, gr.Radio) or (isinstance(field, gr.Dropdown) and not field.allow_custom_value):
         return {"kind": "choice", "default": field.value, "choices": [value for _, value in field.choices]}

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-import gradio as gr
+from gradio.themes import Default
 
 SANS = ["ui-sans-serif", "system-ui", "sans-serif"]
 MONO = ["ui-monospace", "Consolas", "monospace"]
 
-THEME = gr.themes.Default(primary_hue="indigo", neutral_hue="slate", font=SANS, font_mono=MONO).set(
+THEME = Default(primary_hue="indigo", neutral_hue="slate", font=SANS, font_mono=MONO).set(
     # What is written small, and on what is pressed, can be read (WCAG AA).
     body_text_color_subdued="*neutral_600",
     block_info_text_color="*neutral_600",

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import gradio as gr
+from gradio.components import Component
 
 from duoviz.web.attendance import PATIENCE
 from duoviz.web.calls import Door
-from duoviz.web.clients import HEARD, Client, client_of_request, scope_of
+from duoviz.web.clients import HEARD, Client, client_of_request, scope_of, session_of
 from duoviz.web.jobs import Job
 from duoviz.web.line import LineFull
 from duoviz.web.session import USER_ERRORS, Hardware
@@ -58,7 +59,7 @@ class Visitors:
 
         It takes the place of the job that the visitor has here already, which is stopped.
         """
-        session = request.session_hash
+        session = session_of(request)
         self.end(session)
         try:
             job = self.started(request, ask)
@@ -85,12 +86,12 @@ class Visitors:
 
     def stop(self, request: gr.Request) -> None:
         """End this visitor's job; what it has produced stays on the page."""
-        if watch := self.watched.get(request.session_hash):
+        if watch := self.watched.get(session_of(request)):
             watch.job.stop.set()
 
     def answer(
         self, request: gr.Request, ask: Callable[[], Job], progress: Callable[[list[dict]], dict]
-    ) -> Iterator[dict]:
+    ) -> Iterator[dict | None]:
         """What a client gets: `progress(events)` at each step, and the job's summary at last."""
         try:
             job = self.started(request, ask)
@@ -111,7 +112,7 @@ class Visitors:
         self.hardware.start(job)
         return job
 
-    def door(self, inputs: Mapping[str, gr.components.Component], ask: Callable[..., Job]) -> Door:
+    def door(self, inputs: Mapping[str, Component], ask: Callable[..., Job]) -> Door:
         """What the gate knows of an endpoint with these arguments, of which `ask` makes a job."""
         usual = {name: field.value for name, field in inputs.items()}
 

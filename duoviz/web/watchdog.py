@@ -30,6 +30,7 @@ class Watchdog:
         threading.Thread(target=self.watch, name="watchdog", daemon=True).start()
 
     def watch(self) -> None:
+        """Ask the loop once a step for a sign of life, and end the process where it gives none."""
         while not self.closed.wait(self.step):
             if self.unanswered * self.step > self.patience:
                 return self.end(f"its server has not answered for {self.patience:g} seconds")

@@ -22,7 +22,7 @@ from duoviz.web.lessons.source import LessonError, Line, Page, Source, read_sour
 GLOSSARY = "glossary.md"
 ABOUT = "README.md"
 
-Content = TypeVar("Found")
+Content = TypeVar("Content")
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ def read_places(folder: Path, traces: dict[str, dict], mistakes: list[str]) -> l
         expected = json.loads(file.read_text(encoding="utf-8"))
     except ValueError:
         expected = None
-    if EXPECTED(expected) is not None:
+    if expected is None or EXPECTED(expected) is not None:
         mistakes.append(f"{PLACES} is not what `python -m duoviz record` writes.")
         return []
     return expected["places"] if expected["text"] == traces["vanilla"]["end"]["text"] else []

@@ -29,7 +29,7 @@ def blocks(lines: Sequence[Line], mistake: Mistake) -> list[Block]:
     tokens = iter(parser.parse("\n".join(line.text for line in lines)))
     parsed = []
     for token in tokens:
-        line = first + token.map[0]
+        line = first + (token.map[0] if token.map else 0)
         if token.type == "paragraph_open":
             parsed.append({"kind": "paragraph", "line": line, "spans": spans(next(tokens), line, mistake)})
             next(tokens)
@@ -65,7 +65,7 @@ def spans(paragraph: Token, line: int, mistake: Mistake) -> list[Span]:
     """Text in the style of the innermost mark around it."""
     parts: list[Span] = []
     styles: list[Span] = [{"kind": "text"}]
-    for token in paragraph.children:
+    for token in paragraph.children or []:
         if token.type in STYLES:
             styles.append({"kind": STYLES[token.type]})
         elif token.type == "link_open":

@@ -75,8 +75,11 @@ class PageReader:
             return data | nothing | {"at": 0, "missing": missing}
 
     def highlights(self) -> list[str]:
+        """The parts and marks that the page highlights. Raises LessonError."""
         line = self.page.fields.get("highlight")
-        names = [name.strip() for name in line.text.split(",")] if line else []
+        if line is None:
+            return []
+        names = [name.strip() for name in line.text.split(",")]
         for name in names:
             if name not in PARTS and name not in MARKS:
                 known = ", ".join((*PARTS, *MARKS))
@@ -110,6 +113,7 @@ class PageReader:
         return blocks
 
     def inline(self, line: Line) -> list[Span]:
+        """A line's spans, finished."""
         return self.finish(markdown.inline(line.text, line.number, self.mistake), line.number)
 
     def finish(self, spans: list[Span], line: int) -> list[Span]:
@@ -157,6 +161,7 @@ class PageReader:
             raise self.mistake(line, f"{error}.") from None
 
     def question(self, parts: set[str]) -> dict | None:
+        """The page's question as data: its kind, its text, and what its kind asks for."""
         question = self.page.question
         if question is None:
             return None
@@ -166,6 +171,7 @@ class PageReader:
         return data | getattr(self, f"ask_{question.kind}")(question, parts)
 
     def field(self, fields: Fields, name: str) -> Line:
+        """A field that the question must have. Raises LessonError."""
         if name not in fields.values:
             raise self.mistake(fields.line, f'the question\'s field "{name}" is missing.')
         return fields.values[name]
@@ -188,7 +194,9 @@ class PageReader:
         if not any(option.right for option in question.options):
             raise self.mistake(question.fields.line, "no answer is the right one; mark it with [x].")
         return {
-            "options": [self.option(option, option.right, Line(option.line, option.why)) for option in question.options]
+            "options": [
+                self.option(option, bool(option.right), Line(option.line, option.why)) for option in question.options
+            ]
         }
 
     def option(self, option: Option, right: bool, why: Line) -> dict:
@@ -253,6 +261,7 @@ class PageReader:
         } | self.spans_of(fields, "right", "low", "high")
 
     def number(self, line: Line) -> float:
+        """A line's number, its placeholders filled in. Raises LessonError."""
         text = "".join(span["text"] for span in self.inline(line))
         try:
             return float(text)

@@ -128,6 +128,7 @@ def free_tokens(iteration: Iteration) -> list[dict]:
 
 
 def free_token_fate(iteration: Iteration) -> str | None:
+    """As in "Here …"."""
     tokens = free_tokens(iteration)
     if not tokens:
         return None
@@ -135,6 +136,7 @@ def free_token_fate(iteration: Iteration) -> str | None:
 
 
 def of_second_choice(iteration: Iteration, name: str) -> str | None:
+    """A probability of the first accepted token that was not the draft's most probable."""
     choices = second_choices(iteration)
     return written_as(choices[0][0].get(name), fixed(3)) if choices else None
 
@@ -145,6 +147,7 @@ def second_best(iteration: Iteration) -> float | None:
 
 
 def drafting(iteration: Iteration) -> float | None:
+    """Seconds that the draft worked in an iteration; None where it did not."""
     return sum(step["end"] - step["start"] for step in iteration["draft"]) or None
 
 
@@ -166,6 +169,7 @@ def begun(iteration: Iteration, name: str, form: Callable[[float], str]) -> str 
 
 
 def written_as(value: float | None, form: Callable[[float], str]) -> str | None:
+    """A value in a form; None stays None."""
     return None if value is None else form(value)
 
 
@@ -277,7 +281,7 @@ def same_text(traces: dict[str, dict]) -> int:
 
 def fastest(traces: dict[str, dict]) -> str:
     by_method = speeds(traces)
-    return METHODS[max(by_method, key=by_method.get)].title
+    return METHODS[max(by_method, key=lambda method: by_method[method])].title
 
 
 def speed_up(facts: Facts) -> float:
@@ -324,9 +328,11 @@ def value(name: str, facts: Facts) -> str:
     answer = look_up(word, argument, facts)
     if answer is None:
         raise NotInTrace(f"value for “{name}”")
-    if noun and not isinstance(answer, int):
+    if not noun:
+        return str(answer)
+    if not isinstance(answer, int):
         raise UnknownPlaceholder(f"{{{name}}} counts “{noun}”, and {word} is no whole number")
-    return counted(answer, noun) if noun else str(answer)
+    return counted(answer, noun)
 
 
 def look_up(word: str, argument: str | None, facts: Facts) -> str | int | None:
@@ -334,7 +340,7 @@ def look_up(word: str, argument: str | None, facts: Facts) -> str | int | None:
         return written_as(metrics(facts.trace)[word], METRICS[word])
     if word in HEADER:
         return HEADER[word](facts.trace["header"])
-    if word in COSTS:
+    if word in COSTS and argument is not None:
         return COSTS[word](facts.trace, int(argument))
     if word in RUNS:
         return RUNS[word](facts)

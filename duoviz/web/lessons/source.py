@@ -54,6 +54,8 @@ class Fields:
 
 @dataclass
 class Question:
+    """kind: one of QUESTION_FIELDS; text: what is asked; options: of a question to choose."""
+
     kind: str
     fields: Fields
     text: list[Line]
@@ -62,6 +64,8 @@ class Question:
 
 @dataclass
 class Page:
+    """A page as written."""
+
     title: Line
     fields: Fields
     text: list[Line]
@@ -179,6 +183,7 @@ def read_page(file: Path, lines: list[Line]) -> Page:
 
 
 def read_question(file: Path, lines: list[Line]) -> Question:
+    """A question: its kind, its fields, its text, and the options of one to choose. Raises LessonError."""
     kind = lines[0].text.removeprefix("### Question:").strip()
     if kind not in QUESTION_FIELDS:
         kinds = ", ".join(QUESTION_FIELDS)

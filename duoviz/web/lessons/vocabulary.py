@@ -36,6 +36,8 @@ class Mark(NamedTuple):
 
 
 def tree_mark(status: str) -> Mark:
+    """Nodes of the tree with this status."""
+
     def present(iteration: Iteration) -> bool:
         nodes = (*iteration["checked"], *iteration["drafted"], *iteration.get("rest", ()))
         return any(node["status"] == status for node in nodes)
@@ -54,6 +56,8 @@ def idle_mark(lane: str) -> Mark:
 
 
 def text_mark(source: str) -> Mark:
+    """Tokens of the text from this source."""
+
     def present(iteration: Iteration) -> bool:
         return any(token["source"] == source for token in iteration["committed"])
 

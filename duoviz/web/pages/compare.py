@@ -1,6 +1,6 @@
 """The Compare tab: two methods on one prompt, one after the other, then both on one clock."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import gradio as gr
@@ -64,7 +64,7 @@ def side_field(side: str, method: str) -> gr.Dropdown:
     return gr.Dropdown(method_choices(), value=method, label=label, container=False, scale=1, min_width=150)
 
 
-def comparison_fields(limits: Limits, sides: Fields) -> Fields:
+def comparison_fields(limits: Limits, sides: Mapping[str, gr.Dropdown]) -> Fields:
     """Lay out what both sides share, and below it each side's own settings."""
     with gr.Row():
         fields = size_fields(limits, place="compare-")
@@ -108,24 +108,24 @@ def title(method: str, settings: Settings) -> str:
 
 def split(sent: dict) -> tuple[dict, dict, dict]:
     """What was sent for both sides, for the first and for the second."""
-    own = [
+    first, second = (
         {name.removeprefix(f"{side}_"): value for name, value in sent.items() if name.startswith(f"{side}_")}
         for side in SIDES
-    ]
+    )
     common = {name: value for name, value in sent.items() if not name.startswith(tuple(f"{side}_" for side in SIDES))}
-    return common, *own
+    return common, first, second
 
 
 def asked(limits: Limits, sent: dict) -> Comparison:
     """The comparison that the page or a client asks for. Raises SettingsError."""
-    common, *sides = split(sent)
+    common, first, second = split(sent)
     rest = {name: common.pop(name) for name in ("prompt", "pair", "raw", "repeats", "like_for_like")}
-    methods = tuple(side.pop("method") for side in sides)
+    methods = first.pop("method"), second.pop("method")
     for method in methods:
         runner.check_method(method)
     check_flag("like_for_like", rest["like_for_like"])
-    settings = [settings_from(limits, **common, **side) for side in sides]
-    lanes = lanes_of(*settings, methods, like_for_like=rest["like_for_like"])
+    settings = [settings_from(limits, **common, **own) for own in (first, second)]
+    lanes = lanes_of(settings[0], settings[1], methods, like_for_like=rest["like_for_like"])
     return Comparison(
         pair=rest["pair"], prompt=rest["prompt"], raw=rest["raw"], repeats=as_integer(rest["repeats"]), lanes=lanes
     )
@@ -143,7 +143,7 @@ def connect(hardware: Hardware, inputs: Fields, *, go, fair, halt, view, client,
         """The same, with both baselines of φ."""
         yield from race(request, **sent | {"like_for_like": True})
 
-    def compare(request: gr.Request, **sent) -> Iterator[dict]:
+    def compare(request: gr.Request, **sent) -> Iterator[dict | None]:
         """Stream a comparison to a client: both texts so far, and last what it came to."""
         texts: dict[str, str] = {}
 
@@ -157,7 +157,8 @@ def connect(hardware: Hardware, inputs: Fields, *, go, fair, halt, view, client,
         """End this visitor's comparison."""
         visitors.stop(request)
 
-    gr.on([go.click, inputs["prompt"].submit], race, None, view, inputs_kwargs=inputs, **WATCHED)
+    submit = inputs["prompt"].submit  # pyright: ignore[reportAttributeAccessIssue]
+    gr.on([go.click, submit], race, None, view, inputs_kwargs=inputs, **WATCHED)  # pyright: ignore[reportArgumentType]
     fair.click(race_like_for_like, None, view, inputs_kwargs=inputs, **WATCHED)
     # Not queued, so that it reaches a run however many others wait.
     halt.click(stop_race, queue=False, api_visibility="private")

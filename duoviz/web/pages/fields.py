@@ -1,6 +1,9 @@
 """The settings as fields of a page, and what the fields send as Settings."""
 
+from typing import Any
+
 import gradio as gr
+from gradio.components import Component
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import ABOUT, DEFAULTS, Settings, parsed
@@ -23,10 +26,10 @@ EXAMPLES = [
     "List five ideas for a rainy afternoon with children.",
 ]
 
-Fields = dict[str, gr.components.Component]
+Fields = dict[str, Component]
 
 
-def as_integer(value: object) -> object:
+def as_integer(value: Any) -> Any:
     """A number field may send 12.0 for 12."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -47,19 +50,19 @@ def method_chips(method: str) -> gr.Radio:
     return gr.Radio(method_choices(), value=method, label="Method", info=METHODS[method].about, elem_id="method")
 
 
-def setting_field(name: str, place: str = "") -> gr.components.Component:
+def setting_field(name: str, place: str = "") -> Component:
     """A setting as a field. place: begins the ids of this page's fields."""
     about = ABOUT[name]
-    default = ON_THE_PAGE.get(name, DEFAULTS[name])
+    default: Any = ON_THE_PAGE.get(name, DEFAULTS[name])
     shared = {"label": about.label, "info": about.info or None, "elem_id": f"{place}{name.replace('_', '-')}"}
-    if about.low is None:
+    if about.low is None or about.high is None:
         return gr.Dropdown(list(about.words), value=default, **shared) if about.words else gr.Textbox(default, **shared)
     if not about.words:
         return gr.Number(default, step=STEPS.get(name, 1), **shared)
     if about.high > LONGEST_LIST:
         shared["info"] = f"{about.info}; or {about.low} to {about.high}"
         return gr.Textbox(default, **shared)
-    numbers = map(str, range(about.low, about.high + 1))
+    numbers = map(str, range(int(about.low), int(about.high) + 1))
     return gr.Dropdown([*about.words, *numbers], value=default, **shared)
 
 

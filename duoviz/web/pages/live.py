@@ -75,7 +75,7 @@ def connect(hardware: Hardware, inputs: Fields, *, go, halt, visualizer, client,
         """Stream a run into the visualizer."""
         yield from visitors.watch(request, lambda: ask(**sent))
 
-    def generate(request: gr.Request, **sent) -> Iterator[dict]:
+    def generate(request: gr.Request, **sent) -> Iterator[dict | None]:
         """Stream a run to a client: the text so far, and last what `--json` prints."""
         text = ""
 
@@ -90,7 +90,9 @@ def connect(hardware: Hardware, inputs: Fields, *, go, halt, visualizer, client,
         """End this visitor's run."""
         visitors.stop(request)
 
-    gr.on([go.click, inputs["prompt"].submit], watch, None, visualizer, inputs_kwargs=inputs, **WATCHED)
+    submit = inputs["prompt"].submit  # pyright: ignore[reportAttributeAccessIssue]
+    begun = [go.click, submit]
+    gr.on(begun, watch, None, visualizer, inputs_kwargs=inputs, **WATCHED)  # pyright: ignore[reportArgumentType]
     # Not queued, so that it reaches a run however many others wait.
     halt.click(stop, queue=False, api_visibility="private")
     client.click(generate, None, answer, api_name="generate", inputs_kwargs=inputs, **ANSWERED)

@@ -7,8 +7,11 @@ from datetime import date
 from functools import lru_cache
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
+from gradio.components import Component
+from gradio.events import Dependency
 from plotly.graph_objects import Figure
 from plotly.io import from_json
 
@@ -23,7 +26,7 @@ from duoviz.lab.tasks import TASKS, LabError
 from duoviz.lab.view import first_view, parts_of
 from duoviz.models.registry import PAIRS
 from duoviz.recordings import FOLDER as TRACES
-from duoviz.web.clients import client_of_request
+from duoviz.web.clients import client_of_request, session_of
 from duoviz.web.measuring import Measurement
 from duoviz.web.results_store import available, folder_named, keep_loaded
 from duoviz.web.results_view import ResultsView, view_value
@@ -41,13 +44,13 @@ SIZES = {
 }
 NOTHING = "No results are shown: choose some that were measured before, or measure them here."
 
-Updates = dict[gr.components.Component, object]
+Updates = dict[Component, Any]
 # The paragraph about the results stands above all, in few lines.
 WIDE = """
 #lab-about .lab p { max-width: none; font-size: 13px; margin: 0 0 4px; }
 #lab-status:not(:has(p)) { display: none; }
 """
-QUIET = {"show_progress": "hidden", "api_visibility": "private"}
+QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 
 
 class Board:
@@ -64,11 +67,11 @@ class Board:
         self.below = gr.HTML(visible=False, elem_id="lab-below", apply_default_css=False)
 
     @property
-    def parts(self) -> list[gr.components.Component]:
+    def parts(self) -> list[Component]:
         return [self.above, self.figure, self.below]
 
     @property
-    def components(self) -> list[gr.components.Component]:
+    def components(self) -> list[Component]:
         return [self.about, self.status, self.view, *self.parts]
 
     def emptied(self) -> Updates:
@@ -97,7 +100,7 @@ class Board:
         if part is None:
             return {component: gr.update(visible=False) for component in self.parts}
         # What was made here is not checked again.
-        figure = part["figure"] and from_json(part["figure"], output_type=Figure, skip_invalid=True)
+        figure = part["figure"] and from_json(part["figure"], output_type=Figure, skip_invalid=True)  # pyright: ignore[reportArgumentType]
         height = figure and f"<style>#lab-figure {{ --height: {figure.layout.height}px }}</style>"
         return {
             self.above: gr.update(value=styled(f"{height or ''}{part['above']}"), visible=True),
@@ -188,7 +191,7 @@ def results_page(hardware: Hardware, tab: gr.Tab) -> None:
         taken.then(**binding)
 
 
-def plan_fields() -> dict[str, gr.components.Component]:
+def plan_fields() -> dict[str, Component]:
     """Lay out what can be chosen to run."""
     fields = {}
     with gr.Row():
@@ -303,9 +306,7 @@ def take_in(path: str, chosen: list[str]) -> tuple[object, object]:
     return gr.update(choices=list(available(recorded_only=False)), value=[*chosen, name]), ""
 
 
-def connect(
-    hardware: Hardware, inputs: dict, *, go, halt, chosen, part, download, board: Board
-) -> gr.events.Dependency:
+def connect(hardware: Hardware, inputs: dict, *, go, halt, chosen, part, download, board: Board) -> Dependency:
     """Bind the buttons to runs on the hardware. Returns the event of a run, for what follows its end."""
     jobs: dict[str, Measurement] = {}
 
@@ -318,9 +319,10 @@ def connect(
         except (*USER_ERRORS, LabError) as error:
             yield {board.status: mistake(str(error))}
             return
-        jobs[request.session_hash] = job
+        jobs[session_of(request)] = job
         # Not an update of its own: only `batches` stops the run of a visitor who leaves.
-        updates, is_filled = {download: gr.update(interactive=False)}, False
+        updates: Updates = {download: gr.update(interactive=False)}
+        is_filled = False
         try:
             for events in hardware.batches(job):
                 updates |= updates_of(events, board, board.filled if is_filled else board.replaced)
@@ -334,14 +336,14 @@ def connect(
                 yield updates
                 updates = {}
         finally:
-            if jobs.get(request.session_hash) is job:
-                del jobs[request.session_hash]
+            if jobs.get(session_of(request)) is job:
+                del jobs[session_of(request)]
         names = list(available(recorded_only=False))
         yield {chosen: gr.update(choices=names, value=[job.path.name] if job.path.name in names else [])}
 
     def stop(request: gr.Request) -> None:
         """End this visitor's run; what is finished is kept."""
-        if job := jobs.get(request.session_hash):
+        if job := jobs.get(session_of(request)):
             job.stop.set()
 
     # Not queued, so that it reaches a run however many others wait.
