@@ -1,18 +1,17 @@
 """Models with a table for a distribution, and what a method's samples should look like."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from duoviz.decoding.draft_worker import InlineDraft
-from duoviz.decoding.runtime import runtime
+from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
-from duoviz.models.pair import Pair
-from tests.tiny import DigitTokenizer, tiny_pair
+from duoviz.decoding.worker.inline import InlineDraft
+from tests.tiny import change_pair, run, tiny_engine
 
 VOCABULARY = 12
 PROMPT = [3, 5]
@@ -62,12 +61,11 @@ def table(seed: int, *, spread: float = 1.5) -> Tensor:
     return spread * torch.randn(VOCABULARY, VOCABULARY, VOCABULARY, generator=generator, dtype=torch.float64)
 
 
-def table_pair(*, draft: Callable[[TableModel], InlineDraft] = InlineDraft) -> Pair:
+def table_engine() -> Engine:
     """A target and a draft that often disagree."""
-    pair = tiny_pair()
-    pair.target, pair.tokenizer = TableModel(table(0)), DigitTokenizer()
-    runtime(pair).draft = draft(TableModel(0.6 * table(0) + 0.7 * table(1)))
-    return pair
+    engine = change_pair(tiny_engine(), target=TableModel(table(0)))
+    engine.draft_beside = engine.draft_in_turn = InlineDraft(TableModel(0.6 * table(0) + 0.7 * table(1)))
+    return engine
 
 
 def exact_distribution(settings: Settings, length: int) -> dict[tuple[int, ...], float]:
@@ -100,11 +98,12 @@ def exact_distribution(settings: Settings, length: int) -> dict[tuple[int, ...],
     return result
 
 
-def continuations(method: Callable, pair: Pair, settings: list[Settings], length: int) -> Iterator[tuple[int, ...]]:
-    """The first `length` tokens of a run with each of the settings."""
-    for each in settings:
+def continuations(method: str, runs: Sequence[Settings], length: int) -> Iterator[tuple[int, ...]]:
+    """The first `length` tokens of runs with these settings."""
+    engine = table_engine()
+    for settings in runs:
         tokens: list[int] = []
-        for iteration in method(pair, PROMPT, each):
+        for iteration in run(engine, method, PROMPT, settings):
             tokens += [committed.token for committed in iteration.committed]
             if len(tokens) >= length:
                 break

@@ -1,15 +1,13 @@
-"""What tests see of a pair at work."""
+"""What tests see of an engine at work."""
 
 import torch
-
-from duoviz.decoding.runtime import runtime
 
 PROMPT = [5, 9, 3] * 60
 
 
-def watched(pair):
-    """What happens in the pair, in order: the target's forwards with the threads in force, and what the draft reads."""
-    events, target, draft = [], pair.target, runtime(pair).draft
+def watched(engine):
+    """What happens, in order: the target's forwards with the threads in force, and what the draft reads."""
+    events, target, draft = [], engine.pair.target, engine.draft_beside
     forward, read = target.forward, draft.loop.model.forward
 
     def watched_forward(ids, **options):
