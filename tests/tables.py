@@ -41,10 +41,12 @@ class TableModel:
         logits = self.table[before, list(ids)]
         return logits if rows is None else logits[rows]
 
-    def keep(self, slots) -> None:
+    def keep(self, slots, below=()) -> None:
         prefix = list(range(slots[0])) if self.parents[slots[0]] == slots[0] - 1 else self.ancestors(slots[0])
-        self.tokens = [self.tokens[slot] for slot in [*prefix, *slots]]
-        self.parents = list(range(-1, len(self.tokens) - 1))
+        path = [*prefix, *slots]
+        place = {slot: number for number, slot in enumerate([slots[-1], *below], len(path) - 1)}
+        self.parents = [*range(-1, len(path) - 1), *(place[self.parents[slot]] for slot in below)]
+        self.tokens = [self.tokens[slot] for slot in [*path, *below]]
 
     def ancestors(self, slot: int) -> list[int]:
         path: list[int] = []

@@ -38,7 +38,10 @@ VARIANTS = {
         "lookahead_window lookahead_ngram lookahead_guesses",
         (7, 5, 7), (1, 2, 1), (1, 5, 3), (5, 2, 1), (4, 3, 1), (15, 8, 12),
     ),
-    "duodecoding": columns("sequences budget draft_mode", ("dynamic", "auto", "batched"), (3, 13, "paper")),
+    "duodecoding": columns(
+        "sequences budget draft_mode",
+        ("dynamic", "auto", "batched"), (3, 13, "paper"), (8, 13, "batched"), (1, 5, "paper"), (2, 1, "batched"),
+    ),
     "duotree": columns(
         "tree_children tree_budget overlap",
         (4, "auto", "in_turn"), (4, "auto", "beside"), (1, "auto", "beside"), (8, 64, "in_turn"), (2, 1, "beside"),
@@ -132,22 +135,26 @@ def counting(tmp_path):
 
 @pytest.mark.parametrize("method", IN_TURN + ["duodecoding"])
 def test_stops_at_the_end_inside_an_accepted_run(method, counting):
-    iterations = list(run(counting(7), method, counting.prompt, Settings(rest_datastore=counting.store)))
-    assert tokens(iterations) == [3, 4, 5, 6, 7] and iterations[-1].stop == "eos"
-    assert len(iterations[-1].committed) <= iterations[-1].accepted
+    for variant in [{}, *VARIANTS[method]]:
+        settings = Settings(rest_datastore=counting.store, **variant)
+        iterations = list(run(counting(7), method, counting.prompt, settings))
+        assert tokens(iterations) == [3, 4, 5, 6, 7] and iterations[-1].stop == "eos"
+        # Where the sizes are as they come, the end was proposed.
+        assert variant or len(iterations[-1].committed) <= iterations[-1].accepted
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 23])
 @pytest.mark.parametrize("method", METHODS)
 def test_stops_at_the_length(method, count, counting):
-    settings = Settings(max_new_tokens=count, rest_datastore=counting.store)
-    iterations = list(run(counting(), method, counting.prompt, settings))
-    assert tokens(iterations) == [*range(3, 3 + count)] and iterations[-1].stop == "length"
-    left = count
-    for iteration in iterations:
-        # The target adds a token of its own; a draft writes one at least.
-        assert max([0, *depths(proposed(iteration))]) < max(2 * METHODS[method].draft, left)
-        left -= len(iteration.committed)
+    for variant in VARIANTS[method]:
+        settings = Settings(max_new_tokens=count, rest_datastore=counting.store, **variant)
+        iterations = list(run(counting(), method, counting.prompt, settings))
+        assert tokens(iterations) == [*range(3, 3 + count)] and iterations[-1].stop == "length"
+        left = count
+        for iteration in iterations:
+            # The target adds a token of its own; a draft writes one at least.
+            assert max([0, *depths(proposed(iteration))]) < max(2 * METHODS[method].draft, left)
+            left -= len(iteration.committed)
 
 
 @pytest.mark.parametrize("length", [1, 30, 60, 62, 63])
