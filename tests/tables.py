@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -14,7 +15,8 @@ from duoviz.decoding.worker.inline import InlineDraft
 from tests.tiny import change_pair, run, tiny_engine
 
 VOCABULARY = 12
-PROMPT = [3, 5]
+# After the prompt the target is sure: no method drafts before its first token is there.
+PROMPT, FIRST = [7, 3], 5
 
 
 class TableModel:
@@ -63,17 +65,25 @@ def table(seed: int, *, spread: float = 1.5) -> Tensor:
     return spread * torch.randn(VOCABULARY, VOCABULARY, VOCABULARY, generator=generator, dtype=torch.float64)
 
 
+def target_table() -> Tensor:
+    logits = table(0)
+    logits[*PROMPT], logits[*PROMPT, FIRST] = -100, 100
+    return logits
+
+
 def table_engine() -> Engine:
     """A target and a draft that often disagree."""
-    engine = change_pair(tiny_engine(), target=TableModel(table(0)))
+    engine = change_pair(tiny_engine(), target=TableModel(target_table()))
     engine.draft_beside = engine.draft_in_turn = InlineDraft(TableModel(0.6 * table(0) + 0.7 * table(1)))
     return engine
 
 
 def exact_distribution(settings: Settings, length: int) -> dict[tuple[int, ...], float]:
-    """The probability of every continuation of PROMPT; the filters written out independently of the project's."""
-    logits = table(0).numpy()
+    """The probability of all that may follow PROMPT and FIRST; the filters written out independently of the project's.
+    """
+    logits = target_table().numpy()
 
+    @cache
     def one_step(before: int, last: int) -> np.ndarray:
         p = np.exp(logits[before, last] / settings.temperature)
         order = np.argsort(-p)
@@ -92,7 +102,7 @@ def exact_distribution(settings: Settings, length: int) -> dict[tuple[int, ...],
 
     result = {}
     for path in product(range(VOCABULARY), repeat=length):
-        text, probability = [*PROMPT], 1.0
+        text, probability = [*PROMPT, FIRST], 1.0
         for token in path:
             probability *= one_step(*text[-2:])[token]
             text.append(token)
@@ -101,15 +111,15 @@ def exact_distribution(settings: Settings, length: int) -> dict[tuple[int, ...],
 
 
 def continuations(method: str, runs: Sequence[Settings], length: int) -> Iterator[tuple[int, ...]]:
-    """The first `length` tokens of runs with these settings."""
+    """The first `length` tokens after FIRST of runs with these settings."""
     engine = table_engine()
     for settings in runs:
         tokens: list[int] = []
         for iteration in run(engine, method, PROMPT, settings):
             tokens += [committed.token for committed in iteration.committed]
-            if len(tokens) >= length:
+            if len(tokens) > length:
                 break
-        yield tuple(tokens[:length])
+        yield tuple(tokens[1 : 1 + length])
 
 
 def chi_square(samples: Counter, expected: dict[tuple[int, ...], float]) -> float:
