@@ -1,42 +1,25 @@
-"""Command line: serve, generate, compare, calibrate, bench, ship, export, record, datastore, space, train."""
+"""Command line: serve, generate, compare, calibrate, bench, ship, export, record, datastore, space."""
 
 import argparse
 import sys
 from pathlib import Path
-from typing import NoReturn
 
 from duoviz import commands, recordings, runner
+from duoviz.command_line import Parser, run
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import ABOUT, DEFAULTS, MAX_WHOLE
 from duoviz.lab.tasks import TASKS, LabError
-from duoviz.models.embedded import DRAFT_FOLDER
 from duoviz.models.registry import PAIRS
 from duoviz.space import HARDWARE, SpaceError
 from duoviz.trace.reading import TraceError
 
 PAIR_HELP = f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id'
 GOES_ON = "stopped; the same command goes on"
-CORPUS = [DRAFT_FOLDER / f"{name}.npz" for name in ("selfchat", "tasks", "tasks-1", "tasks-2", "tasks-3", "tasks-4")]
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; 0 on success, 1 with one line on stderr on a user's mistake."""
-    options = parser().parse_args(arguments)
-    try:
-        return options.run(options) or 0
-    except (*runner.USER_ERRORS, LabError, TraceError, SpaceError, commands.UsageError) as error:
-        print(f"duoviz: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print(f"duoviz: {options.stopped}", file=sys.stderr)
-        return 130
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose complaint is one line."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"duoviz: {message} (see --help)\n")
+    return run(parser(), arguments, mistakes=(*runner.USER_ERRORS, LabError, TraceError, SpaceError))
 
 
 def parser() -> Parser:
@@ -93,7 +76,7 @@ def parser() -> Parser:
     tapes.set_defaults(run=commands.record)
 
     stores = names.add_parser("datastore", help="make a datastore for REST").add_subparsers(required=True)
-    build = stores.add_parser("build", help="of texts, or of corpora as `train corpus` writes them")
+    build = stores.add_parser("build", help="of texts, or of corpora as `duoviz.training corpus` writes them")
     build.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a text, or a corpus (.npz)")
     build.add_argument("--out", type=Path, required=True, metavar="DIR")
     build.add_argument("--pair", default="embedded", help=PAIR_HELP)
@@ -104,8 +87,6 @@ def parser() -> Parser:
     place.add_argument("--hardware", metavar="NAME", help=f"one of: {', '.join(HARDWARE)}; default: as it is")
     place.add_argument("--private", action="store_true", help="only you see it; default: as it is")
     place.set_defaults(run=commands.space, stopped=GOES_ON)
-
-    add_training(names.add_parser("train", help="make the embedded draft").add_subparsers(required=True))
     return top
 
 
@@ -127,36 +108,6 @@ def add_lab(lab: argparse.ArgumentParser) -> None:
         "--beside", type=Path, nargs="+", default=[], metavar="DIR", help="other results, to compare with in the report"
     )
     lab.set_defaults(run=commands.bench, stopped=GOES_ON)
-
-
-def add_training(steps: argparse._SubParsersAction) -> None:
-    talk = steps.add_parser("corpus", help="let the embedded target write questions and answers")
-    talk.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
-    talk.add_argument("--rows", type=int, default=12_000)
-    talk.add_argument("--minutes", type=float, default=60.0, help="stop after this time; the same call goes on")
-    talk.add_argument("--slots", type=int, default=192, help="how many texts are written at once")
-    talk.add_argument("--seed", type=int, default=0)
-    talk.set_defaults(run=commands.write_corpus)
-
-    draft = steps.add_parser(
-        "draft", help="distil a draft from the embedded target; the same call goes on after a stop"
-    )
-    draft.add_argument("--corpus", type=Path, nargs="+", default=CORPUS, metavar="FILE.npz")
-    draft.add_argument("--out", type=Path, required=True, metavar="DIR")
-    draft.add_argument("--tokens", type=int, default=3_000_000, help="how many to train on; default 3,000,000")
-    draft.add_argument("--from", dest="start", type=Path, metavar="DIR", help="a draft to go on from")
-    draft.add_argument("--peak", type=float, default=8e-4, help="highest learning rate; default 8e-4")
-    draft.add_argument("--layers", type=int, default=2)
-    draft.add_argument("--seed", type=int, default=0)
-    draft.set_defaults(run=commands.train_the_draft)
-    table = steps.add_parser("chances", help="count how often a draft is right: what DuoTree chooses by")
-    table.add_argument("--corpus", type=Path, nargs="+", default=CORPUS, metavar="FILE.npz")
-    table.add_argument("--draft", type=Path, metavar="DIR", help="another draft that was trained here")
-    table.add_argument("--out", type=Path, required=True, metavar="DIR")
-    table.set_defaults(run=commands.write_chances)
-    helper = steps.add_parser("assistant", help="write the embedded draft as an assistant model for transformers")
-    helper.add_argument("--out", type=Path, required=True, metavar="DIR")
-    helper.set_defaults(run=commands.write_assistant)
 
 
 def add_decoding_options(command: argparse.ArgumentParser) -> None:

@@ -10,11 +10,9 @@ from contextlib import contextmanager, nullcontext
 from math import inf
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
-
-import numpy as np
 
 from duoviz import comparison, recordings, runner
+from duoviz.command_line import UsageError, check_write, tell
 from duoviz.decoding.budget import draft_budget
 from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS, LiveCosts
 from duoviz.decoding.datastore import build_datastore, read_sequences
@@ -23,10 +21,7 @@ from duoviz.decoding.settings import DEFAULTS, Settings, parsed
 from duoviz.decoding.way import Way
 from duoviz.disturbance import disturbance
 from duoviz.lab.tasks import LINE_BYTES
-from duoviz.models.checkpoint import OUR_KIND, read_config
-from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
 from duoviz.models.files import find_target
-from duoviz.models.load import load_pair
 from duoviz.models.loading import part_of
 from duoviz.models.prompt import check_prompt
 from duoviz.models.registry import find_pair
@@ -39,18 +34,9 @@ from duoviz.trace.reading import parse_trace, read_text
 BAD_QUESTIONS = "{} is not in the question format: each line needs a JSON object with a list of turns."
 
 
-class UsageError(ValueError):
-    """An argument cannot be used; the message is a sentence for the user."""
-
-
 def settings_of(options: argparse.Namespace) -> Settings:
     """The settings among the options, which have the same names."""
     return Settings(**{name: parsed(name, getattr(options, name)) for name in DEFAULTS})
-
-
-def tell(fraction: float, text: str) -> None:
-    """Show loading progress on stderr."""
-    print(f"{fraction:4.0%} {text}", file=sys.stderr, flush=True)
 
 
 def serve_page(options: argparse.Namespace) -> None:
@@ -64,8 +50,8 @@ def generate(options: argparse.Namespace) -> int:
     settings = settings_of(options)
     check_prompt(options.prompt)
     runner.check_method(options.method)
-    with place_for(options.trace) if options.trace else nullcontext():
-        return answer(options, settings)
+    with place_for(options.trace) if options.trace else nullcontext(), load_engine(options.pair, tell) as engine:
+        return answer(engine, options, settings)
 
 
 @contextmanager
@@ -81,9 +67,8 @@ def place_for(path: Path) -> Iterator[None]:
             path.unlink()
 
 
-def answer(options: argparse.Namespace, settings: Settings) -> int:
+def answer(engine: Engine, options: argparse.Namespace, settings: Settings) -> int:
     """Make the answer and keep its trace; the exit status."""
-    engine = load_engine(options.pair, tell)
     trace = runner.new_trace()
     try:
         for event in runner.stream(engine, options.method, options.prompt, settings, raw=options.raw):
@@ -108,27 +93,19 @@ def answer(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-@contextmanager
-def check_write(path: Path) -> Iterator[None]:
-    """Raise UsageError in place of the system's error."""
-    try:
-        yield
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}.") from error
-
-
 def metrics_line(figures: dict) -> str:
-    shown = [
+    """A run's metrics in a line."""
+    parts = [
         f"{figures['new_tokens']} tokens",
         f"{figures['tps']:.1f} tokens/s",
         f"first token {figures['ttft']:.2f} s",
         f"τ {figures['tau']:.2f}",
     ]
     if figures["acceptance"] is not None:
-        shown.append(f"acceptance {figures['acceptance']:.2f}")
+        parts.append(f"acceptance {figures['acceptance']:.2f}")
     if figures["overlap"] is not None:
-        shown.append(f"overlap {figures['overlap']:.2f}")
-    return ", ".join(shown)
+        parts.append(f"overlap {figures['overlap']:.2f}")
+    return ", ".join(parts)
 
 
 def read_prompts(source: str) -> list[str]:
@@ -168,12 +145,16 @@ def compare(options: argparse.Namespace) -> None:
     if options.trace:
         with check_write(options.trace):
             options.trace.mkdir(parents=True, exist_ok=True)
-    engine = load_engine(options.pair, tell)
-    tell(1.0, "Measuring what both models cost on this machine")
-    runner.settle(engine, methods, settings)
+    with load_engine(options.pair, tell) as engine:
+        tell(1.0, "Measuring what both models cost on this machine")
+        runner.settle(engine, methods, settings)
+        alternate(engine, prompts, runner.lanes(methods, settings), options)
+
+
+def alternate(engine: Engine, prompts: list[str], lanes: list[runner.Lane], options: argparse.Namespace) -> None:
+    """Run the lanes in alternation, and print what they came to."""
     rows = []
     try:
-        lanes = runner.lanes(methods, settings)
         for row in runner.compare(engine, prompts, lanes, repeats=options.repeats, raw=options.raw):
             print(f"{row['method']:13} {row['cores']:6} {metrics_line(row['metrics'])}", file=sys.stderr, flush=True)
             rows.append(row)
@@ -182,7 +163,7 @@ def compare(options: argparse.Namespace) -> None:
     finally:
         # Also where a method failed or the user stopped it: what was measured before is not lost.
         if rows:
-            tell_comparison(engine, rows, options)
+            print_comparison(engine, rows, options)
 
 
 def save_trace(row: dict, folder: Path, number: int) -> None:
@@ -192,7 +173,7 @@ def save_trace(row: dict, folder: Path, number: int) -> None:
         file.write_text(json.dumps(row["trace"], ensure_ascii=False), encoding="utf-8")
 
 
-def tell_comparison(engine: Engine, rows: list[dict], options: argparse.Namespace) -> None:
+def print_comparison(engine: Engine, rows: list[dict], options: argparse.Namespace) -> None:
     """Print the table, and of a single prompt what makes the difference, or what disturbed the runs."""
     disturbed = disturbance(engine, rows)
     lines = comparison.table(rows, disturbed=disturbed is not None)
@@ -211,8 +192,8 @@ def tell_comparison(engine: Engine, rows: list[dict], options: argparse.Namespac
         print(f"\n{method}: {' '.join(sentences)}")
     if options.json:
         about = {"versions": runner.versions(), "cores": str(engine.pair.cores)}
-        found = {"table": lines, "agreements": agreements, "disturbance": disturbed, "reasons": reasons}
-        print(json.dumps(found | about, ensure_ascii=False))
+        result = {"table": lines, "agreements": agreements, "disturbance": disturbed, "reasons": reasons}
+        print(json.dumps(result | about, ensure_ascii=False))
 
 
 def table_line(line: dict, agreements: list[dict]) -> str:
@@ -222,10 +203,10 @@ def table_line(line: dict, agreements: list[dict]) -> str:
         return f"{'–':>{width}}" if line[name] is None else f"{line[name]:{width}.{digits}f}"
 
     lane = line["method"], line["cores"]
-    mine = [each["verdict"] for each in agreements if (each["method"], each["cores"]) == lane]
+    mine = [agreement["verdict"] for agreement in agreements if (agreement["method"], agreement["cores"]) == lane]
     counts = "/".join(str(mine.count(verdict)) for verdict in ("equal", "tie", "defect")) if mine else ""
     widths = (("tps", 9, 2), ("tps_lowest", 7, 2), ("tps_highest", 8, 2), ("ttft", 7, 3), ("tau", 5, 2), ("phi", 5, 2))
-    figures = " ".join(number(*each) for each in (*widths, ("phi_same_cores", 13, 2)))
+    figures = " ".join(number(*width) for width in (*widths, ("phi_same_cores", 13, 2)))
     return f"{line['method']:13} {line['cores']:7} {line['runs']:4} {figures}  {counts}"
 
 
@@ -248,7 +229,7 @@ def bench(options: argparse.Namespace) -> None:
         methods=names_in(options.methods),
         max_new_tokens=options.max_new_tokens,
         repeats=options.repeats,
-        each=options.each,
+        per_task=options.each,
         variants=options.variants,
         ablations=not options.table_1,
     )
@@ -256,8 +237,9 @@ def bench(options: argparse.Namespace) -> None:
     interrupted = None
     with opened(options.out) as folder:
         try:
-            for progress in measure(load_engine(options.pair, tell), plan, folder):
-                print(f"{progress.words}: {progress.text}", file=sys.stderr, flush=True)
+            with load_engine(options.pair, tell) as engine:
+                for progress in measure(engine, plan, folder):
+                    print(f"{progress.words}: {progress.text}", file=sys.stderr, flush=True)
         except KeyboardInterrupt as error:
             interrupted = error
         if is_results(folder.path):
@@ -272,7 +254,7 @@ def ship(options: argparse.Namespace) -> None:
     from duoviz.lab import shipping
     from duoviz.lab.picture import picture
     from duoviz.lab.readme import PICTURE, with_speeds
-    from duoviz.lab.results import load, write_whole
+    from duoviz.lab.results import load, write_atomically
 
     if not re.fullmatch(r"[\w.+-]+", options.name):
         raise UsageError("--name must be of letters, digits, '-', '_', '+' and '.'.")
@@ -286,19 +268,19 @@ def ship(options: argparse.Namespace) -> None:
     for file, text in texts.items():
         with check_write(file):
             file.parent.mkdir(exist_ok=True)
-            write_whole(file, text)
+            write_atomically(file, text)
         print(file)
 
 
 def calibrate(options: argparse.Namespace) -> None:
     """Measure the cost model anew and print it."""
-    engine = load_engine(options.pair, tell)
-    pair = engine.pair
-    kept = engine.costs(Way(True, pair.cores.target))
-    kept.forget()
-    while kept.refine():
-        pass
-    costs = kept.model()
+    with load_engine(options.pair, tell) as engine:
+        pair = engine.pair
+        kept = engine.costs(Way(True, pair.cores.target))
+        kept.forget()
+        while kept.refine():
+            pass
+        costs = kept.model()
     if options.json:
         print(json.dumps({"contexts": CONTEXTS, "rows": ROW_COUNTS, "target": costs.target, "draft": costs.draft}))
         return
@@ -345,10 +327,11 @@ def record(options: argparse.Namespace) -> None:
     settings = Settings(max_new_tokens=options.max_new_tokens)
     with check_write(options.out):
         options.out.mkdir(parents=True, exist_ok=True)
-    engine = load_engine("embedded", tell)
-    traces = recordings.record(engine, settings, options.prompt, report=tell)
+    with load_engine("embedded", tell) as engine:
+        traces = recordings.record(engine, settings, options.prompt, report=tell)
+        places = recordings.places(engine.pair, traces["vanilla"])
     with check_write(options.out):
-        recordings.write(traces, recordings.places(engine.pair, traces["vanilla"]), options.out)
+        recordings.write(traces, places, options.out)
     print((options.out / "README.md").read_text(encoding="utf-8"))
 
 
@@ -368,100 +351,3 @@ def make_datastore(options: argparse.Namespace) -> None:
 def space(options: argparse.Namespace) -> None:
     """Send the page to a Space, and print its address."""
     print(publish(ROOT, options.name, hardware=options.hardware, private=options.private, progress=tell))
-
-
-def write_corpus(options: argparse.Namespace) -> None:
-    from duoviz.training.selfchat import make_corpus
-
-    if options.rows < 1 or options.slots < 1:
-        raise UsageError("--rows and --slots must be at least 1.")
-    if not 0 < options.minutes < inf:
-        raise UsageError("--minutes must be a number above 0.")
-    check_seed(options.seed)
-    if options.out.suffix != ".npz":
-        raise UsageError(f"--out {options.out} must end in .npz.")
-    with check_write(options.out):
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.with_suffix(".jsonl").open("ab").close()
-    how = {name: getattr(options, name) for name in ("rows", "minutes", "slots", "seed")}
-    make_corpus(embedded_target(tell), options.out, **how)
-
-
-def train_the_draft(options: argparse.Namespace) -> None:
-    from duoviz.training.distillation import Recipe, train_draft
-
-    check_training(options)
-    if not 1 <= options.layers <= 8:
-        raise UsageError(f"--layers must be a whole number from 1 to 8, not {options.layers}.")
-    with check_write(options.out):
-        options.out.mkdir(parents=True, exist_ok=True)
-    recipe = Recipe(
-        tokens=options.tokens,
-        start=options.start and str(options.start),
-        layers=options.layers,
-        peak=options.peak,
-        seed=options.seed,
-    )
-    train_draft(embedded_target(tell), options.corpus, options.out, recipe)
-
-
-def write_chances(options: argparse.Namespace) -> None:
-    from duoviz.training.chances import ROWS, fit_chances, save_chances
-    from duoviz.training.corpus import load_corpus, sample
-    from duoviz.training.distillation import HELD_OUT
-
-    check_corpora(options.corpus)
-    with check_write(options.out):
-        options.out.mkdir(parents=True, exist_ok=True)
-    pair = load_pair(f"embedded + {options.draft or 'embedded'}", tell)
-    corpus = load_corpus(options.corpus, held_out=HELD_OUT)
-    rows = sample(corpus.rows(held_out=True), ROWS)
-    found = fit_chances(pair.target, pair.draft.load(), corpus, rows, lambda text: print(text, file=sys.stderr))
-    save_chances(found, options.out)
-
-
-def write_assistant(options: argparse.Namespace) -> None:
-    from duoviz.training.assistant import export_assistant
-
-    with check_write(options.out):
-        options.out.mkdir(parents=True, exist_ok=True)
-    export_assistant(DRAFT_FOLDER, embedded_target(tell), options.out)
-    print(f"{options.out} holds the draft for transformers' generate(assistant_model=…).")
-
-
-def check_training(options: argparse.Namespace) -> None:
-    """Raise UsageError where the corpus or an option cannot be used: before anything is loaded."""
-    from duoviz.training.corpus import load_corpus
-    from duoviz.training.distillation import HELD_OUT
-
-    if options.tokens < 1:
-        raise UsageError("--tokens must be at least 1.")
-    if not 0 < options.peak < 1:
-        raise UsageError("--peak must be above 0 and below 1.")
-    if options.start and read_config(options.start).get("model_type") != OUR_KIND:
-        raise UsageError(f"--from {options.start} is no draft that `train draft` made.")
-    check_seed(options.seed)
-    check_corpora(options.corpus)
-    if not load_corpus(options.corpus, held_out=HELD_OUT).rows(held_out=False):
-        raise UsageError(f"The last {HELD_OUT} rows of each corpus are for testing: it needs more to train on.")
-
-
-def check_seed(seed: int) -> None:
-    if seed < 0:
-        raise UsageError("--seed must be 0 or more.")
-
-
-def check_corpora(files: list[Path]) -> None:
-    """Raise UsageError for a file that is no corpus."""
-    from duoviz.training.corpus import ARRAYS
-
-    for file in files:
-        if not file.is_file():
-            raise UsageError(f"There is no corpus file {file}.")
-        try:
-            with np.load(file) as arrays:
-                whole = set(ARRAYS) <= set(arrays)
-        except (OSError, ValueError, EOFError, BadZipFile, TypeError):
-            whole = False
-        if not whole:
-            raise UsageError(f"{file} is no corpus: it needs the arrays {', '.join(ARRAYS)}.")

@@ -55,13 +55,13 @@ def middle(values: Iterable[float | None]) -> float | None:
 
 def rounds(rows: Sequence[dict], others: Sequence[dict]) -> list[tuple[dict, dict]]:
     """The rows that have another of the same prompt and repeat, with it."""
-    found = {(row["prompt"], row["repeat"]): row for row in reversed(others)}
-    return [(row, found[key]) for row in rows if (key := (row["prompt"], row["repeat"])) in found]
+    partners = {(row["prompt"], row["repeat"]): row for row in reversed(others)}
+    return [(row, partners[key]) for row in rows if (key := (row["prompt"], row["repeat"])) in partners]
 
 
 def speed_up(rows: Sequence[dict], baseline: Sequence[dict]) -> float | None:
     """Median of the ratios of tokens a second within a round that nothing cut."""
-    both = [each for each in rounds(rows, baseline) if not any(was_cut(row) for row in each)]
+    both = [pair for pair in rounds(rows, baseline) if not any(was_cut(row) for row in pair)]
     pairs = [(row["metrics"]["tps"], base["metrics"]["tps"]) for row, base in both]
     return middle(mine / theirs if mine and theirs else None for mine, theirs in pairs)
 
@@ -91,12 +91,12 @@ def outcome(engine: Engine, lanes: Sequence[Lane], rows: Sequence[dict], errors:
     lanes: the two sides first. errors: of the lanes that could not run.
     """
     mine = [[row for row in rows if row["method"] == lane.name] for lane in lanes[:2]]
-    found = [agreed(engine, *each) for each in rounds(*mine)]
-    counted = whole(rows)
-    return summed_up(lanes, counted, errors, found, disturbance(engine, counted))
+    agreements = [agreed(engine, *pair) for pair in rounds(*mine)]
+    counted = uncut(rows)
+    return summed_up(lanes, counted, errors, agreements, disturbance(engine, counted))
 
 
-def whole(rows: Sequence[dict]) -> list[dict]:
+def uncut(rows: Sequence[dict]) -> list[dict]:
     """The rows but those that were cut where their lane has a whole one: the prompt is a larger part of their time."""
     known = {row["method"] for row in rows if not was_cut(row)}
     return [row for row in rows if not was_cut(row) or row["method"] not in known]
@@ -108,7 +108,11 @@ def was_cut(row: dict) -> bool:
 
 
 def summed_up(
-    lanes: Sequence[Lane], rows: Sequence[dict], errors: dict[str, str], found: Sequence[dict], disturbed: str | None
+    lanes: Sequence[Lane],
+    rows: Sequence[dict],
+    errors: dict[str, str],
+    agreements: Sequence[dict],
+    disturbed: str | None,
 ) -> dict:
     """The outcome of a race whose rounds were found to agree so, and to be disturbed or not.
 
@@ -116,41 +120,41 @@ def summed_up(
     """
     mine = [[row for row in rows if row["method"] == lane.name] for lane in lanes]
     lines = {line["method"]: line for line in table(rows, disturbed=disturbed is not None)}
-    verdict = worst(found) if found else None
-    sides = [shown_row(each) for each in mine[:2]]
+    verdict = worst(agreements) if agreements else None
+    sides = [median_row(rows) for rows in mine[:2]]
     comparable = all(sides) and not disturbed and not any(was_cut(row) for row in sides)
-    told = [lane.name for lane in lanes[:2]], [row["trace"] for row in sides] if comparable else []
+    sides_and_traces = [lane.name for lane in lanes[:2]], [row["trace"] for row in sides] if comparable else []
     return {
         "lanes": [
             {
                 "name": lane.name,
                 "error": errors.get(lane.name),
                 "figures": lines.get(lane.name),
-                **shown_run(shown_row(each)),
+                **run_summary(median_row(runs)),
             }
-            for lane, each in zip(lanes, mine, strict=True)
+            for lane, runs in zip(lanes, mine, strict=True)
         ],
         "baselines": {cores: baseline_of(rows, lines, cores) for cores in ("all", "target")},
         "verdict": verdict and verdict | {"sentence": sentence(verdict)},
         "disturbance": disturbed,
-        "headline": headline(*told) if told[1] else "",
-        "sentences": explain(*told) if told[1] else [],
+        "headline": headline(*sides_and_traces) if sides_and_traces[1] else "",
+        "sentences": explain(*sides_and_traces) if sides_and_traces[1] else [],
     }
 
 
 def reasons(rows: Sequence[dict]) -> dict[str, list[str]]:
     """For each method, on one prompt, why its speed is not that of vanilla on all cores."""
-    base = shown_row(baseline(rows, "all"))
+    base = median_row(baseline(rows, "all"))
     methods = dict.fromkeys(row["method"] for row in rows if row["settings"]["method"] != "vanilla")
-    shown = {method: shown_row([row for row in rows if row["method"] == method]) for method in methods}
+    medians = {method: median_row([row for row in rows if row["method"] == method]) for method in methods}
     return {
         method: explain(("vanilla", method), (base["trace"], row["trace"]))
-        for method, row in shown.items()
+        for method, row in medians.items()
         if base and row
     }
 
 
-def shown_row(rows: Sequence[dict]) -> dict | None:
+def median_row(rows: Sequence[dict]) -> dict | None:
     """The row that stands for its lane: the one of median speed, of an even number the slower one."""
     finished = [row for row in rows if row["metrics"]["tps"] is not None]
     if not finished:
@@ -159,7 +163,7 @@ def shown_row(rows: Sequence[dict]) -> dict | None:
     return next(row for row in finished if row["metrics"]["tps"] == speed)
 
 
-def shown_run(row: dict | None) -> dict:
+def run_summary(row: dict | None) -> dict:
     """Which repeat stands for a lane, where it ran, and its summary; nothing where it wrote nothing."""
     if row is None:
         return {"repeat": None, "device": None, "summary": None}
@@ -169,7 +173,7 @@ def shown_run(row: dict | None) -> dict:
 
 def baseline_of(rows: Sequence[dict], lines: dict[str, dict], cores: str) -> dict | None:
     """A baseline of φ: which lane it is, where it ran and its tokens a second; None where it did not run."""
-    row = shown_row(baseline(rows, cores))
+    row = median_row(baseline(rows, cores))
     if row is None:
         return None
     device = row["trace"]["header"]["target"]["device"]

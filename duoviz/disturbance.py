@@ -19,11 +19,11 @@ def disturbance(engine: Engine, rows: Sequence[dict]) -> str | None:
     for row in rows:
         if row["metrics"]["tps"] is not None:
             by_method.setdefault((row["method"], row["cores"]), []).append(row)
-    found = [each for mine in by_method.values() if (each := unsteady(mine) or slowed(engine, mine))]
-    if not found:
+    signs = [sign for mine in by_method.values() if (sign := unsteady(mine) or slowed(engine, mine))]
+    if not signs:
         return None
     return (
-        f"This machine was busy with other work: {'; '.join(found)}. Times like these say nothing of the methods, so "
+        f"This machine was busy with other work: {'; '.join(signs)}. Times like these say nothing of the methods, so "
         "nothing is concluded from them. Try again when the machine is quiet."
     )
 
@@ -47,7 +47,7 @@ def slowed(engine: Engine, rows: Sequence[dict]) -> str | None:
     if costs is None:
         return None
     times = [slowdown(row["trace"], costs.target_time) for row in rows]
-    longer = median([each for each in times if each is not None] or [1.0])
+    longer = median([time for time in times if time is not None] or [1.0])
     if longer <= LARGEST_SLOWDOWN:
         return None
     return f"the target's forwards took {longer:.1f} times as long with {rows[0]['method']} as calibrated"
@@ -69,10 +69,10 @@ def slowdown(trace: dict, target_time: Callable[[int, int], float]) -> float | N
     """
     taken = expected = 0.0
     context = trace["header"]["prompt_tokens"]
-    for each in trace["iterations"]:
-        span = each["target"]
-        if each["index"] and span["rows"] <= ROW_COUNTS[-1]:
+    for iteration in trace["iterations"]:
+        span = iteration["target"]
+        if iteration["index"] and span["rows"] <= ROW_COUNTS[-1]:
             taken += span["end"] - span["start"]
             expected += float(target_time(span["rows"], context))
-        context += len(each["committed"])
+        context += len(iteration["committed"])
     return taken / expected if expected else None

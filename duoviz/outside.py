@@ -21,9 +21,9 @@ MAX_BYTES = 50_000_000
 MAX_VALUES = 20_000_000
 LIST, OBJECT = 3, 8
 # Characters of a value in a sentence.
-SHOWN = 60
+MAX_CHARACTERS = 60
 SHORT = Repr()
-SHORT.maxlevel, SHORT.maxstring, SHORT.maxother = 2, SHOWN, SHOWN
+SHORT.maxlevel, SHORT.maxstring, SHORT.maxother = 2, MAX_CHARACTERS, MAX_CHARACTERS
 
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 # Only numbers with as many digits, or as large an exponent, may be more than a float holds.
@@ -58,7 +58,7 @@ def open_at_once(name: str, flags: int) -> int:
 class Reader:
     """Reads JSON, and refuses what would cost much before it is parsed.
 
-    most_bytes: of each file or line; most_values, most_lines: of all that this reader reads. whole_texts:
+    most_bytes: of each file or line; most_values, most_lines: of all that this reader reads. refuse_surrogates:
     whether half a character (a lone surrogate) is refused, which no file and no page can hold.
     """
 
@@ -68,10 +68,10 @@ class Reader:
         most_bytes: int = MAX_BYTES,
         most_values: float = MAX_VALUES,
         most_lines: float = inf,
-        whole_texts: bool = True,
+        refuse_surrogates: bool = True,
     ):
         self.most_bytes, self.most_values, self.most_lines = most_bytes, most_values, most_lines
-        self.whole_texts = whole_texts
+        self.refuse_surrogates = refuse_surrogates
         self.values_read = self.lines_read = 0
 
     def parse(self, text: bytes) -> object:
@@ -86,7 +86,7 @@ class Reader:
             raise
         except (ValueError, RecursionError) as error:
             raise Refused("is not JSON") from error
-        if self.whole_texts and SURROGATE.search(text) and not is_text(json.dumps(value, ensure_ascii=False)):
+        if self.refuse_surrogates and SURROGATE.search(text) and not is_text(json.dumps(value, ensure_ascii=False)):
             raise Refused("has half a character in a text")
         return value
 
@@ -164,7 +164,7 @@ def is_text(value: object) -> bool:
 
 def in_short(value: object) -> str:
     """A value in a sentence, cut where it is long."""
-    if isinstance(value, int) and abs(value) >= 10**SHOWN:
-        return f"a number of more than {SHOWN} digits"
+    if isinstance(value, int) and abs(value) >= 10**MAX_CHARACTERS:
+        return f"a number of more than {MAX_CHARACTERS} digits"
     text = SHORT.repr(value)
-    return text if len(text) <= SHOWN + 2 else f"{text[:SHOWN]}…"
+    return text if len(text) <= MAX_CHARACTERS + 2 else f"{text[:MAX_CHARACTERS]}…"

@@ -67,7 +67,7 @@ def record(
             raise DraftDied(trace["end"]["message"])
         if number:
             traces[method].append(trace)
-    return {method: middle(found) for method, found in traces.items()}
+    return {method: middle(runs) for method, runs in traces.items()}
 
 
 def middle(traces: list[dict]) -> dict:
@@ -82,7 +82,7 @@ def places(pair: Pair, trace: dict) -> dict:
     its `text` and its probabilities `p` (target) and `q` (draft).
     """
     prompt = pair.encode(trace["header"]["prompt"], raw=trace["header"]["settings"]["raw"])
-    written = [token["id"] for each in trace["iterations"] for token in each["committed"]]
+    written = [token["id"] for iteration in trace["iterations"] for token in iteration["committed"]]
     expected = []
     for model in (pair.target, pair.draft.load()):
         model.crop(0)
@@ -136,15 +136,15 @@ def readme(traces: dict[str, dict]) -> str:
 
 def row(method: str, trace: dict) -> list[str]:
     """A trace's cells in the table."""
-    header, found = trace["header"], metrics(trace)
-    shares = [found[name] for name in ("ttft", "tau", "acceptance", "overlap")]
+    header, figures = trace["header"], metrics(trace)
+    shares = [figures[name] for name in ("ttft", "tau", "acceptance", "overlap")]
     return [
         f"`{method}{ENDING}`",
         header["date"],
         header["target"]["device"],
         header["draft"]["device"] if header["draft"] else "",
-        str(found["new_tokens"]),
-        str(found["target_forwards"]),
-        f"{found['tps']:.1f}",
-        *("" if share is None else f"{share:.2f}" for share in shares),
+        str(figures["new_tokens"]),
+        str(figures["target_forwards"]),
+        f"{figures['tps']:.1f}",
+        *("" if value is None else f"{value:.2f}" for value in shares),
     ]

@@ -169,6 +169,7 @@ def calibration(costs: CostModel) -> dict:
 
 
 def versions() -> dict:
+    """Of what a run's figures depend on."""
     return {
         "duoviz": VERSION,
         "torch": torch.__version__,
@@ -286,6 +287,7 @@ def race(
 
 
 def short(settings: Settings) -> Settings:
+    """The settings of a warm-up."""
     return replace(settings, max_new_tokens=min(WARMUP_TOKENS, settings.max_new_tokens))
 
 

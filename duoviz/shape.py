@@ -22,7 +22,7 @@ def number(low: float, high: float) -> Check:
     return when(lambda value: within(value, low, high))
 
 
-def whole(low: float, high: float) -> Check:
+def integer(low: float, high: float) -> Check:
     return when(lambda value: within(value, low, high) and value == int(value))
 
 
@@ -43,10 +43,10 @@ def optional(check: Check) -> Check:
 
 
 def numbers(
-    low: float, high: float, most: float = inf, *, least: int = 0, whole: bool = False, may_miss: bool = False
+    low: float, high: float, most: float = inf, *, least: int = 0, integers: bool = False, may_miss: bool = False
 ) -> Check:
     """A list of so many numbers, where `may_miss` with null among them; quicker than `items`."""
-    kinds = {int} if whole else {int, float}
+    kinds = {int} if integers else {int, float}
 
     def holds(values: object) -> bool:
         if not isinstance(values, list) or not least <= len(values) <= most:
@@ -63,7 +63,7 @@ def items(check: Check, most: float = inf, *, least: int = 0) -> Check:
     def run(value: object) -> str | None:
         if not isinstance(value, list) or not least <= len(value) <= most:
             return ""
-        return next((f"[{i}]{wrong}" for i, each in enumerate(value) if (wrong := check(each)) is not None), None)
+        return next((f"[{i}]{wrong}" for i, item in enumerate(value) if (wrong := check(item)) is not None), None)
 
     return run
 
@@ -74,8 +74,8 @@ def fields(**checks: Check) -> Check:
     def run(value: object) -> str | None:
         if not isinstance(value, dict):
             return ""
-        found = ((name, check(value.get(name, MISSING))) for name, check in checks.items())
-        return next((f".{name}{wrong}" for name, wrong in found if wrong is not None), None)
+        faults = ((name, check(value.get(name, MISSING))) for name, check in checks.items())
+        return next((f".{name}{wrong}" for name, wrong in faults if wrong is not None), None)
 
     return run
 

@@ -58,6 +58,7 @@ NEEDED = (
 # The command line and what only it uses: no page reads them.
 NOT_NEEDED = (
     "duoviz/__main__.py",
+    "duoviz/command_line.py",
     "duoviz/commands.py",
     "duoviz/lab/estimates.py",
     "duoviz/lab/picture.py",
@@ -75,7 +76,7 @@ CORE = ("app.py", "requirements.txt", "README.md", "assets/draft/model.safetenso
 BLANK = {".gitattributes", "README.md"}
 
 # "zero-a10g" lends its GPU only to functions that ask for it in a way of its own, which the page's do not.
-HARDWARE = [each.value for each in SpaceHardware if each != SpaceHardware.ZERO_A10G]
+HARDWARE = [hardware.value for hardware in SpaceHardware if hardware != SpaceHardware.ZERO_A10G]
 
 NOT_LOGGED_IN = (
     "You are not logged in to the hub: run `hf auth login` with a token that may write "
@@ -91,8 +92,8 @@ class SpaceError(ValueError):
 
 def space_files(root: Path) -> list[str]:
     """The files that the page needs on a Space, relative to `root`, sorted; in a clone only what git tracks."""
-    found, known = matching(root), tracked(root)
-    return sorted(found if known is None else found & known)
+    matches, known = matching(root), tracked(root)
+    return sorted(matches if known is None else matches & known)
 
 
 def matching(root: Path) -> set[str]:
@@ -130,14 +131,14 @@ def publish(
     check_name(name)
     check_hardware(hardware)
     files = space_files(root)
-    check_whole(root, files)
+    check_complete(root, files)
     additions = read(root, files)
     api = HfApi()
     progress(0.0, "Asking the hub who you are")
-    with hub_mistakes_told(name, user=None):
+    with hub_errors_in_words(name, user=None):
         user = api.whoami()["name"]
     progress(0.05, f"Preparing the Space {name} as {user}")
-    with hub_mistakes_told(name, user):
+    with hub_errors_in_words(name, user):
         space = prepare(api, name, hardware=hardware, private=private)
     if left_out := sorted(matching(root) - set(files)):
         progress(0.1, f"Left out, as git does not track it: {', '.join(left_out)}")
@@ -167,7 +168,7 @@ def check_hardware(hardware: str | None) -> None:
         raise SpaceError(f"There is no hardware named {hardware!r} for this page; there are: {', '.join(HARDWARE)}.")
 
 
-def check_whole(root: Path, files: list[str]) -> None:
+def check_complete(root: Path, files: list[str]) -> None:
     """Raise SpaceError where the page could not start from these files."""
     if lacking := [file for file in CORE if file not in files]:
         raise SpaceError(f"{root} is not the whole project: it lacks {', '.join(lacking)}.")
@@ -229,7 +230,7 @@ def send(api: HfApi, name: str, user: str, additions: list[CommitOperationAdd], 
 
 
 @contextmanager
-def hub_mistakes_told(name: str, user: str | None) -> Iterator[None]:
+def hub_errors_in_words(name: str, user: str | None) -> Iterator[None]:
     """Raise SpaceError for what the hub or the way to it refuses; user: None before the hub knows the token."""
     try:
         yield
@@ -240,7 +241,7 @@ def hub_mistakes_told(name: str, user: str | None) -> Iterator[None]:
 
 
 def refusal(error: BaseException, name: str, user: str | None) -> str:
-    """Why the hub does not do what it was asked; see `told`."""
+    """Why the hub does not do what it was asked; see `hub_errors_in_words`."""
     if isinstance(error, LocalTokenNotFoundError):
         return NOT_LOGGED_IN
     if isinstance(error, OfflineModeIsEnabled):
@@ -266,8 +267,8 @@ def refusal(error: BaseException, name: str, user: str | None) -> str:
 
 def wants_payment(error: HfHubHTTPError) -> bool:
     """Whether an account without a payment method or a subscription is the reason."""
-    told_reason = (error.server_message or "").lower()
-    about_money = any(word in told_reason for word in ("payment", "billing", "subscription"))
+    reason = (error.server_message or "").lower()
+    about_money = any(word in reason for word in ("payment", "billing", "subscription"))
     return error.response.status_code == 402 or (error.response.status_code == 403 and about_money)
 
 

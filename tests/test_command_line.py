@@ -3,15 +3,13 @@
 import json
 import os
 
-import numpy as np
 import pytest
 
 from duoviz import commands
 from duoviz.__main__ import main
 from duoviz.decoding.draft_worker import DraftDied
 from duoviz.decoding.vanilla import vanilla
-from duoviz.models.loading import ModelUnavailable
-from tests.tiny import decode_with, reference_model, tiny_pair
+from tests.tiny import decode_with, tiny_pair
 
 
 @pytest.fixture(autouse=True)
@@ -206,61 +204,3 @@ def test_a_method_named_twice_runs_once(capsys):
     arguments = ["compare", "--prompts", "hi", "--methods", "duodecoding,duodecoding", "--max-new-tokens", "3"]
     assert main([*arguments, "--repeats", "1"]) == 0
     assert sum(line.startswith("duodecoding ") for line in capsys.readouterr().out.splitlines()) == 1
-
-
-@pytest.mark.parametrize(
-    "arguments, sentence",
-    [
-        (["draft", "--tokens", "0"], "--tokens must be at least 1."),
-        (["draft", "--layers", "99"], "--layers must be a whole number from 1 to 8, not 99."),
-        (["draft", "--peak", "nan"], "--peak must be above 0 and below 1."),
-        (["draft", "--from", "nowhere"], "There is no model in nowhere: it has no config.json."),
-        (["draft", "--from", "OTHER"], "--from OTHER is no draft that `train draft` made."),
-        (["draft", "--corpus", "nowhere.npz"], "There is no corpus file nowhere.npz."),
-        (["draft", "--corpus", "README.md"], "README.md is no corpus: it needs the arrays flat, length, answer"),
-        (["chances", "--corpus", "nowhere.npz"], "There is no corpus file nowhere.npz."),
-        (["draft", "--corpus", "SMALL"], "The last 128 rows of each corpus are for testing: it needs more"),
-        (["draft", "--seed", "-1"], "--seed must be 0 or more."),
-        (["corpus", "--rows", "0"], "--rows and --slots must be at least 1."),
-        (["corpus", "--minutes", "nan"], "--minutes must be a number above 0."),
-        (["corpus", "--seed", "-1"], "--seed must be 0 or more."),
-    ],
-)
-def test_a_training_that_cannot_be_is_told_at_once(arguments, sentence, tmp_path_factory, tmp_path, capsys):
-    other = tmp_path_factory.mktemp("other")
-    reference_model(0).config.save_pretrained(other)
-    small, rows = other / "small.npz", np.ones(128, int)
-    np.savez(small, flat=rows, length=rows, answer=rows, greedy=rows, task=rows.astype(str))
-    arguments = [argument.replace("OTHER", str(other)).replace("SMALL", str(small)) for argument in arguments]
-    assert main(["train", *arguments, "--out", str(tmp_path / "out.npz")]) == 1
-    told = capsys.readouterr().err
-    assert told.startswith(f"duoviz: {sentence.replace('OTHER', str(other))}") and told.count("\n") == 1
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("command", ["corpus", "draft", "chances", "assistant"])
-def test_what_is_made_in_training_needs_a_place(command, tmp_path, capsys):
-    letter = tmp_path / "letter.npz"
-    letter.write_text("dear")
-    out = letter / "inside.npz" if command == "corpus" else letter
-    assert main(["train", command, "--out", str(out)]) == 1
-    told = capsys.readouterr().err
-    assert told.startswith(f"duoviz: {out} cannot be written: ") and told.count("\n") == 1
-    assert letter.read_text() == "dear"
-    if command == "corpus":
-        assert main(["train", command, "--out", str(tmp_path / "rows")]) == 1
-        assert capsys.readouterr().err == f"duoviz: --out {tmp_path / 'rows'} must end in .npz.\n"
-
-
-@pytest.mark.parametrize("named", [[], ["--draft", "my-draft"]])
-def test_chances_are_counted_of_the_draft_that_is_named(named, tmp_path, capsys, monkeypatch):
-    asked = []
-
-    def none_there(name, progress):
-        asked.append(name)
-        raise ModelUnavailable("There is none.")
-
-    monkeypatch.setattr(commands, "load_pair", none_there)
-    assert main(["train", "chances", *named, "--out", str(tmp_path)]) == 1
-    assert asked == [f"embedded + {(named or ['embedded'])[-1]}"]
-    assert capsys.readouterr().err == "duoviz: There is none.\n"

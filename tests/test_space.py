@@ -15,7 +15,8 @@ import yaml
 from huggingface_hub import SpaceHardware, constants
 
 from duoviz import commands, space
-from duoviz.__main__ import CORPUS, main
+from duoviz.__main__ import main
+from duoviz.training.__main__ import CORPUS
 from tests.stand_in_hub import Space, serving
 
 BINARY = {"assets/draft/model.safetensors": b"\0weights", "assets/datastore/tokens.npy": b"\0tokens"}
@@ -53,6 +54,7 @@ LEFT = [
     "duoviz/web/app.pyi",
     "duoviz/web/__pycache__/app.cpython-311.pyc",
     "duoviz/__main__.py",
+    "duoviz/command_line.py",
     "duoviz/commands.py",
     "duoviz/space.py",
     "duoviz/training/losses.py",

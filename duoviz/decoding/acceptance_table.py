@@ -96,6 +96,7 @@ class Recalibration:
         self.seen: dict[str, float] = {}
 
     def factor(self, source: str) -> float:
+        """Tokens of this source that came true over those that were to; 1 before any was verified."""
         return (PRIOR + self.seen.get(source, 0.0)) / (PRIOR + self.expected.get(source, 0.0))
 
     def copy(self) -> "Recalibration":

@@ -63,19 +63,21 @@ class LiveCosts:
         self.target_factor = self.draft_factor = 1.0
 
     def target_time(self, rows: int | np.ndarray, context: int) -> Any:
+        """T_target(rows) as this run has it; see `CostModel`."""
         return self.model.target_time(rows, context) * self.target_factor
 
     def draft_time(self, k: int, context: int) -> float:
+        """T_draft(k) as this run has it."""
         return self.model.draft_time(k, context) * self.draft_factor
 
-    def observe(self, target: Span, draft: list[Span], context: int) -> None:
+    def observe(self, target: Span, draft: Sequence[Span], context: int) -> None:
         """Move both factors towards what an iteration took; forwards of many tokens (a prefill) say nothing."""
         if target.tokens <= ROW_COUNTS[-1]:
-            ratio = (target.end - target.start) / self.model.target_time(target.tokens, context)
+            ratio = target.seconds / self.model.target_time(target.tokens, context)
             self.target_factor = self.follow(self.target_factor, ratio)
         steps = [span for span in draft if span.tokens <= MAX_SEQUENCES]
         if steps:
-            taken = sum(span.end - span.start for span in steps)
+            taken = sum(span.seconds for span in steps)
             expected = sum(self.model.draft_time(span.tokens, context) for span in steps)
             self.draft_factor = self.follow(self.draft_factor, taken / expected)
 
@@ -85,4 +87,5 @@ class LiveCosts:
         return self.target_factor, self.draft_factor
 
     def follow(self, factor: float, ratio: float) -> float:
+        """The factor, nearer to a ratio measured; one forward that was held up says little."""
         return factor + WEIGHT * (min(4.0, max(0.25, ratio)) - factor)

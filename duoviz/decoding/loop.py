@@ -3,6 +3,9 @@
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
+from dataclasses import replace
+
+from torch import Tensor
 
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.forward import Stopped, timed_forward, timed_prefill
@@ -40,36 +43,35 @@ def iterate(plan: RunPlan, drafter: Drafter, text: list[int]) -> Iteration:
     # A processor reads the prompt with all its cores: nobody drafts yet, and everybody waits for the first token.
     if not reads_prompt or plan.target.device != "cpu":
         drafter.start(text, tree)
-    own, span = read_prompt(plan) if reads_prompt else forward_tree(plan, text, tree)
+    logits, span = read_prompt(plan) if reads_prompt else forward_tree(plan.target, text, tree)
+    own = TargetDraws(logits, [length + depth for depth in (0, *depths(tree))], plan.settings.sampling)
     judgement = judge(tree, drafter.join(), own, plan.classical)
     committed, stop = plan.room.cut(length, judgement.committed, plan.pair.eos)
-    sync = time.perf_counter()
+    verified = Verified(
+        target=span, sync=time.perf_counter(), stop=stop, **vars(replace(judgement, committed=committed))
+    )
     if tree:
         roll_back(plan.target, length, tree)
     text += [token.token for token in committed]
-    verified = Verified(target=span, sync=sync, **{**vars(judgement), "committed": committed}, stop=stop)
     return Iteration(**vars(verified), **vars(drafter.observe(text, verified, own)))
 
 
-def read_prompt(plan: RunPlan) -> tuple[TargetDraws, Span]:
-    """What the target writes after the prompt (row 0), and when it read it. Raises Stopped."""
-    target, ids = plan.target, plan.prompt_ids
+def read_prompt(plan: RunPlan) -> tuple[Tensor, Span]:
+    """The target's logits [1, vocab] after the prompt, and when it read it. Raises Stopped."""
+    target = plan.target
     with on_cores(plan.pair.cores.all) if target.device == "cpu" else nullcontext():
         target.crop(0)
-        logits, span = timed_prefill(target, ids, stopped=plan.stopped)
-    return TargetDraws(logits, [len(ids)], plan.settings.sampling), span
+        return timed_prefill(target, plan.prompt_ids, stopped=plan.stopped)
 
 
-def forward_tree(plan: RunPlan, text: Sequence[int], tree: Sequence[Node]) -> tuple[TargetDraws, Span]:
+def forward_tree(target: LanguageModel, text: Sequence[int], tree: Sequence[Node]) -> tuple[Tensor, Span]:
     """Forward the text's last token, and the proposed tokens after it.
 
-    Returns what the target itself writes after the text (row 0) and after each node i (row i + 1), and the span.
+    Returns logits [1 + nodes, vocab], after the text (row 0) and after each node i (row i + 1), and the span.
     """
     root = len(text) - 1
     parents = None if is_chain(tree) else [root - 1, *(root + 1 + node.parent for node in tree)]
-    logits, span = timed_forward(plan.target, [text[-1], *(node.token for node in tree)], parents=parents)
-    positions = [len(text) + depth for depth in (0, *depths(tree))]
-    return TargetDraws(logits, positions, plan.settings.sampling), span
+    return timed_forward(target, [text[-1], *(node.token for node in tree)], parents=parents)
 
 
 def is_chain(tree: Sequence[Node]) -> bool:

@@ -1,7 +1,7 @@
 """The settings of a run, checked."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
@@ -26,60 +26,47 @@ class SettingsError(ValueError):
     """A setting is out of range; the message is a sentence for the user."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class About:
     """What is known of a setting, for its check, `--help`, the page's fields and the API.
 
-    label: what its field is called. info: what it does. check: raises SettingsError, given the name and a value.
-    words: what it may be, or may be beside a number. low, high: the numbers that it may be.
+    label: what its field is called. info: what it does. words: what it may be, or may be beside a number. low, high:
+    the numbers that it may be, whole ones where `low` is; zero: what 0 means, where it may be less than `low`. A
+    setting without words and numbers is the name of a folder.
     """
 
     label: str
     info: str = ""
-    check: Callable[[str, object], None]
     words: tuple[str, ...] = ()
     low: float | None = None
-    high: float | None = None
+    high: float = 0
+    zero: str = ""
 
-
-def integer(default: object, low: int, high: int, label: str, info: str = "", *, word: str = "") -> Any:
-    """A field for a whole number, or `word`."""
-
-    def check(name: str, value: object) -> None:
-        check_number(name, value, low, high, word=word or None)
-
-    words = (word,) if word else ()
-    about = About(label=label, info=info, check=check, words=words, low=low, high=high)
-    return field(default=default, metadata={"about": about})
-
-
-def real(default: float, low: float, high: float, label: str, info: str, *, zero: str = "") -> Any:
-    """A field for a number; zero: what 0 means, where it may be less than `low`."""
-
-    def check(name: str, value: object) -> None:
-        if not (zero and is_zero(value)):
-            check_real(name, value, low, high, other=zero and f"0 ({zero})")
-
-    return field(default=default, metadata={"about": About(label=label, info=info, check=check, low=low, high=high)})
-
-
-def choice(words: tuple[str, ...], label: str, info: str) -> Any:
-    """A field for one of some words, the first of which is the default."""
-
-    def check(name: str, value: object) -> None:
-        check_word(name, value, words)
-
-    return field(default=words[0], metadata={"about": About(label=label, info=info, check=check, words=words)})
-
-
-def folder(label: str, info: str) -> Any:
-    """A field for a folder's name."""
-
-    def check(name: str, value: object) -> None:
-        if not is_text(value):
+    def check(self, name: str, value: object) -> None:
+        """Raise SettingsError unless the setting of this name may be `value`."""
+        if isinstance(self.low, int):
+            check_number(name, value, self.low, self.high, word=self.words[0] if self.words else None)
+        elif self.low is not None:
+            check_real(name, value, self.low, self.high, zero=self.zero)
+        elif self.words:
+            check_word(name, value, self.words)
+        elif not is_text(value):
             raise SettingsError(f"{name} must be the name of a folder{given(value)}.")
 
-    return field(default="", metadata={"about": About(label=label, info=info, check=check)})
+
+def setting(default: Any, label: str, info: str = "", **limits: Any) -> Any:
+    """A field of `Settings`; limits: what `About` has beside label and info."""
+    return field(default=default, metadata={"about": About(label, info, **limits)})
+
+
+def number(default: Any, low: float, high: float, *about: str, word: str = "", zero: str = "") -> Any:
+    """A field for a number, or a word."""
+    return setting(default, *about, low=low, high=high, words=(word,) if word else (), zero=zero)
+
+
+def choice(words: tuple[str, ...], *about: str) -> Any:
+    """A field for one of some words, the first of which is the default."""
+    return setting(words[0], *about, words=words)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,21 +79,21 @@ class Settings:
     where temperature is 0 both are the same). sequences is k, budget γ in single-sequence draft steps.
     """
 
-    max_new_tokens: int = integer(256, 1, MAX_NEW_TOKENS, "Max new tokens")
-    temperature: float = real(
+    max_new_tokens: int = number(256, 1, MAX_NEW_TOKENS, "Max new tokens")
+    temperature: float = number(
         0.0, MIN_TEMPERATURE, MAX_TEMPERATURE, "Temperature", "0: always the most probable token", zero="greedy"
     )
-    top_k: int = integer(0, 0, MAX_WHOLE, "Top-k", "the k most probable tokens; 0: all")
-    top_p: float = real(1.0, 0.01, 1, "Top-p", "the most probable tokens that together have this probability; 1: all")
-    seed: int = integer(0, 0, MAX_WHOLE, "Seed", "the same seed gives the same text, except with acceptance rejection")
+    top_k: int = number(0, 0, MAX_WHOLE, "Top-k", "the k most probable tokens; 0: all")
+    top_p: float = number(1.0, 0.01, 1, "Top-p", "the most probable tokens that together have this probability; 1: all")
+    seed: int = number(0, 0, MAX_WHOLE, "Seed", "the same seed gives the same text, except with acceptance rejection")
     acceptance: Literal["coupled", "rejection"] = choice(
         ("coupled", "rejection"), "Acceptance", "coupled: the target's very text; rejection: the classical rule"
     )
-    sequences: int | Literal["dynamic"] = integer(
+    sequences: int | Literal["dynamic"] = number(
         "dynamic", 1, MAX_SEQUENCES, "Draft sequences k", "dynamic: by the threshold θ", word="dynamic"
     )
-    budget: int | Literal["auto"] = integer("auto", 1, MAX_BUDGET, "Draft budget γ", "auto: measured", word="auto")
-    budget_offset: int = integer(
+    budget: int | Literal["auto"] = number("auto", 1, MAX_BUDGET, "Draft budget γ", "auto: measured", word="auto")
+    budget_offset: int = number(
         0, -MAX_OFFSET, MAX_OFFSET, "Budget offset", "added to an automatic γ, and to how long a sequence may be"
     )
     draft_mode: Literal["batched", "paper"] = choice(
@@ -115,34 +102,33 @@ class Settings:
     cores: Literal["all", "target"] = choice(
         ("all", "target"), "Cores", "target: only those that DuoDecoding's target has, once the prompt is read"
     )
-    lookup_ngram: int = integer(
+    lookup_ngram: int = number(
         3, 1, 16, "Longest n-gram", "how many tokens of the text's end are looked for in the text before it"
     )
-    lookup_tokens: int = integer(10, 1, MAX_BUDGET, "Tokens proposed", "how many of the tokens after it")
+    lookup_tokens: int = number(10, 1, MAX_BUDGET, "Tokens proposed", "how many of the tokens after it")
     lookup_occurrence: Literal["first", "latest"] = choice(
         ("first", "latest"), "Which occurrence", "where it stands twice"
     )
-    rest_datastore: str = folder("Datastore", "a folder made by `datastore build`; empty: the one that comes along")
-    rest_longest: int = integer(
-        16, 1, 64, "Longest suffix", "how much of the text's end is looked for in the datastore"
+    rest_datastore: str = setting(
+        "", "Datastore", "a folder made by `datastore build`; empty: the one that comes along"
     )
-    rest_shortest: int = integer(2, 1, 64, "Shortest suffix", "nothing is proposed where not even this much is found")
-    rest_tokens: int = integer(
+    rest_longest: int = number(16, 1, 64, "Longest suffix", "how much of the text's end is looked for in the datastore")
+    rest_shortest: int = number(2, 1, 64, "Shortest suffix", "nothing is proposed where not even this much is found")
+    rest_tokens: int = number(
         64, 1, MAX_BUDGET, "Tokens proposed", "how many nodes the tree of continuations has at most"
     )
-    lookahead_window: int = integer(7, 1, 32, "Window W", "how many places ahead are guessed at once")
-    lookahead_ngram: int = integer(
+    lookahead_window: int = number(7, 1, 32, "Window W", "how many places ahead are guessed at once")
+    lookahead_ngram: int = number(
         5, 2, 8, "N-gram size N", "an n-gram is N tokens in a row; N − 1 rounds of guesses make one"
     )
-    lookahead_guesses: int = integer(7, 1, 32, "Guesses G", "how many n-grams are verified at once")
-
+    lookahead_guesses: int = number(7, 1, 32, "Guesses G", "how many n-grams are verified at once")
     overlap: Literal["auto", "beside", "in_turn"] = choice(
         ("auto", "beside", "in_turn"), "When the draft works", "beside the target, or in turn; auto: as costs say"
     )
-    tree_children: int = integer(
+    tree_children: int = number(
         4, 1, MAX_SEQUENCES, "Children", "how many of the draft's next tokens hang on each node"
     )
-    tree_budget: int | Literal["auto"] = integer(
+    tree_budget: int | Literal["auto"] = number(
         "auto",
         1,
         MAX_BUDGET,
@@ -175,7 +161,7 @@ ABOUT: dict[str, About] = {setting.name: setting.metadata["about"] for setting i
 DEFAULTS = {setting.name: setting.default for setting in fields(Settings)}
 
 
-def check_number(name: str, value: object, lowest: int, highest: int, *, word: str | None = None) -> None:
+def check_number(name: str, value: object, lowest: float, highest: float, *, word: str | None = None) -> None:
     """Raise SettingsError unless `value` is `word` or a whole number from `lowest` to `highest`."""
     if word is not None and value == word:
         return
@@ -189,14 +175,11 @@ def given(value: object) -> str:
     return ", and nothing was given" if value is None else f", not {in_short(value)}"
 
 
-def is_zero(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value == 0
-
-
-def check_real(name: str, value: object, lowest: float, highest: float, *, other: str = "") -> None:
-    """Raise SettingsError unless `value` is a number from `lowest` to `highest`; other: what else may be, in words."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not lowest <= value <= highest:
-        allowed = f"{other} or a number" if other else "a number"
+def check_real(name: str, value: object, lowest: float, highest: float, *, zero: str = "") -> None:
+    """Raise SettingsError unless `value` is a number from `lowest` to `highest`, or 0 where that means something."""
+    usable = isinstance(value, int | float) and (lowest <= value <= highest or bool(zero and value == 0))
+    if isinstance(value, bool) or not usable:
+        allowed = f"0 ({zero}) or a number" if zero else "a number"
         raise SettingsError(f"{name} must be {allowed} from {lowest} to {highest}{given(value)}.")
 
 

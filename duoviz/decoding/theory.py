@@ -60,6 +60,7 @@ class Acceptance:
 
     @property
     def beta(self) -> float | None:
+        """Hits of all tries."""
         return self.hits / self.tries if self.tries else None
 
     @property

@@ -112,6 +112,7 @@ def keep_sequence(drafted: Sequence[Node], first: int) -> None:
 
 
 def children(tree: Sequence[Node], parent: int) -> list[int]:
+    """Indices of the nodes under a node, in their order."""
     return [index for index, node in enumerate(tree) if node.parent == parent]
 
 

@@ -33,17 +33,17 @@ def opened_zip(path: Path) -> Iterator[dict[str, Callable[[], BinaryIO]]]:
         entries = archive.infolist()
         if len(entries) > MAX_FILES:
             raise Refused(f"has more than {MAX_FILES:,} files")
-        tops = [each.filename for each in entries if each.filename.endswith("environment.json")]
+        tops = [entry.filename for entry in entries if entry.filename.endswith("environment.json")]
         if not tops:
             raise Refused("has no environment.json")
         top = min(tops, key=len).removesuffix("environment.json")
-        wanted = [each for each in entries if each.filename.startswith(top)]
-        wanted = [each for each in wanted if each.filename.endswith((".json", ".jsonl"))]
-        for each in wanted:
-            check_entry(each)
-        if sum(each.file_size for each in wanted) > MAX_UNPACKED:
+        wanted = [entry for entry in entries if entry.filename.startswith(top)]
+        wanted = [entry for entry in wanted if entry.filename.endswith((".json", ".jsonl"))]
+        for entry in wanted:
+            check_entry(entry)
+        if sum(entry.file_size for entry in wanted) > MAX_UNPACKED:
             raise Refused(f"has more than {MAX_UNPACKED // 1_000_000} MB, unpacked")
-        yield {each.filename[len(top) :]: partial(unpacked, archive, each) for each in wanted}
+        yield {entry.filename[len(top) :]: partial(unpacked, archive, entry) for entry in wanted}
 
 
 def unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> BinaryIO:

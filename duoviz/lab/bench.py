@@ -184,15 +184,15 @@ def verdict(row: Row, vanilla: Row, delta: float) -> str | None:
 
     None where the rows were kept without gaps, as older versions did.
     """
-    found = []
+    agreements = []
     for mine, theirs in zip(row["measured"], vanilla["measured"], strict=True):
         if "gaps" not in mine or "gaps" not in theirs:
             return None
         texts = (Written(turn["token_ids"], turn["gaps"]) for turn in (mine, theirs))
-        found.append(agreement(*texts, delta))
-        if found[-1]["verdict"] != "equal":
+        agreements.append(agreement(*texts, delta))
+        if agreements[-1]["verdict"] != "equal":
             break
-    return worst(found)["verdict"]
+    return worst(agreements)["verdict"]
 
 
 def answer_line(job: Job, row: Row) -> str:

@@ -38,4 +38,5 @@ def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
 
 
 def places_of(pair: Pair) -> list[list[float]]:
-    return [[share, *chances] for share, chances in (fitted_table(pair.draft.folder) or plain()).places() if share]
+    places = (fitted_table(pair.draft.folder) or plain()).places()
+    return [[weight, *chances] for weight, chances in places if weight]

@@ -35,7 +35,7 @@ def other_hardware(results: Results) -> str:
         return ""
     models, places = padded_models(results.environment), tilted(places_of(results.environment), alpha)
     together, in_turn = models["together"], models["in turn"]
-    here, _ = told(together, in_turn, alpha, places)
+    here, _ = estimated_phis(together, in_turn, alpha, places)
     said = [
         "**What other hardware would change** is estimated, none of it was run: the cost model "
         "(`duoviz/decoding/forecast.py`, `theory.py`) with this machine's times, the draft's chances and the share of "
@@ -65,23 +65,25 @@ def other_hardware(results: Results) -> str:
 
 def in_words(together: CostModel, in_turn: CostModel, alpha: float, places: Places) -> str:
     """Each method's φ, the largest first."""
-    found, beside = told(together, in_turn, alpha, places)
+    phis, beside = estimated_phis(together, in_turn, alpha, places)
     way = {DUOTREE: " (drafting beside the target)" if beside else " (taking turns)"}
-    ranked = sorted(found, key=lambda lane: -found[lane])
-    parts = [f"{label_of(lane)} {found[lane]:.2f}{way.get(lane, '')}" for lane in ranked]
+    ranked = sorted(phis, key=lambda lane: -phis[lane])
+    parts = [f"{label_of(lane)} {phis[lane]:.2f}{way.get(lane, '')}" for lane in ranked]
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def told(together: CostModel, in_turn: CostModel, alpha: float, places: Places) -> tuple[dict[str, float], bool]:
+def estimated_phis(
+    together: CostModel, in_turn: CostModel, alpha: float, places: Places
+) -> tuple[dict[str, float], bool]:
     """φ of each method over vanilla with the costs in turn, and whether DuoTree drafts beside the target."""
     ways = duotree_phi(together, in_turn, places, iterations=ITERATIONS)
     slower = in_turn.target_time(1, CONTEXTS[0]) / together.target_time(1, CONTEXTS[0])
-    found = {
+    phis = {
         DUOTREE: float(ways.phi),
         SPS: float(speculative_phi(alpha, ratio_of(in_turn), growth(in_turn))),
         DUO: float(duodecoding_phi(alpha, ratio_of(together), growth(together)) * slower),
     }
-    return found, bool(ways.beside > ways.in_turn)
+    return phis, bool(ways.beside > ways.in_turn)
 
 
 class Cores(NamedTuple):

@@ -74,8 +74,8 @@ def colour_and_shape(lane: str) -> tuple[str, str]:
     """How a lane's bars are filled."""
     if lane in METHODS:
         return METHODS[lane].colour, METHODS[lane].shape
-    if told := [each.method for each in VARIANTS.values() if each.name == lane]:
-        return METHODS[told[0]].colour, "."
+    if methods := [variant.method for variant in VARIANTS.values() if variant.name == lane]:
+        return METHODS[methods[0]].colour, "."
     return TARGET_ONLY_LOOK if lane == TARGET_ONLY else (VARIANT_COLOUR, "")
 
 
@@ -95,16 +95,16 @@ def figure_1(results: Results) -> Figure:
     drawing, data = go.Figure(), [["side", "text before, tokens", "mean, s", "standard deviation, s", "n"]]
     sides = (("target", "Target verifies 8 tokens", TARGET), ("draft", "Draft writes 8 tokens", DRAFT))
     for place, (side, label, colour) in enumerate(sides):
-        found = sorted((row["length"], mean_of(row[side])) for row in results.forwards)
-        data += [[label, length, each.value, each.spread, each.n] for length, each in found]
+        means = sorted((row["length"], mean_of(row[side])) for row in results.forwards)
+        data += [[label, length, mean.value, mean.spread, mean.n] for length, mean in means]
         drawing.add_scatter(
-            x=[length for length, _ in found],
-            y=[1e3 * each.value for _, each in found],
-            error_y={"array": [1e3 * (each.spread or 0) for _, each in found], "color": colour},
+            x=[length for length, _ in means],
+            y=[1e3 * mean.value for _, mean in means],
+            error_y={"array": [1e3 * (mean.spread or 0) for _, mean in means], "color": colour},
             name=label,
             line={"color": colour, "dash": "solid" if place == 0 else "dash"},
             marker={"symbol": MARKS[place], "size": 8},
-            customdata=[each.n for _, each in found],
+            customdata=[mean.n for _, mean in means],
             hovertemplate="%{y:.1f} ms after %{x:,} tokens (n = %{customdata})",
         )
     lengths = sorted({row["length"] for row in results.forwards})
@@ -160,7 +160,7 @@ def figure_4(results: Results) -> Figure:
     drawing, longest, seen = go.Figure(), 0.0, set()
     data = [["method", "side", "start, ms", "mean time, ms", "standard deviation, ms", "mean tokens", "n"]]
     for lane in lanes_of(results.rows, (VANILLA, SPS, DUO)):
-        for side, start, time, many, told in mean_iteration(rows_of(results.rows, lane), lane):
+        for side, start, time, many, words in mean_iteration(rows_of(results.rows, lane), lane):
             data.append([label_of(lane), side, start, *time[:2], many, time.n])
             longest = max(longest, start + time.value)
             drawing.add_bar(
@@ -172,10 +172,10 @@ def figure_4(results: Results) -> Figure:
                 legendgroup=side,
                 showlegend=side not in seen,
                 marker=hatched(*((TARGET, "") if side == "target" else (DRAFT, "/"))),
-                text=f" {told}",
+                text=f" {words}",
                 textposition="outside",
                 cliponaxis=False,
-                hovertemplate=f"{told} (n = {time.n:,})<extra></extra>",
+                hovertemplate=f"{words} (n = {time.n:,})<extra></extra>",
             )
             seen.add(side)
     # Room for the words beside the bars.
@@ -193,19 +193,19 @@ def figure_4(results: Results) -> Figure:
 
 def mean_iteration(rows: list[Row], lane: str) -> list[tuple[str, float, Value, float, str]]:
     """For each side that works: its name, its start and its time in ms, its tokens, and all that in words."""
-    found = iterations(rows, "target", "rows", "draft", "drafted", later=True)
-    if not found:
+    columns = iterations(rows, "target", "rows", "draft", "drafted", later=True)
+    if not columns:
         return []
-    target, checked, draft, drafted = (mean_of(column) for column in zip(*found, strict=True))
-    target, draft = (Value(1e3 * each.value, 1e3 * (each.spread or 0), each.n) for each in (target, draft))
-    turns = [each for row in rows for each in zip(row["measured"], committed(row), strict=True)]
+    target, checked, draft, drafted = (mean_of(column) for column in zip(*columns, strict=True))
+    target, draft = (Value(1e3 * value.value, 1e3 * (value.spread or 0), value.n) for value in (target, draft))
+    turns = [turn for row in rows for turn in zip(row["measured"], committed(row), strict=True)]
     commits = mean_of(mine[place] for turn, mine in turns for place in after_prompt(turn))
-    told = f"verifies {tokens_in_words(checked.value)} in {in_ms(target)}, commits {commits.value:.2f}"
+    words = f"verifies {tokens_in_words(checked.value)} in {in_ms(target)}, commits {commits.value:.2f}"
     # SpS's draft works first; DuoDecoding's meanwhile.
-    sides = [("target", draft.value if lane == SPS else 0.0, target, checked.value, told)]
+    sides = [("target", draft.value if lane == SPS else 0.0, target, checked.value, words)]
     if draft.value:
-        told = f"drafts {tokens_in_words(drafted.value)} in {in_ms(draft)}"
-        sides.append(("draft", 0.0, draft, drafted.value, told))
+        words = f"drafts {tokens_in_words(drafted.value)} in {in_ms(draft)}"
+        sides.append(("draft", 0.0, draft, drafted.value, words))
     return sides
 
 
@@ -221,22 +221,22 @@ def figure_5(results: Results) -> Figure:
     """How often θ started how many sequences, by task."""
     rows = rows_of(results.rows, DUO)
     tasks, drawing, data = tasks_of(rows), go.Figure(), [["task", "k", "iterations", "share of the task's iterations"]]
-    found = {task: [k for (k,) in iterations(rows_of(rows, DUO, task), "k") if k is not None] for task in tasks}
-    largest = max((max(ks) for ks in found.values() if ks), default=0)
+    by_task = {task: [k for (k,) in iterations(rows_of(rows, DUO, task), "k") if k is not None] for task in tasks}
+    largest = max((max(ks) for ks in by_task.values() if ks), default=0)
     for k in range(1, largest + 1):
-        shares = [100 * ks.count(k) / len(ks) if ks else 0 for ks in found.values()]
+        shares = [100 * ks.count(k) / len(ks) if ks else 0 for ks in by_task.values()]
         data += [
-            [task_name(task), k, ks.count(k), share / 100]
-            for (task, ks), share in zip(found.items(), shares, strict=True)
+            [task_name(task), k, ks.count(k), percent / 100]
+            for (task, ks), percent in zip(by_task.items(), shares, strict=True)
         ]
         depth = (k - 1) / max(1, largest - 1)
         drawing.add_bar(
-            y=[f"{task_name(task)}<br>n = {len(ks):,}" for task, ks in found.items()],
+            y=[f"{task_name(task)}<br>n = {len(ks):,}" for task, ks in by_task.items()],
             x=shares,
             orientation="h",
             name=f"k = {k}",
             marker={"color": f"hsl(174, {70 - 20 * depth:.0f}%, {34 + 44 * depth:.0f}%)"},
-            text=[f"{share:.0f}" if share >= 6 else "" for share in shares],
+            text=[f"{percent:.0f}" if percent >= 6 else "" for percent in shares],
             textfont={"color": "white" if depth < 0.5 else "#14161c"},
             insidetextanchor="middle",
             hovertemplate=f"k = {k}: %{{x:.1f}} % of the iterations<extra></extra>",
@@ -270,9 +270,9 @@ def time_split(results: Results) -> Figure:
         values = []
         for lane in lanes:
             mine = rows_of(results.rows, lane)
-            each = [1e3 * part_of(row, part) / tokens(row) for row in mine]
+            milliseconds = [1e3 * part_of(row, part) / tokens(row) for row in mine]
             together = 1e3 * sum(part_of(row, part) for row in mine) / sum(map(tokens, mine))
-            values.append(Value(together, spread(each), len(each)))
+            values.append(Value(together, spread(milliseconds), len(milliseconds)))
             data.append([label_of(lane), label, *values[-1][:3]])
         drawing.add_bar(
             y=[label_of(lane).replace(", ", ",<br>") for lane in lanes],
@@ -303,21 +303,21 @@ def predicted(results: Results) -> Figure:
     models, drawing = cost_models(results.environment), go.Figure()
     data, points = [["method", "measured, tokens/s", "predicted, tokens/s", "error"]], []
     for lane in lanes_of(results.rows, lane_labels()):
-        if found := predict(rows_of(results.rows, lane), models):
-            points.append((lane, found))
-            data.append([label_of(lane), found.speed, found.speed_predicted, found.error])
-    top = 1.1 * max((max(each.speed, each.speed_predicted) for _, each in points), default=1)
+        if prediction := predict(rows_of(results.rows, lane), models):
+            points.append((lane, prediction))
+            data.append([label_of(lane), prediction.speed, prediction.speed_predicted, prediction.error])
+    top = 1.1 * max((max(prediction.speed, prediction.speed_predicted) for _, prediction in points), default=1)
     drawing.add_scatter(
         x=[0, top], y=[0, top], mode="lines", line={"color": GREY, "dash": "dot"}, name="as measured", hoverinfo="skip"
     )
-    for place, (lane, each) in enumerate(points):
+    for place, (lane, prediction) in enumerate(points):
         drawing.add_scatter(
-            x=[each.speed],
-            y=[each.speed_predicted],
+            x=[prediction.speed],
+            y=[prediction.speed_predicted],
             mode="markers",
             marker={"color": colour_and_shape(lane)[0], "size": 11, "symbol": mark_of(lane, place)},
             name=label_of(lane),
-            hovertemplate=f"measured %{{x:.1f}}, predicted %{{y:.1f}} tokens/s ({100 * each.error:+.0f} %)",
+            hovertemplate=f"measured %{{x:.1f}}, predicted %{{y:.1f}} tokens/s ({100 * prediction.error:+.0f} %)",
         )
     drawing.update_xaxes(title="measured, tokens/s", range=[0, top])
     drawing.update_yaxes(title="predicted, tokens/s", range=[0, top])
@@ -334,18 +334,18 @@ def predicted(results: Results) -> Figure:
 
 def pays(results: Results) -> Figure:
     """φ by the cost model over T_target / T_draft and acceptance, of each method that drafts; and measured runs."""
-    found, told = paying.sides(results), ("as rows cost here", "if rows cost nothing")
+    sides, costs = paying.sides(results), ("as rows cost here", "if rows cost nothing")
     drawing = make_subplots(
         2,
-        len(found),
+        len(sides),
         shared_xaxes=True,
         shared_yaxes=True,
         horizontal_spacing=0.05,
         vertical_spacing=0.1,
-        subplot_titles=[f"{label_of(side.lane)},<br>{rows}" for rows in told for side in found],
+        subplot_titles=[f"{label_of(side.lane)},<br>{rows}" for rows in costs for side in sides],
     )
     data = [["what", "panel", "T_target / T_draft", "acceptance", "φ", "standard deviation", "n"]]
-    for column, side in enumerate(found, 1):
+    for column, side in enumerate(sides, 1):
         for row, rows in enumerate(ROWS, 1):
             z, where = side.phi[rows].astype("f4"), {"row": row, "col": column}
             drawing.add_heatmap(x=RATIOS, y=ALPHAS, z=z, coloraxis="coloraxis", hovertemplate=HOVER_PHI, **where)
@@ -356,25 +356,25 @@ def pays(results: Results) -> Figure:
                     z=lead, line={"color": "#14161c", "width": 1.5, "dash": "dot"}, **contour_at(0), **where
                 )
             data += [
-                ["model", f"{label_of(side.lane)}, {told[row - 1]}", ratio, alpha, value, "", ""]
+                ["model", f"{label_of(side.lane)}, {costs[row - 1]}", ratio, alpha, value, "", ""]
                 for alpha, line in zip(ALPHAS, side.phi[rows], strict=True)
                 for ratio, value in zip(RATIOS, line, strict=True)
             ]
         data += [
-            ["measured", f"{label_of(side.lane)}, {task_name(each.task)}", side.ratio, each.alpha, *each.phi[:3]]
-            for each in side.points
+            ["measured", f"{label_of(side.lane)}, {task_name(point.task)}", side.ratio, point.alpha, *point.phi[:3]]
+            for point in side.points
         ]
         drawing.add_scatter(
             x=[side.ratio] * len(side.points),
-            y=[each.alpha for each in side.points],
+            y=[point.alpha for point in side.points],
             mode="markers",
             marker={
-                "color": [each.phi.value for each in side.points],
+                "color": [point.phi.value for point in side.points],
                 "coloraxis": "coloraxis",
                 "size": 12,
                 "line": {"color": "black", "width": 1.5},
             },
-            text=[f"{task_name(each.task)}: φ {each.phi.value:.2f} (n = {each.phi.n})" for each in side.points],
+            text=[f"{task_name(point.task)}: φ {point.phi.value:.2f} (n = {point.phi.n})" for point in side.points],
             hovertemplate="measured, %{text}<extra></extra>",
             showlegend=False,
             row=1,

@@ -40,11 +40,11 @@ def about_table_1(results: Results) -> list[str]:
     if len(ranked) < 2:
         return []
     best, second = ranked[:2]
-    found = [f"The largest φ here is {label_of(best)}'s: {speed_ups[best].value:.2f} (n = {speed_ups[best].n})."]
-    found += difference_sentence(results, best, second)
+    sentences = [f"The largest φ here is {label_of(best)}'s: {speed_ups[best].value:.2f} (n = {speed_ups[best].n})."]
+    sentences += difference_sentence(results, best, second)
     pairs = [(DUO, VANILLA), (DUO, TARGET_ONLY), (DUO, SPS)]
-    return found + [
-        each for pair in pairs if set(pair) != {best, second} for each in difference_sentence(results, *pair)
+    return sentences + [
+        sentence for pair in pairs if set(pair) != {best, second} for sentence in difference_sentence(results, *pair)
     ]
 
 
@@ -66,7 +66,7 @@ def in_words(apart: Difference) -> str:
     return f"{abs(much):.1f} % {'faster' if much > 0 else 'slower'} (noise ± {noise:.1f} %, n = {apart.n})"
 
 
-def share(value: float, sign: str = "") -> str:
+def in_percent(value: float, sign: str = "") -> str:
     return f"{100 * value:{sign}.0f} %"
 
 
@@ -76,24 +76,24 @@ def percent(log_ratio: float) -> float:
 
 def against_the_best(results: Results, lane: str, lanes: Sequence[str], name: str) -> list[str]:
     """Task by task, whether a lane is as fast as the fastest of the lanes, to within noise."""
-    found, good, tasks = [], 0, []
+    sentences, good, tasks = [], 0, []
     for task in tasks_of([row for row in results.rows if row["model_id"] in lanes and row["model_id"] != DUO]):
-        by_lane = {each: rows_of(results.rows, each, task) for each in lanes_of(results.rows, lanes)}
-        speeds = {each: tps(rows).value for each, rows in by_lane.items() if rows}
+        by_lane = {lane: rows_of(results.rows, lane, task) for lane in lanes_of(results.rows, lanes)}
+        speeds = {lane: tps(rows).value for lane, rows in by_lane.items() if rows}
         best = max(speeds, key=speeds.get)
         if lane not in speeds:
             continue
         if best == lane:
-            found.append(f"{task_name(task)}: {name} is the fastest.")
+            sentences.append(f"{task_name(task)}: {name} is the fastest.")
         elif apart := difference(by_lane[best], by_lane[lane]):
-            found.append(f"{task_name(task)}: {label_of(best)} against {name}: {in_words(apart)}.")
+            sentences.append(f"{task_name(task)}: {label_of(best)} against {name}: {in_words(apart)}.")
         else:
             continue
         tasks.append(task)
         good += best == lane or apart.is_noise or apart.mean < 0
     if not tasks:
         return []
-    return [f"{name[0].upper() + name[1:]} is within noise of the best on {good} of {len(tasks)} tasks.", *found]
+    return [f"{name[0].upper() + name[1:]} is within noise of the best on {good} of {len(tasks)} tasks.", *sentences]
 
 
 def about_table_2(results: Results) -> list[str]:
@@ -113,19 +113,19 @@ def about_table_4(results: Results) -> list[str]:
     exact = sum(count for needed, k, count in cells if needed == k) / total
     enough = sum(count for needed, k, count in cells if needed <= k) / total
     return [
-        f"The predicted k was exactly the needed one in {share(exact)} of {total:,} iterations, and enough "
-        f"(needed ≤ k) in {share(enough)}."
+        f"The predicted k was exactly the needed one in {in_percent(exact)} of {total:,} iterations, and enough "
+        f"(needed ≤ k) in {in_percent(enough)}."
     ]
 
 
 def about_figure_1(results: Results) -> list[str]:
-    found = [
+    overheads = [
         (row["length"], mean_of(row["draft"]).value / mean_of(row["target"]).value)
         for row in sorted(results.forwards, key=lambda row: row["length"])
     ]
-    if not found:
+    if not overheads:
         return []
-    low, high = min(found, key=lambda each: each[1]), max(found, key=lambda each: each[1])
+    low, high = min(overheads, key=lambda overhead: overhead[1]), max(overheads, key=lambda overhead: overhead[1])
     return [
         f"Drafting 8 tokens takes {low[1]:.2f} (after {low[0]:,} tokens) to {high[1]:.2f} (after {high[0]:,}) times as "
         "long as verifying 8; at 1 neither side would wait for the other."
@@ -133,14 +133,14 @@ def about_figure_1(results: Results) -> list[str]:
 
 
 def about_figure_3(results: Results) -> list[str]:
-    base, found = rows_of(results.rows, VANILLA), []
+    base, sentences = rows_of(results.rows, VANILLA), []
     for lane in (SPS, DUO):
         if relative := mean_of(ratios(rows_of(results.rows, lane), base, ttft)):
-            found.append(
+            sentences.append(
                 f"{label_of(lane)}'s first token takes {relative.value:.2f} times as long as vanilla's "
                 f"(n = {relative.n})."
             )
-    return found
+    return sentences
 
 
 def about_time(results: Results) -> list[str]:
@@ -150,22 +150,22 @@ def about_time(results: Results) -> list[str]:
     shares = {name: sum(turn["time"][name] for row in rows for turn in row["measured"]) for name in ("both", "neither")}
     wall = sum(map(seconds, rows))
     return [
-        f"DuoDecoding's two sides work at the same time for {share(shares['both'] / wall)} of the time, and neither "
-        f"works for {share(shares['neither'] / wall)} (n = {len(rows)})."
+        f"DuoDecoding's two sides work at the same time for {in_percent(shares['both'] / wall)} of the time, and "
+        f"neither works for {in_percent(shares['neither'] / wall)} (n = {len(rows)})."
     ]
 
 
 def about_predictions(results: Results) -> list[str]:
     models = cost_models(results.environment)
     lanes = lanes_of(results.rows, lane_labels())
-    found = {lane: each for lane in lanes if (each := predict(rows_of(results.rows, lane), models))}
-    if not found:
+    predictions = {lane: prediction for lane in lanes if (prediction := predict(rows_of(results.rows, lane), models))}
+    if not predictions:
         return []
-    worst = max(found, key=lambda lane: abs(found[lane].error))
-    middle = sum(abs(each.error) for each in found.values()) / len(found)
+    worst = max(predictions, key=lambda lane: abs(predictions[lane].error))
+    middle = sum(abs(prediction.error) for prediction in predictions.values()) / len(predictions)
     return [
-        f"The cost model is off by {share(middle)} in the mean of {len(found)} methods, and most for "
-        f"{label_of(worst)}: {share(found[worst].error, '+')}."
+        f"The cost model is off by {in_percent(middle)} in the mean of {len(predictions)} methods, and most for "
+        f"{label_of(worst)}: {in_percent(predictions[worst].error, '+')}."
     ]
 
 
@@ -173,15 +173,15 @@ def about_checks(results: Results) -> list[str]:
     rows = [row for row in results.rows if row["model_id"] != VANILLA]
     verdicts = [row["verdict"] for row in rows]
     written = sum(tokens(row) for row in rows if row["verdict"])
-    found = []
+    sentences = []
     if checked := len(verdicts) - verdicts.count(None):
-        found.append(
+        sentences.append(
             f"{verdicts.count('equal')} of {checked} answers ({written:,} tokens) are vanilla's very text, "
             f"{verdicts.count('tie')} differ at a numerical tie, {verdicts.count('defect')} are defects."
         )
     if results.failed:
-        found.append(f"{len(results.failed)} answers failed; they are listed below and count in no table.")
-    return found
+        sentences.append(f"{len(results.failed)} answers failed; they are listed below and count in no table.")
+    return sentences
 
 
 def about_drafting(results: Results) -> list[str]:
@@ -189,4 +189,4 @@ def about_drafting(results: Results) -> list[str]:
     accepted = acceptance(rows_of(results.rows, DUO)).rate
     if accepted is None:
         return []
-    return [f"At {share(accepted)} of the places where DuoDecoding's guesses were checked, one was accepted."]
+    return [f"At {in_percent(accepted)} of the places where DuoDecoding's guesses were checked, one was accepted."]

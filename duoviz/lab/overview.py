@@ -29,7 +29,7 @@ def pays(results: Results) -> dict:
     over: what the method's φ is over, in words. gain: φ along the border. beside: for a method that chooses, the
     logarithm of how much faster its draft is beside the target than in turn, likewise.
     """
-    found = sides(results)
+    compared = sides(results)
     panels = [
         {
             "method": label_of(side.lane),
@@ -39,19 +39,19 @@ def pays(results: Results) -> dict:
             "beside": side.ways
             and {rows: rounded(np.log(ways.beside / ways.in_turn)) for rows, ways in side.ways.items()},
             "points": [
-                {"task": task_name(each.task), "alpha": each.alpha, "phi": each.phi.value, "n": each.phi.n}
-                for each in side.points
+                {"task": task_name(point.task), "alpha": point.alpha, "phi": point.phi.value, "n": point.phi.n}
+                for point in side.points
             ],
         }
-        for side in found
+        for side in compared
     ]
     accepted = [acceptance(rows_of(results.rows, lane)).rate for lane in (SPS, DUO)]
-    alpha = next((share for share in accepted if share is not None), 0.5)
+    alpha = next((rate for rate in accepted if rate is not None), 0.5)
     return {
         "alphas": ALPHAS.tolist(),
         "ratios": RATIOS.tolist(),
         "gain": GAIN,
-        "start": {"alpha": nearest(ALPHAS, alpha), "ratio": nearest(RATIOS, found[0].ratio)},
+        "start": {"alpha": nearest(ALPHAS, alpha), "ratio": nearest(RATIOS, compared[0].ratio)},
         "panels": panels,
     }
 
@@ -81,7 +81,9 @@ def speeds(results: Results) -> dict:
                 "method": label_of(lane),
                 "colour": colour_and_shape(lane)[0],
                 "here": {
-                    task: {"phi": each.value, "spread": each.spread, "n": each.n} for task, each in here.items() if each
+                    task: {"phi": ratio.value, "spread": ratio.spread, "n": ratio.n}
+                    for task, ratio in here.items()
+                    if ratio
                 },
                 "paper": {model: papers_speed_ups(model, lane) for model in paper.TABLE_1},
             }
@@ -92,7 +94,7 @@ def speeds(results: Results) -> dict:
     return {
         "tasks": [ALL_TASKS, *(task_name(task) for task in tasks)] if len(tasks) > 1 else [*map(task_name, tasks)],
         "papers": list(paper.TABLE_1),
-        "base": {task: each.value for task, each in speeds.items() if each},
+        "base": {task: value.value for task, value in speeds.items() if value},
         "lines": lines,
     }
 

@@ -58,7 +58,7 @@ def sides(results: Results) -> list[Side]:
     maps = {
         SPS: formula_maps(speculative_phi, growth(in_turn)),
         DUO: formula_maps(duodecoding_phi, growth(together)),
-        DUOTREE: {rows: each.phi for rows, each in ways.items()},
+        DUOTREE: {rows: way.phi for rows, way in ways.items()},
     }
     parts = ((SPS, VANILLA, in_turn), (DUO, TARGET_ONLY, together), (DUOTREE, VANILLA, in_turn))
     return [
@@ -77,18 +77,18 @@ def sides(results: Results) -> list[Side]:
 def formula_maps(formula: Callable, grown: np.ndarray) -> dict[str, np.ndarray]:
     """φ by a formula of `prediction` at ALPHAS (lines) and RATIOS, for each of ROWS."""
     growths = {"here": grown, "free": growth(None)}
-    return {rows: np.array([formula(alpha, RATIOS, each) for alpha in ALPHAS]) for rows, each in growths.items()}
+    return {rows: np.array([formula(alpha, RATIOS, cost) for alpha in ALPHAS]) for rows, cost in growths.items()}
 
 
 def tree_ways(environment: dict) -> dict[str, Ways]:
     """φ of DuoTree's two ways, for each of ROWS."""
     models, places = padded_models(environment), places_of(environment)
-    found = {rows: duotree_map(models["together"], models["in turn"], places, free=rows == "free") for rows in ROWS}
+    maps = {rows: duotree_map(models["together"], models["in turn"], places, free=rows == "free") for rows in ROWS}
     cores = environment.get("cores", {})
     if set(cores.get("target", [])) & set(cores.get("draft", [])):
         # On one core nothing works beside anything.
-        found["here"] = Ways(found["here"].in_turn, found["here"].in_turn)
-    return found
+        maps["here"] = Ways(maps["here"].in_turn, maps["here"].in_turn)
+    return maps
 
 
 def points_of(results: Results, lane: str, base: str) -> list[Point]:
@@ -96,11 +96,11 @@ def points_of(results: Results, lane: str, base: str) -> list[Point]:
 
     Of a tree, the tokens verified are no sample of the draft's best ones; of the chains that SpS drafts they are.
     """
-    found = []
+    points = []
     for task in tasks_of(rows_of(results.rows, lane)):
         mine, theirs = rows_of(results.rows, lane, task), rows_of(results.rows, base, task)
         alpha = acceptance(rows_of(results.rows, SPS, task) if lane == DUOTREE else mine).rate
         speed_up = phi(mine, theirs, [task])
         if alpha is not None and speed_up:
-            found.append(Point(task, alpha, speed_up))
-    return found
+            points.append(Point(task, alpha, speed_up))
+    return points

@@ -52,7 +52,7 @@ def speed_ups(results: Results, tasks: list[str], bottom: float) -> list[str]:
         lane: [phi([row for row in rows_of(results.rows, lane) if row["task"] in some], base, some) for _, some in rows]
         for lane in lanes
     }
-    top = 0.25 + max((each.value for found in values.values() for each in found if each), default=1)
+    top = 0.25 + max((value.value for line in values.values() for value in line if value), default=1)
 
     def to_x(value: float) -> float:
         return LEFT[0] + (LEFT[1] - LEFT[0]) * value / top
@@ -66,18 +66,18 @@ def speed_ups(results: Results, tasks: list[str], bottom: float) -> list[str]:
         marks.append(text(LEFT[0] - 12, y + 4, name, anchor="end", weight=600 if number == 0 else 400))
         marks.append(f'<path d="M{LEFT[0]} {y:.1f}H{LEFT[1]}" stroke="{LINE}" stroke-width="0.75"/>')
         # The method of the largest φ over all tasks lies above the others.
-        for lane in sorted(lanes, key=lambda each: values[each][0].value if values[each][0] else 0):
-            if found := values[lane][number]:
-                marks.append(mark(lane, to_x(found.value), y))
-    ranked = sorted(lanes, key=lambda each: -(values[each][0].value if values[each][0] else 0))
+        for lane in sorted(lanes, key=lambda lane: values[lane][0].value if values[lane][0] else 0):
+            if value := values[lane][number]:
+                marks.append(mark(lane, to_x(value.value), y))
+    ranked = sorted(lanes, key=lambda lane: -(values[lane][0].value if values[lane][0] else 0))
     for place, lane in enumerate(ranked):
         x, y = 32 + 160 * (place % 3), 48 + 19 * (place // 3)
-        told = f"{values[lane][0].value:.2f}" if values[lane][0] else ""
-        marks += [mark(lane, x, y), text(x + 12, y + 4, f"{label_of(lane)} {told}")]
+        speed = f"{values[lane][0].value:.2f}" if values[lane][0] else ""
+        marks += [mark(lane, x, y), text(x + 12, y + 4, f"{label_of(lane)} {speed}")]
     return marks
 
 
-def borders(found: list[Side], bottom: float) -> list[str]:
+def borders(compared: list[Side], bottom: float) -> list[str]:
     """For each method the acceptance from which on it gains GAIN, by the cost model; and that of each task here."""
 
     def to_x(ratio: float) -> float:
@@ -106,7 +106,7 @@ def borders(found: list[Side], bottom: float) -> list[str]:
         f'<text transform="translate({RIGHT[0] - 38} {y:.0f}) rotate(-90)" text-anchor="middle" font-size="12" '
         f'fill="{SOFT}">guesses accepted</text>'
     )
-    for side in found:
+    for side in compared:
         for rows in ROWS:
             points = [(to_x(ratio), to_y(alpha)) for ratio, alpha in border(side.phi[rows])]
             path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
@@ -114,19 +114,19 @@ def borders(found: list[Side], bottom: float) -> list[str]:
             colour = METHODS[side.lane].colour
             marks.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>' if points else "")
     # DuoTree's are those of SpS.
-    shown = [side for side in found if not side.ways]
-    return marks + [mark(side.lane, to_x(side.ratio), to_y(each.alpha), 4) for side in shown for each in side.points]
+    simple = [side for side in compared if not side.ways]
+    return marks + [mark(side.lane, to_x(side.ratio), to_y(point.alpha), 4) for side in simple for point in side.points]
 
 
 def border(values: np.ndarray) -> list[tuple[float, float]]:
     """(ratio, the α at which φ comes to GAIN) for each ratio at which it does."""
-    found = []
+    points = []
     for ratio, line in zip(RATIOS, values.T, strict=True):
         above = int(np.argmax(line >= GAIN))
         if line[above] >= GAIN:
             part = (GAIN - line[above - 1]) / (line[above] - line[above - 1]) if above else 0.0
-            found.append((float(ratio), float(ALPHAS[max(0, above - 1)] + part * (ALPHAS[1] - ALPHAS[0]))))
-    return found
+            points.append((float(ratio), float(ALPHAS[max(0, above - 1)] + part * (ALPHAS[1] - ALPHAS[0]))))
+    return points
 
 
 def small(x: float, y: float, words: str, *, anchor: str = "start") -> str:

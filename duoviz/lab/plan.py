@@ -54,8 +54,8 @@ def lane_labels() -> dict[str, str]:
     titles[TARGET_ONLY] = f"{titles[VANILLA]}, the target's cores only"
     static = {name: f"{titles[DUO]}, k = {k}" for name, k in STATIC.items()}
     around = {name: f"{titles[DUO]}, k = 1, γ {offset:+d}".replace("-", "−") for name, offset in AROUND.items()}
-    told = {lane.name: label for label, lane in VARIANTS.items()}
-    return {lane: titles[lane] for lane in table_lanes()} | told | static | around
+    variants = {lane.name: label for label, lane in VARIANTS.items()}
+    return {lane: titles[lane] for lane in table_lanes()} | variants | static | around
 
 
 def label_of(lane: str) -> str:
@@ -95,12 +95,12 @@ class Plan:
     def lanes(self, task: str) -> list[Lane]:
         """What runs on a question of this task. Vanilla comes first: the others are checked against its text."""
         tokens = min(self.max_new_tokens, SHORT_ANSWER) if task in SHORT_TASKS else self.max_new_tokens
-        found = baselines_and(self.methods)
+        lanes = baselines_and(self.methods)
         if self.variants:
-            found += [lane for lane in VARIANTS.values() if lane.method in self.methods]
+            lanes += [lane for lane in VARIANTS.values() if lane.method in self.methods]
         if self.ablations and DUO in self.methods and task in self.ablation_tasks:
-            found += around_duodecoding()
-        return [lane._replace(settings=replace(lane.settings, max_new_tokens=tokens)) for lane in found]
+            lanes += around_duodecoding()
+        return [lane._replace(settings=replace(lane.settings, max_new_tokens=tokens)) for lane in lanes]
 
     def described(self) -> dict:
         """What is kept of it with the results."""
@@ -131,11 +131,11 @@ def make_plan(
     methods: Sequence[str] = (),
     max_new_tokens: int | None = None,
     repeats: int = 1,
-    each: int | None = None,
+    per_task: int | None = None,
     variants: bool = False,
     ablations: bool = True,
 ) -> Plan:
-    """A plan of what was asked for; nothing said means all tasks, methods and questions. each: questions a task.
+    """A plan of what was asked for; nothing said means all tasks, methods and questions. per_task: questions a task.
 
     Raises LabError and SettingsError.
     """
@@ -145,14 +145,14 @@ def make_plan(
         raise LabError("Choose tasks or a file of questions, not both.")
     if repeats < 1:
         raise LabError("There must be at least 1 repeat.")
-    if each is not None and each < 1:
+    if per_task is not None and per_task < 1:
         raise LabError("There must be at least 1 question a task.")
     usual, tokens, warmups = QUICK if quick else FULL
     questions = read_questions(file) if file else own_questions(tasks or list(TASKS))
     tokens = tokens if max_new_tokens is None else max_new_tokens
     Settings(max_new_tokens=tokens)
     return Plan(
-        questions=tuple(tasks_in_turn(questions, each or usual)),
+        questions=tuple(tasks_in_turn(questions, per_task or usual)),
         source=f"{file.name} SHA-256 {sha256(file)[:8]}" if file else "own",
         methods=tuple(method for method in METHODS if not methods or method in methods),
         quick=quick,
@@ -164,10 +164,10 @@ def make_plan(
     )
 
 
-def tasks_in_turn(questions: Sequence[Question], each: int | None) -> list[Question]:
-    """The first question of each task, then the second of each, …; `each` of a task at most.
+def tasks_in_turn(questions: Sequence[Question], most: int | None) -> list[Question]:
+    """The first question of each task, then the second of each, …; so many of a task at most.
 
     So a run that is stopped early has seen all tasks.
     """
-    by_task = [[q for q in questions if q.task == task][:each] for task in in_order(q.task for q in questions)]
+    by_task = [[q for q in questions if q.task == task][:most] for task in in_order(q.task for q in questions)]
     return [question for column in zip_longest(*by_task) for question in column if question]

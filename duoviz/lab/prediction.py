@@ -75,9 +75,9 @@ def padded_models(environment: dict) -> dict[str, CostModel]:
 
 def places_of(environment: dict) -> Places:
     """The kinds of places that the draft meets; of results from before they were kept, what is assumed of any draft."""
-    kept = [(share, tuple(chances)) for share, *chances in environment.get("places", []) if share]
-    total = sum(share for share, _ in kept)
-    return tuple((share / total, chances) for share, chances in kept) or plain().places()
+    kept = [(weight, tuple(chances)) for weight, *chances in environment.get("places", []) if weight]
+    total = sum(weight for weight, _ in kept)
+    return tuple((weight / total, chances) for weight, chances in kept) or plain().places()
 
 
 def works_beside(row: Row) -> bool:
@@ -88,8 +88,8 @@ def works_beside(row: Row) -> bool:
 
 def costs_for(models: dict[str, CostModel], row: Row) -> CostModel:
     """The cost model of the cores that a lane's target has."""
-    on_its_share = works_beside(row) or row["settings"]["cores"] == "target"
-    return models["together" if on_its_share else "in turn"]
+    beside = works_beside(row) or row["settings"]["cores"] == "target"
+    return models["together" if beside else "in turn"]
 
 
 def draft_seconds(costs: CostModel, steps: np.ndarray, rows: np.ndarray, context: float) -> np.ndarray:
@@ -199,8 +199,8 @@ def duotree_map(together: CostModel, in_turn: CostModel, places: Places, *, free
     mixes = [tilted(places, alpha) for alpha in PLAYED_ALPHAS]
     factors = ratio_of(in_turn) / PLAYED_RATIOS
     ways = [(with_draft(together, factor), with_draft(in_turn, factor)) for factor in factors.tolist()]
-    found = np.array([[duotree_phi(*each, mix, iterations=PLAYED) for each in ways] for mix in mixes])
-    return Ways(between(found[..., 0]), between(found[..., 1]))
+    phis = np.array([[duotree_phi(*pair, mix, iterations=PLAYED) for pair in ways] for mix in mixes])
+    return Ways(between(phis[..., 0]), between(phis[..., 1]))
 
 
 def with_free_rows(costs: CostModel) -> CostModel:
@@ -210,7 +210,7 @@ def with_free_rows(costs: CostModel) -> CostModel:
 
 def with_draft(costs: CostModel, factor: float) -> CostModel:
     """Costs with a draft whose steps take so many times as long."""
-    return replace(costs, draft=tuple(tuple(factor * each for each in times) for times in costs.draft))
+    return replace(costs, draft=tuple(tuple(factor * seconds for seconds in times) for times in costs.draft))
 
 
 def between(coarse: np.ndarray) -> np.ndarray:

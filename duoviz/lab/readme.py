@@ -86,12 +86,12 @@ def way_taken(lane: str, rows: list[Row]) -> str:
 
 def texts_sentence(results: Results) -> str:
     rows = [row for row in results.rows if row["model_id"] in table_1_lanes() and row["model_id"] != VANILLA]
-    found = [row["verdict"] for row in rows]
-    told = [f"{found.count('equal'):,} of these {len(found):,} answers are vanilla's very text"]
-    told += [f"{count} {what}" for verdict, what in (("tie", "differ at a numerical tie"), ("defect", "are defects"),
-             (None, "were not checked")) if (count := found.count(verdict))]  # fmt: skip
+    verdicts = [row["verdict"] for row in rows]
+    parts = [f"{verdicts.count('equal'):,} of these {len(verdicts):,} answers are vanilla's very text"]
+    parts += [f"{count} {what}" for verdict, what in (("tie", "differ at a numerical tie"), ("defect", "are defects"),
+             (None, "were not checked")) if (count := verdicts.count(verdict))]  # fmt: skip
     failed = f" {len(results.failed)} answers failed." if results.failed else ""
-    return f"{', '.join(told)}.{failed} φ over vanilla on all cores, by task:"
+    return f"{', '.join(parts)}.{failed} φ over vanilla on all cores, by task:"
 
 
 def by_task_table(results: Results) -> str:

@@ -11,7 +11,7 @@ from plotly.offline import get_plotlyjs
 
 from duoviz.lab.figures import Figure
 from duoviz.lab.findings import TOO_FEW
-from duoviz.lab.results import Results, telling, write_whole
+from duoviz.lab.results import Results, telling, write_atomically
 from duoviz.lab.sample import LABEL, SOURCE
 from duoviz.lab.sections import Section, sections
 from duoviz.lab.tables import Cell, Table
@@ -29,12 +29,12 @@ def write_report(folder: Path, results: Results, beside: Sequence[Results] = ())
             (folder / name).mkdir(exist_ok=True)
         for part in parts:
             for table in part.tables:
-                write_whole(folder / "tables" / f"{table.name}.csv", table_csv(table))
+                write_atomically(folder / "tables" / f"{table.name}.csv", table_csv(table))
             if figure := part.figure:
-                write_whole(folder / "figures" / f"{figure.name}.csv", lines_csv(figure.data))
+                write_atomically(folder / "figures" / f"{figure.name}.csv", lines_csv(figure.data))
                 file = folder / "figures" / f"{figure.name}.html"
                 figure.drawing.write_html(file, include_plotlyjs="directory", config=CONFIG)
-        write_whole(folder / "report.html", report_html(results, parts))
+        write_atomically(folder / "report.html", report_html(results, parts))
 
 
 def table_csv(table: Table) -> str:
@@ -57,7 +57,7 @@ def report_html(results: Results, parts: Sequence[Section]) -> str:
     """The whole page; it needs no other file and no network."""
     links = "".join(f'<li><a href="#{part.name}">{escape(part.title)}</a></li>' for part in parts)
     drawings = {part.figure.name: json.loads(part.figure.drawing.to_json()) for part in parts if part.figure}
-    body = "".join(whole_section(part, quick=results.plan["quick"]) for part in parts)
+    body = "".join(section_with_figure(part, quick=results.plan["quick"]) for part in parts)
     # No markup of anybody's text ends the script that carries it.
     data = json.dumps({"drawings": drawings, "config": CONFIG}, ensure_ascii=False).replace("<", "\\u003c")
     return PAGE.format(
@@ -92,8 +92,8 @@ def about_html(results: Results) -> str:
         f"{environment['models']['draft']}; greedy, at most {plan['max_new_tokens']} new tokens, {asked} "
         f"{times}. Begun on {begun} UTC. {len(results.rows):,} answers are in these results."
     )
-    told = LABEL if plan["source"] == SOURCE else TOO_FEW
-    warning = f'<p class="lab-warning">{escape(told)}</p>' if plan["quick"] else ""
+    sentence = LABEL if plan["source"] == SOURCE else TOO_FEW
+    warning = f'<p class="lab-warning">{escape(sentence)}</p>' if plan["quick"] else ""
     return f"<p>{escape(text)}</p>{warning}"
 
 
@@ -112,7 +112,7 @@ def section_html(part: Section, *, quick: bool) -> tuple[str, str]:
     return "".join(above), "".join(below)
 
 
-def whole_section(part: Section, *, quick: bool) -> str:
+def section_with_figure(part: Section, *, quick: bool) -> str:
     """A section of the report, with a place for its figure."""
     above, below = section_html(part, quick=quick)
     return f'<section class="lab-section">{above}{place_html(part.figure) if part.figure else ""}{below}</section>'
@@ -135,7 +135,7 @@ def table_html(table: Table) -> str:
     lines = []
     for number, (label, cells) in enumerate(table.lines):
         shares = table.shares[number] if table.shares else [0.0] * len(cells)
-        inner = "".join(cell_html(cell, share) for cell, share in zip(cells, shares, strict=True))
+        inner = "".join(cell_html(cell, strength) for cell, strength in zip(cells, shares, strict=True))
         lines.append(f'<tr><th scope="row">{escape(label)}</th>{inner}</tr>')
     title = f"<caption>{escape(table.title)}</caption>" if table.papers else ""
     kind = "lab-table lab-words" if table.words else "lab-table"
@@ -151,9 +151,9 @@ def heading_html(heading: str) -> str:
     return f"{escape(name)}<small>{escape(unit)}</small>" if comma else escape(heading)
 
 
-def cell_html(cell: Cell, share: float) -> str:
-    """share: how strongly to shade it, 0..1. A count says itself how many it comes from."""
-    shade = f' style="--share: {share:.3f}"' if share else ""
+def cell_html(cell: Cell, strength: float) -> str:
+    """strength: how strongly to shade it, 0..1. A count says itself how many it comes from."""
+    shade = f' style="--share: {strength:.3f}"' if strength else ""
     if not isinstance(cell, Value):
         return f"<td{shade}>{escape(cell) if cell is not None else '–'}</td>"
     around = f"± {cell.spread:,.{cell.digits}f}, " if cell.spread is not None else ""

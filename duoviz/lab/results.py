@@ -78,7 +78,7 @@ class Folder:
             environment |= {"date": before.environment["date"]}
         with telling(self.path):
             for name, content in (("plan", plan), ("environment", environment)):
-                write_whole(self.path / f"{name}.json", json.dumps(content, ensure_ascii=False, indent=1))
+                write_atomically(self.path / f"{name}.json", json.dumps(content, ensure_ascii=False, indent=1))
             # Every failed answer is tried again.
             (self.path / "failed.jsonl").unlink(missing_ok=True)
 
@@ -138,12 +138,12 @@ def is_being_written(path: Path) -> bool:
 def drop_torn_line(file: Path) -> None:
     """Cut off a last line without an end: the process was killed while it wrote."""
     content = file.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        os.truncate(file, whole)
+    end = content.rfind(b"\n") + 1
+    if end < len(content):
+        os.truncate(file, end)
 
 
-def write_whole(file: Path, text: str) -> None:
+def write_atomically(file: Path, text: str) -> None:
     """Write a file so that a kill leaves the old one or the new one."""
     part = file.with_name(file.name + ".part")
     part.write_text(text, encoding="utf-8")
@@ -189,7 +189,7 @@ def files_in(path: Path) -> Files:
 def read_results(name: str, files: Files, reader: Reader) -> Results:
     """Raises Refused."""
     rows = {}
-    for file in sorted(each for each in files if each.startswith("answers/")):
+    for file in sorted(name for name in files if name.startswith("answers/")):
         for row in rows_in(file, files, reader, ANSWERED):
             rows[key(row)] = row
     return Results(

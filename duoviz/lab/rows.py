@@ -56,10 +56,10 @@ def answer_row(question: Question, lane: Lane, repeat: int, traces: Sequence[dic
             {
                 "index": 0,
                 "turns": [trace["end"]["text"] for trace in traces],
-                "decoding_steps": [len(each) for each in iterations],
+                "decoding_steps": [len(turn) for turn in iterations],
                 "new_tokens": [len(written(trace).ids) for trace in traces],
                 "wall_time": [trace["end"]["wall"] for trace in traces],
-                "accept_lengths": [len(each["committed"]) for turn in iterations for each in turn],
+                "accept_lengths": [len(iteration["committed"]) for turn in iterations for iteration in turn],
             }
         ],
         "task": question.task,
@@ -109,8 +109,8 @@ def time_parts(iterations: Sequence[dict]) -> dict[str, float]:
     only the draft, neither (proposing without a model, verification, rollback, the trace itself).
     """
     begin, wall = iterations[0]["sync"], iterations[-1]["sync"]
-    target = clipped([(each["target"]["start"], each["target"]["end"]) for each in iterations], begin)
-    draft = clipped([(step["start"], step["end"]) for each in iterations for step in each["draft"]], begin)
+    target = clipped([(iteration["target"]["start"], iteration["target"]["end"]) for iteration in iterations], begin)
+    draft = clipped([(step["start"], step["end"]) for iteration in iterations for step in iteration["draft"]], begin)
     both = common(target, draft)
     parts = {"prompt": begin, "target": total(target) - both, "both": both, "draft": total(draft) - both}
     parts["neither"] = wall - sum(parts.values())
@@ -130,24 +130,25 @@ def per_iteration(method: str, iterations: Sequence[dict]) -> dict[str, list]:
     (lookups take no steps); budget: γ; k: the number of sequences, where θ decided it; needed: the k that would have
     sufficed (see `needed_k`).
     """
-    starts = [0.0, *(each["sync"] for each in iterations)]
+    starts = [0.0, *(iteration["sync"] for iteration in iterations)]
     # What a method that works in parallel checks was drafted one iteration before.
     tree = "drafted" if METHODS[method].parallel else "checked"
     proposals = [
-        [node for node in each[tree] if node["source"] != "target" and node["status"] != "window"]
-        for each in iterations
+        [node for node in iteration[tree] if node["source"] != "target" and node["status"] != "window"]
+        for iteration in iterations
     ]
+    drafting = [iteration["draft"] for iteration in iterations]
     return {
-        "seconds": [round(each["sync"] - start, 5) for each, start in zip(iterations, starts, strict=False)],
-        "target": [round(each["target"]["end"] - each["target"]["start"], 5) for each in iterations],
-        "rows": [each["target"]["rows"] for each in iterations],
-        "draft": [round(sum(step["end"] - step["start"] for step in each["draft"]), 5) for each in iterations],
-        "draft_steps": [len(each["draft"]) for each in iterations],
-        "draft_rows": [sum(step["tokens"] for step in each["draft"]) for each in iterations],
+        "seconds": [round(iteration["sync"] - start, 5) for iteration, start in zip(iterations, starts, strict=False)],
+        "target": [round(iteration["target"]["end"] - iteration["target"]["start"], 5) for iteration in iterations],
+        "rows": [iteration["target"]["rows"] for iteration in iterations],
+        "draft": [round(sum(step["end"] - step["start"] for step in steps), 5) for steps in drafting],
+        "draft_steps": [len(steps) for steps in drafting],
+        "draft_rows": [sum(step["tokens"] for step in steps) for steps in drafting],
         "drafted": [len(nodes) for nodes in proposals],
-        "budget": [each["budget"] for each in iterations],
-        "k": [each["sequences"] if each["theta"] is not None else None for each in iterations],
-        "needed": [needed_k(each) for each in iterations],
+        "budget": [iteration["budget"] for iteration in iterations],
+        "k": [iteration["sequences"] if iteration["theta"] is not None else None for iteration in iterations],
+        "needed": [needed_k(iteration) for iteration in iterations],
     }
 
 

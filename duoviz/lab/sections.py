@@ -60,7 +60,7 @@ def sections(results: Results, beside: Sequence[Results] = ()) -> list[Section]:
 
 def of_table(table: Table, *more: Table, **others) -> Section:
     """A table's part; with the paper's own tables stands how they were measured."""
-    if any(each.papers for each in more):
+    if any(table.papers for table in more):
         others["papers"] = paper.CONDITIONS
     return Section(table.name, table.title, [table, *more], **others)
 

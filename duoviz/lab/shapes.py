@@ -14,6 +14,7 @@ from duoviz.shape import (
     Check,
     all_of,
     fields,
+    integer,
     items,
     maybe,
     number,
@@ -23,7 +24,6 @@ from duoviz.shape import (
     optional,
     string,
     when,
-    whole,
 )
 
 # Far beyond what is ever measured or written.
@@ -33,10 +33,10 @@ LEAST = 1e-12
 MAX_PLACES = 100
 
 NAME, TEXT = when(is_name), string(MAX_TEXT)
-COUNT = whole(0, MAX_COUNT)
+COUNT = integer(0, MAX_COUNT)
 NUMBER, ABOVE_ZERO = number(-MAX_NUMBER, MAX_NUMBER), number(LEAST, MAX_NUMBER)
 TIMES = numbers(LEAST, MAX_NUMBER, least=1)
-WHOLE = numbers(1, MAX_COUNT, whole=True)
+COUNTS = numbers(1, MAX_COUNT, integers=True)
 
 
 def at_most(part: str, total: str) -> Check:
@@ -59,7 +59,7 @@ def add_up(row: dict) -> str | None:
 
 
 COUNTED = all_of(
-    only(**dict.fromkeys((each.name for each in dataclasses.fields(Acceptance)), COUNT)),
+    only(**dict.fromkeys((field.name for field in dataclasses.fields(Acceptance)), COUNT)),
     at_most("accepted", "tested"),
     at_most("pending_accepted", "pending_tested"),
     at_most("hits", "tries"),
@@ -67,21 +67,21 @@ COUNTED = all_of(
 )
 ITERATIONS = fields(
     **dict.fromkeys(("seconds", "target", "draft"), numbers(-MAX_NUMBER, MAX_NUMBER)),
-    **dict.fromkeys(("rows", "draft_steps", "drafted"), numbers(0, MAX_COUNT, whole=True)),
+    **dict.fromkeys(("rows", "draft_steps", "drafted"), numbers(0, MAX_COUNT, integers=True)),
     # Results from before it was kept have none.
-    draft_rows=optional(numbers(0, MAX_COUNT, whole=True)),
-    budget=numbers(0, MAX_COUNT, whole=True, may_miss=True),
-    k=numbers(1, MAX_SEQUENCES, whole=True, may_miss=True),
-    needed=numbers(1, BEYOND, whole=True, may_miss=True),
+    draft_rows=optional(numbers(0, MAX_COUNT, integers=True)),
+    budget=numbers(0, MAX_COUNT, integers=True, may_miss=True),
+    k=numbers(1, MAX_SEQUENCES, integers=True, may_miss=True),
+    needed=numbers(1, BEYOND, integers=True, may_miss=True),
 )
 MEASURED = fields(
-    prompt_tokens=COUNT, token_ids=optional(numbers(0, MAX_NUMBER, whole=True)),
+    prompt_tokens=COUNT, token_ids=optional(numbers(0, MAX_NUMBER, integers=True)),
     gaps=optional(numbers(0, MAX_NUMBER, may_miss=True)), metrics=fields(ttft=ABOVE_ZERO),
     time=only(**dict.fromkeys(TIME_PARTS, NUMBER)), counts=COUNTED, iterations=ITERATIONS,
 )  # fmt: skip
-ANSWER = fields(turns=items(TEXT), decoding_steps=WHOLE, new_tokens=WHOLE, wall_time=TIMES, accept_lengths=WHOLE)
+ANSWER = fields(turns=items(TEXT), decoding_steps=COUNTS, new_tokens=COUNTS, wall_time=TIMES, accept_lengths=COUNTS)
 SETTINGS = fields(
-    method=one_of(METHODS), cores=one_of(("all", "target")), max_new_tokens=whole(1, MAX_NEW_TOKENS),
+    method=one_of(METHODS), cores=one_of(("all", "target")), max_new_tokens=integer(1, MAX_NEW_TOKENS),
 )  # fmt: skip
 IDENTITY = {"question_id": when(is_id), "model_id": NAME, "task": NAME, "repeat": COUNT}
 ANSWERED = all_of(
@@ -92,7 +92,7 @@ ANSWERED = all_of(
     add_up,
 )  # fmt: skip
 FAILED = fields(**IDENTITY, message=TEXT)
-FORWARDS = fields(length=whole(1, MAX_NUMBER), draft=TIMES, target=TIMES)
+FORWARDS = fields(length=integer(1, MAX_NUMBER), draft=TIMES, target=TIMES)
 
 
 def cost_table(columns: int) -> Check:
@@ -101,7 +101,7 @@ def cost_table(columns: int) -> Check:
 
 
 COSTS = fields(target=cost_table(len(ROW_COUNTS)), draft=cost_table(MAX_SEQUENCES))
-CORES = numbers(0, MAX_COUNT, MAX_COUNT, whole=True)
+CORES = numbers(0, MAX_COUNT, MAX_COUNT, integers=True)
 OF_TARGET = fields(target=NAME)
 # Kinds of places, each its share and the chances by rank.
 PLACES = items(numbers(0.0, 1.0, RANKS + 1, least=RANKS + 1), MAX_PLACES, least=1)
@@ -111,4 +111,4 @@ ENVIRONMENT = fields(
     places=optional(PLACES),
     costs=only(**{"together": COSTS, "in turn": COSTS}),
 )  # fmt: skip
-PLAN = fields(quick=FLAG, source=NAME, max_new_tokens=COUNT, questions=whole(0, MAX_NUMBER), repeats=COUNT)
+PLAN = fields(quick=FLAG, source=NAME, max_new_tokens=COUNT, questions=integer(0, MAX_NUMBER), repeats=COUNT)

@@ -158,7 +158,7 @@ def papers_four_tasks(name: str, title: str, values: dict[str, tuple], labels: S
         title,
         "",
         [f"{task_name(task)}, tokens/s" for task in FOUR_TASKS],
-        [(label, [f"{each:.2f}" for each in line]) for label, line in zip(labels, values.values(), strict=True)],
+        [(label, [f"{value:.2f}" for value in line]) for label, line in zip(labels, values.values(), strict=True)],
         papers=True,
     )
 
@@ -210,16 +210,16 @@ def checks(results: Results) -> Table:
     failed = [row for row in results.failed if row["model_id"] not in lanes]
     lines = []
     for lane in [*lanes, *dict.fromkeys(row["model_id"] for row in failed)]:
-        found = [row["verdict"] for row in rows_of(results.rows, lane)]
+        verdicts = [row["verdict"] for row in rows_of(results.rows, lane)]
         errors = sum(row["model_id"] == lane for row in results.failed)
-        cells = [found.count(each) for each in ("equal", "tie", "defect")] + [found.count(None), errors]
-        lines.append((label_of(lane), [Value(count, None, len(found) + errors, 0) for count in cells]))
+        cells = [verdicts.count(verdict) for verdict in ("equal", "tie", "defect")] + [verdicts.count(None), errors]
+        lines.append((label_of(lane), [Value(count, None, len(verdicts) + errors, 0) for count in cells]))
     delta = results.environment.get("delta")
     return Table(
         "checks",
         "Is it vanilla's text?",
         "Method",
-        [f"{each}, answers" for each in ("equal", "tie", "defect", "not checked", "failed")],
+        [f"{verdict}, answers" for verdict in ("equal", "tie", "defect", "not checked", "failed")],
         lines,
         "A tie: the texts differ, and every token of either is as good as the best one to within rounding "
         f"({f'{delta:.1e} logits here' if delta else 'not measured here'}). A defect: one is not.",
@@ -232,7 +232,7 @@ def predictions(results: Results) -> Table:
     for lane in lanes_of(results.rows, lane_labels()):
         rows = rows_of(results.rows, lane)
         if together := predict(rows, models):
-            apart = [each for row in rows if (each := predict([row], models))]
+            apart = [prediction for row in rows if (prediction := predict([row], models))]
             cells = [figure(together, apart, name, digits) for name, digits in PREDICTED]
             lines.append((label_of(lane), cells))
     return Table(
@@ -268,26 +268,26 @@ def figure(together: Prediction, apart: Sequence[Prediction], name: str, digits:
     value = getattr(together, name)
     if value is None:
         return None
-    values = [each for one in apart if (each := getattr(one, name)) is not None]
+    values = [single for answer in apart if (single := getattr(answer, name)) is not None]
     scale = SCALES.get(name, 1)
-    return Value(scale * value, spread([scale * each for each in values]), len(values), digits)
+    return Value(scale * value, spread([scale * single for single in values]), len(values), digits)
 
 
 def environments(several: Sequence[Results]) -> Table:
     """Where each of the results comes from."""
     lines = []
     for name in ("date", "pair", "models", "devices", "cores", "threads", "precision", "versions", "system"):
-        lines.append((name.capitalize(), [in_words(each.environment.get(name)) for each in several]))
+        lines.append((name.capitalize(), [in_words(results.environment.get(name)) for results in several]))
     for name in ("quick", "questions", "repeats", "max_new_tokens", "tasks", "source"):
-        lines.append((name.replace("_", " ").capitalize(), [in_words(each.plan.get(name)) for each in several]))
+        lines.append((name.replace("_", " ").capitalize(), [in_words(results.plan.get(name)) for results in several]))
     for name in ("together", "in turn"):
-        lines.append((f"Costs, measured {name}", [costs_in_words(each.environment, name) for each in several]))
-    return Table("environment", "Where this was measured", "", [each.name for each in several], lines, words=True)
+        lines.append((f"Costs, measured {name}", [costs_in_words(results.environment, name) for results in several]))
+    return Table("environment", "Where this was measured", "", [results.name for results in several], lines, words=True)
 
 
 def in_words(value: object) -> str:
     if isinstance(value, dict):
-        return "; ".join(f"{name}: {in_words(each)}" for name, each in value.items())
+        return "; ".join(f"{name}: {in_words(part)}" for name, part in value.items())
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
@@ -303,18 +303,18 @@ def compared(several: Sequence[Results]) -> Table:
     """Several results side by side: tokens per second and φ of each lane of Table 1."""
     lines = []
     for lane in table_1_lanes():
-        if not any(rows_of(each.rows, lane) for each in several):
+        if not any(rows_of(results.rows, lane) for results in several):
             continue
         cells: list[Cell] = []
-        for each in several:
-            tasks, mine = tasks_of(each.rows), rows_of(each.rows, lane)
-            cells += [average(mine, tasks), phi(mine, rows_of(each.rows, VANILLA), tasks)]
+        for results in several:
+            tasks, mine = tasks_of(results.rows), rows_of(results.rows, lane)
+            cells += [average(mine, tasks), phi(mine, rows_of(results.rows, VANILLA), tasks)]
         lines.append((label_of(lane), cells))
     return Table(
         "compared",
         "Several results side by side",
         "Method",
-        [heading for each in several for heading in (f"{each.name}, tokens/s", f"{each.name}, φ over vanilla")],
+        [f"{results.name}, {figure}" for results in several for figure in ("tokens/s", "φ over vanilla")],
         lines,
         "Averages over the tasks that each result has; compare them only where tasks and settings are the same.",
     )

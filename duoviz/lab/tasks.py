@@ -56,8 +56,8 @@ def task_name(task: str) -> str:
 
 def in_order(tasks: Iterable[str]) -> list[str]:
     """Each task once: the seven as the paper has them, then others as they come."""
-    found = list(dict.fromkeys(tasks))
-    return [task for task in TASKS if task in found] + [task for task in found if task not in TASKS]
+    wanted = list(dict.fromkeys(tasks))
+    return [task for task in TASKS if task in wanted] + [task for task in wanted if task not in TASKS]
 
 
 def own_questions(tasks: Sequence[str]) -> list[Question]:
@@ -76,16 +76,16 @@ def read_questions(file: Path) -> list[Question]:
     reader = Reader(most_bytes=LINE_BYTES, most_values=inf)
     try:
         with open_file(file) as lines:
-            found = [question_of(value, f"{file}, line {number}") for number, value in reader.values(lines)]
+            questions = [question_of(value, f"{file}, line {number}") for number, value in reader.values(lines)]
     except OSError as error:
         raise LabError(f"The questions cannot be read: {error.strerror}: {file}.") from error
     except Refused as error:
         raise LabError(f"{file} {error}.") from error
-    if not found:
+    if not questions:
         raise LabError(f"There are no questions in {file}.")
-    if twice := [id for id, count in Counter(question.id for question in found).items() if count > 1]:
+    if twice := [id for id, count in Counter(question.id for question in questions).items() if count > 1]:
         raise LabError(f"{file} has two questions with the id {twice[0]!r}.")
-    return found
+    return questions
 
 
 def question_of(entry: object, where: str) -> Question:
@@ -95,7 +95,7 @@ def question_of(entry: object, where: str) -> Question:
     if "task_id" in entry and "prompt" in entry:
         entry = {"question_id": entry["task_id"], "category": "code", "turns": [entry["prompt"]]}
     id, category, turns = (entry.get(name) for name in ("question_id", "category", "turns"))
-    are_texts = isinstance(turns, list) and all(isinstance(each, str) for each in turns)
+    are_texts = isinstance(turns, list) and all(isinstance(turn, str) for turn in turns)
     if not (is_id(id) and is_name(category) and are_texts):
         raise LabError(
             f"{where}: a question is a JSON object with question_id, category and a list of turns, "

@@ -49,19 +49,19 @@ def bar_marks(bars: list, *, stacked: bool) -> list[str]:
         [0.0 if value is None or math.isnan(value) else float(value) for value in (t.x if lying else t.y)] for t in bars
     ]
     bases = [list(trace.base) if trace.base is not None else None for trace in bars]
-    found, ends = [], dict.fromkeys(names, 0.0)
+    spans, ends = [], dict.fromkeys(names, 0.0)
     for place, (trace, column) in enumerate(zip(bars, columns, strict=True)):
         for index, name in enumerate(column):
             start = bases[place][index] if bases[place] else ends[name] if stacked else 0.0
             ends[name] = start + values[place][index]
-            found.append((names.index(name), place, start, ends[name], trace.marker.color))
-    longest = max((end for *_, end, _ in found), default=0.0) or 1.0
+            spans.append((names.index(name), place, start, ends[name], trace.marker.color))
+    longest = max((end for *_, end, _ in spans), default=0.0) or 1.0
     together = stacked or any(bases)
     slot = ((HEIGHT if lying else WIDTH) - 2 * EDGE) / max(1, len(names))
     thick = 0.8 * slot / (1 if together else len(bars))
     length = (WIDTH if lying else HEIGHT) - 2 * EDGE
     marks = []
-    for row, place, start, end, colour in found:
+    for row, place, start, end, colour in spans:
         across = EDGE + slot * (row + 0.1) + (0 if together else thick * place)
         along, size = EDGE + length * start / longest, length * (end - start) / longest
         box = (along, across, size, thick) if lying else (across, HEIGHT - along - size, thick, size)

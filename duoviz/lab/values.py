@@ -74,8 +74,8 @@ def ratios(rows: Iterable[Row], bases: Iterable[Row], figure: Callable[[Row], fl
 def average(rows: Sequence[Row], tasks: Sequence[str]) -> Value | None:
     """The mean of the tasks' tokens per second, as the paper's Table 1 averages; the spread is between tasks."""
     by_task = [tps([row for row in rows if row["task"] == task]) for task in tasks]
-    found = [each.value for each in by_task if each]
-    return Value(mean(found), spread(found), len(rows)) if found else None
+    values = [value.value for value in by_task if value]
+    return Value(mean(values), spread(values), len(rows)) if values else None
 
 
 def phi(rows: Sequence[Row], bases: Sequence[Row], tasks: Sequence[str]) -> Value | None:
@@ -104,7 +104,7 @@ def difference(rows: Iterable[Row], bases: Iterable[Row]) -> Difference | None:
     repeats: dict[int, list[float]] = {}
     for row, base in paired(rows, bases):
         repeats.setdefault(row["question_id"], []).append(math.log(speed(row) / speed(base)))
-    logs = [mean(each) for each in repeats.values()]
+    logs = [mean(values) for values in repeats.values()]
     if len(logs) < 3:
         return None
     return Difference(mean(logs), 2 * stdev(logs) / math.sqrt(len(logs)), len(logs))

@@ -18,15 +18,15 @@ def parts_of(results: Results, beside: Sequence[Results] = ()) -> dict[str, dict
     """The report's sections by name, each to be opened: its title, a small picture, what stands above its figure and
     below, and the figure as plotly's JSON, None where there is none.
     """
-    found = {}
+    parts = {}
     for part in sections(results, beside):
         above, below = section_html(part, quick=results.plan["quick"])
         drawing = part.figure.drawing if part.figure else None
-        found[part.name] = {
+        parts[part.name] = {
             "title": part.title,
             "picture": thumbnail(drawing),
             "above": above,
             "below": below,
             "figure": drawing and drawing.to_json(),
         }
-    return found
+    return parts

@@ -72,7 +72,7 @@ def wait_for_all(counter, threads):
     """
     if threads == 1:
         return
-    enough = (arrive(counter) // threads + 1) * threads
+    enough = (arrive(counter) // threads + 1) * threads  # pyright: ignore[reportCallIssue]
     spins = 0
     while arrived(counter) < enough:
         if spins < SPINS:

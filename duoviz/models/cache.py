@@ -33,7 +33,7 @@ def cache_folder() -> Path:
 def remember(file: Path, content: dict) -> None:
     """Write a measurement to a cache file at once: another process sees the old file or the new one, never half.
 
-    A cache that cannot be written only means that the next start measures again.
+    content: what JSON can hold. A cache that cannot be written only means that the next start measures again.
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -69,8 +69,8 @@ def measuring(*, stopped: Callable[[], bool] = bool) -> Iterator[None]:
 
 def measured_once(stored: Callable[[], T | None], measure: Callable[[], T], *, stopped: Callable[[], bool] = bool) -> T:
     """What is stored, else what `measure` gives and stores; meanwhile no other process measures."""
-    if (found := stored()) is not None:
-        return found
+    if (result := stored()) is not None:
+        return result
     with measuring(stopped=stopped):
         # Another process may have measured the same while this one waited.
-        return measure() if (found := stored()) is None else found
+        return measure() if (result := stored()) is None else result

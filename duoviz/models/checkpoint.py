@@ -22,14 +22,14 @@ LLAMA_FIELDS = {
 
 
 def first_line(error: BaseException) -> str:
-    """What an exception says, fit for a sentence."""
+    """The first line of what an exception says, fit for a sentence; its type where it says nothing."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0].rstrip(".:") if lines else type(error).__name__
 
 
 @contextmanager
 def one_sentence(label: str) -> Iterator[None]:
-    """Raise ModelUnavailable for what goes wrong while the model called `label` is read."""
+    """Raise ModelUnavailable, with a sentence, for what goes wrong while the model called `label` is read."""
     try:
         yield
     except ModelUnavailable:
@@ -81,7 +81,10 @@ def read_config(folder: Path) -> dict:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files that hold the model, as transformers names them; other files are not read."""
+    """The safetensors files that hold the model, as transformers names them; none where it has no such.
+
+    Raises ModelUnavailable for a damaged index.
+    """
     index = folder / "model.safetensors.index.json"
     if index.is_file():
         return [folder / name for name in sorted(set(read_json(index).get("weight_map", {}).values()))]
@@ -90,7 +93,10 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 class Checkpoint(Mapping[str, Tensor]):
-    """A folder's tensors by name; each is read from disk when it is asked for, so that none is held twice."""
+    """A folder's tensors by name; each is read from disk when it is asked for, so that none is held twice.
+
+    The format: https://huggingface.co/docs/safetensors.
+    """
 
     def __init__(self, folder: Path):
         """Opens every file, which shows those cut short. Raises SafetensorError and OSError."""

@@ -5,17 +5,17 @@ from torch import Tensor
 
 
 def ids_of(columns: Tensor, known: Tensor | None) -> list:
-    """The ids of columns, int64 of any shape, as lists; known: see `LanguageModel`."""
+    """The ids of columns, int64 of any shape, as lists of that shape; known: see `LanguageModel`."""
     return (columns if known is None else known[columns]).tolist()
 
 
 def column_of(known: Tensor | None) -> dict[int, int] | None:
     """Each known id's column; None where every id is its own."""
-    return None if known is None else {each: column for column, each in enumerate(known.tolist())}
+    return None if known is None else {id: column for column, id in enumerate(known.tolist())}
 
 
 def over_vocabulary(row: Tensor, known: Tensor | None) -> Tensor:
-    """A distribution over columns [columns] as one over ids [ids]: 0 for what is no column."""
+    """A distribution over columns, float [columns], as one over ids, [ids]: 0 for what is no column."""
     if known is None:
         return row
     return torch.zeros(int(known.max()) + 1, dtype=row.dtype, device=row.device).index_copy(0, known, row)

@@ -13,7 +13,7 @@ from duoviz.models import kernels
 from duoviz.models.llama_config import Limits, LlamaConfig, rotary_angles
 from duoviz.models.team import team
 from duoviz.models.tiles import PANEL, TILE
-from duoviz.models.weights import LayerWeights, Matrix, WeightReader
+from duoviz.models.weights import LayerWeights, Matrix, WeightReader, joined
 
 # Bytes: a processor finds its way in memory faster where the pages have this size.
 LARGE_PAGE = 1 << 21
@@ -39,7 +39,10 @@ class CompiledDecoder:
         kernels.run(*self.arguments([0], [0], np.ones((1, 1), np.bool_), [0], 1), np.zeros(1, np.int64), 0, 1)
 
     def forward(self, ids: Sequence[int], depths: Sequence[int], seen: np.ndarray, wanted: Sequence[int]) -> Tensor:
-        """Logits, float32 [wanted, written ids]; see `kernels.Call`. Raises IndexError for an id that is none."""
+        """Logits, float32 [wanted, written ids]; seen: bool [ids, slots]; for the arguments see `kernels.Call`.
+
+        Raises IndexError for an id or a row that is none.
+        """
         workers = team()
         arguments = self.arguments(ids, depths, seen, wanted, workers.threads)
         workers.run(kernels.run, *arguments)
@@ -54,7 +57,7 @@ class CompiledDecoder:
             raise IndexError(f"each id must be from 0 to {self.known - 1:,}")
         if len(wanted) > len(ids) or not all(0 <= row < len(ids) for row in wanted):
             raise IndexError(f"each row must be one of the {len(ids)}, and wanted once")
-        call = kernels.Call(*(np.array(each, np.int64) for each in (ids, depths)), seen, np.array(wanted, np.int64))
+        call = kernels.Call(np.array(ids, np.int64), np.array(depths, np.int64), seen, np.array(wanted, np.int64))
         logits = np.empty((len(wanted), len(self.weights.head) * PANEL), np.float32)
         return self.weights, self.shape, self.cache, self.buffers(len(ids), threads), call, logits
 
@@ -97,8 +100,8 @@ def read_weights(config: LlamaConfig, source: WeightReader, limits: Limits) -> k
         gate_up.set(index, alternated(layer))
         down.set(index, layer.down)
         head_norms = torch.empty(0, config.head_dim) if layer.head_norms is None else layer.head_norms
-        norms.append([as_array(each) for each in (layer.attention_norm, head_norms, layer.mlp_norm)])
-    attention_norm, head_norms, mlp_norm = (np.stack(each) for each in zip(*norms, strict=True))
+        norms.append([as_array(norm) for norm in (layer.attention_norm, head_norms, layer.mlp_norm)])
+    attention_norm, head_norms, mlp_norm = (np.stack(arrays) for arrays in zip(*norms, strict=True))
     table, projection = source.embedding(config)
     embedding = Panels(1, max(len(table.weight), limits.read), table.weight.shape[1], kind)
     embedding.set(0, table)
@@ -108,10 +111,9 @@ def read_weights(config: LlamaConfig, source: WeightReader, limits: Limits) -> k
     separate, head = source.head(config, limits.written), embedding
     if separate is not None:
         head = Panels(1, limits.written, hidden, kind)
-        head.set(0, Matrix(*(None if each is None else each[: limits.written] for each in separate)))
-    written = -(-limits.written // PANEL)
+        head.set(0, separate.map(lambda part: part[: limits.written]))
     angles = rotary_angles(config, limits.positions)
-    cos, sin = (as_array(each * config.rotary_scale) for each in (angles.cos(), angles.sin()))
+    cos, sin = as_array(angles.cos() * config.rotary_scale), as_array(angles.sin() * config.rotary_scale)
     return kernels.Weights(
         embedding=embedding.panels[0], embedding_scale=embedding.scale[0],
         widen=widen.panels[0], widen_scale=widen.scale[0],
@@ -120,7 +122,7 @@ def read_weights(config: LlamaConfig, source: WeightReader, limits: Limits) -> k
         mlp_norm=mlp_norm, gate_up=gate_up.panels, gate_up_scale=gate_up.scale, gate_up_bias=gate_up.bias,
         down=down.panels, down_scale=down.scale, down_bias=down.bias,
         norm=as_array(source.vector("model.norm.weight", hidden)),
-        head=head.panels[0][:written], head_scale=head.scale[0], cos=cos, sin=sin,
+        head=head.panels[0][: padded(limits.written) // PANEL], head_scale=head.scale[0], cos=cos, sin=sin,
     )  # fmt: skip
 
 
@@ -136,11 +138,11 @@ class Panels:
     def set(self, layer: int, matrix: Matrix) -> None:
         """Copy a layer's matrix, [at most rows, columns]; what it lacks is zeros."""
         weight, scale, bias = matrix
-        whole, rest = divmod(len(weight), PANEL)
+        full, rest = divmod(len(weight), PANEL)
         panels = torch.from_numpy(self.panels[layer])
-        panels[:whole].copy_(weight[: whole * PANEL].view(whole, PANEL, weight.shape[1]).transpose(1, 2))
+        panels[:full].copy_(weight[: full * PANEL].view(full, PANEL, weight.shape[1]).transpose(1, 2))
         if rest:
-            panels[whole, :, :rest] = weight[whole * PANEL :].T
+            panels[full, :, :rest] = weight[full * PANEL :].T
         if scale is not None:
             self.scale[layer, : len(scale)] = as_array(scale)
         if bias is not None:
@@ -152,22 +154,21 @@ class Panels:
 def alternated(layer: LayerWeights) -> Matrix:
     """Gate and up, a panel of each in turn."""
 
-    def in_panels(part: Tensor | None) -> Tensor | None:
-        if part is None:
-            return None
+    def in_panels(part: Tensor) -> Tensor:
         missing = -len(part) % PANEL
         return F.pad(part, (0, missing) if part.dim() == 1 else (0, 0, 0, missing)).view(-1, PANEL, *part.shape[1:])
 
-    gate, up = (map(in_panels, part) for part in (layer.gate, layer.up))
-    pairs = (None if one is None else torch.stack([one, other], dim=1) for one, other in zip(gate, up, strict=True))
-    return Matrix(*(None if pair is None else pair.flatten(0, 2) for pair in pairs))
+    parts = [layer.gate.map(in_panels), layer.up.map(in_panels)]
+    return joined(parts, lambda panels: torch.stack(panels, dim=1).flatten(0, 2))
 
 
 def padded(columns: int) -> int:
+    """The columns that so many take in panels."""
     return -(-columns // PANEL) * PANEL
 
 
 def as_array(tensor: Tensor) -> np.ndarray:
+    """A copy of a tensor, float32, in an array of its shape."""
     return tensor.float().contiguous().numpy().copy()
 
 

@@ -26,7 +26,7 @@ class Match(NamedTuple):
 
 
 class NGrams:
-    """Where in a chain of tokens each n-gram was followed by another token."""
+    """Where in a chain of tokens each n-gram, of up to `longest` tokens, was followed by another token."""
 
     def __init__(self, longest: int):
         self.longest = longest
@@ -75,7 +75,9 @@ Weights = Sequence[Sequence[float]] | Sequence[float]
 
 
 def by_kind(weights: Weights) -> Sequence[Sequence[float]]:
-    return weights if isinstance(weights[0], Sequence) else [weights] * len(KINDS)
+    """The weights of each of KINDS, [kinds, n]."""
+    rows = [row for row in weights if isinstance(row, Sequence)]
+    return rows or [[weight for weight in weights if not isinstance(weight, Sequence)]] * len(KINDS)
 
 
 class Copying:
@@ -90,12 +92,9 @@ class Copying:
     def __init__(self, model: LanguageModel, weights: Weights):
         self.model, self.weights = model, by_kind(weights)
         self.label, self.precision, self.device = model.label, model.precision, model.device
-        self.context_limit, self.vocab_size, self.supports_tree = (
-            model.context_limit,
-            model.vocab_size,
-            model.supports_tree,
-        )
-        self.known, self.columns = model.known, column_of(model.known) or {}
+        self.context_limit, self.vocab_size = model.context_limit, model.vocab_size
+        self.supports_tree, self.known = model.supports_tree, model.known
+        self.columns = column_of(model.known) or {}
         self.chain = NGrams(len(self.weights[0]))
         # What grows after the chain: slot by slot, each with its parent's slot.
         self.grown: list[tuple[int, int]] = []
@@ -116,42 +115,46 @@ class Copying:
             after = range(start - 1, start - 1 + len(ids)) if parents is None else parents
             self.grown += zip(ids, after, strict=True)
         wanted = range(len(ids)) if rows is None else rows
-        found = [self.chain.look_up(self.suffix(start + row), end=start + row + 1) for row in wanted]
-        return self.mix(logits, found)
+        return self.mix(logits, [self.chain.look_up(self.suffix(start + row), end=start + row + 1) for row in wanted])
+
+    def branch(self, slot: int) -> tuple[int, list[int]]:
+        """The chain's slot from which the path to a slot grows, -1 for none, and the tokens after it."""
+        path: list[int] = []
+        while slot >= len(self.chain.tokens):
+            token, slot = self.grown[slot - len(self.chain.tokens)]
+            path.append(token)
+        return slot, path[::-1]
 
     def suffix(self, slot: int) -> list[int]:
-        """The last tokens of the path that ends at a slot."""
-        path: list[int] = []
-        chain = self.chain.tokens
-        while slot >= len(chain) and len(path) < self.chain.longest:
-            token, slot = self.grown[slot - len(chain)]
-            path.append(token)
-        return chain[max(0, slot + 1 - self.chain.longest) : slot + 1] + path[::-1]
+        """The last tokens of the path that ends at a slot, as many as an n-gram can have or more."""
+        root, path = self.branch(slot)
+        return self.chain.tokens[max(0, root + 1 - self.chain.longest) : root + 1] + path
 
-    def mix(self, logits: Tensor, found: Sequence[Match | None]) -> Tensor:
-        """Logits whose softmax is the mixture, of logits [rows, columns], which may be changed; `known` is set to their
-        columns."""
-        weights = {row: self.weights[match.kind][match.length - 1] for row, match in enumerate(found) if match}
-        copied = [row for row, weight in weights.items() if weight > 0]
-        logits = self.widened(logits, [found[row].token for row in copied])
-        usable = [(row, column) for row in copied if (column := self.column(found[row].token)) is not None]
+    def mix(self, logits: Tensor, matches: Sequence[Match | None]) -> Tensor:
+        """Logits whose softmax is the mixture, float [rows, columns], of such logits, which may be changed, and a
+        match for each row; `known` is set to their columns."""
+        copied = {row: match for row, match in enumerate(matches) if match and self.weight(match) > 0}
+        logits = self.widened(logits, [match.token for match in copied.values()])
+        usable = {row: column for row, match in copied.items() if (column := self.column(match.token)) is not None}
         if not usable:
             return logits
-        rows, columns = (list(each) for each in zip(*usable, strict=True))
-        odds = [log(weights[row] / (1 - weights[row])) for row in rows]
+        rows, columns = list(usable), list(usable.values())
+        odds = [log(weight / (1 - weight)) for weight in (self.weight(copied[row]) for row in rows)]
         exact = torch.float64 if logits.dtype == torch.float64 else torch.float32
         total = logits[rows].to(exact).logsumexp(dim=-1)
         added = total + torch.tensor(odds, dtype=exact, device=logits.device)
         logits[rows, columns] = torch.logaddexp(logits[rows, columns].to(exact), added).to(logits.dtype)
         return logits
 
+    def weight(self, match: Match) -> float:
+        return self.weights[match.kind][match.length - 1]
+
     def widened(self, logits: Tensor, tokens: Sequence[int]) -> Tensor:
-        """With a column, as yet of no probability, for each of the tokens that the model's head leaves out."""
-        self.known = self.model.known
-        more = sorted({token for token in tokens if token not in self.columns}) if self.columns else []
-        if not more:
+        """Logits [rows, columns] with one more column, as yet -inf, for each token that the model's head leaves out."""
+        known = self.known = self.model.known
+        if known is None or not (more := sorted({token for token in tokens if token not in self.columns})):
             return logits
-        self.known = torch.cat([self.known, torch.tensor(more)])
+        self.known = torch.cat([known, torch.tensor(more)])
         return F.pad(logits, (0, len(more)), value=float("-inf"))
 
     def column(self, token: int) -> int | None:
@@ -163,16 +166,11 @@ class Copying:
 
     def keep(self, slots: Sequence[int], below: Sequence[int] = ()) -> None:
         self.model.keep(slots, below)
-        known, path, slot = len(self.chain.tokens), [], slots[-1]
-        while slot >= known:
-            token, slot = self.grown[slot - known]
-            path.append(token)
-        chain = slot + 1 + len(path)
-        place = {slot: number for number, slot in enumerate([slots[-1], *below], chain - 1)}
-        trees = [self.grown[each - known] for each in below]
-        self.grown = [(token, place[parent]) for token, parent in trees]
-        self.chain.crop(slot + 1)
-        self.chain.append(path[::-1])
+        start, (root, path) = len(self.chain.tokens), self.branch(slots[-1])
+        places = {slot: place for place, slot in enumerate([slots[-1], *below], root + len(path))}
+        self.grown = [(token, places[parent]) for token, parent in (self.grown[slot - start] for slot in below)]
+        self.chain.crop(root + 1)
+        self.chain.append(path)
 
     def crop(self, length: int) -> None:
         self.model.crop(length)

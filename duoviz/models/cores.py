@@ -28,7 +28,7 @@ class Cores:
 
 
 def available_cores() -> list[int]:
-    """The cores that this process may use."""
+    """The numbers of the cores that this process may use, ascending."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(os.getpid()))
     return list(range(os.cpu_count() or 1))

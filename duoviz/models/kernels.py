@@ -123,6 +123,7 @@ def exponential(x):
 
 @partial(compiled, flags={"reassoc"})
 def mean_square(x):
+    """The mean of x², x float32 [n]; the compiler chooses the order of the sum."""
     total = np.float32(0)
     for value in x:
         total += value * value
@@ -131,7 +132,7 @@ def mean_square(x):
 
 @compiled
 def normalise(x, weight, eps, y):
-    """RMS norm: y = x / √(mean x² + eps) · weight, all of one length."""
+    """RMS norm (arXiv:1910.07467, eq. 4): y = x / √(mean x² + eps) · weight, all float32 of one length."""
     factor = ONE / np.sqrt(mean_square(x) + eps)
     for column in range(len(weight)):
         y[column] = x[column] * factor * weight[column]
@@ -145,7 +146,7 @@ def product(x, panels, scale, bias, y, first, last):
     """
     for panel in range(first, last):
         for row in range(0, len(x), TILE):
-            tile(x, row, min(TILE, len(x) - row), panels, panel, y)
+            tile(x, row, min(TILE, len(x) - row), panels, panel, y)  # pyright: ignore[reportCallIssue]
         begin = panel * PANEL
         for row in range(len(x)):
             if len(scale):
@@ -168,7 +169,10 @@ def add_product(x, panels, scale, bias, y, total, first, last):
 
 @compiled
 def rotate(x, cos, sin, y):
-    """Rotary position embedding of one head: x, y [size], cos, sin [size / 2]."""
+    """Rotary position embedding (arXiv:2104.09864) of one head, its pairs half a head apart as in transformers.
+
+    x, y: float32 [size]; cos, sin: float32 [size / 2], those of the position.
+    """
     half = len(cos)
     for place in range(half):
         low, high = x[place], x[place + half]
@@ -178,7 +182,7 @@ def rotate(x, cos, sin, y):
 
 @compiled
 def embed(model, ids, y):
-    """Each id's row of the embedding table: y [rows, …]."""
+    """Each id's row of the embedding table: ids int64 [rows], y float32 [rows, width of the table]."""
     for row in range(len(ids)):
         panel, column = ids[row] // PANEL, ids[row] % PANEL
         scale = model.embedding_scale[ids[row]] if len(model.embedding_scale) else ONE
@@ -226,7 +230,7 @@ def attend(model, shape, layer, call, qkv, keys, values, head, first, scores, tu
         for place in range(size):
             queries[row, place] *= scale
     for panel in range(-(-slots // PANEL)):
-        tile(queries, 0, rows, keys, panel, scores)
+        tile(queries, 0, rows, keys, panel, scores)  # pyright: ignore[reportCallIssue]
     for row in range(rows):
         seen, weights = call.seen[first + row], scores[row]
         highest = np.float32(-np.inf)
@@ -236,7 +240,7 @@ def attend(model, shape, layer, call, qkv, keys, values, head, first, scores, tu
             weight = exponential(weights[slot] - highest)
             weights[slot] = weight if seen[slot] else np.float32(0)
     for panel in range(len(values)):
-        tile(scores, 0, rows, values[:, :slots], panel, result)
+        tile(scores, 0, rows, values[:, :slots], panel, result)  # pyright: ignore[reportCallIssue]
     for row in range(rows):
         # In order, as a slot that is not seen adds nothing then.
         total = np.float32(0)
@@ -248,7 +252,7 @@ def attend(model, shape, layer, call, qkv, keys, values, head, first, scores, tu
 
 @compiled
 def gate(gate_up, inner, first, last):
-    """inner [rows, out] = silu(gate) · up, for the pairs of panels in gate_up from `first` to before `last`."""
+    """SwiGLU (arXiv:2002.05202): inner [rows, out] = silu(gate) · up, in the panel pairs `first` to before `last`."""
     for row in range(len(gate_up)):
         for pair in range(first, last):
             for column in range(PANEL):

@@ -24,7 +24,7 @@ TREE_SLOTS = 1024
 class Llama:
     """A decoder of the Llama family that meets `LanguageModel`; not safe for use by two threads at once.
 
-    For what it does see `llama_config.is_lean`.
+    For what it does see `llama_config.is_lean`. Its logits are float32 in the precisions float32 and int8.
     """
 
     supports_tree = True

@@ -103,7 +103,7 @@ def rotary_frequencies(config: dict, head_dim: int) -> tuple[tuple[float, ...], 
 
 
 def rotary_angles(config: LlamaConfig, positions: int) -> Tensor:
-    """Of each position and pair of a head's numbers, float32 [positions, head size / 2], as in transformers."""
+    """Of each position and pair of a head's numbers, float32 [positions, head size / 2] in radians."""
     return torch.outer(torch.arange(positions).float(), torch.tensor(config.frequencies))
 
 

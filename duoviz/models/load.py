@@ -1,5 +1,6 @@
 """Loading a pair in two steps: its files are found and fit in memory, then its target is read."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -38,29 +39,24 @@ def load_model(folder: Path, **options: Any) -> LanguageModel:
 class PreparedPair:
     """A pair whose files are here and which fits in memory: its draft can be loaded, while `load` reads its target.
 
-    device, precision: of the target. context_limit: of both, in tokens. prompt_format, memory: see Pair and Models.
+    files: of the target and of the draft. prompt_format: see Models. memory: see Pair.
     """
 
     name: str
-    target_files: ModelFiles
-    draft_files: ModelFiles
+    files: tuple[ModelFiles, ModelFiles]
+    load_target: Callable[[], LanguageModel]
     draft: DraftSource
     cores: Cores
-    device: str
-    precision: str
-    context_limit: int
     prompt_format: str
     memory: dict[str, int]
 
     def load(self, progress: Progress = no_progress) -> Pair:
         """Read the tokenizer and the target. An exception that `progress` raises ends it. Raises ModelUnavailable."""
-        files = self.target_files
         progress(0.92, "Loading the tokenizer")
-        tokenizer = load_tokenizer(files)
-        check_tokenizers(tokenizer, files, self.draft_files)
+        tokenizer = load_tokenizer(self.files[0])
+        check_tokenizers(tokenizer, *self.files)
         progress(0.94, "Loading the target model")
-        options = {"precision": self.precision, "device": self.device, "context_limit": self.context_limit}
-        target = load_model(files.folder, label=files.label, **options)
+        target = self.load_target()
         if (last := max(tokenizer.get_vocab().values())) >= target.vocab_size:
             raise ModelUnavailable(
                 f"The tokenizer of {target.label} does not belong to its weights: it has the id {last}, "
@@ -70,7 +66,7 @@ class PreparedPair:
             name=self.name,
             target=target,
             tokenizer=tokenizer,
-            eos=end_tokens(files, tokenizer),
+            eos=end_tokens(self.files[0], tokenizer),
             cores=self.cores,
             draft=self.draft,
             prompt_format=None if tokenizer.chat_template else self.prompt_format,
@@ -96,17 +92,15 @@ def prepare_pair(
     label = f"{draft.label} ({draft_precision})"
     options = {"precision": draft_precision, "label": label, "context_limit": limit}
     load_draft = partial(load_model, draft.folder, **options, vocabulary=vocabulary_of(target))
+    options = {"precision": precision, "label": target.label, "context_limit": limit, "device": device}
     return PreparedPair(
         name=name,
-        target_files=target,
-        draft_files=draft,
+        files=(target, draft),
+        load_target=partial(load_model, target.folder, **options),
         draft=DraftSource(load_draft, label, draft_precision, version_of(draft), draft.folder),
         cores=assign_cores(available_cores(), target_on_gpu=device != "cpu"),
-        device=device,
-        precision=precision,
-        context_limit=limit,
         prompt_format=models.prompt_format,
-        memory={device: sum(size for _, size in models) for device, models in needs.items()},
+        memory={place: sum(size for _, size in sizes) for place, sizes in needs.items()},
     )
 
 

@@ -2,8 +2,10 @@
 
 import hashlib
 import os
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock
 from numba import njit
@@ -37,12 +39,13 @@ class Kept(FunctionCache):
         return *super()._index_key(sig, codegen), VERSION
 
 
-def compiled(function, flags=frozenset({"nnan", "nsz"})):
+def compiled(function: Callable, flags: Collection[str] = ("nnan", "nsz")) -> Callable[..., Any]:
     """The function as machine code that runs without Python's lock.
 
-    flags: how freely numbers are computed; by default no sum is taken in another order, and no product fused into it.
+    flags: LLVM's for fast math, how freely numbers are computed; by default no sum is taken in another order, and no
+    product fused into it.
     """
     made = njit(nogil=True, error_model="numpy", fastmath=set(flags))(function)
     with suppress(RuntimeError):  # no folder can be written
-        made._cache = Kept(function)
+        made._cache = Kept(function)  # pyright: ignore[reportAttributeAccessIssue]
     return made

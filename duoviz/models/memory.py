@@ -4,7 +4,8 @@ from pathlib import Path
 
 import torch
 
-# Where a container's limit and what it uses of it stand: of control groups version 2, and of version 1.
+# Where a container's limit and what it uses of it stand: of control groups version 2, and of version 1, as in
+# https://docs.kernel.org/admin-guide/cgroup-v2.html and cgroup-v1/memory.html.
 GROUPS = (
     (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current"), Path("/sys/fs/cgroup/memory.stat")),
     (
@@ -19,11 +20,12 @@ def free_memory(device: str) -> int | None:
     """Bytes of memory that are free on a device, None where the system does not tell."""
     if device != "cpu":
         return torch.cuda.mem_get_info(device)[0]
-    found = [free for free in (free_on_machine(), *(free_in_group(*files) for files in GROUPS)) if free is not None]
-    return min(found, default=None)
+    limits = free_on_machine(), *(free_in_group(*files) for files in GROUPS)
+    return min((free for free in limits if free is not None), default=None)
 
 
 def free_on_machine() -> int | None:
+    """Bytes, None where /proc does not tell."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError:
@@ -32,7 +34,7 @@ def free_on_machine() -> int | None:
 
 
 def free_in_group(limit: Path, used: Path, stat: Path) -> int | None:
-    """What a container's limit leaves: the pages of files that it may drop count as free."""
+    """Bytes that a container's limit leaves, None without one; pages of files that it may drop count as free."""
     try:
         allowed, taken = int(limit.read_text()), int(used.read_text())
         rows = dict(line.split() for line in stat.read_text().splitlines())

@@ -62,17 +62,16 @@ class Pair:
         before: the conversation's earlier turns, as (what the user said, the answer).
         """
         check_prompt(prompt, self.longest_prompt)
-        check_characters(len(prompt) + sum(len(said) + len(answer) for said, answer in before), self.longest_prompt)
-        if self.prompt_format is not None and not raw:
-            turns = [f"{self.prompt_format.format(prompt=said)} {answer}" for said, answer in before]
-            ids = self.tokenizer(" ".join([*turns, self.prompt_format.format(prompt=prompt)]))["input_ids"]
-        elif raw:
-            text = "".join(said + answer for said, answer in before) + prompt
-            ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-        else:
-            turns = [text for turn in before for text in turn] + [prompt]
-            chat = [{"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(turns)]
+        texts = [*(text for turn in before for text in turn), prompt]
+        check_characters(sum(map(len, texts)), self.longest_prompt)
+        if raw:
+            ids = self.tokenizer("".join(texts), add_special_tokens=False)["input_ids"]
+        elif self.prompt_format is None:
+            chat = [{"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(texts)]
             ids = self.tokenizer.apply_chat_template(chat, add_generation_prompt=True, return_dict=True)["input_ids"]
+        else:
+            texts[::2] = [self.prompt_format.format(prompt=text) for text in texts[::2]]
+            ids = self.tokenizer(" ".join(texts))["input_ids"]
         limit = self.target.context_limit
         if len(ids) >= limit:
             raise PromptError(f"The prompt is too long: {len(ids):,} tokens, and the model's context holds {limit:,}.")

@@ -44,6 +44,7 @@ class Team:
 
 
 def help_with(orders: SimpleQueue, rank: int, threads: int) -> None:
+    """What a helper does: the orders (work, arguments, counter) as they come, for ever."""
     while True:
         work, arguments, counter = orders.get()
         work(*arguments, counter, rank, threads)

@@ -26,8 +26,8 @@ def tile(typing, x, row, rows, panels, panel, y):
             context.make_array(kind)(context, builder, value) if isinstance(kind, types.Array) else value
             for kind, value in zip(signature.args, arguments, strict=True)
         )
-        x_step, panel_step, y_step = (builder.extract_value(each.strides, 0) for each in (x, panels, y))
-        x_place, panel_place, y_place = (builder.ptrtoint(each.data, ADDRESS) for each in (x, panels, y))
+        x_step, panel_step, y_step = (builder.extract_value(array.strides, 0) for array in (x, panels, y))
+        x_place, panel_place, y_place = (builder.ptrtoint(array.data, ADDRESS) for array in (x, panels, y))
         inputs = builder.add(x_place, builder.mul(row, x_step))
         weights = builder.add(panel_place, builder.mul(panel, panel_step))
         results = builder.add(y_place, builder.mul(row, y_step))

@@ -69,6 +69,6 @@ def check_tokenizers(tokenizer: Any, target: ModelFiles, draft: ModelFiles) -> N
 def end_tokens(target: ModelFiles, tokenizer: Any) -> frozenset[int]:
     """The ids that end a text, by generation_config.json and by the tokenizer."""
     file = target.folder / "generation_config.json"
-    named = read_json(file).get("eos_token_id") if file.is_file() else None
-    several = named if isinstance(named, list) else [named]
-    return frozenset(id for id in (*several, tokenizer.eos_token_id) if id is not None)
+    stated = read_json(file).get("eos_token_id") if file.is_file() else None
+    ids = stated if isinstance(stated, list) else [stated]
+    return frozenset(id for id in (*ids, tokenizer.eos_token_id) if id is not None)

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from duoviz.models.llama_config import Limits, LlamaConfig, rotary_angles
-from duoviz.models.weights import LayerWeights, Matrix, WeightReader, stacked
+from duoviz.models.weights import LayerWeights, Matrix, WeightReader, joined
 
 
 class TorchDecoder:
@@ -17,25 +17,29 @@ class TorchDecoder:
     def __init__(self, config: LlamaConfig, source: WeightReader, limits: Limits, dtype: torch.dtype, device: str):
         self.config, self.dtype, self.device = config, dtype, device
 
-        def placed(tensor: Tensor | None) -> Tensor | None:
-            return None if tensor is None else tensor.to(device, dtype, copy=True)
+        def placed(tensor: Tensor) -> Tensor:
+            return tensor.to(device, dtype, copy=True)
 
         table, widen = source.embedding(config)
         head = source.head(config, limits.written)
         unknown = max(0, limits.read - len(table.weight))
-        self.table, self.widen = F.pad(placed(table.weight), (0, 0, 0, unknown)), widen and Matrix(*map(placed, widen))
+        self.table, self.widen = F.pad(placed(table.weight), (0, 0, 0, unknown)), widen and placed(widen.weight)
         self.head = self.table[: limits.written] if head is None else placed(head.weight[: limits.written])
         self.norm = placed(source.vector("model.norm.weight", config.hidden_size))
-        self.layers = []
+        self.layers: list[LayerWeights] = []
         for index in range(config.layers):
             layer = source.layer(index, config)
-            layer = layer._replace(gate=stacked([layer.gate, layer.up]), up=None)
-            parts = (Matrix(*map(placed, part)) if isinstance(part, Matrix) else placed(part) for part in layer)
-            self.layers.append(LayerWeights(*parts))
+            # Gate and up in one product.
+            layer = layer._replace(gate=joined([layer.gate, layer.up]), up=None)
+            parts = {name: part for name, part in layer._asdict().items() if part is not None}
+            for name, part in parts.items():
+                parts[name] = part.map(placed) if isinstance(part, Matrix) else placed(part)
+            self.layers.append(layer._replace(**parts))
         shape = config.layers, 2, config.kv_heads, limits.slots, config.head_dim
         self.cache = torch.empty(shape, dtype=dtype, device=device)
         angles = torch.cat([rotary_angles(config, limits.positions)] * 2, dim=-1)
-        self.cos, self.sin = ((each * config.rotary_scale).to(device, dtype) for each in (angles.cos(), angles.sin()))
+        self.cos = (angles.cos() * config.rotary_scale).to(device, dtype)
+        self.sin = (angles.sin() * config.rotary_scale).to(device, dtype)
         # So that rotating needs no other sign.
         self.sin[:, : config.head_dim // 2].neg_()
 
@@ -44,7 +48,7 @@ class TorchDecoder:
         """See `CompiledDecoder`; the logits are of this decoder's dtype."""
         x = F.embedding(torch.tensor(ids, device=self.device), self.table)
         if self.widen is not None:
-            x = F.linear(x, self.widen.weight)
+            x = F.linear(x, self.widen)
         positions = torch.tensor(depths, device=self.device)
         cos, sin = self.cos[positions][:, None], self.sin[positions][:, None]
         mask = self.mask(seen)
@@ -91,4 +95,5 @@ class TorchDecoder:
 
 
 def linear(x: Tensor, matrix: Matrix) -> Tensor:
+    """x Wᵀ + bias; x [n, in], W [out, in]."""
     return F.linear(x, matrix.weight, matrix.bias)

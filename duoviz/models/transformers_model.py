@@ -1,6 +1,6 @@
 """Families that the lean decoder does not do, through transformers, behind the same interface."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +40,12 @@ class TransformersModel:
         self.precision, self.device, self.label = precision, device, label
         config = model.config.get_text_config()
         self.context_limit = min(context_limit, getattr(config, "max_position_embeddings", None) or context_limit)
-        rows = model.get_input_embeddings().num_embeddings
+        rows = len(model.get_input_embeddings().get_parameter("weight"))
         if vocabulary and vocabulary > rows:
             add_tokens(model, vocabulary)
-        self.vocab_size, self.known = min(rows, vocabulary or rows), None
-        self.model = model.to(device).eval()
+        self.vocab_size = min(rows, vocabulary or rows)
+        self.known: Tensor | None = None
+        self.model = model.to(device).eval()  # pyright: ignore[reportArgumentType]
         self.supports_tree = True
         self.crop(0)
         self.check_crop()
@@ -83,8 +84,8 @@ class TransformersModel:
     def keep(self, slots: Sequence[int], below: Sequence[int] = ()) -> None:
         first = self.slots.keep(slots, below)
         slots = [*slots, *below]
-        for layer in self.filled_layers():
-            for states in (layer.keys, layer.values):
+        for _, keys, values in self.states():
+            for states in (keys, values):
                 states[:, :, first : self.length] = states[:, :, slots]
         self.cut_cache()
 
@@ -98,12 +99,15 @@ class TransformersModel:
 
     def cut_cache(self) -> None:
         """Forget the keys and values of slots that are no longer in use."""
-        for layer in self.filled_layers():
-            layer.keys, layer.values = layer.keys[:, :, : self.length], layer.values[:, :, : self.length]
+        for layer, keys, values in self.states():
+            layer.keys, layer.values = keys[:, :, : self.length], values[:, :, : self.length]
 
-    def filled_layers(self) -> list[DynamicLayer]:
-        """The cache's layers; those that borrow another layer's keys have none of their own."""
-        return [layer for layer in self.cache.layers if layer.is_initialized]
+    def states(self) -> Iterator[tuple[DynamicLayer, Tensor, Tensor]]:
+        """The cache's layers with their keys and values, [1, heads, slots, head size]; those that borrow another
+        layer's have none."""
+        for layer in self.cache.layers:
+            if isinstance(layer, DynamicLayer) and layer.keys is not None and layer.values is not None:
+                yield layer, layer.keys, layer.values
 
     def check_crop(self) -> None:
         """Raise ModelUnavailable unless a cropped cache goes on as if what was cropped had never been there."""
@@ -150,11 +154,11 @@ class TransformersModel:
 
 
 def add_tokens(model: PreTrainedModel, vocabulary: int) -> None:
-    """Let the model read ids up to `vocabulary`: rows of zeros in its embedding table."""
-    known = model.get_input_embeddings().num_embeddings
+    """Let the model read ids below `vocabulary`: rows of zeros in its embedding table."""
+    known = len(model.get_input_embeddings().get_parameter("weight"))
     model.resize_token_embeddings(vocabulary, mean_resizing=False)
     with torch.no_grad():
-        model.get_input_embeddings().weight[known:] = 0
+        model.get_input_embeddings().get_parameter("weight")[known:] = 0
 
 
 def sees_a_window(config: Any, context_limit: int) -> bool:
@@ -174,7 +178,7 @@ def load_transformers(folder: Path, *, precision: str, label: str, **options: An
     disable_progress_bar()
     with one_sentence(label):
         try:
-            model, report = AutoModelForCausalLM.from_pretrained(
+            model, report = AutoModelForCausalLM.from_pretrained(  # pyright: ignore[reportGeneralTypeIssues]
                 folder,
                 dtype=DTYPES[precision],
                 use_safetensors=True,

@@ -1,6 +1,6 @@
 """A model's tensors on their way from a file into a decoder."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,6 +18,10 @@ class Matrix(NamedTuple):
     weight: Tensor
     scale: Tensor | None = None
     bias: Tensor | None = None
+
+    def map(self, change: Callable[[Tensor], Tensor]) -> "Matrix":
+        """The matrix whose tensors are those of this one, changed."""
+        return joined([self], lambda tensors: change(tensors[0]))
 
 
 class LayerWeights(NamedTuple):
@@ -49,6 +53,7 @@ class WeightReader:
         return of_shape(name, self.weights[name], (size,))
 
     def matrix(self, name: str, rows: int, columns: int, *, bias: bool = False) -> Matrix:
+        """The matrix [rows, columns] of this name, in the kind of number that is wanted."""
         weight, scale = of_shape(name, self.weights[f"{name}.weight"], (rows, columns)), None
         if weight.dtype == torch.int8:
             scale = self.vector(f"{name}.scale", rows).float()
@@ -59,6 +64,7 @@ class WeightReader:
         return Matrix(weight, scale, self.vector(f"{name}.bias", rows) if bias else None)
 
     def layer(self, index: int, config: LlamaConfig) -> LayerWeights:
+        """The decoder layer of this number, from 0."""
         prefix, hidden, inner = f"model.layers.{index}.", config.hidden_size, config.intermediate_size
         queries, keys = config.heads * config.head_dim, config.kv_heads * config.head_dim
         parts = [
@@ -74,7 +80,7 @@ class WeightReader:
         )
         return LayerWeights(
             attention_norm=self.vector(prefix + "input_layernorm.weight", hidden),
-            qkv=stacked(parts),
+            qkv=joined(parts),
             head_norms=head_norms,
             out=self.matrix(f"{prefix}{ATTENTION}o_proj", hidden, queries, bias=config.out_bias),
             mlp_norm=self.vector(prefix + "post_attention_layernorm.weight", hidden),
@@ -101,17 +107,24 @@ class WeightReader:
 
 
 def of_shape(name: str, tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """The tensor. Raises RuntimeError where it has another shape."""
     if tuple(tensor.shape) != shape:
         raise RuntimeError(f"{name} is {list(tensor.shape)} and not {list(shape)}")
     return tensor
 
 
-def stacked(parts: Sequence[Matrix]) -> Matrix:
-    """Matrices one below the other."""
-    return Matrix(*(None if each[0] is None else torch.cat(each) for each in zip(*parts, strict=True)))
+def joined(parts: Sequence[Matrix], join: Callable[[list[Tensor]], Tensor] = torch.cat) -> Matrix:
+    """One matrix of several: `join` gets their weights, their scales and their biases. By default one below the other.
+
+    Either all have a scale or none, and so for the bias.
+    """
+    scales = [part.scale for part in parts if part.scale is not None]
+    biases = [part.bias for part in parts if part.bias is not None]
+    weight = join([part.weight for part in parts])
+    return Matrix(weight, join(scales) if scales else None, join(biases) if biases else None)
 
 
 def quantise_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
-    """int8 [out, in] and one float32 scale a row: weight ≈ int8 * scale[:, None]."""
+    """A float [out, in] as int8 [out, in] and one float32 scale a row, [out]: weight ≈ int8 * scale[:, None]."""
     scale = weight.abs().amax(dim=1).clamp(min=1e-12) / 127
     return (weight / scale[:, None]).round().clamp(-127, 127).to(torch.int8), scale

@@ -28,7 +28,7 @@ class Written(NamedTuple):
 
 def written(trace: dict) -> Written:
     """What a trace's run wrote."""
-    committed = [token for each in trace["iterations"] for token in each["committed"]]
+    committed = [token for iteration in trace["iterations"] for token in iteration["committed"]]
     settings = trace["header"]["settings"]
     by_rule = settings["acceptance"] == "rejection" and settings["temperature"] > 0
     return Written(
@@ -75,33 +75,33 @@ def agreement(first: Written, second: Written, delta: float) -> dict:
 
 def margin_at(place: int, first: Written, second: Written) -> float | None:
     """The larger of both runs' gaps at a place; None where one has no token or no gap there."""
-    gaps = [each.gaps[place] if place < len(each.gaps) else None for each in (first, second)]
+    gaps = [run.gaps[place] if place < len(run.gaps) else None for run in (first, second)]
     return None if None in gaps else max(gaps)
 
 
-def worst(found: Iterable[dict]) -> dict:
+def worst(agreements: Iterable[dict]) -> dict:
     """The agreement of several rounds: the first of the worst verdict."""
-    return max(found, key=lambda each: VERDICTS.index(each["verdict"]))
+    return max(agreements, key=lambda agreement: VERDICTS.index(agreement["verdict"]))
 
 
-def sentence(found: dict) -> str:
+def sentence(agreement: dict) -> str:
     """An agreement in words."""
-    if found["verdict"] == "equal":
-        return f"Both wrote the same {found['tokens']} tokens."
-    if found["verdict"] == "incomparable":
+    if agreement["verdict"] == "equal":
+        return f"Both wrote the same {agreement['tokens']} tokens."
+    if agreement["verdict"] == "incomparable":
         return (
             "The texts are not compared token by token: the classical rule draws with chance of its own, so its text "
             "has the target's distribution, but is not the same text."
         )
-    apart = f"From token {found['place'] + 1} on the texts differ"
-    if found["verdict"] == "tie":
+    apart = f"From token {agreement['place'] + 1} on the texts differ"
+    if agreement["verdict"] == "tie":
         return (
-            f"{apart}, by a tie: the target's two best tokens there are {found['margin']:.5f} logits apart, "
-            f"and rounding moves them by up to {found['delta']:.5f}."
+            f"{apart}, by a tie: the target's two best tokens there are {agreement['margin']:.5f} logits apart, "
+            f"and rounding moves them by up to {agreement['delta']:.5f}."
         )
-    if found["margin"] is None:
+    if agreement["margin"] is None:
         return f"{apart}, and it is no tie: the target could not have written both."
     return (
-        f"{apart}, and it is no tie: the target's choice there was clear by {found['margin']:.5f} logits, "
-        f"and rounding moves them by {found['delta']:.5f} at most. This is a defect of the program."
+        f"{apart}, and it is no tie: the target's choice there was clear by {agreement['margin']:.5f} logits, "
+        f"and rounding moves them by {agreement['delta']:.5f} at most. This is a defect of the program."
     )

@@ -56,7 +56,11 @@ def explain(names: Sequence[str], traces: Sequence[dict]) -> list[str]:
         return []
     # Where one side proposes tokens, it is the one to talk about; of two such, the slower.
     subject, other = sorted(sides_of(names, traces), key=lambda side: (not side.proposes, side.figures["tps"]))
-    return [each for each in (result(subject, other), time_spent(subject, other), estimate(subject, other)) if each]
+    return [
+        sentence
+        for sentence in (result(subject, other), time_spent(subject, other), estimate(subject, other))
+        if sentence
+    ]
 
 
 def sides_of(names: Sequence[str], traces: Sequence[dict]) -> list[Side]:
@@ -80,15 +84,15 @@ def faster(one: Side, other: Side) -> str:
 
 def result(subject: Side, other: Side) -> str:
     """Which was faster. Speed is tokens per forward over seconds per forward, so these two explain all of it."""
-    told = faster(subject, other)
+    verdict = faster(subject, other)
     tokens = subject.figures["tau"] / other.figures["tau"]
     seconds = subject.iteration / other.iteration
     times = f"{seconds:.2f} times as long ({duration(subject.iteration)} against {duration(other.iteration)})"
     if not subject.proposes:
-        return f"{told}: an iteration of {subject.name} took {times}."
+        return f"{verdict}: an iteration of {subject.name} took {times}."
     joint = "but" if (tokens > 1) == (seconds > 1) else "and"
     return (
-        f"{told}: {subject.name} wrote {tokens:.2f} times as many tokens per target forward as {other.name}, "
+        f"{verdict}: {subject.name} wrote {tokens:.2f} times as many tokens per target forward as {other.name}, "
         f"{joint} an iteration took {times}."
     )
 
@@ -97,20 +101,20 @@ def time_spent(subject: Side, other: Side) -> str:
     """Where the wall time of the side that proposes went."""
     computed, _ = busy_seconds(subject.trace)
     wall = duration(subject.figures["wall"])
-    told = f"Of the {wall} that {subject.name} took, its target computed for {duration(computed)}"
+    text = f"Of the {wall} that {subject.name} took, its target computed for {duration(computed)}"
     if subject.header["draft"]:
-        told += f" and waited for the draft for {duration(subject.figures['lost_waiting'])}; {drafts_work(subject)}"
+        text += f" and waited for the draft for {duration(subject.figures['lost_waiting'])}; {drafts_work(subject)}"
     elif subject.proposes:
-        told += f"; {proposals_used(subject)}"
-    return f"{told}{forwards(subject, other)}."
+        text += f"; {proposals_used(subject)}"
+    return f"{text}{forwards(subject, other)}."
 
 
 def drafts_work(side: Side) -> str:
     """How much of the draft's work came to nothing, by cause; of a tree that lives on, what came of it."""
-    outcomes = [each["verdict"]["outcome"] for each in side.trace["iterations"]]
+    outcomes = [iteration["verdict"]["outcome"] for iteration in side.trace["iterations"]]
     _, drafting = busy_seconds(side.trace)
     if side.figures["lost_miss"] is None:
-        written = [token["source"] for each in side.trace["iterations"] for token in each["committed"]]
+        written = [token["source"] for iteration in side.trace["iterations"] for token in iteration["committed"]]
         return (
             f"the draft grew its tree for {duration(drafting)}, and {written.count('draft')} of the "
             f"{count(len(written), 'token')} written are its guesses"
@@ -127,8 +131,8 @@ def drafts_work(side: Side) -> str:
 
 def proposals_used(side: Side) -> str:
     iterations = side.trace["iterations"]
-    with_any = sum(each["verdict"]["outcome"] != "none" for each in iterations)
-    used = sum(token["source"] != "target" for each in iterations for token in each["committed"])
+    with_any = sum(iteration["verdict"]["outcome"] != "none" for iteration in iterations)
+    used = sum(token["source"] != "target" for iteration in iterations for token in iteration["committed"])
     return (
         f"it found something to propose in {with_any} of {len(iterations)} iterations, and of the "
         f"{count(proposals(iterations), 'token')} proposed, {used} became text"
@@ -145,7 +149,7 @@ def forwards(subject: Side, other: Side) -> str:
             f"{duration(single)} against {duration(usual)}"
         )
     # The first one reads the prompt.
-    spans = [each["target"] for each in subject.trace["iterations"][1:]]
+    spans = [iteration["target"] for iteration in subject.trace["iterations"][1:]]
     if mine != theirs or not usual or all(span["rows"] == 1 for span in spans):
         return ""
     rows, seconds = fmean(span["rows"] for span in spans), fmean(span["end"] - span["start"] for span in spans)
@@ -157,8 +161,12 @@ def forwards(subject: Side, other: Side) -> str:
 
 def estimate(subject: Side, other: Side) -> str:
     """What would change the result on this machine or another, by the cost model."""
-    told = [each for each in (better_budget(subject), better_method(subject, other), on_gpu(subject)) if each]
-    return f"Estimate: {'; '.join(told)}." if told else ""
+    suggestions = [
+        suggestion
+        for suggestion in (better_budget(subject), better_method(subject, other), on_gpu(subject))
+        if suggestion
+    ]
+    return f"Estimate: {'; '.join(suggestions)}." if suggestions else ""
 
 
 def better_budget(side: Side) -> str:
@@ -168,9 +176,9 @@ def better_budget(side: Side) -> str:
         return ""
     if side.figures["acceptance"] is None:
         return ""
-    found, (target, draft) = acceptance_of(side.trace["iterations"]), costs(side)
+    acceptance, (target, draft) = acceptance_of(side.trace["iterations"]), costs(side)
     speed = method.expected.speed
-    speeds = {budget: speed(found, budget, target, draft) for budget in {*range(1, LONGEST_BUDGET + 1), used}}
+    speeds = {budget: speed(acceptance, budget, target, draft) for budget in {*range(1, LONGEST_BUDGET + 1), used}}
     best = max(speeds, key=speeds.get)
     if speeds[best] < NOTICEABLE * speeds[used]:
         return ""

@@ -30,7 +30,7 @@ NOT_PROPOSED = {"correction", "window"}
 
 def csv_table(trace: dict) -> str:
     """One row an iteration, under a row of column names."""
-    rows = [iteration_row(each) for each in trace["iterations"]]
+    rows = [iteration_row(iteration) for iteration in trace["iterations"]]
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
@@ -80,7 +80,7 @@ def perfetto_events(trace: dict) -> list[dict]:
             title = f"{lane.capitalize()} · {header[lane]['device']}"
             names.append(named("thread_name", thread, {"name": title}))
             names.append(named("thread_sort_index", thread, {"sort_index": thread}))
-    return names + [event for each in trace["iterations"] for event in iteration_events(each)]
+    return names + [event for iteration in trace["iterations"] for event in iteration_events(iteration)]
 
 
 def named(name: str, thread: int, arguments: dict) -> dict:

@@ -24,7 +24,7 @@ MAX_WRITTEN, A_TOKEN = 1_000_000, 20
 TIME = AMOUNT = ["number", 0, MAX_NUMBER]
 SIGNED = ["number", -MAX_NUMBER, MAX_NUMBER]
 # Sums of probabilities are rounded.
-SHARE = ["number", 0, 1.001]
+PROBABILITY = ["number", 0, 1.001]
 GAP = ["number", 0, float_info.max]
 TEXT = ["text", 20_000]
 PROMPT = ["text", 2_000_000]
@@ -46,10 +46,10 @@ ABOUT = [
 NODE = [
     "object",
     {
-        "id": ID, "text": TEXT, "parent": ["whole", -1, MAX_NUMBER], "source": WORD, "q": ["or null", SHARE],
-        "count": ["or null", ["whole", 1, MAX_NUMBER]], "p": ["or null", SHARE],
+        "id": ID, "text": TEXT, "parent": ["whole", -1, MAX_NUMBER], "source": WORD, "q": ["or null", PROBABILITY],
+        "count": ["or null", ["whole", 1, MAX_NUMBER]], "p": ["or null", PROBABILITY],
         "status": ["one of", "pending", "accepted", "rejected", "discarded", "correction", "window"],
-        "chance": ["or absent", ["or null", SHARE]], "step": ["or absent", ["or null", ID]],
+        "chance": ["or absent", ["or null", PROBABILITY]], "step": ["or absent", ["or null", ID]],
         "was": ["or absent", ["or null", ID]],
     },
 ]  # fmt: skip
@@ -79,9 +79,9 @@ ITERATION = ["rule", "rest below", [
         "index": COUNT, "mode": ["or null", ["one of", "prefill", "pre", "post"]], "target": span("rows"),
         "draft": ["list", span("tokens"), 10_000], "sync": TIME, "budget": ["or null", ["whole", 0, 10_000]],
         "longest": ["or absent", ["or null", ["whole", 0, 10_000]]],
-        "factors": ["or absent", ["or null", ["list", ["number", 0, MAX_NUMBER], 2]]], "theta": ["or null", SHARE],
-        "sequences": ["or null", ["whole", 0, 64]],
-        "candidates": ["list", ["object", {"id": ID, "text": TEXT, "p": SHARE, "over": ["flag"]}], 100],
+        "factors": ["or absent", ["or null", ["list", ["number", 0, MAX_NUMBER], 2]]],
+        "theta": ["or null", PROBABILITY], "sequences": ["or null", ["whole", 0, 64]],
+        "candidates": ["list", ["object", {"id": ID, "text": TEXT, "p": PROBABILITY, "over": ["flag"]}], 100],
         "matched": ["or absent", ["or null", ["object", {"tokens": ["whole", 1, MAX_NUMBER], "text": TEXT}]]],
         "checked": TREE, "drafted": TREE,
         "verdict": [

@@ -23,10 +23,10 @@ def metrics(trace: dict) -> dict:
     if not iterations:
         return dict.fromkeys(NOTHING_TO_DIVIDE, None) | {"new_tokens": 0, "target_forwards": 0, "wall": 0.0}
     wall = iterations[-1]["sync"]
-    committed = [token for each in iterations for token in each["committed"]]
+    committed = [token for iteration in iterations for token in iteration["committed"]]
     drafted = proposals(iterations)
-    tested = sum(each["verdict"]["tested"] for each in iterations)
-    accepted = sum(each["verdict"]["accepted"] for each in iterations)
+    tested = sum(iteration["verdict"]["tested"] for iteration in iterations)
+    accepted = sum(iteration["verdict"]["accepted"] for iteration in iterations)
     target, draft = busy(iterations)
     has_draft = trace["header"]["draft"] is not None
     return {
@@ -51,17 +51,17 @@ def proposals(iterations: list[dict]) -> int:
     Lookahead's window proposes nothing: only the n-grams found in it are.
     """
     proposed = carried = 0
-    for each in iterations:
-        nodes = [node for node in each["drafted"] + each["checked"] if node["status"] != "window"]
+    for iteration in iterations:
+        nodes = [node for node in iteration["drafted"] + iteration["checked"] if node["status"] != "window"]
         proposed += sum(node["source"] != "target" for node in nodes) - carried
-        carried = sum(node["status"] == "pending" for node in each["drafted"])
+        carried = sum(node["status"] == "pending" for node in iteration["drafted"])
     return proposed
 
 
 def busy(iterations: list[dict]) -> tuple[list[Interval], list[Interval]]:
     """When the target and when the draft was busy."""
-    target = [(each["target"]["start"], each["target"]["end"]) for each in iterations]
-    return target, [(step["start"], step["end"]) for each in iterations for step in each["draft"]]
+    target = [(iteration["target"]["start"], iteration["target"]["end"]) for iteration in iterations]
+    return target, [(step["start"], step["end"]) for iteration in iterations for step in iteration["draft"]]
 
 
 def busy_seconds(trace: dict) -> tuple[float, float]:
@@ -79,25 +79,25 @@ def lost(iterations: list[dict]) -> dict:
     """
     target, draft = busy(iterations)
     waiting = total(draft) - common(target, draft)
-    if any("rest" in each for each in iterations):
+    if any("rest" in iteration for iteration in iterations):
         return {"miss": None, "rejection": None, "waiting": waiting}
     seconds = {"miss": 0.0, "rejection": 0.0}
     reading = True
-    for each in iterations:
-        steps = each["draft"][reading:]
-        reading = reading and not each["draft"]
-        if each["verdict"]["outcome"] in seconds:
+    for iteration in iterations:
+        steps = iteration["draft"][reading:]
+        reading = reading and not iteration["draft"]
+        if iteration["verdict"]["outcome"] in seconds:
             # What was drafted at the same time, or before the target's forward by a method that takes turns.
-            nodes = [node for node in each["drafted"] or each["checked"] if node["source"] == "draft"]
+            nodes = [node for node in iteration["drafted"] or iteration["checked"] if node["source"] == "draft"]
             thrown = sum(node["status"] in ("rejected", "discarded") for node in nodes)
-            share = thrown / len(nodes) if nodes else 0.0
-            seconds[each["verdict"]["outcome"]] += share * sum(step["end"] - step["start"] for step in steps)
+            thrown_part = thrown / len(nodes) if nodes else 0.0
+            seconds[iteration["verdict"]["outcome"]] += thrown_part * sum(step["end"] - step["start"] for step in steps)
     return seconds | {"waiting": waiting}
 
 
 def forward_seconds(trace: dict, *, rows: int) -> float | None:
     """Mean seconds of the target's forwards of so many rows, None where there were none."""
-    spans = [each["target"] for each in trace["iterations"] if each["target"]["rows"] == rows]
+    spans = [iteration["target"] for iteration in trace["iterations"] if iteration["target"]["rows"] == rows]
     return total((span["start"], span["end"]) for span in spans) / len(spans) if spans else None
 
 

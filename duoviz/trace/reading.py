@@ -5,7 +5,7 @@ from pathlib import Path
 
 from duoviz.decoding import METHODS
 from duoviz.outside import Reader, Refused
-from duoviz.shape import FLAG, Check, all_of, fields, items, maybe, number, one_of, optional, string, whole
+from duoviz.shape import FLAG, Check, all_of, fields, integer, items, maybe, number, one_of, optional, string
 from duoviz.trace.fields import A_TOKEN, END, HEADER, ITERATION, MAX_ITERATIONS, MAX_WRITTEN
 from duoviz.trace.schema import SCHEMA_VERSION
 
@@ -28,32 +28,32 @@ def parents_first(nodes: list[dict]) -> str | None:
 def in_order(iterations: list[dict]) -> str | None:
     """Their numbers and times go on, and their text is not too long."""
     sync = written = 0
-    for i, each in enumerate(iterations):
-        written += sum(A_TOKEN + len(token["text"]) for token in each["committed"])
-        if each["index"] != i or each["sync"] < sync or written > MAX_WRITTEN:
+    for i, iteration in enumerate(iterations):
+        written += sum(A_TOKEN + len(token["text"]) for token in iteration["committed"])
+        if iteration["index"] != i or iteration["sync"] < sync or written > MAX_WRITTEN:
             return f"[{i}]"
-        sync = each["sync"]
+        sync = iteration["sync"]
     return None
 
 
 def rest_below(iteration: dict) -> str | None:
     nodes = [*iteration["checked"], *iteration.get("rest", [])]
-    wrong = (i for i, each in enumerate(nodes) if each["parent"] >= i)
+    wrong = (i for i, node in enumerate(nodes) if node["parent"] >= i)
     return next((f".rest[{i - len(iteration['checked'])}].parent" for i in wrong), None)
 
 
 RULES = {"ordered": ordered, "parents first": parents_first, "rest below": rest_below}
 KINDS: dict[str, Callable[..., Check]] = {
-    "whole": whole,
+    "whole": integer,
     "number": number,
     "text": string,
     "flag": lambda: FLAG,
     "one of": lambda *words: one_of(words),
-    "list": lambda each, most: items(check_of(each), most),
-    "object": lambda named: fields(**{name: check_of(each) for name, each in named.items()}),
-    "or null": lambda each: maybe(check_of(each)),
-    "or absent": lambda each: optional(check_of(each)),
-    "rule": lambda name, each: all_of(check_of(each), RULES[name]),
+    "list": lambda description, most: items(check_of(description), most),
+    "object": lambda named: fields(**{name: check_of(description) for name, description in named.items()}),
+    "or null": lambda description: maybe(check_of(description)),
+    "or absent": lambda description: optional(check_of(description)),
+    "rule": lambda name, description: all_of(check_of(description), RULES[name]),
 }
 
 
@@ -92,14 +92,14 @@ def parse_trace(text: str, name: object) -> dict:
     """The trace that a file's text holds; name: what to call the file. Raises TraceError."""
     try:
         # Exports replace half a character as they write it.
-        value = Reader(whole_texts=False).parse(text.encode("utf-8", "surrogatepass"))
+        value = Reader(refuse_surrogates=False).parse(text.encode("utf-8", "surrogatepass"))
     except Refused as error:
         raise TraceError(f"{name} is not a trace: it {error}.") from error
     if not isinstance(value, dict):
         raise TraceError(f"{name} is not a trace: it holds no JSON object.")
     header = value.get("header")
     schema = header.get("schema") if isinstance(header, dict) else None
-    if whole(-1e300, 1e300)(schema) is None and schema != SCHEMA_VERSION:
+    if integer(-1e300, 1e300)(schema) is None and schema != SCHEMA_VERSION:
         remedy = ": it needs a newer duoviz" if schema > SCHEMA_VERSION else ""
         raise TraceError(f"{name} has schema {schema:g}, and this duoviz reads schema {SCHEMA_VERSION}{remedy}.")
     if (wrong := TRACE(value)) is not None:

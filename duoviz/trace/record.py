@@ -20,8 +20,8 @@ class Recorder:
     def iteration(self, raw: Iteration) -> dict:
         """The trace's form of one iteration; call it in the order of the run."""
         committed = [
-            {"id": each.token, "text": self.pieces.push(each.token), "source": each.source, "gap": rounded(each.gap)}
-            for each in raw.committed
+            {"id": new.token, "text": self.pieces.push(new.token), "source": new.source, "gap": rounded(new.gap)}
+            for new in raw.committed
         ]
         if raw.stop and committed:
             committed[-1]["text"] += self.pieces.flush()
@@ -39,8 +39,8 @@ class Recorder:
             "theta": rounded(raw.theta),
             "sequences": raw.sequences,
             "candidates": [
-                {"id": each.token, "text": self.text(each.token), "p": rounded(each.p), "over": each.over}
-                for each in raw.candidates
+                {"id": first.token, "text": self.text(first.token), "p": rounded(first.p), "over": first.over}
+                for first in raw.candidates
             ],
             "matched": self.matched(raw.matched),
             "checked": [self.node(node) for node in raw.checked],

@@ -26,7 +26,7 @@ class BatchedTarget:
         self.layers = [fused(layer, dtype) for layer in model.model.layers]
         shape = (len(self.layers), 2, slots, self.kv_heads, context, self.head_dim)
         self.cache = torch.zeros(shape, dtype=dtype, device=self.device)
-        self.cos, self.sin = (each.to(dtype) for each in rotary_table(context, config, self.device))
+        self.cos, self.sin = (table.to(dtype) for table in rotary_table(context, config, self.device))
         self.slots = torch.arange(slots, device=self.device)
         self.places = torch.arange(context, device=self.device)
 

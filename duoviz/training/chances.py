@@ -73,7 +73,7 @@ def fit_chances(
                 count_copies(copied[temperature], ids, dict(zip(places, own, strict=True)))
         if number % 20 == 19:
             report(f"{number + 1} of {len(rows)} rows")
-    prior = np.array([np.array(MIDDLES) * share for share in (1.0, 0.8, 0.8, 0.8)])
+    prior = np.array([np.array(MIDDLES) * factor for factor in (1.0, 0.8, 0.8, 0.8)])
     best = drawn[0.0].tries[0]
     return AcceptanceTable(
         drafted=[counts.shares(prior) for counts in drawn.values()],
@@ -95,12 +95,12 @@ def count_draws(
 
     Returns the target's own tokens.
     """
-    p, q = (tempered(each, sampling.temperature) for each in logits)
+    p, q = (tempered(side, sampling.temperature) for side in logits)
     own = scores(p, places, sampling).argmax(-1).tolist()
     best = scores(q, places, sampling, known=known).topk(RANKS).indices
-    for token, tokens, each in zip(own, ids_of(best, known), q.gather(-1, best).tolist(), strict=True):
+    for token, tokens, q_row in zip(own, ids_of(best, known), q.gather(-1, best).tolist(), strict=True):
         for rank in range(RANKS):
-            counts.add((rank, int(np.searchsorted(EDGES, min(1.0, each[rank])))), tokens[rank] == token)
+            counts.add((rank, int(np.searchsorted(EDGES, min(1.0, q_row[rank])))), tokens[rank] == token)
             if by_rank:
                 by_rank.add((rank,), tokens[rank] == token)
     return own

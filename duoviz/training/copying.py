@@ -42,7 +42,7 @@ def observations(draft: LanguageModel, corpus: Corpus, rows: list[int]) -> list[
         ids, answered = corpus.row(row).tolist(), corpus.answered(row).tolist()
         draft.crop(0)
         q = draft.forward(ids[:-1], rows=[place - 1 for place in answered]).float().softmax(dim=-1)
-        q = torch.stack([over_vocabulary(each, draft.known) for each in q])
+        q = torch.stack([over_vocabulary(row, draft.known) for row in q])
         grams, row_of = NGrams(LONGEST), {place: index for index, place in enumerate(answered)}
         for place, token in enumerate(ids):
             match = grams.look_up(grams.tokens[-LONGEST:], end=len(grams.tokens)) if place in row_of else None
@@ -57,10 +57,10 @@ def fit_weights(seen: list[Seen]) -> list[list[float]]:
     """For each of KINDS w_n, n = 1..LONGEST, that make the true tokens most likely (expectation maximisation)."""
 
     def weight_of(kind: int, n: int) -> float:
-        mine = [each for each in seen if (each.match.kind, each.match.length) == (kind, n)]
+        mine = [answer for answer in seen if (answer.match.kind, answer.match.length) == (kind, n)]
         weight = 0.5 if mine else 0.0
         for _ in range(ROUNDS if mine else 0):
-            shares = [weight / (weight + (1 - weight) * each.q) if each.right else 0.0 for each in mine]
+            shares = [weight / (weight + (1 - weight) * answer.q) if answer.right else 0.0 for answer in mine]
             weight = min(LARGEST_WEIGHT, sum(shares) / len(shares))
         return round(weight, 3)
 

@@ -48,7 +48,7 @@ class Corpus:
         tokens = slice(self.starts[rows[0]], self.starts[rows[-1] + 1])
         return hashlib.sha256(self.flat[tokens].tobytes() + self.answer[tokens].tobytes()).hexdigest()[:16]
 
-    def whole(self) -> "Corpus":
+    def all_answered(self) -> "Corpus":
         """The same rows with every token counted as an answer's, but for the beginning that all rows share."""
         length = np.diff(self.starts)
         heads = self.flat[self.starts[:-1, None] + np.arange(length.min())]
@@ -77,8 +77,8 @@ def load_corpus(files: Sequence[Path], *, held_out: int) -> Corpus:
     last = [np.arange(len(part["length"])) >= len(part["length"]) - held_out for part in parts]
     flat, answer = joined["flat"].astype(np.int64), joined["answer"].astype(bool)
     starts = np.concatenate([[0], np.cumsum(joined["length"], dtype=np.int64)])
-    told = [flat[a:b][answer[a:b]].tobytes() for a, b in pairwise(starts)]
-    tested = {answers for answers, mine in zip(told, np.concatenate(last), strict=True) if mine}
+    texts = [flat[a:b][answer[a:b]].tobytes() for a, b in pairwise(starts)]
+    tested = {answers for answers, mine in zip(texts, np.concatenate(last), strict=True) if mine}
     return Corpus(
         flat=flat,
         starts=starts,
@@ -86,7 +86,7 @@ def load_corpus(files: Sequence[Path], *, held_out: int) -> Corpus:
         greedy=joined["greedy"].astype(bool),
         task=np.concatenate([part["task"] for part in parts]),
         file=np.repeat(np.arange(len(parts)), [len(part["length"]) for part in parts]),
-        held_out=np.array([answers in tested for answers in told]),
+        held_out=np.array([answers in tested for answers in texts]),
     )
 
 

@@ -168,11 +168,11 @@ def train(teacher: Teacher, recipe: Recipe, *, checkpoint: Path | None = None, r
     It learns the questions' tokens too: the target wrote them as well.
     """
     student = new_student(teacher, recipe)
-    lessons = teacher.of(teacher.corpus.whole())
+    lessons = teacher.of(teacher.corpus.all_answered())
     optimiser = torch.optim.AdamW(student.parameters(), lr=recipe.peak, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
     progress = Progress(student, optimiser, lessons.corpus)
     scored = sample(teacher.corpus.rows(held_out=True), SCORED_ROWS)
-    copied, scored_copied = (LookUps(each.corpus, student.known) for each in (lessons, teacher))
+    copied, scored_copied = (LookUps(source.corpus, student.known) for source in (lessons, teacher))
     if not (checkpoint and progress.load(checkpoint, recipe)):
         note(progress, recipe, teacher, scored, scored_copied, [], report)
     losses, saved = [], time.perf_counter()

@@ -45,15 +45,15 @@ class Agreement:
 
     @property
     def top1(self) -> float:
-        return share(self.same)
+        return fraction(self.same)
 
     @property
     def by_task(self) -> dict[str, float]:
-        return share_by(self.task, self.same)
+        return fraction_by(self.task, self.same)
 
     @property
     def by_file(self) -> list[float]:
-        return list(share_by(self.file, self.same).values())
+        return list(fraction_by(self.file, self.same).values())
 
     @property
     def by_position(self) -> list[float]:
@@ -84,15 +84,16 @@ class Agreement:
         return self.coupled / max(1, self.drawn)
 
 
-def share(rows: list[np.ndarray]) -> float:
+def fraction(rows: list[np.ndarray]) -> float:
     """The share of true values."""
     return sum(int(row.sum()) for row in rows) / max(1, sum(len(row) for row in rows))
 
 
-def share_by(names: list, rows: list[np.ndarray]) -> dict:
+def fraction_by(names: list, rows: list[np.ndarray]) -> dict:
     """The share of true values in the rows of each name, in the names' order."""
     return {
-        name: share([row for row, mine in zip(rows, names, strict=True) if mine == name]) for name in sorted(set(names))
+        name: fraction([row for row, mine in zip(rows, names, strict=True) if mine == name])
+        for name in sorted(set(names))
     }
 
 
@@ -110,16 +111,16 @@ def evaluate(
 
     sampled: also at temperature 1, which costs a draw for every token.
     """
-    found = Agreement()
+    agreement = Agreement()
     for start in range(0, len(rows), ROWS_AT_ONCE):
         part = rows[start : start + ROWS_AT_ONCE]
         ours = draft(part) if copied is None else mixed(draft(part), copied(part))
-        compare(found, teacher.corpus, part, teacher.exact_logits(part), ours, known, sampled=sampled)
-    return found
+        compare(agreement, teacher.corpus, part, teacher.exact_logits(part), ours, known, sampled=sampled)
+    return agreement
 
 
 def compare(
-    found: Agreement,
+    agreement: Agreement,
     corpus: Corpus,
     rows: list[int],
     theirs: Tensor,
@@ -131,22 +132,22 @@ def compare(
     """Add some rows to an agreement; theirs: the target's logits of their answer tokens, ours: the draft's."""
     same = (theirs.argmax(-1) == known[ours.argmax(-1)]).cpu().numpy()
     counts = np.cumsum([len(corpus.answered(row)) for row in rows])[:-1]
-    found.same += np.split(same, counts)
-    found.task += [str(corpus.task[row]) for row in rows]
-    found.file += [int(corpus.file[row]) for row in rows]
-    found.greedy += [bool(corpus.greedy[row]) for row in rows]
+    agreement.same += np.split(same, counts)
+    agreement.task += [str(corpus.task[row]) for row in rows]
+    agreement.file += [int(corpus.file[row]) for row in rows]
+    agreement.greedy += [bool(corpus.greedy[row]) for row in rows]
     if sampled:
-        count_draws(found, theirs, ours, known.cpu())
+        count_draws(agreement, theirs, ours, known.cpu())
 
 
-def count_draws(found: Agreement, theirs: Tensor, ours: Tensor, known: Tensor) -> None:
+def count_draws(agreement: Agreement, theirs: Tensor, ours: Tensor, known: Tensor) -> None:
     """Add the acceptance at temperature 1 of some tokens; logits [tokens, ids], ours of the known ids only."""
     log_p, log_q = theirs.log_softmax(-1).cpu(), ours.log_softmax(-1).cpu()
-    found.overlap += float(torch.minimum(log_p[:, known].exp(), log_q.exp()).sum())
+    agreement.overlap += float(torch.minimum(log_p[:, known].exp(), log_q.exp()).sum())
     for row in range(len(log_p)):
-        gumbel = -torch.log(noise(0, found.drawn + row, log_p.shape[-1]))
-        found.coupled += int((log_p[row] + gumbel).argmax() == known[(log_q[row] + gumbel[known]).argmax()])
-    found.drawn += len(log_p)
+        gumbel = -torch.log(noise(0, agreement.drawn + row, log_p.shape[-1]))
+        agreement.coupled += int((log_p[row] + gumbel).argmax() == known[(log_q[row] + gumbel[known]).argmax()])
+    agreement.drawn += len(log_p)
 
 
 @torch.no_grad()
@@ -164,9 +165,9 @@ def scores(teacher: Teacher, student: Student, folder: Path, *, count: int | Non
     for row in rows if count is None else sample(rows, count):
         theirs = teacher.exact_logits([row])
         compare(exact, corpus, [row], theirs, student_logits(student, corpus, [row]), student.known)
-        for found, model in ((alone, draft), (used, copying)):
+        for agreement, model in ((alone, draft), (used, copying)):
             ours = answer_logits(model, corpus, row).to(theirs.device)
-            compare(found, corpus, [row], theirs, ours, model.known.to(theirs.device), sampled=model is copying)
+            compare(agreement, corpus, [row], theirs, ours, model.known.to(theirs.device), sampled=model is copying)
     return {"float32": round(exact.top1, 4), "int8": round(alone.top1, 4), "copying": figures(used)}
 
 
@@ -176,13 +177,13 @@ def answer_logits(draft: LanguageModel, corpus: Corpus, row: int) -> Tensor:
     return draft.forward(corpus.row(row).tolist(), rows=(corpus.answered(row) - 1).tolist()).float()
 
 
-def figures(found: Agreement) -> dict:
-    """What an evaluation found, rounded."""
+def figures(agreement: Agreement) -> dict:
+    """An agreement in rounded figures."""
     return {
-        "top1": round(found.top1, 4),
-        "by_file": [round(share, 4) for share in found.by_file],
-        "by_task": {task: round(share, 4) for task, share in found.by_task.items()},
-        "by_position": [round(share, 4) for share in found.by_position],
-        "classical at temperature 1": round(found.classical, 4),
-        "shared noise at temperature 1": round(found.shared_noise, 4),
+        "top1": round(agreement.top1, 4),
+        "by_file": [round(fraction, 4) for fraction in agreement.by_file],
+        "by_task": {task: round(fraction, 4) for task, fraction in agreement.by_task.items()},
+        "by_position": [round(fraction, 4) for fraction in agreement.by_position],
+        "classical at temperature 1": round(agreement.classical, 4),
+        "shared noise at temperature 1": round(agreement.shared_noise, 4),
     }

@@ -29,7 +29,7 @@ class Best(NamedTuple):
     int64 [n, k], and their probabilities, float32 [n, k]."""
 
     column: Tensor
-    share: Tensor
+    probability: Tensor
 
 
 class CopyingKL(torch.autograd.Function):
@@ -47,7 +47,7 @@ class CopyingKL(torch.autograd.Function):
         for start in range(0, len(hidden), TOKENS_AT_ONCE):
             part = slice(start, start + TOKENS_AT_ONCE)
             q = F.linear(hidden[part], weight).softmax(dim=-1, dtype=torch.float32)
-            columns, p = best.column[part], best.share[part]
+            columns, p = best.column[part], best.probability[part]
             q_best = q.gather(-1, columns)
             loss, of_best, of_rest = grouped_kl(q_best, p, *copied_among(columns, copied, part))
             gradient[part] = q.mul_(of_rest).scatter_(-1, columns, q_best * of_best)
@@ -121,13 +121,13 @@ class LookUps:
     def __init__(self, corpus: Corpus, known: Tensor):
         """known: the ids of the draft's head, int64, on the device where the answers are wanted."""
         self.corpus, self.columns, self.device = corpus, column_of(known), known.device
-        self.found: dict[int, tuple[list[int], list[float]]] = {}
+        self.look_ups: dict[int, tuple[list[int], list[float]]] = {}
 
     def __call__(self, rows: list[int]) -> Copied:
         for row in rows:
-            if row not in self.found:
+            if row not in self.look_ups:
                 ids, answered = self.corpus.row(row).tolist(), self.corpus.answered(row).tolist()
-                self.found[row] = look_ups(ids, answered, START_WEIGHTS, columns=self.columns)
-        columns = [column for row in rows for column in self.found[row][0]]
-        weights = [weight for row in rows for weight in self.found[row][1]]
+                self.look_ups[row] = look_ups(ids, answered, START_WEIGHTS, columns=self.columns)
+        columns = [column for row in rows for column in self.look_ups[row][0]]
+        weights = [weight for row in rows for weight in self.look_ups[row][1]]
         return Copied(torch.tensor(columns, device=self.device), torch.tensor(weights, device=self.device))

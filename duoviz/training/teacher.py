@@ -95,12 +95,12 @@ class Teacher:
         if missing:
             head = self.target.lm_head.weight[known].to(self.dtype)
             p = F.linear(self.hidden(missing).to(self.dtype), head).softmax(dim=-1, dtype=torch.float32)
-            share, column = p.topk(min(BEST, len(known)), dim=-1)
+            probability, column = p.topk(min(BEST, len(known)), dim=-1)
             counts = [self.places[row + 1] - self.places[row] for row in missing]
-            parts = zip(column.to(torch.int32).split(counts), share.half().split(counts), strict=True)
+            parts = zip(column.to(torch.int32).split(counts), probability.half().split(counts), strict=True)
             self.known |= dict(zip(missing, parts, strict=True))
-        column, share = (torch.cat(parts) for parts in zip(*(self.known[row] for row in rows), strict=True))
-        return Best(column.long(), share.float())
+        column, probability = (torch.cat(parts) for parts in zip(*(self.known[row] for row in rows), strict=True))
+        return Best(column.long(), probability.float())
 
     @torch.no_grad()
     def exact_logits(self, rows: list[int]) -> Tensor:

@@ -5,9 +5,9 @@ import gradio as gr
 from duoviz.models.cores import available_cores
 from duoviz.models.fit import target_device
 from duoviz.web.pages.compare import compare_page
-from duoviz.web.pages.lab import lab_page
 from duoviz.web.pages.learn import learn_page
 from duoviz.web.pages.live import live_page
+from duoviz.web.pages.results import results_page
 from duoviz.web.serving import KEEP_FOR, TIDY_EVERY, bound_queue
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page, ShareBar, share
@@ -47,7 +47,7 @@ def build_app(hardware: Hardware) -> gr.Blocks:
             with gr.Tab("Learn", id="learn", elem_id="tab-learn"):
                 pages["learn"] = learn_page()
             with gr.Tab("Lab", id="lab", elem_id="tab-lab") as lab:
-                lab_page(hardware, lab)
+                results_page(hardware, lab)
                 pages["lab"] = Page({})
         share(bar, tabs, pages)
     bound_queue(demo)

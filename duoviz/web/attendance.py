@@ -45,7 +45,8 @@ class Attendance:
 
     def of(self, name: str) -> Session | None:
         """The session with this name, or the one that this event belongs to."""
-        return self.sessions.get(name) or next((each for each in self.sessions.values() if name in each.events), None)
+        owners = (session for session in self.sessions.values() if name in session.events)
+        return self.sessions.get(name) or next(owners, None)
 
     @contextmanager
     def listening(self, session: Session) -> Iterator[None]:
@@ -71,7 +72,7 @@ class Attendance:
     def unheard(self) -> list[str]:
         """The sessions to which nobody has listened for PATIENCE, whether all was delivered or not; forgotten here."""
         late = self.clock() - PATIENCE
-        found = [key for key, session in self.sessions.items() if not session.listeners and session.since < late]
-        for key in found:
+        ended = [key for key, session in self.sessions.items() if not session.listeners and session.since < late]
+        for key in ended:
             del self.sessions[key]
-        return found
+        return ended

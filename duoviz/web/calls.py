@@ -102,8 +102,8 @@ def arguments(names: list[str], sent: object) -> dict[str, object]:
         raise Refused(422, f"A call has a list of {len(names)} arguments in `data`: {', '.join(names)}.")
     if isinstance(sent, list):
         if len(sent) != len(names):
-            told = f"There are {len(sent)} arguments in the list, and there must be {len(names)}: {', '.join(names)}."
-            raise Refused(422, told)
+            wanted = f"{len(names)}: {', '.join(names)}"
+            raise Refused(422, f"There are {len(sent)} arguments in the list, and there must be {wanted}.")
         sent = dict(zip(names, sent, strict=True))
     for name, value in sent.items():
         if name not in names:

@@ -38,12 +38,12 @@ def address_of(scope: Mapping, *, on_space: bool) -> str:
     """
     chain = [scope["client"][0]] if scope.get("client") else []
     if on_space:
-        told = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for").decode("latin-1")
-        chain = [*(each.strip() for each in told.split(",")), *chain]
-    found = [address for each in chain if (address := read_address(each))]
-    if not found:
+        forwarded = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for").decode("latin-1")
+        chain = [*(part.strip() for part in forwarded.split(",")), *chain]
+    addresses = [address for text in chain if (address := read_address(text))]
+    if not addresses:
         return UNKNOWN
-    address = ([each for each in found if each.is_global] or found)[-1]
+    address = ([candidate for candidate in addresses if candidate.is_global] or addresses)[-1]
     shared = address.version == 6 and not address.is_loopback
     return str(ip_network((address, 64), strict=False)) if shared else str(address)
 

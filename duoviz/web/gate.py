@@ -142,13 +142,13 @@ class Gate:
         events = self.attendance.undelivered()
         mine = [event for event in events if event.client.session == client.session]
         if call.endpoint:
-            told = self.doors[call.endpoint].refusal(dict(call.sent), client)
+            reason = self.doors[call.endpoint].refusal(dict(call.sent), client)
             # A run that was let in just now has no place yet.
-            if not told and sum(event.run for event in mine) >= PLACES:
-                told = PLACES_TAKEN
-            if told:
+            if not reason and sum(event.run for event in mine) >= PLACES:
+                reason = PLACES_TAKEN
+            if reason:
                 # In the form of Gradio's own validators, which its clients read.
-                detail = {"__type__": "validate", "is_valid": False, "parameter_name": "request", "message": told}
+                detail = {"__type__": "validate", "is_valid": False, "parameter_name": "request", "message": reason}
                 raise Refused(422, [detail])
         near = sum(event.client.address == client.address for event in events) if client.address else 0
         if len(mine) >= EVENTS_OF_SESSION or near >= EVENTS_OF_ADDRESS:

@@ -100,7 +100,7 @@ def end_events(queue: Queue) -> None:
 
 def close_silent(demo: gr.Blocks, silent: set) -> set:
     """Close those of these connections that still have asked for nothing; all that have not so far."""
-    now = {each for each in demo.server.server_state.connections if each.cycle is None}
+    now = {connection for connection in demo.server.server_state.connections if connection.cycle is None}
     for connection in now & silent:
         connection.transport.close()
     return now

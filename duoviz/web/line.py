@@ -44,7 +44,7 @@ class Line:
             self.place(job)
 
     def check_places(self, job: Job) -> None:
-        clients = [each.client for each in self.jobs if each.client]
+        clients = [queued.client for queued in self.jobs if queued.client]
         if job.client and sum(client.session == job.client.session for client in clients) >= PLACES:
             raise LineFull(PLACES_TAKEN)
         if len(self.jobs) >= QUEUE_LENGTH:
@@ -59,10 +59,10 @@ class Line:
 
         A job's turn comes one after its address's last one, and not before the turn of the job under way.
         """
-        mine = [each.turn for each in self.jobs if each.owner == job.owner]
-        now = [each.turn for each in self.jobs if not each.fetching][:1]
+        mine = [queued.turn for queued in self.jobs if queued.owner == job.owner]
+        now = [queued.turn for queued in self.jobs if not queued.fetching][:1]
         job.turn = max([0, *(turn + 1 for turn in mine), *now])
-        insort(self.jobs, job, key=lambda each: each.turn)
+        insort(self.jobs, job, key=lambda queued: queued.turn)
 
     def come_back(self, job: Job) -> None:
         """A job whose models have been fetched is given a place anew."""
@@ -75,12 +75,12 @@ class Line:
     def first(self) -> Job | None:
         """The job that is to run now."""
         with self.lock:
-            return next((each for each in self.jobs if not each.fetching), None)
+            return next((queued for queued in self.jobs if not queued.fetching), None)
 
     def before(self, job: Job) -> int:
         """How many jobs are to end before this one begins."""
         with self.lock:
-            ahead = [each for each in self.jobs if not each.fetching]
+            ahead = [queued for queued in self.jobs if not queued.fetching]
             return ahead.index(job) if job in ahead else 0
 
     def leave(self, job: Job) -> None:

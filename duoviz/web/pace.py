@@ -20,5 +20,5 @@ class Pace:
             return None
         self.due[key] = due + self.step
         if len(self.due) > MANY:
-            self.due = {each: time for each, time in self.due.items() if time > now}
+            self.due = {name: time for name, time in self.due.items() if time > now}
         return delay

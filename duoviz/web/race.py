@@ -78,10 +78,10 @@ def recorded_race(folder: Path, methods: Sequence[str]) -> str:
         return ""
     lanes = [runner.Lane(METHODS[method].title, method, Settings()) for method in methods]
     rows = [runner.row(trace, lane.name, 0) for lane, trace in zip(lanes, traces, strict=True)]
-    told = {
+    recorded = {
         "lanes": [{"name": lane.name, "method": lane.method, "baseline": False} for lane in lanes],
         "recordings": [f"{publish(folder)}/{file.name}" for file in files],
         "result": summed_up(lanes, rows, {}, [agreement(*texts, 0.0)], None),
     }
     # No markup of the model's leaves the server as markup.
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return json.dumps(recorded, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

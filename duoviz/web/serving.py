@@ -47,9 +47,9 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
     on_space = hardware.limits.on_space
     doors = hardware.doors
     functions = {
-        number: Function(each.api_name if each.api_name in doors else None, len(each.inputs))
-        for number, each in demo.fns.items()
-        if each.fn
+        number: Function(function.api_name if function.api_name in doors else None, len(function.inputs))
+        for number, function in demo.fns.items()
+        if function.fn
     }
     servers = frozenset(
         (number, fn.__name__) for number, block in demo.blocks.items() for fn in getattr(block, "server_fns", ())

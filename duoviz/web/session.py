@@ -118,7 +118,7 @@ class Hardware:
         A job that is stopped before its decoding begins ends within `WAITING_STEP`, though the thread may
         be busy with its pair a while longer.
         """
-        told, first = "", []
+        status, first = "", []
         try:
             while True:
                 if job.late():
@@ -129,8 +129,8 @@ class Hardware:
                 if job.stop.is_set() and job.deadline is None:
                     yield [{"type": "end", "end": runner.end([], "stopped"), "metrics": metrics(runner.new_trace())}]
                     return
-                if (text := self.status_of(job)) != told:
-                    told = text
+                if (text := self.status_of(job)) != status:
+                    status = text
                     events.insert(0, {"type": "status", "text": text})
                 yield events
                 if finished:

@@ -87,8 +87,8 @@ def share(bar: ShareBar, tabs: gr.Tabs, pages: dict[str, Page]) -> None:
     """Bind the bar to the pages; a tab's id is its key, and its elem_id the same after `tab-`."""
     bar.props["site"] = site_of(pages)
     fields = [field for page in pages.values() for field in page.fields.values()]
-    shown = [page.visualizer for page in pages.values() if page.visualizer]
-    outputs = [tabs, bar, *shown, *fields]
+    visualizers = [page.visualizer for page in pages.values() if page.visualizer]
+    outputs = [tabs, bar, *visualizers, *fields]
     private = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
     bar.copylink(None, fields, bar, js="(...values) => window.duovizShare.copylink(...values)", **private)
     bar.openfile(None, None, outputs, js="() => window.duovizShare.openfile()", **private)

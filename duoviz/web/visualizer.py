@@ -61,13 +61,13 @@ class Opening(NamedTuple):
 
     files: Mapping[str, Path]
     method: str
-    told: str
+    sentence: str
 
 
 def addressed(opening: Opening) -> dict:
     """As the browser gets it: the address of each method's recording."""
     addresses = {method: f"{publish(file.parent)}/{file.name}" for method, file in opening.files.items()}
-    return {"addresses": addresses, "method": opening.method, "told": opening.told}
+    return {"addresses": addresses, "method": opening.method, "told": opening.sentence}
 
 
 class Visualizer(gr.HTML):

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-from duoviz.__main__ import CORPUS
 from duoviz.decoding.budget import CONTEXTS, CostModel, LiveCosts, speculative_budget
 from duoviz.decoding.calibration import calibrate_in_turn, cost_model, draft_times, medians
 from duoviz.decoding.draft_worker import InlineDraft
@@ -24,6 +23,7 @@ from duoviz.models.cores import on_cores
 from duoviz.models.embedded import embedded_target
 from duoviz.models.load import load_model, load_pair
 from duoviz.models.pair import Pair
+from duoviz.training.__main__ import CORPUS
 from duoviz.training.distillation import Recipe, load_teacher, train
 from duoviz.training.evaluation import scores
 from duoviz.training.student import save_draft

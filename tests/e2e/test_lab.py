@@ -10,8 +10,8 @@ from duoviz.lab.overview import overview
 from duoviz.lab.results import load
 from duoviz.lab.sample import sample
 from duoviz.recordings import FOLDER as TRACES
-from duoviz.web import lab_run
-from duoviz.web.pages import lab
+from duoviz.web import results_store
+from duoviz.web.pages import results
 from tests.e2e.visualizer.test_accessibility import serious
 from tests.lab.asked import hold_after
 from tests.web.visits import wait_until
@@ -19,9 +19,9 @@ from tests.web.visits import wait_until
 
 @pytest.fixture(autouse=True)
 def folders(tmp_path, monkeypatch):
-    monkeypatch.setattr(lab_run, "RECORDED", tmp_path / "recorded")
-    monkeypatch.setattr(lab, "TRACES", TRACES)
-    lab.made_first.cache_clear(), lab.made_parts.cache_clear()
+    monkeypatch.setattr(results_store, "RECORDED", tmp_path / "recorded")
+    monkeypatch.setattr(results, "TRACES", TRACES)
+    results.made_first.cache_clear(), results.made_parts.cache_clear()
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "cache"))
     (tmp_path / "recorded").mkdir()
 
@@ -163,7 +163,6 @@ def check_presented(page):
     # It does not lie over what stands below it, and what is pointed at is what is meant.
     drawn, below = page.locator("#lab-figure .main-svg").first.bounding_box(), page.locator("#lab-below").bounding_box()
     assert drawn["y"] + drawn["height"] <= below["y"] + 1
-
 
     def pointed():
         page.mouse.move(1, 1)

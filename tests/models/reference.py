@@ -20,6 +20,9 @@ LLAMA3 |= {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
 
 LINEAR = {"rope_type": "linear", "rope_theta": 10_000.0, "factor": 2.0}
 
+# Matrices of several panels, the last of which is not full, and heads of more than one panel.
+UNEVEN = dict(hidden_size=112, intermediate_size=72, num_attention_heads=3, num_key_value_heads=3, head_dim=40)
+
 FAMILIES = {
     "llama": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHAPE)),
     "llama with biases": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHAPE, attention_bias=True, mlp_bias=True)),
@@ -30,6 +33,7 @@ FAMILIES = {
     "qwen2": (hf.Qwen2ForCausalLM, hf.Qwen2Config(**SHAPE)),
     "qwen2, yarn": (hf.Qwen2ForCausalLM, hf.Qwen2Config(**SHAPE, rope_parameters=YARN)),
     "qwen3": (hf.Qwen3ForCausalLM, hf.Qwen3Config(**SHAPE, head_dim=16)),
+    "qwen3, uneven": (hf.Qwen3ForCausalLM, hf.Qwen3Config(**SHAPE | UNEVEN)),
 }
 
 TOKENS = dict(vocab_size=VOCABULARY, initializer_range=0.3, bos_token_id=0, eos_token_id=1)

@@ -10,7 +10,6 @@ import numba
 import numpy as np
 import pytest
 import torch
-import transformers as hf
 
 from duoviz.models import kernels, machine_code
 from duoviz.models.barrier import wait_for_all
@@ -22,19 +21,23 @@ from duoviz.models.machine_code import Kept, compiled
 from duoviz.models.team import Team, team
 from duoviz.models.tiles import PANEL, TILE
 from duoviz.models.weights import quantise_rows
-from tests.models.reference import FAMILIES, SHAPE, exact_model, expected, random_ids, saved
+from tests.models.reference import FAMILIES, exact_model, expected, random_ids, saved
 from tests.tiny import VOCABULARY
 
 NONE = np.zeros(0, np.float32)
-# Matrices of several panels, the last of which is not full, and heads of more than one panel.
-LARGE = SHAPE | dict(hidden_size=112, intermediate_size=72, num_attention_heads=3, num_key_value_heads=3, head_dim=40)
 
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
     """The folder of a tiny model that fills no panel evenly."""
-    torch.manual_seed(4)
-    return saved(hf.Qwen3ForCausalLM(hf.Qwen3Config(**LARGE)), tmp_path_factory.mktemp("large"))
+    return saved(exact_model("qwen3, uneven"), tmp_path_factory.mktemp("large"))
+
+
+@pytest.fixture
+def set_threads():
+    """Sets how many threads torch, and so our team, would use in one test."""
+    yield torch.set_num_threads
+    torch.set_num_threads(1)
 
 
 def loaded(folder, precision="float32"):
@@ -52,18 +55,18 @@ def test_it_computes_what_transformers_does(family, precision, tolerance, tmp_pa
 
 def test_a_tree_grows_and_its_path_is_kept(large):
     model, exact, prompt = loaded(large), loaded(large, "float64"), random_ids(70)
-    for each in (model, exact):
-        each.forward(prompt)
-        each.forward([5, 6], parents=[69, 69])
-        each.forward([7, 8, 9], parents=[70, 71, 71])
-        each.keep([71, 74], [])
+    for decoder in (model, exact):
+        decoder.forward(prompt)
+        decoder.forward([5, 6], parents=[69, 69])
+        decoder.forward([7, 8, 9], parents=[70, 71, 71])
+        decoder.keep([71, 74], [])
     assert torch.allclose(model.forward([4]).double(), exact.forward([4]), atol=1e-4)
 
 
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 def test_the_bits_are_the_same_alone_in_a_chain_and_in_a_tree(large, precision):
     model, ids = loaded(large, precision), random_ids(2 * TILE + 70)
-    alone = torch.cat([model.forward([each]) for each in ids])
+    alone = torch.cat([model.forward([id]) for id in ids])
     for rows in (2, TILE - 1, TILE + 1, len(ids)):
         model.crop(0)
         chunks = [model.forward(ids[start : start + rows]) for start in range(0, len(ids), rows)]
@@ -80,16 +83,13 @@ def test_the_bits_are_the_same_alone_in_a_chain_and_in_a_tree(large, precision):
 
 
 @pytest.mark.parametrize("threads", [2, 3, 8])
-def test_the_bits_are_the_same_with_any_number_of_threads(large, threads):
+def test_the_bits_are_the_same_with_any_number_of_threads(large, threads, set_threads):
     model, ids = loaded(large), random_ids(TILE + 3)
     alone = model.forward(ids)
-    torch.set_num_threads(threads)
-    try:
-        for _ in range(3):
-            model.crop(0)
-            assert torch.equal(model.forward(ids), alone)
-    finally:
-        torch.set_num_threads(1)
+    set_threads(threads)
+    for _ in range(3):
+        model.crop(0)
+        assert torch.equal(model.forward(ids), alone)
 
 
 def test_several_threads_may_each_use_a_model_of_their_own(large):
@@ -125,7 +125,7 @@ def test_products(rows, kind):
 
 def test_the_exponential_is_right_to_two_units_in_the_last_place():
     x = np.linspace(-86, 86, 20_001, dtype=np.float32)
-    ours = np.array([kernels.exponential(each) for each in x], np.float32)
+    ours = np.array([kernels.exponential(number) for number in x], np.float32)
     exact = np.exp(x.astype(np.float64))
     assert (np.abs(ours - exact) / np.spacing(exact.astype(np.float32))).max() <= 2
     assert kernels.exponential(np.float32(-1e30)) > 0 and np.isfinite(kernels.exponential(np.float32(1e30)))
@@ -182,7 +182,7 @@ def test_a_thread_that_is_late_is_waited_for():
     assert log == [0] * 3 + [1] * 3 + [2] * 3 + [0] * 3 + [1] * 3 + [2] * 3
 
 
-def test_a_part_that_fails_leaves_no_other_waiting():
+def test_a_part_that_fails_leaves_no_other_waiting(set_threads):
     def fails(counter, rank, threads):
         if rank == 0:
             raise KeyboardInterrupt
@@ -191,31 +191,25 @@ def test_a_part_that_fails_leaves_no_other_waiting():
     def works(counter, rank, threads):
         wait_for_all(counter, threads)
 
-    torch.set_num_threads(2)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            team().run(fails)
-        team().run(works)
-    finally:
-        torch.set_num_threads(1)
+    set_threads(2)
+    with pytest.raises(KeyboardInterrupt):
+        team().run(fails)
+    team().run(works)
 
 
-def test_a_model_that_is_not_used_any_more_is_not_kept(large):
-    torch.set_num_threads(2)
-    try:
-        model = loaded(large)
-        model.forward([3])
-        decoder = weakref.ref(model.decoder)
-        panels = weakref.ref(model.decoder.weights.head.base)
-        del model
-        # Its helper may just be about to let it go.
-        for _ in range(100):
-            if panels() is None:
-                break
-            time.sleep(0.02)
-        assert decoder() is None and panels() is None
-    finally:
-        torch.set_num_threads(1)
+def test_a_model_that_is_not_used_any_more_is_not_kept(large, set_threads):
+    set_threads(2)
+    model = loaded(large)
+    model.forward([3])
+    decoder = weakref.ref(model.decoder)
+    panels = weakref.ref(model.decoder.weights.head.base)
+    del model
+    # Its helper may just be about to let it go.
+    for _ in range(100):
+        if panels() is None:
+            break
+        time.sleep(0.02)
+    assert decoder() is None and panels() is None
 
 
 @pytest.mark.parametrize("damage", ["full", "cut", "nowhere"])

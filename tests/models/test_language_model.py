@@ -68,6 +68,8 @@ def test_keep_then_continue(reference, model):
     model.forward(prompt)
     model.forward([5, 6], parents=[11, 11])
     model.forward([7, 8], parents=[12, 13])
+    with pytest.raises(ValueError, match="does not follow"):
+        model.keep([12, 15])
     model.keep([13, 15])
     assert model.length == 14
     assert close(model.forward([9])[0], expected(reference, prompt + [6, 8, 9])[-1])

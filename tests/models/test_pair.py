@@ -11,24 +11,17 @@ from tests.models.folders import folder, llama, tokenizer
 from tests.tiny import tiny_engine
 
 
-@pytest.mark.parametrize(
-    "prompt_format, expected", [("USER: {prompt} ASSISTANT:", "USER: hi {x} ASSISTANT:"), (None, "")]
-)
-def test_a_pairs_own_prompt_format(prompt_format, expected):
-    pair = replace(tiny_engine().pair, prompt_format=prompt_format)
-    assert pair.encode("hi {x}") == pair.tokenizer(expected or "hi {x}")["input_ids"]
+def test_a_pairs_own_prompt_format():
+    pair = replace(tiny_engine().pair, prompt_format="USER: {prompt} ASSISTANT:")
+    assert pair.encode("hi {x}") == pair.tokenizer("USER: hi {x} ASSISTANT:")["input_ids"]
     assert pair.encode("hi {x}", raw=True) == pair.tokenizer("hi {x}")["input_ids"]
 
 
-def test_a_base_model_goes_on_with_the_text(tmp_path):
-    base = folder(tmp_path / "base", llama(), tokenizer(template=None))
-    pair = load_pair(f"{base} + {base}")
-    assert pair.encode("the cat") == pair.tokenizer("the cat")["input_ids"]
-
-
-def test_a_chat_template_is_used(two):
+def test_a_chat_template_is_used_and_a_base_model_goes_on_with_the_text(two, tmp_path):
     pair = load_pair(f"{two[0]} + {two[1]}")
     assert pair.encode("the cat") == pair.tokenizer("user the cat ", add_special_tokens=False)["input_ids"]
+    base = folder(tmp_path / "base", llama(), tokenizer(template=None))
+    assert load_pair(f"{base} + {base}").encode("the cat") == pair.tokenizer("the cat")["input_ids"]
 
 
 def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counted():

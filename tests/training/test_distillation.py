@@ -43,7 +43,7 @@ def test_the_targets_best_are_of_the_ids_that_the_draft_knows(teacher, monkeypat
     p = teacher.exact_logits(rows)[:, known].softmax(-1)
     first, again = (teacher.best(each, known) for each in (rows, rows[::-1]))
     share, column = p.topk(5)
-    assert torch.equal(first.column, column) and torch.allclose(first.share, share, atol=1e-3)
+    assert torch.equal(first.column, column) and torch.allclose(first.probability, share, atol=1e-3)
     assert torch.equal(again.column[: len(teacher.corpus.answered(9))], column[-len(teacher.corpus.answered(9)) :])
 
 

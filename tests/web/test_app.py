@@ -25,8 +25,15 @@ def test_a_batch_goes_out_as_it_is(hardware):
     assert len(streams) == 3 and not any(each.postprocess for each in streams)
 
 
+def imported(code, *packages):
+    """Which of these packages are imported once a new process has run this code."""
+    code = f"{code}; import sys; print([name for name in {packages} if name in sys.modules])"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
 def test_the_models_begin_to_load_before_gradio_is_imported():
-    modules = "duoviz.web.limits, duoviz.web.session"
-    code = f"import sys, {modules}; print([name for name in ('gradio', 'transformers') if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert imported("import duoviz.web.limits, duoviz.web.session", "gradio", "transformers") == "[]"
+
+
+def test_the_page_imports_nothing_of_training():
+    assert imported("import duoviz.web.start, duoviz.web.app", "gradio", "duoviz.training") == "['gradio']"

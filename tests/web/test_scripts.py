@@ -5,11 +5,11 @@ import re
 import pytest
 
 from duoviz.decoding import METHODS
-from duoviz.web import lab, learn, race, replay, script, share, visualizer
+from duoviz.web import learn, race, replay, results_view, script, share, visualizer
 
 SCRIPTS = {
-    "visualizer": visualizer.GLUE, "race": race.GLUE, "learn": learn.GLUE, "lab": lab.GLUE, "share": share.GLUE,
-    "replay": replay.START,
+    "visualizer": visualizer.GLUE, "race": race.GLUE, "learn": learn.GLUE, "results_view": results_view.GLUE,
+    "share": share.GLUE, "replay": replay.START,
 }  # fmt: skip
 IMPORT = re.compile(r'^import \{ (.+) \} from "([\w./]+)";$', re.MULTILINE)
 DEFINITION = re.compile(

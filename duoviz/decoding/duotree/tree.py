@@ -76,6 +76,7 @@ class Tree:
 
     @property
     def text(self) -> list[int]:
+        """The token ids up to the root."""
         return self.ngrams.tokens
 
     @property
@@ -114,6 +115,7 @@ class Tree:
             self.set_value(node)
 
     def value_of(self, index: int) -> float:
+        """Of a node, or of the root."""
         return self.nodes[index].value if index >= 0 else 1.0
 
     def is_expanded(self, index: int) -> bool:

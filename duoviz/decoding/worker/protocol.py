@@ -73,4 +73,5 @@ def checked(answer: Any) -> Any:
 
 
 def reason_of(error: Exception) -> str:
+    """What went wrong, fit for the middle of a sentence."""
     return str(error).rstrip(".") or type(error).__name__

@@ -33,11 +33,11 @@ def budget(facts: Facts) -> dict:
 
 def threshold(facts: Facts) -> dict:
     """The draft's first tokens and θ of the iteration shown. Reading: k."""
-    iteration = shown(facts)
+    iteration = current_iteration(facts)
     if iteration["theta"] is None:
         raise NotInTrace("threshold there")
     return {
-        "candidates": [{"text": each["text"], "p": each["p"]} for each in iteration["candidates"]],
+        "candidates": [{"text": candidate["text"], "p": candidate["p"]} for candidate in iteration["candidates"]],
         "theta": iteration["theta"],
         "budget": iteration["budget"],
     }
@@ -49,12 +49,12 @@ def draws(facts: Facts) -> dict:
     The place is the one of those where the target is unsure at which the draft knows most. Tokens that both find
     unlikely are one outcome more, its text null.
     """
-    unsure = [index for index, place in enumerate(facts.places) if max(each["p"] for each in place) <= UNSURE]
+    unsure = [index for index, place in enumerate(facts.places) if max(token["p"] for token in place) <= UNSURE]
     at = max(unsure, key=lambda index: knowledge(listed(facts.places[index])), default=None)
     if at is None or knowledge(listed(facts.places[at])) <= 0:
         raise NotInTrace("place where both models' probabilities are known and the draft knows what the target doubts")
     likely = listed(facts.places[at])
-    rest = {name: max(0.0, 1 - sum(each[name] for each in likely)) for name in ("p", "q")}
+    rest = {name: max(0.0, 1 - sum(token[name] for token in likely)) for name in ("p", "q")}
     # A greedy target wrote what it puts first.
     before = "".join(place[0]["text"] for place in facts.places[:at])
     return {"before": " ".join(before.split()[-6:]), "outcomes": [*likely, {"text": None, **rest}]}
@@ -62,8 +62,8 @@ def draws(facts: Facts) -> dict:
 
 def listed(place: list[dict]) -> list[dict]:
     """The tokens that stand by themselves, as they come in the place."""
-    known = sorted(place, key=lambda each: -max(each["p"], each["q"]))[:MOST_LISTED]
-    return [each for each in place if each in known and max(each["p"], each["q"]) >= UNLIKELY]
+    known = sorted(place, key=lambda token: -max(token["p"], token["q"]))[:MOST_LISTED]
+    return [token for token in place if token in known and max(token["p"], token["q"]) >= UNLIKELY]
 
 
 def knowledge(tokens: list[dict]) -> float:
@@ -72,7 +72,7 @@ def knowledge(tokens: list[dict]) -> float:
     By the best possible agreement, the sum of min(p, q).
     """
     equal = 1 / (len(tokens) + 1)
-    return sum(min(each["p"], each["q"]) - min(each["p"], equal) for each in tokens)
+    return sum(min(token["p"], token["q"]) - min(token["p"], equal) for token in tokens)
 
 
 def speeds(facts: Facts) -> dict:
@@ -83,14 +83,14 @@ def speeds(facts: Facts) -> dict:
     """
     runs = []
     for method, trace in comparable(facts.traces).items():
-        found = metrics(trace)
-        rows = [each["target"]["rows"] for each in trace["iterations"][1:]]
+        summary = metrics(trace)
+        rows = [iteration["target"]["rows"] for iteration in trace["iterations"][1:]]
         runs.append(
             {
                 "method": method,
                 "title": METHODS[method].title,
-                "tps": found["tps"],
-                "tau": found["tau"],
+                "tps": summary["tps"],
+                "tau": summary["tau"],
                 "rows": sum(rows) / len(rows) if rows else None,
                 "iteration": iteration_seconds(trace),
                 "device": trace["header"]["target"]["device"],
@@ -99,7 +99,7 @@ def speeds(facts: Facts) -> dict:
     return {"runs": runs}
 
 
-def shown(facts: Facts) -> dict:
+def current_iteration(facts: Facts) -> dict:
     """The iteration that the page shows; `lesson` has seen to it that there is one."""
     assert facts.iteration is not None
     return facts.iteration

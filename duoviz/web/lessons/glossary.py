@@ -28,10 +28,10 @@ def read_glossary(file: Path) -> list[Term]:
             if not form or key_of(form) in known:
                 raise LessonError(file, number, f'the term "{form}" is empty or stands twice.')
             known.add(key_of(form))
-        told = blocks(lines[start + 1 : end], lambda line, message: LessonError(file, line, message))
-        if [block["kind"] for block in told] != ["paragraph"]:
+        meaning = blocks(lines[start + 1 : end], lambda line, message: LessonError(file, line, message))
+        if [block["kind"] for block in meaning] != ["paragraph"]:
             raise LessonError(file, number, f'the term "{forms[0]}" needs one paragraph that says what it means.')
-        terms.append(Term(forms, told[0]["spans"]))
+        terms.append(Term(forms, meaning[0]["spans"]))
     return terms
 
 
@@ -61,15 +61,15 @@ class Finder:
         return [part for span in spans for part in (self.split(span) if span["kind"] == "text" else [span])]
 
     def split(self, span: Span) -> list[Span]:
-        found, end, text = [], 0, span["text"]
+        parts, end, text = [], 0, span["text"]
         for match in self.pattern.finditer(text) if self.pattern else ():
             name = self.names[key_of(match[0])]
             if name in self.seen:
                 continue
             self.seen.add(name)
-            found += [
+            parts += [
                 {"kind": "text", "text": text[end : match.start()]},
                 {"kind": "term", "text": match[0], "to": name},
             ]
             end = match.end()
-        return [each for each in (*found, {"kind": "text", "text": text[end:]}) if each["text"]]
+        return [part for part in (*parts, {"kind": "text", "text": text[end:]}) if part["text"]]

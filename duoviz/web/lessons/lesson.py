@@ -22,7 +22,7 @@ from duoviz.web.lessons.source import LessonError, Line, Page, Source, read_sour
 GLOSSARY = "glossary.md"
 ABOUT = "README.md"
 
-Found = TypeVar("Found")
+Content = TypeVar("Found")
 
 log = logging.getLogger(__name__)
 
@@ -39,12 +39,12 @@ class Course:
 def read_traces(folder: Path, mistakes: list[str]) -> dict[str, dict]:
     """The recorded trace of each method that has one; what is wrong with a file is added to the mistakes."""
     files = {method: folder / f"{method}{ENDING}" for method in METHODS}
-    found = {
+    traces = {
         method: collect(mistakes, lambda file=file: read_trace(file))
         for method, file in files.items()
         if file.is_file()
     }
-    return {method: trace for method, trace in found.items() if trace}
+    return {method: trace for method, trace in traces.items() if trace}
 
 
 # What `recordings.places` gives.
@@ -58,13 +58,13 @@ def read_places(folder: Path, traces: dict[str, dict], mistakes: list[str]) -> l
     if "vanilla" not in traces or not file.is_file():
         return []
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        expected = json.loads(file.read_text(encoding="utf-8"))
     except ValueError:
-        found = None
-    if EXPECTED(found) is not None:
+        expected = None
+    if EXPECTED(expected) is not None:
         mistakes.append(f"{PLACES} is not what `python -m duoviz record` writes.")
         return []
-    return found["places"] if found["text"] == traces["vanilla"]["end"]["text"] else []
+    return expected["places"] if expected["text"] == traces["vanilla"]["end"]["text"] else []
 
 
 def read_course(folder: Path, traces_folder: Path) -> Course:
@@ -73,18 +73,18 @@ def read_course(folder: Path, traces_folder: Path) -> Course:
     traces = read_traces(traces_folder, mistakes)
     places = read_places(traces_folder, traces, mistakes)
     terms = collect(mistakes, lambda: read_glossary(folder / GLOSSARY)) if (folder / GLOSSARY).is_file() else []
-    files = told_apart([file for file in sorted(folder.glob("*.md")) if file.name not in (ABOUT, GLOSSARY)], mistakes)
+    files = unambiguous([file for file in sorted(folder.glob("*.md")) if file.name not in (ABOUT, GLOSSARY)], mistakes)
     names = {name_of(file) for file in files}
-    found = [
+    lessons = [
         collect(mistakes, lambda file=file: read_lesson(file, traces, terms or [], names, places)) for file in files
     ]
     for mistake in mistakes:
         log.warning("a mistake in the lessons: %s", mistake)
     glossary = [{"name": term.forms[0], "spans": term.spans} for term in terms or []]
-    return Course([lesson for lesson in found if lesson], glossary, mistakes)
+    return Course([lesson for lesson in lessons if lesson], glossary, mistakes)
 
 
-def collect(mistakes: list[str], read: Callable[[], Found]) -> Found | None:
+def collect(mistakes: list[str], read: Callable[[], Content]) -> Content | None:
     """What `read` gives, or None and its mistake."""
     try:
         return read()
@@ -104,7 +104,7 @@ def name_of(file: Path) -> str:
     return place_of(file)[1]
 
 
-def told_apart(files: list[Path], mistakes: list[str]) -> list[Path]:
+def unambiguous(files: list[Path], mistakes: list[str]) -> list[Path]:
     """The files without those that have the number or name of one before them; each of these is a mistake more."""
     known: dict[int | str, Path] = {}
     kept = []

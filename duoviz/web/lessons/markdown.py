@@ -27,30 +27,30 @@ def blocks(lines: Sequence[Line], mistake: Mistake) -> list[Block]:
         return []
     first = lines[0].number
     tokens = iter(parser.parse("\n".join(line.text for line in lines)))
-    found = []
+    parsed = []
     for token in tokens:
         line = first + token.map[0]
         if token.type == "paragraph_open":
-            found.append({"kind": "paragraph", "line": line, "spans": spans(next(tokens), line, mistake)})
+            parsed.append({"kind": "paragraph", "line": line, "spans": spans(next(tokens), line, mistake)})
             next(tokens)
         elif token.type in LISTS:
-            found.append({"kind": LISTS[token.type], "line": line, "items": items(tokens, line, mistake)})
+            parsed.append({"kind": LISTS[token.type], "line": line, "items": items(tokens, line, mistake)})
         else:
             raise mistake(line, "a lesson's text is made of paragraphs and simple lists only.")
-    return found
+    return parsed
 
 
 def items(tokens: Iterator[Token], line: int, mistake: Mistake) -> list[list[Span]]:
     """The items of a list, one paragraph each, up to its end."""
-    found = []
+    paragraphs = []
     for token in tokens:
         if token.type in ("bullet_list_close", "ordered_list_close"):
-            return found
+            return paragraphs
         if token.type == "list_item_open":
             inner = next(tokens)
             if inner.type != "paragraph_open":
                 raise mistake(line, "an item of a list is one paragraph, without a list of its own.")
-            found.append(spans(next(tokens), line, mistake))
+            paragraphs.append(spans(next(tokens), line, mistake))
         elif token.type not in ("paragraph_close", "list_item_close"):
             raise mistake(line, "an item of a list is one paragraph, without a list of its own.")
     raise AssertionError("markdown-it closes every list")
@@ -63,7 +63,7 @@ def inline(text: str, line: int, mistake: Mistake) -> list[Span]:
 
 def spans(paragraph: Token, line: int, mistake: Mistake) -> list[Span]:
     """Text in the style of the innermost mark around it."""
-    found: list[Span] = []
+    parts: list[Span] = []
     styles: list[Span] = [{"kind": "text"}]
     for token in paragraph.children:
         if token.type in STYLES:
@@ -73,20 +73,20 @@ def spans(paragraph: Token, line: int, mistake: Mistake) -> list[Span]:
         elif token.nesting == -1:
             styles.pop()
         elif token.type == "code_inline":
-            found.append({"kind": "code", "text": token.content})
+            parts.append({"kind": "code", "text": token.content})
         elif token.type in ("text", "text_special"):
-            add_text(found, {**styles[-1], "text": token.content})
+            add_text(parts, {**styles[-1], "text": token.content})
         elif token.type == "softbreak":
             line += 1
-            add_text(found, {**styles[-1], "text": " "})
+            add_text(parts, {**styles[-1], "text": " "})
         else:
             raise mistake(line, "pictures and line breaks have no place in a lesson's text.")
-    return found
+    return parts
 
 
-def add_text(found: list[Span], span: Span) -> None:
+def add_text(parts: list[Span], span: Span) -> None:
     """Append a span, or join it to the last one where both have the same style."""
-    if found and {**found[-1], "text": ""} == {**span, "text": ""}:
-        found[-1]["text"] += span["text"]
+    if parts and {**parts[-1], "text": ""} == {**span, "text": ""}:
+        parts[-1]["text"] += span["text"]
     elif span["text"]:
-        found.append(span)
+        parts.append(span)

@@ -137,16 +137,16 @@ class PageReader:
 
     def filled(self, span: Span, line: int) -> list[Span]:
         """A span cut at its placeholders; each one's value is a span of kind "value"."""
-        found, end, text = [], 0, span["text"]
+        parts, end, text = [], 0, span["text"]
         for match in PLACEHOLDER.finditer(text):
-            found += [
+            parts += [
                 {**span, "text": text[end : match.start()]},
                 {"kind": "value", "text": self.value(match[1], line)},
             ]
             end = match.end()
-        found.append({**span, "text": text[end:]})
-        rest = [each for each in found if each["text"]]
-        if any(each["kind"] != "value" and set("{}") & set(each["text"]) for each in rest):
+        parts.append({**span, "text": text[end:]})
+        rest = [part for part in parts if part["text"]]
+        if any(part["kind"] != "value" and set("{}") & set(part["text"]) for part in rest):
             raise self.mistake(line, "a brace { or } stands alone.")
         return rest
 
@@ -187,7 +187,9 @@ class PageReader:
                 )
         if not any(option.right for option in question.options):
             raise self.mistake(question.fields.line, "no answer is the right one; mark it with [x].")
-        return {"options": [self.option(each, each.right, Line(each.line, each.why)) for each in question.options]}
+        return {
+            "options": [self.option(option, option.right, Line(option.line, option.why)) for option in question.options]
+        }
 
     def option(self, option: Option, right: bool, why: Line) -> dict:
         return {"spans": self.inline(Line(option.line, option.text)), "right": right, "why": self.inline(why)}
@@ -195,7 +197,9 @@ class PageReader:
     def options_by_answer(self, question: Question) -> list[dict]:
         fields = question.fields
         answer = "".join(span["text"] for span in self.inline(fields.values["answer"]))
-        texts = ["".join(span["text"] for span in self.inline(Line(each.line, each.text))) for each in question.options]
+        texts = [
+            "".join(span["text"] for span in self.inline(Line(option.line, option.text))) for option in question.options
+        ]
         if answer not in texts:
             raise NotInTrace(f"answer to choose: it would be “{answer}”")
         return [
@@ -209,10 +213,10 @@ class PageReader:
         if not is_condition(answer.text):
             known = ", ".join(CONDITIONS)
             raise self.mistake(answer.number, f'"{answer.text}" is no condition of an iteration; there are: {known}.')
-        found = matching(answer.text, self.facts.trace["iterations"])
-        if not found:
+        indices = matching(answer.text, self.facts.trace["iterations"])
+        if not indices:
             raise NotInTrace(f"iteration with “{answer.text}”")
-        return {"answer": found} | self.spans_of(question.fields, "right", "wrong")
+        return {"answer": indices} | self.spans_of(question.fields, "right", "wrong")
 
     def ask_click(self, question: Question, parts: set[str]) -> dict:
         """The reader clicks something; `answer` is what can be highlighted in a part, or a mark of the figure."""

@@ -128,15 +128,15 @@ def free_tokens(iteration: Iteration) -> list[dict]:
 
 
 def free_token_fate(iteration: Iteration) -> str | None:
-    found = free_tokens(iteration)
-    if not found:
+    tokens = free_tokens(iteration)
+    if not tokens:
         return None
-    return "it was right" if found[0]["status"] == "accepted" else "the answer went on with other words"
+    return "it was right" if tokens[0]["status"] == "accepted" else "the answer went on with other words"
 
 
 def of_second_choice(iteration: Iteration, name: str) -> str | None:
-    found = second_choices(iteration)
-    return written_as(found[0][0].get(name), fixed(3)) if found else None
+    choices = second_choices(iteration)
+    return written_as(choices[0][0].get(name), fixed(3)) if choices else None
 
 
 def second_best(iteration: Iteration) -> float | None:
@@ -171,42 +171,44 @@ def written_as(value: float | None, form: Callable[[float], str]) -> str | None:
 
 # Of the iteration shown.
 ITERATION: dict[str, Callable[[Iteration], str | int | None]] = {
-    "iteration": lambda each: each["index"],
-    "k": lambda each: each["sequences"],
-    "gamma": lambda each: each["budget"],
-    "longest": lambda each: each.get("longest"),
-    "theta": lambda each: written_as(each["theta"], fixed(3)),
-    "first_p": lambda each: written_as(each["candidates"][0]["p"] if each["candidates"] else None, fixed(3)),
-    "second_p": lambda each: written_as(second_best(each), fixed(3)),
-    "rows": lambda each: each["target"]["rows"],
-    "target_time": lambda each: seconds(each["target"]["end"] - each["target"]["start"]),
-    "draft_time": lambda each: written_as(drafting(each), seconds),
-    "draft_steps": lambda each: len(each["draft"]) or None,
-    "target_idle_time": lambda each: seconds(idle(each, "target")),
-    "draft_idle_time": lambda each: seconds(idle(each, "draft")),
-    "proposed": lambda each: len(proposals(each)) or None,
-    "pending": lambda each: sum(node["status"] != "correction" for node in each["checked"]),
-    "tested": lambda each: each["verdict"]["tested"],
-    "accepted": lambda each: each["verdict"]["accepted"],
-    "committed": lambda each: len(each["committed"]),
+    "iteration": lambda iteration: iteration["index"],
+    "k": lambda iteration: iteration["sequences"],
+    "gamma": lambda iteration: iteration["budget"],
+    "longest": lambda iteration: iteration.get("longest"),
+    "theta": lambda iteration: written_as(iteration["theta"], fixed(3)),
+    "first_p": lambda iteration: written_as(
+        iteration["candidates"][0]["p"] if iteration["candidates"] else None, fixed(3)
+    ),
+    "second_p": lambda iteration: written_as(second_best(iteration), fixed(3)),
+    "rows": lambda iteration: iteration["target"]["rows"],
+    "target_time": lambda iteration: seconds(iteration["target"]["end"] - iteration["target"]["start"]),
+    "draft_time": lambda iteration: written_as(drafting(iteration), seconds),
+    "draft_steps": lambda iteration: len(iteration["draft"]) or None,
+    "target_idle_time": lambda iteration: seconds(idle(iteration, "target")),
+    "draft_idle_time": lambda iteration: seconds(idle(iteration, "draft")),
+    "proposed": lambda iteration: len(proposals(iteration)) or None,
+    "pending": lambda iteration: sum(node["status"] != "correction" for node in iteration["checked"]),
+    "tested": lambda iteration: iteration["verdict"]["tested"],
+    "accepted": lambda iteration: iteration["verdict"]["accepted"],
+    "committed": lambda iteration: len(iteration["committed"]),
     "discarded": discarded,
-    "kept": lambda each: sum(node["status"] == "pending" for node in each["drafted"]),
-    "taken": lambda each: each["verdict"]["sequence"],
-    "rejected_token": lambda each: node_text(each, "rejected"),
-    "accepted_token": lambda each: node_text(each, "accepted"),
-    "free_token": lambda each: first_text(free_tokens(each)),
-    "free_token_fate": lambda each: free_token_fate(each),
-    "second_choice": lambda each: first_text([node for node, _ in second_choices(each)]),
-    "preferred_token": lambda each: first_text([best for _, best in second_choices(each)]),
-    "second_choice_q": lambda each: of_second_choice(each, "q"),
-    "second_choice_chance": lambda each: of_second_choice(each, "chance"),
-    "own_token": lambda each: node_text(each, "correction"),
-    "survived": lambda each: len(survivors(each)) or None,
+    "kept": lambda iteration: sum(node["status"] == "pending" for node in iteration["drafted"]),
+    "taken": lambda iteration: iteration["verdict"]["sequence"],
+    "rejected_token": lambda iteration: node_text(iteration, "rejected"),
+    "accepted_token": lambda iteration: node_text(iteration, "accepted"),
+    "free_token": lambda iteration: first_text(free_tokens(iteration)),
+    "free_token_fate": lambda iteration: free_token_fate(iteration),
+    "second_choice": lambda iteration: first_text([node for node, _ in second_choices(iteration)]),
+    "preferred_token": lambda iteration: first_text([best for _, best in second_choices(iteration)]),
+    "second_choice_q": lambda iteration: of_second_choice(iteration, "q"),
+    "second_choice_chance": lambda iteration: of_second_choice(iteration, "chance"),
+    "own_token": lambda iteration: node_text(iteration, "correction"),
+    "survived": lambda iteration: len(survivors(iteration)) or None,
     "draft_meanwhile": draft_meanwhile,
     "steps_before": steps_before,
-    "gain": lambda each: begun(each, "gain", fixed(2)),
-    "gain_time": lambda each: begun(each, "seconds", seconds),
-    "rate": lambda each: begun(each, "rate", fixed(0)),
+    "gain": lambda iteration: begun(iteration, "gain", fixed(2)),
+    "gain_time": lambda iteration: begun(iteration, "seconds", seconds),
+    "rate": lambda iteration: begun(iteration, "rate", fixed(0)),
 }
 
 
@@ -263,7 +265,7 @@ def speeds(traces: dict[str, dict]) -> dict[str, float]:
 
 
 def token_ids(trace: dict) -> list[int]:
-    return [token["id"] for each in trace["iterations"] for token in each["committed"]]
+    return [token["id"] for iteration in trace["iterations"] for token in iteration["committed"]]
 
 
 def same_text(traces: dict[str, dict]) -> int:
@@ -274,16 +276,16 @@ def same_text(traces: dict[str, dict]) -> int:
 
 
 def fastest(traces: dict[str, dict]) -> str:
-    found = speeds(traces)
-    return METHODS[max(found, key=found.get)].title
+    by_method = speeds(traces)
+    return METHODS[max(by_method, key=by_method.get)].title
 
 
 def speed_up(facts: Facts) -> float:
     """φ of the page's trace: its tokens per second over vanilla's."""
-    found = speeds(facts.traces)
-    if facts.method not in found:
+    by_method = speeds(facts.traces)
+    if facts.method not in by_method:
         raise NotInTrace("run of Vanilla on the same prompt beside it")
-    return found[facts.method] / found["vanilla"]
+    return by_method[facts.method] / by_method["vanilla"]
 
 
 def against_vanilla(facts: Facts) -> str:
@@ -319,12 +321,12 @@ def value(name: str, facts: Facts) -> str:
         if method not in facts.traces:
             raise UnknownPlaceholder(f"there is no recorded trace of {method}")
         facts = replace(facts, method=method, iteration=None)
-    found = look_up(word, argument, facts)
-    if found is None:
+    answer = look_up(word, argument, facts)
+    if answer is None:
         raise NotInTrace(f"value for “{name}”")
-    if noun and not isinstance(found, int):
+    if noun and not isinstance(answer, int):
         raise UnknownPlaceholder(f"{{{name}}} counts “{noun}”, and {word} is no whole number")
-    return counted(found, noun) if noun else str(found)
+    return counted(answer, noun) if noun else str(answer)
 
 
 def look_up(word: str, argument: str | None, facts: Facts) -> str | int | None:

@@ -24,18 +24,22 @@ def looked_up(node: dict) -> bool:
 
 def second_choices(iteration: Iteration) -> list[tuple[dict, dict]]:
     """The draft's accepted tokens that it did not think the most probable there, each with the one that it did."""
-    found = []
+    choices = []
     for node in accepted(iteration):
-        rivals = [each for each in guesses(iteration) if each["parent"] == node["parent"] and each["q"] is not None]
-        best = max(rivals, key=lambda each: each["q"], default=node)
+        rivals = [rival for rival in guesses(iteration) if rival["parent"] == node["parent"] and rival["q"] is not None]
+        best = max(rivals, key=lambda rival: rival["q"], default=node)
         if node["source"] == "draft" and best is not node and best["q"] > node["q"]:
-            found.append((node, best))
-    return found
+            choices.append((node, best))
+    return choices
 
 
 def accepted(iteration: Iteration) -> list[dict]:
     """The checked tokens that were accepted."""
     return [node for node in iteration["checked"] if node["status"] == "accepted"]
+
+
+def outcome(iteration: Iteration) -> str:
+    return iteration["verdict"]["outcome"]
 
 
 def owns_last(iteration: Iteration) -> bool:
@@ -60,7 +64,7 @@ def lives_on(iteration: Iteration) -> bool:
 
 def over_threshold(iteration: Iteration) -> int:
     """How many of the first tokens listed are more probable than θ."""
-    return sum(each["over"] for each in iteration["candidates"])
+    return sum(candidate["over"] for candidate in iteration["candidates"])
 
 
 def discarded(iteration: Iteration) -> int:
@@ -80,42 +84,48 @@ def idle(iteration: Iteration, lane: str) -> float:
 
 # What may be true of an iteration.
 CONDITIONS: dict[str, Callable[[Iteration], bool]] = {
-    "hit": lambda each: each["verdict"]["outcome"] == "hit",
-    "miss": lambda each: each["verdict"]["outcome"] == "miss",
-    "rejection": lambda each: each["verdict"]["outcome"] == "rejection",
-    "nothing proposed": lambda each: not proposals(each),
-    "nothing pending": lambda each: each["mode"] == "pre",
-    "something pending": lambda each: each["mode"] == "post",
-    "all accepted": lambda each: each["verdict"]["outcome"] == "hit" and each["verdict"]["accepted"] >= 2,
-    "some accepted": lambda each: each["verdict"]["outcome"] == "rejection" and each["verdict"]["accepted"] > 0,
-    "three guesses": lambda each: len(guesses(each)) >= 3,
-    "free token proposed": lambda each: any(looked_up(node) for node in guesses(each)),
-    "second choice accepted": lambda each: bool(second_choices(each)),
+    "hit": lambda iteration: outcome(iteration) == "hit",
+    "miss": lambda iteration: outcome(iteration) == "miss",
+    "rejection": lambda iteration: outcome(iteration) == "rejection",
+    "nothing proposed": lambda iteration: not proposals(iteration),
+    "nothing pending": lambda iteration: iteration["mode"] == "pre",
+    "something pending": lambda iteration: iteration["mode"] == "post",
+    "all accepted": lambda iteration: outcome(iteration) == "hit" and iteration["verdict"]["accepted"] >= 2,
+    "some accepted": lambda iteration: outcome(iteration) == "rejection" and iteration["verdict"]["accepted"] > 0,
+    "three guesses": lambda iteration: len(guesses(iteration)) >= 3,
+    "free token proposed": lambda iteration: any(looked_up(node) for node in guesses(iteration)),
+    "second choice accepted": lambda iteration: bool(second_choices(iteration)),
     "own token written": owns_last,
-    "step declined": lambda each: (each.get("start") or {}).get("gain") is not None and steps_before(each) > 0,
+    "step declined": lambda iteration: (
+        (iteration.get("start") or {}).get("gain") is not None and steps_before(iteration) > 0
+    ),
     "tree lives on": lives_on,
-    "one step": lambda each: len(each["draft"]) == 1,
-    "several steps": lambda each: len(each["draft"]) > 1,
-    "none accepted": lambda each: each["verdict"]["tested"] > 0 and each["verdict"]["accepted"] == 0,
-    "one sequence": lambda each: each["sequences"] == 1 and each["theta"] is not None,
-    "several sequences": lambda each: (each["sequences"] or 0) >= 2 and each["theta"] is not None,
-    "few sequences": lambda each: 2 <= (each["sequences"] or 0) <= 4 and each["sequences"] == over_threshold(each),
-    "three sequences": lambda each: (each["sequences"] or 0) >= 3 and each["theta"] is not None,
-    "other sequence taken": lambda each: (each["verdict"]["sequence"] or 1) >= 2,
-    "discarded tokens": lambda each: discarded(each) > 0,
-    "budget left": lambda each: each.get("longest") is not None and each["longest"] < each["budget"],
+    "one step": lambda iteration: len(iteration["draft"]) == 1,
+    "several steps": lambda iteration: len(iteration["draft"]) > 1,
+    "none accepted": lambda iteration: iteration["verdict"]["tested"] > 0 and iteration["verdict"]["accepted"] == 0,
+    "one sequence": lambda iteration: iteration["sequences"] == 1 and iteration["theta"] is not None,
+    "several sequences": lambda iteration: (iteration["sequences"] or 0) >= 2 and iteration["theta"] is not None,
+    "few sequences": lambda iteration: (
+        2 <= (iteration["sequences"] or 0) <= 4 and iteration["sequences"] == over_threshold(iteration)
+    ),
+    "three sequences": lambda iteration: (iteration["sequences"] or 0) >= 3 and iteration["theta"] is not None,
+    "other sequence taken": lambda iteration: (iteration["verdict"]["sequence"] or 1) >= 2,
+    "discarded tokens": lambda iteration: discarded(iteration) > 0,
+    "budget left": lambda iteration: (
+        iteration.get("longest") is not None and iteration["longest"] < iteration["budget"]
+    ),
 }
 
 # What may be large or small in an iteration; None where it has none.
 MEASURES: dict[str, Callable[[Iteration], float | None]] = {
-    "committed": lambda each: len(each["committed"]),
-    "proposed": lambda each: len(proposals(each)) or None,
-    "sequences": lambda each: each["sequences"],
+    "committed": lambda iteration: len(iteration["committed"]),
+    "proposed": lambda iteration: len(proposals(iteration)) or None,
+    "sequences": lambda iteration: iteration["sequences"],
     "discarded": discarded,
-    "survivors": lambda each: len(survivors(each)) or None,
-    "target idle": lambda each: idle(each, "target"),
-    "draft idle": lambda each: idle(each, "draft"),
-    "likely first token": lambda each: each["candidates"][0]["p"] if each["theta"] is not None else None,
+    "survivors": lambda iteration: len(survivors(iteration)) or None,
+    "target idle": lambda iteration: idle(iteration, "target"),
+    "draft idle": lambda iteration: idle(iteration, "draft"),
+    "likely first token": lambda iteration: iteration["candidates"][0]["p"] if iteration["theta"] is not None else None,
 }
 
 FORMS = (
@@ -145,7 +155,7 @@ def is_predicate(text: str) -> bool:
 def matching(condition: str, iterations: list[Iteration]) -> list[int]:
     """The indices of the iterations for which a condition holds; the prefill is never one of them."""
     tests = [CONDITIONS[name] for name in condition.split(AND)]
-    return [each["index"] for each in iterations[1:] if all(test(each) for test in tests)]
+    return [iteration["index"] for iteration in iterations[1:] if all(test(iteration) for test in tests)]
 
 
 def find(predicate: str, iterations: list[Iteration]) -> int | None:

@@ -154,10 +154,10 @@ def add_field(file: Path, fields: Fields, line: Line, known: tuple[str, ...]) ->
 def read_fields(file: Path, line: int, lines: list[Line], known: tuple[str, ...]) -> tuple[Fields, list[Line]]:
     """The fields directly under a heading, up to the first empty line, and the lines after it."""
     fields = Fields(line)
-    for index, each in enumerate(lines):
-        if not each.text:
+    for index, entry in enumerate(lines):
+        if not entry.text:
             return fields, lines[index:]
-        add_field(file, fields, each, known)
+        add_field(file, fields, entry, known)
     return fields, []
 
 

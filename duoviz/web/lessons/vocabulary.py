@@ -48,7 +48,9 @@ def bars_mark(lane: str, present: Callable[[Iteration], bool]) -> Mark:
 
 
 def idle_mark(lane: str) -> Mark:
-    return Mark("timeline", f'.dv-idle[data-lane="{lane}"]', ".dv-bar, .dv-idle", lambda each: idle(each, lane) > 0)
+    return Mark(
+        "timeline", f'.dv-idle[data-lane="{lane}"]', ".dv-bar, .dv-idle", lambda iteration: idle(iteration, lane) > 0
+    )
 
 
 def text_mark(source: str) -> Mark:
@@ -72,11 +74,13 @@ MARKS = {
         "tree",
         '.dv-node:is([data-source="prompt"], [data-source="datastore"])',
         ".dv-node",
-        lambda each: any(looked_up(node) for node in guesses(each)),
+        lambda iteration: any(looked_up(node) for node in guesses(iteration)),
     ),
-    "candidates": Mark("tree", ".dv-candidates", ".dv-node, .dv-candidates", lambda each: bool(each["candidates"])),
-    "target forward": bars_mark("target", lambda each: True),
-    "draft steps": bars_mark("draft", lambda each: bool(each["draft"])),
+    "candidates": Mark(
+        "tree", ".dv-candidates", ".dv-node, .dv-candidates", lambda iteration: bool(iteration["candidates"])
+    ),
+    "target forward": bars_mark("target", lambda iteration: True),
+    "draft steps": bars_mark("draft", lambda iteration: bool(iteration["draft"])),
     "target idle": idle_mark("target"),
     "draft idle": idle_mark("draft"),
     "token from the draft": text_mark("draft"),

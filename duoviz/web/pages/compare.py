@@ -15,13 +15,13 @@ from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import (
     EXAMPLES,
     Fields,
+    as_integer,
     method_choices,
     own_fields,
     raw_field,
     sampling_fields,
     settings_from,
     size_fields,
-    whole,
 )
 from duoviz.web.race import Race, recorded_race
 from duoviz.web.session import Hardware
@@ -86,16 +86,16 @@ def lanes_of(first: Settings, second: Settings, methods: tuple[str, str], *, lik
     """Both sides, and the baselines of φ that neither of them is: vanilla on all cores, and on the
     target's where the race is like for like.
     """
-    names = [title(*each) for each in zip(methods, (first, second), strict=True)]
+    names = [title(*side) for side in zip(methods, (first, second), strict=True)]
     if names[0] == names[1]:
         names = [f"{name} ({side})" for side, name in zip(SIDES, names, strict=True)]
-    sides = [Lane(*each) for each in zip(names, methods, (first, second), strict=True)]
+    sides = [Lane(*side) for side in zip(names, methods, (first, second), strict=True)]
     present = {lane.settings.cores for lane in sides if lane.method == "vanilla"}
     wanted = ("all", "target") if like_for_like else ("all",)
     baselines = [
-        Lane(title("vanilla", each), "vanilla", each)
-        for each in (replace(first, cores=cores) for cores in wanted)
-        if each.cores not in present
+        Lane(title("vanilla", settings), "vanilla", settings)
+        for settings in (replace(first, cores=cores) for cores in wanted)
+        if settings.cores not in present
     ]
     return sides + baselines
 
@@ -127,7 +127,7 @@ def asked(limits: Limits, sent: dict) -> Comparison:
     settings = [settings_from(limits, **common, **side) for side in sides]
     lanes = lanes_of(*settings, methods, like_for_like=rest["like_for_like"])
     return Comparison(
-        pair=rest["pair"], prompt=rest["prompt"], raw=rest["raw"], repeats=whole(rest["repeats"]), lanes=lanes
+        pair=rest["pair"], prompt=rest["prompt"], raw=rest["raw"], repeats=as_integer(rest["repeats"]), lanes=lanes
     )
 
 

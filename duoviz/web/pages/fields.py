@@ -16,7 +16,7 @@ SAMPLING = ("temperature", "top_k", "top_p", "seed")
 # A number that may be a word is chosen from a list up to here, and typed beyond.
 LONGEST_LIST = 10
 # Settings for experiments, which the command line alone has.
-NOT_SHOWN = {"budget_offset"}
+HIDDEN = {"budget_offset"}
 EXAMPLES = [
     PROMPT,
     "Write a Python function that returns the n-th Fibonacci number.",
@@ -26,7 +26,7 @@ EXAMPLES = [
 Fields = dict[str, gr.components.Component]
 
 
-def whole(value: object) -> object:
+def as_integer(value: object) -> object:
     """A number field may send 12.0 for 12."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -35,12 +35,12 @@ def settings_from(limits: Limits, **sent) -> Settings:
     """Settings from what the page or a client sent. Raises SettingsError."""
     limits.check_tokens(sent["max_new_tokens"])
     limits.check_datastore(sent.get("rest_datastore", ""))
-    return Settings(**{name: whole(parsed(name, value)) for name, value in sent.items()})
+    return Settings(**{name: as_integer(parsed(name, value)) for name, value in sent.items()})
 
 
 def method_choices() -> list[tuple[str, str]]:
     """Each method's title, and the name that is sent for it."""
-    return [(each.title, name) for name, each in METHODS.items()]
+    return [(method.title, name) for name, method in METHODS.items()]
 
 
 def method_chips(method: str) -> gr.Radio:
@@ -82,7 +82,7 @@ def raw_field() -> gr.Checkbox:
 
 def own_fields(limits: Limits, method: gr.Dropdown | gr.Radio, place: str = "") -> Fields:
     """The methods' own settings; only those of the method chosen are shown, here and whenever another is chosen."""
-    own = {name for each in METHODS.values() for name in each.settings} - NOT_SHOWN
+    own = {name for method in METHODS.values() for name in method.settings} - HIDDEN
     if limits.on_space:
         own -= {"rest_datastore"}
     with gr.Row():

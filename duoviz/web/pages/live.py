@@ -100,4 +100,4 @@ def connect(hardware: Hardware, inputs: Fields, *, go, halt, visualizer, client,
 def text_in(events: list[dict]) -> str:
     """What these events of a run add to its text."""
     iterations = [event["iteration"] for event in events if event["type"] == "iteration"]
-    return "".join(token["text"] for each in iterations for token in each["committed"])
+    return "".join(token["text"] for iteration in iterations for token in iteration["committed"])

@@ -17,7 +17,7 @@ function keepingFocus(root, draw) {
 
 // open(name): a part is wanted, "" for none. Returns what shows a value: {overview, parts, opened}, each null where it is
 // not known yet; what is shown already stays as it is.
-export function mountLab(root, open) {
+export function mountResults(root, open) {
   const top = el("div", { class: "ll-top" });
   const row = el("div");
   root.replaceChildren(el("div", { class: "ll" }, top, row));

@@ -1,37 +1,23 @@
-"""A run of the Lab as a job on the hardware, and the folders that its results lie in."""
+"""The results that can be shown: those that come along, those measured here, and those that were loaded."""
 
-import math
 import os
 import re
 import shutil
-import time
 import uuid
-from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
 from duoviz.folders import ASSETS
-from duoviz.lab.bench import bench
-from duoviz.lab.plan import Plan
-from duoviz.lab.report import write_report
-from duoviz.lab.results import Results, is_results, is_zip, opened
+from duoviz.lab.results import is_results, is_zip
 from duoviz.lab.shipping import recorded_name
 from duoviz.lab.tasks import LabError
-from duoviz.lab.view import first_view, parts_of
 from duoviz.models.cache import cache_folder
-from duoviz.models.pair import Pair
-from duoviz.web.jobs import Job
 
 # Recorded results that come along, as zips.
 RECORDED = ASSETS / "results"
 NAME = re.compile(r"[\w+-][\w .+-]{0,59}")
 LONGEST_STEM = 60
-
-# Seconds between two looks at the tables and figures while a run goes on. They are drawn between two
-# answers and not during one, so that no answer is slowed by it.
-LOOK_EVERY = 30
 
 
 def own_folder() -> Path:
@@ -49,15 +35,15 @@ def available(*, recorded_only: bool) -> dict[str, Path]:
 
     Those that are not the page's own runs say so in their names, as no run's name can.
     """
-    found = []
+    stored = []
     if not recorded_only:
         own = [path for path in own_folder().glob("*") if is_results(path)]
         # Earlier versions kept zips beside the runs.
         zips = [path for path in (*own, *loaded_folder().glob("*")) if is_zip(path)]
-        found += [(path.name, path) for path in own if path not in zips]
-        found += [(f"{path.stem} (loaded)", path) for path in zips]
+        stored += [(path.name, path) for path in own if path not in zips]
+        stored += [(f"{path.stem} (loaded)", path) for path in zips]
     recorded = {recorded_name(path): path for path in sorted(RECORDED.glob("*.zip"))}
-    return recorded | dict(sorted(found, key=lambda each: each[1].stat().st_mtime, reverse=True))
+    return recorded | dict(sorted(stored, key=lambda entry: entry[1].stat().st_mtime, reverse=True))
 
 
 def folder_named(name: object) -> Path:
@@ -93,48 +79,3 @@ def free_place(folder: Path, stem: str) -> Path:
             if f"{place.stem} (loaded)" not in taken:
                 place.touch(exist_ok=False)
                 return place
-
-
-@dataclass(eq=False, kw_only=True)
-class LabRun(Job):
-    """What a plan asks for, measured into a folder; it goes on where the folder's last run ended."""
-
-    plan: Plan
-    path: Path
-
-    def stream(self, pair: Pair) -> Iterator[dict]:
-        """`progress` events, and every now and then `results`, with what there is to show of them."""
-        # It may take hours, so it has no deadline; but its decoding has begun.
-        self.deadline = math.inf
-        looked = time.monotonic()
-        try:
-            with opened(self.path) as folder:
-                for progress in bench(pair, self.plan, folder, stopped=self.over):
-                    yield {"type": "progress", "progress": progress}
-                    if time.monotonic() - looked > LOOK_EVERY and is_results(folder.path):
-                        yield results_event(folder.load())
-                        looked = time.monotonic()
-        except LabError as error:
-            self.fail(str(error))
-
-    def take(self, event: dict) -> None:
-        self.events.put(event)
-
-    def finish(self, pair: Pair, reason: tuple[str, ...]) -> None:
-        """Write the report, also of a run that was stopped or whose visitor has left."""
-        if self.error:
-            return
-        if is_results(self.path):
-            try:
-                with opened(self.path) as folder:
-                    results = folder.load()
-                    write_report(folder.path, results)
-            except LabError as error:
-                return self.fail(str(error))
-            self.events.put(results_event(results))
-        self.events.put({"type": "end", "stopped": self.stop.is_set()})
-
-
-def results_event(results: Results) -> dict:
-    answers, view = len(results.rows), first_view(results)
-    return {"type": "results", "answers": answers, "view": view, "parts": parts_of(results)}

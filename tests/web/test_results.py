@@ -15,11 +15,12 @@ from duoviz.lab.tasks import LabError
 from duoviz.recordings import ENDING
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.trace.metrics import metrics
-from duoviz.web import lab_run
+from duoviz.web import results_store
 from duoviz.web.app import build_app
-from duoviz.web.lab_run import LabRun, available, folder_named, keep_loaded, loaded_folder, own_folder
-from duoviz.web.pages import lab as page
-from duoviz.web.pages.lab import take_in
+from duoviz.web.measuring import Measurement
+from duoviz.web.pages import results as page
+from duoviz.web.pages.results import take_in
+from duoviz.web.results_store import available, folder_named, keep_loaded, loaded_folder, own_folder
 from tests.lab.asked import QUESTIONS, hold_after
 from tests.web.visits import events_of, start, visitor, wait_until
 
@@ -27,7 +28,7 @@ from tests.web.visits import events_of, start, visitor, wait_until
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(lab_run, "RECORDED", tmp_path / "recorded")
+    monkeypatch.setattr(results_store, "RECORDED", tmp_path / "recorded")
     monkeypatch.setattr(page, "TRACES", tmp_path / "no traces")
     page.made_first.cache_clear(), page.made_parts.cache_clear()
     (tmp_path / "recorded").mkdir()
@@ -40,15 +41,15 @@ def questions(tmp_path):
     return file
 
 
-def lab_run_of(file, **options):
+def measurement_of(file, **options):
     """Two lanes on the six good questions of eight."""
     plan = make_plan(quick=True, file=file, methods=["vanilla"], max_new_tokens=8, **options)
-    return LabRun(pair="embedded", plan=plan, path=folder_named("mine"))
+    return Measurement(pair="embedded", plan=plan, path=folder_named("mine"))
 
 
 def test_a_run_is_shown_as_it_goes_and_has_a_report_at_its_end(hardware, questions, monkeypatch):
-    monkeypatch.setattr(lab_run, "LOOK_EVERY", 0)
-    job = lab_run_of(questions)
+    monkeypatch.setattr("duoviz.web.measuring.LOOK_EVERY", 0)
+    job = measurement_of(questions)
     hardware.start(job)
     events = events_of(hardware, job)
     progress = [event["progress"] for event in events if event["type"] == "progress"]
@@ -62,7 +63,7 @@ def test_a_run_is_shown_as_it_goes_and_has_a_report_at_its_end(hardware, questio
 
 
 def test_a_visitor_who_leaves_loses_no_answer_and_the_next_one_gets_the_place(hardware, questions, monkeypatch):
-    job = lab_run_of(questions, repeats=5)
+    job = measurement_of(questions, repeats=5)
     with monkeypatch.context() as patched:
         hold_after(4, patched)
         hardware.start(job)
@@ -74,7 +75,7 @@ def test_a_visitor_who_leaves_loses_no_answer_and_the_next_one_gets_the_place(ha
         assert events_of(hardware, start(hardware))[-1]["type"] == "end"
     kept = load(job.path)
     assert len(kept.rows) == 4 and (job.path / "report.html").is_file()
-    again = lab_run_of(questions, repeats=1)
+    again = measurement_of(questions, repeats=1)
     hardware.start(again)
     events_of(hardware, again)
     rows = load(job.path).rows
@@ -82,15 +83,15 @@ def test_a_visitor_who_leaves_loses_no_answer_and_the_next_one_gets_the_place(ha
 
 
 def test_mistakes_reach_the_visitor_in_a_sentence(hardware, questions):
-    hardware.start(first := lab_run_of(questions))
+    hardware.start(first := measurement_of(questions))
     events_of(hardware, first)
     plan = make_plan(file=questions, methods=["vanilla"], max_new_tokens=9)
-    hardware.start(other := LabRun(pair="embedded", plan=plan, path=first.path))
+    hardware.start(other := Measurement(pair="embedded", plan=plan, path=first.path))
     assert events_of(hardware, other)[-1] == {"type": "error", "message": other.error}
     assert "another max new tokens" in other.error
     (first.path / "report.html").unlink()
     (first.path / "report.html").mkdir()
-    hardware.start(last := lab_run_of(questions))
+    hardware.start(last := measurement_of(questions))
     assert "The results cannot be written to" in events_of(hardware, last)[-1]["message"]
 
 
@@ -117,7 +118,7 @@ def functions(hardware):
 
 def measuring(hardware, questions, monkeypatch):
     """What the page gets of a run of Ann's."""
-    plan = lab_run_of(questions).plan
+    plan = measurement_of(questions).plan
     monkeypatch.setattr(page, "make_plan", lambda **options: plan)
     return functions(hardware)["measure"](visitor("ann"), "quick", "embedded", "mine", ["qa"], ["vanilla"])
 
@@ -134,7 +135,7 @@ def test_a_visitor_who_leaves_at_once_leaves_no_run_behind(hardware, questions, 
 
 
 def test_a_runs_first_results_close_the_part_of_others(hardware, questions, monkeypatch):
-    monkeypatch.setattr(lab_run, "LOOK_EVERY", 0)
+    monkeypatch.setattr("duoviz.web.measuring.LOOK_EVERY", 0)
     first = None
     for updates in measuring(hardware, questions, monkeypatch):
         shown = {block.elem_id: update for block, update in updates.items()}
@@ -154,7 +155,7 @@ def test_a_runs_first_results_close_the_part_of_others(hardware, questions, monk
 
 def made(hardware, questions, name="mine", **options):
     """A finished run."""
-    job = LabRun(pair="embedded", plan=lab_run_of(questions, **options).plan, path=folder_named(name))
+    job = Measurement(pair="embedded", plan=measurement_of(questions, **options).plan, path=folder_named(name))
     hardware.start(job)
     events_of(hardware, job)
     return job.path
@@ -222,7 +223,7 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path, monkeypatch):
 
 
 def test_results_that_cannot_be_zipped_are_shown_and_the_reason_with_them(hardware, questions, tmp_path, monkeypatch):
-    hardware.start(first := lab_run_of(questions))
+    hardware.start(first := measurement_of(questions))
     events_of(hardware, first)
     monkeypatch.setattr(page, "scratch_folder", lambda: tmp_path / "away")
     updates = {block.elem_id: update for block, update in functions(hardware)["show"](["mine"], "").items()}
@@ -231,7 +232,7 @@ def test_results_that_cannot_be_zipped_are_shown_and_the_reason_with_them(hardwa
 
 
 def test_a_space_shows_recorded_results_and_runs_nothing(make_hardware, hardware, questions, tmp_path):
-    hardware.start(job := lab_run_of(questions))
+    hardware.start(job := measurement_of(questions))
     events_of(hardware, job)
     (tmp_path / "recorded" / "then.zip").write_bytes(zipped(job.path))
     space = build_app(make_hardware(on_space=True))

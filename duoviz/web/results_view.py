@@ -1,4 +1,4 @@
-"""The Lab's overview as a Gradio component: `lab/mount_lab.js` fed by the component's value."""
+"""Results of the Lab as a Gradio component: `results_view/mount_results.js` fed by the component's value."""
 
 import json
 from pathlib import Path
@@ -11,9 +11,9 @@ HERE = Path(__file__).parent
 
 # Which part is open goes to the page's field.
 GLUE = """
-import { mountLab } from "./lab/mount_lab.js";
+import { mountResults } from "./results_view/mount_results.js";
 let part = "";
-const show = mountLab(element.querySelector(".ll-root"), (name) => {
+const show = mountResults(element.querySelector(".ll-root"), (name) => {
   part = name;
   trigger("opened");
 });
@@ -29,14 +29,14 @@ take();
 """
 
 
-class LabView(gr.HTML):
-    """Shows results of the Lab. Feed it `shown(…)` strings."""
+class ResultsView(gr.HTML):
+    """Shows results of the Lab. Feed it `view_value(…)` strings."""
 
     def __init__(self, **options):
         super().__init__(
             value="",
             html_template='<div class="ll-root"></div>',
-            css_template=(HERE / "lab.css").read_text(encoding="utf-8"),
+            css_template=(HERE / "results_view.css").read_text(encoding="utf-8"),
             js_on_load=script(GLUE),
             apply_default_css=False,
             **options,
@@ -46,7 +46,7 @@ class LabView(gr.HTML):
         return {"type": "string"}
 
 
-def shown(overview: dict | None, parts: dict[str, dict] | None = None, opened: str | None = "") -> str:
+def view_value(overview: dict | None, parts: dict[str, dict] | None = None, opened: str | None = "") -> str:
     """One value of the component: an `overview`, the parts (see `lab.view`) that can be opened, and which one is;
     None: that which was."""
     row = parts and [{"name": name, "title": part["title"], "picture": part["picture"]} for name, part in parts.items()]

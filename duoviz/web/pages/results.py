@@ -24,8 +24,9 @@ from duoviz.lab.view import first_view, parts_of
 from duoviz.models.registry import PAIRS
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.web.clients import client_of_request
-from duoviz.web.lab import LabView, shown
-from duoviz.web.lab_run import LabRun, available, folder_named, keep_loaded
+from duoviz.web.measuring import Measurement
+from duoviz.web.results_store import available, folder_named, keep_loaded
+from duoviz.web.results_view import ResultsView, view_value
 from duoviz.web.scratch import scratch_folder
 from duoviz.web.session import USER_ERRORS, Hardware
 
@@ -55,7 +56,7 @@ class Board:
     def __init__(self):
         self.about = gr.HTML(elem_id="lab-about", apply_default_css=False, padding=False)
         self.status = gr.HTML(elem_id="lab-status", apply_default_css=False, padding=False)
-        self.view = LabView(elem_id="lab-view")
+        self.view = ResultsView(elem_id="lab-view")
         self.above = gr.HTML(visible=False, elem_id="lab-part", apply_default_css=False)
         self.figure = gr.Plot(
             visible=False, show_label=False, container=False, elem_id="lab-figure", elem_classes="lab-drawing"
@@ -72,40 +73,40 @@ class Board:
 
     def emptied(self) -> Updates:
         """What shows that there are no results."""
-        return {self.about: in_lab(f"<p>{escape(NOTHING)}</p>"), self.view: shown(None)} | self.opened(None)
+        return {self.about: styled(f"<p>{escape(NOTHING)}</p>"), self.view: view_value(None)} | self.opened(None)
 
     def filled(self, first: dict, parts: dict[str, dict] | None, name: str = "") -> Updates:
         """What shows results: their `first_view`, the parts to be opened (None: not known yet), and anew the open one.
 
         name: of the part that is open; "" where none was, and one that was opened meanwhile stays.
         """
-        about = in_lab(f"<style>{style()}{WIDE}</style>{first['about']}")
+        about = styled(f"<style>{style()}{WIDE}</style>{first['about']}")
         if not name:
             kept = dict.fromkeys(self.parts, gr.skip())
-            return {self.about: about, self.view: shown(first["overview"], parts, None)} | kept
+            return {self.about: about, self.view: view_value(first["overview"], parts, None)} | kept
         part = (parts or {}).get(name)
-        view = shown(first["overview"], parts, name if part else "")
+        view = view_value(first["overview"], parts, name if part else "")
         return {self.about: about, self.view: view} | self.opened(part)
 
     def replaced(self, first: dict, parts: dict[str, dict]) -> Updates:
         """What shows other results than before: the part that is open is theirs no more, and is closed."""
-        return self.filled(first, parts) | {self.view: shown(first["overview"], parts)} | self.opened(None)
+        return self.filled(first, parts) | {self.view: view_value(first["overview"], parts)} | self.opened(None)
 
     def opened(self, part: dict | None) -> Updates:
         """What shows a part, or none."""
         if part is None:
-            return {each: gr.update(visible=False) for each in self.parts}
+            return {component: gr.update(visible=False) for component in self.parts}
         # What was made here is not checked again.
         figure = part["figure"] and from_json(part["figure"], output_type=Figure, skip_invalid=True)
         height = figure and f"<style>#lab-figure {{ --height: {figure.layout.height}px }}</style>"
         return {
-            self.above: gr.update(value=in_lab(f"{height or ''}{part['above']}"), visible=True),
+            self.above: gr.update(value=styled(f"{height or ''}{part['above']}"), visible=True),
             self.figure: gr.update(value=figure, visible=figure is not None),
-            self.below: gr.update(value=in_lab(part["below"]), visible=True),
+            self.below: gr.update(value=styled(part["below"]), visible=True),
         }
 
 
-def in_lab(inner: str) -> str:
+def styled(inner: str) -> str:
     return f'<div class="lab">{inner}</div>'
 
 
@@ -118,8 +119,8 @@ def first_of(files: Sequence[tuple[str, Path]]) -> dict | None:
 
 def loaded(files: Sequence[tuple[str, Path]]) -> list[Results]:
     """These results under their names; of none, a sample where there is one. Raises LabError."""
-    found = [replace(load(path), name=name) for name, path in files]
-    return found or [each for each in (sample(TRACES),) if each]
+    results = [replace(load(path), name=name) for name, path in files]
+    return results or [recorded for recorded in (sample(TRACES),) if recorded]
 
 
 def parts_to_open(files: Sequence[tuple[str, Path]]) -> dict[str, dict]:
@@ -155,7 +156,7 @@ def stamp(path: Path) -> int:
     return max((file.stat().st_mtime_ns for file in files), default=0)
 
 
-def lab_page(hardware: Hardware, tab: gr.Tab) -> None:
+def results_page(hardware: Hardware, tab: gr.Tab) -> None:
     """Lay out the tab inside the Blocks in force; on a Space, without what runs or loads anything."""
     recorded_only = hardware.limits.on_space
     board = Board()
@@ -230,16 +231,16 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
     scratch = scratch_folder()
 
     def files_of(names: list[str]) -> list[tuple[str, Path]]:
-        found = available(recorded_only=recorded_only)
-        return [(name, found[name]) for name in names if name in found]
+        by_name = available(recorded_only=recorded_only)
+        return [(name, by_name[name]) for name in names if name in by_name]
 
     def look(names: list[str]) -> Updates:
         """As the tab opens: the choices, and at once what they show first."""
-        found = list(available(recorded_only=recorded_only))
-        names = [name for name in names if name in found] or found[:1]
-        return {chosen: gr.update(choices=found, value=names)} | first_shown(names)
+        choices = list(available(recorded_only=recorded_only))
+        names = [name for name in names if name in choices] or choices[:1]
+        return {chosen: gr.update(choices=choices, value=names)} | show_first(names)
 
-    def first_shown(names: list[str]) -> Updates:
+    def show_first(names: list[str]) -> Updates:
         files = files_of(names)
         try:
             first = first_of(files)
@@ -306,30 +307,30 @@ def connect(
     hardware: Hardware, inputs: dict, *, go, halt, chosen, part, download, board: Board
 ) -> gr.events.Dependency:
     """Bind the buttons to runs on the hardware. Returns the event of a run, for what follows its end."""
-    jobs: dict[str, LabRun] = {}
+    jobs: dict[str, Measurement] = {}
 
     def measure(request: gr.Request, size, pair, name, tasks, methods) -> Iterator[Updates]:
         """Run what was chosen, and show it as it fills."""
         try:
             plan = make_plan(quick=size == "quick", tasks=checked("task", tasks), methods=checked("method", methods))
-            job = LabRun(pair=pair, plan=plan, path=folder_named(name), client=client_of_request(request))
+            job = Measurement(pair=pair, plan=plan, path=folder_named(name), client=client_of_request(request))
             hardware.start(job)
         except (*USER_ERRORS, LabError) as error:
             yield {board.status: mistake(str(error))}
             return
         jobs[request.session_hash] = job
         # Not an update of its own: only `batches` stops the run of a visitor who leaves.
-        updates, is_shown = {download: gr.update(interactive=False)}, False
+        updates, is_filled = {download: gr.update(interactive=False)}, False
         try:
             for events in hardware.batches(job):
-                updates |= updates_of(events, board, board.filled if is_shown else board.replaced)
+                updates |= updates_of(events, board, board.filled if is_filled else board.replaced)
                 if board.view in updates:
                     # What is opened now is the run's.
                     names = list(available(recorded_only=False))
                     updates[chosen] = gr.update(choices=names, value=[job.path.name])
-                    if not is_shown:
+                    if not is_filled:
                         updates[part] = ""
-                    is_shown = True
+                    is_filled = True
                 yield updates
                 updates = {}
         finally:
@@ -372,21 +373,21 @@ def updates_of(events: list[dict], board: Board, show: Callable[[dict, dict[str,
         elif event["type"] == "results":
             updates |= show(event["view"], event["parts"])
         elif event["type"] == "status" and event["text"]:
-            updates[status] = in_lab(f"<p>{escape(event['text'])}</p>")
+            updates[status] = styled(f"<p>{escape(event['text'])}</p>")
         elif event["type"] == "error":
             updates[status] = mistake(event["message"])
         elif event["type"] == "end":
             # The line's own end, of a job that was stopped while it waited, does not say how it was stopped.
             stopped = event.get("stopped", True)
-            updates[status] = in_lab(f"<p>{'Stopped. What is finished is kept.' if stopped else 'Finished.'}</p>")
+            updates[status] = styled(f"<p>{'Stopped. What is finished is kept.' if stopped else 'Finished.'}</p>")
     return updates
 
 
 def progress_html(progress: Progress) -> str:
     """How far a run is, as a bar and in words."""
     bar = f'<progress max="{progress.total or 1}" value="{progress.done}"></progress>'
-    return in_lab(f'<p role="status">{bar} {escape(progress.words)}</p><p class="lab-note">{escape(progress.text)}</p>')
+    return styled(f'<p role="status">{bar} {escape(progress.words)}</p><p class="lab-note">{escape(progress.text)}</p>')
 
 
 def mistake(sentence: str) -> str:
-    return in_lab(f'<p class="lab-warning" role="alert">{escape(sentence)}</p>')
+    return styled(f'<p class="lab-warning" role="alert">{escape(sentence)}</p>')

@@ -1,0 +1,105 @@
+"""What each command of training's command line does, and what it checks before anything is loaded."""
+
+import argparse
+import sys
+from math import inf
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+
+from duoviz.command_line import UsageError, check_write, tell
+from duoviz.models.checkpoint import OUR_KIND, read_config
+from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
+from duoviz.models.load import load_pair
+from duoviz.training.assistant import export_assistant
+from duoviz.training.chances import ROWS, fit_chances, save_chances
+from duoviz.training.corpus import ARRAYS, load_corpus, sample
+from duoviz.training.distillation import HELD_OUT, Recipe, train_draft
+from duoviz.training.selfchat import make_corpus
+
+
+def write_corpus(options: argparse.Namespace) -> None:
+    """Write rows of questions and answers, for as long as asked for."""
+    if options.rows < 1 or options.slots < 1:
+        raise UsageError("--rows and --slots must be at least 1.")
+    if not 0 < options.minutes < inf:
+        raise UsageError("--minutes must be a number above 0.")
+    check_seed(options.seed)
+    if options.out.suffix != ".npz":
+        raise UsageError(f"--out {options.out} must end in .npz.")
+    with check_write(options.out):
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.with_suffix(".jsonl").open("ab").close()
+    how = {name: getattr(options, name) for name in ("rows", "minutes", "slots", "seed")}
+    make_corpus(embedded_target(tell), options.out, **how)
+
+
+def train_the_draft(options: argparse.Namespace) -> None:
+    """Distil a draft from the embedded target."""
+    check_training(options)
+    if not 1 <= options.layers <= 8:
+        raise UsageError(f"--layers must be a whole number from 1 to 8, not {options.layers}.")
+    with check_write(options.out):
+        options.out.mkdir(parents=True, exist_ok=True)
+    recipe = Recipe(
+        tokens=options.tokens,
+        start=options.start and str(options.start),
+        layers=options.layers,
+        peak=options.peak,
+        seed=options.seed,
+    )
+    train_draft(embedded_target(tell), options.corpus, options.out, recipe)
+
+
+def write_chances(options: argparse.Namespace) -> None:
+    """Count on held-out rows how often a draft is right."""
+    check_corpora(options.corpus)
+    with check_write(options.out):
+        options.out.mkdir(parents=True, exist_ok=True)
+    pair = load_pair(f"embedded + {options.draft or 'embedded'}", tell)
+    corpus = load_corpus(options.corpus, held_out=HELD_OUT)
+    rows = sample(corpus.rows(held_out=True), ROWS)
+    chances = fit_chances(pair.target, pair.draft.load(), corpus, rows, lambda text: print(text, file=sys.stderr))
+    save_chances(chances, options.out)
+
+
+def write_assistant(options: argparse.Namespace) -> None:
+    """Write the embedded draft as transformers reads it."""
+    with check_write(options.out):
+        options.out.mkdir(parents=True, exist_ok=True)
+    export_assistant(DRAFT_FOLDER, embedded_target(tell), options.out)
+    print(f"{options.out} holds the draft for transformers' generate(assistant_model=…).")
+
+
+def check_training(options: argparse.Namespace) -> None:
+    """Raise UsageError where the corpus or an option cannot be used: before anything is loaded."""
+    if options.tokens < 1:
+        raise UsageError("--tokens must be at least 1.")
+    if not 0 < options.peak < 1:
+        raise UsageError("--peak must be above 0 and below 1.")
+    if options.start and read_config(options.start).get("model_type") != OUR_KIND:
+        raise UsageError(f"--from {options.start} is no draft that `duoviz.training draft` made.")
+    check_seed(options.seed)
+    check_corpora(options.corpus)
+    if not load_corpus(options.corpus, held_out=HELD_OUT).rows(held_out=False):
+        raise UsageError(f"The last {HELD_OUT} rows of each corpus are for testing: it needs more to train on.")
+
+
+def check_seed(seed: int) -> None:
+    if seed < 0:
+        raise UsageError("--seed must be 0 or more.")
+
+
+def check_corpora(files: list[Path]) -> None:
+    """Raise UsageError for a file that is no corpus."""
+    for file in files:
+        if not file.is_file():
+            raise UsageError(f"There is no corpus file {file}.")
+        try:
+            with np.load(file) as arrays:
+                is_corpus = set(ARRAYS) <= set(arrays)
+        except (OSError, ValueError, EOFError, BadZipFile, TypeError):
+            is_corpus = False
+        if not is_corpus:
+            raise UsageError(f"{file} is no corpus: it needs the arrays {', '.join(ARRAYS)}.")
