@@ -36,7 +36,7 @@ def killed_build(pipe: Connection, out: Path) -> None:
 
 
 def engine_with_draft(load: Callable[[dict, dict], LanguageModel] = decoder) -> Engine:
-    """The tiny engine on this machine's cores, whose draft is started as a real one is; load: makes it of its weights."""
+    """The tiny engine on this machine's cores; load makes the draft of its weights, where it runs."""
     engine = tiny_engine()
     engine.draft_beside = None
     draft = replace(engine.pair.draft, load=partial(load, *weights(near_copy(reference_model(0), 0.15))))

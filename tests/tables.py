@@ -79,7 +79,7 @@ def table_engine() -> Engine:
 
 
 def exact_distribution(settings: Settings, length: int) -> dict[tuple[int, ...], float]:
-    """The probability of all that may follow PROMPT and FIRST; the filters written out independently of the project's."""
+    """The probability of all that may follow FIRST; the filters written out independently of the project's."""
     logits = target_table().numpy()
 
     @cache

@@ -5,10 +5,8 @@ import torch
 from tests.tables import TableModel
 from tests.tiny import VOCABULARY, change_pair, tiny_engine
 
-NONE = frozenset()
 
-
-def counting_engine(length=VOCABULARY, *, eos=NONE, context=200):
+def counting_engine(length=VOCABULARY, *, eos=frozenset(), context=200):
     """A target that counts to `length` − 1 and begins again."""
     after = 10 * torch.eye(length, dtype=torch.float64).roll(1, dims=1)
     target = TableModel(after.expand(length, length, length))

@@ -4,7 +4,7 @@ import random
 
 from duoviz.decoding.datastore import build_datastore
 from duoviz.models.tokenizers import fingerprint
-from tests.tiny import VOCABULARY, DigitTokenizer, change_pair, tiny_engine
+from tests.tiny import VOCABULARY, DigitTokenizer
 
 
 class NamedDigits(DigitTokenizer):
@@ -14,10 +14,6 @@ class NamedDigits(DigitTokenizer):
         if isinstance(text, str):
             return super().__call__(text)
         return {"input_ids": [super(NamedDigits, self).__call__(part)["input_ids"] for part in text]}
-
-
-def named_engine(**options):
-    return change_pair(tiny_engine(**options), tokenizer=NamedDigits())
 
 
 def build(sequences, out, *, vocabulary=VOCABULARY, **options):

@@ -14,11 +14,29 @@ from duoviz.decoding.iteration import Drafting, Node
 from duoviz.decoding.settings import Settings
 from duoviz.models.cores import Cores
 from tests.decoding.counting import counting_engine
-from tests.decoding.proposals import check_first, tokens
-from tests.decoding.watching import PROMPT, watched
+from tests.decoding.proposals import tokens
 from tests.tiny import CORE, change_pair, draft_with, run, tiny_engine
 
-BESIDE = ["duodecoding", "duotree"]
+PROMPT = [5, 9, 3] * 60
+
+
+def watched(engine):
+    """What happens, in order: the target's forwards with the threads in force, and what the draft reads."""
+    events, target, draft = [], engine.pair.target, engine.draft_beside
+    forward, read = target.forward, draft.loop.model.forward
+
+    def watched_forward(ids, **options):
+        events.append(("target", len(ids), torch.get_num_threads()))
+        return forward(ids, **options)
+
+    def watched_read(ids, **options):
+        events.append(("draft", len(ids)))
+        return read(ids, **options)
+
+    target.forward, draft.loop.model.forward = watched_forward, watched_read
+    # As a draft of its own that takes long to read.
+    draft.ready = lambda: sum(event[0] == "target" for event in events) > 3
+    return events
 
 
 class Scripted(Drafter):
@@ -123,26 +141,20 @@ def test_sync_comes_after_the_verdict_and_an_iteration_is_frozen(scripted, monke
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_target_reads_the_prompt_before_anything_is_proposed(method, store):
-    engine = tiny_engine()
-    events = watched(engine)
-    settings = Settings(overlap="beside", max_new_tokens=9, rest_datastore=store)
-    check_first(next(run(engine, method, PROMPT, settings)), PROMPT)
-    assert [event[:2] for event in events] == [("target", PREFILL_CHUNK), ("target", len(PROMPT) - PREFILL_CHUNK)]
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_the_prompt_is_read_with_all_cores_and_the_rest_with_the_runs_own(method, store):
+def test_the_target_reads_the_prompt_first_and_with_all_cores(method, store):
+    """Then it has the run's own."""
     engine = change_pair(tiny_engine(), cores=Cores(target=(CORE,), draft=(CORE + 1,)))
     events = watched(engine)
     settings = Settings(overlap="beside", cores="target", max_new_tokens=9, rest_datastore=store)
-    runner.collect(runner.stream(engine, method, "x" * len(PROMPT), settings))
-    assert events[:2] == [("target", 128, 2), ("target", 52, 2)]
+    run = runner.stream(engine, method, "x" * len(PROMPT), settings)
+    assert [next(run)["type"], next(run)["type"]] == ["header", "iteration"]
+    assert events == [("target", PREFILL_CHUNK, 2), ("target", len(PROMPT) - PREFILL_CHUNK, 2)]
+    list(run)
     assert {event[2] for event in events[2:] if event[0] == "target"} == {1}
-    assert (("draft", 128) in events) == METHODS[method].draft
+    assert (("draft", PREFILL_CHUNK) in events) == METHODS[method].draft
 
 
-@pytest.mark.parametrize("method", BESIDE)
+@pytest.mark.parametrize("method", ["duodecoding", "duotree"])
 def test_a_draft_beside_another_device_reads_the_prompt_at_once(method, monkeypatch):
     engine = tiny_engine()
     monkeypatch.setattr(torch.cuda, "synchronize", lambda device: None)

@@ -20,8 +20,8 @@ def engine_with(beside, in_turn):
     return engine
 
 
-def is_beside(engine, settings=SETTINGS, method="duotree"):
-    return way_of(engine, METHODS[method], settings).beside
+def is_beside(engine, settings=SETTINGS):
+    return way_of(engine, METHODS["duotree"], settings).beside
 
 
 def test_auto_takes_what_costs_say_and_a_setting_is_obeyed():
@@ -29,10 +29,6 @@ def test_auto_takes_what_costs_say_and_a_setting_is_obeyed():
         assert is_beside(engine) is expected
         assert not is_beside(engine, replace(SETTINGS, overlap="in_turn"))
         assert is_beside(engine, replace(SETTINGS, overlap="beside"))
-        # Where a method works one way only, nobody is asked.
-        for overlap in ("beside", "in_turn"):
-            settings = replace(SETTINGS, overlap=overlap)
-            assert is_beside(engine, settings, "duodecoding") and not is_beside(engine, settings, "speculative")
     # On one core nothing can work beside anything.
     assert not is_beside(tiny_engine())
 

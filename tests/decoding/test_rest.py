@@ -69,11 +69,6 @@ def test_a_text_that_the_datastore_knows_is_accepted(numbers):
     assert [iteration.outcome for iteration in iterations] == ["none", *["hit"] * 3]
 
 
-def test_an_empty_datastore_proposes_nothing(tmp_path):
-    iterations = list(rest(tiny_engine(), PROMPT, build([], tmp_path / "store")))
-    assert len(iterations) == 50 and not any(proposed(iteration) for iteration in iterations)
-
-
 def test_a_text_shorter_than_the_shortest_suffix(numbers):
     iterations = list(rest(counting_engine(), [1], numbers, max_new_tokens=13, rest_shortest=3))
     assert [len(proposed(iteration)) for iteration in iterations[:3]] == [0, 0, 10]

@@ -5,35 +5,26 @@ import torch
 
 from duoviz.decoding.iteration import Node
 from duoviz.decoding.sampling import RejectionNoise, Sampling, TargetDraws
-from duoviz.decoding.verification import Classical, Verdict, judge, mark, verify, verify_by_rejection, without
+from duoviz.decoding.verification import Classical, judge, mark, verify, verify_by_rejection, without
 
 
 def chain(*tokens):
     return [Node(token, index - 1, "draft") for index, token in enumerate(tokens)]
 
 
-def test_all_accepted():
-    assert verify(chain(4, 5), [4, 5, 6]) == ([0, 1], 6, [])
-
-
-def test_first_rejection_ends_the_walk():
-    # The last own token agrees again, but hangs on a rejected one.
-    assert verify(chain(4, 5, 6), [4, 9, 6, 7]) == ([0], 9, [1])
-
-
-def test_nothing_drafted():
-    assert verify([], [3]) == ([], 3, [])
-
-
-def test_a_tree_follows_the_branch_that_is_the_targets():
-    tree = [Node(4, -1, "draft"), Node(5, -1, "draft"), Node(6, 0, "draft"), Node(6, 1, "draft"), Node(7, 3, "draft")]
-    assert verify(tree, [5, 0, 6, 0, 7, 8]) == ([1, 3, 4], 8, [])
-
-
-def test_marks():
-    tree = chain(4, 5, 6)
-    mark(tree, Verdict([0], 9, [1]))
-    assert [node.status for node in tree] == ["accepted", "rejected", "discarded"]
+@pytest.mark.parametrize(
+    "parents, tokens, own, verdict",
+    [
+        ([], [], [3], ([], 3, [])),
+        ([-1, 0], [4, 5], [4, 5, 6], ([0, 1], 6, [])),
+        # The last own token agrees again, but hangs on a rejected one.
+        ([-1, 0, 1], [4, 5, 6], [4, 9, 6, 7], ([0], 9, [1])),
+        ([-1, -1, 0, 1, 3], [4, 5, 6, 6, 7], [5, 0, 6, 0, 7, 8], ([1, 3, 4], 8, [])),
+    ],
+    ids=["nothing drafted", "all accepted", "the first refusal ends the walk", "the branch that is the target's"],
+)
+def test_the_walk_down_a_tree(parents, tokens, own, verdict):
+    assert verify([Node(*node, "draft") for node in zip(tokens, parents, strict=True)], own) == verdict
 
 
 def test_exact_ties_go_to_the_lowest_id():
