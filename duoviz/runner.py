@@ -54,7 +54,10 @@ def prepare(engine: Engine, method: str, settings: Settings = Settings()) -> Cos
     """Start the draft and measure the costs, where the method needs them. Raises DraftDied."""
     if not METHODS[method].draft:
         return None
-    return engine.costs(way_of(engine, METHODS[method], settings)).model()
+    way = way_of(engine, METHODS[method], settings)
+    # Costs that are known need no draft to be measured, and the run to come does.
+    engine.draft(beside=way.beside)
+    return engine.costs(way).model()
 
 
 def refine(engine: Engine, method: str, settings: Settings = Settings(), *, stopped: Callable[[], bool] = bool) -> bool:

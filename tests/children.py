@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from duoviz import runner
-from duoviz.decoding.runtime import runtime
+from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
 from duoviz.lab.bench import bench
 from duoviz.lab.plan import Plan
@@ -18,9 +18,8 @@ from duoviz.lab.results import opened
 from duoviz.models import embedded
 from duoviz.models.cores import assign_cores, available_cores
 from duoviz.models.language_model import LanguageModel
-from duoviz.models.pair import Pair
 from tests.decoding.stores import build
-from tests.tiny import near_copy, reference_model, tiny_pair, weights
+from tests.tiny import change_pair, near_copy, reference_model, tiny_engine, weights
 from tests.weights import decoder
 
 SETTINGS = Settings(max_new_tokens=120)
@@ -36,41 +35,39 @@ def killed_build(pipe: Connection, out: Path) -> None:
     build([[1, 2, 3]], out, report=report)
 
 
-def pair_with_draft(load: Callable[[dict, dict], LanguageModel] = decoder) -> Pair:
-    """The tiny pair on this machine's cores, whose draft is started as a real one is; load: makes it of its weights."""
-    pair = tiny_pair()
-    runtime(pair).draft = None
-    draft = replace(pair.draft, load=partial(load, *weights(near_copy(reference_model(0), 0.15))))
-    return replace(pair, draft=draft, cores=assign_cores(available_cores(), target_on_gpu=False))
+def engine_with_draft(load: Callable[[dict, dict], LanguageModel] = decoder) -> Engine:
+    """The tiny engine on this machine's cores; load makes the draft of its weights, where it runs."""
+    engine = tiny_engine()
+    engine.draft_beside = None
+    draft = replace(engine.pair.draft, load=partial(load, *weights(near_copy(reference_model(0), 0.15))))
+    return change_pair(engine, draft=draft, cores=assign_cores(available_cores(), target_on_gpu=False))
 
 
-def stream(pair: Pair) -> Iterator[dict]:
+def stream(engine: Engine) -> Iterator[dict]:
     """A run's events. The target goes on alone until the draft has answered: here for one iteration at most."""
-    for event in runner.stream(pair, "duodecoding", "hello", SETTINGS):
+    for event in runner.stream(engine, "duodecoding", "hello", SETTINGS):
         yield event
-        if event["type"] == "iteration" and event["iteration"]["index"] == 0:
-            wait_for_draft(pair)
+        if event["type"] == "iteration" and event["iteration"]["index"] == 1:
+            wait_for_draft(engine)
 
 
-def wait_for_draft(pair: Pair) -> None:
-    draft = runtime(pair).draft
+def wait_for_draft(engine: Engine) -> None:
+    draft = engine.draft_beside
     assert draft.answered == draft.submitted or draft.poll(120)
 
 
 def send_report(pipe: Connection) -> None:
     """Vanilla and DuoDecoding on the tiny pair: texts, labels, overlap, and how the draft ran."""
-    pair = pair_with_draft()
-    vanilla = runner.collect(runner.stream(pair, "vanilla", "hello", SETTINGS))
-    trace = runner.collect(stream(pair))
-    draft = runtime(pair).draft
-    draft.close()
+    with engine_with_draft() as engine:
+        vanilla = runner.collect(runner.stream(engine, "vanilla", "hello", SETTINGS))
+        trace = runner.collect(stream(engine))
     report = {
         "texts": [vanilla["end"]["text"], trace["end"]["text"]],
-        "tested": sum(each["verdict"]["tested"] for each in trace["iterations"]),
+        "tested": sum(iteration["verdict"]["tested"] for iteration in trace["iterations"]),
         "overlap": runner.summary(trace)["metrics"]["overlap"],
         "devices": [trace["header"][side]["device"] for side in ("target", "draft")],
-        "draft": type(draft).__name__,
-        "cores": [len(pair.cores.target), len(pair.cores.draft)],
+        "draft": type(engine.draft_beside).__name__,
+        "cores": [len(engine.pair.cores.target), len(engine.pair.cores.draft)],
     }
     pipe.send(report)
 
@@ -118,17 +115,17 @@ def convert_when_told(pipe: Connection) -> None:
 
 def measure(pipe: Connection, plan: Plan, path: Path, answers: int) -> None:
     """A run of the Lab on the tiny pair that hangs in the middle of the answer after so many."""
-    pair = tiny_pair()
-    forward = pair.target.forward
+    engine = tiny_engine()
+    forward = engine.pair.target.forward
 
     def hanging(*arguments, **options):
         if sum(file.read_bytes().count(b"\n") for file in path.glob("answers/*.jsonl")) >= answers:
             tell_and_hang(pipe)
         return forward(*arguments, **options)
 
-    pair.target.forward = hanging
+    engine.pair.target.forward = hanging
     with opened(path) as folder:
-        for _ in bench(pair, plan, folder):
+        for _ in bench(engine, plan, folder):
             pass
 
 

@@ -67,7 +67,7 @@ def undisturbed():
 
 
 @pytest.fixture
-def pair():
-    from tests.tiny import tiny_pair
+def engine():
+    from tests.tiny import tiny_engine
 
-    return tiny_pair()
+    return tiny_engine()

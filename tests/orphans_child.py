@@ -10,9 +10,8 @@ import time
 import psutil
 
 from duoviz import runner
-from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
-from tests.children import pair_with_draft
+from tests.children import engine_with_draft
 
 
 def gone(process: int, seconds: float = 60) -> bool:
@@ -26,11 +25,11 @@ def gone(process: int, seconds: float = 60) -> bool:
 
 
 def main(kind: str) -> None:
-    pair = pair_with_draft()
-    runner.prepare(pair, "duodecoding")
-    events = runner.stream(pair, "duodecoding", "hello", Settings(max_new_tokens=200))
+    engine = engine_with_draft()
+    runner.prepare(engine, "duodecoding")
+    events = runner.stream(engine, "duodecoding", "hello", Settings(max_new_tokens=200))
     next(events), next(events)
-    print(runtime(pair).draft.process.pid, flush=True)
+    print(engine.draft_beside.process.pid, flush=True)
     if kind == "error":
         raise RuntimeError("an error of the run's own")
     if kind == "exit":

@@ -1,21 +1,22 @@
 """Models with a table for a distribution, and what a method's samples should look like."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import product
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from duoviz.decoding.draft_worker import InlineDraft
-from duoviz.decoding.runtime import runtime
+from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
-from duoviz.models.pair import Pair
-from tests.tiny import DigitTokenizer, tiny_pair
+from duoviz.decoding.worker.inline import InlineDraft
+from tests.tiny import change_pair, run, tiny_engine
 
 VOCABULARY = 12
-PROMPT = [3, 5]
+# After the prompt the target is sure: no method drafts before its first token is there.
+PROMPT, FIRST = [7, 3], 5
 
 
 class TableModel:
@@ -42,10 +43,12 @@ class TableModel:
         logits = self.table[before, list(ids)]
         return logits if rows is None else logits[rows]
 
-    def keep(self, slots) -> None:
+    def keep(self, slots, below=()) -> None:
         prefix = list(range(slots[0])) if self.parents[slots[0]] == slots[0] - 1 else self.ancestors(slots[0])
-        self.tokens = [self.tokens[slot] for slot in [*prefix, *slots]]
-        self.parents = list(range(-1, len(self.tokens) - 1))
+        path = [*prefix, *slots]
+        place = {slot: number for number, slot in enumerate([slots[-1], *below], len(path) - 1)}
+        self.parents = [*range(-1, len(path) - 1), *(place[self.parents[slot]] for slot in below)]
+        self.tokens = [self.tokens[slot] for slot in [*path, *below]]
 
     def ancestors(self, slot: int) -> list[int]:
         path: list[int] = []
@@ -62,18 +65,24 @@ def table(seed: int, *, spread: float = 1.5) -> Tensor:
     return spread * torch.randn(VOCABULARY, VOCABULARY, VOCABULARY, generator=generator, dtype=torch.float64)
 
 
-def table_pair(*, draft: Callable[[TableModel], InlineDraft] = InlineDraft) -> Pair:
+def target_table() -> Tensor:
+    logits = table(0)
+    logits[*PROMPT], logits[*PROMPT, FIRST] = -100, 100
+    return logits
+
+
+def table_engine() -> Engine:
     """A target and a draft that often disagree."""
-    pair = tiny_pair()
-    pair.target, pair.tokenizer = TableModel(table(0)), DigitTokenizer()
-    runtime(pair).draft = draft(TableModel(0.6 * table(0) + 0.7 * table(1)))
-    return pair
+    engine = change_pair(tiny_engine(), target=TableModel(target_table()))
+    engine.draft_beside = engine.draft_in_turn = InlineDraft(TableModel(0.6 * table(0) + 0.7 * table(1)))
+    return engine
 
 
 def exact_distribution(settings: Settings, length: int) -> dict[tuple[int, ...], float]:
-    """The probability of every continuation of PROMPT; the filters written out independently of the project's."""
-    logits = table(0).numpy()
+    """The probability of all that may follow FIRST; the filters written out independently of the project's."""
+    logits = target_table().numpy()
 
+    @cache
     def one_step(before: int, last: int) -> np.ndarray:
         p = np.exp(logits[before, last] / settings.temperature)
         order = np.argsort(-p)
@@ -92,7 +101,7 @@ def exact_distribution(settings: Settings, length: int) -> dict[tuple[int, ...],
 
     result = {}
     for path in product(range(VOCABULARY), repeat=length):
-        text, probability = [*PROMPT], 1.0
+        text, probability = [*PROMPT, FIRST], 1.0
         for token in path:
             probability *= one_step(*text[-2:])[token]
             text.append(token)
@@ -100,15 +109,16 @@ def exact_distribution(settings: Settings, length: int) -> dict[tuple[int, ...],
     return result
 
 
-def continuations(method: Callable, pair: Pair, settings: list[Settings], length: int) -> Iterator[tuple[int, ...]]:
-    """The first `length` tokens of a run with each of the settings."""
-    for each in settings:
+def continuations(method: str, runs: Sequence[Settings], length: int) -> Iterator[tuple[int, ...]]:
+    """The first `length` tokens after FIRST of runs with these settings."""
+    engine = table_engine()
+    for settings in runs:
         tokens: list[int] = []
-        for iteration in method(pair, PROMPT, each):
+        for iteration in run(engine, method, PROMPT, settings):
             tokens += [committed.token for committed in iteration.committed]
-            if len(tokens) >= length:
+            if len(tokens) > length:
                 break
-        yield tuple(tokens[:length])
+        yield tuple(tokens[1 : 1 + length])
 
 
 def chi_square(samples: Counter, expected: dict[tuple[int, ...], float]) -> float:

@@ -3,11 +3,10 @@
 import pytest
 
 from duoviz import disturbance, runner
-from duoviz.comparison import agreed, outcome, rounding_delta, table
-from duoviz.decoding.runtime import runtime
+from duoviz.comparison import agreed, outcome, table
 from duoviz.decoding.settings import Settings
 from duoviz.disturbance import LARGEST_SPREAD
-from tests.tiny import made_up_costs, tiny_pair
+from tests.tiny import give_costs, made_up_costs, tiny_engine
 from tests.trace.made import evenly_timed
 
 SETTINGS = Settings(max_new_tokens=20)
@@ -38,97 +37,94 @@ def test_a_baseline_that_did_not_run_leaves_its_figure_out():
     assert line["phi"] == 1.5 and line["phi_same_cores"] is None and line["same_text"] == 1
 
 
-def rows_of(pair, lanes):
-    return list(runner.compare(pair, ["hi"], lanes, warmups=0))
+def rows_of(engine, lanes, **options):
+    return list(runner.compare(engine, ["hi"], lanes, warmups=0, **options))
 
 
 def two_lanes(settings=SETTINGS):
     return [runner.Lane("one", "vanilla", settings), runner.Lane("two", "duodecoding", settings)]
 
 
-def test_delta_is_measured_where_texts_differ_and_once(pair):
-    first, second = rows_of(pair, two_lanes())
-    assert agreed(pair, first, second)["verdict"] == "equal" and runtime(pair).delta is None
+def test_delta_is_measured_where_texts_differ_and_once(engine):
+    first, second = rows_of(engine, two_lanes())
+    assert agreed(engine, first, second)["verdict"] == "equal" and engine.delta is None
     changed = second["trace"]["iterations"][-1]["committed"][-1]
     changed["id"] += 1
-    found = agreed(pair, first, second)
-    assert found["verdict"] == "defect" and found["place"] == 19
-    assert found["delta"] == runtime(pair).delta == rounding_delta(pair, [1]) < 1e-9
-    runtime(pair).delta = 1 + max(changed["gap"], first["trace"]["iterations"][-1]["committed"][-1]["gap"])
-    assert agreed(pair, first, second)["verdict"] == "tie"
+    differs = agreed(engine, first, second)
+    assert differs["verdict"] == "defect" and differs["place"] == 19
+    assert differs["delta"] == engine.delta == engine.rounding_delta([1]) < 1e-9
+    engine.delta = 1 + max(changed["gap"], first["trace"]["iterations"][-1]["committed"][-1]["gap"])
+    assert agreed(engine, first, second)["verdict"] == "tie"
 
 
-def test_the_outcome_is_of_the_round_of_median_speed(pair):
+def test_the_outcome_is_of_the_round_of_median_speed(engine):
     lanes = two_lanes()
-    rows = list(runner.compare(pair, ["hi"], lanes, repeats=3, warmups=0))
-    for number, each in enumerate(rows):
-        each["metrics"]["tps"] = [5.0, 1.0, 9.0][each["repeat"]] if each["method"] == "one" else 10.0 + number
-    found = outcome(pair, lanes, rows, {})
-    one, two = found["lanes"]
+    rows = rows_of(engine, lanes, repeats=3)
+    for number, entry in enumerate(rows):
+        entry["metrics"]["tps"] = [5.0, 1.0, 9.0][entry["repeat"]] if entry["method"] == "one" else 10.0 + number
+    result = outcome(engine, lanes, rows, {})
+    one, two = result["lanes"]
     assert one["repeat"] == 0 and one["figures"]["tps"] == 5.0 and one["error"] is None
-    assert found["baselines"]["all"] == {"lane": "one", "device": one["device"], "tps": 5.0}
-    assert found["baselines"]["target"] is None
-    assert found["verdict"]["verdict"] == "equal" and found["verdict"]["sentence"] == "Both wrote the same 20 tokens."
+    assert result["baselines"]["all"] == {"lane": "one", "device": one["device"], "tps": 5.0}
+    assert result["baselines"]["target"] is None
+    assert result["verdict"]["verdict"] == "equal" and result["verdict"]["sentence"] == "Both wrote the same 20 tokens."
 
 
 @pytest.mark.parametrize("stopped", ["stopped", "time", "error"])
-def test_a_round_that_was_cut_counts_only_where_its_lane_has_no_whole_one(pair, monkeypatch, stopped):
+def test_a_round_that_was_cut_counts_only_where_its_lane_has_no_whole_one(engine, monkeypatch, stopped):
     monkeypatch.setattr(disturbance, "LARGEST_SPREAD", LARGEST_SPREAD)
     monkeypatch.setattr(disturbance, "LARGEST_SLOWDOWN", float("inf"))
     lanes = two_lanes()
-    rows = list(runner.compare(pair, ["hi"], lanes, repeats=3, warmups=0))
-    for each in rows:
-        each["metrics"]["tps"] = {"one": 10.0, "two": 20.0}[each["method"]] + each["repeat"]
+    rows = rows_of(engine, lanes, repeats=3)
+    for entry in rows:
+        entry["metrics"]["tps"] = {"one": 10.0, "two": 20.0}[entry["method"]] + entry["repeat"]
     # The second round takes them in the other order, and was cut in its first run.
     *_, cut = rows = rows[:3]
     cut["stopped"] = cut["trace"]["end"]["stopped"] = stopped
     cut["metrics"]["tps"] = 1.0
-    found = outcome(pair, lanes, rows, {})
-    (lane,) = [lane for lane in found["lanes"] if lane["name"] == cut["method"]]
-    assert found["disturbance"] is None and lane["repeat"] == 0 and found["sentences"]
+    result = outcome(engine, lanes, rows, {})
+    (lane,) = [lane for lane in result["lanes"] if lane["name"] == cut["method"]]
+    assert result["disturbance"] is None and lane["repeat"] == 0 and result["sentences"]
     assert lane["figures"]["tps_lowest"] == lane["figures"]["tps"] > 9 and lane["figures"]["runs"] == 1
-    alone = outcome(pair, lanes, [cut], {})
+    alone = outcome(engine, lanes, [cut], {})
     (lane,) = [lane for lane in alone["lanes"] if lane["name"] == cut["method"]]
     assert lane["figures"]["tps"] == 1.0 and lane["repeat"] == cut["repeat"]
     # A race that ended in its first round: nothing is concluded from the side that was cut.
-    (other,) = [each for each in rows if each["repeat"] == 0 and each["method"] != cut["method"]]
-    half = outcome(pair, lanes, [other, cut | {"repeat": 0}], {})
+    (other,) = [entry for entry in rows if entry["repeat"] == 0 and entry["method"] != cut["method"]]
+    half = outcome(engine, lanes, [other, cut | {"repeat": 0}], {})
     assert half["disturbance"] is None and half["headline"] == "" and half["sentences"] == []
     (lane,) = [lane for lane in half["lanes"] if lane["name"] == cut["method"]]
     assert lane["figures"]["phi"] is None
 
 
-def test_of_two_rounds_table_and_headline_tell_the_slower_one(pair):
+def test_of_two_rounds_table_and_headline_name_the_slower_one(engine):
     lanes = two_lanes()
-    rows = list(runner.compare(pair, ["hi"], lanes, repeats=2, warmups=0))
-    for each in rows:
-        each["metrics"]["tps"] = {"one": 10.0, "two": 20.0}[each["method"]] + each["repeat"]
-    found = outcome(pair, lanes, rows, {})
-    assert [lane["figures"]["tps"] for lane in found["lanes"]] == [10.0, 20.0]
-    assert [lane["summary"]["metrics"]["tps"] for lane in found["lanes"]] == [10.0, 20.0]
+    rows = rows_of(engine, lanes, repeats=2)
+    for entry in rows:
+        entry["metrics"]["tps"] = {"one": 10.0, "two": 20.0}[entry["method"]] + entry["repeat"]
+    result = outcome(engine, lanes, rows, {})
+    assert [lane["figures"]["tps"] for lane in result["lanes"]] == [10.0, 20.0]
+    assert [lane["summary"]["metrics"]["tps"] for lane in result["lanes"]] == [10.0, 20.0]
 
 
-def test_the_worst_round_is_the_verdict(pair):
+def test_the_worst_round_is_the_verdict(engine):
     lanes = two_lanes()
-    rows = list(runner.compare(pair, ["hi"], lanes, repeats=3, warmups=0))
+    rows = rows_of(engine, lanes, repeats=3)
     rows[3]["trace"]["iterations"][0]["committed"][0]["id"] += 1
-    found = outcome(pair, lanes, rows, {})
-    assert found["verdict"]["verdict"] == "defect" and "From token 1 on" in found["verdict"]["sentence"]
+    result = outcome(engine, lanes, rows, {})
+    assert result["verdict"]["verdict"] == "defect" and "From token 1 on" in result["verdict"]["sentence"]
 
 
 def test_lanes_without_a_run():
     lanes = two_lanes()
-    found = outcome(tiny_pair(), lanes, [], {"two": "It died."})
-    assert [lane["error"] for lane in found["lanes"]] == [None, "It died."]
-    assert [lane["figures"] for lane in found["lanes"]] == [lane["summary"] for lane in found["lanes"]] == [None, None]
-    assert found["verdict"] is None and found["sentences"] == []
-
-
-COSTS = made_up_costs([1] * 6, [0.1] * 8)
+    result = outcome(tiny_engine(), lanes, [], {"two": "It died."})
+    assert [lane["error"] for lane in result["lanes"]] == [None, "It died."]
+    assert not any(lane[name] for lane in result["lanes"] for name in ("figures", "summary"))
+    assert result["verdict"] is None and result["sentences"] == []
 
 
 @pytest.mark.parametrize(
-    "speeds, costs, told",
+    "speeds, costs, sentence",
     [
         ((10.0, 12.0, 13.2), None, None),
         ((10.0, 12.0, 13.5), None, "one wrote 10.0 tokens/s in one round and 13.5 in another"),
@@ -137,32 +133,32 @@ COSTS = made_up_costs([1] * 6, [0.1] * 8)
         ((1.0,), 2.2 * 760, "the target's forwards took 2.2 times as long with one as calibrated"),
     ],
 )
-def test_nothing_is_concluded_from_a_busy_machine(monkeypatch, speeds, costs, told):
+def test_nothing_is_concluded_from_a_busy_machine(monkeypatch, speeds, costs, sentence):
     monkeypatch.setattr(disturbance, "LARGEST_SPREAD", LARGEST_SPREAD)
-    pair, lanes = tiny_pair(), two_lanes()
-    for name in runtime(pair).costs:
-        runtime(pair).costs[name] = COSTS
-    rows = list(runner.compare(pair, ["hi"], lanes, repeats=len(speeds), warmups=0))
-    for each in rows:
-        each["metrics"]["tps"] = speeds[each["repeat"]] if each["method"] == "one" else 10.0
-        if costs and each["method"] == "one":
+    engine, lanes = tiny_engine(), two_lanes()
+    give_costs(engine, made_up_costs([1] * 6, [0.1] * 8))
+    rows = rows_of(engine, lanes, repeats=len(speeds))
+    for entry in rows:
+        entry["metrics"]["tps"] = speeds[entry["repeat"]] if entry["method"] == "one" else 10.0
+        if costs and entry["method"] == "one":
             # 10 of 11 parts of an iteration are its forward.
-            evenly_timed(each["trace"], costs * 20 / 19 * 11 / 10)
-    found = outcome(pair, lanes, rows, {})
-    if told is None:
-        assert found["disturbance"] is None and len(found["sentences"]) >= 2 and found["lanes"][1]["figures"]["phi"] > 0
+            evenly_timed(entry["trace"], costs * 20 / 19 * 11 / 10)
+    result = outcome(engine, lanes, rows, {})
+    if sentence is None:
+        assert result["disturbance"] is None and len(result["sentences"]) >= 2
+        assert result["lanes"][1]["figures"]["phi"] > 0
     else:
-        assert told in found["disturbance"] and "nothing is concluded" in found["disturbance"]
-        assert found["sentences"] == [] and {lane["figures"]["phi"] for lane in found["lanes"]} == {None}
-    assert found["verdict"]["verdict"] == "equal"
+        assert sentence in result["disturbance"] and "nothing is concluded" in result["disturbance"]
+        assert result["sentences"] == [] and {lane["figures"]["phi"] for lane in result["lanes"]} == {None}
+    assert result["verdict"]["verdict"] == "equal"
 
 
-def test_of_several_prompts_one_disturbed_one_does_not_spoil_all(pair, monkeypatch):
+def test_of_several_prompts_one_disturbed_one_does_not_spoil_all(engine, monkeypatch):
     monkeypatch.setattr(disturbance, "LARGEST_SPREAD", LARGEST_SPREAD)
     rows = [row("rest", tps, prompt=prompt, repeat=n) for prompt in "abc" for n, tps in enumerate((10.0, 11.0))]
-    for each in rows:
-        each["trace"] = {"header": {"prompt_tokens": 1, "can_overlap": False}, "iterations": []}
+    for entry in rows:
+        entry["trace"] = {"header": {"prompt_tokens": 1, "can_overlap": False}, "iterations": []}
     rows[1]["metrics"]["tps"] = 30.0
-    assert disturbance.disturbance(pair, rows) is None
+    assert disturbance.disturbance(engine, rows) is None
     rows[3]["metrics"]["tps"] = 40.0
-    assert "30.0 in another" in disturbance.disturbance(pair, rows)
+    assert "30.0 in another" in disturbance.disturbance(engine, rows)

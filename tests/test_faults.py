@@ -8,56 +8,54 @@ import sys
 import pytest
 
 from duoviz import runner
-from duoviz.decoding import pulse
-from duoviz.decoding.draft_worker import DraftDied
-from duoviz.decoding.runtime import runtime
+from duoviz.decoding.worker import pulse
+from duoviz.decoding.worker.protocol import DraftDied
 from tests import children
 from tests.app import ROOT
-from tests.children import SETTINGS, pair_with_draft, stream, wait_for_draft
+from tests.children import SETTINGS, engine_with_draft, stream, wait_for_draft
 from tests.starts import start
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 from tests.weights import ends_at_once
 
 pytestmark = pytest.mark.thorough
 
 
-def run(pair, method="duodecoding"):
-    return runner.collect(runner.stream(pair, method, "hello", SETTINGS))
+def run(engine, method="duodecoding"):
+    return runner.collect(runner.stream(engine, method, "hello", SETTINGS))
 
 
 def count_tested(trace):
     """How many drafted tokens came in time."""
-    return sum(each["verdict"]["tested"] for each in trace["iterations"])
+    return sum(iteration["verdict"]["tested"] for iteration in trace["iterations"])
 
 
 @pytest.fixture(scope="module")
 def vanilla_text():
-    return run(tiny_pair(), "vanilla")["end"]["text"]
+    return run(tiny_engine(), "vanilla")["end"]["text"]
 
 
 @pytest.fixture(scope="module")
 def shared():
-    pair = pair_with_draft()
-    yield pair
-    runtime(pair).draft.close()
+    with engine_with_draft() as engine:
+        yield engine
 
 
 @pytest.fixture
-def pair(shared):
-    """The pair with a draft that runs: each test leaves one to the next."""
+def engine(shared):
+    """The engine with a draft that runs: each test leaves one to the next."""
     runner.prepare(shared, "duodecoding")
     return shared
 
 
-def test_a_late_draft_changes_no_token(pair, vanilla_text):
-    process = runtime(pair).draft.process
-    events, trace = runner.stream(pair, "duodecoding", "hello", SETTINGS), runner.new_trace()
+def test_a_late_draft_changes_no_token(engine, vanilla_text):
+    process = engine.draft_beside.process
+    events, trace = runner.stream(engine, "duodecoding", "hello", SETTINGS), runner.new_trace()
     os.kill(process.pid, signal.SIGSTOP)
     for _ in range(6):
         runner.add_event(trace, next(events))
     assert len(trace["iterations"]) == 5 and not count_tested(trace)
     os.kill(process.pid, signal.SIGCONT)
-    wait_for_draft(pair)
+    wait_for_draft(engine)
     for event in events:
         runner.add_event(trace, event)
     assert trace["end"]["text"] == vanilla_text and count_tested(trace)
@@ -67,9 +65,9 @@ def test_a_late_draft_changes_no_token(pair, vanilla_text):
     "sent, sentence", [(signal.SIGKILL, "The draft process died"), (signal.SIGSTOP, "The draft stopped answering")]
 )
 def test_a_draft_that_is_killed_or_hangs_ends_its_run_and_the_next_run_starts_another(
-    pair, vanilla_text, monkeypatch, sent, sentence
+    engine, vanilla_text, monkeypatch, sent, sentence
 ):
-    process, events, trace = runtime(pair).draft.process, stream(pair), runner.new_trace()
+    process, events, trace = engine.draft_beside.process, stream(engine), runner.new_trace()
     while not count_tested(trace):
         runner.add_event(trace, next(events))
     os.kill(process.pid, sent)
@@ -83,53 +81,53 @@ def test_a_draft_that_is_killed_or_hangs_ends_its_run_and_the_next_run_starts_an
     assert kept and kept != vanilla_text and vanilla_text.startswith(kept)
     assert not process.is_alive()
     monkeypatch.undo()
-    assert run(pair)["end"]["text"] == vanilla_text and runtime(pair).draft.process.pid != process.pid
+    assert run(engine)["end"]["text"] == vanilla_text and engine.draft_beside.process.pid != process.pid
 
 
-def test_a_draft_that_hangs_before_its_first_answer_is_replaced(pair, vanilla_text, monkeypatch):
-    hanging = runtime(pair).draft
+def test_a_draft_that_hangs_before_its_first_answer_is_replaced(engine, vanilla_text, monkeypatch):
+    hanging = engine.draft_beside
     os.kill(hanging.process.pid, signal.SIGSTOP)
     # The target goes on alone, and the run ends before the answer is overdue.
-    assert run(pair)["end"]["text"] == vanilla_text
+    assert run(engine)["end"]["text"] == vanilla_text
     monkeypatch.setattr(pulse, "SILENCE", 3.0)
-    assert run(pair)["end"]["text"] == vanilla_text
-    assert not hanging.process.is_alive() and runtime(pair).draft.alive()
+    assert run(engine)["end"]["text"] == vanilla_text
+    assert not hanging.process.is_alive() and engine.draft_beside.alive()
 
 
 def test_a_draft_that_ends_while_it_starts(vanilla_text):
-    pair = pair_with_draft(ends_at_once)
+    engine = engine_with_draft(ends_at_once)
     with pytest.raises(DraftDied, match=r"died \(exit code 3\); the next run starts a new one"):
-        run(pair)
-    assert run(pair, "vanilla")["end"]["text"] == vanilla_text
+        run(engine)
+    assert run(engine, "vanilla")["end"]["text"] == vanilla_text
 
 
 def report(function, *arguments, **options):
     """What the tiny pair does in a process of its own."""
     process, pipe = start(function, *arguments, **options)
-    told = pipe.recv()
+    answer = pipe.recv()
     process.join()
-    return told
+    return answer
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system cannot pin processes")
 def test_one_core_gives_the_same_text_and_claims_no_overlap(vanilla_text):
     core = min(os.sched_getaffinity(0))
-    told = report(children.report_on_one_core, core)
-    assert told["texts"] == [vanilla_text] * 2 and told["tested"] and told["draft"] == "ProcessDraft"
-    assert told["overlap"] is None
-    assert told["devices"][0] == told["devices"][1] and told["devices"][0].startswith(f"CPU core {core} (")
+    answer = report(children.report_on_one_core, core)
+    assert answer["texts"] == [vanilla_text] * 2 and answer["tested"] and answer["draft"] == "ProcessDraft"
+    assert answer["overlap"] is None
+    assert answer["devices"][0] == answer["devices"][1] and answer["devices"][0].startswith(f"CPU core {core} (")
 
 
 def test_a_system_that_cannot_pin_gives_the_same_text_and_names_no_core(vanilla_text, tmp_path):
-    told = report(children.report_without_pinning, tmp_path)
-    assert told["texts"] == [vanilla_text] * 2 and told["tested"] and told["draft"] == "ProcessDraft"
-    for label, count in zip(told["devices"], told["cores"], strict=True):
+    answer = report(children.report_without_pinning, tmp_path)
+    assert answer["texts"] == [vanilla_text] * 2 and answer["tested"] and answer["draft"] == "ProcessDraft"
+    for label, count in zip(answer["devices"], answer["cores"], strict=True):
         assert label.startswith(f"{count} CPU core")
 
 
 def test_a_daemonic_parent_runs_the_draft_in_a_thread(vanilla_text):
-    told = report(children.send_report, daemon=True)
-    assert told["texts"] == [vanilla_text] * 2 and told["tested"] and told["draft"] == "ThreadDraft"
+    answer = report(children.send_report, daemon=True)
+    assert answer["texts"] == [vanilla_text] * 2 and answer["tested"] and answer["draft"] == "ThreadDraft"
 
 
 def test_no_network_and_no_cache_is_one_line_on_the_command_line(tmp_path):
@@ -138,6 +136,6 @@ def test_no_network_and_no_cache_is_one_line_on_the_command_line(tmp_path):
     environment |= {"PIP_INDEX_URL": "http://127.0.0.1:9/simple"}
     command = [sys.executable, "-m", "duoviz", "generate", "hi"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, env=environment)
-    told = [line for line in done.stderr.splitlines() if line.startswith("duoviz:")]
-    assert done.returncode == 1 and len(told) == 1 and "Check the network and start again." in told[0]
+    lines = [line for line in done.stderr.splitlines() if line.startswith("duoviz:")]
+    assert done.returncode == 1 and len(lines) == 1 and "Check the network and start again." in lines[0]
     assert "Traceback" not in done.stderr and not done.stdout.strip()

@@ -10,8 +10,8 @@ from duoviz.__main__ import main
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.trace.reading import read_trace
-from tests.decoding.stores import build, named_pair, random_sequences
-from tests.tiny import VOCABULARY, lean, reference_model
+from tests.decoding.stores import build, random_sequences
+from tests.tiny import VOCABULARY, change_pair, lean, reference_model, tiny_engine
 
 
 @pytest.fixture
@@ -20,16 +20,16 @@ def tiny(monkeypatch, tmp_path):
     store = build(random_sequences(0, tokens=VOCABULARY), tmp_path / "store")
     ran = []
 
-    def stream(pair, method, prompt, settings):
+    def stream(engine, method, prompt, settings):
         ran.append(method)
         settings = Settings(max_new_tokens=settings.max_new_tokens, rest_datastore=str(store))
-        return real(pair, method, prompt, settings)
+        return real(engine, method, prompt, settings)
 
     real = runner.stream
     monkeypatch.setattr(runner, "stream", stream)
-    pair = named_pair(noise=0.3)
-    pair = replace(pair, draft=replace(pair.draft, load=lambda: lean(reference_model(1))))
-    monkeypatch.setattr(commands, "load_pair", lambda name, progress: pair)
+    engine = tiny_engine(noise=0.3)
+    change_pair(engine, draft=replace(engine.pair.draft, load=lambda: lean(reference_model(1))))
+    monkeypatch.setattr(commands, "load_engine", lambda name, progress: engine)
     return ran
 
 
@@ -49,7 +49,7 @@ def test_one_run_of_each_method_is_kept(tiny, tmp_path, capsys):
     expected = json.loads((out / recordings.PLACES).read_text())
     assert expected["text"] == traces["vanilla"]["end"]["text"]
     # Greedy: at each place the target wrote the token that it puts first.
-    written = [token["text"] for each in traces["vanilla"]["iterations"] for token in each["committed"]]
+    written = [token["text"] for step in traces["vanilla"]["iterations"] for token in step["committed"]]
     assert [place[0]["text"] for place in expected["places"]] == written
     for place in expected["places"]:
         assert len({token["text"] for token in place}) == len(place) >= recordings.LIKELIEST
@@ -60,7 +60,7 @@ def test_the_run_that_is_kept_is_the_middle_one():
     assert recordings.middle([{"end": {"wall": wall}} for wall in (3.0, 9.0, 1.0, 4.0, 2.0)])["end"]["wall"] == 3.0
 
 
-def test_mistakes_are_told_before_anything_runs(tiny, tmp_path, capsys):
+def test_mistakes_are_named_before_anything_runs(tiny, tmp_path, capsys):
     (tmp_path / "file").write_text("")
     for options, sentence in (
         (["--out", str(tmp_path / "file")], "cannot be written"),
@@ -72,7 +72,7 @@ def test_mistakes_are_told_before_anything_runs(tiny, tmp_path, capsys):
     assert (tmp_path / "file").read_text() == "" and not list(tmp_path.glob("*.json"))
 
 
-def test_the_recorded_runs_are_whole_and_their_text_is_made_from_them():
+def test_the_recorded_runs_are_complete_and_their_text_is_made_from_them():
     files = {method: recordings.FOLDER / f"{method}{recordings.ENDING}" for method in METHODS}
     traces = {method: read_trace(file) for method, file in files.items()}
     assert (recordings.FOLDER / "README.md").read_text(encoding="utf-8") == recordings.readme(traces)

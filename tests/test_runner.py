@@ -5,42 +5,47 @@ import pytest
 from duoviz import runner
 from duoviz.comparison import table
 from duoviz.decoding import METHODS
-from duoviz.decoding.draft_worker import DraftDied
-from duoviz.decoding.iteration import PREFILL_CHUNK
-from duoviz.decoding.runtime import runtime
+from duoviz.decoding.forward import PREFILL_CHUNK
 from duoviz.decoding.settings import Settings, SettingsError
+from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.models.prompt import PromptError
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 
 SETTINGS = Settings(max_new_tokens=20)
 
 
-def test_events_in_order(pair):
-    kinds = [event["type"] for event in runner.stream(pair, "vanilla", "hi", SETTINGS)]
+def test_events_in_order(engine):
+    kinds = [event["type"] for event in runner.stream(engine, "vanilla", "hi", SETTINGS)]
     assert kinds == ["header", *["iteration"] * 20, "end"]
 
 
 def test_unknown_method_and_bad_prompts():
     with pytest.raises(SettingsError, match="no method named 'magic'"):
-        next(runner.stream(tiny_pair(), "magic", "hi", SETTINGS))
+        next(runner.stream(tiny_engine(), "magic", "hi", SETTINGS))
     with pytest.raises(PromptError, match="empty"):
-        next(runner.stream(tiny_pair(), "vanilla", " \n", SETTINGS))
+        next(runner.stream(tiny_engine(), "vanilla", " \n", SETTINGS))
     with pytest.raises(PromptError, match="300 tokens.*holds 256"):
-        next(runner.stream(tiny_pair(), "vanilla", "x" * 300, SETTINGS))
+        next(runner.stream(tiny_engine(), "vanilla", "x" * 300, SETTINGS))
+
+
+def test_preparing_starts_the_draft_although_costs_are_known(engine):
+    engine.draft_in_turn = None
+    assert runner.prepare(engine, "vanilla") is None
+    assert runner.prepare(engine, "speculative") and engine.draft_in_turn
 
 
 def test_a_draft_that_dies_ends_the_run_with_its_sentence():
-    pair = tiny_pair()
-    draft, answers = runtime(pair).draft, []
+    engine = tiny_engine()
+    draft, answers = engine.draft_beside, []
 
     def result(**options):
         answers.append(1)
-        if len(answers) == 4:
+        if len(answers) == 3:
             raise DraftDied("The draft process died.")
         return type(draft).result(draft)
 
     draft.result = result
-    trace = runner.collect(runner.stream(pair, "duodecoding", "hi", SETTINGS))
+    trace = runner.collect(runner.stream(engine, "duodecoding", "hi", SETTINGS))
     assert trace["end"]["stopped"] == "error" and trace["end"]["message"] == "The draft process died."
     assert len(trace["iterations"]) == 3 and runner.summary(trace)["text"]
 
@@ -50,8 +55,8 @@ def test_a_draft_that_dies_ends_the_run_with_its_sentence():
     "method, reader", [(method, "target") for method in METHODS if method != "rest"] + [("speculative", "draft")]
 )
 def test_a_run_can_be_stopped_while_its_prompt_is_read(method, reader):
-    pair = tiny_pair(context=2048)
-    models = {"target": pair.target, "draft": runtime(pair).draft.loop.model}
+    engine = tiny_engine(context=2048)
+    models = {"target": engine.pair.target, "draft": engine.draft_beside.loop.model}
     forward, read = models[reader].forward, []
 
     def counting(ids, **options):
@@ -59,19 +64,17 @@ def test_a_run_can_be_stopped_while_its_prompt_is_read(method, reader):
         return forward(ids, **options)
 
     models[reader].forward = counting
-    runtime(pair).stopped = lambda: bool(read)
-    trace = runner.collect(runner.stream(pair, method, "x" * 1500, SETTINGS))
+    trace = runner.collect(runner.stream(engine, method, "x" * 1500, SETTINGS, stopped=lambda: bool(read)))
     assert trace["end"]["stopped"] == "stopped" and sum(read) <= PREFILL_CHUNK
     # The draft reads it after the target, which has written a token by then.
-    assert [len(each["committed"]) for each in trace["iterations"]] == [1] * (reader == "draft")
-    runtime(pair).stopped = bool
-    assert runner.collect(runner.stream(pair, method, "x" * 1500, SETTINGS))["end"]["stopped"] == "length"
+    assert [len(iteration["committed"]) for iteration in trace["iterations"]] == [1] * (reader == "draft")
+    assert runner.collect(runner.stream(engine, method, "x" * 1500, SETTINGS))["end"]["stopped"] == "length"
 
 
-def test_a_race_gives_every_lanes_events_alone_and_in_alternation(pair):
+def test_a_race_gives_every_lanes_events_alone_and_in_alternation(engine):
     lanes = [runner.Lane("one", "vanilla", SETTINGS), runner.Lane("two", "speculative", SETTINGS)]
     runs = []
-    for event in runner.race(pair, ["hi", "you"], lanes, repeats=2):
+    for event in runner.race(engine, ["hi", "you"], lanes, repeats=2):
         if event["type"] == "header":
             runs.append((event["lane"], event["repeat"], event["header"]["prompt"]))
             tokens = 0
@@ -89,28 +92,27 @@ def test_a_race_gives_every_lanes_events_alone_and_in_alternation(pair):
     ]  # fmt: skip
 
 
-def test_a_lane_that_fails_runs_no_more_and_a_comparison_says_which(pair):
+def test_a_lane_that_fails_runs_no_more_and_a_comparison_says_which(engine):
     missing = Settings(max_new_tokens=20, rest_datastore="/no/such/folder")
     lanes = [runner.Lane("Look", "rest", missing), runner.Lane("Plain", "vanilla", SETTINGS)]
-    events = list(runner.race(pair, ["hi"], lanes, repeats=2))
+    events = list(runner.race(engine, ["hi"], lanes, repeats=2))
     (error,) = [event for event in events if event["lane"] == "Look"]
     assert error["type"] == "error" and "/no/such/folder" in error["message"]
     assert [event["repeat"] for event in events if event["type"] == "end"] == [None, 0, 1]
     with pytest.raises(runner.LaneFailed, match="Look: .*/no/such/folder"):
-        list(runner.compare(pair, ["hi"], lanes))
+        list(runner.compare(engine, ["hi"], lanes))
     assert runner.LaneFailed in runner.USER_ERRORS
 
 
-def test_a_race_that_is_stopped_ends(pair):
+def test_a_race_that_is_stopped_ends(engine):
     lanes = [runner.Lane("one", "vanilla", SETTINGS), runner.Lane("two", "duodecoding", SETTINGS)]
-    runtime(pair).stopped = lambda: True
-    events = list(runner.race(pair, ["hi"], lanes))
+    events = list(runner.race(engine, ["hi"], lanes, stopped=lambda: True))
     assert {event["lane"] for event in events} == {"two"} and events[-1]["end"]["stopped"] == "stopped"
 
 
 def test_compare_alternates_and_gives_both_baselines():
-    pair = tiny_pair(noise=0.0)
-    rows = list(runner.compare(pair, ["hi", "you"], runner.lanes(["vanilla", "duodecoding"], SETTINGS), repeats=2))
+    engine = tiny_engine(noise=0.0)
+    rows = list(runner.compare(engine, ["hi", "you"], runner.lanes(["vanilla", "duodecoding"], SETTINGS), repeats=2))
     lanes = [(row["method"], row["cores"]) for row in rows]
     forward = [("vanilla", "all"), ("vanilla", "target"), ("duodecoding", "all")]
     assert lanes == [*forward, *reversed(forward)] * 2

@@ -17,7 +17,7 @@ from duoviz.lab.sections import sections
 from duoviz.trace.explanation import explain
 from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.trace.reading import TraceError, parse_trace
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 from tests.toy import TOY
 
 
@@ -27,11 +27,11 @@ def toy(monkeypatch):
 
 
 def trace_of(method):
-    return runner.collect(runner.stream(tiny_pair(), method, "hello", Settings(max_new_tokens=24)))
+    return runner.collect(runner.stream(tiny_engine(), method, "hello", Settings(max_new_tokens=24)))
 
 
 def test_the_command_line(monkeypatch, capsys):
-    monkeypatch.setattr(commands, "load_pair", lambda name, progress: tiny_pair())
+    monkeypatch.setattr(commands, "load_engine", lambda name, progress: tiny_engine())
     assert main(["generate", "hello", "--method", "again", "--max-new-tokens", "8", "--json"]) == 0
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert result["settings"]["method"] == "again" and len(result["token_ids"]) == 8
@@ -40,14 +40,14 @@ def test_the_command_line(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["duoviz"])
     with pytest.raises(SystemExit):
         parser().parse_args(["generate", "--help"])
-    told = " ".join(capsys.readouterr().out.split())
-    assert "duotree, again; default" in told and "lookahead, duotree, again)" in told
+    usage = " ".join(capsys.readouterr().out.split())
+    assert "duotree, again; default" in usage and "lookahead, duotree, again)" in usage
 
 
 def test_the_trace_its_exports_and_the_sentences():
     trace, vanilla = trace_of("again"), trace_of("vanilla")
-    assert [each["id"] for step in trace["iterations"] for each in step["committed"]] == [
-        each["id"] for step in vanilla["iterations"] for each in step["committed"]
+    assert [token["id"] for step in trace["iterations"] for token in step["committed"]] == [
+        token["id"] for step in vanilla["iterations"] for token in step["committed"]
     ]
     text = json.dumps(trace)
     assert parse_trace(text, "toy")["header"]["about"]["title"] == "Again"
@@ -70,10 +70,10 @@ def test_the_lab(tmp_path):
         {"question_id": 1, "category": "writing", "turns": ["tell me"]},
         {"question_id": 2, "category": "code", "turns": ["def f"]},
     ]
-    questions.write_text("".join(json.dumps(each) + "\n" for each in asked))
+    questions.write_text("".join(json.dumps(question) + "\n" for question in asked))
     plan = make_plan(quick=True, file=questions, methods=["again", "speculative"], max_new_tokens=6)
     with opened(tmp_path / "toy") as folder:
-        list(bench(tiny_pair(), plan, folder))
+        list(bench(tiny_engine(), plan, folder))
     results = load(tmp_path / "toy")
     assert {row["verdict"] for row in results.rows if row["model_id"] == "again"} == {"equal"}
     report = report_html(results, sections(results))

@@ -3,24 +3,21 @@
 import torch
 
 from tests.tables import TableModel
-from tests.tiny import VOCABULARY, tiny_pair
-
-NONE = frozenset()
+from tests.tiny import VOCABULARY, change_pair, tiny_engine
 
 
-def counting_pair(length, *, eos=NONE):
+def counting_engine(length=VOCABULARY, *, eos=frozenset(), context=200):
     """A target that counts to `length` − 1 and begins again."""
-    pair = tiny_pair(eos=eos)
     after = 10 * torch.eye(length, dtype=torch.float64).roll(1, dims=1)
-    pair.target = TableModel(after.expand(length, length, length))
-    pair.target.context_limit = 200
-    return pair
+    target = TableModel(after.expand(length, length, length))
+    target.context_limit, target.vocab_size = context, length
+    return change_pair(tiny_engine(eos=eos), target=target)
 
 
-def saying(pair, token):
-    """The pair, with a target that writes this token only."""
+def saying(engine, token):
+    """The engine, with a target that writes this token only."""
     row = torch.zeros(VOCABULARY, dtype=torch.float64)
     row[token] = 10
-    pair.target = TableModel(row.expand(VOCABULARY, VOCABULARY, VOCABULARY))
-    pair.target.vocab_size = VOCABULARY
-    return pair
+    target = TableModel(row.expand(VOCABULARY, VOCABULARY, VOCABULARY))
+    target.vocab_size = VOCABULARY
+    return change_pair(engine, target=target)

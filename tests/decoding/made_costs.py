@@ -1,10 +1,6 @@
 """Cost models made up for tests."""
 
-from duoviz.decoding.budget import (
-    CONTEXTS,
-    ROW_COUNTS,
-    CostModel,
-)
+from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS, CostModel
 
 SHORT, LONG = CONTEXTS
 

@@ -15,13 +15,17 @@ from duoviz.decoding import datastore as module
 from duoviz.decoding.datastore import DatastoreError, open_datastore, read_sequences
 from duoviz.decoding.suffix_array import suffix_array
 from tests.children import killed_build
-from tests.decoding.stores import NamedDigits, build, named_pair, random_sequences, searched
+from tests.decoding.stores import NamedDigits, build, random_sequences, searched
 from tests.starts import start
-from tests.tiny import VOCABULARY
+from tests.tiny import VOCABULARY, tiny_engine
 
 
 def opened(sequences, out):
-    return open_datastore(build(sequences, out), named_pair())
+    return opened_at(build(sequences, out))
+
+
+def opened_at(folder):
+    return open_datastore(folder, tiny_engine().pair)
 
 
 def up_to_the_end(rows, vocabulary=VOCABULARY):
@@ -54,8 +58,8 @@ def test_the_longest_match_and_its_continuations_are_those_of_brute_force(tmp_pa
         shortest = chance.randrange(1, 4)
         sizes = {"longest": shortest + chance.randrange(6), "shortest": shortest, "depth": chance.randrange(1, 7)}
         matched, expected = searched(sequences, text, **sizes)
-        length, found = datastore.continuations(text, **sizes)
-        assert (length, sorted(up_to_the_end(found))) == (matched, expected)
+        length, rows = datastore.continuations(text, **sizes)
+        assert (length, sorted(up_to_the_end(rows))) == (matched, expected)
         hits += len(expected) > 1
     assert hits > 30
 
@@ -75,20 +79,20 @@ def test_nothing_crosses_the_end_of_a_sequence(tmp_path):
 
 def test_of_many_occurrences_evenly_spread_ones_are_read(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MOST_READ", 10)
-    datastore = opened([[1, 2 + each % 20] for each in range(200)], tmp_path / "store")
-    _, found = datastore.continuations([1], longest=1, shortest=1, depth=1)
-    assert found[:, 0].tolist() == [2 + 2 * each for each in range(10)]
+    datastore = opened([[1, 2 + number % 20] for number in range(200)], tmp_path / "store")
+    _, rows = datastore.continuations([1], longest=1, shortest=1, depth=1)
+    assert rows[:, 0].tolist() == [2 + 2 * number for number in range(10)]
 
 
 @pytest.mark.parametrize("vocabulary, kind", [(65_535, np.uint16), (65_536, np.uint32), (150_000, np.uint32)])
 def test_any_size_of_vocabulary(tmp_path, vocabulary, kind):
-    pair = named_pair()
+    pair = tiny_engine().pair
     pair.target.vocab_size = vocabulary
     last = vocabulary - 1
     datastore = open_datastore(build([[1, last], [last, last, 3]], tmp_path / "store", vocabulary=vocabulary), pair)
     assert datastore.tokens.dtype == kind
-    _, found = datastore.continuations([last], longest=1, shortest=1, depth=2)
-    assert up_to_the_end(found, vocabulary) == [[3], [last, 3]]
+    _, rows = datastore.continuations([last], longest=1, shortest=1, depth=2)
+    assert up_to_the_end(rows, vocabulary) == [[3], [last, 3]]
 
 
 @pytest.mark.parametrize("sequences", [[], [[]]])
@@ -99,12 +103,12 @@ def test_an_empty_datastore_finds_nothing(tmp_path, sequences):
 
 
 def test_building_reports_its_progress_and_replaces_the_datastore(tmp_path):
-    told = []
+    reports = []
     opened([[1, 2, 3]], tmp_path / "store")
-    build(random_sequences(1), tmp_path / "store", report=lambda fraction, text: told.append((fraction, text)))
-    fractions = [fraction for fraction, _ in told]
-    assert fractions == sorted(fractions) and fractions[-1] == 1.0 and len(told) >= 4
-    assert "Sorting" in told[0][1] and "Writing" in told[-2][1]
+    build(random_sequences(1), tmp_path / "store", report=lambda fraction, text: reports.append((fraction, text)))
+    fractions = [fraction for fraction, _ in reports]
+    assert fractions == sorted(fractions) and fractions[-1] == 1.0 and len(reports) >= 4
+    assert "Sorting" in reports[0][1] and "Writing" in reports[-2][1]
     assert json.loads((tmp_path / "store" / "header.json").read_text())["sequences"] > 1
     assert [file.name for file in tmp_path.iterdir()] == ["store"]
 
@@ -115,7 +119,7 @@ def test_a_killed_build_leaves_no_half_made_datastore(tmp_path):
     child.join()
     assert child.exitcode == -signal.SIGKILL
     with pytest.raises(DatastoreError, match="no datastore"):
-        open_datastore(out, named_pair())
+        opened_at(out)
     assert opened([[1, 2, 3]], out).tokens.tolist() == [1, 2, 3, 65535]
     assert [file.name for file in tmp_path.iterdir()] == ["store"]
 
@@ -126,7 +130,7 @@ def test_a_build_that_fails_leaves_the_old_datastore(tmp_path):
         build([[4], [1, 40]], out)
     with pytest.raises(DatastoreError, match=r"token id \(-1\)"):
         build([[-1]], out)
-    assert open_datastore(out, named_pair()).tokens.tolist() == [1, 2, 3, 65535]
+    assert opened_at(out).tokens.tolist() == [1, 2, 3, 65535]
     assert [file.name for file in tmp_path.iterdir()] == ["store"]
 
 
@@ -182,11 +186,11 @@ def change_header(**changes):
         ("header.json", change_header(vocabulary=VOCABULARY + 1), "another tokenizer than that of"),
     ],
 )
-def test_a_datastore_that_cannot_be_used_is_told_in_a_sentence(tmp_path, name, damage, part):
+def test_a_datastore_that_cannot_be_used_is_refused_in_a_sentence(tmp_path, name, damage, part):
     out = build([[1, 2, 3]], tmp_path / "store")
     damage(out / name)
     with pytest.raises(DatastoreError, match=part) as error:
-        open_datastore(out, named_pair())
+        opened_at(out)
     assert "`python -m duoviz datastore build FILE… --out DIR --pair tiny`." in str(error.value)
     assert str(out) in str(error.value) and len(str(error.value).splitlines()) == 1
 
@@ -197,10 +201,10 @@ def test_the_paragraphs_of_texts_and_the_rows_of_corpora(tmp_path):
     np.savez(corpus, flat=np.arange(6, dtype=np.uint16), length=np.array([2, 0, 4]))
     parts = ["one\ntwo\n\n", "three\n\n  four\n\n\n\n", "five"]
     expected = [NamedDigits()(part)["input_ids"] for part in parts] + [[0, 1], [], [2, 3, 4, 5]]
-    told = []
-    found = read_sequences([text, corpus], NamedDigits(), lambda fraction, text: told.append(fraction))
-    assert [list(each) for each in found] == expected
-    assert told == [0.0, 0.5]
+    fractions = []
+    sequences = read_sequences([text, corpus], NamedDigits(), lambda fraction, text: fractions.append(fraction))
+    assert [list(ids) for ids in sequences] == expected
+    assert fractions == [0.0, 0.5]
 
 
 @pytest.fixture
@@ -213,10 +217,10 @@ def test_the_command_builds_a_datastore(tmp_path, digits, capsys):
     file, out = tmp_path / "texts.txt", tmp_path / "store"
     file.write_text("hello hello")
     assert main(["datastore", "build", str(file), "--out", str(out)]) == 0
-    shown = capsys.readouterr()
-    assert f"100% The datastore is in {out}" in shown.err and not shown.out
+    written = capsys.readouterr()
+    assert f"100% The datastore is in {out}" in written.err and not written.out
     ids = NamedDigits()("hello hello")["input_ids"]
-    assert open_datastore(out, named_pair()).tokens[:-1].tolist() == ids
+    assert opened_at(out).tokens[:-1].tolist() == ids
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from duoviz.decoding.chances import EDGES, RANKS, TEMPERATURES, plain
-from duoviz.decoding.drafting import Plan, Worth, branch_lengths, draft, number_of_sequences, threshold
+from duoviz.decoding.acceptance_table import EDGES, RANKS, TEMPERATURES, plain
+from duoviz.decoding.drafting import DraftPlan, branch_lengths, draft, number_of_sequences, threshold
+from duoviz.decoding.length_policy import StopRule
 from tests.tiny import lean, reference_model
 
 PROMPT = [5, 9, 3, 4]
@@ -15,7 +16,7 @@ PROMPT = [5, 9, 3, 4]
 def plan(**changes):
     usual = {"budget": 6, "steps": (6,) * 8, "sequences": "dynamic", "draft_mode": "batched"}
     asked = usual | changes
-    return Plan(**({"longest": asked["budget"]} | asked))
+    return DraftPlan(**({"longest": asked["budget"]} | asked))
 
 
 def test_threshold_is_the_product_of_the_two_top_probabilities():
@@ -52,18 +53,18 @@ def greedy(reference, ids):
 def test_branches_are_the_drafts_own_greedy_continuations(mode, lengths):
     reference = reference_model(2)
     drafted = draft(lean(reference), PROMPT, plan(sequences=3, draft_mode=mode))
-    assert [len(branch.tokens) for branch in drafted.branches] == lengths
+    assert [len(sequence.tokens) for sequence in drafted.sequences] == lengths
     q = greedy(reference, PROMPT)
-    assert [branch.tokens[0] for branch in drafted.branches] == q.topk(3).indices.tolist()
-    for branch in drafted.branches:
+    assert [sequence.tokens[0] for sequence in drafted.sequences] == q.topk(3).indices.tolist()
+    for sequence in drafted.sequences:
         text = list(PROMPT)
-        for token, probability in zip(branch.tokens, branch.q, strict=True):
+        for token, probability in zip(sequence.tokens, sequence.q, strict=True):
             assert probability == pytest.approx(float(greedy(reference, text)[token]))
             text.append(token)
-        assert branch.tokens[1:] == [
-            int(greedy(reference, PROMPT + branch.tokens[:n]).argmax()) for n in range(1, len(branch.tokens))
+        assert sequence.tokens[1:] == [
+            int(greedy(reference, PROMPT + sequence.tokens[:n]).argmax()) for n in range(1, len(sequence.tokens))
         ]
-    second = greedy(reference, [*PROMPT, drafted.branches[0].tokens[0]]).max()
+    second = greedy(reference, [*PROMPT, drafted.sequences[0].tokens[0]]).max()
     assert drafted.theta == pytest.approx(float(q.max() * second))
 
 
@@ -75,14 +76,14 @@ def test_the_tree_hangs_each_branch_on_the_root():
 @pytest.mark.parametrize("changes", [{"budget": 1}, {"longest": 1}])
 def test_one_step_gives_one_token_and_no_threshold(changes):
     drafted = draft(lean(reference_model(2)), PROMPT, plan(**changes))
-    assert [len(branch.tokens) for branch in drafted.branches] == [1]
+    assert [len(sequence.tokens) for sequence in drafted.sequences] == [1]
     assert drafted.theta is None and len(drafted.steps) == 1
 
 
 @pytest.mark.parametrize("mode", ["batched", "paper"])
 def test_no_sequence_is_longer_than_the_room(mode):
     drafted = draft(lean(reference_model(2)), PROMPT, plan(longest=2, draft_mode=mode, sequences=2))
-    assert max(len(branch.tokens) for branch in drafted.branches) == 2
+    assert max(len(sequence.tokens) for sequence in drafted.sequences) == 2
 
 
 @pytest.mark.parametrize("sequences", ["dynamic", 3])
@@ -90,7 +91,7 @@ def test_a_draft_without_trees_grows_one_sequence(sequences):
     model = lean(reference_model(2))
     model.supports_tree = False
     drafted = draft(model, PROMPT, plan(sequences=sequences))
-    assert [len(branch.tokens) for branch in drafted.branches] == [6]
+    assert [len(sequence.tokens) for sequence in drafted.sequences] == [6]
 
 
 @pytest.mark.parametrize(
@@ -100,10 +101,10 @@ def test_a_draft_without_trees_grows_one_sequence(sequences):
 def test_a_sequence_ends_where_it_is_no_longer_sure_enough(least, first, sequences, lengths):
     """All chances are a half here, so that a token more is worth half as much."""
     halves = replace(plain(), drafted=[[[0.5] * len(EDGES)] * RANKS] * (1 + len(TEMPERATURES)))
-    worth = Worth(halves, 1.0, least, first)
-    drafted = draft(lean(reference_model(2)), PROMPT, plan(sequences=sequences, worth=worth))
-    assert [len(branch.tokens) for branch in drafted.branches] == lengths
-    assert all(len(branch.slots) == len(branch.tokens) - 1 for branch in drafted.branches)
+    rule = StopRule(halves, 1.0, least, first)
+    drafted = draft(lean(reference_model(2)), PROMPT, plan(sequences=sequences, rule=rule))
+    assert [len(sequence.tokens) for sequence in drafted.sequences] == lengths
+    assert all(len(sequence.slots) == len(sequence.tokens) - 1 for sequence in drafted.sequences)
     assert len(drafted.steps) == max(lengths) + (sequences > 1)
-    trusted = draft(lean(reference_model(2)), PROMPT, plan(sequences=sequences, worth=worth._replace(trust=100.0)))
-    assert len(trusted.branches[0].tokens) == 6
+    trusted = draft(lean(reference_model(2)), PROMPT, plan(sequences=sequences, rule=rule._replace(factor=100.0)))
+    assert len(trusted.sequences[0].tokens) == 6

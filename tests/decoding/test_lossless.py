@@ -1,6 +1,5 @@
 """DuoDecoding's and SpS's samples have the target's distribution; each planted error is found out."""
 
-import importlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,29 +9,28 @@ from unittest import mock
 import pytest
 import torch
 
-from duoviz.decoding import METHODS, drafting, verification
-from duoviz.decoding.draft_loop import DraftLoop
-from duoviz.decoding.runtime import runtime
+from duoviz.decoding import drafting, plan, verification
 from duoviz.decoding.settings import Settings
-from tests.tables import chi_square, continuations, exact_distribution, table_pair
+from duoviz.decoding.worker.loop import DraftLoop
+from tests.tables import chi_square, continuations, exact_distribution
 
 pytestmark = pytest.mark.thorough
 BASE = Settings(max_new_tokens=6, temperature=0.9)
 REJECTION = replace(BASE, acceptance="rejection")
 
 
-def roll_back_to_another_branch(loop, request):
-    """Planted error: the pending tokens' rows are another branch's."""
+def roll_back_to_another_sequence(loop, request):
+    """Planted error: the pending tokens' rows are another sequence's."""
     ROLL_BACK(loop, request)
-    if request.keep is not None and len(loop.drafted.branches) > 1:
-        other = loop.drafted.branches[request.keep - 1].rows[1:]
+    if request.keep is not None and len(loop.drafted.sequences) > 1:
+        other = loop.drafted.sequences[request.keep - 1].rows[1:]
         loop.pending_rows = [*other, *loop.pending_rows[len(other) :]]
 
 
-def grow_and_tell_the_sampled_token(model, branches, *others):
+def grow_by_the_sampled_token(model, sequences, *others):
     """Planted error: θ is made of the token drawn, not of the most probable one."""
-    GROW(model, branches, *others)
-    return [branch.q[-1] for branch in branches]
+    GROW(model, sequences, *others)
+    return [sequence.q[-1] for sequence in sequences]
 
 
 def another_places_row(draft, size):
@@ -41,15 +39,13 @@ def another_places_row(draft, size):
     return lambda row: row_of(0)
 
 
-# The package's attribute of this name is the method, not its module.
-SPECULATIVE = importlib.import_module("duoviz.decoding.speculative")
-GROW, ROLL_BACK, ROW_OF_DRAFT = drafting.grow, DraftLoop.roll_back, SPECULATIVE.row_of_draft
+GROW, ROLL_BACK, ROW_OF_DRAFT = drafting.grow, DraftLoop.roll_back, plan.row_of_draft
 ERRORS = {
     "no division by q": (verification, "acceptance", lambda p, q: min(1.0, p)),
     "resampling from p": (verification, "residual", lambda p, q: p),
-    "another branch's q row": (DraftLoop, "roll_back", roll_back_to_another_branch),
-    "another place's q row": (SPECULATIVE, "row_of_draft", another_places_row),
-    "θ from the sampled token": (drafting, "grow", grow_and_tell_the_sampled_token),
+    "another sequence's q row": (DraftLoop, "roll_back", roll_back_to_another_sequence),
+    "another place's q row": (plan, "row_of_draft", another_places_row),
+    "θ from the sampled token": (drafting, "grow", grow_by_the_sampled_token),
 }
 
 
@@ -64,12 +60,10 @@ def planted(error: str | None) -> Iterator[None]:
 
 def p_value(method, settings, seeds, length, error=None):
     """Of the first tokens of runs with seeds 0, 1, 2, …"""
-    pair = table_pair()
-    runtime(pair).draft_in_turn = runtime(pair).draft
     runs = [replace(settings, seed=seed) for seed in range(seeds)]
     with planted(error), torch.inference_mode():
-        found = Counter(continuations(METHODS[method].decode, pair, runs, length))
-    return chi_square(found, exact_distribution(settings, length))
+        samples = Counter(continuations(method, runs, length))
+    return chi_square(samples, exact_distribution(settings, length))
 
 
 @pytest.mark.parametrize(
@@ -98,7 +92,7 @@ def test_continuations_have_the_targets_distribution(method, settings, seeds, le
     [
         ("duodecoding", "no division by q", replace(REJECTION, budget=2), 200, 2),
         ("duodecoding", "resampling from p", replace(REJECTION, budget=2), 400, 3),
-        ("duodecoding", "another branch's q row", replace(REJECTION, budget=6, sequences=2), 1_500, 2),
+        ("duodecoding", "another sequence's q row", replace(REJECTION, budget=6, sequences=2), 1_500, 2),
         ("duodecoding", "θ from the sampled token", replace(REJECTION, budget=4, draft_mode="paper"), 3_500, 2),
         ("speculative", "no division by q", replace(REJECTION, budget=3), 200, 3),
         ("speculative", "resampling from p", replace(REJECTION, budget=3), 800, 3),

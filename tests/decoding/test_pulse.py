@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from duoviz.decoding import pulse
-from duoviz.decoding.pulse import BEAT, GAP, SILENCE, Pulse
+from duoviz.decoding.worker import pulse
+from duoviz.decoding.worker.pulse import BEAT, GAP, SILENCE, Pulse
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from tests.tiny import lean, reference_model
 
 def test_the_same_text_is_read_at_every_row_count():
     model = lean(reference_model(0))
-    found = list(readings(model, [3, 5, 7]))
-    assert [each.shape for each in found] == [(16, 40)] * 5 and model.length == 0
+    logits = list(readings(model, [3, 5, 7]))
+    assert [reading.shape for reading in logits] == [(16, 40)] * 5 and model.length == 0
     # float64 rounds too, but far below any gap that a trace can hold.
-    assert 0 <= delta_of(found, "float64") < 1e-9
+    assert 0 <= delta_of(logits, "float64") < 1e-9
 
 
 def test_delta_is_four_times_the_largest_difference_and_bounded_for_float32():

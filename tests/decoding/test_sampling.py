@@ -7,7 +7,7 @@ import torch
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from duoviz.decoding.rounding import LARGEST_DELTA
-from duoviz.decoding.sampling import Chance, Choices, Sampling, draw, filtered, noise, scores, tempered
+from duoviz.decoding.sampling import RejectionNoise, Sampling, TargetDraws, draw, filtered, noise, scores, tempered
 from duoviz.decoding.settings import MIN_TEMPERATURE
 from tests.tables import chi_square
 
@@ -43,11 +43,11 @@ def test_draws_have_the_distribution():
     sampling = Sampling(temperature=1.2, top_k=9)
     p = filtered(tempered(logits[None], 1.2), top_k=9, top_p=1.0)[0]
     for vary in ("seed", "position"):
-        draws = Counter(
+        drawn = Counter(
             (draw(logits, n if vary == "position" else 7, sampling._replace(seed=n if vary == "seed" else 7)).token,)
             for n in range(10_000)
         )
-        assert chi_square(draws, {(token,): float(p[token]) for token in range(12)}) > 0.001
+        assert chi_square(drawn, {(token,): float(p[token]) for token in range(12)}) > 0.001
 
 
 def test_the_best_scores_are_draws_without_replacement():
@@ -91,7 +91,7 @@ def test_the_next_best_is_weighed_where_its_noise_is_the_smallest():
         assert drawn.token == (smallest + 1) % 30 and drawn.gap > 0
 
 
-def test_down_to_the_lowest_temperature_a_tie_of_rounding_is_told_and_all_stays_finite():
+def test_down_to_the_lowest_temperature_a_tie_of_rounding_shows_and_all_stays_finite():
     logits = LOGITS[0].clone()
     best, second = logits.topk(2).indices
     logits[second] = logits[best] - LARGEST_DELTA
@@ -116,14 +116,14 @@ def test_where_only_one_token_can_be_drawn_there_is_no_gap():
 
 def test_rows_are_drawn_by_their_own_positions():
     sampling = Sampling(temperature=1.5, seed=2)
-    choices = Choices(LOGITS, [4, 5, 9], sampling)
-    assert [choices[row] for row in range(3)] == [draw(LOGITS[r], p, sampling).token for r, p in enumerate((4, 5, 9))]
-    assert len(choices) == 3 and choices.distribution(1).sum() == pytest.approx(1)
+    draws = TargetDraws(LOGITS, [4, 5, 9], sampling)
+    assert [draws[row] for row in range(3)] == [draw(LOGITS[r], p, sampling).token for r, p in enumerate((4, 5, 9))]
+    assert len(draws) == 3 and draws.distribution(1).sum() == pytest.approx(1)
 
 
 def test_chance_accepts_and_picks_with_the_probabilities():
-    accepted = sum(Chance(seed).accepts(0.3, 11, 2) for seed in range(10_000))
+    accepted = sum(RejectionNoise(seed).accepts(0.3, 11, 2) for seed in range(10_000))
     assert accepted / 10_000 == pytest.approx(0.3, abs=0.016)
     p = torch.tensor([0.1, 0.0, 0.6, 0.3], dtype=torch.float64)
-    picks = Counter((Chance(seed).picks(p, 11),) for seed in range(10_000))
+    picks = Counter((RejectionNoise(seed).picks(p, 11),) for seed in range(10_000))
     assert chi_square(picks, {(token,): float(p[token]) for token in range(4)}) > 0.001

@@ -74,7 +74,7 @@ def test_flags_are_true_or_false(value):
 def test_numbers_as_typed():
     assert parsed("budget", " 7 ") == 7
     assert parsed("budget", "auto") == "auto"
-    assert [parsed("budget", each) for each in (7, "+7", "-7", None)] == [7, 7, -7, None]
+    assert [parsed("budget", value) for value in (7, "+7", "-7", None)] == [7, 7, -7, None]
     for text in ("seven", "", "1_0", "٣", "7.0", "0x7", "9" * 5000):
         with pytest.raises(SettingsError, match="^budget must be a whole number or 'auto', not .{2,70}$"):
             parsed("budget", text)

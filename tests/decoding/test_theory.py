@@ -58,7 +58,7 @@ def test_speeds_are_tokens_over_seconds():
     assert slow == pytest.approx(1 / 2.2)
     lengths = np.array([1, 2, 5])
     together = parallel_speed(0.6, 0.7, lengths, target=target, drafting=lengths * 0.5)
-    apart = [parallel_speed(0.6, 0.7, int(each), target=target, drafting=each * 0.5) for each in lengths]
+    apart = [parallel_speed(0.6, 0.7, int(length), target=target, drafting=length * 0.5) for length in lengths]
     assert together == pytest.approx(apart)
 
 
@@ -72,22 +72,22 @@ def test_what_is_expected_of_counted_runs():
 
 def test_runs_are_added():
     one = Acceptance(accepted=1, tested=2, hits=1, tries=1, taken=4, sequences_taken=1)
-    assert (one + one).share == 0.5 and (one + one).length == 4 and (one + Acceptance()) == one
-    assert Acceptance().alpha is Acceptance().beta is Acceptance().length is Acceptance().share is None
+    assert (one + one).rate == 0.5 and (one + one).length == 4 and (one + Acceptance()) == one
+    assert Acceptance().alpha is Acceptance().beta is Acceptance().length is Acceptance().rate is None
 
 
 def test_counted_by_kind():
-    found = Acceptance()
+    acceptance = Acceptance()
     for outcome, pending in (("hit", 2), ("rejection", 1), ("miss", 0), ("none", 0)):
         tested = pending + (outcome != "none")
         accepted = pending + (outcome == "hit")
-        found.count(outcome, accepted=accepted, tested=tested, pending=pending, taken=3)
-    assert (found.pending_accepted, found.pending_tested, found.hits, found.tries) == (3, 4, 1, 2)
-    assert (found.taken, found.sequences_taken, found.accepted, found.tested) == (3, 1, 4, 6)
+        acceptance.count(outcome, accepted=accepted, tested=tested, pending=pending, taken=3)
+    assert (acceptance.pending_accepted, acceptance.pending_tested, acceptance.hits, acceptance.tries) == (3, 4, 1, 2)
+    assert (acceptance.taken, acceptance.sequences_taken, acceptance.accepted, acceptance.tested) == (3, 1, 4, 6)
 
 
 def test_what_a_method_that_takes_turns_checked_was_never_pending():
     checked = [{"status": "accepted"}, {"status": "rejected"}]
     verdict = {"outcome": "rejection", "tested": 2, "accepted": 1}
-    found = acceptance_of([{"verdict": verdict, "checked": checked, "drafted": []}])
-    assert found == Acceptance(accepted=1, tested=2)
+    counted = acceptance_of([{"verdict": verdict, "checked": checked, "drafted": []}])
+    assert counted == Acceptance(accepted=1, tested=2)

@@ -4,47 +4,72 @@ import pytest
 import torch
 
 from duoviz.decoding.iteration import Node
-from duoviz.decoding.sampling import Chance, Choices, Sampling
-from duoviz.decoding.verification import Verdict, mark, verify, verify_by_rejection, without
+from duoviz.decoding.sampling import RejectionNoise, Sampling, TargetDraws
+from duoviz.decoding.verification import Classical, judge, mark, verify, verify_by_rejection, without
 
 
 def chain(*tokens):
     return [Node(token, index - 1, "draft") for index, token in enumerate(tokens)]
 
 
-def test_all_accepted():
-    assert verify(chain(4, 5), [4, 5, 6]) == ([0, 1], 6, [])
-
-
-def test_first_rejection_ends_the_walk():
-    # The last own token agrees again, but hangs on a rejected one.
-    assert verify(chain(4, 5, 6), [4, 9, 6, 7]) == ([0], 9, [1])
-
-
-def test_nothing_drafted():
-    assert verify([], [3]) == ([], 3, [])
-
-
-def test_a_tree_follows_the_branch_that_is_the_targets():
-    tree = [Node(4, -1, "draft"), Node(5, -1, "draft"), Node(6, 0, "draft"), Node(6, 1, "draft"), Node(7, 3, "draft")]
-    assert verify(tree, [5, 0, 6, 0, 7, 8]) == ([1, 3, 4], 8, [])
-
-
-def test_marks():
-    tree = chain(4, 5, 6)
-    mark(tree, Verdict([0], 9, [1]))
-    assert [node.status for node in tree] == ["accepted", "rejected", "discarded"]
+@pytest.mark.parametrize(
+    "parents, tokens, own, verdict",
+    [
+        ([], [], [3], ([], 3, [])),
+        ([-1, 0], [4, 5], [4, 5, 6], ([0, 1], 6, [])),
+        # The last own token agrees again, but hangs on a rejected one.
+        ([-1, 0, 1], [4, 5, 6], [4, 9, 6, 7], ([0], 9, [1])),
+        ([-1, -1, 0, 1, 3], [4, 5, 6, 6, 7], [5, 0, 6, 0, 7, 8], ([1, 3, 4], 8, [])),
+    ],
+    ids=["nothing drafted", "all accepted", "the first refusal ends the walk", "the branch that is the target's"],
+)
+def test_the_walk_down_a_tree(parents, tokens, own, verdict):
+    assert verify([Node(*node, "draft") for node in zip(tokens, parents, strict=True)], own) == verdict
 
 
 def test_exact_ties_go_to_the_lowest_id():
     logits = torch.tensor([[0.0, 2.0, 1.0, 2.0, 2.0], [3.0, 0.0, 1.0, 2.0, 3.0]], dtype=torch.float64)
-    choices = Choices(logits, [7, 8], Sampling())
-    assert [choices[0], choices[1]] == [1, 0] and [choices.gap(0), choices.gap(1)] == [0.0, 0.0]
-    assert choices.probability(1, 3) == pytest.approx(float(logits[1].softmax(-1)[3]))
+    own = TargetDraws(logits, [7, 8], Sampling())
+    assert [own[0], own[1]] == [1, 0] and [own.gap(0), own.gap(1)] == [0.0, 0.0]
+    assert own.probability(1, 3) == pytest.approx(float(logits[1].softmax(-1)[3]))
+
+
+@pytest.mark.parametrize(
+    "checked, drafted, outcome, committed, statuses",
+    [
+        ((), (), "none", [(1, "target")], ["correction"]),
+        ((9,), (7,), "rejection", [(1, "target")], ["rejected", "correction", "discarded", "discarded"]),
+        ((1, 9), (7,), "rejection", [(1, "draft"), (2, "target")],
+         ["accepted", "rejected", "correction", "discarded", "discarded"]),
+        ((1,), (7, 8), "miss", [(1, "draft"), (2, "target")],
+         ["accepted", "rejected", "discarded", "rejected", "discarded", "correction"]),
+        ((1,), (7, 2), "hit", [(1, "draft"), (2, "draft")],
+         ["accepted", "discarded", "discarded", "accepted", "pending"]),
+        ((1, 2), (), "hit", [(1, "draft"), (2, "draft"), (3, "target")], ["accepted", "accepted", "correction"]),
+    ],
+)  # fmt: skip
+def test_the_judgement_of_a_chain_and_of_what_was_drafted_after_it(checked, drafted, outcome, committed, statuses):
+    """The target counts from 1. A drafted sequence has two tokens; the first is tested where the chain was right."""
+    own = TargetDraws(10 * torch.eye(10)[1 : 2 + len(checked)], range(1 + len(checked)), Sampling())
+    sequences = [
+        node for index, first in enumerate(drafted) for node in (Node(first, -1, "draft"), Node(0, 2 * index, "draft"))
+    ]
+    judgement = judge(chain(*checked), sequences, own)
+    nodes = [*judgement.checked, *judgement.drafted]
+    if outcome == "hit" and drafted:
+        assert judgement.sequence == 2 and judgement.accepted == judgement.tested == len(checked) + 1
+    else:
+        refused = any(node.status == "rejected" for node in nodes)
+        assert judgement.sequence is None and judgement.tested == judgement.accepted + refused
+    assert judgement.outcome == outcome
+    assert [(token.token, token.source) for token in judgement.committed] == committed
+    assert all(token.gap > 0 for token in judgement.committed)
+    assert [node.status for node in nodes] == statuses
+    assert all((node.p is None) == (node.status in ("discarded", "pending")) for node in nodes)
 
 
 class Every:
-    """Chance that takes every way it could go, one a run, and knows how likely that way is."""
+    """Noise that takes every way it could go, one a run, and knows how likely that way is."""
 
     def __init__(self, script):
         self.script, self.taken, self.weight, self.others = list(script), [], 1.0, []
@@ -71,10 +96,10 @@ def every_verdict(tree, own, draft_row):
     """All verdicts with their probabilities."""
     scripts = [[]]
     while scripts:
-        chance = Every(scripts.pop())
-        verdict = verify_by_rejection(tree, own, draft_row, chance)
-        scripts += chance.others
-        yield chance.weight, verdict
+        noise = Every(scripts.pop())
+        verdict = verify_by_rejection(tree, own, Classical(noise, draft_row))
+        scripts += noise.others
+        yield noise.weight, verdict
 
 
 def some_distribution(seed, size=4):
@@ -98,7 +123,7 @@ def drawn_without_replacement(q, count):
 def test_the_classical_rule_is_exact_for_one_token(siblings, seed):
     p, q = some_distribution(seed), some_distribution(seed + 50)
     q = q.where(q > 0.05, 0.0) / q[q > 0.05].sum()
-    own = Choices(p.log()[None], [9], Sampling(temperature=1.0))
+    own = TargetDraws(p.log()[None], [9], Sampling(temperature=1.0))
     committed = torch.zeros(4, dtype=torch.float64)
     for tokens, weight in drawn_without_replacement(q, min(siblings, int((q > 0).sum()))):
         tree = [Node(token, -1, "draft", q=float(q[token])) for token in tokens]
@@ -117,7 +142,7 @@ def test_the_classical_rule_is_exact_for_a_chain(seed):
         for two in range(4):
             rows = [q_first, q_second[one]]
             tree = [Node(one, -1, "draft", q=float(rows[0][one])), Node(two, 0, "draft", q=float(rows[1][two]))]
-            own = Choices(torch.stack([first, second[one]]).log(), [9, 10], Sampling(temperature=1.0))
+            own = TargetDraws(torch.stack([first, second[one]]).log(), [9, 10], Sampling(temperature=1.0))
             weight = float(rows[0][one] * rows[1][two])
             for chance, verdict in every_verdict(tree, own, rows.__getitem__):
                 text = [tree[index].token for index in verdict.path]
@@ -131,9 +156,9 @@ def test_the_classical_rule_is_exact_for_a_chain(seed):
 
 def test_siblings_are_tested_in_order_and_the_refused_ones_named():
     p, q = torch.tensor([0.0, 0.0, 1.0]), torch.tensor([0.4, 0.3, 0.3])
-    own = Choices(p.log()[None].double(), [5], Sampling(temperature=1.0))
+    own = TargetDraws(p.log()[None].double(), [5], Sampling(temperature=1.0))
     tree = [Node(token, -1, "draft", q=float(q[token])) for token in (0, 2, 1)]
-    verdict = verify_by_rejection(tree, own, lambda row: q.double(), Chance(3))
+    verdict = verify_by_rejection(tree, own, Classical(RejectionNoise(3), lambda row: q.double()))
     assert verdict == ([1], None, [0])
     mark(tree, verdict)
     assert [node.status for node in tree] == ["rejected", "accepted", "discarded"]

@@ -5,10 +5,11 @@ import transformers as hf
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from duoviz import runner
-from duoviz.decoding.draft_worker import InlineDraft
-from duoviz.decoding.runtime import runtime
+from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
-from tests.tiny import tiny_pair
+from duoviz.decoding.way import Way
+from duoviz.decoding.worker.inline import InlineDraft
+from tests.tiny import give_costs, tiny_engine
 
 TEXT = ["the cat sat on the mat", "a dog ran over the hill and saw the cat", "rivers flow into the sea", "sun and rain"]
 TEMPLATE = "{% for message in messages %}user {{ message['content'] }} {% endfor %}"
@@ -50,16 +51,16 @@ def folder(path, model, made=None):
 
 
 def ready(pair):
-    """The pair with its draft in this thread and made-up costs."""
-    runtime(pair).draft = InlineDraft(pair.draft.load())
-    runtime(pair).costs["costs"] = runtime(tiny_pair()).costs["costs"]
-    return pair
+    """An engine of the pair, with its draft in this thread and made-up costs."""
+    engine, tiny = Engine(pair, draft=InlineDraft(pair.draft.load())), tiny_engine()
+    give_costs(engine, tiny.known_costs(Way(True, tiny.pair.cores.target)))
+    return engine
 
 
-def texts(pair, prompt, *, tokens=8):
+def texts(engine, prompt, *, tokens=8):
     """The token ids that vanilla and DuoDecoding write."""
     settings = Settings(max_new_tokens=tokens)
     return [
-        runner.summary(runner.collect(runner.stream(pair, method, prompt, settings)))["token_ids"]
+        runner.summary(runner.collect(runner.stream(engine, method, prompt, settings)))["token_ids"]
         for method in ("vanilla", "duodecoding")
     ]

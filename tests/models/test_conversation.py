@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from duoviz import runner
-from duoviz.decoding.iteration import Stopped
+from duoviz.decoding.forward import Stopped
 from duoviz.decoding.settings import Settings
 from duoviz.models.prompt import PromptError
 from duoviz.runner import Lane
-from tests.tiny import DigitTokenizer, tiny_pair
+from tests.tiny import DigitTokenizer, tiny_engine
 
 BEFORE = [("who?", "me"), ("why?", "so")]
 LANE = Lane("duo", "duodecoding", Settings(max_new_tokens=12))
@@ -30,13 +30,12 @@ class RoleTokenizer(DigitTokenizer):
     ],
 )  # fmt: skip
 def test_earlier_turns_stand_before_the_prompt(changes, raw, text):
-    pair = replace(tiny_pair(), tokenizer=RoleTokenizer(), **changes)
+    pair = replace(tiny_engine().pair, tokenizer=RoleTokenizer(), **changes)
     assert pair.encode("ok", raw=raw, before=BEFORE) == DigitTokenizer()(text)["input_ids"]
 
 
 def test_each_turn_is_asked_with_the_answers_before_it():
-    pair = tiny_pair()
-    first, second = runner.conversation(pair, LANE, ["hello", "and?"])
+    first, second = runner.conversation(tiny_engine(), LANE, ["hello", "and?"])
     assert "before" not in first["header"]
     assert second["header"]["before"] == [("hello", first["end"]["text"])]
     assert second["header"]["prompt"] == "and?"
@@ -45,9 +44,9 @@ def test_each_turn_is_asked_with_the_answers_before_it():
 
 def test_a_conversation_without_turns_and_one_that_is_stopped():
     with pytest.raises(PromptError, match="it has no turns"):
-        runner.conversation(tiny_pair(), LANE, [])
+        runner.conversation(tiny_engine(), LANE, [])
     glances = iter(range(99))
     with pytest.raises(Stopped):
-        runner.conversation(tiny_pair(), LANE, ["hello"], stopped=lambda: next(glances) > 3)
+        runner.conversation(tiny_engine(), LANE, ["hello"], stopped=lambda: next(glances) > 3)
     # A run that has ended is whole, whatever is said then.
     assert next(glances) < 12

@@ -5,13 +5,11 @@ import random
 import pytest
 import torch
 
-from duoviz.decoding.draft_worker import InlineDraft
-from duoviz.decoding.duodecoding import duodecoding
-from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.vanilla import vanilla
+from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.models.copying import ALIKE, DIFFER, ONCE, Copying, Match, NGrams
-from tests.tiny import VOCABULARY, lean, reference_model, tiny_pair
+from tests.decoding.proposals import tokens
+from tests.tiny import VOCABULARY, lean, reference_model, run, tiny_engine
 
 WEIGHTS = [0.2, 0.5, 0.9]
 
@@ -96,12 +94,12 @@ def test_trees_keep_and_crop(reference, seed):
         assert torch.allclose(row, mixture(plain(reference, text), expected_copy(text, text)), rtol=0, atol=1e-9)
 
 
-def test_a_token_beyond_a_whole_vocabulary_is_not_copied(reference):
+def test_a_token_beyond_the_vocabulary_is_not_copied(reference):
     model = Copying(lean(reference), WEIGHTS)
     assert not model.mix(torch.zeros(1, VOCABULARY), [Match(3, VOCABULARY + 5, 0, ONCE)]).any()
 
 
-def test_a_match_is_told_by_what_followed_the_last_two_times():
+def test_a_match_is_of_the_kind_that_followed_the_last_two_times():
     grams = NGrams(3)
     grams.append([5, 6, 2, 5, 7, 2, 5, 7])
     assert grams.look_up([9, 6], end=8) == Match(1, 2, 2, ONCE)
@@ -116,9 +114,9 @@ def test_a_match_is_told_by_what_followed_the_last_two_times():
 def test_each_kind_of_match_has_weights_of_its_own(reference):
     model = Copying(lean(reference), [[0.2, 0.3], [0.5, 0.6], [0.7, 0.8]])
     matches = [Match(1, 3, 0, ONCE), Match(2, 3, 0, ALIKE), Match(2, 3, 0, DIFFER), None]
-    shares = model.mix(torch.zeros(4, VOCABULARY, dtype=torch.float64), matches).softmax(-1)
+    mixed = model.mix(torch.zeros(4, VOCABULARY, dtype=torch.float64), matches).softmax(-1)
     expected = [weight + (1 - weight) / VOCABULARY for weight in (0.2, 0.6, 0.8, 0.0)]
-    assert shares[:, 3].tolist() == pytest.approx(expected)
+    assert mixed[:, 3].tolist() == pytest.approx(expected)
 
 
 def test_cropping_leaves_no_trace():
@@ -133,14 +131,12 @@ def test_cropping_leaves_no_trace():
 @pytest.mark.parametrize("changes", [{}, {"temperature": 0.9, "seed": 2}])
 def test_the_text_is_vanillas_and_more_is_accepted(changes):
     settings = Settings(max_new_tokens=150, **changes)
-    pair, prompt = tiny_pair(noise=3.0, seed=4), [5, 9, 3]
-    expected = [token.token for iteration in vanilla(pair, prompt, settings) for token in iteration.committed]
-    runs = {}
+    engine, prompt, accepted = tiny_engine(noise=3.0, seed=4), [5, 9, 3], []
+    model, expected = engine.draft_beside.loop.model, tokens(run(engine, "vanilla", prompt, settings))
     for weights in ([0.0], [0.3, 0.8, 0.95]):
-        model = runtime(pair).draft.loop.model
-        runtime(pair).draft = InlineDraft(Copying(getattr(model, "model", model), weights))
-        run = list(duodecoding(pair, prompt, settings))
-        assert [token.token for iteration in run for token in iteration.committed] == expected
-        runs[len(weights)] = sum(iteration.accepted for iteration in run)
+        engine.draft_beside = InlineDraft(Copying(model, weights))
+        iterations = list(run(engine, "duodecoding", prompt, settings))
+        assert tokens(iterations) == expected
+        accepted.append(sum(iteration.accepted for iteration in iterations))
     if not changes:  # a greedy tiny model falls into a loop, and copying foresees it
-        assert runs[3] > 2 * runs[1]
+        assert accepted[1] > 2 * accepted[0]

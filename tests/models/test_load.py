@@ -8,7 +8,6 @@ from functools import partial
 import pytest
 from safetensors.torch import load_file, save_file
 
-from duoviz.decoding.runtime import runtime
 from duoviz.models.copying import Copying
 from duoviz.models.load import load_pair, prepare_pair
 from duoviz.models.loading import ModelUnavailable
@@ -30,12 +29,13 @@ from tests.models.folders import TEXT, bloom, folder, llama, neox, ready, texts
 def test_any_two_folders_make_a_pair(make_target, make_draft, precision, tmp_path):
     target, draft = folder(tmp_path / "a", make_target()), folder(tmp_path / "b", make_draft())
     updates = []
-    pair = ready(load_pair(f"{target} + {draft}", lambda *update: updates.append(update)))
+    pair = load_pair(f"{target} + {draft}", lambda *update: updates.append(update))
+    engine = ready(pair)
     assert pair.target.precision == "float32" and pair.target.label == str(target)
     assert pair.draft.precision == precision and pair.draft.label == f"{draft} ({precision})"
-    assert runtime(pair).draft.loop.model.vocab_size <= pair.target.vocab_size
+    assert engine.draft_beside.loop.model.vocab_size <= pair.target.vocab_size
     for prompt in TEXT[:3]:
-        vanilla, duo = texts(pair, prompt)
+        vanilla, duo = texts(engine, prompt)
         assert vanilla and vanilla == duo
     assert [fraction for fraction, _ in updates] == sorted(fraction for fraction, _ in updates)
 
@@ -46,9 +46,9 @@ def test_a_draft_can_be_loaded_before_the_target_and_copies_where_its_config_say
     prepared = prepare_pair(f"{two[0]} + {draft}")
     copying = prepared.draft.load()
     assert isinstance(copying, Copying) and copying.weights == [[0.1, 0.6]] * 3
-    pair = ready(prepared.load())
+    pair = prepared.load()
     assert pair.draft == prepared.draft and pair.cores == prepared.cores and not isinstance(pair.target, Copying)
-    vanilla, duodecoding = texts(pair, "the cat sat on the mat")
+    vanilla, duodecoding = texts(ready(pair), "the cat sat on the mat")
     assert vanilla == duodecoding
 
 
@@ -57,9 +57,10 @@ def test_the_shorter_context_is_that_of_both(contexts, tmp_path):
     target, draft = (
         folder(tmp_path / name, llama(context=context)) for name, context in zip("ab", contexts, strict=True)
     )
-    pair = ready(replace(load_pair(f"{target} + {draft}"), eos=frozenset()))
-    assert pair.target.context_limit == runtime(pair).draft.loop.model.context_limit == 24
-    vanilla, duo = texts(pair, TEXT[0], tokens=100)
+    pair = replace(load_pair(f"{target} + {draft}"), eos=frozenset())
+    engine = ready(pair)
+    assert pair.target.context_limit == engine.draft_beside.loop.model.context_limit == 24
+    vanilla, duo = texts(engine, TEXT[0], tokens=100)
     assert vanilla == duo and len(pair.encode(TEXT[0])) + len(duo) == 24
 
 

@@ -8,11 +8,11 @@ import pytest
 from duoviz.models.load import load_pair
 from duoviz.models.prompt import PromptError
 from tests.models.folders import folder, llama, tokenizer
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 
 
 def test_a_pairs_own_prompt_format():
-    pair = replace(tiny_pair(), prompt_format="USER: {prompt} ASSISTANT:")
+    pair = replace(tiny_engine().pair, prompt_format="USER: {prompt} ASSISTANT:")
     assert pair.encode("hi {x}") == pair.tokenizer("USER: hi {x} ASSISTANT:")["input_ids"]
     assert pair.encode("hi {x}", raw=True) == pair.tokenizer("hi {x}")["input_ids"]
 
@@ -25,7 +25,7 @@ def test_a_chat_template_is_used_and_a_base_model_goes_on_with_the_text(two, tmp
 
 
 def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counted():
-    pair = tiny_pair()
+    pair = tiny_engine().pair
     most = pair.longest_prompt
     assert most == pair.target.context_limit * len("<39>")
     with pytest.raises(PromptError, match="too long: .* tokens"):

@@ -4,17 +4,20 @@ from functools import partial
 
 import pytest
 
-from duoviz.decoding.chances import Trust, plain
-from duoviz.decoding.draft_requests import DraftRequest, GrowRequest, MeasureRequest, PauseRequest
-from duoviz.decoding.draft_worker import DraftDied, InlineDraft, ProcessDraft, ThreadDraft
-from duoviz.decoding.drafting import Plan
-from duoviz.decoding.growing import Growth
-from duoviz.decoding.iteration import Stopped
+from duoviz.decoding.acceptance_table import Recalibration, plain
+from duoviz.decoding.drafting import DraftPlan
+from duoviz.decoding.duotree.tree import TreeConfig
+from duoviz.decoding.forward import Stopped
 from duoviz.decoding.sampling import Sampling
+from duoviz.decoding.worker.inline import InlineDraft
+from duoviz.decoding.worker.process import ProcessDraft
+from duoviz.decoding.worker.protocol import DraftDied
+from duoviz.decoding.worker.requests import DraftRequest, ExpandRequest, MeasureRequest, PauseRequest
+from duoviz.decoding.worker.thread import ThreadDraft
 from tests.decoding.small_draft import load
 from tests.tiny import CORE
 
-PLAN = Plan(5, (5,) * 8, 2, "batched", 5)
+PLAN = DraftPlan(5, (5,) * 8, 2, "batched", 5)
 REQUEST = DraftRequest(None, 0, (5, 9, 3), PLAN)
 
 
@@ -32,7 +35,7 @@ def test_answers_as_in_the_callers_thread(draft):
         draft.submit(request)
         inline.submit(request)
         ours, theirs = draft.result(), inline.result()
-        assert [(b.tokens, b.slots) for b in ours.branches] == [(b.tokens, b.slots) for b in theirs.branches]
+        assert [(s.tokens, s.slots) for s in ours.sequences] == [(s.tokens, s.slots) for s in theirs.sequences]
         assert [step.tokens for step in ours.steps] == [step.tokens for step in theirs.steps]
 
 
@@ -46,7 +49,7 @@ def test_an_earlier_answer_is_dropped(draft):
 def test_measuring_is_broken_off_where_another_request_waits(draft):
     draft.submit(MeasureRequest(context=4, seconds=1e9))
     draft.submit(REQUEST)
-    assert draft.result().branches
+    assert draft.result().sequences
 
 
 def test_measuring_in_the_callers_thread_ends_where_it_is_told_to():
@@ -57,12 +60,12 @@ def test_measuring_in_the_callers_thread_ends_where_it_is_told_to():
         inline.result(stopped=lambda: next(asked, True))
 
 
-def test_an_error_is_told_and_the_worker_goes_on(draft):
+def test_an_error_is_reported_and_the_worker_goes_on(draft):
     draft.submit(DraftRequest(None, 99, (5,), PLAN))
     with pytest.raises(DraftDied, match="cannot crop"):
         draft.result()
     draft.submit(REQUEST)
-    assert draft.result().branches
+    assert draft.result().sequences
 
 
 def test_an_answer_that_nobody_took_is_not_overdue(draft, monkeypatch):
@@ -70,26 +73,26 @@ def test_an_answer_that_nobody_took_is_not_overdue(draft, monkeypatch):
     while not draft.poll(1):
         pass
     monkeypatch.setattr(draft, "deadline", 0.0)
-    assert draft.alive() and draft.ready() and draft.result().branches
+    assert draft.alive() and draft.ready() and draft.result().sequences
 
 
-def test_a_tree_beside_grows_with_the_runs_trust(draft):
+def test_a_tree_beside_grows_as_the_run_has_it(draft):
     """Where the draft's tokens have come true rarely, fewer of them are worth a step."""
-    growth = Growth(chances=plain(), sampling=Sampling(), children=3, trees=True, limit=40)
+    config = TreeConfig(table=plain(), sampling=Sampling(), children=3, trees=True, limit=40)
     counts = []
     for taken in (True, False):
-        trust = Trust()
+        recalibration = Recalibration()
         for _ in range(30):
-            trust.observe("draft", 0.5, taken)
+            recalibration.observe("draft", 0.5, taken)
         draft.submit(PauseRequest())
         draft.result()
-        draft.grow(GrowRequest((5, 9, 3), (0.001,) * 8, trust, growth))
-        counts.append(sum(1 for _ in iter(partial(draft.grown, wait=True), None)))
+        draft.expand(ExpandRequest((5, 9, 3), (0.001,) * 8, recalibration, config))
+        counts.append(sum(1 for _ in iter(partial(draft.expansion, wait=True), None)))
     assert counts[0] > counts[1] > 0
 
 
 @pytest.mark.thorough
-def test_a_killed_process_is_told_in_a_sentence():
+def test_a_killed_process_ends_in_a_sentence():
     worker = ProcessDraft(load, (CORE,))
     worker.submit(MeasureRequest(context=4, seconds=60.0))
     worker.process.kill()

@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-from duoviz.decoding.chances import (
+from duoviz.decoding.acceptance_table import (
     EDGES,
     FILE,
     LONGEST_MATCH,
     PLACES,
     RANKS,
     TEMPERATURES,
-    Chances,
-    chances_of,
+    AcceptanceTable,
     corrected,
+    fitted_table,
     plain,
 )
 from duoviz.models.copying import ALIKE, DIFFER, KINDS, ONCE, Match
@@ -25,8 +25,8 @@ def matched(length, kind=ONCE):
 
 
 def test_the_embedded_draft_has_a_table():
-    table = chances_of(DRAFT_FOLDER)
-    assert table != plain()
+    table = fitted_table(DRAFT_FOLDER)
+    assert table and table != plain()
     for temperature in (0.0, 0.2, 0.8, 1.0, 2.0):
         best, unsure = (table.of_drafted(0, q, temperature=temperature) for q in (0.95, 0.3))
         assert best > unsure > table.of_drafted(3, 0.05, temperature=temperature) > 0
@@ -45,14 +45,14 @@ def test_the_embedded_draft_has_a_table():
 )
 def test_a_damaged_table_is_none(tmp_path, text):
     (tmp_path / FILE).write_text(text)
-    assert chances_of(tmp_path) == chances_of(tmp_path / "nowhere") == chances_of(None) == plain()
+    assert fitted_table(tmp_path) is fitted_table(tmp_path / "nowhere") is fitted_table(None) is None
 
 
 def test_chances_lie_between_the_middles_of_bins():
     row = [0.1 * place / len(EDGES) for place in range(len(EDGES))]
     counted = 1 + len(TEMPERATURES)
     copied = [[[[1.0] * PLACES] * LONGEST_MATCH] * len(KINDS)] * counted
-    table = Chances([[row] * RANKS] * counted, copied, [0.5] * RANKS, row)
+    table = AcceptanceTable([[row] * RANKS] * counted, copied, [0.5] * RANKS, row)
     assert row[7] < table.of_drafted(0, 0.4, temperature=0) < row[8]
     assert table.of_drafted(0, 0.0, temperature=0) == row[0]
     assert table.of_drafted(9, 1.0, temperature=0.5) == pytest.approx(row[-1])
@@ -60,23 +60,23 @@ def test_chances_lie_between_the_middles_of_bins():
 
 
 def test_chances_lie_between_those_of_the_nearest_temperatures():
-    shares = (0.8, 0.1, 0.2, 0.4, 0.8)
-    drafted = [[[share] * len(EDGES)] * RANKS for share in shares]
-    copied = [[[[share] * PLACES] * LONGEST_MATCH] * len(KINDS) for share in shares]
-    table = Chances(drafted, copied, [0.5] * RANKS, [1.0] * len(EDGES))
-    assert [table.of_drafted(0, 0.5, temperature=each) for each in TEMPERATURES] == pytest.approx([0.1, 0.2, 0.4, 0.8])
+    rates = (0.8, 0.1, 0.2, 0.4, 0.8)
+    drafted = [[[rate] * len(EDGES)] * RANKS for rate in rates]
+    copied = [[[[rate] * PLACES] * LONGEST_MATCH] * len(KINDS) for rate in rates]
+    table = AcceptanceTable(drafted, copied, [0.5] * RANKS, [1.0] * len(EDGES))
+    assert [table.of_drafted(0, 0.5, temperature=t) for t in TEMPERATURES] == pytest.approx([0.1, 0.2, 0.4, 0.8])
     assert table.of_drafted(0, 0.5, temperature=0.85) == pytest.approx(0.3)
-    assert [table.of_drafted(0, 0.5, temperature=each) for each in (0.01, 9.0, 0.0)] == pytest.approx([0.1, 0.8, 0.8])
+    assert [table.of_drafted(0, 0.5, temperature=t) for t in (0.01, 9.0, 0.0)] == pytest.approx([0.1, 0.8, 0.8])
     # What is looked up has no q that the temperature changes: from greedy on, all lies between.
-    found = [table.of_copied(matched(1), 0, temperature=each) for each in (0.0, 0.2, 0.4)]
-    assert found == pytest.approx([0.8, 0.45, 0.1])
+    copies = [table.of_copied(matched(1), 0, temperature=t) for t in (0.0, 0.2, 0.4)]
+    assert copies == pytest.approx([0.8, 0.45, 0.1])
 
 
 def test_places_are_met_as_often_as_they_were():
-    table = chances_of(DRAFT_FOLDER)
+    table = fitted_table(DRAFT_FOLDER)
     places = table.places()
-    assert sum(share for share, _ in places) == pytest.approx(1) and all(sum(kind) < 1 for _, kind in places)
-    assert sum(share * kind[0] for share, kind in places) == pytest.approx(table.by_rank[0], abs=0.02)
+    assert sum(met for met, _ in places) == pytest.approx(1) and all(sum(kind) < 1 for _, kind in places)
+    assert sum(met * kind[0] for met, kind in places) == pytest.approx(table.by_rank[0], abs=0.02)
 
 
 def test_a_chance_follows_what_came_true_and_is_never_sure():

@@ -1,0 +1,64 @@
+"""What an engine keeps between runs: drafts, datastores, costs; and how it is loaded and closed."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from duoviz.decoding import engine
+from duoviz.decoding.engine import Engine, load_engine
+from duoviz.models.loading import ModelUnavailable
+from tests.decoding.stores import build
+from tests.tiny import tiny_engine
+
+
+class Worker:
+    """A draft that does nothing, and ends when it is told to."""
+
+    def __init__(self, *arguments):
+        self.events = ["begun"]
+
+    def alive(self):
+        return "closed" not in self.events
+
+    def close(self):
+        self.events.append("closed")
+
+    def wait_until_started(self):
+        self.events.append("waited")
+
+
+def test_each_datastore_is_opened_once_and_none_named_is_the_one_that_comes_along(tmp_path, monkeypatch):
+    tiny, folders = tiny_engine(), [build([[1, 2, last]], tmp_path / str(last)) for last in (3, 4)]
+    monkeypatch.setattr(engine, "DATASTORE_FOLDER", folders[0])
+    first, second = (tiny.datastore(name) for name in ("", str(folders[1])))
+    assert (first.tokens[2], second.tokens[2]) == (3, 4)
+    assert tiny.datastore("") is first and tiny.datastore(str(folders[1])) is second
+
+
+def test_a_draft_is_started_once_and_again_after_it_died(monkeypatch):
+    monkeypatch.setattr(engine, "start_draft", Worker)
+    with Engine(tiny_engine().pair) as kept:
+        first = kept.draft(beside=True)
+        assert kept.draft(beside=True) is first and first.events == ["begun", "waited", "waited"]
+        first.close()
+        second = kept.draft(beside=True)
+        assert second is not first and kept.draft(beside=False) is kept.draft(beside=False)
+    assert not second.alive()
+
+
+def test_a_draft_loads_beside_its_target_and_ends_where_that_cannot_be_loaded(monkeypatch):
+    workers, pair = [], tiny_engine().pair
+
+    def fail(progress):
+        raise ModelUnavailable("It is cut short.")
+
+    prepared = SimpleNamespace(draft=pair.draft, cores=pair.cores, load=lambda progress: workers and pair)
+    monkeypatch.setattr(engine, "prepare_pair", lambda *arguments: prepared)
+    monkeypatch.setattr(engine, "start_draft", lambda *arguments: workers.append(Worker()) or workers[-1])
+    loaded = load_engine("any", draft=True)
+    assert loaded.pair is pair and loaded.draft_beside is workers[0]
+    assert load_engine("any").draft_beside is None and len(workers) == 1
+    prepared.load = fail
+    with pytest.raises(ModelUnavailable):
+        load_engine("any", draft=True)
+    assert [worker.alive() for worker in workers] == [True, False]

@@ -1,0 +1,26 @@
+"""Where a draft sequence ends: by the chances of its tokens, which follow the run."""
+
+import pytest
+
+from duoviz.decoding.acceptance_table import plain
+from duoviz.decoding.costs import ROW_COUNTS
+from duoviz.decoding.iteration import Node
+from duoviz.decoding.length_policy import LengthPolicy
+from duoviz.decoding.settings import Settings
+
+
+def test_where_chances_are_known_an_average_sequence_has_the_length_that_pays():
+    """Tokens of chance 0.6 are let go on until the L-th, whichever way the first one counts."""
+    for first, counted in ((True, 3), (False, 2)):
+        most, rule = LengthPolicy(plain(), Settings()).bounds(3, 0.6, first=first)
+        assert most == ROW_COUNTS[-1] - 1 and rule.least == pytest.approx(0.6**counted) and rule.first == first
+    assert LengthPolicy(None, Settings()).bounds(3, 0.6, first=True) == (3, None)
+
+
+def test_chances_follow_the_run():
+    policy = LengthPolicy(plain(), Settings())
+    tokens = [Node(1, -1, "draft", q=0.5, status=status) for status in ("accepted", "accepted", "discarded")]
+    policy.observe(tokens)
+    more = policy.bounds(3, 0.6, first=True)[1].factor
+    policy.observe([Node(1, -1, "draft", q=0.5, status="rejected")] * 9)
+    assert policy.bounds(3, 0.6, first=True)[1].factor < 1 < more == pytest.approx(10 / 9, abs=0.01)

@@ -1,0 +1,179 @@
+"""The loop: who does what when, what is kept of a verified tree, and how a run ends."""
+
+import time
+from dataclasses import FrozenInstanceError
+
+import pytest
+import torch
+
+from duoviz import runner
+from duoviz.decoding import METHODS, loop
+from duoviz.decoding.drafter import Drafter
+from duoviz.decoding.forward import PREFILL_CHUNK, Stopped
+from duoviz.decoding.iteration import Drafting, Node
+from duoviz.decoding.settings import Settings
+from duoviz.models.cores import Cores
+from tests.decoding.counting import counting_engine
+from tests.decoding.proposals import tokens
+from tests.tiny import CORE, change_pair, draft_with, run, tiny_engine
+
+PROMPT = [5, 9, 3] * 60
+
+
+def watched(engine):
+    """What happens, in order: the target's forwards with the threads in force, and what the draft reads."""
+    events, target, draft = [], engine.pair.target, engine.draft_beside
+    forward, read = target.forward, draft.loop.model.forward
+
+    def watched_forward(ids, **options):
+        events.append(("target", len(ids), torch.get_num_threads()))
+        return forward(ids, **options)
+
+    def watched_read(ids, **options):
+        events.append(("draft", len(ids)))
+        return read(ids, **options)
+
+    target.forward, draft.loop.model.forward = watched_forward, watched_read
+    # As a draft of its own that takes long to read.
+    draft.ready = lambda: sum(event[0] == "target" for event in events) > 3
+    return events
+
+
+class Scripted(Drafter):
+    """It proposes one tree, again and again, and takes down what the loop asks of it."""
+
+    def __init__(self, *tree):
+        self.tree, self.calls = tree, []
+
+    def propose(self, text, longest):
+        self.calls.append(("propose", tuple(text), longest))
+        return [Node(token, parent, "draft") for token, parent in self.tree]
+
+    def start(self, text, tree):
+        self.calls.append(("start", tuple(text), len(tree)))
+
+    def join(self):
+        self.calls.append(("join",))
+        return []
+
+    def observe(self, text, verified, own):
+        self.calls.append(("observe", tuple(text), verified.accepted))
+        return Drafting(budget=7)
+
+    def close(self):
+        self.calls.append(("close",))
+
+
+@pytest.fixture
+def scripted(monkeypatch):
+    """Lets a drafter of this tree draft for a target that counts; gives the drafter, the engine and the run."""
+
+    def made(*tree, device="cpu", **options):
+        drafter, engine = Scripted(*tree), counting_engine()
+        engine.pair.target.device = device
+        monkeypatch.setattr(torch.cuda, "synchronize", lambda device: None)
+        draft_with(monkeypatch, "vanilla", lambda plan: drafter)
+        return drafter, engine, run(engine, "vanilla", [3, 4], Settings(max_new_tokens=4), **options)
+
+    return made
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_drafter_is_asked_in_order(scripted, device):
+    """Beside another device the draft starts at once; on the processor nobody disturbs the first token."""
+    drafter, _, iterations = scripted((6, -1), device=device)
+    assert [iteration.budget for iteration in iterations] == [7, 7, 7]
+    assert drafter.calls == [
+        *[("start", (3, 4), 0)][: device != "cpu"], ("join",), ("observe", (3, 4, 5), 0),
+        ("propose", (3, 4, 5), 2), ("start", (3, 4, 5), 1), ("join",), ("observe", (3, 4, 5, 6, 7), 1),
+        ("propose", (3, 4, 5, 6, 7), 0), ("start", (3, 4, 5, 6, 7), 1), ("join",), ("observe", (3, 4, 5, 6, 7, 8), 0),
+        ("close",),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "tree, path",
+    [
+        ([], []),
+        ([(9, -1)], []),
+        ([(6, -1), (7, 0), (9, 1)], [6, 7]),
+        ([(9, -1), (6, -1), (6, 0), (7, 1), (9, 3)], [6, 7]),
+        ([(9, -1), (9, 0), (8, -1)], []),
+    ],
+    ids=["nothing", "a refused chain", "a chain", "a tree", "a refused tree"],
+)
+def test_a_rollback_keeps_the_accepted_path(scripted, tree, path):
+    _, engine, iterations = scripted(*tree)
+    next(iterations)
+    second = next(iterations)
+    assert tokens([second]) == [*path, 6 + len(path)]
+    assert engine.pair.target.tokens == [3, 4, 5, *path]
+
+
+def test_a_run_ends_where_it_is_stopped_and_its_drafter_with_it(scripted):
+    glances = []
+    drafter, _, iterations = scripted(stopped=lambda: len(glances) > 1)
+    for _ in range(2):
+        next(iterations)
+        glances.append(1)
+    with pytest.raises(Stopped):
+        next(iterations)
+    assert drafter.calls[-1] == ("close",) and [call[0] for call in drafter.calls].count("observe") == 2
+    drafter, _, iterations = scripted()
+    next(iterations), iterations.close()
+    assert drafter.calls[-1] == ("close",)
+
+
+def test_sync_comes_after_the_verdict_and_an_iteration_is_frozen(scripted, monkeypatch):
+    judged, judge = [], loop.judge
+
+    def noted(*arguments):
+        judgement = judge(*arguments)
+        judged.append(time.perf_counter())
+        return judgement
+
+    monkeypatch.setattr(loop, "judge", noted)
+    for iteration in scripted((6, -1))[2]:
+        assert iteration.target.end <= judged[-1] <= iteration.sync
+        with pytest.raises(FrozenInstanceError):
+            iteration.sync = 0.0
+    assert len(judged) == 3
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_target_reads_the_prompt_first_and_with_all_cores(method, store):
+    """Then it has the run's own."""
+    engine = change_pair(tiny_engine(), cores=Cores(target=(CORE,), draft=(CORE + 1,)))
+    events = watched(engine)
+    settings = Settings(overlap="beside", cores="target", max_new_tokens=9, rest_datastore=store)
+    run = runner.stream(engine, method, "x" * len(PROMPT), settings)
+    assert [next(run)["type"], next(run)["type"]] == ["header", "iteration"]
+    assert events == [("target", PREFILL_CHUNK, 2), ("target", len(PROMPT) - PREFILL_CHUNK, 2)]
+    list(run)
+    assert {event[2] for event in events[2:] if event[0] == "target"} == {1}
+    assert (("draft", PREFILL_CHUNK) in events) == METHODS[method].draft
+
+
+@pytest.mark.parametrize("method", ["duodecoding", "duotree"])
+def test_a_draft_beside_another_device_reads_the_prompt_at_once(method, monkeypatch):
+    engine = tiny_engine()
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda device: None)
+    target, draft, events = engine.pair.target, engine.draft_beside, []
+    asked = "submit" if method == "duodecoding" else "expand"
+    forward, ask = target.forward, getattr(draft, asked)
+
+    def on_the_processor(ids, **options):
+        events.append("target")
+        target.device = "cpu"
+        logits = forward(ids, **options)
+        target.device = "cuda"
+        return logits
+
+    def watched_ask(request):
+        events.append(getattr(request, "new_tokens", None) or getattr(request, "tokens", None))
+        return ask(request)
+
+    target.device, target.forward = "cuda", on_the_processor
+    setattr(draft, asked, watched_ask)
+    next(run(engine, method, PROMPT, Settings(overlap="beside", max_new_tokens=9)))
+    assert events[: events.index("target")] == [tuple(PROMPT)]
