@@ -39,7 +39,7 @@ def test_every_module_of_what_computes_has_a_quick_test():
 
 def test_a_quick_test_has_neither_a_browser_nor_the_embedded_pair(request):
     quick = [item for item in request.session.items if "quick" in item.keywords]
-    assert request.node in quick and not any({"browser", "embedded_pair"} & set(item.fixturenames) for item in quick)
+    assert request.node in quick and not any({"browser", "embedded_engine"} & set(item.fixturenames) for item in quick)
     names = {name for file in QUICK_FILES for name in imported(file)}
     assert not [name for name in names if name.startswith(("playwright", "gradio", "tests.e2e", "tests.web"))]
     with pytest.raises(ModelUnavailable):

@@ -164,7 +164,6 @@ def check_presented(page):
     drawn, below = page.locator("#lab-figure .main-svg").first.bounding_box(), page.locator("#lab-below").bounding_box()
     assert drawn["y"] + drawn["height"] <= below["y"] + 1
 
-
     def pointed():
         page.mouse.move(1, 1)
         if box := bar.bounding_box():
