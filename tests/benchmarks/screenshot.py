@@ -1,6 +1,8 @@
 """The picture of the page in the README, from the recorded run.
 
-python -m tests.benchmarks.screenshot [--method duodecoding] [--out assets/screenshot.png]
+    python -m tests.benchmarks.screenshot [--method duodecoding] [--out assets/screenshot.png]
+
+Needs Chromium.
 """
 
 import argparse

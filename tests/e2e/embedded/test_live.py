@@ -78,9 +78,8 @@ def test_each_method_comes_with_its_settings_and_writes_vanillas_text(page, app_
     set_tokens(page, 24)
     prompt = "Repeat after me, word for word: one two three four one two three four one two"
     page.locator("#prompt textarea").fill(prompt)
-    expected = client_of(app_url).predict(prompt=prompt, method="vanilla", max_new_tokens=24, api_name="/generate")[
-        "text"
-    ]
+    client = client_of(app_url)
+    expected = client.predict(prompt=prompt, method="vanilla", max_new_tokens=24, api_name="/generate")["text"]
     fields = {"prompt_lookup": "lookup-ngram", "rest": "rest-shortest", "lookahead": "lookahead-window"}
     for method, field in fields.items():
         page.locator("#method").get_by_text(METHODS[method].title, exact=True).click()
