@@ -39,7 +39,7 @@ def tiny_site(load=None, *, recording=None) -> Iterator[Site]:
     with (
         mock.patch.object(session, "check_room", lambda name, spare: None),
         mock.patch.object(session, "fetch_pair", lambda name, progress: ()),
-        mock.patch.object(session, "load_engine", lambda name, progress, *_, **__: load(name, progress)),
+        mock.patch.object(session, "load_engine", lambda name, progress, sources, *, draft: load(name, progress)),
     ):
         _, url, _ = launch(demo, hardware, theme=THEME, css=CSS, prevent_thread_lock=True, quiet=True)
         try:

@@ -32,7 +32,7 @@ def make_hardware(monkeypatch):
     monkeypatch.setattr(session, "fetch_pair", lambda name, progress: ())
 
     def make(load=lambda name, progress: tiny_engine(), **limits):
-        monkeypatch.setattr(session, "load_engine", lambda name, progress, *_, **__: load(name, progress))
+        monkeypatch.setattr(session, "load_engine", lambda name, progress, sources, *, draft: load(name, progress))
         made.append(Hardware(Limits(**limits)))
         return made[-1]
 

@@ -23,7 +23,7 @@ FILE = {"meta": {"_type": "gradio.FileData"}}
 def server():
     """The page on a tiny pair, as (host and port, the app)."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(session, "load_engine", lambda name, progress, *_, **__: tiny_engine())
+        patched.setattr(session, "load_engine", lambda name, progress, sources, *, draft: tiny_engine())
         hardware = session.Hardware(Limits())
         demo = build_app(hardware)
         _, url, _ = launch(demo, hardware, prevent_thread_lock=True, quiet=True)
