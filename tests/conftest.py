@@ -15,7 +15,7 @@ from tests.parts import NOT_QUICK, TESTS
 from tests.scheduling import Stretches
 
 # A test that is given one of these fixtures, or one that is made of it, needs what it stands for.
-NEEDS = {"embedded": "embedded_pair", "browser": "browser"}
+NEEDS = {"embedded": "embedded_engine", "browser": "browser"}
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -51,7 +51,7 @@ def pytest_xdist_make_scheduler(config, log):
 def out_of_reach(request, tmp_path_factory):
     """The embedded pair is within the reach of those tests alone that are marked so."""
     with pytest.MonkeyPatch.context() as patch:
-        if "embedded_pair" not in request.fixturenames:
+        if "embedded_engine" not in request.fixturenames:
             patch.setenv("DUOVIZ_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
             patch.setenv("PIP_NO_INDEX", "1")
         yield

@@ -7,14 +7,14 @@ import pytest
 
 from duoviz import commands
 from duoviz.__main__ import main
-from duoviz.decoding.draft_worker import DraftDied
-from duoviz.decoding.vanilla import vanilla
-from tests.tiny import decode_with, tiny_pair
+from duoviz.decoding.drafter import Drafter
+from duoviz.decoding.worker.protocol import DraftDied
+from tests.tiny import Failing, draft_with, tiny_engine
 
 
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch):
-    monkeypatch.setattr(commands, "load_pair", lambda name, progress: tiny_pair(context=640))
+    monkeypatch.setattr(commands, "load_engine", lambda name, progress: tiny_engine(context=640))
 
 
 def test_generate_prints_one_json_object_last(capsys, tmp_path):
@@ -81,18 +81,14 @@ def test_compare_concludes_nothing_on_a_busy_machine(capsys, monkeypatch):
 
 
 def test_a_method_that_fails_leaves_the_table_of_those_that_ran(capsys, monkeypatch):
-    def dies(pair, prompt_ids, settings):
-        raise DraftDied("The draft process died.")
-        yield
+    def dies(plan):
+        return Failing(DraftDied("The draft process died."), after=0)
 
-    decode_with(monkeypatch, "duodecoding", dies)
+    draft_with(monkeypatch, "duodecoding", dies)
     assert main(["compare", "--prompts", "hello", "--methods", "duodecoding", "--max-new-tokens", "3"]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == "duoviz: duodecoding: The draft process died."
 
-    def dies_later(pair, prompt_ids, settings):
-        yield from (vanilla if settings.max_new_tokens <= 16 else dies)(pair, prompt_ids, settings)
-
-    decode_with(monkeypatch, "duodecoding", dies_later)
+    draft_with(monkeypatch, "duodecoding", lambda plan: Drafter() if plan.settings.max_new_tokens <= 16 else dies(plan))
     assert main(["compare", "--prompts", "hello", "--methods", "duodecoding", "--max-new-tokens", "18"]) == 1
     told = capsys.readouterr()
     assert told.err.splitlines()[-1] == "duoviz: duodecoding: The draft process died."
@@ -189,7 +185,7 @@ def test_questions_in_another_format(line, reason, tmp_path, capsys):
 
 
 def test_a_file_without_prompts_is_told_before_anything_is_loaded(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(commands, "load_pair", None)
+    monkeypatch.setattr(commands, "load_engine", None)
     empty, pipe = tmp_path / "empty", tmp_path / "pipe"
     empty.touch()
     os.mkfifo(pipe)

@@ -14,8 +14,9 @@ from transformers import LlamaForCausalLM, PreTrainedModel
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.costs import ROW_COUNTS, CostModel
+from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.engine import Engine
-from duoviz.decoding.iteration import Iteration, room_for
+from duoviz.decoding.iteration import Drafting, Iteration, room_for
 from duoviz.decoding.kept_costs import KeptCosts
 from duoviz.decoding.loop import decode
 from duoviz.decoding.plan import make_plan
@@ -185,3 +186,16 @@ def held_engine(hardware: "Callable[[], Hardware]", *, after: int = 40, **option
 def draft_with(monkeypatch, method, drafter):
     """Let a method have this drafter for one test."""
     monkeypatch.setitem(METHODS, method, replace(METHODS[method], drafter=drafter))
+
+
+class Failing(Drafter):
+    """Proposes nothing, and after so many tokens raises the error."""
+
+    def __init__(self, error: Exception, *, after: int):
+        self.error, self.left = error, after
+
+    def observe(self, text, verified, own) -> Drafting:
+        if not self.left:
+            raise self.error
+        self.left -= 1
+        return Drafting()

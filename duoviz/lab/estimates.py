@@ -38,9 +38,9 @@ def other_hardware(results: Results) -> str:
     here, _ = estimated_phis(together, in_turn, alpha, places)
     said = [
         "**What other hardware would change** is estimated, none of it was run: the cost model "
-        "(`duoviz/decoding/forecast.py`, `theory.py`) with this machine's times, the draft's chances and the share of "
-        f"its tokens that SpS saw accepted, {alpha:.2f}. For this machine it gives DuoTree {here[DUOTREE]:.2f}, "
-        f"where {measured.value:.2f} was measured."
+        "(`duoviz/decoding/duotree/simulate.py`, `theory.py`) with this machine's times, the draft's chances and the "
+        f"share of its tokens that SpS saw accepted, {alpha:.2f}. For this machine it gives DuoTree "
+        f"{here[DUOTREE]:.2f}, where {measured.value:.2f} was measured."
     ]
     threads = results.environment.get("threads", {})
     many = threads.get("all", 0)

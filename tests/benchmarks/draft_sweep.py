@@ -14,14 +14,19 @@ from pathlib import Path
 
 import numpy as np
 
-from duoviz.decoding.budget import CONTEXTS, CostModel, LiveCosts, speculative_budget
-from duoviz.decoding.calibration import calibrate_in_turn, cost_model, draft_times, medians
-from duoviz.decoding.draft_worker import InlineDraft
-from duoviz.decoding.duodecoding import running_draft
+from duoviz.decoding.budget import speculative_budget
+from duoviz.decoding.calibration import calibrate
+from duoviz.decoding.costs import CONTEXTS, CostModel, LiveCosts
+from duoviz.decoding.engine import Engine, load_engine
+from duoviz.decoding.kept_costs import median_of
+from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
+from duoviz.decoding.way import Way
+from duoviz.decoding.worker.inline import InlineDraft
+from duoviz.decoding.worker.requests import MeasureRequest
 from duoviz.models.cores import on_cores
 from duoviz.models.embedded import embedded_target
-from duoviz.models.load import load_model, load_pair
+from duoviz.models.load import load_model
 from duoviz.models.pair import Pair
 from duoviz.training.__main__ import CORPUS
 from duoviz.training.distillation import Recipe, load_teacher, train
@@ -67,26 +72,26 @@ def named(change: dict) -> str:
     return "-".join(f"{name}_{value}" for name, value in change.items()) or "base"
 
 
-def measure(pair: Pair, out: Path, *, report: Callable[[str], None] = print) -> list[dict]:
-    """The results of a sweep with each draft's cost beside this pair's target, and predicted speeds.
+def measure(engine: Engine, out: Path, *, report: Callable[[str], None] = print) -> list[dict]:
+    """The results of a sweep with each draft's cost beside this engine's target, and predicted speeds.
 
     Each shape is timed in rounds, so that a slow moment of the machine falls on no single one. Run it on a machine
     that does nothing else. Writes `table.md` and returns the rows.
     """
     found = list(results(out))
     folders = {shape_of(result): folder for result, folder in found}
-    together = cost_model(pair, running_draft(pair))
+    together = engine.costs(Way(True, engine.pair.cores.target)).model()
     taken = {shape: [] for shape in folders}
     for number in range(1, ROUNDS + 1):
         report(f"costs, round {number} of {ROUNDS}")
         for shape, folder in folders.items():
-            taken[shape].append(costs_beside(pair, folder))
-    target = medians([in_turn.target for costs in taken.values() for in_turn, _ in costs])
+            taken[shape].append(costs_beside(engine.pair, folder))
+    target = median_of([in_turn.target for costs in taken.values() for in_turn, _ in costs])
     rows = []
     for result, _ in found:
         costs = taken[shape_of(result)]
-        in_turn = CostModel(target, medians([each.draft for each, _ in costs]))
-        parallel = CostModel(together.target, medians([times for _, times in costs]))
+        in_turn = CostModel(target, median_of([each.draft for each, _ in costs]))
+        parallel = CostModel(together.target, median_of([times for _, times in costs]))
         rows.append(result | predicted(in_turn, parallel, result["copying"]["top1"]))
         report(line(rows[-1]))
     (out / "table.md").write_text(table(rows))
@@ -102,9 +107,16 @@ def costs_beside(pair: Pair, folder: Path) -> tuple[CostModel, tuple[tuple[float
     """The costs of taking turns with this pair's target, and T_draft(k) at each context on the draft's own cores."""
     draft = InlineDraft(load_model(folder, precision="int8", label="draft"))
     with on_cores(pair.cores.all):
-        in_turn = calibrate_in_turn(pair, draft)
+        in_turn = calibrate(pair.target, draft, beside=False)
     with on_cores(pair.cores.draft):
-        return in_turn, tuple(draft_times(draft, context, SECONDS) for context in CONTEXTS)
+        return in_turn, tuple(draft_times(draft, context) for context in CONTEXTS)
+
+
+def draft_times(draft: InlineDraft, context: int) -> tuple[float, ...]:
+    """T_draft(k) for each k at a context."""
+    draft.submit(MeasureRequest(context, SECONDS))
+    times = draft.result()
+    return tuple(times[k] for k in range(1, MAX_SEQUENCES + 1))
 
 
 def results(out: Path) -> Iterator[tuple[dict, Path]]:
@@ -171,7 +183,8 @@ def main() -> None:
     options.add_argument("--tokens", type=int, default=100_000)
     options = options.parse_args()
     sweep(embedded_target(), options.corpus, options.out, tokens=options.tokens)
-    measure(load_pair(), options.out)
+    with load_engine() as engine:
+        measure(engine, options.out)
     print((options.out / "table.md").read_text())
 
 

@@ -19,12 +19,13 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from duoviz import runner
-from duoviz.comparison import against_vanilla, rounding_delta
+from duoviz.comparison import against_vanilla
 from duoviz.decoding import METHODS
+from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
 from duoviz.models.cores import on_cores
 from duoviz.models.embedded import embedded_target
-from duoviz.models.load import load_pair
+from duoviz.models.pair import Pair
 from duoviz.trace.agreement import VERDICTS, Written, agreement, sentence, written
 from tests.benchmarks.methods import questions, spread
 
@@ -48,7 +49,7 @@ def lanes_of(options: argparse.Namespace) -> list[list[runner.Lane]]:
     return [runner.lanes(options.methods.split(","), replace(base, **each)) for each in changes]
 
 
-def by_transformers(reference, pair, prompt: str, count: int) -> Written:
+def by_transformers(reference, pair: Pair, prompt: str, count: int) -> Written:
     """Its greedy text, with the gap of each token to the next best."""
     ids = pair.encode(prompt)
     with on_cores(pair.cores.all):
@@ -68,17 +69,18 @@ def main() -> int:
     options.add_argument("--combinations", action="store_true")
     options.add_argument("--sampled", action="store_true")
     options = options.parse_args()
-    pair = load_pair()
+    engine = load_engine()
+    pair = engine.pair
     reference = AutoModelForCausalLM.from_pretrained(embedded_target(), dtype=torch.float32).eval()
     counts: Counter = Counter()
     positions: Counter = Counter()
     for number, prompt in enumerate(spread(questions(6), options.prompts), 1):
         for lanes in lanes_of(options):
-            rows = list(runner.compare(pair, [prompt], lanes, warmups=int(number == 1)))
-            agreements = against_vanilla(pair, rows)
+            rows = list(runner.compare(engine, [prompt], lanes, warmups=int(number == 1)))
+            agreements = against_vanilla(engine, rows)
             if not (options.combinations or options.sampled or options.temperature):
                 theirs = by_transformers(reference, pair, prompt, options.max_new_tokens)
-                delta = rounding_delta(pair, pair.encode(prompt) + rows[0]["token_ids"])
+                delta = engine.rounding_delta(pair.encode(prompt) + rows[0]["token_ids"])
                 found = agreement(written(rows[0]["trace"]), theirs, delta)
                 agreements.append({"method": "transformers", "cores": "all", **found})
             for found in agreements:

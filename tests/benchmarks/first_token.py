@@ -15,8 +15,8 @@ from statistics import median, quantiles
 
 from duoviz import runner
 from duoviz.decoding import METHODS
+from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.settings import Settings
-from duoviz.models.load import load_pair
 from duoviz.models.pair import Pair
 from duoviz.runner import Lane
 from tests.benchmarks.methods import tasked
@@ -36,16 +36,16 @@ def prompt_of(pair: Pair, tokens: int) -> str:
     return " ".join(words[:low])
 
 
-def lanes_of(pair: Pair, methods: list[str], settings: Settings) -> dict[str, Callable[[str], float]]:
+def lanes_of(engine: Engine, methods: list[str], settings: Settings) -> dict[str, Callable[[str], float]]:
     """What is measured: from a prompt to the seconds until its first token."""
 
     def ours(lane: Lane) -> Callable[[str], float]:
-        return lambda prompt: next(runner.compare(pair, [prompt], [lane], warmups=0))["metrics"]["ttft"]
+        return lambda prompt: next(runner.compare(engine, [prompt], [lane], warmups=0))["metrics"]["ttft"]
 
     vanilla, shared, *others = runner.lanes(methods, settings)
     found = {VANILLA: ours(vanilla), "vanilla once more": ours(vanilla), "vanilla, the target's cores": ours(shared)}
     found |= {lane.name: ours(lane) for lane in others}
-    theirs = TransformersRows(pair, TOKENS)
+    theirs = TransformersRows(engine.pair, TOKENS)
     return found | {"transformers": lambda prompt: theirs.run(prompt, TOKENS, {})["metrics"]["ttft"]}
 
 
@@ -55,9 +55,10 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=8)
     options.add_argument("--methods", default=",".join(METHODS))
     options = options.parse_args()
-    pair, settings = load_pair("embedded"), Settings(max_new_tokens=TOKENS)
-    runner.settle(pair, options.methods.split(","), settings)
-    lanes = lanes_of(pair, options.methods.split(","), settings)
+    engine, settings = load_engine("embedded"), Settings(max_new_tokens=TOKENS)
+    pair = engine.pair
+    runner.settle(engine, options.methods.split(","), settings)
+    lanes = lanes_of(engine, options.methods.split(","), settings)
     vanilla, order = lanes.pop(VANILLA), random.Random(0)
     print(f"{runner.versions()}, {pair.cores}")
     for length in map(int, options.lengths.split(",")):

@@ -16,12 +16,11 @@ from statistics import median
 import numpy as np
 from numba import njit
 
-from duoviz import Settings, load_pair, runner
+from duoviz import Engine, Settings, load_engine, runner
 from duoviz.models import kernels
 from duoviz.models.barrier import wait_for_all
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
-from duoviz.models.pair import Pair
 from duoviz.models.team import team
 from duoviz.models.tiles import PANEL
 
@@ -102,9 +101,9 @@ def measure(name: str, model: LanguageModel, context: int, rounds: int) -> None:
         )
 
 
-def between_forwards(pair: Pair, cores: str) -> str:
+def between_forwards(engine: Engine, cores: str) -> str:
     """How long vanilla takes between two forwards, in words."""
-    run = runner.stream(pair, "vanilla", "Why is the sky blue?", Settings(max_new_tokens=96, cores=cores))
+    run = runner.stream(engine, "vanilla", "Why is the sky blue?", Settings(max_new_tokens=96, cores=cores))
     spans = [each["target"] for each in runner.collect(run)["iterations"][1:]]
     gap = 1e3 * median(after["start"] - before["end"] for before, after in pairwise(spans))
     forward = 1e3 * median(span["end"] - span["start"] for span in spans)
@@ -124,7 +123,8 @@ def main() -> None:
     options.add_argument("--context", type=int, default=128)
     options.add_argument("--rounds", type=int, default=15)
     options = options.parse_args()
-    pair = load_pair()
+    engine = load_engine()
+    pair = engine.pair
     draft = pair.draft.load()
     print(f"{runner.versions()}, {pair.target_device_label(pair.cores.all)}, after {options.context} tokens")
     print(memory())
@@ -134,8 +134,8 @@ def main() -> None:
                 measure(name, model, options.context, options.rounds)
     print()
     for cores in ("target", "all"):
-        between_forwards(pair, cores)
-        print(between_forwards(pair, cores))
+        between_forwards(engine, cores)
+        print(between_forwards(engine, cores))
 
 
 if __name__ == "__main__":

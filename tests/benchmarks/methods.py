@@ -21,9 +21,9 @@ from statistics import median
 
 from duoviz import runner
 from duoviz.decoding import METHODS
+from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import acceptance_of, parallel_tokens, run_of
-from duoviz.models.load import load_pair
 from duoviz.trace.metrics import proposals
 from duoviz.training.selfchat import loops
 from tests.benchmarks.transformers_rows import TransformersRows
@@ -188,9 +188,10 @@ def main() -> None:
     options.add_argument("--draft", type=Path, help="another folder's draft instead of the embedded one")
     options.add_argument("--out", type=Path)
     options = options.parse_args()
-    pair = load_pair("embedded" if options.draft is None else embedded_with(options.draft))
+    engine = load_engine("embedded" if options.draft is None else embedded_with(options.draft))
+    pair = engine.pair
     settings = Settings(max_new_tokens=options.max_new_tokens, temperature=options.temperature)
-    runner.settle(pair, options.methods.split(","), settings)
+    runner.settle(engine, options.methods.split(","), settings)
     chosen = spread(tasked(6), options.prompts)
     tasks = {prompt: task for task, prompt in chosen}
     lanes = runner.lanes(options.methods.split(","), settings)
@@ -202,7 +203,7 @@ def main() -> None:
     other = TransformersRows(pair, options.max_new_tokens) if options.transformers else None
     rows = []
     for number, prompt in enumerate(tasks):
-        rows += runner.compare(pair, [prompt], lanes, warmups=int(not rows))
+        rows += runner.compare(engine, [prompt], lanes, warmups=int(not rows))
         rows += other.rows(prompt, warmup=number == 0) if other else []
         print(f"{number + 1} of {len(tasks)}", end="\r", flush=True)
 

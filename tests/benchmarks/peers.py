@@ -14,9 +14,9 @@ from importlib.metadata import version
 from statistics import median
 
 from duoviz import runner
+from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
 from duoviz.lab.readme import markdown
-from duoviz.models.load import load_pair
 from tests.benchmarks.methods import questions, spread
 from tests.benchmarks.transformers_rows import TransformersRows
 
@@ -30,10 +30,11 @@ def main() -> None:
     options.add_argument("--max-new-tokens", type=int, default=96)
     options.add_argument("--methods", default=METHODS)
     options = options.parse_args()
-    pair, count = load_pair(), options.max_new_tokens
+    engine, count = load_engine(), options.max_new_tokens
+    pair = engine.pair
     lanes = runner.lanes(options.methods.split(","), Settings(max_new_tokens=count))
     lanes[1] = runner.Lane("vanilla" + ONE_CORE, "vanilla", replace(lanes[1].settings, cores="target"))
-    runner.settle(pair, options.methods.split(","), lanes[0].settings)
+    runner.settle(engine, options.methods.split(","), lanes[0].settings)
     others = [TransformersRows(pair, count)]
     versions = {**runner.versions(), "llama.cpp": "not installed"}
     if importlib.util.find_spec("llama_cpp"):
@@ -44,7 +45,7 @@ def main() -> None:
     rows: list[dict] = []
     for number, prompt in enumerate(spread(questions(6), options.prompts)):
         warmup = not rows
-        steps = [lambda: runner.compare(pair, [prompt], lanes, warmups=int(warmup))]
+        steps = [lambda: runner.compare(engine, [prompt], lanes, warmups=int(warmup))]
         steps += [lambda other=other: other.rows(prompt, warmup=warmup) for other in others]
         for step in steps if number % 2 == 0 else reversed(steps):
             rows += step()

@@ -10,8 +10,8 @@ import argparse
 import sys
 
 from duoviz import runner
+from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
-from duoviz.models.load import load_pair
 from tests.benchmarks.methods import promises, questions
 
 
@@ -20,11 +20,11 @@ def main() -> int:
     options.add_argument("--temperature", type=float, default=0.0)
     options.add_argument("--max-new-tokens", type=int, default=128)
     options = options.parse_args()
-    pair = load_pair()
+    engine = load_engine()
     settings = Settings(max_new_tokens=options.max_new_tokens, temperature=options.temperature)
     iterations, prompts = [], questions(12)
     for number, prompt in enumerate(prompts, 1):
-        iterations += runner.collect(runner.stream(pair, "duotree", prompt, settings))["iterations"]
+        iterations += runner.collect(runner.stream(engine, "duotree", prompt, settings))["iterations"]
         print(f"{number} of {len(prompts)}", end="\r", flush=True)
     found = promises(iterations)
     print(f"{runner.versions()}, temperature {options.temperature}, {len(prompts)} prompts")

@@ -21,16 +21,16 @@ WAYS = {"never sleeps": NEVER, "duoviz's": None, "40,000 looks": 40_000, "400 lo
 
 def child(spins: int | None, cores: str) -> None:
     """Run vanilla once for each line on stdin, and print its tokens a second."""
-    from duoviz import Settings, load_pair, runner
+    from duoviz import Settings, load_engine, runner
     from duoviz.models import barrier
 
     if spins is not None:
         barrier.SPINS = spins
-    pair = load_pair("embedded")
+    engine = load_engine("embedded")
     settings = Settings(max_new_tokens=TOKENS, cores=cores)
     print("ready", flush=True)
     for _ in sys.stdin:
-        trace = runner.collect(runner.stream(pair, "vanilla", "Why is the sky blue?", settings))
+        trace = runner.collect(runner.stream(engine, "vanilla", "Why is the sky blue?", settings))
         print(runner.summary(trace)["metrics"]["tps"], flush=True)
 
 

@@ -11,7 +11,7 @@ from duoviz import runner
 from duoviz.decoding.settings import Settings
 from duoviz.models.loading import ModelUnavailable
 from tests.e2e.tiny_site import tiny_site
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 from tests.trace.made import evenly_timed
 
 
@@ -20,7 +20,7 @@ def recording(tmp_path_factory):
     """The folder of two recorded runs, and that of DuoDecoding."""
     settings, folder, traces = Settings(max_new_tokens=60), tmp_path_factory.mktemp("traces"), {}
     for method in ("duodecoding", "speculative"):
-        trace = runner.collect(runner.stream(tiny_pair(noise=0.3), method, "the recorded prompt", settings))
+        trace = runner.collect(runner.stream(tiny_engine(noise=0.3), method, "the recorded prompt", settings))
         evenly_timed(trace, 0.4)
         for side, core in (("target", 1), ("draft", 0)):
             trace["header"][side]["device"] = f"CPU core {core} (AMD EPYC 7763 64-Core Processor)"
@@ -40,7 +40,7 @@ def loading(recording):
         ready.wait(300)
         if name != "embedded":
             raise ModelUnavailable("The model cannot be fetched: there is no network.")
-        return tiny_pair(noise=0.3)
+        return tiny_engine(noise=0.3)
 
     with tiny_site(load, recording=recording[0]) as site:
         yield site.url, ready

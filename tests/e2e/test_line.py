@@ -33,9 +33,9 @@ def test_eight_visitors_at_once_get_their_own_texts_in_the_order_they_came(site,
     def submit(client, prompt, tokens=12):
         return client.submit(prompt=prompt, max_new_tokens=tokens, api_name="/generate")
 
-    def watched(job, pair):
+    def watched(job, engine):
         ran.append(job.prompt)
-        follow(job, pair)
+        follow(job, engine)
 
     alone = [submit(first, prompt).result()["text"] for prompt in PROMPTS]
     monkeypatch.setattr(site.hardware, "follow", watched)

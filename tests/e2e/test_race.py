@@ -19,7 +19,7 @@ from tests.e2e.pages import page_in
 from tests.e2e.race_tab import figure, finished, side, text_of, written_at
 from tests.e2e.tiny_site import served
 from tests.e2e.visualizer.shown import play_film
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 from tests.trace.made import evenly_timed
 from tests.trace.wrong_fields import changed
 
@@ -46,8 +46,8 @@ CONNECTIONS = {"lost": LOST, "back": [*LOST, {"type": "connection", "lost": Fals
 
 def race_of(change=lambda rows: None):
     """The rows of a real race of a tiny pair, with times of our own, and its events."""
-    pair = tiny_pair(noise=0.3)
-    rows = list(runner.compare(pair, ["hello"], LANES, warmups=0))
+    engine = tiny_engine(noise=0.3)
+    rows = list(runner.compare(engine, ["hello"], LANES, warmups=0))
     for row, wall in zip(rows, (WALL, 0.7 * WALL), strict=True):
         evenly_timed(row["trace"], wall)
         row["metrics"] = metrics(row["trace"])
@@ -57,7 +57,7 @@ def race_of(change=lambda rows: None):
     for row in rows:
         told = events_of(row["trace"])
         events += [{"type": "lane", "lane": row["method"], "repeat": 0, "event": event} for event in told]
-    result = outcome(pair, LANES, rows, {})
+    result = outcome(engine, LANES, rows, {})
     return rows, [*events, {"type": "end", "result": result}], result
 
 

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from duoviz.web.share import ShareBar
 from tests.e2e.live_tab import start_endless
 from tests.e2e.tiny_site import tiny_site
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 
 PIECES = ["plain words", "&a=b#c", "100% + é", "line\nbreak", "\t", "日本語", "🦙", "</script>", "%zz", "?q", " "]
 
@@ -366,7 +366,7 @@ def test_a_link_that_reaches_for_the_hub_or_a_folder_waits_for_the_button(page, 
 
     def load(name, progress):
         asked.append(name)
-        return tiny_pair()
+        return tiny_engine()
 
     with tiny_site(load) as site:
         opened(page, site.url, f"{fragment}&prompt=Mine&autoplay=1")

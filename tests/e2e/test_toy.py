@@ -9,7 +9,7 @@ from duoviz.decoding.settings import Settings
 from duoviz.web.visualizer import Visualizer, batch
 from tests.benchmarks.visualizer.traces import events_of
 from tests.e2e.tiny_site import served
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 from tests.toy import TOY
 
 
@@ -17,7 +17,7 @@ def test_its_own_words_are_shown(page, monkeypatch):
     with gr.Blocks() as demo:
         visualizer = Visualizer()
         monkeypatch.setitem(METHODS, TOY.id, TOY)
-        trace = runner.collect(runner.stream(tiny_pair(), "again", "hello", Settings(max_new_tokens=12)))
+        trace = runner.collect(runner.stream(tiny_engine(), "again", "hello", Settings(max_new_tokens=12)))
         gr.Button("Feed").click(lambda: batch("run", 0, events_of(trace)), None, visualizer)
     with served(demo) as url:
         page.goto(url)

@@ -13,7 +13,7 @@ from duoviz.web.limits import Limits
 from duoviz.web.pages import compare, live
 from duoviz.web.serving import launch
 from duoviz.web.theme import CSS, THEME
-from tests.tiny import held_pair
+from tests.tiny import held_engine
 
 # A run of more tokens goes on until it is stopped.
 LONGEST = 130
@@ -31,14 +31,15 @@ def tiny_site(load=None, *, recording=None) -> Iterator[Site]:
     """The app as it is served. load: takes the place of what loads a pair; without it, one is loaded already.
     recording: the folder with the runs that are shown first."""
     hardware = session.Hardware(Limits())
-    hardware.loaded, hardware.pair = (None, None) if load else ("embedded", held_pair(after=LONGEST, noise=0.3))
+    if load is None:
+        hardware.loaded, hardware.engine = "embedded", held_engine(lambda: hardware, after=LONGEST, noise=0.3)
     folder = recording or live.FOLDER / "no"
     with mock.patch.object(live, "FOLDER", folder), mock.patch.object(compare, "FOLDER", folder):
         demo = build_app(hardware)
     with (
         mock.patch.object(session, "check_room", lambda name, spare: None),
         mock.patch.object(session, "fetch_pair", lambda name, progress: ()),
-        mock.patch.object(session, "load_pair", lambda name, progress, sources: load(name, progress)),
+        mock.patch.object(session, "load_engine", lambda name, progress, sources, *, draft: load(name, progress)),
     ):
         _, url, _ = launch(demo, hardware, theme=THEME, css=CSS, prevent_thread_lock=True, quiet=True)
         try:

@@ -2,7 +2,7 @@
 
 import time
 
-from duoviz.decoding.iteration import Stopped
+from duoviz.decoding.forward import Stopped
 from duoviz.lab import bench as module
 
 QUESTIONS = [

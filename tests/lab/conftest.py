@@ -9,7 +9,7 @@ from duoviz.lab.plan import make_plan
 from duoviz.lab.report import write_report
 from duoviz.lab.results import opened
 from tests.lab.asked import QUESTIONS, TOKENS
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +26,7 @@ def finished(questions, tmp_path_factory):
     path = tmp_path_factory.mktemp("lab") / "tiny"
     plan = make_plan(quick=True, file=questions, max_new_tokens=TOKENS)
     with opened(path) as folder:
-        progress = list(bench(tiny_pair(), plan, folder))
+        progress = list(bench(tiny_engine(), plan, folder))
         write_report(path, folder.load())
     assert progress[-1].done == progress[-1].total
     return path

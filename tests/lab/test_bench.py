@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 
 from duoviz import runner
+from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.vanilla import vanilla
 from duoviz.lab.bench import Clock, bench, jobs_of, verdict
 from duoviz.lab.environment import environment
 from duoviz.lab.forwards import lengths
@@ -19,14 +19,14 @@ from duoviz.lab.tasks import LabError
 from tests.children import measure
 from tests.lab.asked import QUESTIONS, TOKENS
 from tests.starts import start
-from tests.tiny import decode_with, tiny_pair
+from tests.tiny import VOCABULARY, Failing, draft_with, tiny_engine
 
 BAD = {7: "The prompt is too long", 8: "The question is empty"}
 
 
 def run(path, plan, **options):
     with opened(path) as folder:
-        return list(bench(tiny_pair(), plan, folder, **options))
+        return list(bench(tiny_engine(), plan, folder, **options))
 
 
 def answers_in(path):
@@ -45,7 +45,7 @@ def test_every_answer_is_there_once_and_failures_stand_apart(finished, questions
     assert {row["verdict"] for row in results.rows if row["model_id"] != VANILLA} == {"equal"}
     assert len({lane for lane, *_ in wanted}) == 15
     assert [row["length"] for row in results.forwards] == lengths(256) == [64, 128, 248]
-    here = environment(tiny_pair(), {}, results.environment["delta"])
+    here = environment(tiny_engine().pair, {}, results.environment["delta"])
     assert {name for name, value in here.items() if value != results.environment[name]} <= {"date", "costs"}
 
 
@@ -68,8 +68,8 @@ def test_answers_are_in_spec_benchs_format(finished):
 def test_a_second_turn_is_asked_with_the_first_answer_in_the_conversation(finished):
     row = next(row for row in load(finished).rows if key(row) == (DUO, 1, 0))
     first, second = row["measured"]
-    pair, text = tiny_pair(), "tell me" + row["choices"][0]["turns"][0] + "and now?"
-    alone = runner.collect(runner.stream(pair, "vanilla", text, Settings(max_new_tokens=TOKENS)))
+    engine, text = tiny_engine(), "tell me" + row["choices"][0]["turns"][0] + "and now?"
+    alone = runner.collect(runner.stream(engine, "vanilla", text, Settings(max_new_tokens=TOKENS)))
     assert second["prompt_tokens"] == alone["header"]["prompt_tokens"] > first["prompt_tokens"]
     assert second["token_ids"] == [token["id"] for each in alone["iterations"] for token in each["committed"]]
 
@@ -90,7 +90,7 @@ def test_stopped_in_the_middle_of_an_answer_it_goes_on_later(questions, tmp_path
 
 def test_costs_that_the_warm_up_contradicts_are_measured_anew(questions, tmp_path, monkeypatch):
     settled = []
-    monkeypatch.setattr(runner, "settle", lambda pair, methods, **_: settled.append((tmp_path / "answers").exists()))
+    monkeypatch.setattr(runner, "settle", lambda engine, methods, **_: settled.append((tmp_path / "answers").exists()))
     run(tmp_path, make_plan(quick=True, file=questions, methods=["duodecoding"], max_new_tokens=TOKENS))
     assert settled == [False, False]
 
@@ -100,7 +100,7 @@ def test_a_folder_that_goes_away_ends_the_run_in_a_sentence_and_does_not_come_ba
     plan = make_plan(quick=True, file=questions, methods=["vanilla"], max_new_tokens=TOKENS)
     for gone in ("Warming up", "Figure 1", "Vanilla"):
         with pytest.raises(LabError, match="out: No such file or directory"), opened(out) as folder:
-            for progress in bench(tiny_pair(), plan, folder):
+            for progress in bench(tiny_engine(), plan, folder):
                 if progress.text.startswith(gone):
                     shutil.rmtree(out)
         assert not out.exists()
@@ -137,23 +137,22 @@ def test_results_of_another_run_are_not_mixed_and_two_runs_do_not_share_a_folder
         pass
 
 
-def broken(pair, prompt_ids, settings):
+class Broken(Drafter):
     """A method with a defect: its third token is another one than the target's."""
-    for number, iteration in enumerate(vanilla(pair, prompt_ids, settings)):
-        if number == 2:
-            token = iteration.committed[0]
-            iteration.committed = [token._replace(token=(token.token + 1) % 40)]
-        yield iteration
 
+    tokens = 0
 
-def crashing(pair, prompt_ids, settings):
-    yield next(vanilla(pair, prompt_ids, settings))
-    raise ZeroDivisionError("by zero")
+    def observe(self, text, verified, own):
+        self.tokens += 1
+        if self.tokens == 3:
+            token = verified.committed[0]
+            verified.committed[0] = token._replace(token=(token.token + 1) % VOCABULARY)
+        return super().observe(text, verified, own)
 
 
 def test_a_defect_and_a_crash_are_told_in_their_rows(questions, tmp_path, monkeypatch):
-    decode_with(monkeypatch, "prompt_lookup", broken)
-    decode_with(monkeypatch, "lookahead", crashing)
+    draft_with(monkeypatch, "prompt_lookup", lambda plan: Broken())
+    draft_with(monkeypatch, "lookahead", lambda plan: Failing(ZeroDivisionError("by zero"), after=1))
     progress = run(
         tmp_path, make_plan(quick=True, file=questions, methods=["prompt_lookup", "lookahead"], max_new_tokens=6)
     )

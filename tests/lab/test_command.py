@@ -7,12 +7,12 @@ import pytest
 from duoviz import commands
 from duoviz.__main__ import main
 from duoviz.lab import bench
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 
 
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch):
-    monkeypatch.setattr(commands, "load_pair", lambda name, progress: tiny_pair())
+    monkeypatch.setattr(commands, "load_engine", lambda name, progress: tiny_engine())
 
 
 def test_a_run_goes_on_in_the_same_folder_and_stands_beside_another(questions, finished, tmp_path, capsys, monkeypatch):
@@ -30,7 +30,7 @@ def test_a_run_goes_on_in_the_same_folder_and_stands_beside_another(questions, f
     assert capsys.readouterr().err.splitlines()[-1] == "duoviz: stopped; the same command goes on"
     assert (out / "report.html").is_file()
     monkeypatch.undo()
-    monkeypatch.setattr(commands, "load_pair", lambda name, progress: tiny_pair())
+    monkeypatch.setattr(commands, "load_engine", lambda name, progress: tiny_engine())
     assert main([*command, "--methods", "speculative", "--beside", str(finished)]) == 0
     shown = capsys.readouterr()
     assert shown.out.strip() == str(out / "report.html")
@@ -55,7 +55,7 @@ def test_a_run_goes_on_in_the_same_folder_and_stands_beside_another(questions, f
     ],
 )
 def test_mistakes_are_told_in_one_line_before_anything_is_loaded(arguments, sentence, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(commands, "load_pair", None)
+    monkeypatch.setattr(commands, "load_engine", None)
     assert main(["bench", *arguments, "--out", str(tmp_path / "out")]) == 1
     told = capsys.readouterr().err
     assert told.startswith(f"duoviz: {sentence}") and told.count("\n") == 1

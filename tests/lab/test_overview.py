@@ -37,7 +37,7 @@ def test_the_map_is_the_cost_models_and_the_bars_are_table_1s(finished):
     assert tree["method"] == "DuoTree" and tree["here"][20][30] == pytest.approx(ways.phi[20, 30], abs=6e-4)
     assert (tree["beside"]["here"][20][30] > 0) == (ways.beside[20, 30] > ways.in_turn[20, 30])
     # The draft's best tokens are those that SpS tests.
-    accepted = acceptance(rows_of(results.rows, "speculative", "code")).share
+    accepted = acceptance(rows_of(results.rows, "speculative", "code")).rate
     assert {each["task"]: each["alpha"] for each in tree["points"]}["Code"] == accepted
     assert lines["DuoTree"]["paper"] == {"Vicuna-7b-v1.5": {}, "Llama-2-7b": {}}
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from duoviz.decoding.budget import CostModel
-from duoviz.decoding.chances import plain
-from duoviz.decoding.forecast import tilted
+from duoviz.decoding.acceptance_table import plain
+from duoviz.decoding.costs import CostModel
+from duoviz.decoding.duotree.simulate import tilted
 from duoviz.lab import findings, prediction, tables
 from duoviz.lab.estimates import Cores, on_cores, other_hardware
 from duoviz.lab.paying import tree_ways

@@ -6,11 +6,11 @@ from duoviz import runner
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import Acceptance, acceptance_of
 from duoviz.lab.rows import BEYOND, measured, needed_k, time_parts
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 
 
 def trace_of(method, **settings):
-    return runner.collect(runner.stream(tiny_pair(), method, "hello", Settings(max_new_tokens=60, **settings)))
+    return runner.collect(runner.stream(tiny_engine(), method, "hello", Settings(max_new_tokens=60, **settings)))
 
 
 @pytest.mark.parametrize("method", ["vanilla", "speculative", "prompt_lookup", "duodecoding"])

@@ -13,14 +13,14 @@ from duoviz.__main__ import main
 from duoviz.decoding.settings import Settings
 from duoviz.trace import exports
 from duoviz.trace.exports import csv_table, perfetto_events
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 
 HOSTILE = ["=cmd|' /C calc'!A0", "a,b;c\nd", '"quoted"', "</script><script>alert(1)</script>", "\u2028", "é", "\ud800"]
 
 
 @pytest.fixture(scope="module")
 def trace():
-    return runner.collect(runner.stream(tiny_pair(noise=0.3), "duodecoding", "hello", Settings(max_new_tokens=40)))
+    return runner.collect(runner.stream(tiny_engine(noise=0.3), "duodecoding", "hello", Settings(max_new_tokens=40)))
 
 
 @pytest.fixture

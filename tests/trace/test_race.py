@@ -10,7 +10,7 @@ from duoviz.comparison import outcome
 from duoviz.decoding.settings import Settings
 from duoviz.trace.race import RACE
 from duoviz.trace.reading import check_of
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 
 LANES = [runner.Lane(name, name, Settings(max_new_tokens=8)) for name in ("rest", "speculative", "vanilla")]
 CHECK = check_of(RACE)
@@ -19,11 +19,11 @@ CHECK = check_of(RACE)
 @pytest.fixture(scope="module")
 def race():
     """Two rounds in which the first side could not run."""
-    pair = tiny_pair(noise=0.3)
-    rows = list(runner.compare(pair, ["hello"], LANES[1:], repeats=2, warmups=0))
+    engine = tiny_engine(noise=0.3)
+    rows = list(runner.compare(engine, ["hello"], LANES[1:], repeats=2, warmups=0))
     lanes = [{"name": each.name, "method": each.method, "baseline": each.name == "vanilla"} for each in LANES]
     told = [{"lane": row["method"], "repeat": row["repeat"], "trace": row["trace"]} for row in rows]
-    result = outcome(pair, LANES, rows, {"rest": "There is no datastore."})
+    result = outcome(engine, LANES, rows, {"rest": "There is no datastore."})
     return json.loads(json.dumps({"schema": 1, "repeats": 2, "lanes": lanes, "recordings": told, "result": result}))
 
 

@@ -8,13 +8,13 @@ import pytest
 from duoviz import runner
 from duoviz.decoding.settings import Settings
 from duoviz.trace.reading import TraceError, parse_trace, read_trace
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 from tests.trace.wrong_fields import WRONG_FIELDS, changed
 
 
 @pytest.fixture(scope="module")
 def trace():
-    return runner.collect(runner.stream(tiny_pair(noise=0.3), "duodecoding", "hello", Settings(max_new_tokens=40)))
+    return runner.collect(runner.stream(tiny_engine(noise=0.3), "duodecoding", "hello", Settings(max_new_tokens=40)))
 
 
 def refusal(text):

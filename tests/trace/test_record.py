@@ -9,7 +9,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.trace import fields, schema
 from duoviz.trace.texts import TextPieces
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 
 
 class ByteTokenizer:
@@ -39,9 +39,9 @@ def test_special_tokens_have_no_text():
 
 
 def test_what_a_look_up_matched_is_the_end_of_the_text():
-    pair = tiny_pair()
-    trace = runner.collect(runner.stream(pair, "prompt_lookup", "hello hello", Settings(max_new_tokens=40)))
-    text = "".join(f"<{id}>" for id in pair.encode("hello hello"))
+    engine = tiny_engine()
+    trace = runner.collect(runner.stream(engine, "prompt_lookup", "hello hello", Settings(max_new_tokens=40)))
+    text = "".join(f"<{id}>" for id in engine.pair.encode("hello hello"))
     lengths = set()
     for each in trace["iterations"]:
         if each["matched"]:
@@ -67,7 +67,7 @@ def shape(value):
 
 
 def test_a_run_has_the_shape_of_the_schemas_example():
-    trace = runner.collect(runner.stream(tiny_pair(), "duodecoding", "hello", Settings(max_new_tokens=40)))
+    trace = runner.collect(runner.stream(tiny_engine(), "duodecoding", "hello", Settings(max_new_tokens=40)))
     example = literal_example()
     ours, theirs = shape(trace), shape(example)
     # The example shows a few of the settings.
@@ -102,7 +102,7 @@ def undeclared(value, description):
 
 @pytest.mark.parametrize("method", [method for method in METHODS if method != "rest"])
 def test_what_is_recorded_is_what_is_declared(method):
-    trace = runner.collect(runner.stream(tiny_pair(), method, "hello", Settings(max_new_tokens=20)))
+    trace = runner.collect(runner.stream(tiny_engine(), method, "hello", Settings(max_new_tokens=20)))
     trace["header"]["settings"] = {"max_new_tokens": 20}
     assert undeclared(trace["header"], fields.HEADER) == []
     assert undeclared(trace["iterations"], ["list", fields.ITERATION, 99]) == []
@@ -110,7 +110,7 @@ def test_what_is_recorded_is_what_is_declared(method):
 
 
 def test_times_are_in_order_and_texts_add_up():
-    trace = runner.collect(runner.stream(tiny_pair(), "duodecoding", "hello", Settings(max_new_tokens=40)))
+    trace = runner.collect(runner.stream(tiny_engine(), "duodecoding", "hello", Settings(max_new_tokens=40)))
     last = 0.0
     for each in trace["iterations"]:
         assert last <= each["target"]["start"] < each["target"]["end"] <= each["sync"]

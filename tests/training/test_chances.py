@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from duoviz.decoding.chances import EDGES, RANKS, chances_of
+from duoviz.decoding.acceptance_table import EDGES, RANKS, fitted_table
 from duoviz.models.copying import ALIKE, DIFFER, ONCE
 from duoviz.models.llama import load_llama
 from duoviz.training.chances import Counts, count_copies, fit_chances, save_chances
@@ -16,7 +16,7 @@ def test_a_draft_that_is_the_target_is_always_right(target_folder, corpus, tmp_p
     # Where there were many tokens, the prior does not matter.
     assert all(max(table[0]) > 0.9 for table in found.drafted)
     save_chances(found, tmp_path)
-    assert chances_of(tmp_path) == found
+    assert fitted_table(tmp_path) == found
 
 
 def test_few_tokens_lean_towards_their_probability():

@@ -5,13 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from duoviz.decoding.calibration import medians
-from duoviz.decoding.runtime import runtime
+from duoviz.decoding.kept_costs import median_of
 from duoviz.training.distillation import Recipe
 from tests.benchmarks import draft_sweep as sweeping
 from tests.benchmarks.draft_sweep import measure, named, predicted, results, sweep, table
 from tests.decoding.made_costs import costs as made_up
-from tests.tiny import tiny_pair
+from tests.tiny import give_costs, tiny_engine
 
 TINY = Recipe(tokens=0, layers=1, embedding_rank=16, output_tokens=48, batch_tokens=200)
 
@@ -46,14 +45,14 @@ def test_every_variant_is_trained_once(target_folder, corpus_files, tmp_path):
 def test_costs_are_those_of_a_shape(target_folder, corpus_files, tmp_path, monkeypatch):
     monkeypatch.setattr(sweeping, "SECONDS", 0.001)
     sweep(target_folder, corpus_files, tmp_path, tokens=300, report=lambda text: None)
-    pair = tiny_pair()
-    runtime(pair).costs |= {"costs": made_up(0.03, 0.003), "costs in turn, 1 threads": made_up(0.03, 0.003)}
-    rows = measure(pair, tmp_path, report=lambda text: None)
+    engine = tiny_engine()
+    give_costs(engine, made_up(0.03, 0.003))
+    rows = measure(engine, tmp_path, report=lambda text: None)
     one, two, one_of_another_rate = (row["draft_ms"] for row in rows)
     assert one == one_of_another_rate != two and all(milliseconds > 0 for milliseconds in one + two)
     assert all(row["speculative"] > 0 and row["duodecoding"] > 0 for row in rows)
     assert (tmp_path / "table.md").read_text() == table(rows)
-    assert medians([((1.0, 5.0), (4.0,)), ((3.0, 1.0), (4.0,)), ((2.0, 9.0), (7.0,))]) == ((2.0, 5.0), (4.0,))
+    assert median_of([((1.0, 5.0), (4.0,)), ((3.0, 1.0), (4.0,)), ((2.0, 9.0), (7.0,))]) == ((2.0, 5.0), (4.0,))
 
 
 def test_a_surer_draft_and_a_cheaper_one_are_faster():

@@ -7,14 +7,13 @@ from functools import cache
 import pytest
 
 from duoviz.decoding import METHODS
-from duoviz.decoding.iteration import Stopped
-from duoviz.decoding.runtime import runtime
+from duoviz.decoding.forward import Stopped
 from duoviz.web import session
 from duoviz.web.lessons.lesson import read_course
 from duoviz.web.limits import Limits
 from duoviz.web.pages import learn
 from duoviz.web.session import Hardware
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 
 read_once = cache(read_course)
 
@@ -32,8 +31,8 @@ def make_hardware(monkeypatch):
     monkeypatch.setattr(session, "check_room", lambda name, spare: None)
     monkeypatch.setattr(session, "fetch_pair", lambda name, progress: ())
 
-    def make(load=lambda name, progress: tiny_pair(), **limits):
-        monkeypatch.setattr(session, "load_pair", lambda name, progress, sources=None: load(name, progress))
+    def make(load=lambda name, progress: tiny_engine(), **limits):
+        monkeypatch.setattr(session, "load_engine", lambda name, progress, sources, *, draft: load(name, progress))
         made.append(Hardware(Limits(**limits)))
         return made[-1]
 
@@ -51,11 +50,10 @@ def hardware(make_hardware):
 def endless(monkeypatch):
     """The name of a method that writes nothing and ends when it is told to."""
 
-    def forever(pair, prompt_ids, settings):
-        while not runtime(pair).stopped():
+    def forever(plan):
+        while not plan.stopped():
             time.sleep(0.002)
         raise Stopped
-        yield
 
-    monkeypatch.setitem(METHODS, "endless", replace(METHODS["vanilla"], id="endless", decode=forever))
+    monkeypatch.setitem(METHODS, "endless", replace(METHODS["vanilla"], id="endless", drafter=forever))
     return "endless"

@@ -11,7 +11,7 @@ from duoviz.web.app import build_app
 from duoviz.web.calls import Refused, arguments, parsed
 from duoviz.web.limits import Limits
 from duoviz.web.serving import launch
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 
 SHORT = {"prompt": "hello", "max_new_tokens": 3}
 METHODS = "there are: vanilla, speculative, prompt_lookup, rest, lookahead, duodecoding, duotree."
@@ -23,7 +23,7 @@ FILE = {"meta": {"_type": "gradio.FileData"}}
 def server():
     """The page on a tiny pair, as (host and port, the app)."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(session, "load_pair", lambda name, progress, sources=None: tiny_pair())
+        patched.setattr(session, "load_engine", lambda name, progress, sources, *, draft: tiny_engine())
         hardware = session.Hardware(Limits())
         demo = build_app(hardware)
         _, url, _ = launch(demo, hardware, prevent_thread_lock=True, quiet=True)

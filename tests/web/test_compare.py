@@ -7,13 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from duoviz import runner
-from duoviz.decoding.draft_worker import DraftDied
+from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.settings import Settings, SettingsError
-from duoviz.decoding.vanilla import vanilla
+from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.web.jobs import Comparison
 from duoviz.web.limits import Limits
 from duoviz.web.pages.compare import asked, lanes_of
-from tests.tiny import decode_with, held_pair
+from tests.tiny import Failing, draft_with, held_engine
 from tests.web.visits import SENT, events_of, functions, start, visitor
 
 OWN = ("acceptance", "sequences", "budget", "draft_mode", "cores")
@@ -103,13 +103,10 @@ def test_without_the_like_for_like_baseline_its_figure_is_missing(hardware):
 
 
 def test_a_side_that_fails_says_so_and_the_other_stays(hardware, monkeypatch):
-    def dies(pair, prompt_ids, settings):
-        runs = vanilla(pair, prompt_ids, settings)
-        for _ in range(3):
-            yield next(runs)
-        raise DraftDied("The draft process died.")
+    def dies(plan):
+        return Failing(DraftDied("The draft process died."), after=3)
 
-    decode_with(monkeypatch, "duodecoding", dies)
+    draft_with(monkeypatch, "duodecoding", dies)
     job = comparison(repeats=2)
     events = run(hardware, job)
     first, second = events[-1]["result"]["lanes"]
@@ -118,11 +115,10 @@ def test_a_side_that_fails_says_so_and_the_other_stays(hardware, monkeypatch):
     # It died in its warm-up, and did not run again.
     assert [event["type"] for event in lane_events(events, "DuoDecoding")] == ["error"]
 
-    def dies_later(pair, prompt_ids, settings):
-        warms_up = settings.max_new_tokens <= runner.WARMUP_TOKENS
-        yield from (vanilla if warms_up else dies)(pair, prompt_ids, settings)
+    def dies_later(plan):
+        return Drafter() if plan.settings.max_new_tokens <= runner.WARMUP_TOKENS else dies(plan)
 
-    decode_with(monkeypatch, "duodecoding", dies_later)
+    draft_with(monkeypatch, "duodecoding", dies_later)
     events = run(hardware, comparison(settings=Settings(max_new_tokens=20), repeats=2))
     first, second = events[-1]["result"]["lanes"]
     assert second["error"] == "The draft process died." and second["figures"]["tokens"] == 3
@@ -148,7 +144,7 @@ def followed(hardware, job, act):
 
 
 def test_stopping_keeps_what_was_written_and_runs_no_more(make_hardware):
-    hardware = make_hardware(lambda name, progress: held_pair())
+    hardware = make_hardware(lambda name, progress: held_engine(lambda: hardware))
     job = comparison(settings=Settings(max_new_tokens=200))
     hardware.start(job)
     events = followed(hardware, job, job.stop.set)
@@ -160,7 +156,7 @@ def test_stopping_keeps_what_was_written_and_runs_no_more(make_hardware):
 
 
 def test_a_comparison_has_one_place_in_the_line_and_one_time(make_hardware, endless):
-    hardware = make_hardware(lambda name, progress: held_pair(), run_seconds=90)
+    hardware = make_hardware(lambda name, progress: held_engine(lambda: hardware), run_seconds=90)
     first = start(hardware, method=endless)
     job = comparison(settings=Settings(max_new_tokens=4000))
     hardware.start(job)

@@ -17,7 +17,7 @@ from duoviz.web.lessons.vocabulary import FIGURE_MARKS, MARKS, PARTS
 from duoviz.web.pages.compare import title
 from duoviz.web.pages.learn import LESSONS
 from duoviz.web.script import HERE
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 from tests.web.lessons.made import write_traces
 
 
@@ -63,9 +63,9 @@ def test_the_lessons_that_come_along_are_right_for_the_recorded_runs():
 
 
 def test_another_trace_breaks_no_lesson(tmp_path):
-    pair = tiny_pair(noise=0.3)
+    engine = tiny_engine(noise=0.3)
     methods = ("vanilla", "speculative", "duodecoding", "duotree")
-    runs = [collect(stream(pair, method, "hello", Settings(max_new_tokens=30))) for method in methods]
+    runs = [collect(stream(engine, method, "hello", Settings(max_new_tokens=30))) for method in methods]
     course = read_course(LESSONS, write_traces(tmp_path, *runs))
     assert course.mistakes == []
     assert any(not page["missing"] for _, page in pages_of(course))

@@ -127,7 +127,7 @@ def test_a_client_is_told_the_sentence(page):
 
 def test_a_prompt_too_long_is_refused_at_every_door_before_it_is_read(page, monkeypatch):
     page.client().predict(prompt="hello", max_new_tokens=1, api_name="/generate")
-    most = page.hardware.pair.longest_prompt
+    most = page.hardware.engine.pair.longest_prompt
     monkeypatch.setattr(page.hardware, "start", lambda job: pytest.fail("it was put into the line"))
     status, _, told = page.ask("POST", GENERATE, {"prompt": "x" * (most + 1)})
     assert status == 422 and f"{most + 1:,} characters" in told.decode()
@@ -207,7 +207,7 @@ def test_on_a_space_a_class_behind_one_address_finds_places(space, endless):
 @pytest.mark.parametrize("prompt", ["e\u0301" * 1500, "\U0001f9ff" * 1500, "a " * 5000])
 def test_on_a_space_a_prompt_is_measured_in_tokens_before_it_waits(space, prompt):
     stream = space.begin({"prompt": "hello", "max_new_tokens": 1}, X_Forwarded_For="1.1.1.1")
-    wait_until(lambda: space.hardware.pair)
+    wait_until(lambda: space.hardware.engine)
     stream.close()
     status, _, told = space.ask("POST", GENERATE, {"prompt": prompt}, X_Forwarded_For="8.8.8.8")
     assert status == 422 and "The prompt is too long" in told.decode()

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.models.loading import ModelUnavailable
 from duoviz.models.prompt import LONGEST_PROMPT, PromptError
@@ -18,7 +17,7 @@ from duoviz.web import session
 from duoviz.web.line import QUEUE_LENGTH, LineFull
 from duoviz.web.session import progress_text
 from tests.decoding.small_draft import load as load_draft
-from tests.tiny import decode_with, held_pair, tiny_pair
+from tests.tiny import change_pair, draft_with, held_engine, tiny_engine
 from tests.web.visits import events_of, start, wait_until
 
 
@@ -72,7 +71,7 @@ def test_the_line_is_bounded_and_a_visitor_who_leaves_makes_room(hardware, endle
 
 def test_stop_while_waiting_ends_the_run_at_once_and_it_never_runs(make_hardware, endless):
     loads = []
-    hardware = make_hardware(lambda name, progress: loads.append(name) or tiny_pair())
+    hardware = make_hardware(lambda name, progress: loads.append(name) or tiny_engine())
     first, second = start(hardware, method=endless), start(hardware, pair="big + small")
     stream = hardware.batches(second)
     wait_until(lambda: next(stream) == place(1))
@@ -86,7 +85,7 @@ def test_stop_while_waiting_ends_the_run_at_once_and_it_never_runs(make_hardware
 
 
 def test_stopping_keeps_what_was_written(make_hardware):
-    hardware = make_hardware(lambda name, progress: held_pair(after=3))
+    hardware = make_hardware(lambda name, progress: held_engine(lambda: hardware, after=3))
     run = start(hardware, settings=Settings(max_new_tokens=200), method="vanilla")
     seen = 0
     for events in hardware.batches(run):
@@ -120,7 +119,7 @@ def test_stop_ends_the_visitors_stream_while_the_thread_is_still_loading(make_ha
         progress(0.1, "Reading")
         loading.set()
         let_go.wait(120)
-        return tiny_pair()
+        return tiny_engine()
 
     hardware = make_hardware(load)
     run = start(hardware)
@@ -144,7 +143,7 @@ def test_stop_ends_the_loading_that_the_run_itself_asked_for(make_hardware):
         while len(loads) == 1:
             progress(0.1, "Downloading")
             time.sleep(0.002)
-        return tiny_pair()
+        return tiny_engine()
 
     hardware = make_hardware(load)
     run = start(hardware)
@@ -156,7 +155,7 @@ def test_stop_ends_the_loading_that_the_run_itself_asked_for(make_hardware):
 
 
 def test_a_run_whose_time_is_over_keeps_what_was_written(make_hardware):
-    hardware = make_hardware(lambda name, progress: held_pair(after=3), run_seconds=90)
+    hardware = make_hardware(lambda name, progress: held_engine(lambda: hardware, after=3), run_seconds=90)
     run = start(hardware, settings=Settings(max_new_tokens=4000))
     events = []
     for batch in hardware.batches(run):
@@ -204,10 +203,10 @@ def test_a_prompt_that_is_too_long_is_told_in_the_run(hardware):
 
 
 def test_a_failure_of_our_own_ends_the_run_and_the_next_one_works(hardware, monkeypatch):
-    def broken(pair, prompt_ids, settings):
+    def broken(plan):
         raise RuntimeError("a defect")
 
-    decode_with(monkeypatch, "vanilla", broken)
+    draft_with(monkeypatch, "vanilla", broken)
     run = start(hardware, method="vanilla")
     assert events_of(hardware, run)[-1]["type"] == "error" and "a defect" not in run.error
     assert events_of(hardware, start(hardware))[-1]["type"] == "end"
@@ -218,10 +217,10 @@ def test_another_pair_is_loaded_only_when_the_first_is_gone(make_hardware):
 
     def load(name, progress):
         gone.append((list(closed), [target() for target in targets]))
-        pair = tiny_pair()
-        targets.append(weakref.ref(pair.target))
-        runtime(pair).draft.close = lambda: closed.append(name)
-        return pair
+        engine = tiny_engine()
+        targets.append(weakref.ref(engine.pair.target))
+        engine.draft_beside.close = lambda: closed.append(name)
+        return engine
 
     hardware = make_hardware(load)
     for pair in ("embedded", "embedded", "big + small"):
@@ -233,7 +232,7 @@ def test_a_pair_that_cannot_be_loaded_is_told_and_the_next_run_works(make_hardwa
     def load(name, progress):
         if name != "embedded":
             raise ModelUnavailable("The model is nowhere to be found.")
-        return tiny_pair()
+        return tiny_engine()
 
     hardware = make_hardware(load)
     for pair, last in (("embedded", "end"), ("big + small", "error"), ("big + small", "error"), ("embedded", "end")):
@@ -254,9 +253,9 @@ def test_closing_the_hardware_ends_all_runs(make_hardware, endless):
 @pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="memory and descriptors are read from /proc")
 def test_three_hundred_runs_leave_nothing_behind(make_hardware):
     def load(name, progress):
-        pair = tiny_pair()
-        runtime(pair).draft = None
-        return replace(pair, draft=replace(pair.draft, load=load_draft))
+        engine = tiny_engine()
+        engine.draft_beside = None
+        return change_pair(engine, draft=replace(engine.pair.draft, load=load_draft))
 
     def held():
         status = Path("/proc/self/status").read_text()
@@ -299,7 +298,7 @@ def test_others_run_with_the_loaded_pair_while_models_are_fetched(make_hardware,
         assert let_go.wait(20)
         return (name, name)
 
-    hardware = make_hardware(lambda name, progress: loads.append(name) or tiny_pair())
+    hardware = make_hardware(lambda name, progress: loads.append(name) or tiny_engine())
     events_of(hardware, start(hardware))
     fetching.fetch = fetch
     waiting = start(hardware, pair="them/model + them/draft")
@@ -319,9 +318,7 @@ def test_a_pair_that_does_not_fit_is_refused_before_it_is_fetched_and_the_loaded
 
     def load(name, progress):
         loads.append(name)
-        pair = tiny_pair()
-        pair.memory = {"cpu": 12}
-        return pair
+        return change_pair(tiny_engine(), memory={"cpu": 12})
 
     def check(name, spare):
         asked.append((name, spare))
@@ -372,7 +369,7 @@ def test_loading_that_takes_too_long_ends_and_the_next_run_has_its_pair(make_har
         while "slow" in name:
             progress(0.98, "Loading the target model")
             time.sleep(0.002)
-        return tiny_pair()
+        return tiny_engine()
 
     hardware = make_hardware(load, load_seconds=60)
     events_of(hardware, start(hardware))
@@ -430,7 +427,7 @@ def test_a_pair_that_made_room_meanwhile_is_fetched_again(make_hardware, fetchin
 
 
 def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counted(make_hardware):
-    hardware = make_hardware(lambda name, progress: tiny_pair(context=64))
+    hardware = make_hardware(lambda name, progress: tiny_engine(context=64))
     for most, exact in ((LONGEST_PROMPT, False), (64 * len("<19>"), True)):
         with pytest.raises(PromptError, match=f"{most + 1:,} characters, and the model reads {most:,} at most"):
             start(hardware, prompt="x" * (most + 1))
@@ -440,17 +437,17 @@ def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counte
 
 
 def test_the_time_ends_a_run_while_its_prompt_is_read(make_hardware):
-    hardware = make_hardware(lambda name, progress: tiny_pair(context=2048))
+    hardware = make_hardware(lambda name, progress: tiny_engine(context=2048))
     events_of(hardware, start(hardware, method="vanilla"))
     run, read = None, []
-    forward = hardware.pair.target.forward
+    forward = hardware.engine.pair.target.forward
 
     def counting(ids, **options):
         read.append(len(ids))
         run.deadline = 0.0
         return forward(ids, **options)
 
-    hardware.pair.target.forward = counting
+    hardware.engine.pair.target.forward = counting
     held = threading.Event()
     hardware.thread.submit(held.wait, 20)
     run = start(hardware, method="vanilla", prompt="x" * 1500)

@@ -11,7 +11,7 @@ from duoviz.decoding.settings import Settings
 from duoviz.web import visualizer
 from duoviz.web.pages.compare import lanes_of
 from duoviz.web.script import script
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 from tests.toy import TOY
 from tests.web.visits import events_of, functions, start
 
@@ -35,7 +35,7 @@ def test_compare():
         Settings(max_new_tokens=8), Settings(max_new_tokens=8), ("again", "duodecoding"), like_for_like=True
     )
     assert lanes[0].name == "Again"
-    pair = tiny_pair()
-    result = comparison.outcome(pair, lanes, list(runner.compare(pair, ["hello"], lanes, warmups=0)), {})
+    engine = tiny_engine()
+    result = comparison.outcome(engine, lanes, list(runner.compare(engine, ["hello"], lanes, warmups=0)), {})
     assert result["lanes"][0]["figures"]["tokens"] == 8 and result["verdict"]["verdict"] == "equal"
     assert any("Again" in sentence for sentence in result["sentences"])

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import gradio as gr
 from playwright.sync_api import Page
 
-from duoviz.models.pair import Pair
+from duoviz.decoding.engine import Engine
 from duoviz.web.jobs import Job
 from duoviz.web.limits import Limits
 from duoviz.web.session import Hardware
@@ -110,7 +110,7 @@ class Played(Job):
     trace: dict
     ended: list[float] = field(default_factory=list)
 
-    def stream(self, pair: Pair) -> Iterator[dict]:
+    def stream(self, engine: Engine) -> Iterator[dict]:
         start = time.monotonic()
         for event in events_of(self.trace):
             if event["type"] == "iteration":
@@ -121,14 +121,14 @@ class Played(Job):
     def take(self, event: dict) -> None:
         self.events.put(event)
 
-    def finish(self, pair: Pair, reason: tuple[str, ...]) -> None:
+    def finish(self, engine: Engine, reason: tuple[str, ...]) -> None:
         pass
 
 
 def feed_served(browser, trace: dict, report: Report) -> None:
     """The same through Gradio, as a visitor's run comes; both clocks are this machine's."""
     hardware, job = Hardware(Limits()), Played(pair="embedded", trace=trace)
-    hardware.loaded, hardware.pair = job.pair, SimpleNamespace(longest_prompt=1, runtime=None)
+    hardware.loaded, hardware.engine = job.pair, SimpleNamespace(pair=None)
     visitors = Visitors(hardware)
 
     def watch(request: gr.Request) -> Iterator[str]:

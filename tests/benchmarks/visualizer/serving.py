@@ -15,7 +15,6 @@ import gradio as gr
 import psutil
 
 from duoviz import runner
-from duoviz.decoding.runtime import runtime
 from duoviz.decoding.settings import Settings
 from duoviz.trace.metrics import metrics
 from duoviz.web.jobs import Run
@@ -60,12 +59,10 @@ def served_page(hardware: Hardware, prompt: str, settings: Settings) -> Iterator
 
 def serving(browser, options: argparse.Namespace, report: Report) -> None:
     hardware, prompt, settings = Hardware(Limits()), questions(1)[0], Settings(max_new_tokens=options.max_new_tokens)
-    pair = hardware.thread.submit(hardware.ready_pair, "embedded", bool).result()
+    engine = hardware.thread.submit(hardware.ready_engine, "embedded", bool).result()
 
     def alone() -> dict:
-        # The last visitor's run has ended, and so would this one.
-        runtime(pair).stopped = bool
-        return runner.collect(runner.stream(pair, METHOD, prompt, settings))
+        return runner.collect(runner.stream(engine, METHOD, prompt, settings))
 
     def headless() -> float:
         return metrics(hardware.thread.submit(alone).result())["tps"]

@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 
 from duoviz import runner
-from duoviz.decoding.runtime import runtime
+from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
-from duoviz.models.load import load_pair
 from duoviz.trace.metrics import metrics
 from tests.benchmarks.methods import questions
 
@@ -17,9 +16,9 @@ def recorded(file: Path | None, tokens: int) -> dict:
     """The trace in a file, or of a run now."""
     if file:
         return json.loads(file.read_text(encoding="utf-8"))
-    pair, settings = load_pair(), Settings(max_new_tokens=tokens)
-    runs = [runner.collect(runner.stream(pair, METHOD, questions(1)[0], settings)) for _ in range(2)]
-    runtime(pair).draft.close()
+    settings = Settings(max_new_tokens=tokens)
+    with load_engine() as engine:
+        runs = [runner.collect(runner.stream(engine, METHOD, questions(1)[0], settings)) for _ in range(2)]
     return runs[-1]
 
 

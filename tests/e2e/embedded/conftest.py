@@ -3,22 +3,20 @@
 import pytest
 
 from duoviz import runner
-from duoviz.decoding.runtime import runtime
-from duoviz.models.load import load_pair
+from duoviz.decoding.engine import load_engine
 from tests.app import free_port, served
 
 
 @pytest.fixture(scope="session")
-def embedded_pair():
-    """The pair itself. It is converted and measured here, before any other process of these tests is there."""
-    pair = load_pair()
-    runner.prepare(pair, "duodecoding")
-    yield pair
-    runtime(pair).draft.close()
+def embedded_engine():
+    """The engine itself. Its pair is converted and measured here, before any other process of these tests is there."""
+    with load_engine() as engine:
+        runner.prepare(engine, "duodecoding")
+        yield engine
 
 
 @pytest.fixture(scope="module")
-def app_url(embedded_pair):
+def app_url(embedded_engine):
     """`python app.py`, as the README starts it."""
     with served(free_port(), {}) as (url, _):
         yield url

@@ -11,25 +11,26 @@ from duoviz.models.embedded import embedded_target
 from tests.benchmarks.methods import questions
 
 
-def test_it_is_loaded_like_any_other(embedded_pair):
-    assert embedded_pair.eos == {2} and embedded_pair.prompt_format is None
-    assert embedded_pair.draft.label == "duoviz draft (int8)" and embedded_pair.target.context_limit == 8192
-    assert embedded_pair.draft.version
+def test_it_is_loaded_like_any_other(embedded_engine):
+    pair = embedded_engine.pair
+    assert pair.eos == {2} and pair.prompt_format is None
+    assert pair.draft.label == "duoviz draft (int8)" and pair.target.context_limit == 8192
+    assert pair.draft.version
 
 
-def test_logits_equal_transformers_in_float32(embedded_pair):
+def test_logits_equal_transformers_in_float32(embedded_engine):
     reference = AutoModelForCausalLM.from_pretrained(embedded_target(), dtype=torch.float32).eval()
-    ids = embedded_pair.encode("Name three rivers in Europe and the seas they flow into.")
+    ids = embedded_engine.pair.encode("Name three rivers in Europe and the seas they flow into.")
     with torch.no_grad():
         expected = reference(torch.tensor([ids])).logits[0]
-    model = embedded_pair.target
+    model = embedded_engine.pair.target
     model.crop(0)
     chunks = torch.cat([model.forward(ids[:20]), model.forward(ids[20:-1]), model.forward(ids[-1:])])
     assert (chunks - expected).abs().max() < 1e-3
 
 
-def run(pair, method, prompt, settings):
-    trace = runner.collect(runner.stream(pair, method, prompt, settings))
+def run(engine, method, prompt, settings):
+    trace = runner.collect(runner.stream(engine, method, prompt, settings))
     return runner.row(trace, method, 0)
 
 
@@ -41,19 +42,19 @@ def run(pair, method, prompt, settings):
         Settings(max_new_tokens=32, temperature=1.3, top_k=50, top_p=0.9, seed=2),
     ],
 )
-def test_duodecoding_writes_vanillas_text(embedded_pair, settings):
+def test_duodecoding_writes_vanillas_text(embedded_engine, settings):
     accepted = tested = 0
     for prompt in questions(1)[1::3]:
-        vanilla, duo = (run(embedded_pair, method, prompt, settings) for method in ("vanilla", "duodecoding"))
-        assert agreed(embedded_pair, vanilla, duo)["verdict"] in ("equal", "tie")
+        vanilla, duo = (run(embedded_engine, method, prompt, settings) for method in ("vanilla", "duodecoding"))
+        assert agreed(embedded_engine, vanilla, duo)["verdict"] in ("equal", "tie")
         accepted += sum(each["verdict"]["accepted"] for each in duo["trace"]["iterations"])
         tested += sum(each["verdict"]["tested"] for each in duo["trace"]["iterations"])
     # The draft is a real one; on a busy machine most tokens may be there before it has read the prompt.
     assert accepted > 0.1 * tested or tested < 20
 
 
-def test_the_same_seed_gives_the_same_text_whatever_the_timing(embedded_pair):
+def test_the_same_seed_gives_the_same_text_whatever_the_timing(embedded_engine):
     settings, prompt = Settings(max_new_tokens=40, temperature=1.0, seed=6), "Tell me a story about a lighthouse."
-    rows = [run(embedded_pair, "duodecoding", prompt, settings) for _ in range(3)]
-    assert {agreed(embedded_pair, rows[0], row)["verdict"] for row in rows[1:]} <= {"equal", "tie"}
+    rows = [run(embedded_engine, "duodecoding", prompt, settings) for _ in range(3)]
+    assert {agreed(embedded_engine, rows[0], row)["verdict"] for row in rows[1:]} <= {"equal", "tie"}
     assert all(each["budget"] for row in rows for each in row["trace"]["iterations"] if each["draft"])

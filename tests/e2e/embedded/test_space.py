@@ -11,7 +11,7 @@ from tests.web.client import client_of
 
 
 @pytest.fixture(scope="module")
-def space(embedded_pair, tmp_path_factory):
+def space(embedded_engine, tmp_path_factory):
     """The Space's URL and the file of what it prints."""
     folder = tmp_path_factory.mktemp("space")
     source, log = read_only_copy(folder / "source"), folder / "log"

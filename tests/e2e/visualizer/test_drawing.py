@@ -17,7 +17,7 @@ from tests.e2e.pages import open_modules, page_in
 from tests.e2e.tiny_site import served
 from tests.e2e.visualizer.conftest import VISUALIZER_ALONE
 from tests.e2e.visualizer.shown import READ_ITERATIONS, download, load, saved_to, send, show
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 
 HOSTILE = [
     '<img src=x onerror="window.hacked=1">',
@@ -33,7 +33,7 @@ HOSTILE = [
 
 def hostile_events():
     """A real run of a tiny pair, with each text replaced by a hostile one."""
-    trace = runner.collect(runner.stream(tiny_pair(noise=0.3), "duodecoding", "hello", Settings(max_new_tokens=40)))
+    trace = runner.collect(runner.stream(tiny_engine(noise=0.3), "duodecoding", "hello", Settings(max_new_tokens=40)))
     # A cycle for each list: how many nodes a run has depends on its timing, and every text must be committed once.
     for name in ("committed", "checked", "drafted", "candidates"):
         texts = itertools.cycle(HOSTILE)
@@ -347,7 +347,7 @@ READ_TREE = """() => {
 
 def test_a_tree_that_is_longer_than_its_box_goes_on_in_further_lines(page, methods_page, tmp_path):
     settings = Settings(max_new_tokens=40, budget=16)
-    trace = runner.collect(runner.stream(tiny_pair(noise=0.0), "speculative", "hello", settings))
+    trace = runner.collect(runner.stream(tiny_engine(noise=0.0), "speculative", "hello", settings))
     longest = max(range(1, len(trace["iterations"])), key=lambda index: len(trace["iterations"][index]["checked"]))
     assert len(trace["iterations"][longest]["checked"]) == 17
     show(page, methods_page, "speculative")

@@ -12,7 +12,7 @@ from tests.benchmarks.visualizer.traces import events_of
 from tests.e2e.pages import open_modules
 from tests.e2e.visualizer.conftest import VISUALIZER_ALONE
 from tests.e2e.visualizer.shown import send
-from tests.tiny import tiny_pair
+from tests.tiny import tiny_engine
 
 READ = """() => {
   const root = document.querySelector(".dv");
@@ -194,9 +194,9 @@ WATCH = """() => {
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
 def test_what_lives_on_moves_to_its_new_place(plain_page, motion):
-    pair = tiny_pair(noise=0.0)
+    engine = tiny_engine(noise=0.0)
     settings = Settings(max_new_tokens=40, overlap="beside", tree_budget=2)
-    iterations = runner.collect(runner.stream(pair, "duotree", "hello", settings))
+    iterations = runner.collect(runner.stream(engine, "duotree", "hello", settings))
     moved = [
         [f"{name} {i}" for name in ("checked", "rest") for i, node in enumerate(each.get(name, [])) if known(node)]
         for each in iterations["iterations"]
