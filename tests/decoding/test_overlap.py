@@ -5,6 +5,7 @@ from dataclasses import replace
 from duoviz.decoding import METHODS
 from duoviz.decoding.overlap import way_of
 from duoviz.decoding.settings import Settings
+from duoviz.decoding.vanilla import VANILLA
 from duoviz.decoding.way import Way
 from duoviz.models.cores import Cores
 from tests.decoding.made_costs import costs
@@ -35,8 +36,8 @@ def test_auto_takes_what_costs_say_and_a_setting_is_obeyed():
 
 def test_a_way_names_its_cores():
     engine = engine_with(DEAR, CHEAP)
-    assert way_of(engine, METHODS["vanilla"], Settings()) == (False, (CORE, 999))
-    assert way_of(engine, METHODS["vanilla"], SETTINGS) == (False, (CORE,))
+    assert way_of(engine, VANILLA, Settings()) == (False, (CORE, 999))
+    assert way_of(engine, VANILLA, SETTINGS) == (False, (CORE,))
     assert way_of(engine, METHODS["duodecoding"], Settings()) == (True, (CORE,))
 
 
