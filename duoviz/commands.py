@@ -22,7 +22,7 @@ from duoviz.decoding.way import Way
 from duoviz.disturbance import disturbance
 from duoviz.lab.tasks import LINE_BYTES
 from duoviz.models.files import find_target
-from duoviz.models.loading import part_of
+from duoviz.models.progress import part_of
 from duoviz.models.prompt import check_prompt
 from duoviz.models.registry import find_pair
 from duoviz.models.tokenizers import fingerprint, load_tokenizer

@@ -23,7 +23,7 @@ from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.models.cores import on_cores
-from duoviz.models.loading import ModelUnavailable
+from duoviz.models.progress import ModelUnavailable
 from duoviz.models.prompt import PromptError
 from duoviz.models.registry import UnknownPair
 from duoviz.outside import in_short

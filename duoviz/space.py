@@ -24,7 +24,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.datastore import HEADER, SUFFIXES, TOKENS
 from duoviz.lab.tasks import TASKS
 from duoviz.models.checkpoint import first_line
-from duoviz.models.loading import Progress, no_progress
+from duoviz.models.progress import Progress, no_progress
 from duoviz.recordings import ENDING, PLACES
 from duoviz.version import VERSION
 

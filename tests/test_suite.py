@@ -7,7 +7,7 @@ import pytest
 from duoviz.decoding import METHODS
 from duoviz.folders import ASSETS
 from duoviz.models.embedded import embedded_target
-from duoviz.models.loading import ModelUnavailable
+from duoviz.models.progress import ModelUnavailable
 from duoviz.recordings import ENDING
 from tests.parts import NOT_QUICK, TESTS
 

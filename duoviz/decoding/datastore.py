@@ -17,8 +17,8 @@ import numpy as np
 from duoviz.decoding.suffix_array import suffix_array
 from duoviz.folders import ASSETS
 from duoviz.models.checkpoint import first_line
-from duoviz.models.loading import Progress, no_progress, part_of
 from duoviz.models.pair import Pair
+from duoviz.models.progress import Progress, no_progress, part_of
 from duoviz.models.tokenizers import fingerprint
 from duoviz.outside import DAMAGED_ZIP, Reader, open_file
 

@@ -13,8 +13,8 @@ from duoviz.decoding.worker.process import start_draft
 from duoviz.decoding.worker.protocol import DraftWorker
 from duoviz.models.cores import on_cores
 from duoviz.models.load import prepare_pair
-from duoviz.models.loading import Progress, no_progress
 from duoviz.models.pair import Pair
+from duoviz.models.progress import Progress, no_progress
 
 
 class Engine:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from duoviz.models.loading import Progress, no_progress
+from duoviz.models.progress import Progress, no_progress
 
 
 def suffix_array(values: np.ndarray, report: Progress = no_progress) -> np.ndarray:

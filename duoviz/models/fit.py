@@ -6,8 +6,8 @@ import torch
 
 from duoviz.models.files import ModelFiles, outline
 from duoviz.models.llama_config import is_lean
-from duoviz.models.loading import ModelUnavailable
 from duoviz.models.memory import free_memory
+from duoviz.models.progress import ModelUnavailable
 from duoviz.models.registry import EMBEDDED, Models, find_pair
 
 # Bytes of memory for each number of a model.

@@ -20,7 +20,7 @@ from huggingface_hub.errors import (
 from tqdm.asyncio import tqdm_asyncio
 
 from duoviz.models.checkpoint import first_line, read_config, weight_files
-from duoviz.models.loading import ModelUnavailable, Progress, no_progress
+from duoviz.models.progress import ModelUnavailable, Progress, no_progress
 
 # Config, tokenizer and safetensors under the names that transformers reads; never pickled weights, never code.
 WEIGHTS = "model*.safetensors"

@@ -14,8 +14,8 @@ from duoviz.models.fit import check_fit, memory_needs, precisions, target_device
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.llama import load_llama
 from duoviz.models.llama_config import is_lean
-from duoviz.models.loading import ModelUnavailable, Progress, no_progress
 from duoviz.models.pair import DraftSource, Pair
+from duoviz.models.progress import ModelUnavailable, Progress, no_progress
 from duoviz.models.registry import find_pair
 from duoviz.models.tokenizers import check_tokenizers, end_tokens, load_tokenizer
 

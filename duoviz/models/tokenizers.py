@@ -7,7 +7,7 @@ from typing import Any
 
 from duoviz.models.checkpoint import OUR_KIND, first_line, read_json
 from duoviz.models.files import ModelFiles
-from duoviz.models.loading import ModelUnavailable
+from duoviz.models.progress import ModelUnavailable
 
 # sha256 of the vocabulary that the embedded draft was trained with; see `fingerprint`.
 EMBEDDED_VOCABULARY = "33b7dd0ab4327c920591a9b8d479821d62d9585690dabe107eff2c8b8892cf23"

@@ -13,7 +13,7 @@ from transformers.utils.logging import disable_progress_bar
 from duoviz.models.checkpoint import first_line, one_sentence
 from duoviz.models.language_model import Slots
 from duoviz.models.llama import DTYPES, TREE_SLOTS
-from duoviz.models.loading import ModelUnavailable
+from duoviz.models.progress import ModelUnavailable
 
 # How far two ways to compute the same logits may be apart, as a share of the logits' size.
 TOLERANCES = {"float64": 1e-6, "float32": 1e-3, "bfloat16": 0.05}

@@ -16,7 +16,7 @@ from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.forward import Stopped
 from duoviz.models.files import ModelFiles, fetch_pair
 from duoviz.models.fit import check_room
-from duoviz.models.loading import ModelUnavailable, part_of
+from duoviz.models.progress import ModelUnavailable, part_of
 from duoviz.models.registry import needs_the_hub
 from duoviz.trace.metrics import metrics
 from duoviz.web.calls import Door

@@ -9,8 +9,8 @@ import numpy as np
 from duoviz.models.cache import cache_folder
 from duoviz.models.cores import on_cores
 from duoviz.models.embedded import GGUF_NAME, fetch_gguf
-from duoviz.models.loading import no_progress
 from duoviz.models.pair import Pair
+from duoviz.models.progress import no_progress
 
 CONTEXT = 2048
 

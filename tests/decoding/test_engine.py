@@ -6,7 +6,7 @@ import pytest
 
 from duoviz.decoding import engine
 from duoviz.decoding.engine import Engine, load_engine
-from duoviz.models.loading import ModelUnavailable
+from duoviz.models.progress import ModelUnavailable
 from tests.decoding.stores import build
 from tests.tiny import tiny_engine
 

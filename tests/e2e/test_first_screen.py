@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from duoviz import runner
 from duoviz.decoding.settings import Settings
-from duoviz.models.loading import ModelUnavailable
+from duoviz.models.progress import ModelUnavailable
 from tests.e2e.tiny_site import tiny_site
 from tests.tiny import tiny_engine
 from tests.trace.made import evenly_timed

@@ -19,7 +19,7 @@ from duoviz.models import embedded
 from duoviz.models.cache import remember
 from duoviz.models.embedded import embedded_target, is_complete
 from duoviz.models.llama import load_llama
-from duoviz.models.loading import ModelUnavailable
+from duoviz.models.progress import ModelUnavailable
 from tests import stand_in
 from tests.children import convert, convert_when_told
 from tests.models.small_gguf import write_gguf

@@ -8,7 +8,7 @@ import transformers as hf
 from duoviz.models import hub, load
 from duoviz.models.files import ModelFiles, context_of, fetch_pair, look_into, version_of
 from duoviz.models.load import load_pair
-from duoviz.models.loading import ModelUnavailable
+from duoviz.models.progress import ModelUnavailable
 from duoviz.models.prompt import CONTEXT_LIMIT
 from tests.models.folders import folder, llama
 

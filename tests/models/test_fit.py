@@ -5,7 +5,7 @@ import pytest
 from duoviz.models import fit, hub, load
 from duoviz.models.fit import check_room
 from duoviz.models.load import load_pair
-from duoviz.models.loading import ModelUnavailable
+from duoviz.models.progress import ModelUnavailable
 from tests.models.folders import llama
 
 

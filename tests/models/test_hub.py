@@ -9,7 +9,7 @@ import pytest
 from huggingface_hub import constants
 
 from duoviz.models import hub
-from duoviz.models.loading import ModelUnavailable
+from duoviz.models.progress import ModelUnavailable
 from tests.models.local_hub import serving
 
 WEIGHTS = bytes(range(256)) * 400

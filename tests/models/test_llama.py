@@ -10,7 +10,7 @@ from duoviz.models.compiled_decoder import CompiledDecoder
 from duoviz.models.language_model import ContextFull
 from duoviz.models.llama import load_llama
 from duoviz.models.llama_config import is_lean
-from duoviz.models.loading import ModelUnavailable
+from duoviz.models.progress import ModelUnavailable
 from duoviz.models.torch_decoder import TorchDecoder
 from tests.models.reference import FAMILIES, LINEAR, SHAPE, close, exact_model, expected, random_ids, saved
 from tests.tiny import VOCABULARY, lean, reference_model

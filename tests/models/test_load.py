@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 
 from duoviz.models.copying import Copying
 from duoviz.models.load import load_pair, prepare_pair
-from duoviz.models.loading import ModelUnavailable
+from duoviz.models.progress import ModelUnavailable
 from tests.models.folders import TEXT, bloom, folder, llama, neox, ready, texts
 
 

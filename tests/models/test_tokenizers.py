@@ -8,7 +8,7 @@ import pytest
 from duoviz.models import tokenizers
 from duoviz.models.embedded import DRAFT_FOLDER
 from duoviz.models.load import load_pair
-from duoviz.models.loading import ModelUnavailable
+from duoviz.models.progress import ModelUnavailable
 from tests.models.folders import folder, llama, tokenizer
 
 

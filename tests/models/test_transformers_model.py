@@ -5,7 +5,7 @@ import torch
 import transformers as hf
 from safetensors.torch import load_file, save_file
 
-from duoviz.models.loading import ModelUnavailable
+from duoviz.models.progress import ModelUnavailable
 from duoviz.models.transformers_model import TransformersModel, load_transformers
 from tests.models.reference import HIDDEN, OTHERS, TOKENS, close, expected, other_model, random_ids, wrapped
 from tests.tiny import VOCABULARY

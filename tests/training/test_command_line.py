@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from duoviz.models.loading import ModelUnavailable
+from duoviz.models.progress import ModelUnavailable
 from duoviz.training import commands
 from duoviz.training.__main__ import main
 from tests.tiny import reference_model

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from duoviz.decoding.settings import Settings, SettingsError
-from duoviz.models.loading import ModelUnavailable
+from duoviz.models.progress import ModelUnavailable
 from duoviz.models.prompt import LONGEST_PROMPT, PromptError
 from duoviz.models.registry import UnknownPair
 from duoviz.web import session

@@ -1,4 +1,4 @@
-"""What all that loads models shares: how it tells its progress, and that a model cannot be had."""
+"""How loading reports its progress, and that a model cannot be had."""
 
 from collections.abc import Callable
 
