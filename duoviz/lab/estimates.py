@@ -39,8 +39,8 @@ def other_hardware(results: Results) -> str:
     said = [
         "**What other hardware would change** is estimated, none of it was run: the cost model "
         "(`duoviz/decoding/duotree/simulate.py`, `theory.py`) with this machine's times, the draft's chances and the "
-        f"share of its tokens that SpS saw accepted, {alpha:.2f}. For this machine it gives DuoTree {here[DUOTREE]:.2f}, "
-        f"where {measured.value:.2f} was measured."
+        f"share of its tokens that SpS saw accepted, {alpha:.2f}. For this machine it gives DuoTree "
+        f"{here[DUOTREE]:.2f}, where {measured.value:.2f} was measured."
     ]
     threads = results.environment.get("threads", {})
     many = threads.get("all", 0)
