@@ -64,6 +64,7 @@ def plan_draft(
     context: int,
     longest: int,
     number: int,
+    ends: frozenset[int] = frozenset(),
 ) -> DraftPlan:
     """What to draft in round `number` while the target works on `rows` rows; `longest`: what the text has room for.
 
@@ -83,4 +84,6 @@ def plan_draft(
     steps = tuple(steps_in(seconds, costs, k, context) for k in range(1, MAX_SEQUENCES + 1))
     fresh = number if settings.by_rejection else None
     longest = min(longest, budget)
-    return DraftPlan(budget, steps, settings.sequences, settings.draft_mode, longest, settings.sampling, fresh, rule)
+    return DraftPlan(
+        budget, steps, settings.sequences, settings.draft_mode, longest, settings.sampling, fresh, rule, ends
+    )

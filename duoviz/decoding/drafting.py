@@ -23,7 +23,8 @@ class DraftPlan(NamedTuple):
     time in batched mode, the first two (which serve one sequence) among them. longest: how many
     tokens a sequence may have, γ at most. rule: in batched mode, where a sequence ends before; None: nowhere.
     fresh: for the classical rule, the number of the drafting round: tokens are drawn with this
-    round's own noise, and the distributions they come from are kept; None: with the target's noise.
+    round's own noise, and the distributions they come from are kept; None: with the target's noise. ends: the tokens
+    that end a text, and with it a sequence.
     """
 
     budget: int
@@ -34,6 +35,7 @@ class DraftPlan(NamedTuple):
     sampling: Sampling = Sampling()
     fresh: int | None = None
     rule: StopRule | None = None
+    ends: frozenset[int] = frozenset()
 
     def chance(self, rank: int, q: float) -> float:
         """Of the draft's token of this rank and probability; 1 where nobody asks."""
@@ -56,7 +58,7 @@ class DraftSequence:
 
     def pays(self, plan: DraftPlan) -> bool:
         """Whether it is worth another token."""
-        return plan.rule is None or self.value > plan.rule.least
+        return self.tokens[-1] not in plan.ends and (plan.rule is None or self.value > plan.rule.least)
 
 
 @dataclass
@@ -182,7 +184,7 @@ def grow_in_turn(
     That token was needed for θ; it is dropped, so that γ tokens are drafted in all.
     """
     for sequence, length in zip(sequences, lengths, strict=True):
-        while len(sequence.tokens) < min(length, plan.longest):
+        while len(sequence.tokens) < min(length, plan.longest) and sequence.pays(plan):
             grow(model, [sequence], root, steps, plan)
         if len(sequence.tokens) > length:
             del sequence.tokens[length:], sequence.q[length:], sequence.slots[length - 1 :], sequence.rows[length:]

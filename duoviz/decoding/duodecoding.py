@@ -58,6 +58,7 @@ class DuoDecoding(Drafter):
             context=context,
             longest=max(1, self.plan.room.limit - context),
             number=self.number,
+            ends=self.plan.pair.eos,
         )
         self.draft.submit(self.request(text, self.draft_plan))
         self.asked_at, self.number = len(text), self.number + 1

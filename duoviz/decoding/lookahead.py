@@ -8,6 +8,7 @@ from duoviz.decoding.lookahead_window import Window
 from duoviz.decoding.method import VERIFYING, Method, Proposer
 from duoviz.decoding.ngram_pool import NgramPool
 from duoviz.decoding.plan import RunPlan
+from duoviz.decoding.prompt_lookup import up_to_end
 from duoviz.decoding.sampling import TargetDraws, scores
 
 
@@ -25,7 +26,7 @@ class Lookahead(Drafter):
 
     def __init__(self, plan: RunPlan):
         settings = plan.settings
-        self.context_limit = plan.target.context_limit
+        self.context_limit, self.ends = plan.target.context_limit, plan.pair.eos
         self.pool = NgramPool(size=settings.lookahead_ngram, guesses=settings.lookahead_guesses)
         self.window = Window(plan.prompt_ids, settings, plan.pair.eos)
         # The indices of the window's newest level among the nodes that the target reads.
@@ -33,7 +34,7 @@ class Lookahead(Drafter):
         self.read = 0
 
     def propose(self, text: Sequence[int], longest: int) -> list[Node]:
-        guesses = guess_tree(self.pool.after(text[-1]), longest)
+        guesses = guess_tree(self.pool.after(text[-1]), longest, self.ends)
         # Where this forward's own token is the last one, nothing that it finds would be used.
         self.window.begin(text[-1], deepest=self.context_limit - len(text) if longest else 0)
         nodes, self.newest = self.window.nodes(len(guesses))
@@ -47,13 +48,13 @@ class Lookahead(Drafter):
         return Drafting()
 
 
-def guess_tree(ngrams: Iterable[Sequence[int]], longest: int) -> list[Node]:
-    """The first `longest` tokens of each n-gram as a tree, parents before children."""
+def guess_tree(ngrams: Iterable[Sequence[int]], longest: int, ends: frozenset[int]) -> list[Node]:
+    """The first `longest` tokens of each n-gram, or up to one that ends a text, as a tree, parents before children."""
     tree: list[Node] = []
     places: dict[tuple[int, int], int] = {}
     for ngram in ngrams:
         parent = -1
-        for token in ngram[:longest]:
+        for token in up_to_end(ngram[:longest], ends):
             if (parent, token) not in places:
                 places[parent, token] = len(tree)
                 tree.append(Node(token, parent, "lookahead"))

@@ -18,7 +18,7 @@ class PromptLookup(Drafter):
     """
 
     def __init__(self, plan: RunPlan):
-        self.settings, self.matched = plan.settings, []
+        self.settings, self.ends, self.matched = plan.settings, plan.pair.eos, []
         self.ngrams = NGrams(self.settings.lookup_ngram)
 
     def propose(self, text: Sequence[int], longest: int) -> list[Node]:
@@ -28,11 +28,16 @@ class PromptLookup(Drafter):
         if not length:
             return []
         place = places[0 if self.settings.lookup_occurrence == "first" else -1]
-        followed = text[place : place + min(self.settings.lookup_tokens, longest)]
+        followed = up_to_end(text[place : place + min(self.settings.lookup_tokens, longest)], self.ends)
         return [Node(token, index - 1, "prompt") for index, token in enumerate(followed)]
 
     def observe(self, text, verified, own) -> Drafting:
         return Drafting(matched=self.matched)
+
+
+def up_to_end(tokens: Sequence[int], ends: frozenset[int]) -> Sequence[int]:
+    """The tokens up to the first that ends a text, with it: none is written after it."""
+    return next((tokens[:count] for count, token in enumerate(tokens, 1) if token in ends), tokens)
 
 
 PROMPT_LOOKUP = Method(

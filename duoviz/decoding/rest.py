@@ -23,7 +23,7 @@ class Retrieval(Drafter):
 
     def __init__(self, plan: RunPlan):
         assert plan.datastore
-        self.settings, self.target, self.datastore, self.matched = plan.settings, plan.target, plan.datastore, []
+        self.settings, self.pair, self.datastore, self.matched = plan.settings, plan.pair, plan.datastore, []
 
     def propose(self, text: Sequence[int], longest: int) -> list[Node]:
         length, continuations = self.datastore.continuations(
@@ -35,20 +35,23 @@ class Retrieval(Drafter):
         self.matched = text[len(text) - length :]
         return frequent_tree(
             continuations,
-            size=min(self.settings.rest_tokens, self.target.context_limit - len(text)),
-            breadth=self.settings.rest_tokens if self.target.supports_tree else 1,
+            size=min(self.settings.rest_tokens, self.pair.target.context_limit - len(text)),
+            breadth=self.settings.rest_tokens if self.pair.target.supports_tree else 1,
             vocabulary=self.datastore.vocabulary,
+            ends=self.pair.eos,
         )
 
     def observe(self, text, verified, own) -> Drafting:
         return Drafting(matched=self.matched)
 
 
-def frequent_tree(continuations: np.ndarray, *, size: int, breadth: int, vocabulary: int) -> list[Node]:
+def frequent_tree(
+    continuations: np.ndarray, *, size: int, breadth: int, vocabulary: int, ends: frozenset[int] = frozenset()
+) -> list[Node]:
     """The `size` most frequent nodes of the trie of continuations; of the same count the shallower one first.
 
     continuations: token ids [occurrences, depth], in sorted order; a number that is not below
-    `vocabulary` ends its row. breadth: a node's children at most. Returns parents before children, and the
+    `vocabulary` ends its row. breadth: a node's children at most. ends: tokens that have none. Returns parents before children, and the
     more frequent of siblings first.
     """
     occurrences, depth = continuations.shape
@@ -67,7 +70,8 @@ def frequent_tree(continuations: np.ndarray, *, size: int, breadth: int, vocabul
         # A child never counts more than its parent, so the most frequent node's parent is in the tree.
         less, level, first, parent = heappop(waiting)
         tree.append(Node(int(continuations[first, level]), parent, "datastore", count=-less))
-        add_children(first, -less, level + 1, len(tree) - 1)
+        if tree[-1].token not in ends:
+            add_children(first, -less, level + 1, len(tree) - 1)
     return tree
 
 

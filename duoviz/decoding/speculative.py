@@ -41,7 +41,7 @@ class Speculative(Drafter):
             rate = self.acceptance.rate or 0.0
             average = settings.near(speculative_budget(self.costs, rate, context=len(text)))
             budget, rule = self.policy.bounds(average, rate, first=True)
-        plan = chain_plan(max(1, min(budget, longest)), settings, self.number, rule)
+        plan = chain_plan(max(1, min(budget, longest)), settings, self.number, rule, self.plan.pair.eos)
         self.draft.submit(DraftRequest(None, self.draft_has, tuple(text[self.draft_has :]), plan))
         self.result = result = self.draft.result(stopped=self.plan.stopped)
         self.number += 1
@@ -62,10 +62,10 @@ class Speculative(Drafter):
         return Drafting(draft=result.steps, budget=self.budget, factors=factors, candidates=result.candidates)
 
 
-def chain_plan(length: int, settings: Settings, number: int, rule: StopRule | None) -> DraftPlan:
+def chain_plan(length: int, settings: Settings, number: int, rule: StopRule | None, ends: frozenset[int]) -> DraftPlan:
     """One sequence of `length` tokens, or of as many as are worth it."""
     fresh = number if settings.by_rejection else None
-    return DraftPlan(length, (length,) * MAX_SEQUENCES, 1, "batched", length, settings.sampling, fresh, rule)
+    return DraftPlan(length, (length,) * MAX_SEQUENCES, 1, "batched", length, settings.sampling, fresh, rule, ends)
 
 
 SPECULATIVE = Method(

@@ -41,6 +41,7 @@ class DuoTree(Drafter):
             children=plan.settings.tree_children,
             trees=plan.target.supports_tree,
             limit=plan.room.limit,
+            ends=plan.pair.eos,
         )
         self.side = (
             Beside(plan.draft, config, plan.stopped)

@@ -41,7 +41,7 @@ class TreeNode:
 class TreeConfig:
     """How a run's tree grows. children: of each node; trees: whether the target can check a tree, else it is one chain.
 
-    limit: the length that the text may have.
+    limit: the length that the text may have. ends: the tokens that end it, and have no children.
     """
 
     table: AcceptanceTable
@@ -49,6 +49,7 @@ class TreeConfig:
     children: int
     trees: bool
     limit: int
+    ends: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,9 @@ class Tree:
         return self.config.limit - len(self.text) - 1
 
     def add(self, token: int, parent: int, chance: float, source: str, **more) -> int | None:
-        """Add a node, or raise the chance of the one that is there; its index, None where it would lie too deep."""
+        """Add a node, or raise the chance of the one that is there; its index, None where the text has no room for it."""
         depth = self.nodes[parent].depth + 1 if parent >= 0 else 1
-        if depth > self.deepest:
+        if depth > self.deepest or (parent >= 0 and self.nodes[parent].token in self.config.ends):
             return None
         index = self.places.setdefault((parent, token), len(self.nodes))
         if index == len(self.nodes):
@@ -153,6 +154,7 @@ class Tree:
             index
             for index, node in enumerate(self.nodes)
             if not node.expanded and node.depth < self.deepest and self.is_expanded(node.parent)
+            if node.token not in self.config.ends
         ]
         return sorted(leaves, key=lambda index: -self.nodes[index].value)
 
