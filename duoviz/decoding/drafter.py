@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from duoviz.decoding.iteration import Drafting, Node, Verified
 from duoviz.decoding.sampling import TargetDraws
 
+NOTHING = Drafting()
+
 
 class Drafter:
     """One method in one run. This one proposes nothing, as vanilla decoding does.
@@ -36,7 +38,7 @@ class Drafter:
 
     def observe(self, text: Sequence[int], verified: Verified, own: TargetDraws) -> Drafting:
         """See what came of the forward; text: with the committed tokens. own: what the target writes after each row."""
-        return Drafting()
+        return NOTHING
 
     def close(self) -> None:
         """The run is over."""

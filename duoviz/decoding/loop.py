@@ -1,15 +1,14 @@
 """The one loop of all methods: propose, forward, verify, commit, roll back, observe."""
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import replace
+from functools import partial
 
 from torch import Tensor
 
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.forward import Stopped, timed_forward, timed_prefill
-from duoviz.decoding.iteration import Iteration, Node, Span, Verified
+from duoviz.decoding.iteration import Iteration, Node, Span
 from duoviz.decoding.plan import RunPlan
 from duoviz.decoding.sampling import TargetDraws
 from duoviz.decoding.verification import judge
@@ -45,14 +44,11 @@ def iterate(plan: RunPlan, drafter: Drafter, text: list[int]) -> Iteration:
         drafter.start(text, tree)
     logits, span = read_prompt(plan) if reads_prompt else forward_tree(plan.target, text, tree)
     own = TargetDraws(logits, [length + depth for depth in (0, *depths(tree))], plan.settings.sampling)
-    judgement = judge(tree, drafter.join(), own, plan.classical)
-    committed, stop = plan.room.cut(length, judgement.committed, plan.pair.eos)
-    verified = Verified(
-        target=span, sync=time.perf_counter(), stop=stop, **vars(replace(judgement, committed=committed))
-    )
+    cut = partial(plan.room.cut, length, eos=plan.pair.eos)
+    verified = judge(tree, drafter.join(), own, plan.classical, target=span, cut=cut)
     if tree:
         roll_back(plan.target, length, tree)
-    text += [token.token for token in committed]
+    text += [token.token for token in verified.committed]
     return Iteration(**vars(verified), **vars(drafter.observe(text, verified, own)))
 
 

@@ -1,12 +1,13 @@
 """Verification: which proposed tokens become part of the text, so that it is the target's own."""
 
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from torch import Tensor
 
-from duoviz.decoding.iteration import Committed, Node
+from duoviz.decoding.iteration import Committed, Node, Span, Verified
 from duoviz.decoding.sampling import RejectionNoise, TargetDraws
 
 
@@ -27,23 +28,19 @@ class Classical(NamedTuple):
     draft_row: Callable[[int], Tensor]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Judgement:
-    """What became of an iteration's tokens; see `iteration.Verified`."""
-
-    checked: list[Node]
-    drafted: list[Node]
-    committed: list[Committed]
-    outcome: str
-    tested: int
-    accepted: int
-    sequence: int | None
-
-
-def judge(tree: Sequence[Node], drafted: list[Node], own: TargetDraws, classical: Classical | None = None) -> Judgement:
+def judge(
+    tree: Sequence[Node],
+    drafted: list[Node],
+    own: TargetDraws,
+    classical: Classical | None = None,
+    *,
+    target: Span,
+    cut: Callable[[list[Committed]], tuple[list[Committed], str | None]],
+) -> Verified:
     """Verify a tree that the target has read, and the first tokens of what was drafted after its last node meanwhile.
 
-    Sets the nodes' p and status. classical: the rule to accept by; None: coupled, see `verify`.
+    Sets the nodes' p and status. classical: the rule to accept by; None: coupled, see `verify`. target: the forward.
+    cut: gives the tokens that still belong to the text, and why it ends there (see `Room.cut`).
     """
     pending = [node for node in tree if node.status == "pending"]
     firsts = [index for index, node in enumerate(drafted) if node.parent == -1 and node.status == "pending"]
@@ -76,7 +73,10 @@ def judge(tree: Sequence[Node], drafted: list[Node], own: TargetDraws, classical
         else:
             outcome = "rejection" if verdict.rejected else outcome
             checked.append(mine)
-    return Judgement(
+    committed, stop = cut(committed)
+    return Verified(
+        target=target,
+        sync=time.perf_counter(),
         checked=checked,
         drafted=drafted,
         committed=committed,
@@ -84,6 +84,7 @@ def judge(tree: Sequence[Node], drafted: list[Node], own: TargetDraws, classical
         tested=accepted + (verdict.own is not None and bool(verdict.rejected)),
         accepted=accepted,
         sequence=sequence,
+        stop=stop,
     )
 
 

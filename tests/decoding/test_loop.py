@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from duoviz import runner
-from duoviz.decoding import METHODS, loop
+from duoviz.decoding import METHODS, verification
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.forward import PREFILL_CHUNK, Stopped
 from duoviz.decoding.iteration import Drafting, Node
@@ -125,14 +125,14 @@ def test_a_run_ends_where_it_is_stopped_and_its_drafter_with_it(scripted):
 
 
 def test_sync_comes_after_the_verdict_and_an_iteration_is_frozen(scripted, monkeypatch):
-    judged, judge = [], loop.judge
+    judged, verify = [], verification.verify
 
     def noted(*arguments):
-        judgement = judge(*arguments)
+        verdict = verify(*arguments)
         judged.append(time.perf_counter())
-        return judgement
+        return verdict
 
-    monkeypatch.setattr(loop, "judge", noted)
+    monkeypatch.setattr(verification, "verify", noted)
     for iteration in scripted((6, -1))[2]:
         assert iteration.target.end <= judged[-1] <= iteration.sync
         with pytest.raises(FrozenInstanceError):

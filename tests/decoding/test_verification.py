@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from duoviz.decoding.iteration import Node
+from duoviz.decoding.iteration import Node, Span
 from duoviz.decoding.sampling import RejectionNoise, Sampling, TargetDraws
 from duoviz.decoding.verification import Classical, judge, mark, verify, verify_by_rejection, without
 
@@ -54,7 +54,7 @@ def test_the_judgement_of_a_chain_and_of_what_was_drafted_after_it(checked, draf
     sequences = [
         node for index, first in enumerate(drafted) for node in (Node(first, -1, "draft"), Node(0, 2 * index, "draft"))
     ]
-    judgement = judge(chain(*checked), sequences, own)
+    judgement = judge(chain(*checked), sequences, own, target=Span(0.0, 1.0, 1), cut=lambda tokens: (tokens, None))
     nodes = [*judgement.checked, *judgement.drafted]
     if outcome == "hit" and drafted:
         assert judgement.sequence == 2 and judgement.accepted == judgement.tested == len(checked) + 1
