@@ -51,8 +51,8 @@ def frequent_tree(
     """The `size` most frequent nodes of the trie of continuations; of the same count the shallower one first.
 
     continuations: token ids [occurrences, depth], in sorted order; a number that is not below
-    `vocabulary` ends its row. breadth: a node's children at most. ends: tokens that have none. Returns parents before children, and the
-    more frequent of siblings first.
+    `vocabulary` ends its row. breadth: a node's children at most. ends: tokens that have none. Returns parents before
+    children, and the more frequent of siblings first.
     """
     occurrences, depth = continuations.shape
     tree: list[Node] = []

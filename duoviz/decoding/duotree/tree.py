@@ -86,7 +86,7 @@ class Tree:
         return self.config.limit - len(self.text) - 1
 
     def add(self, token: int, parent: int, chance: float, source: str, **more) -> int | None:
-        """Add a node, or raise the chance of the one that is there; its index, None where the text has no room for it."""
+        """Add a node, or raise the chance of the one that is there; its index, None where there is no room for it."""
         depth = self.nodes[parent].depth + 1 if parent >= 0 else 1
         if depth > self.deepest or (parent >= 0 and self.nodes[parent].token in self.config.ends):
             return None
