@@ -48,7 +48,7 @@ class Lookahead(Drafter):
         return Drafting()
 
 
-def guess_tree(ngrams: Iterable[Sequence[int]], longest: int, ends: frozenset[int]) -> list[Node]:
+def guess_tree(ngrams: Iterable[Sequence[int]], longest: int, ends: frozenset[int] = frozenset()) -> list[Node]:
     """The first `longest` tokens of each n-gram, or up to one that ends a text, as a tree, parents before children."""
     tree: list[Node] = []
     places: dict[tuple[int, int], int] = {}

@@ -181,3 +181,4 @@ def test_guesses_share_what_they_begin_with():
     assert [(node.token, node.parent) for node in tree] == [(1, -1), (2, 0), (3, 1), (4, 1), (5, -1), (2, 4), (3, 5)]
     assert [(node.token, node.parent) for node in guess_tree([(1, 2), (1, 3)], 1)] == [(1, -1)]
     assert guess_tree([(1, 2)], 0) == []
+    assert [node.token for node in guess_tree([(1, 2, 3)], 3, frozenset({2}))] == [1, 2]
