@@ -71,7 +71,7 @@ class DraftResult:
     steps: list[Span]
 
     def tree(self) -> list[Node]:
-        """The sequences as nodes, branch after branch; each branch hangs on the root (-1)."""
+        """The sequences as nodes, one after another; the first token of each is a child of the root (-1)."""
         nodes: list[Node] = []
         for sequence in self.sequences:
             parent = -1

@@ -39,7 +39,7 @@ class DuoDecoding(Drafter):
     @property
     def reads_prompt(self) -> bool:
         """Whether the draft's first answer has not come yet."""
-        return self.number == 1 and self.result is None and not self.draft_has
+        return self.number > 0 and not self.draft_has
 
     def propose(self, text: Sequence[int], longest: int) -> list[Node]:
         return self.pending

@@ -76,7 +76,7 @@ def is_chain(tree: Sequence[Node]) -> bool:
 
 
 def depths(tree: Sequence[Node]) -> list[int]:
-    """1 for a node that hangs on the text, 2 for its children, …"""
+    """1 for a child of the text's end, 2 for its children, …"""
     levels: list[int] = []
     for node in tree:
         levels.append(1 if node.parent < 0 else levels[node.parent] + 1)
