@@ -11,7 +11,7 @@ class Window:
     """The lookahead branch: W columns of tokens, N−1 levels deep, each level one Jacobi iteration newer.
 
     Let t be the place of the text's last token. Level j, column i stands at place t + i + j. Level 0,
-    column 0 is that last token itself; the rest of level 0 is a chain that hangs on it; the parent of
+    column 0 is that last token itself; the rest of level 0 is a chain after it; the parent of
     level j, column i is level j−1, column i. So a token attends to the text, to level 0 up to its own
     column, and to its own column down to itself.
 

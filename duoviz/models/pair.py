@@ -14,7 +14,7 @@ from duoviz.models.prompt import PromptError, check_characters, check_prompt
 
 
 class LoadDraft(Protocol):
-    """Loads a pair's draft, on the CPU in its own precision unless it is told otherwise. Raises ModelUnavailable."""
+    """Loads a pair's draft, on the CPU in its own precision unless the call says otherwise. Raises ModelUnavailable."""
 
     def __call__(self, *, device: str = ..., precision: str = ...) -> LanguageModel: ...
 

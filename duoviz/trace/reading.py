@@ -38,7 +38,7 @@ def in_order(iterations: list[dict]) -> str | None:
 
 
 def rest_below(iteration: dict) -> str | None:
-    """What is left of a tree hangs on nodes before it: the checked ones, or its own."""
+    """The parents of what is left of a tree come before it: checked nodes, or its own."""
     nodes = [*iteration["checked"], *iteration.get("rest", [])]
     wrong = (i for i, node in enumerate(nodes) if node["parent"] >= i)
     return next((f".rest[{i - len(iteration['checked'])}].parent" for i in wrong), None)

@@ -12,7 +12,7 @@ from tests.tiny import tiny_engine
 
 
 class Worker:
-    """A draft that does nothing, and ends when it is told to."""
+    """A draft that does nothing, and can be closed."""
 
     def __init__(self, *arguments):
         self.events = ["begun"]

@@ -25,7 +25,7 @@ def test_a_look_up_meets_the_drafts_tokens():
     tree = grown()
     before = tree.nodes[0].value
     tree.add_chain([5, 8, 11], matched(4))
-    # The same tokens are the same nodes, with the greater chance; what hangs on them has values that follow.
+    # The same tokens are the same nodes, with the greater chance; the values under them follow.
     assert len(tree.nodes) == 6 and tree.nodes[0].value > before
     assert (tree.nodes[5].token, tree.nodes[5].parent, tree.nodes[5].source) == (11, 3, "prompt")
     assert tree.nodes[4].value == pytest.approx(tree.nodes[4].chance * tree.nodes[0].value)

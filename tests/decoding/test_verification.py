@@ -17,7 +17,7 @@ def chain(*tokens):
     [
         ([], [], [3], ([], 3, [])),
         ([-1, 0], [4, 5], [4, 5, 6], ([0, 1], 6, [])),
-        # The last own token agrees again, but hangs on a rejected one.
+        # The last own token agrees again, but its parent was rejected.
         ([-1, 0, 1], [4, 5, 6], [4, 9, 6, 7], ([0], 9, [1])),
         ([-1, -1, 0, 1, 3], [4, 5, 6, 6, 7], [5, 0, 6, 0, 7, 8], ([1, 3, 4], 8, [])),
     ],

@@ -1,4 +1,4 @@
-"""Training's command line: what cannot be is told in one line, before anything is loaded or written."""
+"""Training's command line: a mistake ends in one line, before anything is loaded or written."""
 
 import numpy as np
 import pytest
