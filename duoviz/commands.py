@@ -14,7 +14,7 @@ from typing import Any
 from duoviz import comparison, recordings, runner
 from duoviz.command_line import UsageError, check_write, tell
 from duoviz.decoding.budget import draft_budget
-from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS, LiveCosts
+from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS
 from duoviz.decoding.datastore import build_datastore, read_sequences
 from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.settings import DEFAULTS, Settings, parsed
@@ -146,8 +146,6 @@ def compare(options: argparse.Namespace) -> None:
         with check_write(options.trace):
             options.trace.mkdir(parents=True, exist_ok=True)
     with load_engine(options.pair, tell) as engine:
-        tell(1.0, "Measuring what both models cost on this machine")
-        runner.settle(engine, methods, settings)
         alternate(engine, prompts, runner.lanes(methods, settings), options)
 
 
@@ -175,7 +173,7 @@ def save_trace(row: dict, folder: Path, number: int) -> None:
 
 def print_comparison(engine: Engine, rows: list[dict], options: argparse.Namespace) -> None:
     """Print the table, and of a single prompt what makes the difference, or what disturbed the runs."""
-    disturbed = disturbance(engine, rows)
+    disturbed = disturbance(rows)
     lines = comparison.table(rows, disturbed=disturbed is not None)
     agreements = comparison.against_vanilla(engine, rows)
     print(
@@ -272,15 +270,18 @@ def ship(options: argparse.Namespace) -> None:
         print(file)
 
 
+# So many show what a single disturbed one would not.
+CALIBRATIONS = 5
+
+
 def calibrate(options: argparse.Namespace) -> None:
     """Measure the cost model anew and print it."""
     with load_engine(options.pair, tell) as engine:
         pair = engine.pair
-        kept = engine.costs(Way(True, pair.cores.target))
-        kept.forget()
-        while kept.refine():
-            pass
-        costs = kept.model()
+        way = Way(True, pair.cores.target)
+        for _ in range(CALIBRATIONS):
+            engine.calibrate(way)
+        costs = engine.costs(way).model
     if options.json:
         print(json.dumps({"contexts": CONTEXTS, "rows": ROW_COUNTS, "target": costs.target, "draft": costs.draft}))
         return
@@ -292,7 +293,7 @@ def calibrate(options: argparse.Namespace) -> None:
             + "  ".join(f"{n}: {t * 1e3:.1f}" for n, t in zip(ROW_COUNTS, costs.target[index], strict=True))
         )
         print("  draft, k      " + "  ".join(f"{k}: {t * 1e3:.1f}" for k, t in enumerate(costs.draft[index], 1)))
-        print(f"  γ with nothing pending: {draft_budget(LiveCosts(costs), rows=1, context=context)}")
+        print(f"  γ with nothing pending: {draft_budget(costs, rows=1, context=context)}")
 
 
 def html_page(text: str, _trace: dict) -> str:

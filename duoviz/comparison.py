@@ -11,21 +11,21 @@ from duoviz.trace.explanation import explain, headline
 
 
 def baseline(rows: Sequence[dict], cores: str) -> list[dict]:
-    """The rows of vanilla on all cores or on the target's."""
+    """The rows of vanilla, at its best here (`auto`) or on the target's cores."""
     return [row for row in rows if row["settings"]["method"] == "vanilla" and row["cores"] == cores]
 
 
 def table(rows: Sequence[dict], *, disturbed: bool = False) -> list[dict]:
     """Medians over the rows of each method, with the lowest and the highest tokens a second.
 
-    phi, phi_same_cores: over vanilla on all cores and on the target's, medians of ratios within a
+    phi, phi_same_cores: over vanilla at its best here and on the target's cores, medians of ratios within a
     round; None where that baseline was not run, one of both was cut, or the rows were disturbed. same_text: in how
-    many rounds it wrote the tokens of vanilla on all cores.
+    many rounds it wrote the tokens of that vanilla.
     """
     lanes: dict[tuple[str, str], list[dict]] = {}
     for row in rows:
         lanes.setdefault((row["method"], row["cores"]), []).append(row)
-    everything = baseline(rows, "all")
+    everything = baseline(rows, "auto")
     return [
         {
             "method": method,
@@ -78,11 +78,11 @@ def agreed(engine: Engine, first: dict, second: dict) -> dict:
 
 
 def against_vanilla(engine: Engine, rows: Sequence[dict]) -> list[dict]:
-    """The agreement of each row with vanilla on all cores in its round, under the row's method, cores and round."""
-    others = [row for row in rows if (row["settings"]["method"], row["cores"]) != ("vanilla", "all")]
+    """The agreement of each row with vanilla at its best in its round, under the row's method, cores and round."""
+    others = [row for row in rows if (row["settings"]["method"], row["cores"]) != ("vanilla", "auto")]
     return [
         {name: row[name] for name in ("method", "cores", "prompt", "repeat")} | agreed(engine, base, row)
-        for row, base in rounds(others, baseline(rows, "all"))
+        for row, base in rounds(others, baseline(rows, "auto"))
     ]
 
 
@@ -94,7 +94,7 @@ def outcome(engine: Engine, lanes: Sequence[Lane], rows: Sequence[dict], errors:
     mine = [[row for row in rows if row["method"] == lane.name] for lane in lanes[:2]]
     agreements = [agreed(engine, *pair) for pair in rounds(*mine)]
     counted = uncut(rows)
-    return summed_up(lanes, counted, errors, agreements, disturbance(engine, counted))
+    return summed_up(lanes, counted, errors, agreements, disturbance(counted))
 
 
 def uncut(rows: Sequence[dict]) -> list[dict]:
@@ -135,7 +135,7 @@ def summed_up(
             }
             for lane, runs in zip(lanes, mine, strict=True)
         ],
-        "baselines": {cores: baseline_of(rows, lines, cores) for cores in ("all", "target")},
+        "baselines": {"all": baseline_of(rows, lines, "auto"), "target": baseline_of(rows, lines, "target")},
         "verdict": verdict and verdict | {"sentence": sentence(verdict)},
         "disturbance": disturbed,
         "headline": headline(*sides_and_traces) if sides_and_traces[1] else "",
@@ -144,8 +144,8 @@ def summed_up(
 
 
 def reasons(rows: Sequence[dict]) -> dict[str, list[str]]:
-    """For each method, on one prompt, why its speed is not that of vanilla on all cores."""
-    base = median_row(baseline(rows, "all"))
+    """For each method, on one prompt, why its speed is not that of vanilla at its best here."""
+    base = median_row(baseline(rows, "auto"))
     methods = dict.fromkeys(row["method"] for row in rows if row["settings"]["method"] != "vanilla")
     medians = {method: median_row([row for row in rows if row["method"] == method]) for method in methods}
     return {

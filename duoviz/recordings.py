@@ -58,7 +58,6 @@ def record(
     """
     runs = [(number, method) for number in range(1 + ROUNDS) for method in METHODS]
     traces = {method: [] for method in METHODS}
-    runner.settle(engine, METHODS, settings)
     for done, (number, method) in enumerate(runs):
         if report:
             report(done / len(runs), f"{'Recording' if number else 'Warming up'} {method}")

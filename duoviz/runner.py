@@ -2,7 +2,7 @@
 
 import platform
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -17,11 +17,11 @@ from duoviz.decoding.datastore import DatastoreError
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.forward import Stopped
 from duoviz.decoding.loop import decode
-from duoviz.decoding.overlap import possible_ways, way_of
-from duoviz.decoding.plan import RunPlan, make_plan
+from duoviz.decoding.plan import RunPlan, make_plan, way_of
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.decoding.worker.protocol import DraftDied
+from duoviz.disturbance import busy_words
 from duoviz.models.cores import on_cores
 from duoviz.models.progress import ModelUnavailable
 from duoviz.models.prompt import PromptError
@@ -50,37 +50,12 @@ def check_method(method: object) -> None:
         raise SettingsError(f"There is no method named {in_short(method)}; there are: {', '.join(METHODS)}.")
 
 
-def prepare(engine: Engine, method: str, settings: Settings = Settings()) -> CostModel | None:
+def prepare(engine: Engine, method: str, settings: Settings = Settings()) -> None:
     """Start the draft and measure the costs, where the method needs them. Raises DraftDied."""
-    if not METHODS[method].draft:
-        return None
-    way = way_of(engine, METHODS[method], settings)
-    # Costs that are known need no draft to be measured, and the run to come does.
-    engine.draft(beside=way.beside)
-    return engine.costs(way).model()
-
-
-def refine(engine: Engine, method: str, settings: Settings = Settings(), *, stopped: Callable[[], bool] = bool) -> bool:
-    """Measure a method's costs once more where they rest on too few calibrations; whether they did.
-
-    Raises DraftDied, and Stopped where `stopped` says so.
-    """
-    if not METHODS[method].draft:
-        return False
-    ways = possible_ways(engine, METHODS[method], settings)
-    return any(engine.costs(way).refine(stopped=stopped) for way in ways)
-
-
-def settle(
-    engine: Engine, methods: Iterable[str], settings: Settings = Settings(), *, stopped: Callable[[], bool] = bool
-) -> None:
-    """Refine the costs of these methods as far as they are, before runs that are compared.
-
-    Raises DraftDied, and Stopped where `stopped` says so.
-    """
-    for method in methods:
-        while refine(engine, method, settings, stopped=stopped):
-            pass
+    if METHODS[method].draft:
+        way = way_of(engine, METHODS[method], settings)
+        engine.draft(beside=way.beside)
+        engine.known_costs(way)
 
 
 def stream(
@@ -103,20 +78,22 @@ def stream(
     check_method(method)
     plan = make_plan(engine, METHODS[method], prompt, settings, raw=raw, before=before, stopped=stopped)
     yield {"type": "header", "header": header(plan)}
-    iterations, reason, message, factors = [], None, None, None
+    iterations, reason, message = [], None, None
     recorder = Recorder(engine.pair.tokenizer, time.perf_counter())
     with on_cores(plan.way.cores):
         try:
             for iteration in decode(plan):
                 iterations.append(recorder.iteration(iteration))
-                reason, factors = iteration.stop, iteration.factors
+                reason = iteration.stop
                 yield {"type": "iteration", "iteration": iterations[-1]}
         except DraftDied as error:
             reason, message = "error", str(error)
         except Stopped:
             reason = "stopped"
-    if factors and reason not in ("error", "stopped"):
-        engine.costs(plan.way).doubt(factors)
+    for way in {plan.way, plan.other or plan.way, plan.alone}:
+        engine.keep_costs(way)
+    if reason not in ("error", "stopped"):
+        message = busy_words(plan.costs.target)
     yield {"type": "end", "end": end(iterations, reason, message)}
 
 
@@ -142,7 +119,7 @@ def header(plan: RunPlan) -> dict:
         "settings": {**asdict(plan.settings), "raw": plan.raw},
         "prompt": plan.prompt,
         "prompt_tokens": len(plan.prompt_ids),
-        "calibration": calibration(plan.costs) if plan.costs else None,
+        "calibration": calibration(plan.costs.model) if plan.draft else None,
         "versions": versions(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     } | ({"before": list(plan.before)} if plan.before else {})
@@ -223,8 +200,8 @@ class Lane(NamedTuple):
 
 
 def lanes(methods: Sequence[str], settings: Settings) -> list[Lane]:
-    """Both baselines of φ, vanilla on all cores and on the target's, and the methods asked for."""
-    baselines = [Lane("vanilla", "vanilla", replace(settings, cores=cores)) for cores in ("all", "target")]
+    """Both baselines of φ, vanilla at its best here and on the target's cores, and the methods asked for."""
+    baselines = [Lane("vanilla", "vanilla", replace(settings, cores=cores)) for cores in ("auto", "target")]
     return baselines + [Lane(method, method, settings) for method in methods if method != "vanilla"]
 
 

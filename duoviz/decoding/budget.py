@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from duoviz.decoding.costs import ROW_COUNTS, LiveCosts
+from duoviz.decoding.costs import ROW_COUNTS, CostModel
 from duoviz.decoding.drafting import DraftPlan
 from duoviz.decoding.length_policy import LengthPolicy
 from duoviz.decoding.settings import MAX_BUDGET, MAX_SEQUENCES, Settings
@@ -16,13 +16,13 @@ def prior() -> Acceptance:
     return Acceptance(pending_accepted=5, pending_tested=10, hits=5, tries=10)
 
 
-def draft_budget(costs: LiveCosts, *, rows: int, context: int) -> int:
+def draft_budget(costs: CostModel, *, rows: int, context: int) -> int:
     """γ: how many single-sequence draft steps fit into one target forward of `rows` rows (§3.2)."""
     fits = costs.target_time(rows, context) / costs.draft_time(1, context)
     return max(1, min(MAX_BUDGET, int(fits)))
 
 
-def steps_in(seconds: float, costs: LiveCosts, k: int, context: int) -> int:
+def steps_in(seconds: float, costs: CostModel, k: int, context: int) -> int:
     """How many batched steps of k sequences fill `seconds`; the first two serve one sequence only."""
     single = costs.draft_time(1, context)
     if seconds < 2 * single:
@@ -31,31 +31,31 @@ def steps_in(seconds: float, costs: LiveCosts, k: int, context: int) -> int:
     return 2 + int((seconds - 2 * single) / costs.draft_time(k, context) + 1e-6)
 
 
-def speculative_budget(costs: LiveCosts, acceptance: float, *, context: int) -> int:
+def speculative_budget(costs: CostModel, acceptance: float, *, context: int) -> int:
     """γ of SpS: the one with the most expected tokens a second when draft and target take turns.
 
-    acceptance: of the positions tested; see `theory.in_turn_speed`.
+    acceptance: of the positions tested; see `theory.in_turn_speed`. 0 where drafting would not pay.
     """
-    budgets = np.arange(1, MAX_BUDGET + 1)
+    budgets = np.arange(MAX_BUDGET + 1)
     target, draft = partial(costs.target_time, context=context), costs.draft_time(1, context)
     return int(budgets[np.argmax(in_turn_speed(acceptance, budgets, target=target, draft=draft))])
 
 
-def worthwhile_length(costs: LiveCosts, acceptance: Acceptance, *, context: int) -> int:
-    """L: how long an average sequence may be and still pay: its tokens beyond the first are rows of the next target
-    forward.
+def worthwhile_length(costs: CostModel, acceptance: Acceptance, *, context: int) -> tuple[int, float]:
+    """L, how long an average sequence may be and still pay, and the tokens a second to expect with it.
 
-    The L with the most expected tokens a second, 2 at least: where only first tokens are drafted, θ has
-    no second step and α is never learnt (see `theory.parallel_speed`). The paper has no such bound: on a GPU more
-    rows cost nothing, on a processor they do.
+    A sequence's tokens beyond the first are rows of the next target forward. The L with the most expected tokens a
+    second, 2 at least: where only first tokens are drafted, θ has no second step and α is never learnt (see
+    `theory.parallel_speed`). The paper has no such bound: on a GPU more rows cost nothing, on a processor they do.
     """
     lengths = np.arange(2, ROW_COUNTS[-1] + 1)
     target, alpha, beta = partial(costs.target_time, context=context), acceptance.alpha or 0.0, acceptance.beta or 0.0
-    return int(lengths[np.argmax(parallel_speed(alpha, beta, lengths, target=target))])
+    speeds = parallel_speed(alpha, beta, lengths, target=target)
+    return int(lengths[np.argmax(speeds)]), float(np.max(speeds))
 
 
 def plan_draft(
-    costs: LiveCosts,
+    costs: CostModel,
     acceptance: Acceptance,
     policy: LengthPolicy,
     settings: Settings,
@@ -73,7 +73,7 @@ def plan_draft(
     rule = None
     if settings.budget == "auto":
         budget = settings.near(draft_budget(costs, rows=rows, context=context))
-        length = settings.near(worthwhile_length(costs, acceptance, context=context))
+        length = settings.near(worthwhile_length(costs, acceptance, context=context)[0])
         # The authors' mode drafts sequences of equal lengths, whatever their tokens' chances.
         if settings.draft_mode == "batched":
             length, rule = policy.bounds(length, acceptance.alpha or 0.0, first=False)

@@ -1,61 +1,45 @@
-"""Calibration: measuring what both models cost on this machine."""
+"""Calibration: the few forwards that begin the estimate of what both models cost here."""
 
 from collections.abc import Callable
-from functools import partial
+from itertools import chain
 
-from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS, CostModel
-from duoviz.decoding.forward import Stopped, timed_forward, timed_prefill
-from duoviz.decoding.settings import MAX_SEQUENCES
+from duoviz.decoding.costs import ROW_COUNTS, WIDTHS, Costs, Forward
+from duoviz.decoding.forward import Stopped, timed_forward
 from duoviz.decoding.worker.protocol import DraftWorker
 from duoviz.decoding.worker.requests import MeasureRequest
 from duoviz.models.language_model import LanguageModel
 
-# How often a calibration times each row count.
-PASSES = 3
+# Tokens before the forwards that are timed: few, so that it takes less than half a second.
+CONTEXT = 32
+# Seconds for which a draft beside the target works at least, so that the target is not measured alone.
+BESIDE = 0.25
 
 
 def calibrate(
-    target: LanguageModel, draft: DraftWorker, *, beside: bool, stopped: Callable[[], bool] = bool
-) -> CostModel:
-    """Measure the cost model once; call it on the target's cores.
+    target: LanguageModel, draft: DraftWorker, costs: Costs, *, beside: bool, stopped: Callable[[], bool] = bool
+) -> None:
+    """Show `costs` one forward of each kind; call it on the target's cores.
 
     beside: both sides work at the same time; else one after the other. Raises DraftDied, Stopped.
     """
-    forwards, steps = [], []
-    for context in CONTEXTS:
-        measure = partial(measure_target, target, context=context, stopped=stopped)
-        alone = measure(passes=1 if beside else 1 + PASSES)
-        draft.submit(MeasureRequest(context, PASSES * sum(alone)))
-        forwards.append(measure(passes=PASSES, until=draft.ready) if beside else alone)
-        times = draft.result(stopped=stopped)
-        steps.append(tuple(times[k] for k in range(1, MAX_SEQUENCES + 1)))
-    return CostModel(tuple(forwards), tuple(steps))
+    draft.submit(MeasureRequest(CONTEXT, BESIDE if beside else 0.0))
+    # A draft in turn works when it is asked to, before this.
+    forwards = measure_target(target, stopped=stopped)
+    steps = draft.result(stopped=stopped)
+    costs.observe(forwards, [Forward(k, CONTEXT, steps[k]) for k in WIDTHS])
 
 
-def measure_target(
-    model: LanguageModel,
-    *,
-    context: int,
-    passes: int,
-    until: Callable[[], bool] = lambda: True,
-    stopped: Callable[[], bool] = bool,
-) -> tuple[float, ...]:
-    """Median seconds of one forward for each of ROW_COUNTS, each timed `passes` times or more; the first of
-    several does not count.
-
-    A model with a shorter context is measured at the end of it. Raises Stopped.
-    """
-    context = min(context, model.context_limit - ROW_COUNTS[-1])
+def measure_target(model: LanguageModel, *, stopped: Callable[[], bool] = bool) -> list[Forward]:
+    """A forward for each of ROW_COUNTS, the last ones of one row; the very first does not count. Raises Stopped."""
+    context = min(CONTEXT, model.context_limit - ROW_COUNTS[-1])
     model.crop(0)
-    timed_prefill(model, [0] * context, stopped=stopped)
-    times: dict[int, list[float]] = {rows: [] for rows in ROW_COUNTS}
-    while len(times[1]) < passes or not until():
-        for rows, seconds in times.items():
-            if stopped():
-                raise Stopped
-            _, span = timed_forward(model, [0] * rows)
-            seconds.append(span.seconds)
-            model.crop(context)
+    model.forward([0] * context)
+    forwards = []
+    for rows in chain((1,), ROW_COUNTS[::-1], (1,)):
+        if stopped():
+            raise Stopped
+        _, span = timed_forward(model, [0] * rows)
+        forwards.append(Forward(rows, context, span.seconds))
+        model.crop(context)
     model.crop(0)
-    counted = [seconds[1:] or seconds for seconds in times.values()]
-    return tuple(sorted(seconds)[len(seconds) // 2] for seconds in counted)
+    return forwards[1:]

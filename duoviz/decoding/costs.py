@@ -1,23 +1,37 @@
-"""The cost model: seconds of a forward of each side, and how a run follows them."""
+"""What the forwards of both sides cost: a table of seconds, and its estimate from every forward that runs."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from duoviz.decoding.iteration import Span
 from duoviz.decoding.settings import MAX_SEQUENCES
 
 # At these numbers of rows and tokens before them a cost model has times.
 ROW_COUNTS, CONTEXTS = (1, 2, 4, 8, 16, 32), (64, 512)
-# How fast a run's costs follow what its forwards take.
-WEIGHT = 0.1
+WIDTHS = tuple(range(1, MAX_SEQUENCES + 1))
+
+# Of the estimate, all in logarithms of seconds. By how much two forwards of one kind differ, and how far the machine's
+# speed and one entry alone drift from one forward to the next.
+NOISE, DRIFT, OWN_DRIFT = 0.05, 0.01, 0.004
+# How little is known before the first forward: of the speed, and of an entry's place among the others; over how many
+# doublings of the rows entries are alike. A forward at the longer context takes this much more.
+UNKNOWN, OWN_UNKNOWN, ALIKE, LONGER = 3.0, 0.3, 2.0, 0.1
+# A forward further off than so many standard deviations counts as that far, and widens what is thought possible: one
+# that was held up says little, several in a row that the machine's speed has changed.
+FAR, JUMP = 3.0, 0.05
+# By which factor forwards take longer than they do here otherwise on a machine that is busy with other work; and how
+# much of what is usual is forgotten with each forward.
+BUSY, FORGETTING = 1.5, 0.001
+# Seconds: no forward of any model takes less, nor more on a machine of any use.
+SHORTEST, LONGEST = 1e-6, 600.0
 
 
 @dataclass(frozen=True)
 class CostModel:
-    """Seconds of one forward, measured with both sides busy.
+    """Seconds of one forward.
 
     target: [context][rows], at CONTEXTS and ROW_COUNTS; draft: [context][k - 1], k = 1..8.
     """
@@ -50,42 +64,102 @@ def between_contexts(times: Sequence[Any], context: float) -> Any:
     return np.maximum(times[0], times[0] + (times[1] - times[0]) * (context - short) / (long - short))
 
 
-def step_times(costs: "CostModel | LiveCosts", context: float) -> list[float]:
+def step_times(costs: CostModel, context: float) -> list[float]:
     """T_draft(1), T_draft(2), … T_draft(8)."""
-    return [costs.draft_time(k, context) for k in range(1, MAX_SEQUENCES + 1)]
+    return [costs.draft_time(k, context) for k in WIDTHS]
 
 
-class LiveCosts:
-    """A cost model that follows the run: one factor a side, so that γ does not jump with m."""
+class Forward(NamedTuple):
+    """One that ran: its rows, the tokens before them, and its seconds."""
 
-    def __init__(self, model: CostModel):
-        self.model = model
-        self.target_factor = self.draft_factor = 1.0
+    rows: int
+    context: int
+    seconds: float
 
-    def target_time(self, rows: int | np.ndarray, context: float) -> Any:
-        """T_target(rows) as this run has it; see `CostModel`."""
-        return self.model.target_time(rows, context) * self.target_factor
 
-    def draft_time(self, k: int, context: float) -> float:
-        """T_draft(k) as this run has it."""
-        return self.model.draft_time(k, context) * self.draft_factor
+class Estimate:
+    """Seconds of one side's forwards at CONTEXTS and these row counts, as they are now.
 
-    def observe(self, target: Span, draft: Sequence[Span], context: int) -> None:
-        """Move both factors towards what an iteration took; forwards of many tokens (a prefill) say nothing."""
-        if target.tokens <= ROW_COUNTS[-1]:
-            ratio = target.seconds / self.model.target_time(target.tokens, context)
-            self.target_factor = self.follow(self.target_factor, ratio)
-        steps = [span for span in draft if span.tokens <= MAX_SEQUENCES]
-        if steps:
-            taken = sum(span.seconds for span in steps)
-            expected = sum(self.model.draft_time(span.tokens, context) for span in steps)
-            self.draft_factor = self.follow(self.draft_factor, taken / expected)
+    A Kalman filter (Kalman 1960) over the logarithms: the machine's speed moves all entries, and each has a part of
+    its own, which its neighbours share. Outliers are limited as Huber (1964) does. count: of the forwards seen; seen:
+    when the last was, on the system's clock; usual: the logarithm of the speed that forwards have here mostly.
+    """
+
+    def __init__(self, points: Sequence[int]):
+        self.points, self.count, self.seen = points, 0, 0.0
+        places = np.log2(np.tile(points, len(CONTEXTS)))
+        self.logs = np.log(1e-3) + np.repeat((0.0, LONGER), len(points))
+        self.own = np.exp(-np.abs(places[:, None] - places) / ALIKE)
+        self.doubt = UNKNOWN**2 + OWN_UNKNOWN**2 * self.own
+        self.level, self.usual = 0.0, 0.0
 
     @property
-    def factors(self) -> tuple[float, float]:
-        """Measured over calibrated time of the target's forwards and of the draft's steps."""
-        return self.target_factor, self.draft_factor
+    def table(self) -> tuple[tuple[float, ...], ...]:
+        """[context][point], in seconds."""
+        return tuple(map(tuple, np.exp(self.logs).reshape(len(CONTEXTS), -1).tolist()))
 
-    def follow(self, factor: float, ratio: float) -> float:
-        """The factor, nearer to a ratio measured; one forward that was held up says little."""
-        return factor + WEIGHT * (min(4.0, max(0.25, ratio)) - factor)
+    def observe(self, forward: Forward) -> None:
+        """Learn from a forward of no more rows than the last point has."""
+        long = np.clip((forward.context - CONTEXTS[0]) / (CONTEXTS[1] - CONTEXTS[0]), 0, 1)
+        rows = np.array([np.interp(forward.rows, self.points, one) for one in np.eye(len(self.points))])
+        shares = np.concatenate([(1 - long) * rows, long * rows]) * np.exp(self.logs)
+        expected = shares.sum()
+        shares /= expected
+        spread = self.doubt @ shares
+        variance = shares @ spread + NOISE**2
+        surprise, limit = np.log(forward.seconds / expected), FAR * np.sqrt(variance)
+        step = spread / variance
+        moved = step * np.clip(surprise, -limit, limit)
+        self.logs += moved
+        self.doubt += DRIFT**2 + OWN_DRIFT**2 * self.own - np.outer(step, spread)
+        if abs(surprise) > limit:
+            self.doubt += JUMP**2
+        self.note_speed(float(moved.mean()))
+
+    def note_speed(self, moved: float) -> None:
+        """Count the forward, and follow how fast the machine usually is: sooner down than up."""
+        self.count, self.seen, self.level = self.count + 1, time.time(), self.level + moved
+        faster = self.level < self.usual or self.count <= len(self.points)
+        self.usual = self.level if faster else self.usual + FORGETTING * (self.level - self.usual)
+
+    @property
+    def slowdown(self) -> float:
+        """How many times longer than usual forwards take now."""
+        return float(np.exp(self.level - self.usual))
+
+    def kept(self) -> dict:
+        """What a cache file holds."""
+        return {"table": self.table, "count": self.count, "seen": self.seen, "slowdown": self.slowdown}
+
+    def recall(self, kept: dict) -> None:
+        """Go on from what was kept: the entries' places among each other hold, the speed may have changed.
+
+        Raises ValueError, KeyError or TypeError for what cannot be true.
+        """
+        table, slowdown = np.array(kept["table"], dtype=float), float(kept["slowdown"])
+        possible = table.shape == (len(CONTEXTS), len(self.points)) and (table >= SHORTEST).all()
+        # No NaN passes a comparison.
+        if not (possible and (table <= LONGEST).all() and 1 <= slowdown <= LONGEST):
+            raise ValueError("no machine has such costs")
+        self.count, self.seen = int(kept["count"]), float(kept["seen"])
+        self.logs, self.level = np.log(table).ravel(), float(np.log(slowdown))
+        self.doubt = JUMP**2 + OWN_UNKNOWN**2 / 16 * self.own
+
+
+class Costs:
+    """Both sides' costs in one way to run: what all its forwards have shown."""
+
+    def __init__(self):
+        self.target, self.draft = Estimate(ROW_COUNTS), Estimate(WIDTHS)
+
+    @property
+    def model(self) -> CostModel:
+        """The costs as they are now."""
+        return CostModel(self.target.table, self.draft.table)
+
+    def observe(self, target: Sequence[Forward], draft: Sequence[Forward]) -> None:
+        """Learn from forwards of both sides; those of many tokens, as of a prompt, say nothing."""
+        for side, forwards in ((self.target, target), (self.draft, draft)):
+            for forward in forwards:
+                if forward.rows <= side.points[-1] and SHORTEST <= forward.seconds <= LONGEST:
+                    side.observe(forward)

@@ -12,8 +12,11 @@ class Drafter:
     """One method in one run. This one proposes nothing, as vanilla decoding does.
 
     The loop calls, for each target forward: propose, start, join, observe. The first forward reads the prompt, and
-    nothing is proposed for it.
+    nothing is proposed for it. rests: whether nothing is drafted beside the next forward, so that the target may have
+    all cores.
     """
+
+    rests = False
 
     def propose(self, text: Sequence[int], longest: int) -> list[Node]:
         """What the target reads after the text, as a tree, parents before children; -1 is the text's end.

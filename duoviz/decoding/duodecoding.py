@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from duoviz.decoding.budget import plan_draft, prior
-from duoviz.decoding.costs import LiveCosts
+from duoviz.decoding.budget import plan_draft, prior, worthwhile_length
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.drafting import DraftPlan, DraftResult
 from duoviz.decoding.iteration import Drafting, Node
@@ -13,6 +12,10 @@ from duoviz.decoding.plan import RunPlan
 from duoviz.decoding.theory import IN_PARALLEL
 from duoviz.decoding.verification import discard
 from duoviz.decoding.worker.requests import DraftRequest
+
+# The draft rests where drafting is not expected to be so many times as fast as the target alone (for what the formula
+# leaves out), for so many iterations; then it tries as many as these.
+WORTHWHILE, RESTS, TRIES = 1.03, 16, 4
 
 
 class DuoDecoding(Drafter):
@@ -25,14 +28,16 @@ class DuoDecoding(Drafter):
     """
 
     def __init__(self, plan: RunPlan):
-        assert plan.draft and plan.costs
-        self.plan, self.draft, self.costs, self.acceptance = plan, plan.draft, LiveCosts(plan.costs), prior()
+        assert plan.draft
+        self.plan, self.draft, self.acceptance = plan, plan.draft, prior()
         self.policy = LengthPolicy(plan.table, plan.settings)
         # branch: the number of the sequence that was taken, from 0; pending: what is left of it.
         self.branch: int | None = None
         self.pending: list[Node] = []
         # draft_has: of the text's tokens, how many the draft's cache holds.
         self.draft_has = self.number = self.length = self.asked_at = 0
+        # iterations: since drafting began, or since it rests.
+        self.iterations = 0
         self.draft_plan: DraftPlan
         self.result: DraftResult | None = None
 
@@ -46,11 +51,11 @@ class DuoDecoding(Drafter):
 
     def start(self, text: Sequence[int], tree: Sequence[Node]) -> None:
         self.length, self.result = len(text), None
-        if self.reads_prompt:
+        if self.reads_prompt or self.rests:
             return
         rows, context = len(tree) + 1, len(text) + len(tree)
         self.draft_plan = plan_draft(
-            self.costs,
+            self.plan.costs.model,
             self.acceptance,
             self.policy,
             self.plan.settings,
@@ -71,7 +76,7 @@ class DuoDecoding(Drafter):
         return DraftRequest(self.branch, self.draft_has, (last,), plan, kept=len(self.pending))
 
     def join(self) -> list[Node]:
-        if not self.number or (self.reads_prompt and not self.draft.ready()):
+        if not self.number or self.rests or (self.reads_prompt and not self.draft.ready()):
             return []
         self.result = result = self.draft.result(stopped=self.plan.stopped)
         nodes = result.tree()
@@ -82,12 +87,10 @@ class DuoDecoding(Drafter):
     def observe(self, text, verified, own) -> Drafting:
         length, pending, result = len(text) - len(verified.committed), self.pending, self.result
         reads_prompt = length == len(self.plan.prompt_ids)
-        mode = "prefill" if reads_prompt else "post" if pending else "pre"
+        mode = "prefill" if reads_prompt else "post" if pending else "alone" if self.rests else "pre"
         if result is None:
+            self.rest_or_go_on(length)
             return Drafting(mode=mode)
-        factors = self.costs.factors
-        if not reads_prompt:
-            self.costs.observe(verified.target, result.steps, length + len(pending))
         self.policy.observe(verified.checked[: len(pending)])
         self.acceptance.count(
             verified.outcome,
@@ -101,16 +104,33 @@ class DuoDecoding(Drafter):
         self.branch = None if verified.sequence is None else verified.sequence - 1
         left = [node for node in verified.drafted if node.status == "pending"]
         self.pending = [Node(node.token, index - 1, "draft", q=node.q) for index, node in enumerate(left)]
+        self.rest_or_go_on(length)
         return Drafting(
             mode=mode,
             draft=result.steps,
             budget=self.draft_plan.budget,
             longest=max(len(sequence.tokens) for sequence in result.sequences),
-            factors=factors,
             theta=result.theta,
             sequences=len(result.sequences),
             candidates=result.candidates,
         )
+
+    def rest_or_go_on(self, context: int) -> None:
+        """Let the draft rest where the target alone is expected to be faster, and try again now and then.
+
+        A budget that is set is used up, whether it pays or not.
+        """
+        alone = self.plan.costs_of(self.plan.alone)
+        if self.plan.settings.budget != "auto" or not alone.target.count or self.pending:
+            return
+        self.iterations += 1
+        if self.rests and self.iterations > RESTS:
+            self.rests, self.iterations = False, 0
+        elif not self.rests and self.iterations > TRIES:
+            _, speed = worthwhile_length(self.plan.costs.model, self.acceptance, context=context)
+            if speed * alone.model.target_time(1, context) < WORTHWHILE:
+                self.rests, self.iterations = True, 0
+                self.branch = None
 
 
 DUODECODING = Method(

@@ -1,21 +1,27 @@
 """The engine: a loaded pair, and what is kept with it from one run to the next."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
-from duoviz.decoding.costs import CostModel
+from duoviz.decoding.calibration import calibrate
+from duoviz.decoding.costs import CONTEXTS, Costs
 from duoviz.decoding.datastore import DATASTORE_FOLDER, Datastore, open_datastore
-from duoviz.decoding.kept_costs import KeptCosts
+from duoviz.decoding.kept_costs import costs_file, recall_costs, remember_costs
 from duoviz.decoding.rounding import delta_of, readings
 from duoviz.decoding.way import Way
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.decoding.worker.process import start_draft
 from duoviz.decoding.worker.protocol import DraftWorker
+from duoviz.models.cache import measuring
 from duoviz.models.cores import on_cores
 from duoviz.models.files import ModelFiles
 from duoviz.models.load import prepare_pair
 from duoviz.models.pair import Pair
 from duoviz.models.progress import Progress, no_progress
+
+# Other cores are taken where a forward on them takes less than this share of the time.
+CLEARLY = 0.95
 
 
 class Engine:
@@ -27,9 +33,11 @@ class Engine:
     def __init__(self, pair: Pair, *, draft: DraftWorker | None = None):
         self.pair, self.draft_beside = pair, draft
         self.draft_in_turn: InlineDraft | None = None
-        self.kept_costs: dict[Way, KeptCosts] = {}
+        self.kept_costs: dict[Way, Costs] = {}
         self.datastores: dict[Path, Datastore] = {}
         self.delta: float | None = None
+        # What `alone` said last, by rows.
+        self.taken: dict[int, Way] = {}
 
     def draft(self, *, beside: bool) -> DraftWorker:
         """The draft of either way, loaded and ready; started now if none is running. Raises DraftDied."""
@@ -48,16 +56,43 @@ class Engine:
         self.draft_beside.wait_until_started()
         return self.draft_beside
 
-    def costs(self, way: Way) -> KeptCosts:
-        """What both models cost in a way."""
+    def costs(self, way: Way) -> Costs:
+        """What both models cost in a way, as far as forwards have shown it, here or in an earlier process."""
         if way not in self.kept_costs:
-            self.kept_costs[way] = KeptCosts(self.pair, way, lambda: self.draft(beside=way.beside))
+            self.kept_costs[way] = recall_costs(costs_file(self.pair, way))
         return self.kept_costs[way]
 
-    def known_costs(self, way: Way) -> CostModel | None:
-        """The costs of a way, None where no run has needed them yet."""
-        kept = self.kept_costs.get(way)
-        return kept and kept.known
+    def known_costs(self, way: Way, *, stopped: Callable[[], bool] = bool) -> Costs:
+        """The costs of a way; measured now where the draft has not run in it. Raises DraftDied, Stopped."""
+        costs = self.costs(way)
+        if not costs.draft.count:
+            self.calibrate(way, stopped=stopped)
+        return costs
+
+    def calibrate(self, way: Way, *, stopped: Callable[[], bool] = bool) -> None:
+        """Time one forward of each kind, for half a second. Raises DraftDied, Stopped."""
+        draft = self.draft(beside=way.beside)
+        with measuring(stopped=stopped), on_cores(way.cores):
+            calibrate(self.pair.target, draft, self.costs(way), beside=way.beside, stopped=stopped)
+        self.keep_costs(way)
+
+    def keep_costs(self, way: Way) -> None:
+        """Let a later process go on from the costs of a way."""
+        remember_costs(costs_file(self.pair, way), self.costs(way))
+
+    def alone(self, *, rows: int = 1) -> Way:
+        """The cores on which a target that works alone, or in turn with its draft, forwards so many rows sooner now."""
+        cores = self.pair.cores
+        ways = [Way(False, cores.all), Way(False, cores.target)]
+        now = self.taken.get(rows, ways[0])
+        known = {
+            way: self.costs(way).model.target_time(rows, CONTEXTS[0]) for way in ways if self.costs(way).target.count
+        }
+        best = min(known, key=lambda way: known[way], default=now)
+        if now in known and self.pair.target.device == "cpu" and known[best] < CLEARLY * known[now]:
+            now = best
+        self.taken[rows] = now
+        return now
 
     def datastore(self, name: str) -> Datastore:
         """REST's datastore in a folder, "" for the one that comes along. Raises DatastoreError."""

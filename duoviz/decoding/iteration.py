@@ -94,15 +94,14 @@ class Drafting:
     """What a method says of its own work in an iteration.
 
     draft: the draft's steps. budget: γ, theta: θ, sequences: k; longest: tokens of the longest sequence drafted
-    meanwhile. factors: measured over calibrated seconds, of target and draft. matched: the text's last tokens, as
-    many as stood elsewhere with what followed them there. rest, start: of a tree that lives on.
+    meanwhile. matched: the text's last tokens, as many as stood elsewhere with what followed them there. rest, start:
+    of a tree that lives on.
     """
 
     mode: str | None = None
     draft: Sequence[Span] = ()
     budget: int | None = None
     longest: int | None = None
-    factors: tuple[float, float] | None = None
     theta: float | None = None
     sequences: int | None = None
     candidates: Sequence[Candidate] = ()

@@ -1,19 +1,26 @@
 """The one loop of all methods: propose, forward, verify, commit, roll back, observe."""
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
 from functools import partial
+from itertools import count
 
 from torch import Tensor
 
+from duoviz.decoding.costs import Costs, Forward
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.forward import Stopped, timed_forward, timed_prefill
 from duoviz.decoding.iteration import Iteration, Node, Span
 from duoviz.decoding.plan import RunPlan
 from duoviz.decoding.sampling import TargetDraws
 from duoviz.decoding.verification import judge
+from duoviz.decoding.way import Way
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
+
+# Every so many iterations, from which one on, two are made on the other cores; unless some were in the last seconds.
+TRY_EVERY, TRY_FIRST, LATELY = 48, 6, 20.0
 
 
 def decode(plan: RunPlan) -> Iterator[Iteration]:
@@ -24,13 +31,35 @@ def decode(plan: RunPlan) -> Iterator[Iteration]:
     """
     text = list(plan.prompt_ids)
     with closing(plan.method.drafter(plan)) as drafter:
-        stop = None
-        while not stop:
+        for number in count():
             if plan.stopped():
                 raise Stopped
-            iteration = iterate(plan, drafter, text)
-            stop = iteration.stop
+            way, context = way_now(plan, drafter, number), len(text)
+            with on_cores(way.cores) if way.cores != plan.way.cores else nullcontext():
+                iteration = iterate(plan, drafter, text)
+            # The first one on other cores begins with empty caches, and the prompt is many tokens.
+            if number and number % TRY_EVERY != TRY_FIRST:
+                learn(plan.costs_of(way), iteration, context)
             yield iteration
+            if iteration.stop:
+                return
+
+
+def way_now(plan: RunPlan, drafter: Drafter, number: int) -> Way:
+    """On which cores an iteration computes: the run's, those of a target alone, or for two iterations the others.
+
+    Others are tried where no run has lately, for a busy machine may have made them the faster ones.
+    """
+    trying = plan.other and number % TRY_EVERY in (TRY_FIRST, TRY_FIRST + 1)
+    if plan.other and trying and time.time() - plan.costs_of(plan.other).target.seen > LATELY:
+        return plan.other
+    return plan.alone if drafter.rests else plan.way
+
+
+def learn(costs: Costs, iteration: Iteration, context: int) -> None:
+    """Let the costs follow what an iteration's forwards took."""
+    spans = [iteration.target], iteration.draft
+    costs.observe(*([Forward(span.tokens, context, span.seconds) for span in side] for side in spans))
 
 
 def iterate(plan: RunPlan, drafter: Drafter, text: list[int]) -> Iteration:

@@ -4,12 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from duoviz.decoding.acceptance_table import AcceptanceTable, fitted_table
-from duoviz.decoding.costs import CostModel
+from duoviz.decoding.costs import Costs
 from duoviz.decoding.datastore import Datastore
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.iteration import Room, room_for
 from duoviz.decoding.method import Method
-from duoviz.decoding.overlap import forecast_of, way_of
 from duoviz.decoding.sampling import RejectionNoise
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.decoding.verification import Classical
@@ -18,16 +17,20 @@ from duoviz.decoding.worker.protocol import DraftWorker, row_of_draft
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.pair import Pair
 
+# How many rows a forward has that checks guesses, about.
+SEVERAL = 6
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunPlan:
     """One run of a method on a prompt.
 
     before: the conversation's earlier turns, as (what the user said, the answer). prompt_ids: token ids of it all.
-    way: on which cores, beside or in turn. draft, costs: of the method's draft, in this way; table: how often it is
-    right, None where that was not counted. patience: with which DuoTree's target waits for a draft beside it (see
-    `duotree.policy`). classical: the rule of acceptance, None: coupled. datastore: REST's. stopped: the run's cancel
-    token, asked in every long forward and wait.
+    way: on which cores, beside or in turn; costs: what forwards take in it. other: the way on other cores that is tried
+    now and then, None where the cores are given; alone: that of a target which does not wait for a draft. costs_of
+    gives the costs of these. draft: the method's; table: how often it is right, None where that was not counted.
+    classical: the rule of acceptance, None: coupled. datastore: REST's. stopped: the run's cancel token, asked in
+    every long forward and wait.
     """
 
     method: Method
@@ -39,10 +42,11 @@ class RunPlan:
     prompt_ids: tuple[int, ...]
     room: Room
     way: Way
+    other: Way | None
+    alone: Way
+    costs_of: Callable[[Way], Costs]
     draft: DraftWorker | None
-    costs: CostModel | None
     table: AcceptanceTable | None
-    patience: float
     classical: Classical | None
     datastore: Datastore | None
     stopped: Callable[[], bool]
@@ -50,6 +54,10 @@ class RunPlan:
     @property
     def target(self) -> LanguageModel:
         return self.pair.target
+
+    @property
+    def costs(self) -> Costs:
+        return self.costs_of(self.way)
 
 
 def make_plan(
@@ -74,12 +82,12 @@ def make_plan(
             "reads one only: choose another method or another target."
         )
     way = way_of(engine, method, settings)
-    draft = costs = classical = None
+    draft = classical = None
     if method.draft:
-        draft, costs = engine.draft(beside=way.beside), engine.costs(way).model()
+        draft = engine.draft(beside=way.beside)
+        engine.known_costs(way, stopped=stopped)
     if draft and method.classical_rule and settings.by_rejection:
         classical = Classical(RejectionNoise(settings.seed), row_of_draft(draft, pair.target.vocab_size))
-    follows_tree = way.beside and "overlap" in method.settings
     return RunPlan(
         method=method,
         pair=pair,
@@ -90,11 +98,36 @@ def make_plan(
         prompt_ids=tuple(prompt_ids),
         room=room_for(len(prompt_ids), settings.max_new_tokens, pair.target.context_limit),
         way=way,
+        other=other_cores(engine, way) if settings.cores == "auto" else None,
+        alone=engine.alone(),
+        costs_of=engine.costs,
         draft=draft,
-        costs=costs,
         table=fitted_table(pair.draft.folder) if method.draft else None,
-        patience=forecast_of(engine, settings, way).patience if follows_tree else 1.0,
         classical=classical,
         datastore=engine.datastore(settings.rest_datastore) if "rest_datastore" in method.settings else None,
         stopped=stopped,
     )
+
+
+def way_of(engine: Engine, method: Method, settings: Settings) -> Way:
+    """The way of a run, as the method or the settings say.
+
+    Else the draft works in turn with a target on the processor, whose cores it would take, and beside one on a GPU.
+    """
+    cores, overlap = engine.pair.cores, settings.overlap if "overlap" in method.settings else "auto"
+    beside = method.parallel or overlap == "beside"
+    if "overlap" in method.settings and overlap == "auto":
+        beside = engine.pair.target.device != "cpu"
+    if beside:
+        return Way(True, cores.target)
+    if settings.cores == "auto":
+        return engine.alone(rows=SEVERAL if method.proposers else 1)
+    return Way(False, cores.target if settings.cores == "target" else cores.all)
+
+
+def other_cores(engine: Engine, way: Way) -> Way | None:
+    """The way on the cores that a target in turn does not have now; None where it has no choice."""
+    cores = engine.pair.cores
+    if way.beside or engine.pair.target.device != "cpu" or cores.all == cores.target:
+        return None
+    return Way(False, cores.target if way.cores == cores.all else cores.all)

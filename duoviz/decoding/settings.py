@@ -99,8 +99,10 @@ class Settings:
     draft_mode: Literal["batched", "paper"] = choice(
         ("batched", "paper"), "How sequences are drafted", "batched: all at once; paper: one after another"
     )
-    cores: Literal["all", "target"] = choice(
-        ("all", "target"), "Cores", "target: only those that DuoDecoding's target has, once the prompt is read"
+    cores: Literal["auto", "all", "target"] = choice(
+        ("auto", "all", "target"),
+        "Cores",
+        "auto: all, or only those that DuoDecoding's target has, whichever is faster now; once the prompt is read",
     )
     lookup_ngram: int = number(
         3, 1, 16, "Longest n-gram", "how many tokens of the text's end are looked for in the text before it"
@@ -123,7 +125,9 @@ class Settings:
     )
     lookahead_guesses: int = number(7, 1, 32, "Guesses G", "how many n-grams are verified at once")
     overlap: Literal["auto", "beside", "in_turn"] = choice(
-        ("auto", "beside", "in_turn"), "When the draft works", "beside the target, or in turn; auto: as costs say"
+        ("auto", "beside", "in_turn"),
+        "When the draft works",
+        "beside the target, or in turn; auto: beside a target on a GPU",
     )
     tree_children: int = number(
         4, 1, MAX_SEQUENCES, "Children", "how many of the draft's next tokens hang on each node"

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from duoviz.decoding.budget import speculative_budget
-from duoviz.decoding.costs import LiveCosts
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.drafting import DraftPlan, DraftResult
 from duoviz.decoding.iteration import Drafting, Node
@@ -16,6 +15,8 @@ from duoviz.decoding.worker.requests import DraftRequest
 
 # What γ = auto assumes before anything was tested, as if this had been: six tokens accepted of ten.
 PRIOR = Acceptance(accepted=6, tested=10)
+# Where no guess pays, one is tried after so many iterations.
+RESTS = 12
 
 
 class Speculative(Drafter):
@@ -26,11 +27,11 @@ class Speculative(Drafter):
     """
 
     def __init__(self, plan: RunPlan):
-        assert plan.draft and plan.costs
-        self.plan, self.draft, self.costs = plan, plan.draft, LiveCosts(plan.costs)
+        assert plan.draft
+        self.plan, self.draft = plan, plan.draft
         self.policy = LengthPolicy(plan.table, plan.settings)
         # draft_has: of the text's tokens, how many the draft's cache holds.
-        self.acceptance, self.number, self.draft_has = PRIOR, 0, 0
+        self.acceptance, self.number, self.draft_has, self.rested = PRIOR, 0, 0, 0
         self.result: DraftResult | None = None
         self.budget: int | None = None
 
@@ -39,8 +40,12 @@ class Speculative(Drafter):
         budget = settings.budget
         if budget == "auto":
             rate = self.acceptance.rate or 0.0
-            average = settings.near(speculative_budget(self.costs, rate, context=len(text)))
-            budget, rule = self.policy.bounds(average, rate, first=True)
+            pays = speculative_budget(self.plan.costs.model, rate, context=len(text))
+            if not pays and self.rested < RESTS:
+                self.result, self.rested = None, self.rested + 1
+                return []
+            self.rested = 0
+            budget, rule = self.policy.bounds(settings.near(max(1, pays)), rate, first=True)
         plan = chain_plan(max(1, min(budget, longest)), settings, self.number, rule, self.plan.pair.eos)
         self.draft.submit(DraftRequest(None, self.draft_has, tuple(text[self.draft_has :]), plan))
         self.result = result = self.draft.result(stopped=self.plan.stopped)
@@ -52,14 +57,13 @@ class Speculative(Drafter):
     def observe(self, text, verified, own) -> Drafting:
         if (result := self.result) is None:
             return Drafting()
-        length, factors = len(text) - len(verified.committed), self.costs.factors
+        length = len(text) - len(verified.committed)
         chain = verified.checked[: len(result.sequences[0].tokens)]
-        self.costs.observe(verified.target, result.steps, length)
         self.policy.observe(chain)
         self.acceptance += Acceptance(accepted=verified.accepted, tested=verified.tested)
         # The last drafted token was never forwarded by the draft.
         self.draft_has = length + min(verified.accepted, len(chain) - 1)
-        return Drafting(draft=result.steps, budget=self.budget, factors=factors, candidates=result.candidates)
+        return Drafting(draft=result.steps, budget=self.budget, candidates=result.candidates)
 
 
 def chain_plan(length: int, settings: Settings, number: int, rule: StopRule | None, ends: frozenset[int]) -> DraftPlan:
@@ -81,7 +85,7 @@ SPECULATIVE = Method(
     numbers=("acceptance", "gamma"),
     caption="drafted, then checked",
     verified="The draft proposed {tokens:# token|# tokens} ({chances}); {target}",
-    nothing="The draft proposed nothing",
+    nothing="Guesses are rarely right here, so none is checked",
     expected=IN_TURN,
     colour="#2f7fd6",
     shape="/",

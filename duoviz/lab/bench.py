@@ -6,9 +6,10 @@ from typing import NamedTuple
 from duoviz import runner
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.forward import Stopped
+from duoviz.decoding.way import Way
 from duoviz.lab.environment import environment
 from duoviz.lab.forwards import QUICK_LENGTH, QUICK_REPEATS, REPEATS, TOKENS, lengths, measure_forwards
-from duoviz.lab.plan import DUO, SPS, VANILLA, Plan, label_of
+from duoviz.lab.plan import VANILLA, Plan, label_of
 from duoviz.lab.results import Folder
 from duoviz.lab.rows import Row, answer_row, failed_row, key
 from duoviz.lab.tasks import Question, task_name
@@ -91,7 +92,7 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
     yield Progress(0, 0, None, "Measuring what both models cost on this machine")
     delta = engine.rounding_delta(engine.pair.encode(WARMUP))
     try:
-        settle(engine, plan, folder, delta, stopped)
+        folder.begin(plan.described(), measured_environment(engine, delta, stopped=stopped))
     except Stopped:
         return
     held = folder.load()
@@ -104,8 +105,6 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
     yield Progress(done, total, clock.left(jobs), "Warming up")
     try:
         warm_up(engine, jobs, plan.warmups, stopped)
-        # What the warm-up contradicted is measured anew: what was known may be of an hour when the machine was busy.
-        settle(engine, plan, folder, delta, stopped)
         for row in missing_forwards(engine, plan.quick, held.forwards, stopped):
             folder.append("forwards.jsonl", row)
             text = f"Figure 1: {TOKENS} tokens after {row['length']:,}"
@@ -121,18 +120,17 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
             yield Progress(done + number, total, clock.left(jobs[number:]), answer_line(job, row))
     except Stopped:
         return
+    finally:
+        # By now the costs rest on all forwards of the run.
+        folder.note(measured_environment(engine, delta))
 
 
-def settle(engine: Engine, plan: Plan, folder: Folder, delta: float, stopped: Callable[[], bool]) -> None:
-    """Measure the costs as far as they are not known, and note what is run, where and at what costs.
-
-    Raises DraftDied, LabError, Stopped.
-    """
-    runner.settle(engine, (DUO, SPS), stopped=stopped)
-    costs = {"together": runner.prepare(engine, DUO), "in turn": runner.prepare(engine, SPS)}
-    folder.begin(
-        plan.described(), environment(engine.pair, {name: model for name, model in costs.items() if model}, delta)
-    )
+def measured_environment(engine: Engine, delta: float, *, stopped: Callable[[], bool] = bool) -> dict:
+    """Where it runs and at what costs, which are measured now where no draft has run. Raises DraftDied, Stopped."""
+    cores = engine.pair.cores
+    ways = {"together": Way(True, cores.target), "in turn": Way(False, cores.all)}
+    costs = {name: engine.known_costs(way, stopped=stopped).model for name, way in ways.items()}
+    return environment(engine.pair, costs, delta)
 
 
 def jobs_of(plan: Plan) -> list[Job]:

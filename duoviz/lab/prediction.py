@@ -187,7 +187,7 @@ def duotree_phi(together: CostModel, in_turn: CostModel, places: Places, *, iter
     vanilla = 1 / in_turn.target_time(1, CONTEXT)
     ways = ((together, True), (in_turn, False))
     played = {"children": CHILDREN, "iterations": iterations}
-    return Ways(*(forecast(costs, places, beside=beside, **played).speed / vanilla for costs, beside in ways))
+    return Ways(*(forecast(costs, places, beside=beside, **played) / vanilla for costs, beside in ways))
 
 
 @lru_cache(maxsize=8)

@@ -82,6 +82,12 @@ class Folder:
             # Every failed answer is tried again.
             (self.path / "failed.jsonl").unlink(missing_ok=True)
 
+    def note(self, environment: dict) -> None:
+        """Put the costs that the run has shown into the environment. Raises LabError."""
+        environment |= {"date": self.load().environment["date"]}
+        with telling(self.path):
+            write_atomically(self.path / "environment.json", json.dumps(environment, ensure_ascii=False, indent=1))
+
     def load(self) -> Results:
         return load(self.path)
 

@@ -81,7 +81,7 @@ MEASURED = fields(
 )  # fmt: skip
 ANSWER = fields(turns=items(TEXT), decoding_steps=COUNTS, new_tokens=COUNTS, wall_time=TIMES, accept_lengths=COUNTS)
 SETTINGS = fields(
-    method=one_of(METHODS), cores=one_of(("all", "target")), max_new_tokens=integer(1, MAX_NEW_TOKENS),
+    method=one_of(METHODS), cores=one_of(("auto", "all", "target")), max_new_tokens=integer(1, MAX_NEW_TOKENS),
 )  # fmt: skip
 IDENTITY = {"question_id": when(is_id), "model_id": NAME, "task": NAME, "repeat": COUNT}
 ANSWERED = all_of(

@@ -3,7 +3,7 @@
 The table's columns, times in seconds since the run was submitted, empty where the method has no such thing:
 
 index         the iteration, from 0
-mode          prefill, pre or post (DuoDecoding)
+mode          prefill, pre, post or alone (DuoDecoding)
 target_start, target_end, rows
               the target's forward and how many tokens it computed
 draft_start, draft_end, draft_steps, draft_busy

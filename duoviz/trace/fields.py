@@ -77,7 +77,7 @@ HEADER = [
 ITERATION = ["rule", "rest below", [
     "object",
     {
-        "index": COUNT, "mode": ["or null", ["one of", "prefill", "pre", "post"]], "target": span("rows"),
+        "index": COUNT, "mode": ["or null", ["one of", "prefill", "pre", "post", "alone"]], "target": span("rows"),
         "draft": ["list", span("tokens"), 10_000], "sync": TIME, "budget": ["or null", ["whole", 0, 10_000]],
         "longest": ["or absent", ["or null", ["whole", 0, 10_000]]],
         "factors": ["or absent", ["or null", ["list", ["number", 0, MAX_NUMBER], 2]]],

@@ -35,7 +35,6 @@ class Recorder:
             "sync": self.seconds(raw.sync),
             "budget": raw.budget,
             "longest": raw.longest,
-            "factors": raw.factors and [round(factor, 4) for factor in raw.factors],
             "theta": rounded(raw.theta),
             "sequences": raw.sequences,
             "candidates": [

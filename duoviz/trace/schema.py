@@ -29,7 +29,7 @@ run cut short; only two of eight candidates and a few of the settings are shown)
        {"index": 0, "mode": "prefill",
         "target": {"start": 0.010, "end": 0.092, "rows": 37},
         "draft": [{"start": 0.011, "end": 0.043, "tokens": 37}, {"start": 0.043, "end": 0.047, "tokens": 1}],
-        "sync": 0.093, "budget": 2, "longest": 2, "factors": [1.0, 1.0], "theta": 0.38, "sequences": 1,
+        "sync": 0.093, "budget": 2, "longest": 2, "theta": 0.38, "sequences": 1,
         "candidates": [{"id": 504, "text": "The", "p": 0.61, "over": true},
                        {"id": 1626, "text": "It", "p": 0.11, "over": false}],
         "matched": null, "checked": [],
@@ -42,7 +42,7 @@ run cut short; only two of eight candidates and a few of the settings are shown)
        {"index": 1, "mode": "post",
         "target": {"start": 0.094, "end": 0.127, "rows": 2},
         "draft": [{"start": 0.094, "end": 0.098, "tokens": 1}],
-        "sync": 0.127, "budget": 1, "longest": 1, "factors": [0.99, 1.02], "theta": null, "sequences": 1,
+        "sync": 0.127, "budget": 1, "longest": 1, "theta": null, "sequences": 1,
         "candidates": [{"id": 314, "text": " is", "p": 0.55, "over": false},
                        {"id": 3814, "text": " appears", "p": 0.2, "over": false}],
         "matched": null,
@@ -59,7 +59,8 @@ run cut short; only two of eight candidates and a few of the settings are shown)
 
 about: what the method is, for drawing the run (see `duoviz.decoding.method`); absent from older traces, which are
   drawn as this version knows their methods.
-mode: `prefill`, `pre` (nothing was pending), `post` (something was); null for methods other than DuoDecoding.
+mode: `prefill`, `pre` (nothing was pending), `post` (something was), `alone` (the
+  draft rests, for its guesses do not pay); null for methods other than DuoDecoding.
 before: only where the prompt was not the first turn of its conversation: the turns before it, as
   [what the user said, the answer].
 can_overlap: whether both sides can work at the same time; not on one core, and not without a draft.
@@ -93,8 +94,8 @@ gap: how far, in logits, the next best token was from being the target's (greedy
   the top-2; sampled: the same with the noise added); null where no other token could be drawn, and
   for the classical rule, which has no such measure.
 budget is γ, theta θ, sequences k; longest: how many tokens the longest sequence drafted has (in older traces
-  how many it might have; absent from the oldest); factors: how many times longer than
-  calibrated the target's forwards and the draft's steps have been taking; all null for methods without them.
+  how many it might have; absent from the oldest); all null for methods without them. factors, in older traces: how
+  many times longer than measured before the run the target's forwards and the draft's steps were taking.
 sync: when both sides' results were in.
 end.stopped: `eos`, `length`, `context`, `stopped` (by the user), `time` (the
   run's time was over) or `error`; the last two with `message`.

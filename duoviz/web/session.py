@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 import torch
 
 from duoviz import runner
-from duoviz.decoding import METHODS
 from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.forward import Stopped
 from duoviz.models.files import ModelFiles, fetch_pair
@@ -78,14 +77,10 @@ class Hardware:
         self.loaded: str | None = None
         self.engine: Engine | None = None
         self.status = ""
-        self.settles = False
 
     def warm_up(self, name: str = "embedded") -> Future:
-        """Begin to load a pair, so that the first visitor waits less, and measure better while nobody waits."""
-        self.settles = True
-        loading = self.thread.submit(self.ready_engine, name, bool)
-        self.settle_later()
-        return loading
+        """Begin to load a pair, so that the first visitor waits less."""
+        return self.thread.submit(self.ready_engine, name, bool)
 
     def check(self, job: Job) -> None:
         """Raise one of USER_ERRORS for a job that cannot be started now."""
@@ -223,25 +218,6 @@ class Hardware:
             job.check_request(self.limits, engine.pair)
             self.follow(job, engine)
             self.end(job)
-        self.settle_later()
-
-    def settle_later(self) -> None:
-        """Let the thread `settle` after what it has to do."""
-        if self.settles:
-            with suppress(RuntimeError):  # the thread is being shut down
-                self.thread.submit(self.settle)
-
-    def settle(self) -> None:
-        """Measure once more what the loaded pair costs, if it helps and no job waits; on the hardware's thread."""
-
-        def wanted() -> bool:
-            return len(self.line) > 0 or not self.settles
-
-        if self.engine is None or wanted():
-            return
-        with suppress(Stopped, *USER_ERRORS):
-            if any(runner.refine(self.engine, method, stopped=wanted) for method in METHODS):
-                self.settle_later()
 
     def follow(self, job: Job, engine: Engine) -> None:
         """Let the job take its events, until it ends, is stopped or has had its time."""
@@ -298,7 +274,6 @@ class Hardware:
 
     def close(self) -> None:
         """End the job under way, the waiting ones and the draft process."""
-        self.settles = False
         for job in list(self.line.jobs):
             job.stop.set()
         self.fetcher.shutdown(wait=False, cancel_futures=True)

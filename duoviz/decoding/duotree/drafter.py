@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from duoviz.decoding.acceptance_table import plain
-from duoviz.decoding.costs import LiveCosts, step_times
+from duoviz.decoding.costs import step_times
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.duotree.policy import decide, most_verified
 from duoviz.decoding.duotree.record import as_node, first_tokens, mark_survivors, record_rest
@@ -33,8 +33,8 @@ class DuoTree(Drafter):
     """
 
     def __init__(self, plan: RunPlan):
-        assert plan.draft and plan.costs
-        self.plan, self.costs, self.overhead = plan, LiveCosts(plan.costs), OVERHEAD
+        assert plan.draft
+        self.plan, self.costs, self.overhead = plan, plan.costs, OVERHEAD
         config = TreeConfig(
             table=plan.table or plain(),
             sampling=plan.settings.sampling,
@@ -63,16 +63,14 @@ class DuoTree(Drafter):
         """Let the tree grow as long as it pays; the indices of the nodes to verify, and why the target begins now."""
         plan, tree = self.plan, self.side.tree
         context, config = len(tree.text), tree.config
-        target_seconds = self.costs.target_time(np.arange(1, most_verified(plan.settings.tree_budget) + 2), context)
-        draft_seconds = step_times(self.costs, context)
-        policy = {
-            "by_rank": config.table.by_rank[: config.children if config.trees else 1],
-            "patience": plan.patience,
-        }
+        costs = self.costs.model
+        target_seconds = costs.target_time(np.arange(1, most_verified(plan.settings.tree_budget) + 2), context)
+        draft_seconds = step_times(costs, context)
+        by_rank = config.table.by_rank[: config.children if config.trees else 1]
         begin = time.perf_counter()
         while True:
             spent, widths = self.overhead + time.perf_counter() - begin, self.side.widths(draft_seconds)
-            decision = decide(tree, spent, target_seconds, draft_seconds, widths=widths, **policy)
+            decision = decide(tree, spent, target_seconds, draft_seconds, widths=widths, by_rank=by_rank)
             if not decision.width or not self.side.step(decision.width):
                 reason = Start(decision.expected, decision.rate, decision.gain, decision.seconds)
                 return tree.chosen(decision.rows), reason
@@ -82,29 +80,28 @@ class DuoTree(Drafter):
 
     def start(self, text: Sequence[int], tree: Sequence[Node]) -> None:
         if not self.side.tree.text:
-            self.side.move(text, step_times(self.costs, len(text)))
+            self.side.move(text, step_times(self.costs.model, len(text)))
 
     def join(self) -> list[Node]:
         self.side.catch_up()
         return []
 
     def observe(self, text, verified, own) -> Drafting:
-        tree, steps, factors = self.side.tree, self.side.steps, self.costs.factors
+        tree, steps = self.side.tree, self.side.steps
         if self.reason is None:
             self.move(text)
             return Drafting()
         candidates = first_tokens(tree)
-        self.costs.observe(verified.target, steps, len(text) - len(verified.committed))
         recalibrate(tree, self.chosen, verified.checked)
         rest, unverified = record_rest(tree, self.chosen, len(verified.checked))
         self.side.steps = []
         mark_survivors([*self.move(text), *tree.nodes], unverified, rest)
         self.overhead += WEIGHT * (time.perf_counter() - self.began - verified.target.seconds - self.overhead)
-        return Drafting(draft=steps, factors=factors, candidates=candidates, rest=rest, start=self.reason)
+        return Drafting(draft=steps, candidates=candidates, rest=rest, start=self.reason)
 
     def move(self, text: Sequence[int]) -> list[TreeNode]:
         """The tree's root follows the text; the nodes on the way."""
-        return self.side.move(text[len(self.side.tree.text) :], step_times(self.costs, len(text)))
+        return self.side.move(text[len(self.side.tree.text) :], step_times(self.costs.model, len(text)))
 
     def close(self) -> None:
         self.side.close()

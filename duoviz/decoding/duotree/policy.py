@@ -63,14 +63,12 @@ def decide(
     *,
     widths: Sequence[int] = WIDTHS,
     by_rank: Sequence[float],
-    patience: float = 1.0,
 ) -> Decision:
     """Whether another draft step pays, and how wide; and how many nodes to verify without one.
 
     Optimal stopping, one step ahead: a step pays where the rate that it is expected to make possible is above the
     present one. Its children are expected to be taken as often as the draft's tokens of their rank are (by_rank).
-    draft_seconds: T_draft(1), T_draft(2), …; widths: how many nodes a step may forward. patience: how much of what a
-    step brings counts; less than 1 where the draft makes the step meanwhile if the target does not wait for it.
+    draft_seconds: T_draft(1), T_draft(2), …; widths: how many nodes a step may forward.
     """
     waiting = [tree.value_of(index) for index in tree.waiting()[: max(widths, default=0)]]
     widths = [0, *(wide for wide in widths if wide <= len(waiting))]
@@ -79,19 +77,14 @@ def decide(
     values[:, :there] = [node.value for node in tree.nodes]
     for case, wide in enumerate(widths):
         new = wide * len(by_rank)
-        values[case, there : there + new] = patience * hoped[:new]
+        values[case, there : there + new] = hoped[:new]
     seconds = np.array([draft_seconds[wide - 1] if wide else 0.0 for wide in widths])
     rates, rows, tokens = best_rates(values, spent + seconds, target_seconds)
     gain = after = None
     if len(widths) > 1:
         best = 1 + int(rates[1:].argmax())
-        more, longer = tokens[best], rows[best]
-        if patience < 1:
-            new = widths[best] * len(by_rank)
-            values[best, there : there + new] = hoped[:new]
-            _, (longer,), (more,) = best_rates(values[[best]], spent + seconds[[best]], target_seconds)
-        gain = float(more - tokens[0])
-        after = float(seconds[best] + target_seconds[longer] - target_seconds[rows[0]])
+        gain = float(tokens[best] - tokens[0])
+        after = float(seconds[best] + target_seconds[rows[best]] - target_seconds[rows[0]])
     return Decision(widths[rates.argmax()], int(rows[0]), float(tokens[0]), float(rates[0]), gain, after)
 
 

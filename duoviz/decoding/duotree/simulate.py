@@ -1,8 +1,7 @@
 """What DuoTree should give: its own policy on a virtual clock."""
 
 from collections.abc import Sequence
-from functools import lru_cache, partial
-from typing import NamedTuple
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from duoviz.decoding.sampling import Sampling
 # How many iterations are played, at which length of the text, and the seconds of each in which no model works.
 ITERATIONS, CONTEXT, OVERHEAD = 120, 256, 1e-3
 BLOCK = 40
-PATIENCES = (0.0, 0.5, 1.0)
 TOKENS = 100
 # Kinds of places: how often each is met, and the chances of the draft's tokens there by rank.
 Places = tuple[tuple[float, tuple[float, ...]], ...]
@@ -38,13 +36,6 @@ def tilted(places: Places, rate: float) -> Places:
     return tuple(zip((weights / weights.sum()).tolist(), kinds, strict=True))
 
 
-class Forecast(NamedTuple):
-    """speed: tokens a second to expect; patience: of the target with which they are (see `duotree.policy.decide`)."""
-
-    speed: float
-    patience: float
-
-
 @lru_cache(maxsize=1024)
 def forecast(
     costs: CostModel,
@@ -55,35 +46,30 @@ def forecast(
     trees: bool = True,
     most: int = MOST_VERIFIED,
     iterations: int = ITERATIONS,
-) -> Forecast:
-    """What to expect of a way of drafting.
+) -> float:
+    """Tokens a second to expect of a way of drafting.
 
     places: see `AcceptanceTable`; each place of the text is of a kind drawn at random, and what the target writes
-    there is drawn from its chances. Nothing is looked up. beside: the draft grows the tree while the target works,
-    and the patience is what pays best; else they take turns. children: of each node; trees: else it is one chain; most:
-    tokens in one verification. iterations: how many are played.
+    there is drawn from its chances. Nothing is looked up. beside: the draft grows the tree while the target works;
+    else they take turns. children: of each node; trees: else it is one chain; most: tokens in one verification.
+    iterations: how many are played.
     """
-    tried = PATIENCES if beside else PATIENCES[-1:]
     children, widths = (children, WIDTHS) if trees else (1, WIDTHS[:1])
-    play = partial(speed, costs, widths=widths, most=most, beside=beside)
-    return max(Forecast(play(World(places, children, iterations, trees, most), value), value) for value in tried)
+    return speed(costs, World(places, children, iterations, trees, most), widths=widths, most=most, beside=beside)
 
 
-def speed(
-    costs: CostModel, world: "World", patience: float, *, widths: Sequence[int], most: int, beside: bool
-) -> float:
+def speed(costs: CostModel, world: "World", *, widths: Sequence[int], most: int, beside: bool) -> float:
     """Tokens a second on a virtual clock: those to be expected of each iteration, and so less is left to chance."""
     tree = world.tree
     target_seconds = costs.target_time(np.arange(1, most + 2), CONTEXT)
     draft_seconds = step_times(costs, CONTEXT)
-    policy = {"by_rank": world.by_rank, "patience": patience}
     clock = draft_clock = expected = 0.0
     for _ in range(world.iterations):
         begin = clock
         while True:
             possible = [steady_width(tree, draft_seconds)] if beside else widths
             spent = OVERHEAD + clock - begin
-            decision = decide(tree, spent, target_seconds, draft_seconds, widths=possible, **policy)
+            decision = decide(tree, spent, target_seconds, draft_seconds, widths=possible, by_rank=world.by_rank)
             if not decision.width:
                 break
             world.step(decision.width)

@@ -83,15 +83,15 @@ def comparison_fields(limits: Limits, sides: Mapping[str, gr.Dropdown]) -> Field
 
 
 def lanes_of(first: Settings, second: Settings, methods: tuple[str, str], *, like_for_like: bool) -> list[Lane]:
-    """Both sides, and the baselines of φ that neither of them is: vanilla on all cores, and on the
-    target's where the race is like for like.
+    """Both sides, and the baselines of φ that neither of them is: vanilla at its best here, and on the
+    target's cores where the race is like for like.
     """
     names = [title(*side) for side in zip(methods, (first, second), strict=True)]
     if names[0] == names[1]:
         names = [f"{name} ({side})" for side, name in zip(SIDES, names, strict=True)]
     sides = [Lane(*side) for side in zip(names, methods, (first, second), strict=True)]
     present = {lane.settings.cores for lane in sides if lane.method == "vanilla"}
-    wanted = ("all", "target") if like_for_like else ("all",)
+    wanted = ("auto", "target") if like_for_like else ("auto",)
     baselines = [
         Lane(title("vanilla", settings), "vanilla", settings)
         for settings in (replace(first, cores=cores) for cores in wanted)
@@ -102,8 +102,8 @@ def lanes_of(first: Settings, second: Settings, methods: tuple[str, str], *, lik
 
 def title(method: str, settings: Settings) -> str:
     """What a side is called."""
-    shared = settings.cores == "target" and not METHODS[method].parallel
-    return METHODS[method].title + (", the target's cores" if shared else "")
+    names = {"auto": "", "all": ", all cores", "target": ", the target's cores"}
+    return METHODS[method].title + ("" if METHODS[method].parallel else names[settings.cores])
 
 
 def split(sent: dict) -> tuple[dict, dict, dict]:

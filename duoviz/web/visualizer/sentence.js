@@ -71,6 +71,7 @@ function verdictClause(iteration) {
 
 function untestedSentence(iteration) {
   const own = [...iteration.checked, ...iteration.drafted].find((node) => node.status === "correction") ?? iteration.committed[0];
+  if (iteration.mode === "alone") return `Guesses are rarely right here, so none is checked: the target wrote ${own ? quote(own.text) : "no new token"} alone.`;
   return `Nothing was drafted that could be tested, so the target computed ${own ? `one token: ${quote(own.text)}` : "no new token"}.`;
 }
 
