@@ -92,7 +92,7 @@ def test_a_method_that_fails_leaves_the_table_of_those_that_ran(capsys, monkeypa
     assert main(["compare", "--prompts", "hello", "--methods", "duodecoding", "--max-new-tokens", "18"]) == 1
     told = capsys.readouterr()
     assert told.err.splitlines()[-1] == "duoviz: duodecoding: The draft process died."
-    assert [line.split()[:2] for line in told.out.splitlines()[1:]] == [["vanilla", "all"], ["vanilla", "target"]]
+    assert [line.split()[:2] for line in told.out.splitlines()[1:]] == [["vanilla", "auto"], ["vanilla", "target"]]
 
 
 def test_calibrate(capsys, monkeypatch, tmp_path):

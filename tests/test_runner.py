@@ -30,8 +30,10 @@ def test_unknown_method_and_bad_prompts():
 
 def test_preparing_starts_the_draft_although_costs_are_known(engine):
     engine.draft_in_turn = None
-    assert runner.prepare(engine, "vanilla") is None
-    assert runner.prepare(engine, "speculative") and engine.draft_in_turn
+    runner.prepare(engine, "vanilla")
+    assert engine.draft_in_turn is None
+    runner.prepare(engine, "speculative")
+    assert engine.draft_in_turn
 
 
 def test_a_draft_that_dies_ends_the_run_with_its_sentence():
@@ -114,11 +116,11 @@ def test_compare_alternates_and_gives_both_baselines():
     engine = tiny_engine(noise=0.0)
     rows = list(runner.compare(engine, ["hi", "you"], runner.lanes(["vanilla", "duodecoding"], SETTINGS), repeats=2))
     lanes = [(row["method"], row["cores"]) for row in rows]
-    forward = [("vanilla", "all"), ("vanilla", "target"), ("duodecoding", "all")]
+    forward = [("vanilla", "auto"), ("vanilla", "target"), ("duodecoding", "auto")]
     assert lanes == [*forward, *reversed(forward)] * 2
     assert [row["repeat"] for row in rows] == [0, 0, 0, 1, 1, 1] * 2
     lines = {(line["method"], line["cores"]): line for line in table(rows)}
     assert set(lines) == set(forward)
-    assert lines["vanilla", "all"]["phi"] == lines["vanilla", "target"]["phi_same_cores"] == 1
-    assert lines["duodecoding", "all"]["runs"] == lines["duodecoding", "all"]["same_text"] == 4
-    assert lines["vanilla", "all"]["tau"] == 1 < lines["duodecoding", "all"]["tau"]
+    assert lines["vanilla", "auto"]["phi"] == lines["vanilla", "target"]["phi_same_cores"] == 1
+    assert lines["duodecoding", "auto"]["runs"] == lines["duodecoding", "auto"]["same_text"] == 4
+    assert lines["vanilla", "auto"]["tau"] == 1 < lines["duodecoding", "auto"]["tau"]

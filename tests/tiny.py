@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING
 
 import torch
@@ -13,11 +13,10 @@ from transformers import LlamaConfig as HFConfig
 from transformers import LlamaForCausalLM, PreTrainedModel
 
 from duoviz.decoding import METHODS
-from duoviz.decoding.costs import ROW_COUNTS, CostModel
+from duoviz.decoding.costs import ROW_COUNTS, CostModel, Costs
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.iteration import Drafting, Iteration, room_for
-from duoviz.decoding.kept_costs import KeptCosts
 from duoviz.decoding.loop import decode
 from duoviz.decoding.plan import make_plan
 from duoviz.decoding.settings import Settings
@@ -123,12 +122,27 @@ def give_costs(engine: Engine, beside: CostModel, in_turn: CostModel | None = No
     cores = engine.pair.cores
     for way in (Way(True, cores.target), Way(False, cores.target), Way(False, cores.all)):
         model = beside if way.beside else in_turn or beside
-        engine.kept_costs[way] = KeptCosts(engine.pair, way, partial(engine.draft, beside=way.beside), model=model)
+        engine.kept_costs[way] = GivenCosts(model)
+
+
+class GivenCosts(Costs):
+    """Costs that no forward changes."""
+
+    def __init__(self, model: CostModel):
+        super().__init__()
+        self.given, self.target.count, self.draft.count = model, 1, 1
+
+    @property
+    def model(self) -> CostModel:
+        return self.given
+
+    def observe(self, target, draft) -> None:
+        pass
 
 
 def change_pair(engine: Engine, **changes) -> Engine:
     """The engine, with another of its pair's parts; made-up costs go with the cores."""
-    costs = engine.known_costs(Way(True, engine.pair.cores.target))
+    costs = engine.known_costs(Way(True, engine.pair.cores.target)).model
     engine.pair = replace(engine.pair, **changes)
     give_costs(engine, costs)
     return engine
@@ -151,10 +165,9 @@ def run(
 def made_up_costs(target: Sequence[float], draft: Sequence[float]) -> CostModel:
     """Costs in this proportion, at any context: of the target's forwards by ROW_COUNTS, of the draft's steps by k.
 
-    They are minutes. A run's own costs follow what its forwards take, to a quarter of these and no
-    farther: so they come to that quarter on every machine, and γ = auto is the same on all.
+    No forward changes them, so γ = auto is the same on every machine.
     """
-    target, draft = (tuple(40.0 * share for share in shares) for shares in (target, draft))
+    target, draft = (tuple(10.0 * share for share in shares) for shares in (target, draft))
     return CostModel((target, target), (draft, draft))
 
 

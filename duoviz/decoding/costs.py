@@ -16,9 +16,11 @@ WIDTHS = tuple(range(1, MAX_SEQUENCES + 1))
 # Of the estimate, all in logarithms of seconds. By how much two forwards of one kind differ, and how far the machine's
 # speed and one entry alone drift from one forward to the next.
 NOISE, DRIFT, OWN_DRIFT = 0.05, 0.01, 0.004
-# How little is known before the first forward: of the speed, and of an entry's place among the others; over how many
-# doublings of the rows entries are alike. A forward at the longer context takes this much more.
-UNKNOWN, OWN_UNKNOWN, ALIKE, LONGER = 3.0, 0.3, 2.0, 0.1
+# How little is known before the first forward: of the speed, of an entry's place among the others, and of the latter
+# after an earlier process. A forward at the longer context takes this much more.
+UNKNOWN, OWN_UNKNOWN, OWN_RECALLED, LONGER = 3.0, 1.0, 0.1, 0.1
+# How alike entries are: over how many doublings of the rows, and at the other context.
+ALIKE, ALIKE_IN_CONTEXT = 2.0, 0.9
 # A forward further off than so many standard deviations counts as that far, and widens what is thought possible: one
 # that was held up says little, several in a row that the machine's speed has changed.
 FAR, JUMP = 3.0, 0.05
@@ -89,7 +91,9 @@ class Estimate:
         self.points, self.count, self.seen = points, 0, 0.0
         places = np.log2(np.tile(points, len(CONTEXTS)))
         self.logs = np.log(1e-3) + np.repeat((0.0, LONGER), len(points))
+        contexts = np.repeat(range(len(CONTEXTS)), len(points))
         self.own = np.exp(-np.abs(places[:, None] - places) / ALIKE)
+        self.own *= ALIKE_IN_CONTEXT ** np.abs(contexts[:, None] - contexts)
         self.doubt = UNKNOWN**2 + OWN_UNKNOWN**2 * self.own
         self.level, self.usual = 0.0, 0.0
 
@@ -143,7 +147,7 @@ class Estimate:
             raise ValueError("no machine has such costs")
         self.count, self.seen = int(kept["count"]), float(kept["seen"])
         self.logs, self.level = np.log(table).ravel(), float(np.log(slowdown))
-        self.doubt = JUMP**2 + OWN_UNKNOWN**2 / 16 * self.own
+        self.doubt = JUMP**2 + OWN_RECALLED**2 * self.own
 
 
 class Costs:

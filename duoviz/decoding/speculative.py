@@ -56,7 +56,7 @@ class Speculative(Drafter):
 
     def observe(self, text, verified, own) -> Drafting:
         if (result := self.result) is None:
-            return Drafting()
+            return Drafting(budget=0 if self.rested else None)
         length = len(text) - len(verified.committed)
         chain = verified.checked[: len(result.sequences[0].tokens)]
         self.policy.observe(chain)

@@ -119,10 +119,9 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
                 folder.append("failed.jsonl", row)
             yield Progress(done + number, total, clock.left(jobs[number:]), answer_line(job, row))
     except Stopped:
-        return
-    finally:
-        # By now the costs rest on all forwards of the run.
-        folder.note(measured_environment(engine, delta))
+        pass
+    # By now the costs rest on all forwards of the run.
+    folder.note(measured_environment(engine, delta))
 
 
 def measured_environment(engine: Engine, delta: float, *, stopped: Callable[[], bool] = bool) -> dict:

@@ -16,10 +16,8 @@ import numpy as np
 
 from duoviz.decoding.budget import speculative_budget
 from duoviz.decoding.calibration import calibrate
-from duoviz.decoding.costs import CONTEXTS, CostModel, LiveCosts
+from duoviz.decoding.costs import CONTEXTS, CostModel, Costs, Forward
 from duoviz.decoding.engine import Engine, load_engine
-from duoviz.decoding.kept_costs import median_of
-from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
 from duoviz.decoding.way import Way
 from duoviz.decoding.worker.inline import InlineDraft
@@ -80,19 +78,17 @@ def measure(engine: Engine, out: Path, *, report: Callable[[str], None] = print)
     """
     found = list(results(out))
     folders = {shape_of(result): folder for result, folder in found}
-    together = engine.costs(Way(True, engine.pair.cores.target)).model()
-    taken = {shape: [] for shape in folders}
+    together = engine.known_costs(Way(True, engine.pair.cores.target)).model
+    in_turn, beside = ({shape: Costs() for shape in folders} for _ in range(2))
     for number in range(1, ROUNDS + 1):
         report(f"costs, round {number} of {ROUNDS}")
         for shape, folder in folders.items():
-            taken[shape].append(costs_beside(engine.pair, folder))
-    target = median_of([in_turn.target for costs in taken.values() for in_turn, _ in costs])
+            time_draft(engine.pair, folder, in_turn[shape], beside[shape])
     rows = []
     for result, _ in found:
-        costs = taken[shape_of(result)]
-        in_turn = CostModel(target, median_of([each.draft for each, _ in costs]))
-        parallel = CostModel(together.target, median_of([times for _, times in costs]))
-        rows.append(result | predicted(in_turn, parallel, result["copying"]["top1"]))
+        shape = shape_of(result)
+        parallel = CostModel(together.target, beside[shape].model.draft)
+        rows.append(result | predicted(in_turn[shape].model, parallel, result["copying"]["top1"]))
         report(line(rows[-1]))
     (out / "table.md").write_text(table(rows))
     return rows
@@ -103,20 +99,15 @@ def shape_of(result: dict) -> tuple:
     return tuple(result["recipe"][name] for name in ("layers", "embedding_rank", "output_tokens"))
 
 
-def costs_beside(pair: Pair, folder: Path) -> tuple[CostModel, tuple[tuple[float, ...], ...]]:
-    """The costs of taking turns with this pair's target, and T_draft(k) at each context on the draft's own cores."""
+def time_draft(pair: Pair, folder: Path, in_turn: Costs, beside: Costs) -> None:
+    """Show the costs this draft in turn with the pair's target, and on the draft's own cores."""
     draft = InlineDraft(load_model(folder, precision="int8", label="draft"))
     with on_cores(pair.cores.all):
-        in_turn = calibrate(pair.target, draft, beside=False)
+        calibrate(pair.target, draft, in_turn, beside=False)
     with on_cores(pair.cores.draft):
-        return in_turn, tuple(draft_times(draft, context) for context in CONTEXTS)
-
-
-def draft_times(draft: InlineDraft, context: int) -> tuple[float, ...]:
-    """T_draft(k) for each k at a context."""
-    draft.submit(MeasureRequest(context, SECONDS))
-    times = draft.result()
-    return tuple(times[k] for k in range(1, MAX_SEQUENCES + 1))
+        for context in CONTEXTS:
+            draft.submit(MeasureRequest(context, SECONDS))
+            beside.observe([], [Forward(k, context, seconds) for k, seconds in draft.result().items()])
 
 
 def results(out: Path) -> Iterator[tuple[dict, Path]]:
@@ -129,8 +120,8 @@ def results(out: Path) -> Iterator[tuple[dict, Path]]:
 
 def predicted(in_turn: CostModel, parallel: CostModel, alpha: float) -> dict:
     """Draft steps in ms, and tokens a second at acceptance α: SpS at its best γ; DuoDecoding with one sequence."""
-    live, context = LiveCosts(in_turn), CONTEXTS[0]
-    budget = speculative_budget(live, alpha, context=context)
+    context = CONTEXTS[0]
+    budget = speculative_budget(in_turn, alpha, context=context)
     target, draft = partial(in_turn.target_time, context=context), in_turn.draft_time(1, context)
     speculative = float(in_turn_speed(alpha, budget, target=target, draft=draft))
     lengths = np.arange(1, 17)

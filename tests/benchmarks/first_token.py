@@ -57,7 +57,6 @@ def main() -> None:
     options = options.parse_args()
     engine, settings = load_engine("embedded"), Settings(max_new_tokens=TOKENS)
     pair = engine.pair
-    runner.settle(engine, options.methods.split(","), settings)
     lanes = lanes_of(engine, options.methods.split(","), settings)
     vanilla, order = lanes.pop(VANILLA), random.Random(0)
     print(f"{runner.versions()}, {pair.cores}")

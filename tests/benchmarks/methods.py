@@ -191,7 +191,6 @@ def main() -> None:
     engine = load_engine("embedded" if options.draft is None else embedded_with(options.draft))
     pair = engine.pair
     settings = Settings(max_new_tokens=options.max_new_tokens, temperature=options.temperature)
-    runner.settle(engine, options.methods.split(","), settings)
     chosen = spread(tasked(6), options.prompts)
     tasks = {prompt: task for task, prompt in chosen}
     lanes = runner.lanes(options.methods.split(","), settings)

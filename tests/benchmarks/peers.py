@@ -34,7 +34,6 @@ def main() -> None:
     pair = engine.pair
     lanes = runner.lanes(options.methods.split(","), Settings(max_new_tokens=count))
     lanes[1] = runner.Lane("vanilla" + ONE_CORE, "vanilla", replace(lanes[1].settings, cores="target"))
-    runner.settle(engine, options.methods.split(","), lanes[0].settings)
     others = [TransformersRows(pair, count)]
     versions = {**runner.versions(), "llama.cpp": "not installed"}
     if importlib.util.find_spec("llama_cpp"):

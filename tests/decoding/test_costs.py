@@ -1,10 +1,39 @@
-"""The cost model between what was measured, and how a run's costs follow it."""
+"""The cost model between what was measured, and how its estimate follows the forwards."""
 
+import numpy as np
 import pytest
 
-from duoviz.decoding.costs import LiveCosts
-from duoviz.decoding.iteration import Span
+from duoviz import runner
+from duoviz.decoding.costs import ROW_COUNTS, WIDTHS, Costs, Estimate, Forward
+from duoviz.decoding.settings import Settings
 from tests.decoding.made_costs import LONG, SHORT, costs
+from tests.tiny import GivenCosts, tiny_engine
+
+SECONDS = np.array([0.016, 0.0165, 0.018, 0.025, 0.045, 0.088])
+
+
+def taken(rows, slower=1.0):
+    return slower * float(np.interp(rows, ROW_COUNTS, SECONDS))
+
+
+def follow(estimate, forwards, *, slower=1.0, seed=0):
+    """Forwards of one to eight rows, with the noise of a quiet machine and one in thirty held up."""
+    noise = np.random.default_rng(seed)
+    for rows in noise.integers(1, 9, forwards):
+        late = 2.0 if noise.random() < 1 / 30 else 1.0
+        estimate.observe(Forward(int(rows), SHORT, taken(rows, slower) * late * float(np.exp(noise.normal(0, 0.04)))))
+
+
+def begun(slower=1.0):
+    estimate = Estimate(ROW_COUNTS)
+    for rows in ROW_COUNTS:
+        estimate.observe(Forward(rows, SHORT, taken(rows, slower)))
+    return estimate
+
+
+def error(estimate, counts=slice(None)):
+    """The largest of these entries, in logarithms."""
+    return float(np.abs(np.log(np.array(estimate.table[0]) / SECONDS))[counts].max())
 
 
 def test_interpolates_rows_and_contexts():
@@ -16,12 +45,82 @@ def test_interpolates_rows_and_contexts():
     assert model.target_time(64, SHORT) == pytest.approx(0.074)
 
 
-def test_follows_the_run():
-    live = LiveCosts(costs(0.01, 0.002))
-    for _ in range(60):
-        live.observe(Span(0.0, 0.02, 1), [Span(0.0, 0.002, 1)], SHORT)
-    assert live.factors == pytest.approx((2.0, 1.0), rel=0.01)
-    # A forward of many tokens, a prefill, says nothing.
-    live.observe(Span(0.0, 9.0, 400), [], SHORT)
-    assert live.target_time(1, SHORT) == pytest.approx(0.02, rel=0.02)
-    assert live.draft_time(1, SHORT) == pytest.approx(0.002)
+def test_a_few_forwards_begin_the_estimate_and_outliers_hardly_move_it():
+    estimate = begun()
+    assert error(estimate) < 0.1
+    follow(estimate, 200)
+    assert error(estimate, slice(4)) < 0.06
+    before = estimate.table[0][0]
+    estimate.observe(Forward(1, SHORT, 50 * taken(1)))
+    assert estimate.table[0][0] < 1.15 * before
+
+
+def test_a_machine_that_changes_its_speed_moves_all_entries_of_a_side():
+    estimate = begun(slower=2.5)
+    follow(estimate, 60, slower=2.5)
+    follow(estimate, 60)
+    assert error(estimate) < 0.15
+    assert estimate.slowdown < 1.3
+    follow(estimate, 30, slower=2.5)
+    assert estimate.slowdown > 2
+
+
+def test_an_entry_that_was_measured_wrong_is_put_right_by_its_own_forwards():
+    estimate = Estimate(ROW_COUNTS)
+    for rows in ROW_COUNTS:
+        estimate.observe(Forward(rows, SHORT, taken(rows) * (2 if rows == 4 else 1)))
+    follow(estimate, 200)
+    assert error(estimate, slice(4)) < 0.08
+
+
+def test_the_longer_context_is_learnt_where_texts_are_long():
+    estimate = begun()
+    for _ in range(150):
+        estimate.observe(Forward(1, LONG, 2 * taken(1)))
+        estimate.observe(Forward(1, SHORT, taken(1)))
+    assert estimate.table[1][0] == pytest.approx(2 * estimate.table[0][0], rel=0.1)
+
+
+def test_prompts_and_times_that_cannot_be_say_nothing():
+    learned = Costs()
+    learned.observe([Forward(400, SHORT, 9.0), Forward(1, SHORT, 0.0)], [Forward(9, SHORT, 1.0)])
+    assert learned.target.count == learned.draft.count == 0
+
+
+@pytest.mark.parametrize("method", ["vanilla", "speculative", "duodecoding", "duotree"])
+def test_every_forward_of_a_run_is_learnt_from(method, tmp_path, monkeypatch):
+    monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path))
+    engine = tiny_engine()
+    engine.kept_costs.clear()
+    trace = runner.collect(runner.stream(engine, method, "hello", Settings(max_new_tokens=40)))
+    measured = len(ROW_COUNTS) + 1 if method != "vanilla" else 0
+    forwards = sum(learned.target.count for learned in engine.kept_costs.values()) - measured
+    assert len(trace["iterations"]) - 2 <= forwards <= len(trace["iterations"]) - 1
+    steps = sum(learned.draft.count for learned in engine.kept_costs.values())
+    drafted = sum(step["tokens"] <= 8 for iteration in trace["iterations"] for step in iteration["draft"])
+    assert steps <= drafted + (len(WIDTHS) if measured else 0) and bool(steps) == (method != "vanilla")
+
+
+class Jumping(GivenCosts):
+    """Costs that are others whenever they are asked for."""
+
+    noise = np.random.default_rng(0)
+
+    @property
+    def model(self):
+        target, draft = np.exp(self.noise.normal(0, 2, 2))
+        return costs(0.01 * target, 0.002 * draft, slope=0.001 * target)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.8])
+@pytest.mark.parametrize("method", ["speculative", "duodecoding", "duotree"])
+def test_costs_never_change_a_token(method, temperature):
+    settings = Settings(max_new_tokens=60, temperature=temperature)
+    engine, texts = tiny_engine(), []
+    for wild in (False, True):
+        if wild:
+            engine.kept_costs = {way: Jumping(costs()) for way in engine.kept_costs}
+        for tried in ("vanilla", method):
+            trace = runner.collect(runner.stream(engine, tried, "hello", settings))
+            texts.append([token["id"] for iteration in trace["iterations"] for token in iteration["committed"]])
+    assert texts == [texts[0]] * 4

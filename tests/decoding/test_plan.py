@@ -7,10 +7,12 @@ from duoviz.decoding import METHODS, engine, plan
 from duoviz.decoding.datastore import DatastoreError
 from duoviz.decoding.plan import make_plan
 from duoviz.decoding.settings import Settings, SettingsError
+from duoviz.decoding.vanilla import VANILLA
+from duoviz.decoding.way import Way
 from duoviz.models.cores import Cores
 from tests.decoding.made_costs import costs
 from tests.decoding.stores import build
-from tests.tiny import change_pair, give_costs, tiny_engine
+from tests.tiny import GivenCosts, change_pair, give_costs, tiny_engine
 
 
 def apart(**options):
@@ -22,14 +24,13 @@ def apart(**options):
 @pytest.mark.parametrize("overlap", ["beside", "in_turn", "auto"])
 @pytest.mark.parametrize("method", METHODS)
 def test_the_way_is_decided_once_and_the_header_says_it(method, overlap, monkeypatch, store):
-    """The draft costs half of the target and nothing to it, so that auto is beside."""
     tiny, asked, way_of = apart(), [], plan.way_of
     give_costs(tiny, costs(0.02, 0.01))
     monkeypatch.setattr(plan, "way_of", lambda *arguments: asked.append(way_of(*arguments)) or asked[-1])
     settings = Settings(max_new_tokens=8, overlap=overlap, cores="target", rest_datastore=store)
     header = runner.collect(runner.stream(tiny, method, "hello", settings))["header"]
     (way,) = asked
-    assert way.beside == (METHODS[method].parallel or (method == "duotree" and overlap != "in_turn"))
+    assert way.beside == (METHODS[method].parallel or (method == "duotree" and overlap == "beside"))
     assert way.cores == tiny.pair.cores.target and header["can_overlap"] == way.beside
     assert header["target"]["device"] == tiny.pair.target_device_label(way.cores)
     assert bool(header["draft"]) == bool(header["calibration"]) == METHODS[method].draft
@@ -43,9 +44,7 @@ def test_a_plan_holds_what_its_method_reads(store):
     plans = {name: make_plan(tiny_engine(), method, "hello", settings) for name, method in METHODS.items()}
     assert {name for name in plans if plans[name].classical} == {"speculative", "duodecoding"}
     assert {name for name in plans if plans[name].datastore} == {"rest"}
-    assert {name for name in plans if plans[name].draft and plans[name].costs} == {
-        name for name, method in METHODS.items() if method.draft
-    }
+    assert {name for name in plans if plans[name].draft} == {name for name, method in METHODS.items() if method.draft}
     assert {(tuple(made.prompt_ids), made.room) for made in plans.values()} == {
         (tuple(tiny_engine().pair.encode("hello")), (55, "length"))
     }
@@ -53,14 +52,28 @@ def test_a_plan_holds_what_its_method_reads(store):
     assert greedy.classical is None
 
 
-def test_only_a_tree_beside_its_target_has_patience():
-    """Where the draft's step takes more than half of the target's, the target does not wait for it."""
+def test_auto_takes_turns_on_a_processor_and_drafts_beside_a_target_on_a_gpu(monkeypatch):
     tiny = apart()
-    give_costs(tiny, costs(0.02, 0.012))
-    for name in ("duodecoding", "duotree"):
-        for overlap in ("beside", "in_turn"):
-            made = make_plan(tiny, METHODS[name], "hello", Settings(overlap=overlap))
-            assert (made.patience < 1) == ((name, overlap) == ("duotree", "beside"))
+    assert not plan.way_of(tiny, METHODS["duotree"], Settings()).beside
+    monkeypatch.setattr(tiny.pair.target, "device", "cuda:0")
+    assert plan.way_of(tiny, METHODS["duotree"], Settings()) == (True, tiny.pair.cores.target)
+
+
+def test_a_target_in_turn_has_the_cores_that_are_faster_now():
+    tiny = apart()
+    both, one = (Way(False, cores) for cores in (tiny.pair.cores.all, tiny.pair.cores.target))
+
+    def cores_with(seconds_on_both, seconds_on_one, **settings):
+        for way, seconds in ((both, seconds_on_both), (one, seconds_on_one)):
+            tiny.kept_costs[way] = GivenCosts(costs(seconds))
+        return plan.way_of(tiny, VANILLA, Settings(**settings))
+
+    assert cores_with(0.02, 0.03) == cores_with(0.02, 0.0195) == both
+    assert cores_with(0.02, 0.018) == cores_with(0.0195, 0.02) == one
+    assert cores_with(0.018, 0.02) == cores_with(0.03, 0.02, cores="all") == both
+    assert cores_with(0.02, 0.03, cores="target") == one
+    tiny.kept_costs.clear()
+    assert plan.way_of(tiny, METHODS["speculative"], Settings()) == both
 
 
 def test_a_target_that_reads_one_continuation_is_refused_where_trees_are_needed():

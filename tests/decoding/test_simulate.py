@@ -17,7 +17,7 @@ def costs(target, draft, *, row=0.0):
 
 
 def speed(*costs_and_places, beside):
-    return forecast(*costs_and_places, beside=beside, children=4).speed
+    return forecast(*costs_and_places, beside=beside, children=4)
 
 
 def test_a_draft_that_is_never_right_leaves_the_target_alone():
@@ -34,25 +34,19 @@ def test_a_better_draft_and_cheaper_costs_give_more():
         assert speed(costs(0.02, 0.004, row=0.001), PLACES, beside=beside) < usual
 
 
-def test_beside_pays_where_the_draft_is_dear_and_in_turn_where_it_takes_a_core():
-    """A draft that costs half of the target, and nothing to it; and a cheap one for which the target is slower."""
-    assert speed(costs(0.02, 0.01), PLACES, beside=True) > 1.1 * speed(costs(0.02, 0.01), PLACES, beside=False)
+def test_in_turn_pays_where_the_draft_would_take_a_core():
+    """A cheap draft, for which the target is slower."""
     shared = speed(costs(0.03, 0.001, row=0.001), PLACES, beside=True)
     assert speed(costs(0.02, 0.001, row=0.001), PLACES, beside=False) > 1.1 * shared
-
-
-def test_the_target_waits_for_a_quick_draft_and_not_for_a_slow_one():
-    slow, quick = (forecast(costs(0.02, draft), PLACES, beside=True, children=4).patience for draft in (0.012, 0.001))
-    assert slow < quick == 1
 
 
 @pytest.mark.parametrize("beside", [True, False])
 def test_a_chain_and_fewer_rows_promise_less_than_a_tree(beside):
     unsure = ((1.0, (0.35, 0.3, 0.2, 0.1)),)
     options = {"beside": beside, "children": 4}
-    tree = forecast(costs(0.02, 0.001), unsure, **options).speed
-    chain = forecast(costs(0.02, 0.001), unsure, **options, trees=False).speed
-    two, single = (forecast(costs(0.02, 0.001), unsure, **options, most=most).speed for most in (2, 1))
+    tree = forecast(costs(0.02, 0.001), unsure, **options)
+    chain = forecast(costs(0.02, 0.001), unsure, **options, trees=False)
+    two, single = (forecast(costs(0.02, 0.001), unsure, **options, most=most) for most in (2, 1))
     assert tree > 1.5 * chain > 1.5 / 0.025
     assert tree > two > 1.1 * single
 
@@ -76,7 +70,7 @@ def test_a_text_is_no_luckier_than_most():
         assert np.abs(np.bincount(block) - [BLOCK / 2, BLOCK / 4, BLOCK / 4]).max() <= 1
     # So a short play gives what a long one does.
     short, long = (
-        forecast(costs(0.02, 0.002, row=0.001), PLACES, beside=False, children=4, iterations=count).speed
+        forecast(costs(0.02, 0.002, row=0.001), PLACES, beside=False, children=4, iterations=count)
         for count in (30, 400)
     )
     assert short == pytest.approx(long, rel=0.06)

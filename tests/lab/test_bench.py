@@ -9,6 +9,7 @@ import pytest
 from duoviz import runner
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.settings import Settings
+from duoviz.decoding.way import Way
 from duoviz.lab.bench import Clock, bench, jobs_of, verdict
 from duoviz.lab.environment import environment
 from duoviz.lab.forwards import lengths
@@ -88,11 +89,18 @@ def test_stopped_in_the_middle_of_an_answer_it_goes_on_later(questions, tmp_path
     assert progress[-1].words == f"{progress[-1].total} of {progress[-1].total} answers"
 
 
-def test_costs_that_the_warm_up_contradicts_are_measured_anew(questions, tmp_path, monkeypatch):
-    settled = []
-    monkeypatch.setattr(runner, "settle", lambda engine, methods, **_: settled.append((tmp_path / "answers").exists()))
-    run(tmp_path, make_plan(quick=True, file=questions, methods=["duodecoding"], max_new_tokens=TOKENS))
-    assert settled == [False, False]
+def test_results_hold_the_costs_that_the_run_has_shown(questions, tmp_path):
+    engine = tiny_engine()
+    engine.kept_costs.clear()
+    plan = make_plan(quick=True, file=questions, methods=["duodecoding"], max_new_tokens=TOKENS)
+    with opened(tmp_path) as folder:
+        steps = bench(engine, plan, folder)
+        next(steps), next(steps)
+        begun = json.loads((tmp_path / "environment.json").read_text())
+        assert list(steps)
+    assert begun["costs"] != load(tmp_path).environment["costs"]
+    shown = engine.costs(Way(True, engine.pair.cores.target)).model
+    assert load(tmp_path).environment["costs"]["together"]["draft"] == json.loads(json.dumps(shown.draft))
 
 
 def test_a_folder_that_goes_away_ends_the_run_in_a_sentence_and_does_not_come_back(questions, tmp_path):

@@ -53,7 +53,7 @@ def folder(path, model, made=None):
 def ready(pair):
     """An engine of the pair, with its draft in this thread and made-up costs."""
     engine, tiny = Engine(pair, draft=InlineDraft(pair.draft.load())), tiny_engine()
-    give_costs(engine, tiny.known_costs(Way(True, tiny.pair.cores.target)))
+    give_costs(engine, tiny.known_costs(Way(True, tiny.pair.cores.target)).model)
     return engine
 
 

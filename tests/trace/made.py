@@ -1,7 +1,7 @@
 """Hand-made traces with times that are easy to add up, and real ones with even times."""
 
 HERE = "CPU cores 0, 1 (Processor)"
-SETTINGS = {"acceptance": "coupled", "temperature": 0.0, "budget": "auto", "cores": "all", "raw": False}
+SETTINGS = {"acceptance": "coupled", "temperature": 0.0, "budget": "auto", "cores": "auto", "raw": False}
 
 
 def node(status, source="draft"):

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from duoviz.decoding.kept_costs import median_of
 from duoviz.training.distillation import Recipe
 from tests.benchmarks import draft_sweep as sweeping
 from tests.benchmarks.draft_sweep import measure, named, predicted, results, sweep, table
@@ -49,10 +48,9 @@ def test_costs_are_those_of_a_shape(target_folder, corpus_files, tmp_path, monke
     give_costs(engine, made_up(0.03, 0.003))
     rows = measure(engine, tmp_path, report=lambda text: None)
     one, two, one_of_another_rate = (row["draft_ms"] for row in rows)
-    assert one == one_of_another_rate != two and all(milliseconds > 0 for milliseconds in one + two)
+    assert one == one_of_another_rate and one != two and all(milliseconds > 0 for milliseconds in one + two)
     assert all(row["speculative"] > 0 and row["duodecoding"] > 0 for row in rows)
     assert (tmp_path / "table.md").read_text() == table(rows)
-    assert median_of([((1.0, 5.0), (4.0,)), ((3.0, 1.0), (4.0,)), ((2.0, 9.0), (7.0,))]) == ((2.0, 5.0), (4.0,))
 
 
 def test_a_surer_draft_and_a_cheaper_one_are_faster():

@@ -50,13 +50,13 @@ def test_both_sides_share_some_settings_and_have_others_of_their_own():
     assert (first.name, second.name) == ("Vanilla, the target's cores", "DuoDecoding")
     assert (first.settings.cores, second.settings.sequences, second.settings.budget) == ("target", 2, 5)
     assert first.settings.seed == second.settings.seed == all_cores.settings.seed == 3
-    assert (all_cores.method, all_cores.settings.cores) == ("vanilla", "all") and job.repeats == 1
+    assert (all_cores.method, all_cores.settings.cores) == ("vanilla", "auto") and job.repeats == 1
     with pytest.raises(SettingsError, match="budget must be a whole number or 'auto', not 'much'"):
         asked(Limits(), sent(second_budget="much"))
 
 
 def test_the_baselines_are_run_unless_a_side_is_one():
-    def names(*methods, like_for_like, cores="all"):
+    def names(*methods, like_for_like, cores="auto"):
         first = Settings(cores=cores)
         return [lane.name for lane in lanes_of(first, Settings(), methods, like_for_like=like_for_like)]
 

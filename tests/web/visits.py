@@ -11,7 +11,7 @@ from duoviz.web.jobs import Run
 
 SENT = {
     "max_new_tokens": 12.0, "temperature": 0, "top_k": 0, "top_p": 1, "seed": 0, "acceptance": "coupled",
-    "sequences": "dynamic", "budget": "auto", "draft_mode": "batched", "cores": "all",
+    "sequences": "dynamic", "budget": "auto", "draft_mode": "batched", "cores": "auto",
 }  # fmt: skip
 SHORT = Settings(max_new_tokens=30)
 

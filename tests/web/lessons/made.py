@@ -40,7 +40,6 @@ def iteration(
         "index": 0, "mode": mode, "target": {"start": 0.0, "end": target, "rows": 1 + len(checked)},
         "draft": [{"start": 0.004 * i, "end": 0.004 * (i + 1), "tokens": 1} for i in range(draft)],
         "sync": max(target, 0.004 * draft), "budget": more.get("budget"), "longest": more.get("longest"),
-        "factors": None,
         "theta": more.get("theta"), "sequences": more.get("sequences"), "candidates": list(more.get("candidates", ())),
         "checked": list(checked), "drafted": list(drafted),
         "verdict": {"outcome": outcome, "tested": tested, "accepted": accepted, "sequence": more.get("sequence")},
