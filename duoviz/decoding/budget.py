@@ -1,10 +1,11 @@
 """The draft budget γ and the length of sequences, from measured costs and acceptance."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from duoviz.decoding.costs import ROW_COUNTS, CostModel
+from duoviz.decoding.costs import BETWEEN, ROW_COUNTS, CostModel
 from duoviz.decoding.drafting import DraftPlan
 from duoviz.decoding.length_policy import LengthPolicy
 from duoviz.decoding.settings import MAX_BUDGET, MAX_SEQUENCES, Settings
@@ -17,8 +18,12 @@ def prior() -> Acceptance:
 
 
 def draft_budget(costs: CostModel, *, rows: int, context: int) -> int:
-    """γ: how many single-sequence draft steps fit into one target forward of `rows` rows (§3.2)."""
-    fits = costs.target_time(rows, context) / costs.draft_time(1, context)
+    """γ: how many single-sequence draft steps fit into one target forward of `rows` rows (§3.2).
+
+    Fewer where the target has been waiting: on a busy core some steps take far longer than most.
+    """
+    seconds = costs.target_time(rows, context) - max(0.0, costs.between - BETWEEN)
+    fits = seconds / costs.draft_time(1, context)
     return max(1, min(MAX_BUDGET, int(fits)))
 
 
@@ -31,13 +36,18 @@ def steps_in(seconds: float, costs: CostModel, k: int, context: int) -> int:
     return 2 + int((seconds - 2 * single) / costs.draft_time(k, context) + 1e-6)
 
 
+def seconds_with(costs: CostModel, rows: int | np.ndarray, *, context: int) -> Any:
+    """Of an iteration that checks so many rows, without its drafting."""
+    return costs.target_time(rows, context) + costs.between
+
+
 def speculative_budget(costs: CostModel, acceptance: float, *, context: int) -> int:
     """γ of SpS: the one with the most expected tokens a second when draft and target take turns.
 
     acceptance: of the positions tested; see `theory.in_turn_speed`. 0 where drafting would not pay.
     """
     budgets = np.arange(MAX_BUDGET + 1)
-    target, draft = partial(costs.target_time, context=context), costs.draft_time(1, context)
+    target, draft = partial(seconds_with, costs, context=context), costs.draft_time(1, context)
     return int(budgets[np.argmax(in_turn_speed(acceptance, budgets, target=target, draft=draft))])
 
 
@@ -49,8 +59,8 @@ def worthwhile_length(costs: CostModel, acceptance: Acceptance, *, context: int)
     `theory.parallel_speed`). The paper has no such bound: on a GPU more rows cost nothing, on a processor they do.
     """
     lengths = np.arange(2, ROW_COUNTS[-1] + 1)
-    target, alpha, beta = partial(costs.target_time, context=context), acceptance.alpha or 0.0, acceptance.beta or 0.0
-    speeds = parallel_speed(alpha, beta, lengths, target=target)
+    alpha, beta = acceptance.alpha or 0.0, acceptance.beta or 0.0
+    speeds = parallel_speed(alpha, beta, lengths, target=partial(seconds_with, costs, context=context))
     return int(lengths[np.argmax(speeds)]), float(np.max(speeds))
 
 

@@ -27,6 +27,8 @@ FAR, JUMP = 3.0, 0.05
 # By which factor forwards take longer than they do here otherwise on a machine that is busy with other work; and how
 # much of what is usual is forgotten with each forward.
 BUSY, FORGETTING = 1.5, 0.001
+# Seconds between forwards before any were seen, and how fast those of a run are followed.
+BETWEEN, WEIGHT = 1e-3, 0.05
 # Seconds: no forward of any model takes less, nor more on a machine of any use.
 SHORTEST, LONGEST = 1e-6, 600.0
 
@@ -35,11 +37,13 @@ SHORTEST, LONGEST = 1e-6, 600.0
 class CostModel:
     """Seconds of one forward.
 
-    target: [context][rows], at CONTEXTS and ROW_COUNTS; draft: [context][k - 1], k = 1..8.
+    target: [context][rows], at CONTEXTS and ROW_COUNTS; draft: [context][k - 1], k = 1..8. between: seconds of an
+    iteration in which no model works that the target would wait for.
     """
 
     target: tuple[tuple[float, ...], ...]
     draft: tuple[tuple[float, ...], ...]
+    between: float = 0.0
 
     def target_time(self, rows: int | np.ndarray, context: float) -> Any:
         """T_target(rows), interpolated over rows and over the context's length; for one row count or an array.
@@ -154,12 +158,16 @@ class Costs:
     """Both sides' costs in one way to run: what all its forwards have shown."""
 
     def __init__(self):
-        self.target, self.draft = Estimate(ROW_COUNTS), Estimate(WIDTHS)
+        self.target, self.draft, self.between = Estimate(ROW_COUNTS), Estimate(WIDTHS), BETWEEN
 
     @property
     def model(self) -> CostModel:
         """The costs as they are now."""
-        return CostModel(self.target.table, self.draft.table)
+        return CostModel(self.target.table, self.draft.table, self.between)
+
+    def observe_between(self, seconds: float) -> None:
+        """Learn from an iteration how long no model worked that the target would wait for."""
+        self.between += WEIGHT * (min(max(seconds, 0.0), 4 * max(self.between, BETWEEN)) - self.between)
 
     def observe(self, target: Sequence[Forward], draft: Sequence[Forward]) -> None:
         """Learn from forwards of both sides; those of many tokens, as of a prompt, say nothing."""

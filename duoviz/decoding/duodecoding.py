@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from duoviz.decoding.budget import plan_draft, prior, worthwhile_length
+from duoviz.decoding.budget import plan_draft, prior, seconds_with, worthwhile_length
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.drafting import DraftPlan, DraftResult
 from duoviz.decoding.iteration import Drafting, Node
@@ -13,9 +13,9 @@ from duoviz.decoding.theory import IN_PARALLEL
 from duoviz.decoding.verification import discard
 from duoviz.decoding.worker.requests import DraftRequest
 
-# The draft rests where drafting is not expected to be so many times as fast as the target alone (for what the formula
-# leaves out), for so many iterations; then it tries as many as these.
-WORTHWHILE, RESTS, TRIES = 1.03, 16, 4
+# Where the target alone is expected to be faster, the draft rests for so many iterations, and then tries for so many;
+# each further rest is twice as long.
+RESTS, TRIES = 16, 3
 
 
 class DuoDecoding(Drafter):
@@ -36,8 +36,8 @@ class DuoDecoding(Drafter):
         self.pending: list[Node] = []
         # draft_has: of the text's tokens, how many the draft's cache holds.
         self.draft_has = self.number = self.length = self.asked_at = 0
-        # iterations: since drafting began, or since it rests.
-        self.iterations = 0
+        # iterations: since drafting began, or since it rests; rest: how long the next rest is.
+        self.iterations, self.rest = 0, RESTS
         self.draft_plan: DraftPlan
         self.result: DraftResult | None = None
 
@@ -124,11 +124,11 @@ class DuoDecoding(Drafter):
         if self.plan.settings.budget != "auto" or not alone.target.count or self.pending:
             return
         self.iterations += 1
-        if self.rests and self.iterations > RESTS:
-            self.rests, self.iterations = False, 0
+        if self.rests and self.iterations > self.rest:
+            self.rests, self.iterations, self.rest = False, 0, 2 * self.rest
         elif not self.rests and self.iterations > TRIES:
             _, speed = worthwhile_length(self.plan.costs.model, self.acceptance, context=context)
-            if speed * alone.model.target_time(1, context) < WORTHWHILE:
+            if speed * seconds_with(alone.model, 1, context=context) < 1:
                 self.rests, self.iterations = True, 0
                 self.branch = None
 

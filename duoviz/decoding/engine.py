@@ -36,8 +36,8 @@ class Engine:
         self.kept_costs: dict[Way, Costs] = {}
         self.datastores: dict[Path, Datastore] = {}
         self.delta: float | None = None
-        # What `alone` said last, by rows.
-        self.taken: dict[int, Way] = {}
+        # What `alone` said last.
+        self.taken = Way(False, pair.cores.all)
 
     def draft(self, *, beside: bool) -> DraftWorker:
         """The draft of either way, loaded and ready; started now if none is running. Raises DraftDied."""
@@ -80,19 +80,15 @@ class Engine:
         """Let a later process go on from the costs of a way."""
         remember_costs(costs_file(self.pair, way), self.costs(way))
 
-    def alone(self, *, rows: int = 1) -> Way:
-        """The cores on which a target that works alone, or in turn with its draft, forwards so many rows sooner now."""
+    def alone(self) -> Way:
+        """The cores on which a target forwards one token sooner now, if it works alone or in turn with its draft."""
         cores = self.pair.cores
-        ways = [Way(False, cores.all), Way(False, cores.target)]
-        now = self.taken.get(rows, ways[0])
-        known = {
-            way: self.costs(way).model.target_time(rows, CONTEXTS[0]) for way in ways if self.costs(way).target.count
-        }
-        best = min(known, key=lambda way: known[way], default=now)
-        if now in known and self.pair.target.device == "cpu" and known[best] < CLEARLY * known[now]:
-            now = best
-        self.taken[rows] = now
-        return now
+        ways = [way for way in (Way(False, cores.all), Way(False, cores.target)) if self.costs(way).target.count]
+        seconds = {way: self.costs(way).model.target_time(1, CONTEXTS[0]) for way in ways}
+        best = min(seconds, key=lambda way: seconds[way], default=self.taken)
+        if self.taken in seconds and self.pair.target.device == "cpu" and seconds[best] < CLEARLY * seconds[self.taken]:
+            self.taken = best
+        return self.taken
 
     def datastore(self, name: str) -> Datastore:
         """REST's datastore in a folder, "" for the one that comes along. Raises DatastoreError."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import numba
 import torch
 
-from duoviz.decoding.costs import Costs
+from duoviz.decoding.costs import LONGEST, Costs
 from duoviz.decoding.way import Way
 from duoviz.models.cache import cache_folder, recall, remember
 from duoviz.models.cores import machine_name
@@ -28,6 +28,7 @@ def recall_costs(file: Path) -> Costs:
         for name in ("target", "draft"):
             if kept[name]["count"]:
                 getattr(costs, name).recall(kept[name])
+        costs.between = min(max(float(kept["between"]), 0.0), LONGEST)
     except (ValueError, KeyError, TypeError, OverflowError):
         return Costs()
     return costs
@@ -35,4 +36,4 @@ def recall_costs(file: Path) -> Costs:
 
 def remember_costs(file: Path, costs: Costs) -> None:
     """Write the costs, with how many forwards they rest on and when the last was."""
-    remember(file, {"target": costs.target.kept(), "draft": costs.draft.kept()})
+    remember(file, {"target": costs.target.kept(), "draft": costs.draft.kept(), "between": costs.between})

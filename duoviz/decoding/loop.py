@@ -31,6 +31,7 @@ def decode(plan: RunPlan) -> Iterator[Iteration]:
     """
     text = list(plan.prompt_ids)
     with closing(plan.method.drafter(plan)) as drafter:
+        before = 0.0
         for number in count():
             if plan.stopped():
                 raise Stopped
@@ -39,7 +40,8 @@ def decode(plan: RunPlan) -> Iterator[Iteration]:
                 iteration = iterate(plan, drafter, text)
             # The first one on other cores begins with empty caches, and the prompt is many tokens.
             if number and number % TRY_EVERY != TRY_FIRST:
-                learn(plan.costs_of(way), iteration, context)
+                learn(plan.costs_of(way), iteration, context, beside=way.beside, seconds=iteration.sync - before)
+            before = iteration.sync
             yield iteration
             if iteration.stop:
                 return
@@ -56,10 +58,12 @@ def way_now(plan: RunPlan, drafter: Drafter, number: int) -> Way:
     return plan.alone if drafter.rests else plan.way
 
 
-def learn(costs: Costs, iteration: Iteration, context: int) -> None:
-    """Let the costs follow what an iteration's forwards took."""
+def learn(costs: Costs, iteration: Iteration, context: int, *, beside: bool, seconds: float) -> None:
+    """Let the costs follow what an iteration of so many seconds, and its forwards, took."""
     spans = [iteration.target], iteration.draft
     costs.observe(*([Forward(span.tokens, context, span.seconds) for span in side] for side in spans))
+    waited_for = [iteration.target] if beside else [iteration.target, *iteration.draft]
+    costs.observe_between(seconds - sum(span.seconds for span in waited_for))
 
 
 def iterate(plan: RunPlan, drafter: Drafter, text: list[int]) -> Iteration:

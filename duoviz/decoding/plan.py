@@ -17,9 +17,6 @@ from duoviz.decoding.worker.protocol import DraftWorker, row_of_draft
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.pair import Pair
 
-# How many rows a forward has that checks guesses, about.
-SEVERAL = 6
-
 
 @dataclass(frozen=True, kw_only=True)
 class RunPlan:
@@ -121,7 +118,7 @@ def way_of(engine: Engine, method: Method, settings: Settings) -> Way:
     if beside:
         return Way(True, cores.target)
     if settings.cores == "auto":
-        return engine.alone(rows=SEVERAL if method.proposers else 1)
+        return engine.alone()
     return Way(False, cores.target if settings.cores == "target" else cores.all)
 
 

@@ -33,7 +33,7 @@ def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
         "context_limit": pair.target.context_limit,
         "delta": delta,
         "places": places_of(pair),
-        "costs": {name: {"target": model.target, "draft": model.draft} for name, model in costs.items()},
+        "costs": {name: vars(model) for name, model in costs.items()},
     }
 
 

@@ -56,9 +56,14 @@ class Prediction(NamedTuple):
 def cost_models(environment: dict) -> dict[str, CostModel]:
     """The environment's cost models: measured with both sides at work `together`, or `in turn` on all cores."""
     return {
-        name: CostModel(*(tuple(map(tuple, costs[side])) for side in ("target", "draft")))
+        name: CostModel(*tables_of(costs), between=costs.get("between", 0.0))
         for name, costs in environment["costs"].items()
     }
+
+
+def tables_of(costs: dict) -> tuple[tuple[tuple[float, ...], ...], tuple[tuple[float, ...], ...]]:
+    """Both sides' times."""
+    return tuple(map(tuple, costs["target"])), tuple(map(tuple, costs["draft"]))
 
 
 def fewest(seconds: np.ndarray) -> np.ndarray:
@@ -115,7 +120,7 @@ def predict(rows: Sequence[Row], models: dict[str, CostModel]) -> Prediction | N
             context = turn["prompt_tokens"] + sum(mine) / 2
             target = costs.target_time(arrays["rows"], context)
             draft = draft_seconds(costs, arrays["draft_steps"], arrays["draft_rows"], context)
-            predicted += list(np.maximum(target, draft) if works_beside(row) else target + draft)
+            predicted += list(costs.between + (np.maximum(target, draft) if works_beside(row) else target + draft))
             tokens += [mine[place] for place in places]
             seconds += list(arrays["seconds"])
             drafted += list(arrays["drafted"])

@@ -101,7 +101,8 @@ def cost_table(columns: int) -> Check:
     return items(row, len(CONTEXTS), least=len(CONTEXTS))
 
 
-COSTS = fields(target=cost_table(len(ROW_COUNTS)), draft=cost_table(MAX_SEQUENCES))
+# Results from before it was measured have no `between`.
+COSTS = fields(target=cost_table(len(ROW_COUNTS)), draft=cost_table(MAX_SEQUENCES), between=optional(NUMBER))
 CORES = numbers(0, MAX_COUNT, MAX_COUNT, integers=True)
 OF_TARGET = fields(target=NAME)
 # Kinds of places, each its share and the chances by rank.

@@ -7,21 +7,17 @@ from typing import cast
 import numpy as np
 
 from duoviz.decoding.acceptance_table import plain
-from duoviz.decoding.costs import step_times
+from duoviz.decoding.costs import BETWEEN, step_times
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.duotree.policy import decide, most_verified
 from duoviz.decoding.duotree.record import as_node, first_tokens, mark_survivors, record_rest
 from duoviz.decoding.duotree.schedule import Beside, InTurn
-from duoviz.decoding.duotree.simulate import OVERHEAD
 from duoviz.decoding.duotree.tree import Tree, TreeConfig, TreeNode
 from duoviz.decoding.iteration import Drafting, Node, Start
 from duoviz.decoding.method import DRAFT, PROMPT, VERIFYING, Method
 from duoviz.decoding.plan import RunPlan
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.decoding.worker.inline import InlineDraft
-
-# How fast the seconds of an iteration in which no model works follow the run.
-WEIGHT = 0.1
 
 
 class DuoTree(Drafter):
@@ -34,7 +30,7 @@ class DuoTree(Drafter):
 
     def __init__(self, plan: RunPlan):
         assert plan.draft
-        self.plan, self.costs, self.overhead = plan, plan.costs, OVERHEAD
+        self.plan, self.costs = plan, plan.costs
         config = TreeConfig(
             table=plan.table or plain(),
             sampling=plan.settings.sampling,
@@ -48,14 +44,12 @@ class DuoTree(Drafter):
             if plan.way.beside
             else InTurn(cast(InlineDraft, plan.draft).model, config, plan.stopped)
         )
-        # chosen: indices in the tree of the nodes to verify; reason: why the target begins; began: when it did.
+        # chosen: indices in the tree of the nodes to verify; reason: why the target begins.
         self.chosen: list[int] = []
         self.reason: Start | None = None
-        self.began = 0.0
 
     def propose(self, text: Sequence[int], longest: int) -> list[Node]:
         self.chosen, self.reason = self.grow()
-        self.began = time.perf_counter()
         place = {index: number for number, index in enumerate(self.chosen)}
         return [as_node(self.side.tree, index, place) for index in self.chosen]
 
@@ -67,9 +61,10 @@ class DuoTree(Drafter):
         target_seconds = costs.target_time(np.arange(1, most_verified(plan.settings.tree_budget) + 2), context)
         draft_seconds = step_times(costs, context)
         by_rank = config.table.by_rank[: config.children if config.trees else 1]
-        begin = time.perf_counter()
+        # Beside the target, what was waited for is in `spent` already.
+        between, begin = BETWEEN if plan.way.beside else costs.between, time.perf_counter()
         while True:
-            spent, widths = self.overhead + time.perf_counter() - begin, self.side.widths(draft_seconds)
+            spent, widths = between + time.perf_counter() - begin, self.side.widths(draft_seconds)
             decision = decide(tree, spent, target_seconds, draft_seconds, widths=widths, by_rank=by_rank)
             if not decision.width or not self.side.step(decision.width):
                 reason = Start(decision.expected, decision.rate, decision.gain, decision.seconds)
@@ -96,7 +91,6 @@ class DuoTree(Drafter):
         rest, unverified = record_rest(tree, self.chosen, len(verified.checked))
         self.side.steps = []
         mark_survivors([*self.move(text), *tree.nodes], unverified, rest)
-        self.overhead += WEIGHT * (time.perf_counter() - self.began - verified.target.seconds - self.overhead)
         return Drafting(draft=steps, candidates=candidates, rest=rest, start=self.reason)
 
     def move(self, text: Sequence[int]) -> list[TreeNode]:

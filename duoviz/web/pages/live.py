@@ -43,7 +43,9 @@ def live_page(hardware: Hardware) -> Page:
     visualizer = Visualizer(elem_id="visualizer", opening=opening)
     method.change(None, method, None, js=OF_METHOD, queue=False, api_visibility="private")
     client, answer = gr.Button(visible=False), gr.JSON(visible=False)
-    connect(hardware, inputs, go=go, halt=halt, visualizer=visualizer, client=client, answer=answer)
+    # The visualizer presses it.
+    vanilla = gr.Button("Run vanilla", elem_id="run-vanilla")
+    connect(hardware, inputs, go=go, vanilla=vanilla, halt=halt, visualizer=visualizer, client=client, answer=answer)
     return Page(inputs, visualizer, go)
 
 
@@ -63,7 +65,7 @@ def settings_fields(limits: Limits, method: gr.Radio) -> Fields:
     return fields | {"raw": raw_field()}
 
 
-def connect(hardware: Hardware, inputs: Fields, *, go, halt, visualizer, client, answer) -> None:
+def connect(hardware: Hardware, inputs: Fields, *, go, vanilla, halt, visualizer, client, answer) -> None:
     """Bind the buttons and the endpoint `generate` to runs on the hardware, which keeps its own line."""
     visitors = Visitors(hardware)
 
@@ -74,6 +76,10 @@ def connect(hardware: Hardware, inputs: Fields, *, go, halt, visualizer, client,
     def watch(request: gr.Request, **sent) -> Iterator[str]:
         """Stream a run into the visualizer."""
         yield from visitors.watch(request, lambda: ask(**sent))
+
+    def watch_vanilla(request: gr.Request, **sent) -> Iterator[str]:
+        """Stream vanilla at its best here, on the same prompt and settings."""
+        yield from watch(request, **sent | {"method": "vanilla", "cores": "auto"})
 
     def generate(request: gr.Request, **sent) -> Iterator[dict | None]:
         """Stream a run to a client: the text so far, and last what `--json` prints."""
@@ -93,6 +99,7 @@ def connect(hardware: Hardware, inputs: Fields, *, go, halt, visualizer, client,
     submit = inputs["prompt"].submit  # pyright: ignore[reportAttributeAccessIssue]
     begun = [go.click, submit]
     gr.on(begun, watch, None, visualizer, inputs_kwargs=inputs, **WATCHED)  # pyright: ignore[reportArgumentType]
+    vanilla.click(watch_vanilla, None, visualizer, inputs_kwargs=inputs, **WATCHED)
     # Not queued, so that it reaches a run however many others wait.
     halt.click(stop, queue=False, api_visibility="private")
     client.click(generate, None, answer, api_name="generate", inputs_kwargs=inputs, **ANSWERED)

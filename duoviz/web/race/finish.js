@@ -14,8 +14,8 @@ function verdictNode(verdict) {
 }
 
 function baselineWords({ all, target }) {
-  const told = all ? [`φ is the speed-up over vanilla on all that this machine offers in the same precision: ${fixed(all.tps, 1)} tokens/s on ${all.device}.`]
-    : ["The speed-up φ was not measured: vanilla on all that this machine offers did not run."];
+  const told = all ? [`φ is the speed-up over vanilla at its best here, in the same precision: ${fixed(all.tps, 1)} tokens/s on ${all.device}.`]
+    : ["The speed-up φ was not measured: vanilla did not run at its best."];
   told.push(target ? `Like for like, on what DuoDecoding's target has: ${fixed(target.tps, 1)} tokens/s on ${target.device}.`
     : "The like-for-like figure, over vanilla on what DuoDecoding's target has, is one more run: press “Like for like”.");
   return told.join(" ");

@@ -1,40 +1,33 @@
-// How fast vanilla was in its last run on this machine, kept by the browser: what φ compares a run with.
+// How fast each method was in this visit, by prompt and settings: what φ compares a run with.
 
 import { isLive } from "./state.js";
-import { known } from "./words.js";
+import { aboutOf } from "./methods.js";
+import { fixed, known } from "./words.js";
 
-const SPEEDS_KEPT = "duoviz vanilla";
 // Fewer tokens say more of the prompt's length than of the speed.
 const LEAST_TOKENS = 16;
+const COMMON = ["max_new_tokens", "temperature", "top_k", "top_p", "seed", "raw"];
 
-// The models and the processor; a device's label ends with the machine's name: "CPU core 1 (AMD EPYC)".
-const modelsAndMachine = ({ pair, target }) => `${pair} | ${target.name} | ${/\(([^()]*)\)$/.exec(target.device)?.[1] ?? target.device}`;
+// Of each prompt with its settings: vanilla's tokens a second, and the last other run's.
+const speeds = new Map();
 
-function kept() {
-  try {
-    return JSON.parse(localStorage.getItem(SPEEDS_KEPT)) ?? {};
-  } catch {
-    return {};
-  }
-}
+const keyOf = ({ pair, target, prompt, settings }) => JSON.stringify([pair, target.name, prompt, ...COMMON.map((name) => settings[name])]);
 
-// To be called when a run of this machine has ended.
+// To be called when a run of this machine has ended. What is to be said of the run before it, or "".
 export function keepSpeed({ header, end, metrics }) {
-  if (header?.method !== "vanilla" || header.settings?.cores !== "all") return;
-  if (!["eos", "length"].includes(end?.stopped) || !(metrics?.new_tokens >= LEAST_TOKENS)) return;
-  try {
-    localStorage.setItem(SPEEDS_KEPT, JSON.stringify({ ...kept(), [modelsAndMachine(header)]: metrics.tps }));
-  } catch {
-    // This browser keeps nothing.
-  }
+  if (!header || !["eos", "length"].includes(end?.stopped) || !(metrics?.new_tokens >= LEAST_TOKENS)) return "";
+  const [key, isVanilla] = [keyOf(header), header.method === "vanilla"];
+  if (isVanilla && header.settings.cores !== "auto") return "";
+  const before = speeds.get(key) ?? {};
+  speeds.set(key, isVanilla ? { ...before, vanilla: metrics.tps } : { ...before, other: { title: aboutOf(header).title, tps: metrics.tps } });
+  return isVanilla && before.other ? `${before.other.title}, on the same prompt, was ${fixed(before.other.tps / metrics.tps, 2)} times as fast.` : "";
 }
 
-let read = null;
+// Whether this is a run of this machine that has ended, which φ can be told of.
+export const isComparable = (state) => Boolean(state.header) && state.header.method !== "vanilla" && state.file === null && !isLive(state);
 
-// How many times faster a run of this machine is than vanilla's last one; null where that is not known, and while it goes on.
+// How many times faster a run of this machine is than vanilla's on the same prompt and settings; null where that is not known.
 export function speedUp(state, { tps }) {
-  const { header, file } = state;
-  if (!header || header.method === "vanilla" || file !== null || isLive(state) || !known(tps)) return null;
-  if (read?.epoch !== state.epoch || read?.header !== header) read = { epoch: state.epoch, header, tps: kept()[modelsAndMachine(header)] };
-  return known(read.tps) && read.tps > 0 ? tps / read.tps : null;
+  const vanilla = isComparable(state) && known(tps) ? speeds.get(keyOf(state.header))?.vanilla : null;
+  return vanilla ? tps / vanilla : null;
 }

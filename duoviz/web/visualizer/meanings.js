@@ -9,7 +9,7 @@ export const MEANINGS = {
   acceptance: ["acceptance", "Of the places in the text where guesses were checked, the part at which one was accepted."],
   overlap: ["overlap of both", "The part of the time in which draft and target compute at once."],
   ttft: ["to the first token", "From the start of the run to the first token of the answer."],
-  phi: ["φ over vanilla's last run", "How many times as fast as the last vanilla run on all cores of this machine that this browser has shown. If that run had another prompt, this is only a rough comparison."],
+  phi: ["φ over vanilla", "How many times as fast as vanilla at its best here, on the same prompt and settings, run in this visit."],
   written: ["tokens written", "How many tokens this iteration added to the text."],
   took: ["it took", "From the end of the iteration before to the end of this one."],
   k: ["k sequences", `How many sequences the draft begins in this iteration, each with another first token. ${SEQUENCE}`],

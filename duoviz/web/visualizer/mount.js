@@ -86,8 +86,8 @@ export function mount(root, feed, { replayParts = null, pageKeys = [] } = {}) {
   // While a file is shown, a run that goes on is kept.
   const hear = (event) => {
     addToRun(own, event);
-    if (event.type === "end" && own.file === null) keepSpeed(own);
-    if (event.type === "reset" || !showsFile) show([event], false);
+    const note = event.type === "end" && own.file === null ? keepSpeed(own) : "";
+    if (event.type === "reset" || !showsFile) show([note ? { ...event, note } : event], false);
   };
   const hasEndedRun = () => own.file === null && own.iterations.length > 0 && (own.last !== null || own.lost);
   const lobby = createLobby({ keeps: hasEndedRun, hear, say: (event) => show([event], showsFile) });

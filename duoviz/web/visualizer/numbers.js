@@ -4,7 +4,7 @@ import { el, section, setText } from "./dom.js";
 import { duration, fixed, known, percent } from "./words.js";
 import { aboutOf } from "./methods.js";
 import { isLive, runningNumbers } from "./state.js";
-import { speedUp } from "./baseline.js";
+import { isComparable, speedUp } from "./baseline.js";
 import { MEANINGS } from "./meanings.js";
 import { explained } from "./tip.js";
 
@@ -18,6 +18,7 @@ const OF_THE_RUN = [
 const OF_THE_ITERATION = [
   ["written", whole], ["took", duration], ["k", whole], ["gamma", whole], ["longest", whole], ["theta", (value) => fixed(value, 3)],
 ];
+const VANILLA = "#run-vanilla";
 const EVERY_METHODS = ["tps", "tau", "ttft", "written", "took"];
 
 function iterationNumbers(state) {
@@ -48,7 +49,7 @@ function createGroup(title, entries) {
   });
   return {
     node: el("div", { class: "dv-number-group" }, heading, row),
-    heading, meanings,
+    heading, meanings, row,
     draw(numbers, header) {
       for (const { name, value, write, box, line } of parts) {
         setText(value, write(numbers[name]));
@@ -62,12 +63,18 @@ function createGroup(title, entries) {
 export function createNumbers({ state }) {
   const run = createGroup("Whole run", OF_THE_RUN);
   const iteration = createGroup("This iteration", OF_THE_ITERATION);
+  // Only where a page can run it.
+  const vanilla = el("button", { class: "dv-button dv-run-vanilla", type: "button" }, "φ? Run vanilla");
+  vanilla.addEventListener("click", () => document.querySelector(VANILLA)?.click());
+  run.row.append(vanilla);
   return {
     node: section("numbers", "Numbers", run.node, iteration.node),
     meanings: [run.meanings, iteration.meanings],
     draw() {
       setText(run.heading, isLive(state) ? "The run so far" : "Whole run");
-      run.draw(runNumbers(state), state.header);
+      const numbers = runNumbers(state);
+      run.draw(numbers, state.header);
+      vanilla.hidden = known(numbers.phi) || !isComparable(state) || state.recorded || !document.querySelector(VANILLA);
       iteration.draw(iterationNumbers(state), state.header);
     },
   };

@@ -85,7 +85,8 @@ export function applyEvent(state, event) {
       state.follow = state.shown !== state.hold;
     }
   } else if (event.type === "end") {
-    const message = event.end?.message ?? STOPPED[event.end?.stopped] ?? "The trace ends before its run did.";
+    const ended = event.end?.message ?? STOPPED[event.end?.stopped] ?? "The trace ends before its run did.";
+    const message = event.note ? `${ended} ${event.note}` : ended;
     const phase = event.end?.stopped === "error" ? "error" : "done";
     Object.assign(state, { phase, message, end: event.end ?? null, metrics: event.metrics ?? null });
   } else if (event.type === "error") {
