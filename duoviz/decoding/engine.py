@@ -37,7 +37,7 @@ class Engine:
         self.datastores: dict[Path, Datastore] = {}
         self.delta: float | None = None
         # What `alone` said last.
-        self.taken = Way(False, pair.cores.all)
+        self.taken: Way | None = None
 
     def draft(self, *, beside: bool) -> DraftWorker:
         """The draft of either way, loaded and ready; started now if none is running. Raises DraftDied."""
@@ -85,10 +85,12 @@ class Engine:
         cores = self.pair.cores
         ways = [way for way in (Way(False, cores.all), Way(False, cores.target)) if self.costs(way).target.count]
         seconds = {way: self.costs(way).model.target_time(1, CONTEXTS[0]) for way in ways}
-        best = min(seconds, key=lambda way: seconds[way], default=self.taken)
-        if self.taken in seconds and self.pair.target.device == "cpu" and seconds[best] < CLEARLY * seconds[self.taken]:
-            self.taken = best
-        return self.taken
+        now = self.taken or Way(False, cores.all)
+        best = min(seconds, key=lambda way: seconds[way], default=now)
+        if now in seconds and self.pair.target.device == "cpu" and seconds[best] < CLEARLY * seconds[now]:
+            now = best
+        self.taken = now
+        return now
 
     def datastore(self, name: str) -> Datastore:
         """REST's datastore in a folder, "" for the one that comes along. Raises DatastoreError."""

@@ -251,7 +251,7 @@ def predictions(results: Results) -> Table:
             "one iteration predicted, ms",
         ],
         lines,
-        "After the prompt was read. An iteration's time is predicted from the calibrated cost of its rows and draft "
+        "After the prompt was read. An iteration's time is predicted from the measured cost of its rows and draft "
         "steps; its tokens, τ, from the measured acceptance by the formula for independent tokens, where there is one.",
     )
 

@@ -93,9 +93,7 @@ def main() -> int:
         fresh = stack.enter_context(started(caches[1]))
         quiet = [fresh(method, prompts[0], options.max_new_tokens)[1] for method in METHODS for _ in range(RUNS)]
         print(f"{runner.versions()}, {len(prompts)} prompts, {options.max_new_tokens} tokens")
-        print(
-            f"longest measuring before a run: {max(waits):.2f} s beside the loops, {max(quiet):.2f} s on the quiet machine"
-        )
+        print(f"longest measuring before a run: {max(waits):.2f} s beside the loops, {max(quiet):.2f} s without them")
         far = 0
         for method in METHODS:
             ratios = []

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from duoviz.decoding.budget import draft_budget
 from duoviz.decoding.costs import ROW_COUNTS
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
@@ -129,6 +130,24 @@ def test_wrong_drafts_are_seen():
     iterations = duodecoding(tiny_engine(noise=0.3), max_new_tokens=120)
     assert {"hit", "miss", "rejection"} <= {iteration.outcome for iteration in iterations}
     assert {iteration.mode for iteration in iterations} == {"prefill", "pre", "post"}
+
+
+def test_the_draft_rests_where_its_guesses_do_not_pay_and_tries_again():
+    """Beside a draft the target takes twice as long; this draft is hardly ever right."""
+    engine = tiny_engine(noise=3.0)
+    give_costs(engine, made_up_costs([2.0] * 6, [0.5] * 8), made_up_costs([1.0] * 6, [0.5] * 8))
+    iterations = duodecoding(engine, max_new_tokens=90)
+    modes = [iteration.mode for iteration in iterations]
+    alone = [iteration for iteration in iterations if iteration.mode == "alone"]
+    assert len(alone) > 40 and all(not iteration.draft and len(iteration.committed) == 1 for iteration in alone)
+    assert "pre" in modes[modes.index("alone") :]
+    # A budget that is set is used up.
+    assert "alone" not in {iteration.mode for iteration in duodecoding(engine, max_new_tokens=60, budget=5)}
+
+
+def test_a_target_that_has_waited_gives_its_draft_less_time():
+    quick = made_up_costs([1.0] * 6, [0.1] * 8)
+    assert draft_budget(replace(quick, between=5.0), rows=1, context=64) < draft_budget(quick, rows=1, context=64) == 10
 
 
 def test_paper_mode_drafts_the_budget_and_no_more():

@@ -1,17 +1,21 @@
 """The loop: who does what when, what is kept of a verified tree, and how a run ends."""
 
 import time
+from contextlib import nullcontext
 from dataclasses import FrozenInstanceError
 
 import pytest
 import torch
 
 from duoviz import runner
-from duoviz.decoding import METHODS, verification
+from duoviz.decoding import METHODS, loop, verification
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.forward import PREFILL_CHUNK, Stopped
 from duoviz.decoding.iteration import Drafting, Node
+from duoviz.decoding.loop import TRY_FIRST, decode
+from duoviz.decoding.plan import make_plan
 from duoviz.decoding.settings import Settings
+from duoviz.decoding.way import Way
 from duoviz.models.cores import Cores
 from tests.decoding.counting import counting_engine
 from tests.decoding.proposals import tokens
@@ -177,3 +181,24 @@ def test_a_draft_beside_another_device_reads_the_prompt_at_once(method, monkeypa
     setattr(draft, asked, watched_ask)
     next(run(engine, method, PROMPT, Settings(overlap="beside", max_new_tokens=9)))
     assert events[: events.index("target")] == [tuple(PROMPT)]
+
+
+def test_other_cores_are_tried_for_two_iterations_where_no_run_has_lately(monkeypatch):
+    engine, taken = change_pair(tiny_engine(), cores=Cores(target=(CORE,), draft=(999,))), []
+    monkeypatch.setattr(loop, "on_cores", lambda cores: taken.append(cores) or nullcontext())
+
+    def tried(**settings):
+        taken.clear()
+        plan = make_plan(engine, METHODS["vanilla"], "hello", Settings(max_new_tokens=60, **settings))
+        times = [(number, len(taken)) for number, _ in enumerate(decode(plan))]
+        return [number for (number, before), (_, after) in zip(times, times[1:], strict=False) if after > before]
+
+    engine.kept_costs.clear()
+    # Each iteration is counted where the one after it begins.
+    first, second, *later = tried()
+    assert (first, second) == (TRY_FIRST - 1, TRY_FIRST) and not later and set(taken) == {(CORE,), (CORE, 999)}
+    other = engine.costs(Way(False, (CORE,)))
+    assert other.target.count == 1
+    assert tried() == [] and tried(cores="all") == []
+    other.target.seen = 0.0
+    assert tried() == [TRY_FIRST - 1, TRY_FIRST]
