@@ -99,7 +99,7 @@ def post(server, path, body):
         ("budget", "1_0", "budget must be a whole number or 'auto', not '1_0'."),
         ("budget", "9" * 5000, "budget must be a whole number or 'auto', not '999"),
         ("acceptance", "x", "acceptance must be one of coupled, rejection, not 'x'."),
-        ("cores", None, "cores must be one of all, target, and nothing was given."),
+        ("cores", None, "cores must be one of auto, all, target, and nothing was given."),
         ("raw", "x", "raw must be true or false, not 'x'."),
         ("raw", 0, "raw must be true or false, not 0."),
         ("rest_datastore", "\ud800", r"rest_datastore must be the name of a folder, not '\ud800'."),
