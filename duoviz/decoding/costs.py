@@ -75,6 +75,13 @@ def step_times(costs: CostModel, context: float) -> list[float]:
     return [costs.draft_time(k, context) for k in WIDTHS]
 
 
+def mean_model(models: Sequence[CostModel]) -> CostModel:
+    """The mean of every time."""
+    target, draft = (np.mean([getattr(model, side) for model in models], axis=0) for side in ("target", "draft"))
+    between = float(np.mean([model.between for model in models]))
+    return CostModel(tuple(map(tuple, target.tolist())), tuple(map(tuple, draft.tolist())), between)
+
+
 class Forward(NamedTuple):
     """One that ran: its rows, the tokens before them, and its seconds."""
 
@@ -108,10 +115,11 @@ class Estimate:
 
     def observe(self, forward: Forward) -> None:
         """Learn from a forward of no more rows than the last point has."""
-        long = np.clip((forward.context - CONTEXTS[0]) / (CONTEXTS[1] - CONTEXTS[0]), 0, 1)
+        # As `between_contexts`, also beyond the longer one.
+        long = max(0.0, (forward.context - CONTEXTS[0]) / (CONTEXTS[1] - CONTEXTS[0]))
         rows = np.array([np.interp(forward.rows, self.points, one) for one in np.eye(len(self.points))])
         shares = np.concatenate([(1 - long) * rows, long * rows]) * np.exp(self.logs)
-        expected = shares.sum()
+        expected = max(shares.sum(), SHORTEST)
         shares /= expected
         spread = self.doubt @ shares
         variance = shares @ spread + NOISE**2

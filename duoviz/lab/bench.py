@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from duoviz import runner
+from duoviz.decoding.costs import CostModel, mean_model
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.forward import Stopped
 from duoviz.decoding.way import Way
@@ -92,9 +93,10 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
     yield Progress(0, 0, None, "Measuring what both models cost on this machine")
     delta = engine.rounding_delta(engine.pair.encode(WARMUP))
     try:
-        folder.begin(plan.described(), measured_environment(engine, delta, stopped=stopped))
+        shown = [costs_now(engine, stopped=stopped)]
     except Stopped:
         return
+    folder.begin(plan.described(), environment(engine.pair, shown[0], delta))
     held = folder.load()
     answers, clock = {key(row): row for row in held.rows}, Clock()
     for row in held.rows:
@@ -117,19 +119,20 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
                 clock.see(row)
             else:
                 folder.append("failed.jsonl", row)
+            shown.append(costs_now(engine))
             yield Progress(done + number, total, clock.left(jobs[number:]), answer_line(job, row))
     except Stopped:
         pass
-    # By now the costs rest on all forwards of the run.
-    folder.note(measured_environment(engine, delta))
+    # The machine's speed changes in a long run, and so do the costs.
+    means = {name: mean_model([costs[name] for costs in shown]) for name in shown[0]}
+    folder.note(environment(engine.pair, means, delta))
 
 
-def measured_environment(engine: Engine, delta: float, *, stopped: Callable[[], bool] = bool) -> dict:
-    """Where it runs and at what costs, which are measured now where no draft has run. Raises DraftDied, Stopped."""
+def costs_now(engine: Engine, *, stopped: Callable[[], bool] = bool) -> dict[str, CostModel]:
+    """Both sides' costs at once and in turn; measured now where no draft has run. Raises DraftDied, Stopped."""
     cores = engine.pair.cores
     ways = {"together": Way(True, cores.target), "in turn": Way(False, cores.all)}
-    costs = {name: engine.known_costs(way, stopped=stopped).model for name, way in ways.items()}
-    return environment(engine.pair, costs, delta)
+    return {name: engine.known_costs(way, stopped=stopped).model for name, way in ways.items()}
 
 
 def jobs_of(plan: Plan) -> list[Job]:

@@ -81,6 +81,19 @@ def test_the_longer_context_is_learnt_where_texts_are_long():
     assert estimate.table[1][0] == pytest.approx(2 * estimate.table[0][0], rel=0.1)
 
 
+def test_beyond_the_longer_context_times_go_on_as_they_were_seen_to():
+    """Each token before a forward makes it longer by the same; most forwards come after more than two thousand."""
+    learned, noise = Costs(), np.random.default_rng(0)
+
+    def seconds(context):
+        return 0.015 + 5e-6 * context
+
+    for context in noise.choice([100, 800, 2200, 2600], 400):
+        learned.observe([Forward(1, int(context), seconds(context) * float(np.exp(noise.normal(0, 0.03))))], [])
+    for context in (64, 1000, 2500):
+        assert learned.model.target_time(1, context) == pytest.approx(seconds(context), rel=0.05)
+
+
 def test_prompts_and_times_that_cannot_be_say_nothing():
     learned = Costs()
     learned.observe([Forward(400, SHORT, 9.0), Forward(1, SHORT, 0.0)], [Forward(9, SHORT, 1.0)])
