@@ -100,7 +100,7 @@ def shape_of(result: dict) -> tuple:
 
 
 def time_draft(pair: Pair, folder: Path, in_turn: Costs, beside: Costs) -> None:
-    """Show the costs this draft in turn with the pair's target, and on the draft's own cores."""
+    """Let the costs learn from this draft, in turn with the pair's target, and on the draft's own cores."""
     draft = InlineDraft(load_model(folder, precision="int8", label="draft"))
     with on_cores(pair.cores.all):
         calibrate(pair.target, draft, in_turn, beside=False)

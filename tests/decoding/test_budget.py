@@ -38,8 +38,7 @@ def test_an_offset_moves_a_measured_budget_and_no_other(offset, expected):
 
 
 def test_slower_batched_steps_are_fewer():
-    model = CostModel(((0.01,) * 6,) * 2, ((0.001, 0.002, 0.004, 0.004, 0.004, 0.004, 0.004, 0.004),) * 2)
-    live = model
+    live = CostModel(((0.01,) * 6,) * 2, ((0.001, 0.002, 0.004, 0.004, 0.004, 0.004, 0.004, 0.004),) * 2)
     assert [steps_in(0.010, live, k, SHORT) for k in (1, 2, 3)] == [10, 6, 4]
     assert steps_in(0.0019, live, 1, SHORT) == 1
 

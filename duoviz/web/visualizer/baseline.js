@@ -13,7 +13,7 @@ const speeds = new Map();
 
 const keyOf = ({ pair, target, prompt, settings }) => JSON.stringify([pair, target.name, prompt, ...COMMON.map((name) => settings[name])]);
 
-// To be called when a run of this machine has ended. What is to be said of the run before it, or "".
+// To be called when a run of this machine has ended. Gives a sentence on the run before it, or "".
 export function keepSpeed({ header, end, metrics }) {
   if (!header || !["eos", "length"].includes(end?.stopped) || !(metrics?.new_tokens >= LEAST_TOKENS)) return "";
   const [key, isVanilla] = [keyOf(header), header.method === "vanilla"];
@@ -23,7 +23,7 @@ export function keepSpeed({ header, end, metrics }) {
   return isVanilla && before.other ? `${before.other.title}, on the same prompt, was ${fixed(before.other.tps / metrics.tps, 2)} times as fast.` : "";
 }
 
-// Whether this is a run of this machine that has ended, which φ can be told of.
+// Whether this is a run of this machine that has ended, which φ can be given for.
 export const isComparable = (state) => Boolean(state.header) && state.header.method !== "vanilla" && state.file === null && !isLive(state);
 
 // How many times faster a run of this machine is than vanilla's on the same prompt and settings; null where that is not known.
