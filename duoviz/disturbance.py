@@ -10,7 +10,7 @@ WORDS = "This machine was busy with other work: {}."
 
 
 def busy_words(target: Estimate) -> str | None:
-    """What a visitor is told where forwards took far longer than usual by the end of a run; None where not."""
+    """The sentence for a visitor where forwards took far longer than usual by the end of a run; None where not."""
     longer = f"the target's forwards took {target.slowdown:.1f} times as long as usual"
     return WORDS.format(longer) if target.slowdown > BUSY else None
 

@@ -111,10 +111,10 @@ def way_of(engine: Engine, method: Method, settings: Settings) -> Way:
 
     Else the draft works in turn with a target on the processor, whose cores it would take, and beside one on a GPU.
     """
-    cores, overlap = engine.pair.cores, settings.overlap if "overlap" in method.settings else "auto"
-    beside = method.parallel or overlap == "beside"
-    if "overlap" in method.settings and overlap == "auto":
-        beside = engine.pair.target.device != "cpu"
+    cores, beside = engine.pair.cores, method.parallel
+    if "overlap" in method.settings:
+        on_gpu = engine.pair.target.device != "cpu" and cores.can_overlap
+        beside = on_gpu if settings.overlap == "auto" else settings.overlap == "beside"
     if beside:
         return Way(True, cores.target)
     if settings.cores == "auto":
