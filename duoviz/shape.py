@@ -84,7 +84,7 @@ def fields(**checks: Check) -> Check:
 
 def only(**checks: Check) -> Check:
     """An object with these fields and no others."""
-    return all_of(fields(**checks), lambda value: None if len(value) == len(checks) else "")
+    return all_of(fields(**checks), lambda value: None if value.keys() <= checks.keys() else "")
 
 
 def all_of(*checks: Check) -> Check:

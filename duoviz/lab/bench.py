@@ -8,7 +8,7 @@ from duoviz.decoding.costs import CostModel, mean_model
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.forward import Stopped
 from duoviz.decoding.way import Way
-from duoviz.lab.environment import environment
+from duoviz.lab.environment import IN_TURN, ON_TARGET, TOGETHER, environment
 from duoviz.lab.forwards import QUICK_LENGTH, QUICK_REPEATS, REPEATS, TOKENS, lengths, measure_forwards
 from duoviz.lab.plan import VANILLA, Plan, label_of
 from duoviz.lab.results import Folder
@@ -83,6 +83,32 @@ class Clock:
         return sum(rates.get(job.lane.name, mean) * job.tokens for job in jobs)
 
 
+class CourseOfCosts:
+    """Both sides' costs over a run, in which the machine's speed changes: at once, in turn, and on the target's cores.
+
+    Measured at first where no draft has run. Raises DraftDied, Stopped.
+    """
+
+    def __init__(self, engine: Engine, stopped: Callable[[], bool]):
+        all_cores, target_cores = engine.pair.cores.all, engine.pair.cores.target
+        ways = {TOGETHER: Way(True, target_cores), IN_TURN: Way(False, all_cores), ON_TARGET: Way(False, target_cores)}
+        self.costs = {name: engine.known_costs(way, stopped=stopped) for name, way in ways.items()}
+        self.counts: dict[str, int] = {}
+        self.models: dict[str, list[CostModel]] = {name: [] for name in ways}
+        self.note()
+
+    def note(self) -> None:
+        """Keep the costs of the ways in which something ran since the last time."""
+        for name, costs in self.costs.items():
+            if self.counts.get(name) != costs.target.count:
+                self.counts[name] = costs.target.count
+                self.models[name].append(costs.model)
+
+    def means(self) -> dict[str, CostModel]:
+        """The means until now."""
+        return {name: mean_model(models) for name, models in self.models.items()}
+
+
 def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], bool] = bool) -> Iterator[Progress]:
     """Measure what the plan asks for and the folder does not hold.
 
@@ -93,10 +119,10 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
     yield Progress(0, 0, None, "Measuring what both models cost on this machine")
     delta = engine.rounding_delta(engine.pair.encode(WARMUP))
     try:
-        shown = [costs_now(engine, stopped=stopped)]
+        course = CourseOfCosts(engine, stopped)
     except Stopped:
         return
-    folder.begin(plan.described(), environment(engine.pair, shown[0], delta))
+    folder.begin(plan.described(), environment(engine.pair, course.means(), delta))
     held = folder.load()
     answers, clock = {key(row): row for row in held.rows}, Clock()
     for row in held.rows:
@@ -119,20 +145,11 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
                 clock.see(row)
             else:
                 folder.append("failed.jsonl", row)
-            shown.append(costs_now(engine))
+            course.note()
             yield Progress(done + number, total, clock.left(jobs[number:]), answer_line(job, row))
     except Stopped:
         pass
-    # The machine's speed changes in a long run, and so do the costs.
-    means = {name: mean_model([costs[name] for costs in shown]) for name in shown[0]}
-    folder.note(environment(engine.pair, means, delta))
-
-
-def costs_now(engine: Engine, *, stopped: Callable[[], bool] = bool) -> dict[str, CostModel]:
-    """Both sides' costs at once and in turn; measured now where no draft has run. Raises DraftDied, Stopped."""
-    cores = engine.pair.cores
-    ways = {"together": Way(True, cores.target), "in turn": Way(False, cores.all)}
-    return {name: engine.known_costs(way, stopped=stopped).model for name, way in ways.items()}
+    folder.note(environment(engine.pair, course.means(), delta))
 
 
 def jobs_of(plan: Plan) -> list[Job]:

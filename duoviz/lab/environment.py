@@ -8,11 +8,14 @@ from duoviz.decoding.acceptance_table import fitted_table, plain
 from duoviz.decoding.costs import CostModel
 from duoviz.models.pair import Pair
 
+# How costs were measured: with both sides at work at once; in turn on all cores; and in turn on the target's.
+TOGETHER, IN_TURN, ON_TARGET = "together", "in turn", "on the target's cores"
+
 
 def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
     """What stands with every result.
 
-    costs: by how they were measured, both sides `together` or `in turn`; delta: δ, see `decoding.rounding`. places:
+    costs: by how they were measured, TOGETHER, IN_TURN and ON_TARGET; delta: δ, see `decoding.rounding`. places:
     see `AcceptanceTable.places`, each as one list: its share, and the chances by rank.
     """
     return {
@@ -33,7 +36,7 @@ def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
         "context_limit": pair.target.context_limit,
         "delta": delta,
         "places": places_of(pair),
-        "costs": {name: vars(model) for name, model in costs.items()},
+        "costs": {name: {"target": model.target, "draft": model.draft} for name, model in costs.items()},
     }
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from duoviz.decoding.costs import CONTEXTS, CostModel
 from duoviz.decoding.duotree.simulate import CONTEXT, ITERATIONS, Places, tilted
 from duoviz.lab import paper
+from duoviz.lab.environment import IN_TURN, TOGETHER
 from duoviz.lab.plan import DUO, DUOTREE, SPS, VANILLA, label_of
 from duoviz.lab.prediction import (
     duodecoding_phi,
@@ -34,7 +35,7 @@ def other_hardware(results: Results) -> str:
     if alpha is None or not measured or "CPU core" not in results.environment["devices"]["target"]:
         return ""
     models, places = padded_models(results.environment), tilted(places_of(results.environment), alpha)
-    together, in_turn = models["together"], models["in turn"]
+    together, in_turn = models[TOGETHER], models[IN_TURN]
     here, _ = estimated_phis(together, in_turn, alpha, places)
     said = [
         "**What other hardware would change** is estimated, none of it was run: the cost model "

@@ -148,7 +148,7 @@ def figure_3(results: Results) -> Figure:
     drawing.update_yaxes(title="time to first token over vanilla's", rangemode="tozero")
     return Figure(
         "figure-3",
-        "Figure 3: time to the first token, relative to vanilla on all cores",
+        "Figure 3: time to the first token, relative to vanilla",
         styled(drawing, barmode="group", bargap=0.22),
         data,
         "Below the dotted line the first token comes earlier than vanilla's. Error bars: one standard deviation over "

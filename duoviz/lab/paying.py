@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from duoviz.lab.environment import IN_TURN, TOGETHER
 from duoviz.lab.plan import DUO, DUOTREE, SPS, TARGET_ONLY, VANILLA
 from duoviz.lab.prediction import (
     ALPHAS,
@@ -54,7 +55,7 @@ class Side:
 def sides(results: Results) -> list[Side]:
     """SpS, DuoDecoding and DuoTree."""
     models, ways = padded_models(results.environment), tree_ways(results.environment)
-    together, in_turn = models["together"], models["in turn"]
+    together, in_turn = models[TOGETHER], models[IN_TURN]
     maps = {
         SPS: formula_maps(speculative_phi, growth(in_turn)),
         DUO: formula_maps(duodecoding_phi, growth(together)),
@@ -83,7 +84,7 @@ def formula_maps(formula: Callable, grown: np.ndarray) -> dict[str, np.ndarray]:
 def tree_ways(environment: dict) -> dict[str, Ways]:
     """φ of DuoTree's two ways, for each of ROWS."""
     models, places = padded_models(environment), places_of(environment)
-    maps = {rows: duotree_map(models["together"], models["in turn"], places, free=rows == "free") for rows in ROWS}
+    maps = {rows: duotree_map(models[TOGETHER], models[IN_TURN], places, free=rows == "free") for rows in ROWS}
     cores = environment.get("cores", {})
     if set(cores.get("target", [])) & set(cores.get("draft", [])):
         # On one core nothing works beside anything.

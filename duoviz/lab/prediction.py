@@ -13,6 +13,7 @@ from duoviz.decoding.costs import CONTEXTS, CostModel
 from duoviz.decoding.duotree.simulate import CONTEXT, Places, forecast, tilted
 from duoviz.decoding.settings import MAX_SEQUENCES, Settings
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
+from duoviz.lab.environment import IN_TURN, ON_TARGET, TOGETHER
 from duoviz.lab.rows import Row
 from duoviz.lab.values import acceptance, after_prompt, committed
 
@@ -54,11 +55,8 @@ class Prediction(NamedTuple):
 
 
 def cost_models(environment: dict) -> dict[str, CostModel]:
-    """The environment's cost models: measured with both sides at work `together`, or `in turn` on all cores."""
-    return {
-        name: CostModel(*tables_of(costs), between=costs.get("between", 0.0))
-        for name, costs in environment["costs"].items()
-    }
+    """The environment's cost models by TOGETHER, IN_TURN, and ON_TARGET where results have it."""
+    return {name: CostModel(*tables_of(costs)) for name, costs in environment["costs"].items()}
 
 
 def tables_of(costs: dict) -> tuple[tuple[tuple[float, ...], ...], tuple[tuple[float, ...], ...]]:
@@ -95,8 +93,9 @@ def works_beside(row: Row) -> bool:
 
 def costs_for(models: dict[str, CostModel], row: Row) -> CostModel:
     """The cost model of the cores that a lane's target has."""
-    beside = works_beside(row) or row["settings"]["cores"] == "target"
-    return models["together" if beside else "in turn"]
+    if works_beside(row):
+        return models[TOGETHER]
+    return models.get(ON_TARGET, models[TOGETHER]) if row["settings"]["cores"] == "target" else models[IN_TURN]
 
 
 def draft_seconds(costs: CostModel, steps: np.ndarray, rows: np.ndarray, context: float) -> np.ndarray:
@@ -107,20 +106,25 @@ def draft_seconds(costs: CostModel, steps: np.ndarray, rows: np.ndarray, context
 
 
 def predict(rows: Sequence[Row], models: dict[str, CostModel]) -> Prediction | None:
-    """One lane's prediction at its measured acceptance; None where no turn has an iteration after its prompt."""
-    tokens, seconds, predicted, drafted = [], [], [], []
+    """One lane's prediction at its measured acceptance; None where no turn has an iteration after its prompt.
+
+    The forwards are predicted; the time in which no model works, which depends on the method, is the measured one.
+    """
+    tokens, seconds, predicted, forwards, drafted = [], [], [], [], []
     for row in rows:
         costs = costs_for(models, row)
         for turn, mine in zip(row["measured"], committed(row), strict=True):
             kept = {"draft_rows": turn["iterations"]["draft_steps"]} | turn["iterations"]
-            names = ("rows", "draft_steps", "draft_rows", "seconds", "drafted")
+            names = ("rows", "draft_steps", "draft_rows", "seconds", "target", "draft", "drafted")
             places = after_prompt(turn)
             arrays = {name: np.array(kept[name])[places] for name in names}
             # Times are linear in the context, so the middle of the answer stands for all of it.
             context = turn["prompt_tokens"] + sum(mine) / 2
             target = costs.target_time(arrays["rows"], context)
             draft = draft_seconds(costs, arrays["draft_steps"], arrays["draft_rows"], context)
-            predicted += list(costs.between + (np.maximum(target, draft) if works_beside(row) else target + draft))
+            join = np.maximum if works_beside(row) else np.add
+            predicted += list(join(target, draft))
+            forwards += list(join(arrays["target"], arrays["draft"]))
             tokens += [mine[place] for place in places]
             seconds += list(arrays["seconds"])
             drafted += list(arrays["drafted"])
@@ -130,7 +134,7 @@ def predict(rows: Sequence[Row], models: dict[str, CostModel]) -> Prediction | N
         tau=sum(tokens) / len(tokens),
         tau_predicted=tau_by_formula(rows, drafted),
         seconds=sum(seconds) / len(seconds),
-        seconds_predicted=float(sum(predicted)) / len(predicted),
+        seconds_predicted=float(sum(predicted) + sum(seconds) - sum(forwards)) / len(seconds),
         iterations=len(seconds),
     )
 
@@ -177,7 +181,7 @@ def duodecoding_phi(alpha: float, ratio: float | np.ndarray, grown: np.ndarray) 
 
 
 class Ways(NamedTuple):
-    """φ of DuoTree over vanilla on all cores, its draft beside the target and in turn; numbers or [alpha][ratio]."""
+    """φ of DuoTree over vanilla, its draft beside the target and in turn; numbers or [alpha][ratio]."""
 
     beside: float | np.ndarray
     in_turn: float | np.ndarray

@@ -72,7 +72,7 @@ def speeds_table(results: Results) -> str:
                 in_digits(phi(mine, rows_of(rows, TARGET_ONLY), tasks), 2),
             ]
         )
-    heads = ["", "tokens/s", "first token", "tokens per target forward τ", "φ over vanilla, all cores"]
+    heads = ["", "tokens/s", "first token", "tokens per target forward τ", "φ over vanilla"]
     return markdown([*heads, "φ over vanilla, target's cores"], lines)
 
 
@@ -94,11 +94,11 @@ def texts_sentence(results: Results) -> str:
     parts += [f"{count} {what}" for verdict, what in (("tie", "differ at a numerical tie"), ("defect", "are defects"),
              (None, "were not checked")) if (count := verdicts.count(verdict))]  # fmt: skip
     failed = f" {len(results.failed)} answers failed." if results.failed else ""
-    return f"{', '.join(parts)}.{failed} φ over vanilla on all cores, by task:"
+    return f"{', '.join(parts)}.{failed} φ over vanilla by task:"
 
 
 def by_task_table(results: Results) -> str:
-    """φ over vanilla on all cores, lane by lane and task by task."""
+    """φ over vanilla, lane by lane and task by task."""
     rows, tasks = results.rows, tasks_of(results.rows)
     lines = [
         [

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
+from duoviz.lab.environment import IN_TURN, TOGETHER
 from duoviz.lab.results import Results
 from duoviz.lab.rows import answer_row
 from duoviz.lab.tasks import Question
@@ -54,7 +55,7 @@ def environment_of(headers: dict[str, dict]) -> dict:
     together, in_turn = headers["duodecoding"], headers["speculative"]
     costs = {
         name: {side: [[seconds for _, seconds in header["calibration"][side]]] * 2 for side in ("target", "draft")}
-        for name, header in (("together", together), ("in turn", in_turn))
+        for name, header in ((TOGETHER, together), (IN_TURN, in_turn))
     }
     return {
         "date": together["date"],

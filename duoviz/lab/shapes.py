@@ -7,6 +7,7 @@ from duoviz.decoding.acceptance_table import RANKS
 from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS
 from duoviz.decoding.settings import MAX_NEW_TOKENS, MAX_SEQUENCES
 from duoviz.decoding.theory import Acceptance
+from duoviz.lab.environment import IN_TURN, ON_TARGET, TOGETHER
 from duoviz.lab.rows import ARRAYS, BEYOND, TIME_PARTS
 from duoviz.lab.tasks import is_id, is_name
 from duoviz.shape import (
@@ -101,8 +102,7 @@ def cost_table(columns: int) -> Check:
     return items(row, len(CONTEXTS), least=len(CONTEXTS))
 
 
-# Results from before it was measured have no `between`.
-COSTS = fields(target=cost_table(len(ROW_COUNTS)), draft=cost_table(MAX_SEQUENCES), between=optional(NUMBER))
+COSTS = fields(target=cost_table(len(ROW_COUNTS)), draft=cost_table(MAX_SEQUENCES))
 CORES = numbers(0, MAX_COUNT, MAX_COUNT, integers=True)
 OF_TARGET = fields(target=NAME)
 # Kinds of places, each its share and the chances by rank.
@@ -111,6 +111,6 @@ ENVIRONMENT = fields(
     date=NAME, pair=NAME, models=fields(target=NAME, draft=NAME), devices=OF_TARGET, precision=OF_TARGET,
     cores=fields(target=optional(CORES), draft=optional(CORES)), versions=fields(), delta=NUMBER,
     places=optional(PLACES),
-    costs=only(**{"together": COSTS, "in turn": COSTS}),
+    costs=only(**{TOGETHER: COSTS, IN_TURN: COSTS, ON_TARGET: optional(COSTS)}),
 )  # fmt: skip
 PLAN = fields(quick=FLAG, source=NAME, max_new_tokens=COUNT, questions=integer(0, MAX_NUMBER), repeats=COUNT)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.lab import paper
+from duoviz.lab.environment import IN_TURN, TOGETHER
 from duoviz.lab.plan import (
     AROUND,
     DUO,
@@ -88,8 +89,8 @@ def table_1(results: Results) -> Table:
         lines,
         "Total tokens over total time, reading the prompt included. The average is the mean of the tasks, and φ the "
         "ratio of two averages on the questions that both answered. ± is the standard deviation of the single "
-        "answers, the average's that between tasks. On the target's cores: vanilla on what DuoDecoding's target has, "
-        "all cores for the prompt and its share after that.",
+        "answers, the average's that between tasks. Vanilla runs on the cores where it is faster at the time; on the "
+        "target's cores: on what DuoDecoding's target has, all cores for the prompt and its share after that.",
     )
 
 
@@ -282,7 +283,7 @@ def environments(several: Sequence[Results]) -> Table:
         lines.append((name.capitalize(), [in_words(results.environment.get(name)) for results in several]))
     for name in ("quick", "questions", "repeats", "max_new_tokens", "tasks", "source"):
         lines.append((name.replace("_", " ").capitalize(), [in_words(results.plan.get(name)) for results in several]))
-    for name in ("together", "in turn"):
+    for name in (TOGETHER, IN_TURN):
         lines.append((f"Costs, measured {name}", [costs_in_words(results.environment, name) for results in several]))
     return Table("environment", "Where this was measured", "", [results.name for results in several], lines, words=True)
 

@@ -39,9 +39,13 @@ def row(
     committed=None,
     **arrays,
 ):
-    """A row of one turn. arrays: its iterations', of which `each` is called `seconds` in a row."""
+    """A row of one turn. arrays: its iterations', of which `each` is called `seconds` in a row.
+
+    The target works all the time where nothing else is said.
+    """
     steps = len(next(iter(arrays.values()), [0]))
-    arrays = {"seconds": arrays.pop("each", [0.0] * steps)} | arrays
+    seconds_each = arrays.pop("each", [0.0] * steps)
+    arrays = {"seconds": seconds_each, "target": seconds_each} | arrays
     turn = {
         "prompt_tokens": 10,
         "stopped": "length",

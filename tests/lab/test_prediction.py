@@ -10,6 +10,7 @@ from duoviz.decoding.acceptance_table import plain
 from duoviz.decoding.costs import CostModel
 from duoviz.decoding.duotree.simulate import tilted
 from duoviz.lab import findings, prediction, tables
+from duoviz.lab.environment import ON_TARGET
 from duoviz.lab.estimates import Cores, on_cores, other_hardware
 from duoviz.lab.paying import tree_ways
 from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA
@@ -57,6 +58,19 @@ def test_a_run_that_keeps_to_the_model_is_predicted_without_error():
     slower = row(VANILLA, committed=[1, 1], each=[9, 0.02], rows=[7, 1])
     assert predict([slower], MODELS).error == pytest.approx(1.0)
     assert predict([row(VANILLA, committed=[1], each=[9], rows=[7])], MODELS) is None
+
+
+def test_forwards_are_predicted_and_the_time_between_them_is_as_measured():
+    slower = row(VANILLA, committed=[1, 1], each=[9, 0.025], target=[8, 0.02], rows=[7, 1])
+    assert predict([slower], MODELS).seconds_predicted == pytest.approx(0.01 + 0.005)
+
+
+def test_a_target_on_its_own_cores_has_the_costs_of_these_where_results_hold_them():
+    alone = row(TARGET_ONLY, committed=[1, 1], each=[9, 0.02], rows=[7, 1], method="vanilla")
+    alone["settings"]["cores"] = "target"
+    own = MODELS | {ON_TARGET: CostModel(((0.02,) * 6,) * 2, ((0.002,) * 8,) * 2)}
+    assert predict([alone], own).error == pytest.approx(0, abs=1e-9)
+    assert predict([alone], MODELS).error == pytest.approx(1.0)
 
 
 def test_a_draft_may_work_beside_the_target_or_in_turn():

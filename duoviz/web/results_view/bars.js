@@ -28,7 +28,7 @@ export function createBars({ tasks, papers, base, lines }, chosen) {
     const longest = 1.12 * Math.max(1, ...values);
     body.style.setProperty("--one", 1 / longest);
     body.replaceChildren(...lines.map((line) => lineNodes(line, task, papers, longest)));
-    note.textContent = `φ is the speed-up over vanilla (the upright line: ${fixed(base[task], 1)} tokens/s here, on all cores). The paper's target ran on a GPU.`;
+    note.textContent = `φ is the speed-up over vanilla (the upright line: ${fixed(base[task], 1)} tokens/s here). The paper's target ran on a GPU.`;
   };
   if (tasks.includes(chosen.task)) choice.value = chosen.task;
   choice.addEventListener("change", () => {
