@@ -1,6 +1,7 @@
 """What the forwards of both sides cost: a table of seconds, and its estimate from every forward that runs."""
 
 import time
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -113,12 +114,18 @@ class Estimate:
         """[context][point], in seconds."""
         return tuple(map(tuple, np.exp(self.logs).reshape(len(CONTEXTS), -1).tolist()))
 
-    def observe(self, forward: Forward) -> None:
-        """Learn from a forward of no more rows than the last point has."""
-        # As `between_contexts`, also beyond the longer one.
+    def weights(self, forward: Forward) -> np.ndarray:
+        """Of each entry's seconds, how much a forward's are expected to hold: linear, also beyond the last ones."""
         long = max(0.0, (forward.context - CONTEXTS[0]) / (CONTEXTS[1] - CONTEXTS[0]))
-        rows = np.array([np.interp(forward.rows, self.points, one) for one in np.eye(len(self.points))])
-        shares = np.concatenate([(1 - long) * rows, long * rows]) * np.exp(self.logs)
+        above = min(max(1, bisect_left(self.points, forward.rows)), len(self.points) - 1)
+        share = (forward.rows - self.points[above - 1]) / (self.points[above] - self.points[above - 1])
+        rows = np.zeros(len(self.points))
+        rows[above - 1 : above + 1] = 1 - share, share
+        return np.concatenate([(1 - long) * rows, long * rows])
+
+    def observe(self, forward: Forward) -> None:
+        """Learn from a forward of no more than twice as many rows as the last point has."""
+        shares = self.weights(forward) * np.exp(self.logs)
         expected = max(shares.sum(), SHORTEST)
         shares /= expected
         spread = self.doubt @ shares
@@ -181,5 +188,5 @@ class Costs:
         """Learn from forwards of both sides; those of many tokens, as of a prompt, say nothing."""
         for side, forwards in ((self.target, target), (self.draft, draft)):
             for forward in forwards:
-                if forward.rows <= side.points[-1] and SHORTEST <= forward.seconds <= LONGEST:
+                if forward.rows <= 2 * side.points[-1] and SHORTEST <= forward.seconds <= LONGEST:
                     side.observe(forward)

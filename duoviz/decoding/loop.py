@@ -20,7 +20,7 @@ from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
 
 # Every so many iterations, from which one on, two are made on the other cores; unless some were in the last seconds.
-TRY_EVERY, TRY_FIRST, LATELY = 48, 6, 20.0
+TRY_EVERY, TRY_FIRST, LATELY = 48, 6, 60.0
 
 
 def decode(plan: RunPlan) -> Iterator[Iteration]:

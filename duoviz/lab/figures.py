@@ -14,7 +14,7 @@ from duoviz.decoding import METHODS
 from duoviz.lab import paying
 from duoviz.lab.paying import GAIN, ROWS
 from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA, VARIANTS, label_of, lane_labels, table_lanes
-from duoviz.lab.prediction import ALPHAS, PLAYED_ALPHAS, PLAYED_RATIOS, RATIOS, cost_models, predict
+from duoviz.lab.prediction import ALPHAS, PLAYED_ALPHAS, PLAYED_RATIOS, RATIOS, predict
 from duoviz.lab.results import Results
 from duoviz.lab.rows import TIME_PARTS, Row
 from duoviz.lab.tables import lanes_of, tasks_of
@@ -302,11 +302,11 @@ def part_of(row: Row, part: str) -> float:
 
 def predicted(results: Results) -> Figure:
     """The cost model's tokens per second against the measured ones."""
-    models, drawing = cost_models(results.environment), go.Figure()
+    drawing = go.Figure()
     data: list[list] = [["method", "measured, tokens/s", "predicted, tokens/s", "error"]]
     points = []
     for lane in lanes_of(results.rows, lane_labels()):
-        if prediction := predict(rows_of(results.rows, lane), models):
+        if prediction := predict(rows_of(results.rows, lane), results.forward_seconds):
             points.append((lane, prediction))
             data.append([label_of(lane), prediction.speed, prediction.speed_predicted, prediction.error])
     top = 1.1 * max((max(prediction.speed, prediction.speed_predicted) for _, prediction in points), default=1)

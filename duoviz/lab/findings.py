@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 
 from duoviz.lab.plan import DUO, ONE_SEQUENCE, SPS, TARGET_ONLY, VANILLA, label_of, lane_labels, table_lanes
-from duoviz.lab.prediction import cost_models, predict
+from duoviz.lab.prediction import predict
 from duoviz.lab.results import Results
 from duoviz.lab.tables import TABLE_2, TABLE_3, confusion, lanes_of, tasks_of
 from duoviz.lab.tasks import task_name
@@ -161,9 +161,9 @@ def about_time(results: Results) -> list[str]:
 
 
 def about_predictions(results: Results) -> list[str]:
-    models = cost_models(results.environment)
+    forwards = results.forward_seconds
     lanes = lanes_of(results.rows, lane_labels())
-    predictions = {lane: prediction for lane in lanes if (prediction := predict(rows_of(results.rows, lane), models))}
+    predictions = {lane: prediction for lane in lanes if (prediction := predict(rows_of(results.rows, lane), forwards))}
     if not predictions:
         return []
     worst = max(predictions, key=lambda lane: abs(predictions[lane].error))

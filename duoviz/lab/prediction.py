@@ -1,6 +1,6 @@
 """What the cost model predicts: the speed of each lane that was measured, and when drafting pays at all."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -11,10 +11,10 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.acceptance_table import plain
 from duoviz.decoding.costs import CONTEXTS, CostModel
 from duoviz.decoding.duotree.simulate import CONTEXT, Places, forecast, tilted
-from duoviz.decoding.settings import MAX_SEQUENCES, Settings
+from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
-from duoviz.lab.environment import IN_TURN, ON_TARGET, TOGETHER
-from duoviz.lab.rows import Row
+from duoviz.lab.course import cost_models, works_beside
+from duoviz.lab.rows import Row, key
 from duoviz.lab.values import acceptance, after_prompt, committed
 
 # The map: T_target / T_draft and α. DuoTree is played at some of them only, each for so many iterations.
@@ -54,16 +54,6 @@ class Prediction(NamedTuple):
         return self.speed_predicted / self.speed - 1
 
 
-def cost_models(environment: dict) -> dict[str, CostModel]:
-    """The environment's cost models by TOGETHER, IN_TURN, and ON_TARGET where results have it."""
-    return {name: CostModel(*tables_of(costs)) for name, costs in environment["costs"].items()}
-
-
-def tables_of(costs: dict) -> tuple[tuple[tuple[float, ...], ...], tuple[tuple[float, ...], ...]]:
-    """Both sides' times."""
-    return tuple(map(tuple, costs["target"])), tuple(map(tuple, costs["draft"]))
-
-
 def fewest(seconds: np.ndarray) -> np.ndarray:
     """Times by rows (the last axis), where fewer rows take no longer than more do: they could be padded to them."""
     return np.minimum.accumulate(seconds[..., ::-1], axis=-1)[..., ::-1]
@@ -85,48 +75,22 @@ def places_of(environment: dict) -> Places:
     return tuple((weight / total, chances) for weight, chances in kept) or plain().places()
 
 
-def works_beside(row: Row) -> bool:
-    """Whether the draft worked at the same time as the target, which a method may leave to the machine."""
-    overlaps = (turn["metrics"].get("overlap") is not None for turn in row["measured"])
-    return METHODS[row["settings"]["method"]].parallel or any(overlaps)
-
-
-def costs_for(models: dict[str, CostModel], row: Row) -> CostModel:
-    """The cost model of the cores that a lane's target has."""
-    if works_beside(row):
-        return models[TOGETHER]
-    return models.get(ON_TARGET, models[TOGETHER]) if row["settings"]["cores"] == "target" else models[IN_TURN]
-
-
-def draft_seconds(costs: CostModel, steps: np.ndarray, rows: np.ndarray, context: float) -> np.ndarray:
-    """The time of so many draft steps that forward so many tokens together: as if each had the same share."""
-    widths = np.arange(1, MAX_SEQUENCES + 1)
-    by_width = [costs.draft_time(int(width), context) for width in widths]
-    return steps * np.interp(rows / np.maximum(1, steps), widths, by_width)
-
-
-def predict(rows: Sequence[Row], models: dict[str, CostModel]) -> Prediction | None:
+def predict(rows: Sequence[Row], forwards: Mapping[tuple, list[np.ndarray]]) -> Prediction | None:
     """One lane's prediction at its measured acceptance; None where no turn has an iteration after its prompt.
 
-    The forwards are predicted; the time in which no model works, which depends on the method, is the measured one.
+    forwards: what they are expected to take, see `course.forward_seconds`; the time in which no model works, which
+    depends on the method, is the measured one.
     """
-    tokens, seconds, predicted, forwards, drafted = [], [], [], [], []
+    tokens, seconds, predicted, drafted = [], [], [], []
     for row in rows:
-        costs = costs_for(models, row)
-        for turn, mine in zip(row["measured"], committed(row), strict=True):
-            kept = {"draft_rows": turn["iterations"]["draft_steps"]} | turn["iterations"]
-            names = ("rows", "draft_steps", "draft_rows", "seconds", "target", "draft", "drafted")
+        join = np.maximum if works_beside(row) else np.add
+        for turn, mine, expected in zip(row["measured"], committed(row), forwards[key(row)], strict=True):
             places = after_prompt(turn)
-            arrays = {name: np.array(kept[name])[places] for name in names}
-            # Times are linear in the context, so the middle of the answer stands for all of it.
-            context = turn["prompt_tokens"] + sum(mine) / 2
-            target = costs.target_time(arrays["rows"], context)
-            draft = draft_seconds(costs, arrays["draft_steps"], arrays["draft_rows"], context)
-            join = np.maximum if works_beside(row) else np.add
-            predicted += list(join(target, draft))
-            forwards += list(join(arrays["target"], arrays["draft"]))
+            names = ("seconds", "target", "draft", "drafted")
+            arrays = {name: np.array(turn["iterations"][name])[places] for name in names}
             tokens += [mine[place] for place in places]
             seconds += list(arrays["seconds"])
+            predicted += list(arrays["seconds"] - join(arrays["target"], arrays["draft"]) + expected[places])
             drafted += list(arrays["drafted"])
     if not seconds:
         return None
@@ -134,7 +98,7 @@ def predict(rows: Sequence[Row], models: dict[str, CostModel]) -> Prediction | N
         tau=sum(tokens) / len(tokens),
         tau_predicted=tau_by_formula(rows, drafted),
         seconds=sum(seconds) / len(seconds),
-        seconds_predicted=float(sum(predicted) + sum(seconds) - sum(forwards)) / len(seconds),
+        seconds_predicted=float(sum(predicted)) / len(seconds),
         iterations=len(seconds),
     )
 

@@ -3,10 +3,10 @@
 from statistics import median
 
 from duoviz.decoding import METHODS
+from duoviz.lab.course import works_beside
 from duoviz.lab.estimates import other_hardware
 from duoviz.lab.findings import TOO_FEW, about_table_1
 from duoviz.lab.plan import TARGET_ONLY, VANILLA, label_of, table_1_lanes
-from duoviz.lab.prediction import works_beside
 from duoviz.lab.results import Results
 from duoviz.lab.rows import Row
 from duoviz.lab.tables import lanes_of, tasks_of

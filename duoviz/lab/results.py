@@ -14,14 +14,16 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 from filelock import FileLock, Timeout
 
 from duoviz.lab.archive import opened_zip
+from duoviz.lab.course import forward_seconds
 from duoviz.lab.rows import Row, key
 from duoviz.lab.shapes import ANSWERED, ENVIRONMENT, FAILED, FORWARDS, PLAN
 from duoviz.lab.tasks import LabError
@@ -54,6 +56,11 @@ class Results:
     rows: list[Row] = field(default_factory=list)
     failed: list[Row] = field(default_factory=list)
     forwards: list[dict] = field(default_factory=list)
+
+    @cached_property
+    def forward_seconds(self) -> dict[tuple, list[np.ndarray]]:
+        """What each answer's forwards are expected to take, see `course`."""
+        return forward_seconds(self.rows, self.environment)
 
 
 class Folder:

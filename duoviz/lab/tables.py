@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.lab import paper
+from duoviz.lab.course import cost_models
 from duoviz.lab.environment import IN_TURN, TOGETHER
 from duoviz.lab.plan import (
     AROUND,
@@ -18,7 +19,7 @@ from duoviz.lab.plan import (
     lane_labels,
     table_1_lanes,
 )
-from duoviz.lab.prediction import Prediction, cost_models, predict
+from duoviz.lab.prediction import Prediction, predict
 from duoviz.lab.results import Results
 from duoviz.lab.rows import BEYOND, Row
 from duoviz.lab.tasks import TASKS, in_order, task_name
@@ -231,11 +232,11 @@ def checks(results: Results) -> Table:
 
 def predictions(results: Results) -> Table:
     """The cost model's speed of each lane beside the measured one."""
-    models, lines = cost_models(results.environment), []
+    forwards, lines = results.forward_seconds, []
     for lane in lanes_of(results.rows, lane_labels()):
         rows = rows_of(results.rows, lane)
-        if together := predict(rows, models):
-            apart = [prediction for row in rows if (prediction := predict([row], models))]
+        if together := predict(rows, forwards):
+            apart = [prediction for row in rows if (prediction := predict([row], forwards))]
             cells = [figure(together, apart, name, digits) for name, digits in PREDICTED]
             lines.append((label_of(lane), cells))
     return Table(

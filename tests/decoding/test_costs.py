@@ -96,7 +96,7 @@ def test_beyond_the_longer_context_times_go_on_as_they_were_seen_to():
 
 def test_prompts_and_times_that_cannot_be_say_nothing():
     learned = Costs()
-    learned.observe([Forward(400, SHORT, 9.0), Forward(1, SHORT, 0.0)], [Forward(9, SHORT, 1.0)])
+    learned.observe([Forward(400, SHORT, 9.0), Forward(1, SHORT, 0.0)], [Forward(17, SHORT, 1.0)])
     assert learned.target.count == learned.draft.count == 0
 
 
@@ -110,7 +110,7 @@ def test_every_forward_of_a_run_is_learnt_from(method, tmp_path, monkeypatch):
     forwards = sum(learned.target.count for learned in engine.kept_costs.values()) - measured
     assert len(trace["iterations"]) - 2 <= forwards <= len(trace["iterations"]) - 1
     steps = sum(learned.draft.count for learned in engine.kept_costs.values())
-    drafted = sum(step["tokens"] <= 8 for iteration in trace["iterations"] for step in iteration["draft"])
+    drafted = sum(step["tokens"] <= 2 * WIDTHS[-1] for iteration in trace["iterations"] for step in iteration["draft"])
     assert steps <= drafted + (len(WIDTHS) if measured else 0) and bool(steps) == (method != "vanilla")
 
 

@@ -99,13 +99,13 @@ def test_results_hold_the_costs_that_the_run_has_shown(questions, tmp_path):
         begun = json.loads((tmp_path / "environment.json").read_text())
         assert list(steps)
     assert begun["costs"] != load(tmp_path).environment["costs"]
-    together = load(tmp_path).environment["costs"]["together"]
+    in_turn = load(tmp_path).environment["costs"]["in turn"]
     # The mean over the run, which began with what was measured and ended with what is known now.
-    last = engine.costs(Way(True, engine.pair.cores.target)).model
-    begun = begun["costs"]["together"]["draft"][0][0]
-    lowest, highest = sorted((begun, last.draft[0][0]))
-    assert together["draft"][0][0] != begun
-    assert 0.2 * lowest < together["draft"][0][0] < 5 * highest
+    last = engine.costs(Way(False, engine.pair.cores.all)).model
+    begun = begun["costs"]["in turn"]["target"][0][0]
+    lowest, highest = sorted((begun, last.target[0][0]))
+    assert in_turn["target"][0][0] != begun
+    assert 0.2 * lowest < in_turn["target"][0][0] < 5 * highest
 
 
 def test_a_folder_that_goes_away_ends_the_run_in_a_sentence_and_does_not_come_back(questions, tmp_path):

@@ -6,10 +6,11 @@ import re
 import pytest
 
 from duoviz.lab import paper
+from duoviz.lab.course import cost_models
 from duoviz.lab.figures import figure_3, figure_4, time_split
 from duoviz.lab.overview import overview
 from duoviz.lab.paying import tree_ways
-from duoviz.lab.prediction import ALPHAS, RATIOS, cost_models, growth, speculative_phi
+from duoviz.lab.prediction import ALPHAS, RATIOS, growth, speculative_phi
 from duoviz.lab.results import load
 from duoviz.lab.sample import sample
 from duoviz.lab.thumbnail import HEIGHT, WIDTH, thumbnail

@@ -10,6 +10,7 @@ from duoviz.decoding.acceptance_table import plain
 from duoviz.decoding.costs import CostModel
 from duoviz.decoding.duotree.simulate import tilted
 from duoviz.lab import findings, prediction, tables
+from duoviz.lab.course import cost_models, forward_seconds
 from duoviz.lab.environment import ON_TARGET
 from duoviz.lab.estimates import Cores, on_cores, other_hardware
 from duoviz.lab.paying import tree_ways
@@ -17,7 +18,6 @@ from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA
 from duoviz.lab.prediction import (
     ALPHAS,
     RATIOS,
-    cost_models,
     duodecoding_phi,
     duotree_map,
     duotree_phi,
@@ -29,6 +29,14 @@ from duoviz.lab.prediction import (
 from tests.lab.made_results import ENVIRONMENT, results, row
 
 MODELS = cost_models(ENVIRONMENT)
+
+
+def predicted(*rows, models=MODELS):
+    """The prediction of rows where forwards cost at first what these models say."""
+    costs = {name: {"target": model.target, "draft": model.draft} for name, model in models.items()}
+    return predict(rows, forward_seconds(rows, {"costs": costs}))
+
+
 HALF = {"accepted": 3, "tested": 6}
 # Half of the pending and half of the first tokens are accepted, and sequences taken have two tokens:
 # for each iteration without pending tokens there are 2/3 with one, and τ = (1 + 2/3 · 3/2) / (1 + 2/3).
@@ -41,10 +49,10 @@ def runs():
         row(VANILLA, committed=[1, 1, 1], each=[9, 0.01, 0.01], rows=[7, 1, 1]),
         # Three rows take 12 ms, and two draft steps before them 4 ms.
         row(SPS, committed=[1, 1.75, 1.75], each=[9, 0.016, 0.016], rows=[9, 3, 3], draft_steps=[5, 2, 2],
-            drafted=[2, 2, 2], k=[None] * 3, counts=HALF),
+            target=[8, 0.012, 0.012], draft=[1, 0.004, 0.004], drafted=[2, 2, 2], k=[None] * 3, counts=HALF),
         # Two rows take 11 ms, five draft steps meanwhile 10 ms; seven take longer than the target.
         row(DUO, committed=[1, 1.2, 1.2], each=[9, 0.011, 0.014], rows=[7, 2, 2], draft_steps=[1, 5, 7],
-            drafted=[1, 5, 7], k=[None, 1, 3], counts=DUO_HALF),
+            target=[8, 0.011, 0.011], draft=[1, 0.01, 0.014], drafted=[1, 5, 7], k=[None, 1, 3], counts=DUO_HALF),
         # No formula for what a lookup finds: only its 21 rows are predicted, at 30 ms.
         row("prompt_lookup", committed=[1, 3, 5], each=[9, 0.03, 0.03], rows=[9, 21, 21]),
     ]  # fmt: skip
@@ -52,33 +60,31 @@ def runs():
 
 def test_a_run_that_keeps_to_the_model_is_predicted_without_error():
     for each in runs():
-        found = predict([each], MODELS)
+        found = predicted(each)
         assert found.error == pytest.approx(0, abs=1e-9) and found.seconds < 0.05
         assert (found.tau_predicted is None) == (each["model_id"] == "prompt_lookup")
     slower = row(VANILLA, committed=[1, 1], each=[9, 0.02], rows=[7, 1])
-    assert predict([slower], MODELS).error == pytest.approx(1.0)
-    assert predict([row(VANILLA, committed=[1], each=[9], rows=[7])], MODELS) is None
+    assert predicted(slower).error == pytest.approx(1.0)
+    assert predicted(row(VANILLA, committed=[1], each=[9], rows=[7])) is None
 
 
 def test_forwards_are_predicted_and_the_time_between_them_is_as_measured():
     slower = row(VANILLA, committed=[1, 1], each=[9, 0.025], target=[8, 0.02], rows=[7, 1])
-    assert predict([slower], MODELS).seconds_predicted == pytest.approx(0.01 + 0.005)
+    assert predicted(slower).seconds_predicted == pytest.approx(0.01 + 0.005)
 
 
 def test_a_target_on_its_own_cores_has_the_costs_of_these_where_results_hold_them():
     alone = row(TARGET_ONLY, committed=[1, 1], each=[9, 0.02], rows=[7, 1], method="vanilla")
     alone["settings"]["cores"] = "target"
     own = MODELS | {ON_TARGET: CostModel(((0.02,) * 6,) * 2, ((0.002,) * 8,) * 2)}
-    assert predict([alone], own).error == pytest.approx(0, abs=1e-9)
-    assert predict([alone], MODELS).error == pytest.approx(1.0)
+    assert predicted(alone, models=own).error == pytest.approx(0, abs=1e-9)
+    assert predicted(alone).error == pytest.approx(1.0)
 
 
 def test_a_draft_may_work_beside_the_target_or_in_turn():
     """The same iteration of DuoTree: the longer of both sides, or their sum and the costs on all cores."""
     one = {"committed": [1, 1, 2], "rows": [7, 3, 3], "draft_steps": [0, 1, 2], "draft_rows": [0, 7, 2]}
-    in_turn, beside = (
-        predict([row("duotree", each=[9, 9, 0.012], overlap=overlap, **one)], MODELS) for overlap in (None, 0.4)
-    )
+    in_turn, beside = (predicted(row("duotree", each=[9, 9, 0.012], overlap=overlap, **one)) for overlap in (None, 0.4))
     assert in_turn.seconds_predicted == pytest.approx(0.016) and beside.seconds_predicted == pytest.approx(0.012)
 
 
@@ -88,13 +94,14 @@ def test_a_draft_step_of_more_tokens_takes_longer():
     read = {"committed": [1, 1, 2], "each": [9, 9, 0.018], "rows": [7, 3, 3]}
     one = row("duotree", **read, draft_steps=[0, 1, 2], draft_rows=[0, 7, 4])
     models = MODELS | {"in turn": costs}
-    assert predict([one], models).seconds_predicted == pytest.approx(0.012 + 2 * 0.003)
+    assert predicted(one, models=models).seconds_predicted == pytest.approx(0.012 + 2 * 0.003)
     del one["measured"][0]["iterations"]["draft_rows"]
-    assert predict([one], models).seconds_predicted == pytest.approx(0.012 + 2 * 0.002)
+    assert predicted(one, models=models).seconds_predicted == pytest.approx(0.012 + 2 * 0.002)
 
 
 def test_the_table_has_each_methods_error_and_the_sentence_the_worst():
-    made = results(*runs(), row(TARGET_ONLY, committed=[1, 1], each=[9, 0.02], rows=[7, 1], method="vanilla"))
+    slow = row(TARGET_ONLY, committed=[1, 1], each=[9, 0.02], rows=[7, 1], method="vanilla")
+    made = results(*runs(), slow)
     table = tables.predictions(made)
     errors = {label: cells[table.columns.index("error, %")].value for label, cells in table.lines}
     assert errors == pytest.approx(
