@@ -38,7 +38,10 @@ NEEDED = (
     "LICENSE",
     "duoviz/**/*.py",
     "duoviz/**/*.css",
-    "duoviz/**/*.js",
+    "duoviz/lab/*.js",
+    "duoviz/trace/*.schema.json",
+    "duoviz/web/static/*.js",
+    "duoviz/web/static/entries.json",
     "assets/screenshot.png",
     "assets/speed-ups.svg",
     *(f"assets/datastore/{file}" for file in (HEADER, TOKENS, SUFFIXES)),
@@ -65,6 +68,7 @@ NOT_NEEDED = (
     "duoviz/lab/readme.py",
     "duoviz/space.py",
     "duoviz/trace/exports.py",
+    "duoviz/trace/race.py",
     "duoviz/training/*",
 )
 OURS = ("duoviz/", "assets/")

@@ -1,80 +1,82 @@
 """Reads trace files, and says in one sentence what is wrong with a bad one."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Iterator
 from pathlib import Path
+
+from jsonschema_rs import Draft202012Validator, ValidationError
 
 from duoviz.decoding import METHODS
 from duoviz.outside import Reader, Refused
-from duoviz.shape import FLAG, Check, all_of, fields, integer, items, maybe, number, one_of, optional, string
-from duoviz.trace.fields import A_TOKEN, END, HEADER, ITERATION, MAX_ITERATIONS, MAX_WRITTEN
-from duoviz.trace.schema import SCHEMA_VERSION
+from duoviz.shape import integer
+from duoviz.trace.schema import SCHEMA, SCHEMA_VERSION
 
 MAX_FILE_BYTES = 50_000_000
+MAX_WRITTEN, A_TOKEN = SCHEMA["x-limits"]["written"], SCHEMA["x-limits"]["token"]
 
 
 class TraceError(ValueError):
     """A file cannot be used as a trace; the message is a sentence for the user."""
 
 
-def ordered(value: dict) -> str | None:
-    """A stretch of time does not end before it starts."""
-    return None if value["start"] <= value["end"] else ".end"
+def validator(schema: dict) -> Draft202012Validator:
+    """What holds values to a schema; its errors leave out the value, which may be large."""
+    return Draft202012Validator(schema, mask="")
 
 
-def parents_first(nodes: list[dict]) -> str | None:
-    """No node may be its own ancestor."""
-    return next((f"[{i}].parent" for i, node in enumerate(nodes) if node["parent"] >= i), None)
+TRACE = validator(SCHEMA)
 
 
-def in_order(iterations: list[dict]) -> str | None:
-    """Their numbers and times go on, and their text is not too long."""
+def wrong_field(checked_by: Draft202012Validator, value: object) -> str | None:
+    """Where in a value a field is missing or not as the schema has it."""
+    try:
+        checked_by.validate(value)
+    except ValidationError as error:
+        missing = [error.kind.value] if error.kind.name == "required" else []
+        path = [*error.instance_path, *missing]
+        return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)
+    except ValueError:
+        # It takes no half of a character (a lone surrogate), in whose place "?" is as long.
+        whole = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+        return wrong_field(checked_by, json.loads(whole))
+    return None
+
+
+def faults(iteration: dict) -> Iterator[str]:
+    """Where in an iteration a forward ends before it starts, or a parent comes after its node.
+
+    A node whose parents all come first is not its own ancestor.
+    """
+    target, steps, checked = iteration["target"], iteration["draft"], iteration["checked"]
+    if target["end"] < target["start"]:
+        yield ".target.end"
+    yield from (f".draft[{i}].end" for i, step in enumerate(steps) if step["end"] < step["start"])
+    for name, before in (("checked", 0), ("drafted", 0), ("rest", len(checked))):
+        nodes = enumerate(iteration.get(name, []))
+        yield from (f".{name}[{i}].parent" for i, node in nodes if node["parent"] >= before + i)
+
+
+def out_of_order(iterations: list[dict]) -> str | None:
+    """Where iterations break a rule: their numbers and times go on, and their text is not too long."""
     sync = written = 0
     for i, iteration in enumerate(iterations):
+        if fault := next(faults(iteration), None):
+            return f".iterations[{i}]{fault}"
         written += sum(A_TOKEN + len(token["text"]) for token in iteration["committed"])
         if iteration["index"] != i or iteration["sync"] < sync or written > MAX_WRITTEN:
-            return f"[{i}]"
+            return f".iterations[{i}]"
         sync = iteration["sync"]
     return None
 
 
-def rest_below(iteration: dict) -> str | None:
-    """The parents of what is left of a tree come before it: checked nodes, or its own."""
-    nodes = [*iteration["checked"], *iteration.get("rest", [])]
-    wrong = (i for i, node in enumerate(nodes) if node["parent"] >= i)
-    return next((f".rest[{i - len(iteration['checked'])}].parent" for i in wrong), None)
-
-
-RULES = {"ordered": ordered, "parents first": parents_first, "rest below": rest_below}
-KINDS: dict[str, Callable[..., Check]] = {
-    "whole": integer,
-    "number": number,
-    "text": string,
-    "flag": lambda: FLAG,
-    "one of": lambda *words: one_of(words),
-    "list": lambda description, most: items(check_of(description), most),
-    "object": lambda named: fields(**{name: check_of(description) for name, description in named.items()}),
-    "or null": lambda description: maybe(check_of(description)),
-    "or absent": lambda description: optional(check_of(description)),
-    "rule": lambda name, description: all_of(check_of(description), RULES[name]),
-}
-
-
-def check_of(description: list) -> Check:
-    """The check that a description means (see `duoviz.trace.fields`)."""
-    kind, *rest = description
-    return KINDS[kind](*rest)
-
-
-def method_known(header: dict) -> str | None:
+def unknown_method(header: dict) -> str | None:
     """A method that this version does not know must say itself how it is shown."""
-    return None if "about" in header or header["method"] in METHODS else ".method"
+    return None if "about" in header or header["method"] in METHODS else ".header.method"
 
 
-TRACE = fields(
-    header=all_of(check_of(HEADER), method_known),
-    iterations=all_of(check_of(["list", ITERATION, MAX_ITERATIONS]), in_order),
-    end=check_of(END),
-)
+def wrong_in_trace(value: dict) -> str | None:
+    """Where in a value something is not as in a trace; None where all is."""
+    return wrong_field(TRACE, value) or unknown_method(value["header"]) or out_of_order(value["iterations"])
 
 
 def read_text(path: Path) -> str:
@@ -104,7 +106,7 @@ def parse_trace(text: str, name: object) -> dict:
     if schema is not None and integer(-1e300, 1e300)(schema) is None and schema != SCHEMA_VERSION:
         remedy = ": it needs a newer duoviz" if schema > SCHEMA_VERSION else ""
         raise TraceError(f"{name} has schema {schema:g}, and this duoviz reads schema {SCHEMA_VERSION}{remedy}.")
-    if (wrong := TRACE(value)) is not None:
+    if (wrong := wrong_in_trace(value)) is not None:
         raise TraceError(f'{name} is not a trace: "{wrong[1:]}" is missing or not as it should be.')
     if not value["iterations"]:
         raise TraceError(f"{name} has no iterations, so there is nothing to show.")

@@ -1,8 +1,7 @@
 """The trace: one JSON object that records a run, for live view, replay, lab and export.
 
-Files end in `.duoviz.json`. All times are seconds since the run was submitted, on one monotonic
-clock for all processes. Token texts concatenate to the decoded text exactly. One full example (a
-run cut short; only two of eight candidates and a few of the settings are shown):
+Files end in `.duoviz.json`. One full example (a run cut short; only two of eight candidates and a few of the settings
+are shown):
 
     {"header": {
        "schema": 1,
@@ -57,48 +56,24 @@ run cut short; only two of eight candidates and a few of the settings are shown)
                       {"id": 3814, "text": " appears", "source": "target", "gap": 1.3}]}],
      "end": {"stopped": "length", "wall": 0.127, "text": "The sky appears"}}
 
-about: what the method is, for drawing the run (see `duoviz.decoding.method`); absent from older traces, which are
-  drawn as this version knows their methods.
-mode: `prefill`, `pre` (nothing was pending), `post` (something was), `alone` (the
-  draft rests, for its guesses do not pay); null for methods other than DuoDecoding.
-before: only where the prompt was not the first turn of its conversation: the turns before it, as
-  [what the user said, the answer].
-can_overlap: whether both sides can work at the same time; not on one core, and not without a draft.
-matched: of methods that look up what to propose, how many of the text's last tokens were found elsewhere
-  (`tokens`), and what they say (`text`): {"tokens": 3, "text": " of the city"}. Null where nothing was
-  found, for the other methods, and absent from older traces.
-checked: the tokens that this iteration's target forward verified, a tree: `parent` is an
-  index into the same list, -1 is the end of the verified text. Lookahead's window stands between
-  the guesses and the target's own token: the same forward reads it and verifies nothing of it.
-drafted: the tree drafted at the same time, by methods that work in parallel; its root (-1) is the end
-  of `checked`.
-rest: of a tree that lives on from iteration to iteration (DuoTree's), the likeliest tokens that were not verified;
-  parents count on from `checked`, whose nodes come first. `pending`: it is the next root or under it; else `discarded`.
-start: why the target began when it did: the tokens then expected of the iteration (`expected`) and the tokens a
-  second (`rate`); how many more tokens the best further draft step was expected to bring (`gain`), and what that would
-  have cost (`seconds`: the step, and the longer verification; in older traces the step alone), both null where there
-  was none to make. Absent from other methods' iterations.
-chance, step, was: of a living tree's nodes: how likely the target was thought to write the token after its parent
-  (counted on other texts, times how much oftener or rarer that has come true in this run); which of this iteration's
-  draft steps proposed it (null: an earlier iteration's, or a look-up); and its index among the nodes (`checked`, then
-  `rest`) of the iteration before, null where it was not among them.
-q: the probability of the token in the distribution that the draft drew it from; p: in the one that
-  the target draws from, null where the token was not tested. Both are after temperature, top-k and
-  top-p (greedy: at temperature 1); the candidates' p and θ are the draft's at the temperature alone.
-status: `pending`, `accepted`, `rejected`, `discarded` (hung on a rejected token, a branch not taken,
-  or, in older traces, beyond what was worth verifying), `correction` (the target's own token), `window` (Lookahead's).
-verdict.outcome: `hit` (all that was tested was accepted), `miss` (the pending tokens were, no first
-  token was), `rejection`, or `none` (nothing was tested);
-  tested: positions at which a drafted token met the target's; sequence: which branch was taken, from 1.
-gap: how far, in logits, the next best token was from being the target's (greedy: the top-1 logit minus
-  the top-2; sampled: the same with the noise added); null where no other token could be drawn, and
-  for the classical rule, which has no such measure.
-budget is γ, theta θ, sequences k; longest: how many tokens the longest sequence drafted has (in older traces
-  how many it might have; absent from the oldest); all null for methods without them. factors, in older traces: how
-  many times longer than measured before the run the target's forwards and the draft's steps were taking.
-sync: when both sides' results were in.
-end.stopped: `eos`, `length`, `context`, `stopped` (by the user), `time` (the
-  run's time was over) or `error`; the last two with `message`.
+`trace.schema.json` (JSON Schema, draft 2020-12) says what each field means and may be, for Python, the page and others.
+It cannot say these: a forward does not end before it starts; a tree's nodes come after their parents; `index` counts
+from 0 and `sync` never falls; all `committed` have at most so many characters (`x-limits`), for a page that lays out a
+longer text is held up, and no run comes near it; and a method that is not known here says itself what it is (`about`).
+
+In older traces `discarded` is also what was beyond what was worth verifying, and `start.seconds` leaves the longer
+verification out. In a tree that lives on, `pending` is the next root or under it, and `chance` was counted on other
+texts, times how much oftener or rarer that has come true in this run.
 """
 
-SCHEMA_VERSION = 1
+import json
+from pathlib import Path
+
+
+def read_schema(name: str) -> dict:
+    """One of the schemas beside this file."""
+    return json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+
+
+SCHEMA = read_schema("trace.schema.json")
+SCHEMA_VERSION = SCHEMA["$defs"]["header"]["properties"]["schema"]["maximum"]

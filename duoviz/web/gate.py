@@ -18,7 +18,7 @@ from duoviz.web.pace import Pace
 # What is read: pages that Gradio makes anew each time, files, and streams of events.
 PAGES = re.compile(rf"/|/config|{API}/(info|openapi\.json)")
 FILES = re.compile(
-    r"/((assets|static|svelte|recordings)/.+|favicon\.ico|manifest\.json|robots\.txt|theme\.css|pwa_icon(/\d+)?)"
+    r"/((assets|static|svelte|scripts|recordings)/.+|favicon\.ico|manifest\.json|robots\.txt|theme\.css|pwa_icon(/\d+)?)"
     rf"|{API}/(app_id|startup-events|file=(?!(?i:https?:)).+)"
 )
 STREAM, ANSWER = f"{API}/queue/data", re.compile(rf"{API}/call/(v2/)?[^/]+/(?P<event>\w+)")

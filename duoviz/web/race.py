@@ -1,6 +1,5 @@
-"""The race as a Gradio component: `race/mount_race.js` fed by the component's value."""
+"""The race as a Gradio component: `front/entries/race.js` fed by the component's value."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,30 +12,9 @@ from duoviz.decoding.settings import Settings
 from duoviz.recordings import ENDING
 from duoviz.trace.agreement import agreement, first_difference, written
 from duoviz.trace.reading import TraceError, read_trace
+from duoviz.web.front import CSS, as_text, start, style
 from duoviz.web.published import publish
-from duoviz.web.script import CSS, script
 from duoviz.web.visualizer import one_file
-
-HERE = Path(__file__).parent
-
-# The value is a `visualizer.batch(…)` string.
-GLUE = """
-import { createReceiver } from "./visualizer/receiver.js";
-import { PAGE_KEYS } from "./visualizer/help.js";
-import { mountRace } from "./race/mount_race.js";
-import { recordedEvents } from "./race/opening.js";
-const receiver = createReceiver();
-mountRace(element.querySelector(".dv-root"), receiver, {
-  replayParts: () => server.one_file(), pageKeys: PAGE_KEYS,
-  opening: props.recorded ? () => recordedEvents(JSON.parse(props.recorded), window.gradio_config.root) : null,
-});
-watch("value", () => {
-  if (!props.value) return;
-  const value = JSON.parse(props.value);
-  element.dataset.run = value.run;
-  receiver.take(value);
-});
-"""
 
 
 class Race(gr.HTML):
@@ -51,8 +29,8 @@ class Race(gr.HTML):
         super().__init__(
             value="",
             html_template='<div class="dv-root"></div>',
-            css_template=CSS + (HERE / "race.css").read_text(encoding="utf-8"),
-            js_on_load=script(GLUE),
+            css_template=CSS + style("race"),
+            js_on_load=start("race"),
             apply_default_css=False,
             server_functions=[one_file],
             recorded=recorded,
@@ -83,5 +61,4 @@ def recorded_race(folder: Path, methods: Sequence[str]) -> str:
         "recordings": [f"{publish(folder)}/{file.name}" for file in files],
         "result": summed_up(lanes, rows, {}, [agreement(first, second, 0.0)], None),
     }
-    # No markup of the model's leaves the server as markup.
-    return json.dumps(recorded, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return as_text(recorded)

@@ -4,7 +4,7 @@ import base64
 import hashlib
 from functools import cache
 
-from duoviz.web.script import CSS, script
+from duoviz.web.front import CSS, STATIC, methods_json
 
 # The page's colours, which Gradio gives the visualizer elsewhere.
 PAGE_CSS = """
@@ -15,24 +15,6 @@ body { margin: 0 auto; padding: 16px; max-width: 1248px; font-family: ui-sans-se
   color: var(--body-text-color); background: var(--page); }
 h1 { margin: 0 0 4px; font-size: 24px; }
 .about { margin: 0 0 16px; max-width: 80ch; font-size: 15px; line-height: 1.5; }
-"""
-
-START = """
-import { mount } from "./visualizer/mount.js";
-import { readTrace } from "./visualizer/check.js";
-import { eventsOf } from "./visualizer/state.js";
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const follow = () => document.documentElement.classList.toggle("dark", dark.matches);
-dark.addEventListener("change", follow);
-follow();
-mount(document.querySelector(".dv-root"), {
-  subscribe(callback) {
-    readTrace(document.getElementById("trace").textContent).then(({ trace, problem }) => {
-      const events = trace ? eventsOf(trace, document.title) : [{ type: "error", message: problem }];
-      events.forEach(callback);
-    });
-  },
-});
 """
 
 # All that may run is the script below, and nothing may be fetched.
@@ -56,6 +38,7 @@ PAGE = """<!doctype html>
 text. In all but vanilla decoding, something cheaper (a small draft model, say) guessed tokens ahead, and the large
 target model checked several guesses at once: the guesses change only the speed. Press play, or use the arrow keys.</p>
 <div class="dv-root"></div>
+<script type="application/json" id="methods">{methods}</script>
 <script type="application/json" id="trace">{trace}</script>
 <script>{script}</script>
 </body>
@@ -67,13 +50,13 @@ TRACE = "{trace}"
 @cache
 def replay_parts() -> tuple[str, str]:
     """What stands before and after the trace's JSON in the file; the page puts the same parts together."""
-    # In a function of its own: the modules' names are no one else's.
-    code = f"(() => {{\n{script(START)}}})();"
+    code = (STATIC / "replay.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
     before, after = PAGE.split(TRACE)
     # The visualizer's rules are written to be nested.
     css = f"{PAGE_CSS}body {{\n{CSS}}}\n"
-    return before.format(policy=POLICY.format(digest=digest), css=css), after.format(script=code)
+    head = before.format(policy=POLICY.format(digest=digest), css=css, methods=methods_json())
+    return head, after.format(script=code)
 
 
 def replay_page(trace_json: str) -> str:

@@ -11,7 +11,7 @@ import gradio as gr
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
-from duoviz.web import gradio_internals, published
+from duoviz.web import front, gradio_internals, published
 from duoviz.web.attendance import Attendance
 from duoviz.web.calls import Function
 from duoviz.web.gate import Gate
@@ -57,7 +57,11 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
     # On a Space nothing is loaded.
     options_of_gate = {"attendance": attendance, "on_space": on_space, "uploads": not on_space}
     gate = Middleware(Gate, doors=doors, functions=functions, servers=servers, **options_of_gate)
-    served = {"middleware": [gate], "routes": published.routes(), "lifespan": partial(lifespan, demo, attendance)}
+    served = {
+        "middleware": [gate],
+        "routes": [*front.routes(), *published.routes()],
+        "lifespan": partial(lifespan, demo, attendance),
+    }
     bounds = {
         "max_threads": THREADS,
         "state_session_capacity": SESSIONS,

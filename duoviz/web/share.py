@@ -1,36 +1,16 @@
 """Sharing: a tab, its fields and the iteration shown, as a link or a settings file; all in the browser."""
 
 import os
-from pathlib import Path
 from typing import NamedTuple
 
 import gradio as gr
 from gradio.components import Component
 
-from duoviz.web.script import script
-
-HERE = Path(__file__).parent
+from duoviz.web.front import start, style
 
 # How the names of the settings end with which a run reaches for the hub or a folder: a link that changes one of them
 # starts nothing by itself.
 REACHING = ("pair", "rest_datastore")
-
-# What the events below call. A link is taken up when the bar has come, and when another is followed on the open page.
-GLUE = """
-import { createBar } from "./share/bar.js";
-import { limitKeys } from "./share/limits.js";
-import { copyLink, openFile, openLink, selectedTab, startRun } from "./share/page.js";
-const site = props.site;
-limitKeys(() => selectedTab(site));
-window.duovizShare = {
-  copylink: (...values) => copyLink(values, site),
-  openlink: () => openLink(site),
-  openfile: () => openFile(site),
-  start: startRun,
-};
-const tell = createBar(element.querySelector(".dv-share"), trigger);
-watch("value", () => tell(JSON.parse(props.value)));
-"""
 
 
 class Page(NamedTuple):
@@ -48,8 +28,8 @@ class ShareBar(gr.HTML):
         super().__init__(
             value="",
             html_template='<div class="dv-share"></div>',
-            css_template=(HERE / "share.css").read_text(encoding="utf-8"),
-            js_on_load=script(GLUE),
+            css_template=style("share"),
+            js_on_load=start("share", "copylink", "openlink", "openfile"),
             apply_default_css=False,
             elem_id="share",
             site={},
@@ -91,7 +71,7 @@ def share(bar: ShareBar, tabs: gr.Tabs, pages: dict[str, Page]) -> None:
     visualizers = [page.visualizer for page in pages.values() if page.visualizer]
     outputs = [tabs, bar, *visualizers, *fields]
     private = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-    bar.copylink(None, fields, bar, js="(...values) => window.duovizShare.copylink(...values)", **private)
-    bar.openfile(None, None, outputs, js="() => window.duovizShare.openfile()", **private)
-    opened = bar.openlink(None, None, outputs, js="() => window.duovizShare.openlink()", **private)
-    opened.then(None, bar, None, js="(told) => window.duovizShare.start(told)", **private)
+    bar.copylink(None, fields, bar, js="(...values) => window.duoviz.share.copyLink(...values)", **private)
+    bar.openfile(None, None, outputs, js="() => window.duoviz.share.openFile()", **private)
+    opened = bar.openlink(None, None, outputs, js="() => window.duoviz.share.openLink()", **private)
+    opened.then(None, bar, None, js="(told) => window.duoviz.share.startRun(told)", **private)

@@ -1,8 +1,8 @@
 """The page's look: system fonts, so that nothing is fetched from elsewhere."""
 
-from pathlib import Path
-
 from gradio.themes import Default
+
+from duoviz.web.front import style
 
 SANS = ["ui-sans-serif", "system-ui", "sans-serif"]
 MONO = ["ui-monospace", "Consolas", "monospace"]
@@ -15,5 +15,4 @@ THEME = Default(primary_hue="indigo", neutral_hue="slate", font=SANS, font_mono=
     button_primary_background_fill_hover="*primary_700",
 )
 
-SHEETS = ("frame.css", "present.css")
-CSS = "".join((Path(__file__).parent / name).read_text(encoding="utf-8") for name in SHEETS)
+CSS = style("frame") + style("present")

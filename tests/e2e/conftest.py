@@ -6,6 +6,9 @@ from playwright.sync_api import sync_playwright
 from tests.e2e.pages import PATIENCE, launch_chromium, open_modules, page_in
 from tests.e2e.tiny_site import tiny_site
 
+# A visitor who has seen the story comes to the stage at once.
+SEEN = """try { localStorage.setItem("duoviz story", "seen"); } catch { /* This page keeps nothing. */ }"""
+
 
 @pytest.fixture(scope="session")
 def browser():
@@ -22,6 +25,7 @@ def new_context(browser):
     def make(**options):
         context = browser.new_context(**options)
         context.set_default_timeout(PATIENCE)
+        context.add_init_script(SEEN)
         return context
 
     return make

@@ -1,10 +1,19 @@
 """A real browser and its pages."""
 
 import shutil
+from functools import partial
 
 from playwright.sync_api import expect
 
-from duoviz.web.script import HERE, filled
+from duoviz.web.front import SOURCES, methods_json
+
+PLAIN = "http://plain.test"
+TRACE = SOURCES.parents[1] / "trace"
+TYPES = {".js": "text/javascript", ".json": "application/json"}
+KNOWING = f"""<script type="module">
+import {{ know }} from "/visualizer/methods.js";
+know({methods_json()});
+</script>"""
 
 # Milliseconds for whatever is to come: no machine is so slow, nor so busy.
 PATIENCE = 60_000
@@ -29,19 +38,30 @@ def page_in(context):
 
 
 def open_modules(page):
-    """A page without Gradio that may import the scripts, at their paths in `duoviz/web`."""
-
-    def answer(route):
-        path = HERE / route.request.url.removeprefix("http://plain.test/")
-        if path.suffix == ".js":
-            # An error in here would leave the page waiting for ever.
-            if path.is_file():
-                route.fulfill(body=filled(path.read_text(encoding="utf-8")), content_type="text/javascript")
-            else:
-                route.fulfill(status=404)
-        else:
-            route.fulfill(body="<!doctype html>", content_type="text/html")
-
-    page.route("http://plain.test/**", answer)
-    page.goto("http://plain.test/")
+    """A page without Gradio that may import the scripts, at their paths in `duoviz/web/front`."""
+    page.route(f"{PLAIN}/**", partial(answer_module, html=f"<!doctype html>{KNOWING}"))
+    page.goto(f"{PLAIN}/")
     return page
+
+
+def answer_module(route, *, html):
+    """Answer a request for a module or a schema with its source, and any other with a page."""
+    path = route.request.url.removeprefix(f"{PLAIN}/")
+    file = TRACE / path.removeprefix("trace/") if path.startswith("trace/") else SOURCES / path
+    if file.suffix not in TYPES:
+        route.fulfill(body=html, content_type="text/html; charset=utf-8")
+    elif file.is_file():
+        route.fulfill(body=file.read_text(encoding="utf-8"), content_type=f"{TYPES[file.suffix]}; charset=utf-8")
+    else:
+        # An error in here would leave the page waiting for ever.
+        route.fulfill(status=404)
+
+
+def settle(page):
+    """Wait until what was asked for is drawn."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def fits(page):
+    """Whether nothing is wider than the window."""
+    return page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")

@@ -7,11 +7,6 @@ def finished(page):
     expect(page.locator(".dv-race")).to_have_attribute("data-playing", "false")
 
 
-def written_at(trace, clock):
-    """The texts of the tokens that a run had written at a time."""
-    return [token["text"] for each in trace["iterations"] if each["sync"] <= clock for token in each["committed"]]
-
-
 def side(page, number):
     return page.locator(".dv-side").nth(number)
 

@@ -69,7 +69,7 @@ def test_axe_finds_nothing_serious_on_the_whole_page(run_page, scheme):
 
 
 @pytest.mark.parametrize("tab", DRAWERS)
-def test_what_opens_over_the_page_closes_with_escape_and_gives_the_focus_back(run_page, tab):
+def test_what_opens_over_the_page_closes_and_with_escape_gives_the_focus_back(run_page, tab):
     open_tab(run_page, tab)
     for name in DRAWERS[tab]:
         button = run_page.locator(name)
@@ -80,6 +80,11 @@ def test_what_opens_over_the_page_closes_with_escape_and_gives_the_focus_back(ru
         expect(button).not_to_be_focused()
         run_page.keyboard.press("Escape")
         expect(button).to_be_focused()
+        assert not button.evaluate(IS_OPEN), name
+        # And where something else is pressed.
+        run_page.keyboard.press("Enter")
+        assert button.evaluate(IS_OPEN), name
+        run_page.mouse.click(1, 1)
         assert not button.evaluate(IS_OPEN), name
 
 

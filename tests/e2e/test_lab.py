@@ -12,6 +12,7 @@ from duoviz.lab.sample import sample
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.web import results_store
 from duoviz.web.pages import results
+from tests.e2e.pages import fits
 from tests.e2e.visualizer.test_accessibility import serious
 from tests.lab.asked import hold_after
 from tests.web.visits import wait_until
@@ -89,14 +90,12 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
     assert len(rows) == 24 and all(row in rows for row in kept)
     expect(page.locator("#lab-about")).to_contain_text("This is a quick run")
     expect(page.locator(".ll-bars tr[data-method=DuoDecoding] .ll-bar[data-kind=here]")).to_be_visible()
-    for name in ("table-1", "table-4", "checks", "environment"):
-        open_part(page, name)
-        expect(page.locator("#lab-part table").first).to_be_visible()
-    open_part(page, "table-1")
+    figures, tables = ("figure-1", "figure-5", "cost-model"), ("table-4", "checks", "environment", "table-1")
+    for drawn, names in (("#lab-figure .js-plotly-plot", figures), ("#lab-part table", tables)):
+        for name in names:
+            open_part(page, name)
+            expect(page.locator(drawn).first).to_be_attached()
     expect(page.locator("#lab-below")).to_contain_text("The paper's own values, not measured here")
-    for name in ("figure-1", "figure-5", "cost-model"):
-        open_part(page, name)
-        expect(page.locator("#lab-figure .js-plotly-plot")).to_be_attached()
     page.get_by_role("button", name="Other results").click()
     expect(page.locator("#lab-save")).to_be_enabled()
     with page.expect_download() as download:
@@ -113,21 +112,19 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
     file.write_text("no zip")
     load_file(page, file)
     says(page, "mine.zip holds no results of the Lab, or damaged ones: it is no zip, or is cut off.")
-    page.locator("#lab-name input, #lab-name textarea").fill("x.zip")
-    page.locator("#lab-run").click()
-    says(page, "A name does not end in .zip")
-    page.locator("#lab-name input, #lab-name textarea").fill("../up")
-    page.locator("#lab-run").click()
-    says(page, "A name has letters, digits")
+    for name, told in (("x.zip", "A name does not end in .zip"), ("../up", "A name has letters, digits")):
+        page.locator("#lab-name input, #lab-name textarea").fill(name)
+        page.locator("#lab-run").click()
+        says(page, told)
     page.set_viewport_size({"width": 390, "height": 900})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert fits(page)
     # The report stands on its own, and its figures are saved as pictures.
     page.goto((tmp_path / "cache" / "lab" / "mine" / "report.html").as_uri())
     for kind, begin in (("svg", b"<svg"), ("png", b"\x89PNG")):
         with page.expect_download() as download:
             page.locator(f'[data-save="figure-5"][data-format="{kind}"]').click()
         assert download.value.path().read_bytes().startswith(begin)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert fits(page)
     assert not page.errors
 
 
@@ -236,6 +233,6 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
     page.emulate_media(color_scheme=None)
     check_presented(page)
     page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert fits(page)
     page.set_viewport_size({"width": 1280, "height": 1000})
     assert not page.errors

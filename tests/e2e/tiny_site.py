@@ -7,7 +7,7 @@ from unittest import mock
 
 import gradio as gr
 
-from duoviz.web import session
+from duoviz.web import front, published, session
 from duoviz.web.app import build_app
 from duoviz.web.limits import Limits
 from duoviz.web.pages import compare, live
@@ -51,8 +51,9 @@ def tiny_site(load=None, *, recording=None) -> Iterator[Site]:
 
 @contextmanager
 def served(demo: gr.Blocks, **options) -> Iterator[str]:
-    """The address of a page while it is served."""
-    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, **options)
+    """The address of a page while it is served, with its scripts and recordings."""
+    routes = [*front.routes(), *published.routes()]
+    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, app_kwargs={"routes": routes}, **options)
     try:
         yield url
     finally:

@@ -8,12 +8,12 @@ import pytest
 from duoviz import runner
 from duoviz.comparison import outcome
 from duoviz.decoding.settings import Settings
-from duoviz.trace.race import RACE
-from duoviz.trace.reading import check_of
+from duoviz.trace.race import SCHEMA
+from duoviz.trace.reading import validator, wrong_field
 from tests.tiny import tiny_engine
 
 LANES = [runner.Lane(name, name, Settings(max_new_tokens=8)) for name in ("rest", "speculative", "vanilla")]
-CHECK = check_of(RACE)
+CHECK = validator(SCHEMA)
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def race():
 
 
 def test_what_a_race_comes_to_has_the_fields_that_are_declared(race):
-    assert CHECK(race) is None
+    assert wrong_field(CHECK, race) is None
     assert race["result"]["lanes"][0]["error"] and race["result"]["lanes"][1]["figures"]["phi"] > 0
 
 
@@ -49,4 +49,4 @@ def test_a_wrong_field_is_named(race, path, value):
         place = place[key]
     place[last] = value
     named = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)
-    assert CHECK(changed).startswith(named)
+    assert wrong_field(CHECK, changed).startswith(named)

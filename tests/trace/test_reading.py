@@ -2,6 +2,7 @@
 
 import copy
 import json
+from functools import reduce
 
 import pytest
 
@@ -44,6 +45,30 @@ def test_what_is_written_is_read(trace, tmp_path):
 @pytest.mark.parametrize("path, value, told", WRONG_FIELDS)
 def test_a_wrong_field_is_named(trace, path, value, told):
     assert refusal(changed(trace, path, value)) == f'x.json is not a trace: "{told}" is missing or not as it should be.'
+
+
+@pytest.mark.parametrize(
+    "path",
+    [("end",), ("header", "prompt"), ("iterations", 1, "index"), ("iterations", 1, "committed", 0, "gap")],
+)
+def test_a_missing_field_is_named(trace, path):
+    other = copy.deepcopy(trace)
+    *before, last = path
+    del reduce(lambda value, key: value[key], before, other)[last]
+    told = refusal(json.dumps(other)).split('"')[1]
+    assert told == "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)[1:]
+
+
+def test_halves_of_characters_whole_floats_and_large_integers_are_read(trace):
+    odd = copy.deepcopy(trace) | {"later": 10**300, "\ud800": ["\udfff"]}
+    odd["iterations"][0]["committed"][0] |= {"text": "\ud800", "id": 3.0}
+    odd["iterations"][0]["drafted"] = []
+    assert parse_trace(json.dumps(odd), "x.json") == odd
+    odd["iterations"][1]["sync"] = 10**300
+    assert '"iterations[1].sync" is' in refusal(json.dumps(odd))
+    assert '"iterations[0].committed[0].text" is' in refusal(
+        changed(trace, ("iterations", 0, "committed", 0, "text"), "\ud800" * 20_001)
+    )
 
 
 def test_what_is_no_trace_is_refused(trace):

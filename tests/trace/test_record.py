@@ -7,7 +7,10 @@ import pytest
 from duoviz import runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
-from duoviz.trace import fields, schema
+from duoviz.trace import race, schema
+from duoviz.trace.agreement import VERDICTS
+from duoviz.trace.reading import wrong_in_trace
+from duoviz.trace.schema import SCHEMA
 from duoviz.trace.texts import TextPieces
 from tests.tiny import tiny_engine
 
@@ -56,7 +59,7 @@ def test_what_a_look_up_matched_is_the_end_of_the_text():
 
 def literal_example():
     text = schema.__doc__
-    return json.loads(text[text.index('{"header"') : text.index("\n\nabout:")])
+    return json.JSONDecoder().raw_decode(text, text.index('{"header"'))[0]
 
 
 def shape(value):
@@ -84,29 +87,36 @@ def test_a_run_has_the_shape_of_the_schemas_example():
     json.dumps(trace, allow_nan=False)
 
 
-def undeclared(value, description):
-    """Fields of a value that its description lacks, and the other way round what it must have."""
-    kind, *rest = description
-    if kind in ("or null", "or absent"):
-        return [] if value is None else undeclared(value, rest[0])
-    if kind == "rule":
-        return undeclared(value, rest[1])
-    if kind == "list":
-        return [found for each in value for found in undeclared(each, rest[0])]
-    if kind != "object" or not rest[0]:
+def undeclared(value, schema):
+    """Fields of a value that its schema lacks."""
+    schema = schema | SCHEMA["$defs"].get(schema.get("$ref", "").removeprefix("#/$defs/"), {})
+    if isinstance(value, list):
+        return [found for each in value for found in undeclared(each, schema["items"])]
+    if not isinstance(value, dict) or "properties" not in schema:
         return []
-    inside = [found for name, each in value.items() if name in rest[0] for found in undeclared(each, rest[0][name])]
-    must = {name for name, (kind, *_) in rest[0].items() if kind != "or absent"}
-    return inside + sorted(set(value) - set(rest[0])) + sorted(must - set(value))
+    fields = schema["properties"]
+    inside = [found for name in value.keys() & fields.keys() for found in undeclared(value[name], fields[name])]
+    return inside + sorted(value.keys() - fields.keys())
 
 
 @pytest.mark.parametrize("method", [method for method in METHODS if method != "rest"])
 def test_what_is_recorded_is_what_is_declared(method):
     trace = runner.collect(runner.stream(tiny_engine(), method, "hello", Settings(max_new_tokens=20)))
     trace["header"]["settings"] = {"max_new_tokens": 20}
-    assert undeclared(trace["header"], fields.HEADER) == []
-    assert undeclared(trace["iterations"], ["list", fields.ITERATION, 99]) == []
-    assert undeclared(trace["end"], fields.END) == []
+    assert undeclared(trace, SCHEMA) == [] and wrong_in_trace(json.loads(json.dumps(trace))) is None
+
+
+def undescribed(schema):
+    """The names in a schema of fields and definitions of which it says nothing."""
+    named = schema.get("properties", {}) | schema.get("$defs", {})
+    inside = [found for each in named.values() for found in undescribed(each)]
+    return inside + [name for name, each in named.items() if not {"description", "$ref"} & each.keys()]
+
+
+def test_the_schemas_say_what_each_field_is_and_are_of_one_version():
+    assert undescribed(SCHEMA) == undescribed(race.SCHEMA) == []
+    assert race.SCHEMA["properties"]["schema"]["maximum"] == schema.SCHEMA_VERSION
+    assert race.SCHEMA["$defs"]["verdict"]["properties"]["verdict"]["enum"] == list(VERDICTS)
 
 
 def test_times_are_in_order_and_texts_add_up():

@@ -7,6 +7,7 @@ from duoviz.decoding.settings import Settings
 from duoviz.lab.plan import lane_labels
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.runner import collect, stream
+from duoviz.web.front import SOURCES
 from duoviz.web.lessons.figures import FIGURES
 from duoviz.web.lessons.glossary import read_glossary
 from duoviz.web.lessons.lesson import read_course, read_traces
@@ -16,13 +17,12 @@ from duoviz.web.lessons.source import FRONT_FIELDS, PAGE_FIELDS, QUESTION_FIELDS
 from duoviz.web.lessons.vocabulary import FIGURE_MARKS, MARKS, PARTS
 from duoviz.web.pages.compare import title
 from duoviz.web.pages.learn import LESSONS
-from duoviz.web.script import HERE
 from tests.tiny import tiny_engine
 from tests.web.lessons.made import write_traces
 
 
 def script_of(name):
-    return (HERE / "learn" / f"{name}.js").read_text(encoding="utf-8")
+    return (SOURCES / "learn" / f"{name}.js").read_text(encoding="utf-8")
 
 
 def test_what_lessons_may_name_is_what_the_page_draws():

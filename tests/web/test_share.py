@@ -5,8 +5,8 @@ from dataclasses import fields
 
 from duoviz.decoding.settings import Settings
 from duoviz.web.app import build_app
+from duoviz.web.front import SOURCES
 from duoviz.web.pages.learn import LESSONS
-from duoviz.web.script import HERE
 from duoviz.web.share import ShareBar
 from tests.parts import TESTS
 
@@ -48,7 +48,7 @@ def test_every_tab_has_a_link(hardware):
 
 
 def test_the_readmes_name_what_a_link_may_leave_on_the_page():
-    script = (HERE / "share" / "limits.js").read_text(encoding="utf-8")
+    script = (SOURCES / "share" / "limits.js").read_text(encoding="utf-8")
     tables = ("CONTROLS", "KEY_CONTROLS")
     controls, keys = (re.search(rf"const {name} = \{{(.*?)\n\}};", script, re.DOTALL).group(1) for name in tables)
     names = set(re.findall(r"^  (\w+): ", controls, re.MULTILINE))

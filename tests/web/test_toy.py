@@ -1,16 +1,14 @@
 """A method that a test adds in one object: on the page and in Compare."""
 
 import json
-import re
 
 import pytest
 
 from duoviz import comparison, runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
-from duoviz.web import visualizer
+from duoviz.web.front import methods_json
 from duoviz.web.pages.compare import lanes_of
-from duoviz.web.script import script
 from tests.tiny import tiny_engine
 from tests.toy import TOY
 from tests.web.visits import events_of, functions, start
@@ -26,8 +24,7 @@ def test_the_page(hardware):
     told, *updates = functions(hardware)["show"]("again")
     assert told["info"] == TOY.about
     assert sum(each["visible"] for each in updates) == len(TOY.settings)
-    known = re.search(r"const KNOWN_METHODS = (.*);", script(visualizer.GLUE)).group(1)
-    assert json.loads(known)["again"]["proposers"][0]["origin"] == "said again"
+    assert json.loads(methods_json())["again"]["proposers"][0]["origin"] == "said again"
 
 
 def test_compare():

@@ -126,17 +126,20 @@ class PageReader:
         return self.finder.mark(done)
 
     def link(self, to: str, line: int) -> str:
-        """`lesson:NAME`, `lesson:NAME/PAGE`, `tab:NAME` or an https address, as an address."""
+        """`lesson:NAME`, `lesson:NAME/PAGE`, `tab:NAME`, `game:SEED` or an https address, as an address."""
         kind, _, name = to.partition(":")
         lesson, _, number = name.partition("/")
         if kind == "lesson" and lesson in self.lessons and (not number or number.isdigit()):
             return f"#tab=learn&lesson={lesson}&page={number or 1}"
         if kind == "tab" and name in TABS:
             return f"#tab={name}"
+        if kind == "game" and name.isdecimal():
+            return f"#tab=learn&draft={name}"
         if kind == "https":
             return to
         raise self.mistake(
-            line, f'the link "{to}" leads nowhere; a link is lesson:NAME, lesson:NAME/PAGE, tab:NAME or https.'
+            line,
+            f'the link "{to}" leads nowhere; a link is lesson:NAME, lesson:NAME/PAGE, tab:NAME, game:SEED or https.',
         )
 
     def filled(self, span: Span, line: int) -> list[Span]:

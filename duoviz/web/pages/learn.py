@@ -23,7 +23,7 @@ def learn_page(lessons: Path = LESSONS, traces: Path = TRACES) -> Page:
         "page": gr.Number(1, visible="hidden"),
     }
     learn.moved(
-        None, None, [fields["lesson"], fields["page"]], js="() => window.duovizLearn.place()",
+        None, None, [fields["lesson"], fields["page"]], js="() => window.duoviz.placeInCourse()",
         queue=False, show_progress="hidden", api_visibility="private",
     )  # fmt: skip
     return Page(fields)

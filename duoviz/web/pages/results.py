@@ -280,7 +280,7 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
     opened = tab.select(look, chosen, [chosen, *board.components], concurrency_limit=None, **QUIET)
     opened.then(**binding)
     chosen.input(**binding)
-    named = board.view.opened(None, None, part, js="() => window.duovizLab.part()", queue=False, **QUIET)
+    named = board.view.opened(None, None, part, js="() => window.duoviz.openPart()", queue=False, **QUIET)
     named.then(open_part, [chosen, part], [board.status, *board.parts], concurrency_limit=None, **QUIET)
     return binding
 

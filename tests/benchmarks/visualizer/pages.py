@@ -2,19 +2,22 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import gradio as gr
 from playwright.sync_api import Page
 
+from duoviz.web import front, published
+from duoviz.web.front import CSS
 from duoviz.web.gradio_internals import calm
-from duoviz.web.script import CSS, HERE, filled
 from duoviz.web.visitors import WATCHED
 from duoviz.web.visualizer import Visualizer
+from tests.e2e.pages import KNOWING, PLAIN, answer_module
 
 # The modules in a page of their own; what a frame has painted is told by `painted`, one time for each iteration.
 PAGE = """<!doctype html><style>body { margin: 16px; font-family: sans-serif; } .page { %s }</style>
 <div class="page"><div id="root"></div></div><script type="module">
-import { mount } from "./mount.js";
+import { mount } from "/visualizer/mount.js";
 mount(document.getElementById("root"), { subscribe(callback) { window.send = callback; } });
 </script>"""
 
@@ -42,18 +45,9 @@ PROBE = """() => {
 @contextmanager
 def plain_page(browser) -> Iterator[Page]:
     """A page with the visualizer and the probe, without Gradio."""
-
-    def answer(route):
-        name = route.request.url.rsplit("/", 1)[-1]
-        if name.endswith(".js"):
-            module = (HERE / "visualizer" / name).read_text(encoding="utf-8")
-            route.fulfill(body=filled(module), content_type="text/javascript; charset=utf-8")
-        else:
-            route.fulfill(body=PAGE % CSS, content_type="text/html; charset=utf-8")
-
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
-    page.route("http://plain.test/**", answer)
-    page.goto("http://plain.test/")
+    page.route(f"{PLAIN}/**", partial(answer_module, html=PAGE % CSS + KNOWING))
+    page.goto(f"{PLAIN}/")
     page.wait_for_selector(".dv")
     page.evaluate(PROBE)
     yield page
@@ -66,7 +60,8 @@ def button_page(watch: Callable[[gr.Request], Iterator[str]]) -> Iterator[str]:
     with gr.Blocks() as demo:
         gr.Button("Run").click(watch, None, Visualizer(), **WATCHED)
     calm(demo)
-    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True)
+    routes = [*front.routes(), *published.routes()]
+    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, app_kwargs={"routes": routes})
     try:
         yield url
     finally:

@@ -62,8 +62,6 @@ def test_the_sampling_fields_reach_the_run_and_mistakes_are_told(page, app_url):
         ("Hello", "top-p", 7, "top_p must be a number from 0.01 to 1, not 7."),
         ("", "top-p", 1, "The prompt is empty"),
         ("Hello", "max-new-tokens", 0, "max_new_tokens must be a whole number from 1 to 4096, not 0"),
-        ("Hello", "max-new-tokens", "", "max_new_tokens must be a whole number from 1 to 4096, and nothing was given."),
-        ("Hello", "max-new-tokens", 1_000_000, "max_new_tokens must be a whole number from 1 to 4096, not 1000000"),
         ("word " * 9000, "max-new-tokens", 10, "The prompt is too long"),
     ):
         open_settings(page)

@@ -19,13 +19,9 @@ READ_ITERATIONS = """async () => {
     shown.push({
       position: Number(root.dataset.shown),
       nodes: read("g.dv-node", (node) => ({...node.dataset, label: node.querySelector(".dv-label").textContent,
-        count: node.querySelector(".dv-count")?.textContent,
-        title: node.querySelector("title").textContent, top: node.getBoundingClientRect().top})),
+        count: node.querySelector(".dv-count")?.textContent, title: node.querySelector("title").textContent})),
       edges: read("path.dv-edge", (edge) => ({...edge.dataset, width: parseFloat(edge.style.strokeWidth)})),
       sentence: root.querySelector(".dv-sentence").textContent,
-      tree: (({scrollLeft, clientWidth}) => ({scrollLeft, clientWidth}))(root.querySelector(".dv-tree-box")),
-      captions: read(".dv-tree-drawing .dv-caption", (caption) => ({text: caption.textContent,
-        x: Number(caption.getAttribute("x"))})),
       threshold: root.querySelector(".dv-candidates .dv-note").textContent,
       numbers: Object.fromEntries(read("[data-number]:not([data-number=phi])",
         (number) => [number.dataset.number, number.textContent])),
@@ -64,8 +60,8 @@ def download(page, button, folder):
     return path
 
 
-# A film's size and length, and how much is drawn at these of its times, in thousandths of its pixels.
-FILM = """async ([content, times]) => {
+# A film's size and length, and how much is drawn in its middle, in thousandths of its pixels.
+FILM = """async (content) => {
   const video = Object.assign(document.createElement("video"), { muted: true });
   const told = (name) => new Promise((done, fail) => {
     video.addEventListener(name, done, { once: true });
@@ -76,30 +72,31 @@ FILM = """async ([content, times]) => {
   video.src = URL.createObjectURL(new Blob([bytes], { type: "video/webm" }));
   await loaded;
   const { videoWidth: width, videoHeight: height, duration } = video;
+  const sought = told("seeked");
+  video.currentTime = duration / 2;
+  await sought;
   const pen = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d");
-  const drawn = [];
-  for (const time of times) {
-    const sought = told("seeked");
-    video.currentTime = time * duration;
-    await sought;
-    pen.drawImage(video, 0, 0);
-    const { data } = pen.getImageData(0, 0, width, height);
-    const isPaper = (at) => [0, 1, 2].every((color) => Math.abs(data[at + color] - data[color]) < 40);
-    let count = 0;
-    for (let at = 0; at < data.length; at += 4) count += !isPaper(at);
-    drawn.push(Math.round((4000 * count) / data.length));
-  }
-  return { width, height, duration, drawn };
+  pen.drawImage(video, 0, 0);
+  const { data } = pen.getImageData(0, 0, width, height);
+  const isPaper = (at) => [0, 1, 2].every((color) => Math.abs(data[at + color] - data[color]) < 40);
+  let count = 0;
+  for (let at = 0; at < data.length; at += 4) count += !isPaper(at);
+  return { size: [width, height], duration, drawn: (4000 * count) / data.length };
 }"""
 
 
-def play_film(page, path, times):
-    """What a saved film shows: its width, height, duration, and how much is drawn at these shares of it."""
+def play_film(page, path):
+    """What a saved film shows: its size, duration, and how much is drawn in its middle."""
     content = path.read_bytes()
     # How every WebM begins.
     assert content.startswith(b"\x1a\x45\xdf\xa3") and len(content) > 10_000
-    return page.evaluate(FILM, [base64.b64encode(content).decode(), times])
+    return page.evaluate(FILM, base64.b64encode(content).decode())
 
 
 def send(page, events):
     page.evaluate("events => events.forEach(window.send)", events)
+
+
+def shown(page, attribute, value):
+    """Wait until the visualizer says so of itself."""
+    expect(page.locator(".dv")).to_have_attribute(f"data-{attribute}", str(value))

@@ -53,14 +53,14 @@ def test_a_lesson_as_data(tmp_path):
 
 
 def test_text_is_paragraphs_lists_styles_and_links(tmp_path):
-    text = "\nOne *two* **three** `{k}`\nnext [go](lesson:b/2) [lab](tab:lab) [out](https://x.org/a)\n"
+    text = "\nOne *two* **three** `{k}`\nnext [go](lesson:b/2) [lab](tab:lab) [play](game:7) [out](https://x.org/a)\n"
     text += "\n- a\n- b {tau}\n\n1. c\n"
     blocks = page(tmp_path, "at: first hit\n" + text)["blocks"]
     assert [block["kind"] for block in blocks] == ["paragraph", "list", "numbers"]
     assert [(span["kind"], span["text"], span.get("to")) for span in blocks[0]["spans"] if span["text"].strip()] == [
         ("text", "One ", None), ("em", "two", None), ("strong", "three", None), ("value", "3", None),
         ("text", " next ", None), ("link", "go", "#tab=learn&lesson=b&page=2"), ("link", "lab", "#tab=lab"),
-        ("link", "out", "https://x.org/a"),
+        ("link", "play", "#tab=learn&draft=7"), ("link", "out", "https://x.org/a"),
     ]  # fmt: skip
     assert [words(item) for item in blocks[1]["items"]] == ["a", "b 1.20"]
 
@@ -186,6 +186,7 @@ MISTAKES = [
     ("\n[x](http://y.z)\n", 10, 'the link "http://y.z" leads nowhere'),
     ("\n[x](lesson:none)\n", 10, 'the link "lesson:none" leads nowhere'),
     ("\n[x](tab:none)\n", 10, 'the link "tab:none" leads nowhere'),
+    ("\n[x](game:none)\n", 10, 'the link "game:none" leads nowhere'),
     ("\n### Heading\n", 10, 'the only headings are "## TITLE" and'),
     ("\n# Heading\n", 10, 'the only headings are "## TITLE" and'),
     (Q + "guess\n\nx?\n", 14, 'there is no question of the kind "guess"; there are: choose'),

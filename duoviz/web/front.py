@@ -1,0 +1,76 @@
+"""The page's front end: its scripts as `front/build.js` made them, the start of each, and the styles."""
+
+import hashlib
+import json
+from pathlib import Path
+
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+
+from duoviz.decoding import METHODS
+from duoviz.web.published import KEPT, Kept
+
+HERE = Path(__file__).parent
+SOURCES, STATIC = HERE / "front", HERE / "static"
+ADDRESS = "/scripts"
+# Of each entry its file, and those that it imports.
+ENTRIES: dict[str, list[str]] = json.loads((STATIC / "entries.json").read_text(encoding="utf-8"))
+# JSON that scripts import, as modules by their files' names.
+SERVED: dict[str, str] = {}
+
+# A component's `js_on_load`. Values that come before its script are kept for it.
+START = """
+// Triggers: %s.
+const early = [];
+let take = (value) => early.push(value);
+watch("value", () => { if (props.value) take(props.value); });
+if (props.value) take(props.value);
+const load = (file) => import(`${window.gradio_config.root}%s/${file}`);
+Promise.all([load("%s"), load("%s")]).then(([{ start }, { default: methods }]) => {
+  take = start({ element, props, server, trigger, methods });
+  for (const value of early) take(value);
+});
+"""
+
+
+def start(entry: str, *events: str) -> str:
+    """What a component runs as it comes on the page: its entry, with the methods that this version knows.
+
+    events: of its own that the entry triggers; Gradio knows them by their names in this text.
+    """
+    return START % (json.dumps(events), ADDRESS, ENTRIES[entry][0], serve("methods", methods_json()))
+
+
+def style(name: str) -> str:
+    """A style sheet."""
+    return (SOURCES / "styles" / f"{name}.css").read_text(encoding="utf-8")
+
+
+CSS = style("visualizer")
+
+
+def methods_json() -> str:
+    """How each method is shown."""
+    return as_text({method: record.described() for method, record in METHODS.items()})
+
+
+def as_text(value: object) -> str:
+    """JSON of which no markup, of a model's or a teacher's, is markup."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def serve(name: str, text: str) -> str:
+    """Let scripts import this JSON; returns the file's name, another one when the JSON changes."""
+    file = f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.js"
+    SERVED[file] = f"export default {text};\n"
+    return file
+
+
+def routes() -> list[Mount]:
+    """What serves the scripts, and what they import."""
+    return [Mount(ADDRESS, routes=[*map(route_of, SERVED), Mount("", Kept(directory=STATIC))])]
+
+
+def route_of(file: str) -> Route:
+    answer = Response(SERVED[file], media_type="text/javascript", headers=KEPT)
+    return Route(f"/{file}", lambda _: answer)

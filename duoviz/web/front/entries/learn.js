@@ -1,0 +1,21 @@
+// The course on a page, and its game.
+
+import { know } from "../visualizer/methods.js";
+import { fetchRecording } from "../visualizer/opening.js";
+import { mountCourse } from "../learn/course.js";
+import { mountGame } from "../game/game.js";
+import { page } from "../page.js";
+
+export function start({ element, props, trigger, methods }) {
+  know(methods);
+  const root = element.querySelector(".dl-root");
+  const fetchTrace = (method) => fetchRecording(encodeURI(`${window.gradio_config.root}${props.traces[method]}`));
+  let place = null;
+  // Where the reader is goes to the page's fields, for links to hold it.
+  page.placeInCourse = () => [place.lesson, place.page];
+  import(`${window.gradio_config.root}${props.course}`).then(({ default: course }) => {
+    const moved = (to) => { place = to; trigger("moved"); };
+    mountCourse(root, course, { fetchTrace, play: () => game.open(), moved });
+    const game = mountGame(root, fetchTrace);
+  });
+}

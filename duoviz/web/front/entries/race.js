@@ -1,0 +1,19 @@
+// The race on a page. Its values are batches {run, seq, events}, as JSON strings.
+
+import { know } from "../visualizer/methods.js";
+import { createReceiver } from "../visualizer/receiver.js";
+import { PAGE_KEYS } from "../visualizer/help.js";
+import { mountRace } from "../race/mount_race.js";
+import { recordedEvents } from "../race/opening.js";
+
+export function start({ element, props, server, methods }) {
+  know(methods);
+  const receiver = createReceiver();
+  const opening = props.recorded ? () => recordedEvents(JSON.parse(props.recorded), window.gradio_config.root) : null;
+  mountRace(element.querySelector(".dv-root"), receiver, { replayParts: () => server.one_file(), pageKeys: PAGE_KEYS, opening });
+  return (text) => {
+    const value = JSON.parse(text);
+    element.dataset.run = value.run;
+    receiver.take(value);
+  };
+}

@@ -1,0 +1,14 @@
+// The bar that makes and opens links. Its values are what it says, as JSON strings.
+
+import { createBar } from "../share/bar.js";
+import { limitKeys } from "../share/limits.js";
+import { copyLink, openFile, openLink, selectedTab, startRun } from "../share/page.js";
+import { page } from "../page.js";
+
+export function start({ element, props, trigger }) {
+  const { site } = props;
+  limitKeys(() => selectedTab(site));
+  page.share = { copyLink: (...values) => copyLink(values, site), openLink: () => openLink(site), openFile: () => openFile(site), startRun };
+  const say = createBar(element.querySelector(".dv-share"), trigger);
+  return (text) => say(JSON.parse(text));
+}

@@ -1,0 +1,62 @@
+// The visualizer on a page. Its values are JSON strings: batches {run, seq, events} of a run, or a {view} that a link asks for.
+
+import { keepRun, takeKeptRun } from "../visualizer/kept.js";
+import { know } from "../visualizer/methods.js";
+import { mount } from "../visualizer/mount.js";
+import { createOpening } from "../visualizer/opening.js";
+import { createReceiver } from "../visualizer/receiver.js";
+import { PAGE_KEYS } from "../visualizer/help.js";
+import { storyIn } from "../share/link.js";
+import { createStory, NO_STORY, TOLD } from "../story/story.js";
+import { page } from "../page.js";
+
+const addressOf = (path) => encodeURI(`${window.gradio_config.root}${path}`);
+
+// The story, where there is a recording that tells it; the stage waits behind it.
+function storyOver(root, shown, recordings, opening) {
+  if (!recordings.some(([method]) => method === TOLD)) return NO_STORY;
+  return createStory(root, {
+    recordingOf: opening.recordingOf,
+    hold: () => { if (shown.state.playing) shown.show(shown.state.shown); },
+    onClose: () => { if (shown.state.header === null) opening.show(); },
+    prompt: () => document.querySelector("#prompt textarea"),
+  });
+}
+
+export function start({ element, props, server, methods }) {
+  know(methods);
+  const receiver = createReceiver();
+  const options = { replayParts: () => server.one_file(), pageKeys: PAGE_KEYS };
+  const root = element.querySelector(".dv-root");
+  const shown = mount(root, receiver, options);
+  const recordings = Object.entries(props.opening.addresses).map(([method, path]) => [method, addressOf(path)]);
+  let isRestored = false;
+  const showsNone = () => receiver.isNew() && !isRestored && (shown.state.recorded || shown.state.header === null);
+  const isFree = () => showsNone() && !story.isOpen();
+  const opening = createOpening(receiver, Object.fromEntries(recordings), { ...props.opening, isFree });
+  const story = storyOver(root, shown, recordings, opening);
+  page.opening = opening;
+  // The element's own id is another one each time the page is loaded.
+  const key = `duoviz ${element.parentElement.closest("[id]")?.id}`;
+  addEventListener("pagehide", () => {
+    if (receiver.isOpen()) keepRun(key, shown.run);
+  });
+  takeKeptRun(key).then((events) => {
+    isRestored = events !== null;
+    if (isRestored && !receiver.isOpen()) events.forEach(receiver.send);
+    const isTold = story.begin(showsNone());
+    if (!isTold && !isRestored) opening.begin();
+  });
+  return (text) => {
+    const value = JSON.parse(text);
+    if (!value.view) {
+      // The visitor's own run is what is looked at now.
+      if (value.run !== element.dataset.run) story.close();
+      element.dataset.run = value.run;
+      return receiver.take(value);
+    }
+    if (storyIn(location.hash).stop === null) story.close();
+    receiver.holdNext(value.view.iteration);
+    if (value.view.recording !== null) opening.at(value.view.recording, value.view.method);
+  };
+}

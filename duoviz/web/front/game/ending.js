@@ -1,0 +1,59 @@
+// The end of a game: the visitor's figures beside the draft's, and a link to the same rounds.
+
+import { el, setText, textButton } from "../visualizer/dom.js";
+import { fragmentTo } from "./link.js";
+import { costsOf, summary } from "./score.js";
+import { costsWords, paceWords, perForwardWords, shareWords, speedWords, stopsWords } from "./words.js";
+
+const COPIED = "Link copied. Whoever follows it gets the same rounds.";
+const REFUSED = "Copy the link with Ctrl+C (⌘C on a Mac).";
+
+const row = (name, ...cells) => (
+  el("tr", {}, el("th", { scope: "row" }, name), ...cells.map((cell) => el("td", {}, cell)))
+);
+const headings = (...names) => el("thead", {}, el("tr", {}, ...names.map((name) => el("th", { scope: "col" }, name))));
+
+function figureTable(verdicts, drafted, costs) {
+  const both = [verdicts, drafted];
+  const sums = both.map(summary);
+  return el("table", { class: "dg-figures" }, headings("", "You", "The draft"), el("tbody", {},
+    row("Acceptance", ...sums.map(shareWords)), row("Tokens per forward pass", ...sums.map(perForwardWords)),
+    ...(costs ? [row("Speed-up over the target alone", ...both.map((each) => speedWords(each, costs)))] : [])));
+}
+
+function roundTable(verdicts, drafted) {
+  const cells = (each) => each.map(({ tokens }) => String(tokens));
+  return el("table", { class: "dg-rounds" }, el("caption", {}, "Tokens written in each round"),
+    headings("", ...verdicts.map((verdict, index) => String(index + 1))),
+    el("tbody", {}, row("You", ...cells(verdicts)), row("The draft", ...cells(drafted))));
+}
+
+// The button, and the link for those whose browser does not let the page copy.
+function linkNodes(seed) {
+  const link = el("input", { "class": "dg-link", "readonly": "", "aria-label": "Link to these rounds" });
+  link.hidden = true;
+  const told = el("p", { class: "dl-note", role: "status" });
+  link.value = `${location.origin}${location.pathname}${fragmentTo(seed)}`;
+  const copy = textButton("Copy link to these rounds", async () => {
+    link.hidden = false;
+    link.select();
+    const isCopied = await navigator.clipboard?.writeText(link.value).then(() => true, () => false);
+    setText(told, isCopied ? COPIED : REFUSED);
+  });
+  return { copy, told, link };
+}
+
+// game: {trace, seed, verdicts, drafted, seconds}, `seconds` for one guess. tools: more buttons.
+export function endNode({ trace: { header }, seed, verdicts, drafted, seconds }, tools) {
+  const [mine, draft] = [verdicts, drafted].map(summary);
+  const costs = costsOf(header);
+  const said = [stopsWords(mine), ...(costs ? paceWords(verdicts, drafted, costs, seconds) : [])].filter(Boolean);
+  const { copy, told, link } = linkNodes(seed);
+  return el("div", { class: "dg-end" },
+    el("h4", { class: "dg-asked", tabindex: "-1" },
+      `You: ${perForwardWords(mine)} tokens per forward pass. The draft: ${perForwardWords(draft)}.`),
+    figureTable(verdicts, drafted, costs), ...said.map((sentence) => el("p", {}, sentence)),
+    roundTable(verdicts, drafted),
+    ...(costs ? [el("p", { class: "dl-note" }, costsWords(costs, header))] : []),
+    el("div", { class: "dg-tools" }, ...tools, copy), link, told);
+}

@@ -1,0 +1,74 @@
+// The head of the course: where the reader is, the list of all lessons, the glossary; and the summary at its end.
+
+import { drawer, el, setText, textButton } from "../visualizer/dom.js";
+import { MARKS } from "../visualizer/words.js";
+import { linkNode } from "./spans.js";
+
+const listOver = (name, summary, list) => drawer(`dl-drawer ${name}`, summary, el("div", { class: "dl-panel" }, list));
+
+// open: called with the number of a lesson and of a page, both from 0.
+function lessonButton(lesson, open) {
+  const [mark, state] = [el("span", { class: "dl-mark", "aria-hidden": "true" }), el("span", { class: "dl-state" })];
+  const button = el("button", { type: "button", class: "dl-lesson" }, mark, el("b", {}, lesson.title), state, el("span", { class: "dl-about" }, lesson.summary));
+  button.addEventListener("click", open);
+  return {
+    button,
+    draw(progress) {
+      const isDone = progress.isDone(lesson);
+      button.dataset.done = isDone;
+      setText(mark, isDone ? MARKS.accepted : MARKS.pending);
+      setText(state, progress.words(lesson));
+    },
+  };
+}
+
+// open: as above; play: begins the game.
+export function createHead(lessons, terms, open, play) {
+  const summary = el("summary");
+  const segments = lessons.map(() => el("span", { class: "dl-segment" }, el("span")));
+  const buttons = lessons.map((lesson, index) => lessonButton(lesson, () => {
+    contents.open = false;
+    open(index, 0);
+  }));
+  const game = textButton("You be the draft", () => {
+    contents.open = false;
+    play();
+  });
+  const list = el("ol", {}, ...buttons.map(({ button }) => el("li", {}, button)));
+  const contents = listOver("dl-contents", summary, el("div", {}, el("div", { class: "dl-play" }, game, "A game."), list));
+  const glossary = listOver("dl-glossary", el("summary", {}, "Glossary"), el("dl", {}, ...terms));
+  glossary.hidden = !terms.length;
+  const node = el("header", { class: "dl-head" },
+    el("div", { class: "dl-segments", "aria-hidden": "true" }, ...segments), el("div", { class: "dl-drawers" }, contents, glossary));
+  return {
+    node,
+    // current: the number of the lesson shown, or of lessons at the end.
+    draw(current, progress) {
+      setText(summary, current < lessons.length ? `Lesson ${current + 1} of ${lessons.length}: ${lessons[current].title}` : "All lessons");
+      lessons.forEach((lesson, index) => {
+        segments[index].dataset.done = progress.isDone(lesson);
+        segments[index].dataset.current = index === current;
+        segments[index].firstChild.style.width = `${100 * progress.share(lesson)}%`;
+        buttons[index].draw(progress);
+        buttons[index].button.setAttribute("aria-current", index === current ? "step" : "false");
+      });
+    },
+  };
+}
+
+export function createSummary(lessons, progress, open) {
+  const done = lessons.filter((lesson) => progress.isDone(lesson)).length;
+  const buttons = lessons.map((lesson, index) => lessonButton(lesson, () => open(index, progress.next(lesson))));
+  for (const button of buttons) button.draw(progress);
+  const said = done === lessons.length ? `All ${done} lessons are done: every page seen, every question answered.`
+    : `${done} of ${lessons.length} lessons are done. A lesson is done when all its pages are seen and its question is answered. The list leads to what is left.`;
+  const links = [
+    ["You be the draft", "learn&draft=6", "Guess in the draft's place, eight times."], ["Live", "live", "Watch a run of your own prompt."],
+    ["Compare", "compare", "Race two methods on this machine."], ["Lab", "lab", "See when guessing pays, and the paper's tables measured again."]];
+  const words = [
+    el("h3", { tabindex: "-1" }, "The end of the course"), el("p", {}, said),
+    el("ul", {}, ...links.map(([name, tab, about]) => el("li", {}, linkNode(name, `#tab=${tab}`), `: ${about}`))),
+    el("div", { class: "dl-tools" }, textButton("Begin again", () => open(0, 0))),
+  ];
+  return { words, list: el("ol", { class: "dl-summary", "aria-label": "Lessons" }, ...buttons.map(({ button }) => el("li", {}, button))) };
+}

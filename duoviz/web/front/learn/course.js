@@ -1,0 +1,151 @@
+// The course: lessons of pages, each beside what it is about. `mountCourse(root, course, options)` shows it.
+
+import { el, setText, textButton } from "../visualizer/dom.js";
+import { blockNodes, linkNode } from "./spans.js";
+import { createGlossary } from "./glossary.js";
+import { createHead, createSummary } from "./contents.js";
+import { createProgress } from "./progress.js";
+import { createQuestion } from "./question.js";
+import { createStage } from "./stage.js";
+import { FIGURES } from "./figures.js";
+import { placeOf } from "./place.js";
+import { tellWhatToWatch } from "./watching.js";
+
+function mistakeList(mistakes) {
+  const items = mistakes.map((mistake) => el("li", {}, mistake));
+  const node = el("div", { class: "dl-mistakes", role: "status" },
+    el("p", {}, "What has a mistake is left out:"), el("ul", {}, ...items));
+  node.hidden = !mistakes.length;
+  return node;
+}
+
+function liveBox(lesson, root, back) {
+  const link = linkNode("Try it live", lesson.live ?? "#tab=live", { class: "dv-button dv-button-text" });
+  link.addEventListener("click", () => { if (lesson.watch) tellWhatToWatch(root, lesson.watch, back); });
+  const node = el("div", { class: "dl-live" }, link,
+    el("span", { class: "dl-note" }, `The Live tab opens and runs it with this lesson's settings.${lesson.watch ? ` Watch: ${lesson.watch}` : ""}`));
+  node.hidden = !lesson.live;
+  return node;
+}
+
+// The page's text, its question and its figure. leave: to be called when the page is left.
+function createPage(page, { stage, glossary, onRight }) {
+  const figure = page.figure && FIGURES[page.figure.kind](page.figure);
+  const question = page.question && createQuestion(page.question, { stage, figure, glossary }, onRight);
+  const told = page.missing ? [el("p", { class: "dl-missing" }, page.missing)] : blockNodes(page.blocks, glossary);
+  return {
+    words: [el("h3", { tabindex: "-1" }, page.title), ...told], question: question ? [question.node] : [],
+    figure: figure ? [el("div", { class: "dl-figure", "data-figure": page.figure.kind }, figure.node)] : [],
+    leave: question ? question.stop : () => {},
+  };
+}
+
+// The height that the window leaves for the course, below what the page has above it.
+function fillWindow(root) {
+  const fit = () => {
+    if (root.checkVisibility()) root.style.setProperty("--dl-top", `${Math.round(root.getBoundingClientRect().top + scrollY)}px`);
+  };
+  new ResizeObserver(fit).observe(document.body);
+  new IntersectionObserver(fit).observe(root);
+}
+
+// A place in the course: {lesson, page}, both counted from 0; at the course's end `lesson` is the number of lessons.
+// The next place, or with −1 the one before; null where there is none.
+export function stepFrom(lessons, { lesson, page }, by) {
+  if (lessons[lesson]?.pages[page + by]) return { lesson, page: page + by };
+  const other = lessons[lesson + by];
+  if (other) return { lesson: lesson + by, page: by > 0 ? 0 : other.pages.length - 1 };
+  return by > 0 && lesson < lessons.length ? { lesson: lessons.length, page: 0 } : null;
+}
+
+// Where a link leads; null for one that leads to no lesson.
+export function placeIn(lessons, place) {
+  const lesson = lessons.findIndex(({ name }) => name === place.lesson);
+  return lesson < 0 ? null : { lesson, page: Math.min(place.page, lessons[lesson].pages.length) - 1 };
+}
+
+const linkTo = (lesson, page) => `#tab=learn&lesson=${lesson.name}&page=${page + 1}`;
+const nextLabel = (lessons, at, after) => (
+  !after || after.lesson === at.lesson ? "Next" : after.lesson < lessons.length ? "Next lesson" : "Finish");
+
+// The text of the page that is read, its question, and the buttons; go: called with −1 or 1.
+function createReading(go) {
+  const [body, asked] = [el("div", { class: "dl-body" }), el("div", { class: "dl-asked" })];
+  const turned = el("div", { class: "dl-turned" }, body, asked);
+  const [back, next] = [textButton("Back", () => go(-1)), textButton("Next", () => go(1))];
+  const where = el("span", { class: "dl-where" });
+  return {
+    nodes: [turned, el("div", { class: "dl-pages" }, back, where, next)],
+    show(words, questions, position) {
+      body.replaceChildren(...words);
+      asked.replaceChildren(...questions);
+      setText(where, position);
+    },
+    showWays(hasBefore, hasNext, label) {
+      setText(next, label);
+      [back.hidden, next.hidden] = [!hasBefore, !hasNext];
+    },
+    focus() {
+      body.querySelector("h3").focus({ preventScroll: true });
+      turned.scrollTop = 0;
+    },
+  };
+}
+
+// options: fetchTrace as in stage.js; play: begins the game; moved: called with {lesson, page} when the reader goes on,
+// both as in a link, where the course's end is no lesson's page.
+export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetchTrace, play, moved }) {
+  root.classList.add("dl");
+  if (!lessons.length) return root.replaceChildren(mistakeList(mistakes), el("p", {}, "There is no lesson to show."));
+
+  const [stage, glossary] = [createStage(fetchTrace), createGlossary(terms)];
+  const progress = createProgress(() => head.draw(at.lesson, progress));
+  const choose = (lesson, page) => turnTo({ lesson, page });
+  const head = createHead(lessons, glossary.entries, choose, play);
+  const reading = createReading((by) => turnTo(stepFrom(lessons, at, by)));
+  const card = el("article", { class: "dl-card", "aria-label": "Lesson" }, head.node, ...reading.nodes);
+  let at = { lesson: 0, page: 0 }, leave = () => {};
+
+  function showEnd() {
+    const { words, list } = createSummary(lessons, progress, choose);
+    reading.show(words, [], "");
+    stage.showList(list);
+    Object.assign(root.dataset, { lesson: "", page: "end" });
+  }
+  function showPage(lesson, number) {
+    progress.see(lesson, number);
+    const [page, isLast] = [lesson.pages[number], number === lesson.pages.length - 1];
+    const drawn = createPage(page, { stage, glossary, onRight: () => progress.answer(lesson, number) });
+    leave = drawn.leave;
+    const live = isLast ? [liveBox(lesson, root, linkTo(lesson, number))] : [];
+    reading.show(drawn.words, [...drawn.question, ...live], `Page ${number + 1} of ${lesson.pages.length}`);
+    Object.assign(root.dataset, { lesson: lesson.name, page: number + 1 });
+    stage.show(page, drawn.figure);
+  }
+  function draw() {
+    const [before, after] = [stepFrom(lessons, at, -1), stepFrom(lessons, at, 1)];
+    leave();
+    leave = () => {};
+    if (lessons[at.lesson]) showPage(lessons[at.lesson], at.page);
+    else showEnd();
+    head.draw(at.lesson, progress);
+    reading.showWays(before, after, nextLabel(lessons, at, after));
+  }
+  function turnTo(to) {
+    at = to;
+    draw();
+    reading.focus();
+    if (card.getBoundingClientRect().top < 0 || getComputedStyle(card).display === "contents") root.scrollIntoView();
+    moved({ lesson: lessons[at.lesson]?.name ?? "", page: at.page + 1 });
+  }
+
+  root.replaceChildren(mistakeList(mistakes), card, stage.node);
+  at = placeIn(lessons, placeOf(location)) ?? at;
+  draw();
+  fillWindow(root);
+  addEventListener("hashchange", () => {
+    // The query was for the page as it opened.
+    const to = placeIn(lessons, placeOf({ hash: location.hash, search: "" }));
+    if (to) turnTo(to);
+  });
+}

@@ -1,0 +1,18 @@
+// Tests of spans.js: what of a lesson's text is text, and where its terms have buttons.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { spanNodes } from "./spans.js";
+
+const SPANS = [
+  { kind: "text", text: "A " }, { kind: "term", text: "drafts", to: "draft" }, { kind: "text", text: " <b>." },
+];
+
+test("terms have buttons where there is a glossary", () => {
+  const glossary = { button: (text, to) => ({ text, to }) };
+  assert.deepEqual(spanNodes(SPANS, glossary), ["A ", { text: "drafts", to: "draft" }, " <b>."]);
+});
+
+test("and where no button may stand they are text", () => {
+  assert.deepEqual(spanNodes(SPANS, null), ["A ", "drafts", " <b>."]);
+});

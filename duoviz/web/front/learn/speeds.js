@@ -1,0 +1,21 @@
+// The figure "speeds": how fast each recorded run was, and why.
+
+import { el } from "../visualizer/dom.js";
+import { aboutOf } from "../visualizer/methods.js";
+import { duration, fixed } from "../visualizer/words.js";
+
+// Why a run was that fast: the tokens that a forward gave, the time from one to the next, and the tokens in each.
+export const whyOf = ({ tau, iteration, rows, device }) => (
+  `τ ${fixed(tau, 2)} · ${duration(iteration)} from forward to forward · ${fixed(rows, 1)} tokens in each · ${device}`
+);
+
+export function speedsFigure({ runs }) {
+  const top = Math.max(...runs.map(({ tps }) => tps));
+  const lines = runs.map(({ method, title, tps, ...about }) => {
+    const bar = el("span", { class: "dl-bar", "data-side": aboutOf({ method }).proposers.length ? "draft" : "target" });
+    bar.style.width = `${(100 * tps) / top}%`;
+    return el("div", { class: "dl-speed" }, el("span", { class: "dl-token" }, title), el("div", { class: "dl-lane" }, bar),
+      el("span", {}, fixed(tps, 1)), el("span", { class: "dl-why" }, whyOf(about)));
+  });
+  return { node: el("div", {}, el("p", { class: "dl-note" }, "Tokens a second, one recorded run each."), el("div", { class: "dl-rows" }, ...lines)) };
+}

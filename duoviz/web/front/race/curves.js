@@ -1,0 +1,101 @@
+// Tokens over seconds, one line a lane.
+
+import { el, section, svg, zoomOf } from "../visualizer/dom.js";
+import { count, duration } from "../visualizer/words.js";
+import { tickStep } from "../visualizer/lanes.js";
+import { canReplay } from "./clock.js";
+import { iterationAt, tokensOf, wallOf } from "./model.js";
+import { swatch } from "./column.js";
+
+const [CURVES_HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [176, 30, 12, 10, 24];
+
+// Each iteration is a step: its tokens are there when it has ended.
+export function stepPath({ iterations, totals }, toX, toY) {
+  const steps = iterations.map((iteration, position) => `H${toX(iteration.sync).toFixed(1)}V${toY(totals[position].tokens).toFixed(1)}`);
+  return `M${toX(0).toFixed(1)} ${toY(0).toFixed(1)}${steps.join("")}`;
+}
+
+export function ticksUpTo(top, wanted) {
+  const step = tickStep(top, wanted);
+  return Array.from({ length: Math.floor(top / step + 1e-9) + 1 }, (_, index) => +(index * step).toFixed(6));
+}
+
+function gridNodes(scale) {
+  const rows = ticksUpTo(scale.tokens, Math.min(4, scale.tokens)).flatMap((tokens) => [
+    svg("line", { class: "dv-grid-line", x1: LEFT, x2: scale.width - RIGHT, y1: scale.toY(tokens), y2: scale.toY(tokens) }),
+    svg("text", { class: "dv-axis", x: LEFT - 6, y: scale.toY(tokens) + 4, "text-anchor": "end" }, String(tokens)),
+  ]);
+  const columns = ticksUpTo(scale.seconds, Math.max(3, scale.width / 90)).map((seconds) => (
+    svg("text", { class: "dv-axis", x: scale.toX(seconds), y: CURVES_HEIGHT - 6, "text-anchor": seconds ? "middle" : "start" }, `${seconds} s`)
+  ));
+  return [...rows, ...columns];
+}
+
+export function curveScale(race, width) {
+  const seconds = Math.max(1e-3, ...race.lanes.map(wallOf));
+  const tokens = Math.max(1, ...race.lanes.map(tokensOf));
+  return {
+    width, seconds, tokens,
+    toX: (time) => LEFT + (time / seconds) * (width - LEFT - RIGHT),
+    toY: (number) => CURVES_HEIGHT - BOTTOM - (number / tokens) * (CURVES_HEIGHT - TOP - BOTTOM),
+    toTime: (x) => ((x - LEFT) / (width - LEFT - RIGHT)) * seconds,
+  };
+}
+
+// How far each lane had come at a time, which is not ahead of the clock.
+export function momentWords(race, time) {
+  const found = race.lanes.filter(tokensOf).map((lane) => `${lane.name} had ${count(lane.state.totals[iterationAt(lane, time)]?.tokens ?? 0, "token")}`);
+  return `At ${duration(time)}: ${found.join(", ")}.`;
+}
+
+export function createCurves({ race, actions, hoverTime }) {
+  const drawing = svg("svg", { class: "dv-curves", height: CURVES_HEIGHT, role: "img", "aria-label": "Tokens written over time, one line a method" });
+  const layer = svg("g");
+  const hand = svg("line", { class: "dv-playhead", y1: TOP, y2: CURVES_HEIGHT - BOTTOM });
+  const cross = svg("line", { class: "dv-cross", y1: TOP, y2: CURVES_HEIGHT - BOTTOM, visibility: "hidden" });
+  // What lies beyond the clock is cut off.
+  const reached = svg("svg", { x: 0, y: 0, height: CURVES_HEIGHT, class: "dv-reached" });
+  drawing.append(layer, reached, cross, hand);
+  const names = el("ul", { class: "dv-legend-list" });
+  let width = 0, drawn = "", scale = null;
+  const timeAt = (event) => Math.max(0, scale.toTime((event.clientX - drawing.getBoundingClientRect().left) / zoomOf(drawing)));
+  const reachedBy = (time) => (canReplay(race) ? Math.min(time, race.clock) : time);
+  const scrub = (event) => { if (scale && event.buttons === 1) actions.setClock(timeAt(event)); };
+  drawing.addEventListener("pointerdown", (event) => {
+    drawing.setPointerCapture(event.pointerId);
+    scrub(event);
+  });
+  drawing.addEventListener("pointermove", (event) => {
+    scrub(event);
+    if (scale && tokensOf(race.lanes[0] ?? { state: { totals: [] } })) hoverTime(reachedBy(timeAt(event)));
+  });
+  drawing.addEventListener("pointerleave", () => hoverTime(null));
+  return {
+    node: section("race-curves", "Tokens over time", drawing, names),
+    drawing,
+    momentWords: (time) => momentWords(race, time),
+    showCross(time) {
+      if (scale && time !== null) for (const end of ["x1", "x2"]) cross.setAttribute(end, scale.toX(time));
+      cross.setAttribute("visibility", scale && time !== null ? "visible" : "hidden");
+    },
+    watch: (tell) => new ResizeObserver(([entry]) => {
+      width = Math.round(entry.contentRect.width);
+      tell();
+    }).observe(drawing),
+    draw() {
+      if (!width) return;
+      const key = `${race.epoch} ${race.phase} ${width} ${race.lanes.map((lane) => lane.state.iterations.length)}`;
+      if (key !== drawn) {
+        drawn = key;
+        scale = curveScale(race, width);
+        const paths = race.lanes.map((lane, place) => svg("path", { class: "dv-curve", "data-place": place, d: stepPath(lane.state, scale.toX, scale.toY) }));
+        layer.replaceChildren(...gridNodes(scale));
+        reached.replaceChildren(...paths.reverse());
+        names.replaceChildren(...race.lanes.map((lane, place) => el("li", {}, swatch(place), ` ${lane.name}`)));
+      }
+      reached.setAttribute("width", canReplay(race) ? scale.toX(race.clock) + 1 : width);
+      hand.setAttribute("visibility", canReplay(race) ? "visible" : "hidden");
+      for (const end of ["x1", "x2"]) hand.setAttribute(end, scale.toX(race.clock));
+    },
+  };
+}

@@ -1,0 +1,31 @@
+// Tests of figures.js: both sides' figures so far, and how many rounds those at the end stand for.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { endedRace } from "./testing.js";
+import { roundsWords, soFar, spreadWords } from "./figures.js";
+import { placeSides } from "./clock.js";
+
+test("as far as the clock has come", () => {
+  const race = Object.assign(endedRace(), { clock: 3 });
+  placeSides(race);
+  const figures = race.lanes.map((lane) => soFar(race, lane));
+  assert.deepEqual(figures, [{ tau: 1, ttft: 1, tps: 1 }, { tau: 1, ttft: 1.5, tps: 2 / 3 }]);
+  race.clock = 1;
+  placeSides(race);
+  assert.deepEqual(soFar(race, race.lanes[1]), { tau: undefined, ttft: undefined, tps: null },
+    "nothing is written yet");
+});
+
+test("from the slowest to the fastest, where there were several rounds", () => {
+  assert.equal(spreadWords({ runs: 3, tps_lowest: 40.04, tps_highest: 52.5 }), "40.0 to 52.5");
+  assert.equal(spreadWords({ runs: 1, tps_lowest: 40, tps_highest: 40 }), "");
+});
+
+test("how many rounds count", () => {
+  assert.equal(roundsWords([1, 1]), "One round");
+  assert.equal(roundsWords([0, 1]), "One round");
+  assert.equal(roundsWords([3, 3]), "Medians of 3 rounds; tokens/s from the slowest to the fastest");
+  assert.match(roundsWords([1, 3]), /^Medians of 1 and 3 rounds/);
+  assert.equal(roundsWords([3, 2]), "Medians of 3 and 2 rounds; tokens/s from the slowest to the fastest");
+});

@@ -1,0 +1,169 @@
+// Puts the race together: `mountRace(root, feed)` draws what the feed tells of two methods on one prompt.
+
+import { el, setText } from "../visualizer/dom.js";
+import { createFrames } from "../visualizer/frames.js";
+import { listenToKeys } from "../visualizer/keys.js";
+import { originOf } from "../visualizer/methods.js";
+import { wantsNoMotion } from "../visualizer/player.js";
+import { applyRaceEvent, emptyRace, iterationAt, sidesOf, tokensOf } from "./model.js";
+import { advanceClock, createRaceActions, placeSides } from "./clock.js";
+import { createControls, createRaceMessage } from "./controls.js";
+import { createColumn, twinWords } from "./column.js";
+import { createCurves } from "./curves.js";
+import { createFinish } from "./finish.js";
+import { createInside } from "./inside.js";
+import { createRaceFiles } from "./race_files.js";
+import { eventsOfRace } from "./race_file.js";
+
+const RACE_EVENTS_PER_FRAME = 200;
+
+// Hovering a token lights up the same one on the other side, and hovering the chart what both had at that time.
+function createLinks(race, curves, columns) {
+  const note = el("p", { class: "dv-note dv-twins" });
+  let [token, positions] = [-1, []];
+  const twin = (next) => {
+    if (next === token) return;
+    for (const column of columns()) column.mark(token, false);
+    token = next;
+    for (const column of columns()) column.mark(token, true);
+    setText(note, token < 0 ? "" : twinWords(race, token));
+  };
+  const hoverTime = (time) => {
+    columns().forEach((column, place) => column.highlight(positions[place] ?? -1, false));
+    positions = time === null ? [] : sidesOf(race).map((lane) => iterationAt(lane, time));
+    columns().forEach((column, place) => column.highlight(positions[place] ?? -1, true));
+    curves().showCross(time);
+    setText(note, time === null ? "" : curves().momentWords(time));
+  };
+  return { note, twin, hoverTime };
+}
+
+// What the kinds of underline in the texts mean.
+function createSources({ race }) {
+  const node = el("ul", { class: "dv-legend-list dv-sources" });
+  let told = "";
+  return {
+    node,
+    draw() {
+      const key = `${race.epoch} ${race.lanes.map(tokensOf)}`;
+      if (key === told) return;
+      told = key;
+      const origins = new Map();
+      for (const { state } of sidesOf(race)) {
+        for (const { source } of state.iterations.flatMap(({ committed }) => committed)) origins.set(source, originOf(source, state.header));
+      }
+      node.replaceChildren(...[...origins].map(([source, words]) => (
+        el("li", {}, el("span", { class: "dv-sample", "data-source": source }, "abc"), ` ${words}`)
+      )));
+    },
+  };
+}
+
+function writeRaceAttributes(root, race) {
+  Object.assign(root.dataset, {
+    state: race.recorded && race.phase === "done" ? "recording" : race.phase, clock: race.clock, playing: race.playing,
+    iterations: sidesOf(race).reduce((sum, lane) => sum + lane.state.iterations.length, 0),
+  });
+}
+
+// The two texts and, below them, what each run did inside: made anew for each race.
+function createSides(race) {
+  const [node, insideNode] = [el("div", { class: "dv-sides" }), el("div", { class: "dv-insides" })];
+  let lanes = race.lanes, columns = [], insides = [];
+  return {
+    node, insideNode,
+    columns: () => columns,
+    parts: () => [...columns, ...insides],
+    lookAt: (lane, position) => insides[race.lanes.indexOf(lane)]?.show(position),
+    // Returns whether they were.
+    makeAnew(context) {
+      if (lanes === race.lanes) return false;
+      lanes = race.lanes;
+      insides.forEach((inside) => inside.close());
+      columns = sidesOf(race).map((lane, place) => createColumn(lane, place, context));
+      insides = sidesOf(race).map((lane, place) => createInside(lane, place, context));
+      node.replaceChildren(...columns.map((column) => column.node));
+      insideNode.replaceChildren(...insides.map((inside) => inside.node));
+      return true;
+    },
+  };
+}
+
+// A file's race in place of the visitor's own, which comes back; begin: shows what is there now.
+function createSwitch(race, begin) {
+  let own = null;
+  return {
+    hasOwn: () => own !== null,
+    showRace(saved, file) {
+      if (race.file === null) own = race.phase === "empty" ? null : { ...race };
+      for (const event of eventsOfRace(saved, { file })) applyRaceEvent(race, event);
+      begin(true);
+    },
+    showOwn() {
+      Object.assign(race, own, { epoch: race.epoch + 1, playing: false });
+      begin(false);
+    },
+  };
+}
+
+// Calls back when the node first comes in sight.
+function whenSeen(node, act) {
+  const watcher = new IntersectionObserver(([entry]) => {
+    if (!entry.isIntersecting) return;
+    watcher.disconnect();
+    act();
+  });
+  watcher.observe(node);
+}
+
+// options: of the visualizers that look inside, see `mount`; opening: gives the events of the race that is shown first.
+export function mountRace(root, feed, options = {}) {
+  const [race, queue] = [emptyRace(), []];
+  const frames = createFrames(draw);
+  const add = (events) => {
+    queue.push(...events);
+    frames.ask();
+  };
+  const actions = createRaceActions(race, frames.ask);
+  const begin = (plays) => {
+    if (plays && !wantsNoMotion()) actions.play();
+    frames.ask();
+  };
+  const sides = createSides(race);
+  const links = createLinks(race, () => curves, sides.columns);
+  const context = { race, actions, options, lookAt: sides.lookAt, twin: links.twin, hoverTime: links.hoverTime };
+  const create = [createCurves, createRaceMessage, createControls, createFinish, createSources];
+  const [curves, message, controls, finish, sources] = create.map((part) => part(context));
+  const view = el("div", { class: "dv dv-race", tabindex: "0" });
+  const isBusy = () => race.phase === "running" || race.phase === "waiting" || queue.length > 0;
+  const files = createRaceFiles({ view, race, isBusy, ...createSwitch(race, begin) });
+  const parts = [message, files, controls, curves, finish, sources];
+
+  function draw(seconds) {
+    for (const event of queue.splice(0, RACE_EVENTS_PER_FRAME)) {
+      applyRaceEvent(race, event);
+      if (event.type === "end" && event.result) begin(true);
+    }
+    if (race.playing) advanceClock(race, seconds);
+    if (sides.makeAnew(context)) links.twin(-1);
+    placeSides(race);
+    writeRaceAttributes(view, race);
+    for (const part of [...parts, ...sides.parts()]) part.draw();
+    for (const column of sides.columns()) column.settle();
+    return queue.length > 0 || race.playing;
+  }
+
+  const top = el("div", { class: "dv-race-top" }, message.node, files.node);
+  const under = el("div", { class: "dv-under" }, sources.node, links.note);
+  view.append(top, sides.node, under, controls.node, el("div", { class: "dv-race-below" }, curves.node, finish.node), finish.why);
+  root.replaceChildren(view, sides.insideNode);
+  whenSeen(view, () => {
+    if (race.phase !== "empty") return;
+    options.opening?.().then((events) => { if (race.phase === "empty" && !queue.length) add(events); });
+  });
+  listenToKeys(view, actions);
+  curves.watch(frames.ask);
+  feed.subscribe((event) => add([event]));
+  writeRaceAttributes(view, race);
+  frames.ask();
+}

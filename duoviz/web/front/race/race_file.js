@@ -1,0 +1,72 @@
+// A race as one file: its traces, and what it came to; duoviz/trace/race.schema.json says which fields it has.
+
+import { newerWords, READS_SCHEMA, wrongInTrace, wrongWords } from "../visualizer/check.js";
+import { traceOf } from "../visualizer/export.js";
+import { compile, isObject } from "../visualizer/json_schema.js";
+import { parseJson } from "../visualizer/parse.js";
+import raceSchema from "../../../trace/race.schema.json" with { type: "json" };
+
+const SIDES = 2;
+const wrongField = compile(raceSchema);
+
+// What is saved of a race that is over.
+export function raceOf({ lanes, repeats, result }) {
+  const recordings = lanes.flatMap(({ name, runs }) => [...runs]
+    .filter(([, run]) => run.iterations.length)
+    .map(([repeat, run]) => ({ lane: name, repeat, trace: traceOf(run) })));
+  const saved = lanes.map(({ name, method, baseline }) => ({ name, method, baseline }));
+  return { schema: READS_SCHEMA, repeats, lanes: saved, recordings, result };
+}
+
+const eventsOfTrace = ({ header, iterations, end }) => [
+  { type: "header", header },
+  ...iterations.map((iteration) => ({ type: "iteration", iteration })),
+  { type: "end", end },
+];
+
+// The events that show a race again; speed: at which it plays.
+export function eventsOfRace({ lanes, repeats, recordings, result }, { file = null, speed = 1 } = {}) {
+  const told = recordings.flatMap(({ lane, repeat, trace }) => (
+    eventsOfTrace(trace).map((event) => ({ type: "lane", lane, repeat, event }))
+  ));
+  return [{ type: "lanes", lanes, repeats, recorded: true, file }, ...told, { type: "end", result, speed }];
+}
+
+// Where the parts do not fit together: two sides come first and every name once, what it came to is told of these
+// lanes, and each round that it names is there.
+function wrongTogether({ lanes, repeats, recordings, result }) {
+  const names = lanes.map(({ name }) => name);
+  const has = (lane, repeat) => recordings.some((each) => each.lane === lane && each.repeat === repeat);
+  const twice = names.findIndex((name, index) => names.indexOf(name) < index);
+  const misplaced = lanes.findIndex(({ baseline }, index) => baseline !== (index >= SIDES));
+  const strange = recordings.findIndex(({ lane, repeat }) => !names.includes(lane) || repeat >= repeats);
+  const other = names.findIndex((name, index) => result.lanes[index]?.name !== name);
+  const missing = result.lanes.findIndex(({ name, repeat }) => repeat !== null && !has(name, repeat));
+  if (lanes.length < SIDES) return ".lanes";
+  if (twice >= 0) return `.lanes[${twice}].name`;
+  if (misplaced >= 0) return `.lanes[${misplaced}].baseline`;
+  if (strange >= 0) return `.recordings[${strange}]`;
+  if (other >= 0 || result.lanes.length > names.length) return ".result.lanes";
+  if (missing >= 0) return `.result.lanes[${missing}].repeat`;
+  return recordings.length ? null : ".recordings";
+}
+
+async function wrongRecording(recordings) {
+  for (const [index, { trace }] of recordings.entries()) {
+    const wrong = await wrongInTrace(trace) ?? (trace.iterations.length ? null : ".iterations");
+    if (wrong !== null) return `.recordings[${index}].trace${wrong}`;
+  }
+  return null;
+}
+
+// {race}, or {problem}: one sentence.
+export async function readRace(text) {
+  const { value, problem } = await parseJson(text);
+  if (problem) return { problem: `This file is not a race: it ${problem}.` };
+  if (!isObject(value)) return { problem: "This file is not a race: it holds no JSON object." };
+  if (value.iterations) return { problem: "This file is the trace of one run: the Live tab opens it." };
+  const newer = newerWords("race", value.schema);
+  if (newer) return { problem: newer };
+  const wrong = wrongField(value) ?? wrongTogether(value) ?? await wrongRecording(value.recordings);
+  return wrong === null ? { race: value } : { problem: wrongWords("race", wrong) };
+}

@@ -1,0 +1,183 @@
+// When does it pay? A map of each method's φ by the cost model, with a point to be moved to one's own machine and draft.
+
+import { el, setText, svg } from "../visualizer/dom.js";
+import { fixed } from "../visualizer/words.js";
+
+const [MAP_WIDTH, MAP_HEIGHT, MAP_LEFT, MAP_RIGHT, MAP_TOP, MAP_BOTTOM] = [244, 216, 38, 12, 6, 36];
+const RATIO_TICKS = [0.5, 2, 8, 32, 128];
+// φ and its colour; white is where nothing is gained.
+const PHI_COLOURS = [[0, [179, 84, 30]], [1, [243, 237, 228]], [1.65, [95, 196, 182]], [3, [11, 79, 108]]];
+const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1], PageUp: [0, 5], PageDown: [0, -5] };
+
+export function colourOf(phi) {
+  const value = Math.min(3, Math.max(0, phi));
+  const above = Math.max(1, PHI_COLOURS.findIndex(([at]) => at >= value));
+  const [[low, from], [high, to]] = [PHI_COLOURS[above - 1], PHI_COLOURS[above]];
+  return from.map((part, index) => Math.round(part + ((value - low) / (high - low)) * (to[index] - part)));
+}
+
+// The values as a picture, a pixel each, the largest α at the top.
+function pictureOf(lines) {
+  const canvas = el("canvas", { width: lines[0].length, height: lines.length });
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(canvas.width, canvas.height);
+  lines.toReversed().flat().forEach((phi, index) => image.data.set([...colourOf(phi), 255], 4 * index));
+  context.putImageData(image, 0, 0);
+  return canvas.toDataURL();
+}
+
+// Where the values pass a level, as a path: through each square of four neighbours a line between the sides that they
+// pass it on, in proportion. `within` says of which squares.
+export function borderPath(lines, level, toX, toY, within = () => true) {
+  const crossing = ([x, y], [otherX, otherY]) => {
+    const [one, other] = [lines[y][x], lines[otherY][otherX]];
+    if (one >= level === other >= level) return null;
+    const part = (level - one) / (other - one);
+    return `${toX(x + part * (otherX - x)).toFixed(1)} ${toY(y + part * (otherY - y)).toFixed(1)}`;
+  };
+  let path = "";
+  for (let y = 0; y + 1 < lines.length; y++) {
+    for (let x = 0; x + 1 < lines[0].length; x++) {
+      if (!within(x, y)) continue;
+      const corners = [[x, y], [x + 1, y], [x + 1, y + 1], [x, y + 1]];
+      const found = corners.map((corner, index) => crossing(corner, corners[(index + 1) % 4])).filter(Boolean);
+      for (let index = 0; index + 1 < found.length; index += 2) path += `M${found[index]}L${found[index + 1]}`;
+    }
+  }
+  return path;
+}
+
+const WAYS = [["beside", (lead) => lead > 0], ["in turn", (lead) => lead <= 0]];
+
+// Where to write each way's name: in the middle of where it is the faster one and gains anything.
+export function wayPlaces(panel, rows, gain) {
+  return WAYS.flatMap(([name, isFaster]) => {
+    const found = panel.beside[rows].flatMap((line, alpha) => line.flatMap((lead, ratio) => (isFaster(lead) && panel[rows][alpha][ratio] >= gain ? [[ratio, alpha]] : [])));
+    const middle = (which) => found.reduce((sum, place) => sum + place[which], 0) / found.length;
+    return found.length > 60 ? [{ name, ratio: middle(0), alpha: middle(1) }] : [];
+  });
+}
+
+// Places among the values, which may lie between two of them: ratios are spaced evenly by their logarithms.
+export const placeOfRatio = (ratio, { ratios }) => (
+  ((ratios.length - 1) * Math.log(ratio / ratios[0])) / Math.log(ratios.at(-1) / ratios[0])
+);
+export const placeOfAlpha = (alpha, { alphas }) => (
+  ((alphas.length - 1) * (alpha - alphas[0])) / (alphas.at(-1) - alphas[0])
+);
+
+function axisNodes(pays, toX, toY) {
+  const bottom = MAP_HEIGHT - MAP_BOTTOM;
+  const text = (x, y, anchor, words) => svg("text", { x, y, "text-anchor": anchor, class: "ll-axis" }, words);
+  const upward = svg("text", { transform: `translate(10 ${(MAP_TOP + bottom) / 2}) rotate(-90)`, "text-anchor": "middle", class: "ll-axis" }, "α: guesses accepted");
+  return [
+    ...RATIO_TICKS.map((ratio) => text(toX(placeOfRatio(ratio, pays)), bottom + 14, "middle", String(ratio))),
+    ...[0.1, 0.3, 0.5, 0.7, 0.9].map((alpha) => text(MAP_LEFT - 4, toY(placeOfAlpha(alpha, pays)) + 4, "end", String(alpha))),
+    text((MAP_LEFT + MAP_WIDTH - MAP_RIGHT) / 2, MAP_HEIGHT - 6, "middle", "T_target / T_draft"), upward,
+  ];
+}
+
+function createPanel(panel, pays, move) {
+  const last = { ratio: pays.ratios.length - 1, alpha: pays.alphas.length - 1 };
+  const toX = (place) => MAP_LEFT + (place / last.ratio) * (MAP_WIDTH - MAP_LEFT - MAP_RIGHT);
+  const toY = (place) => MAP_TOP + (1 - place / last.alpha) * (MAP_HEIGHT - MAP_TOP - MAP_BOTTOM);
+  const drawing = svg("svg", { viewBox: `0 0 ${MAP_WIDTH} ${MAP_HEIGHT}`, class: "ll-map" });
+  const image = svg("image", { x: MAP_LEFT, y: MAP_TOP, width: MAP_WIDTH - MAP_LEFT - MAP_RIGHT, height: MAP_HEIGHT - MAP_TOP - MAP_BOTTOM, preserveAspectRatio: "none" });
+  const [border, ways, names] = [svg("path", { class: "ll-border" }), svg("path", { class: "ll-border ll-ways" }), svg("g")];
+  const measured = panel.points.map(({ task, alpha, phi, n }) => {
+    const dot = svg("circle", { cx: toX(placeOfRatio(panel.ratio, pays)), cy: toY(placeOfAlpha(alpha, pays)), r: 4.5, class: "ll-measured", fill: `rgb(${colourOf(phi)})` });
+    dot.append(svg("title", {}, `measured, ${task}: φ ${fixed(phi, 2)} (n = ${n})`));
+    return dot;
+  });
+  const handle = svg("g", { class: "ll-handle", tabindex: 0, role: "slider", "aria-label": `Your point, ${panel.method}`, "aria-valuemin": pays.alphas[0], "aria-valuemax": pays.alphas.at(-1) });
+  handle.append(svg("circle", { r: 10 }), svg("circle", { r: 2.5 }));
+  drawing.append(image, border, ways, names, ...axisNodes(pays, toX, toY), ...measured, handle);
+  const follow = ({ clientX, clientY }) => {
+    const box = drawing.getBoundingClientRect();
+    const [x, y] = [(clientX - box.left) * (MAP_WIDTH / box.width), (clientY - box.top) * (MAP_HEIGHT / box.height)];
+    const ratio = ((x - MAP_LEFT) / (MAP_WIDTH - MAP_LEFT - MAP_RIGHT)) * last.ratio;
+    const alpha = (1 - (y - MAP_TOP) / (MAP_HEIGHT - MAP_TOP - MAP_BOTTOM)) * last.alpha;
+    move(() => ({ ratio, alpha }));
+  };
+  drawing.addEventListener("pointerdown", (event) => {
+    drawing.setPointerCapture(event.pointerId);
+    handle.focus({ preventScroll: true });
+    event.preventDefault();
+    follow(event);
+  });
+  drawing.addEventListener("pointermove", (event) => { if (event.buttons === 1) follow(event); });
+  handle.addEventListener("keydown", (event) => {
+    const by = MOVES[event.key];
+    if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    move(({ ratio, alpha }) => ({ ratio: ratio + by[0], alpha: alpha + by[1] }));
+  });
+  const [value, way] = [el("b", { class: "ll-phi" }), el("span", { class: "ll-way" })];
+  const drawWays = (rows) => {
+    const gains = (ratio, alpha) => panel[rows][alpha + 1][ratio + 1] >= 1;
+    ways.setAttribute("d", borderPath(panel.beside[rows], 0, toX, toY, gains));
+    names.replaceChildren(...wayPlaces(panel, rows, pays.gain).map(({ name, ratio, alpha }) => svg("text", { x: toX(ratio), y: toY(alpha), "text-anchor": "middle", class: "ll-way-name" }, name)));
+  };
+  const node = el("figure", { class: "ll-panel", "data-method": panel.method },
+    el("figcaption", {}, el("b", {}, panel.method), el("span", {}, "φ ", value), way, el("span", { class: "ll-over" }, `over ${panel.over}`)), drawing);
+  let painted = "";
+  return {
+    node,
+    // Whether one way of drafting is better on one part of the map, and the other on another.
+    hasBorder: () => Boolean(ways.getAttribute("d")),
+    draw({ ratio, alpha }, rows) {
+      if (painted !== rows) {
+        image.setAttribute("href", pictureOf(panel[rows]));
+        border.setAttribute("d", borderPath(panel[rows], pays.gain, toX, toY));
+        if (panel.beside) drawWays(rows);
+        painted = rows;
+      }
+      const phi = panel[rows][alpha][ratio];
+      const told = panel.beside ? (panel.beside[rows][alpha][ratio] > 0 ? "beside" : "in turn") : "";
+      handle.setAttribute("transform", `translate(${toX(ratio)} ${toY(alpha)})`);
+      handle.setAttribute("aria-valuenow", pays.alphas[alpha]);
+      handle.setAttribute("aria-valuetext", `α ${fixed(pays.alphas[alpha], 2)}, T_target over T_draft ${fixed(pays.ratios[ratio], 1)}: φ ${fixed(phi, 2)}${told && `, drafting ${told}`}`);
+      setText(value, fixed(phi, 2));
+      setText(way, told);
+    },
+  };
+}
+
+const ROWS = { here: "as rows cost here", free: "if rows cost nothing (a large GPU)" };
+
+const noteWords = (gain, hasBorder) => `Drag the ring, or move it with the arrow keys. Green to blue: speed is gained; white: nothing changes; brown: it is lost; along the black line the gain is ${Math.round(100 * (gain - 1))} %. Small circles: measured here, task by task, on the devices that the method used. α: how often the draft's best token is right; T_target / T_draft: how many draft steps fit into the time of one target forward.${hasBorder ? " Along DuoTree's dashed line drafting beside the target is as fast as in turn." : ""}`;
+
+const nearest = (place, values) => Math.min(values.length - 1, Math.max(0, Math.round(place)));
+// The nearest place that has a value.
+export const onMap = ({ ratio, alpha }, { ratios, alphas }) => (
+  { ratio: nearest(ratio, ratios), alpha: nearest(alpha, alphas) }
+);
+
+// pays: as `duoviz/lab/overview.py` gives it; chosen: what the reader chose before, and chooses now.
+export function createMap(pays, chosen) {
+  const place = () => (chosen.place ? onMap(chosen.place, pays) : pays.start);
+  const move = (change) => {
+    chosen.place = onMap(change(place()), pays);
+    draw();
+  };
+  const panels = pays.panels.map((panel) => createPanel(panel, pays, move));
+  const where = el("p", { class: "ll-where", "aria-live": "polite" });
+  const choice = el("select", { class: "ll-select", "aria-label": "What a row costs" }, ...Object.entries(ROWS).map(([value, words]) => el("option", { value }, words)));
+  choice.value = chosen.rows ?? "here";
+  choice.addEventListener("change", () => {
+    chosen.rows = choice.value;
+    draw();
+  });
+  const note = el("p", { class: "ll-note" });
+  const draw = () => {
+    const { ratio, alpha } = place();
+    panels.forEach((panel) => panel.draw({ ratio, alpha }, choice.value));
+    setText(where, `Your point: α = ${fixed(pays.alphas[alpha], 2)}, T_target / T_draft = ${fixed(pays.ratios[ratio], 1)}. Each φ above is the cost model's estimate for it.`);
+    setText(note, noteWords(pays.gain, panels.some((panel) => panel.hasBorder())));
+  };
+  draw();
+  return el("section", { class: "ll-pays", "aria-label": "When does it pay?" },
+    el("div", { class: "ll-head" }, el("h3", {}, "When does it pay?"), choice),
+    el("div", { class: "ll-panels" }, ...panels.map((panel) => panel.node)), where,
+    note);
+}

@@ -1,0 +1,60 @@
+// What a link leaves on the page of all that can be pressed or set: `controls=step,play`, of the tab that it opens.
+
+import { FIELDS } from "../visualizer/keys.js";
+
+// Each control by its name: what is hidden where a link does not name it.
+const CONTROLS = {
+  prompt: "#ask, #ask-race, #race-settings",
+  files: ".dv-files",
+  step: ".dv-buttons .dv-button:not([aria-label=Play], [aria-label=Pause])",
+  play: ".dv-buttons .dv-button:is([aria-label=Play], [aria-label=Pause]), .dv-controls > .dv-button",
+  slider: ".dv-slider",
+  speed: ".dv-speed",
+  zoom: ".dv-timeline .dv-tools",
+  pages: ".dl-pages .dv-button",
+  lessons: ".dl-contents ol",
+  live: ".dl-live",
+};
+// A control's keys go with it.
+const KEY_CONTROLS = {
+  " ": "play", ArrowLeft: "step", ArrowRight: "step", Home: "step", End: "step", l: "step", L: "step",
+  "+": "speed", "=": "speed", "-": "speed", "−": "speed", w: "zoom", s: "zoom", a: "zoom", d: "zoom", W: "zoom", S: "zoom", A: "zoom", D: "zoom",
+};
+const PRESSED = "button, a, summary, [role=button]";
+
+export const isControl = (name) => Object.hasOwn(CONTROLS, name);
+
+// By tab, which controls are left; a tab that is not there has all.
+const limits = new Map();
+
+export const controlsOf = (tab) => limits.get(tab);
+
+// The rule that hides all controls of a tab but these; "" where it has all.
+export function hidingRule([tab, controls]) {
+  const selectors = Object.keys(CONTROLS).filter((name) => !controls.includes(name)).map((name) => CONTROLS[name]);
+  return selectors.length ? `#tab-${tab} :is(${selectors.join(", ")}) { display: none !important; }` : "";
+}
+
+// Leaves only these controls on the tab. As rules, for a tab may not be drawn before it is opened.
+export function limitControls(tab, controls) {
+  limits.set(tab, controls);
+  document.getElementById("controls")?.remove();
+  const style = Object.assign(document.createElement("style"), { id: "controls", textContent: [...limits].map(hidingRule).join("\n") });
+  document.head.append(style);
+}
+
+// selected: gives the tab that is open.
+export function limitKeys(selected) {
+  document.addEventListener("keydown", (event) => {
+    const controls = controlsOf(selected());
+    const control = KEY_CONTROLS[event.key];
+    if (!controls || !control || controls.includes(control)) return;
+    // With these the key is the browser's own.
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.closest?.(event.key === " " ? `${FIELDS}, ${PRESSED}` : FIELDS)) return;
+    // The tree's W, S, A and D move in it: there they are no zoom.
+    if (control === "zoom" && !event.target.closest?.(".dv-timeline")) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }, true);
+}

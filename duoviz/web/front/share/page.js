@@ -1,0 +1,172 @@
+// The buttons "Copy link" and "Open settings file…", and links followed: between the page's fields and a view of it.
+// site: {pages, host}; pages: for each tab {fields, visualizer, start, reaching}: two ids of elements or null, and the
+// names of the fields with which a run reaches for the hub or a folder.
+
+import { save } from "../visualizer/export.js";
+import { controlsOf, limitControls } from "./limits.js";
+import { fileOf, fragmentOf, LONGEST_TEXT, longestText, viewOfFile, viewOfFragment } from "./link.js";
+import { present } from "./present.js";
+import { chosenTheme, setTheme } from "./theme.js";
+
+const FILE_NAME = "duoviz-settings.json";
+const MAX_SETTINGS_BYTES = 2_000_000;
+const COPIED = "The link is copied; it stands here too. It holds this tab, its prompt and settings, and the iteration held.";
+const REFUSED = "This page may not copy by itself here: the link is selected, copy it with Ctrl+C (⌘C on a Mac).";
+
+export const selectedTab = ({ pages }) => Object.keys(pages).find((tab) => document.querySelector(`#tab-${tab}-button[aria-selected=true]`)) ?? Object.keys(pages)[0];
+
+// Where the tab's visualizer is held: at the recording's iteration or a run's. A run's end is where all runs come to, while
+// a recording whose link names no iteration plays; and a file of the reader's is not in the link.
+function shownIn({ visualizer }) {
+  const shown = visualizer && document.querySelector(`#${visualizer} .dv`)?.dataset;
+  const last = Number(shown?.iterations) - 1;
+  if (!shown || shown.playing === "yes") return {};
+  if (shown.state === "recording") return { recording: Number(shown.shown) };
+  return shown.file === "yes" || Number(shown.shown) === last ? {} : { iteration: Number(shown.shown) };
+}
+
+// values: of all pages' fields, in their order.
+function currentView(values, site) {
+  const tab = selectedTab(site);
+  const names = Object.entries(site.pages).flatMap(([page, { fields }]) => Object.keys(fields).map((name) => [page, name]));
+  const own = names.map(([page, name], index) => [page, name, values[index]]).filter(([page]) => page === tab);
+  return { tab, fields: Object.fromEntries(own.map(([, name, value]) => [name, value])), ...shownIn(site.pages[tab]) };
+}
+
+// The stop at which the story stands that is open on the tab.
+const storyStop = (tab) => document.querySelector(`#tab-${tab} .dv[data-story] .dv-story`)?.dataset.stop;
+
+// On a Space the page stands in a frame of another one, and only its own address leads to it.
+const addressOf = ({ host }) => (host ? `https://${host}/` : `${location.origin}${location.pathname}`);
+
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// Two values of a component must differ, or the second is not told.
+const spoken = (value) => JSON.stringify({ ...value, at: performance.now() });
+
+// What the bar is to say.
+export async function copyLink(values, site) {
+  const view = currentView(values, site);
+  const length = longestText(view);
+  if (length > LONGEST_TEXT) {
+    save(new Blob([fileOf(view)], { type: "application/json" }), FILE_NAME);
+    return spoken({
+      message: `A text of ${length.toLocaleString("en")} characters is too long for a link, which holds ${LONGEST_TEXT.toLocaleString("en")} at most: `
+        + `this view was saved as the file ${FILE_NAME}. Whoever gets it opens it here with "Open settings file…".`,
+    });
+  }
+  const look = { controls: controlsOf(view.tab), theme: chosenTheme(), story: storyStop(view.tab) };
+  const link = addressOf(site) + fragmentOf({ ...view, ...look }, site.pages);
+  return spoken({ message: (await copied(link)) ? COPIED : REFUSED, link });
+}
+
+// The file that the reader picks; null where none is picked.
+function pickedFile() {
+  const input = Object.assign(document.createElement("input"), { type: "file", accept: ".json,application/json" });
+  return new Promise((done) => {
+    input.addEventListener("change", () => done(input.files[0] ?? null));
+    input.addEventListener("cancel", () => done(null));
+    input.click();
+  });
+}
+
+const visualizerValue = ({ iteration = null, recording = null, fields }) => spoken({ view: { iteration, recording, method: fields.method } });
+
+// Whether a link starts its run: not where what it sets would make the page fetch models or read a folder.
+const reaches = ({ fields }, page) => page.reaching.some((name) => fields[name] !== page.fields[name].default);
+
+// A button that was pressed does nothing more until its run is over.
+const hasRun = (tab) => document.querySelector(`#tab-${tab} :is(.dv, .dv-race):is([data-state=waiting], [data-state=running])`) !== null;
+const startsItself = (view, page) => Boolean(view?.autoplay) && !reaches(view, page);
+
+// What the outputs become: the tabs, the bar, each page's visualizer and each page's fields; undefined stays as it is.
+function outputsFor(view, message, { pages }) {
+  const of = Object.entries(pages).map(([tab, page]) => ({ ...page, view: tab === view?.tab ? view : null }));
+  const shown = of.filter((page) => page.visualizer).map((page) => (page.view ? visualizerValue(page.view) : undefined));
+  const values = of.flatMap((page) => Object.keys(page.fields).map((name) => page.view?.fields[name]));
+  const starts = startsItself(view, pages[view?.tab]) && !hasRun(view.tab);
+  const told = { message, start: starts ? pages[view.tab].start : null };
+  return [view ? { __type__: "update", selected: view.tab } : undefined, spoken(told), ...shown, ...values];
+}
+
+const SET = "The link has set the prompt and the settings; nothing runs before you start it.";
+const IN_THE_WAY = "A run goes on here: start this one when it is over.";
+const LOOK_FIRST = "It names other models or a datastore of its own: look at the settings first.";
+
+// A tab that starts no run has none to speak of, and a link that leaves the page as it opens has set nothing.
+function linkWords(view, page) {
+  if (!page.start) return "";
+  if (startsItself(view, page)) return hasRun(view.tab) ? IN_THE_WAY : "";
+  const { autoplay, iteration, fields } = view;
+  const differs = Object.entries(page.fields).some(([name, field]) => fields[name] !== field.default);
+  const held = iteration === undefined ? "" : `Iteration ${iteration} will be held when the run comes to it.`;
+  return [differs && SET, autoplay && LOOK_FIRST, held].filter(Boolean).join(" ");
+}
+
+// The theme, the presentation, and the controls left on the tab, where the link says so.
+function takeLook({ theme, present: isPresented, controls }, tab) {
+  if (theme) setTheme(theme);
+  if (isPresented !== undefined) present(isPresented);
+  if (controls) limitControls(tab, controls);
+}
+
+// `?controls=…` before the `#` holds for every tab. Returns what of it is ignored, in a sentence.
+function limitEveryTab({ pages }) {
+  const controls = new URLSearchParams(location.search).get("controls");
+  const tabs = Object.keys(pages).filter((tab) => !controlsOf(tab));
+  if (controls === null || !tabs.length) return "";
+  const { look, problem } = viewOfFragment(`#controls=${encodeURIComponent(controls)}`, pages);
+  if (look.controls) for (const tab of tabs) limitControls(tab, look.controls);
+  return problem;
+}
+
+export function openLink(site) {
+  const { view, look, problem } = viewOfFragment(location.hash, site.pages);
+  const ignored = limitEveryTab(site);
+  takeLook(look, view?.tab ?? selectedTab(site));
+  const words = view ? linkWords(view, site.pages[view.tab]) : "";
+  return outputsFor(view, [ignored, problem, words].filter(Boolean).join(" "), site);
+}
+
+async function viewOfSettings(file, { pages }) {
+  if (file.size > MAX_SETTINGS_BYTES) {
+    return { problem: `This file has ${Math.ceil(file.size / 1e6)} MB, and a settings file may have at most ${MAX_SETTINGS_BYTES / 1e6} MB.` };
+  }
+  const text = await file.text().catch(() => null);
+  return text === null ? { problem: "This file cannot be read." } : viewOfFile(text, pages);
+}
+
+export async function openFile(site) {
+  const file = await pickedFile();
+  if (!file) return [];
+  const { view = null, problem } = await viewOfSettings(file, site);
+  return outputsFor(view, problem ?? "The prompt and the settings are those of the file.", site);
+}
+
+// Which run the button's page has shown last; undefined before its first.
+const runOf = (button) => button.closest("[id^=tab-]")?.querySelector("[data-run]")?.dataset.run;
+
+// A press is lost while the run before is still ending, a moment after its last values have come.
+const PRESS_AGAIN_MS = 250;
+const PRESSES = 20;
+
+function press(button, before, times) {
+  if (times === PRESSES || runOf(button) !== before) return;
+  button.click();
+  setTimeout(press, PRESS_AGAIN_MS, button, before, times + 1);
+}
+
+// told: what the bar was told last. Called when a link has set the fields; as the page opens, the button may not have come.
+export function startRun(told) {
+  const { start } = JSON.parse(told);
+  const button = start && document.getElementById(start);
+  if (button) press(button, runOf(button), 0);
+  else if (start) requestAnimationFrame(() => startRun(told));
+}

@@ -1,0 +1,43 @@
+// The lanes of the stage's timeline, in large type: a part of a run, without the axis and what else the timeline tells.
+
+import { el, svg } from "../visualizer/dom.js";
+import { drawLanes, hatchPattern } from "../visualizer/lanes.js";
+import { applyEvent, emptyState, eventsOf } from "../visualizer/state.js";
+
+// How much larger than on the stage, and where there is less room; and what the axis takes below the lanes.
+const [LARGER, LESS_LARGE, NARROW, AXIS] = [1.6, 1.3, 900, 17];
+
+function stateOf(trace) {
+  const state = emptyState();
+  for (const event of eventsOf(trace)) applyEvent(state, event);
+  return state;
+}
+
+// A trace of nothing but one forward.
+export const forwardOf = ({ header }, seconds, rows) => ({
+  header: { ...header, draft: null },
+  iterations: [{ index: 0, target: { start: 0, end: seconds, rows }, draft: [], sync: seconds, committed: [], verdict: { tested: 0, accepted: 0 } }],
+});
+
+// The large model alone, whatever the small one did.
+export const withoutDraft = (trace) => ({ ...trace, header: { ...trace.header, draft: null } });
+
+// names: of the lanes, by lane; width: in pixels. `bars`: each with its rectangle, lane, start and end.
+export function createLanes(trace, { start, end, names, width }) {
+  const hatch = `dv-hatch-${Math.random().toString(36).slice(2)}`;
+  const drawing = svg("svg", { class: "dv-story-lanes" });
+  const [layer, labels] = [svg("g"), svg("g")];
+  drawing.append(hatchPattern(hatch), layer, labels);
+  const larger = width < NARROW ? LESS_LARGE : LARGER;
+  const inner = width / larger;
+  drawLanes(drawing, layer, labels, { state: stateOf(trace), view: { start, end }, width: inner, hatch });
+  const height = drawing.getAttribute("height") - AXIS;
+  drawing.setAttribute("viewBox", `0 0 ${inner} ${height}`);
+  drawing.setAttribute("height", larger * height);
+  for (const label of labels.children) label.textContent = names[label.dataset.lane];
+  const bars = [...layer.querySelectorAll(".dv-bar")].map((rect) => {
+    const { lane, start: begin, end: over, iteration } = rect.dataset;
+    return { rect, lane, iteration: Number(iteration), start: Number(begin), end: Number(over) };
+  });
+  return { node: el("div", { class: "dv-story-lane" }, drawing), bars: bars.filter((bar) => bar.end > start && bar.start < end) };
+}

@@ -1,0 +1,78 @@
+// How things move in the story: only by transforms and opacity. Where motion is not wanted, all stands where it ends, and
+// an arrow leads there.
+
+import { el, setAttributes, svg, zoomOf } from "../visualizer/dom.js";
+
+export const MOVE_SECONDS = 0.35;
+const EASED = "cubic-bezier(0.3, 0, 0.2, 1)";
+const [HEAD, GAP] = [9, 6];
+
+// A text's own box without the space that it begins with; what is no node is a box itself.
+function boxOf(node) {
+  if (!(node instanceof Node)) return node;
+  const text = node.firstChild;
+  if (node.childNodes.length !== 1 || text.nodeType !== Node.TEXT_NODE) return node.getBoundingClientRect();
+  const range = document.createRange();
+  range.setStart(text, text.length - text.data.trimStart().length);
+  range.setEnd(text, text.length);
+  return range.getBoundingClientRect();
+}
+
+// To what stands beside it.
+function arrowAside(from, to) {
+  const [x0, y0, x1, y1] = [from.left + from.width + GAP, from.top + from.height / 2, to.left - 2 * GAP, to.top + to.height / 2];
+  const middle = (x0 + x1) / 2;
+  return [
+    svg("path", { d: `M${x0} ${y0}C${middle} ${y0} ${middle} ${y1} ${x1 - HEAD} ${y1}` }),
+    svg("path", { class: "dv-story-head-of-arrow", d: `M${x1} ${y1}l${-HEAD} ${-HEAD / 2}v${HEAD}z` }),
+  ];
+}
+
+// To what stands above it or below it.
+function arrow(from, to) {
+  if (Math.abs(to.top - from.top) < to.left - from.left - from.width) return arrowAside(from, to);
+  const [x0, y0, x1, y1] = [from.left + from.width / 2, from.top, to.left + to.width / 2, to.top + to.height];
+  const isUp = y1 < y0;
+  const [begin, end] = isUp ? [y0 - GAP, y1 + GAP] : [from.top + from.height + GAP, to.top - GAP];
+  const turn = isUp ? HEAD : -HEAD;
+  const middle = (begin + end + turn) / 2;
+  return [
+    svg("path", { d: `M${x0} ${begin}C${x0} ${middle} ${x1} ${middle} ${x1} ${end + turn}` }),
+    svg("path", { class: "dv-story-head-of-arrow", d: `M${x1} ${end}l${-HEAD / 2} ${turn}h${HEAD}z` }),
+  ];
+}
+
+// air: lies over the story, for what is on its way. isStill: whether nothing is to move.
+export function createMotion(air, isStill) {
+  const arrows = svg("svg", { class: "dv-story-arrows" });
+  air.replaceChildren(arrows);
+  const inAir = (box) => {
+    const [outer, zoom] = [air.getBoundingClientRect(), zoomOf(air)];
+    const [left, top] = [box.left - outer.left, box.top - outer.top].map((each) => each / zoom);
+    return { left, top, width: box.width / zoom, height: box.height / zoom };
+  };
+  const move = (node, keyframes, seconds = MOVE_SECONDS, easing = EASED) => {
+    if (isStill) return null;
+    return node.animate(keyframes, { duration: 1000 * seconds, easing, fill: "backwards" });
+  };
+  return {
+    isStill,
+    move,
+    appear: (node, from = "0 8px") => move(node, [{ opacity: 0, translate: from }, {}]),
+    // A bar that fills from its left end.
+    fill: (node, seconds) => move(node, [{ transform: "scaleX(0)" }, { transform: "scaleX(1)" }], seconds, "linear"),
+    // A token on its way from a node to its place, which is seen when it has come.
+    fly(from, to, text = to.textContent.trim(), seconds = MOVE_SECONDS) {
+      const [there, here] = [from, to].map((node) => inAir(boxOf(node)));
+      if (isStill) return arrows.append(...arrow(there, here));
+      const flying = el("span", { class: "dv-story-flying", "data-source": to.dataset.source ?? "" }, text);
+      Object.assign(flying.style, { left: `${here.left}px`, top: `${here.top}px`, lineHeight: `${here.height}px` });
+      air.append(flying);
+      const scale = Math.max(0.5, Math.min(2, there.height / here.height));
+      const [x, y] = [there.left - here.left, there.top - here.top];
+      move(flying, [{ transform: `translate(${x}px, ${y}px) scale(${scale})` }, { transform: "none" }], seconds);
+      return flying;
+    },
+    size(width, height) { setAttributes(arrows, { width, height }); },
+  };
+}

@@ -1,0 +1,96 @@
+// The story in the place of the stage: opens at a first visit, from a link or with its button, and gives way to the stage.
+
+import { FIELDS } from "../visualizer/keys.js";
+import { el, textButton } from "../visualizer/dom.js";
+import { storyIn } from "../share/link.js";
+import { hasSeen, keepSeen } from "./seen.js";
+import { stopsOf } from "./stops.js";
+import { createTeller } from "./teller.js";
+
+// The recorded runs that tell it: its own, and the large model alone.
+export const TOLD = "duodecoding";
+const ALONE = "vanilla";
+
+export const NO_STORY = { isOpen: () => false, close() {}, begin: () => false };
+
+const PRESSED = "button, a, summary, [role=button]";
+// What Escape closes before the story.
+const OPENED = ".dv-menu[open], .label-wrap.open";
+
+const isPresented = () => document.documentElement.hasAttribute("data-present");
+
+function listenToKeys(isShown, acts) {
+  const onKey = (event) => {
+    const act = acts[event.key];
+    const target = event.target instanceof Element ? event.target : document.body;
+    if (!act || !isShown() || event.ctrlKey || event.metaKey || event.altKey || target.closest(FIELDS)) return;
+    if (event.key === " " && target.closest(PRESSED)) return;
+    // Presented, Escape ends the presentation and leaves the story where it is.
+    if (event.key === "Escape" && (isPresented() || document.querySelector(OPENED))) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    act();
+  };
+  // Before the player behind it hears them.
+  addEventListener("keydown", onKey, true);
+}
+
+// root: the visualizer's. recordingOf: gives a method's recorded run, a promise of null where there is none; hold: keeps
+// the stage still behind the story; onClose: called when the stage is seen again; prompt: gives the field for a prompt.
+export function createStory(root, { recordingOf, hold, onClose, prompt }) {
+  let [isOpen, stops] = [false, null];
+  const teller = createTeller({ skip: () => close(button), finish: () => close(prompt()) });
+  const button = textButton("How it works", () => open(1, true));
+  button.classList.add("dv-story-open");
+  teller.node.hidden = true;
+  root.append(teller.node);
+  root.querySelector(".dv-top").append(button);
+
+  async function open(number, takesFocus = false) {
+    if (!isOpen) hold();
+    isOpen = true;
+    root.dataset.story = number;
+    teller.node.hidden = false;
+    stops ??= await Promise.all([TOLD, ALONE].map(recordingOf)).then(([told, alone]) => (told ? stopsOf(told, alone) : []));
+    // Meanwhile it may have been closed.
+    if (!isOpen) return;
+    if (!stops.length) return leave();
+    teller.begin(stops, number);
+    if (takesFocus) teller.node.focus({ preventScroll: true });
+  }
+  // The focus would be lost with what is hidden; of those who use the page meanwhile, it stays where it is.
+  function leave(next = null) {
+    if (!isOpen) return;
+    const isFree = teller.node.contains(document.activeElement) || document.activeElement === document.body;
+    isOpen = false;
+    delete root.dataset.story;
+    teller.end();
+    teller.node.hidden = true;
+    if (next && isFree) (next.checkVisibility() ? next : root).focus({ preventScroll: true });
+    onClose();
+  }
+  function close(next = null) {
+    if (isOpen) keepSeen();
+    leave(next);
+  }
+  const openLinked = () => {
+    const { stop } = storyIn(location.hash);
+    if (stop !== null) open(stop);
+    return stop !== null;
+  };
+  addEventListener("hashchange", openLinked);
+  listenToKeys(() => isOpen && teller.node.checkVisibility(), {
+    " ": teller.toggle, ArrowLeft: teller.back, ArrowRight: teller.forward, Escape: () => close(button),
+  });
+  return {
+    isOpen: () => isOpen,
+    close,
+    // As the page opens: whether it opens. isNew: whether nothing of a run is on the page yet.
+    begin(isNew) {
+      if (openLinked()) return true;
+      const opens = isNew && !hasSeen() && storyIn(location.hash).mayOpen && !new URLSearchParams(location.search).has("controls");
+      if (opens) open(1);
+      return opens;
+    },
+  };
+}

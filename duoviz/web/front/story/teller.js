@@ -1,0 +1,140 @@
+// Tells the stops one after another: each is shown, played, and left after a moment.
+
+import { ICONS } from "../visualizer/transport.js";
+import { el, iconButton, setText, watchSize } from "../visualizer/dom.js";
+import { wantsNoMotion } from "../visualizer/player.js";
+import { cheap, guess, one, right, wrong } from "./acts.js";
+import { race, several } from "./finale.js";
+import { createMotion } from "./motion.js";
+import { createScore, createScript } from "./score.js";
+
+const ACTS = { one, cheap, guess, right, wrong, several, race };
+// A stop takes this at least, and what has come of it stands for a moment.
+const [LEAST, STANDS] = [5, 2.2];
+// What text and lanes take of the figure's height at most, presented too; and what the tree has at least, and on a phone.
+const [OTHERS, OTHERS_PRESENTED, LEAST_HEIGHT, NARROW_HEIGHT] = [280, 195, 120, 150];
+
+// Presented, each stop waits for whoever presents.
+const isPresented = () => document.documentElement.hasAttribute("data-present");
+
+function createMarks(choose) {
+  const list = el("ol", { class: "dv-story-marks" });
+  return {
+    node: list,
+    draw(stops, at) {
+      if (list.children.length !== stops.length) {
+        list.replaceChildren(...stops.map(({ number, title }, place) => {
+          const button = el("button", { type: "button", "aria-label": `${number}: ${title}`, title });
+          button.addEventListener("click", () => choose(place));
+          return el("li", {}, button);
+        }));
+      }
+      [...list.children].forEach(({ firstChild }, place) => {
+        if (place === at) firstChild.setAttribute("aria-current", "step");
+        else firstChild.removeAttribute("aria-current");
+        firstChild.classList.toggle("dv-story-past", place < at);
+      });
+    },
+  };
+}
+
+function createHoldButton(act) {
+  const button = iconButton("Pause", ICONS.pause, act);
+  return {
+    button,
+    draw(goes) {
+      const [name, icon] = goes ? ["Pause", ICONS.pause] : ["Play", ICONS.play];
+      if (button.getAttribute("aria-label") === name) return;
+      button.setAttribute("aria-label", name);
+      button.title = `${name} (space)`;
+      button.querySelector("path").setAttribute("d", icon);
+    },
+  };
+}
+
+// What stands on the screen: the head with marks and buttons, the words, the figure, and what moves over it.
+function createParts({ choose, back, toggle, forward, skip }) {
+  const [marks, hold] = [createMarks(choose), createHoldButton(toggle)];
+  const [title, words] = [el("h3", { class: "dv-story-title" }), el("p", { class: "dv-story-sentence" })];
+  const [figure, air] = [el("div", { class: "dv-story-figure", role: "img" }), el("div", { class: "dv-story-air", "aria-hidden": "true" })];
+  const end = el("button", { type: "button", class: "dv-button dv-button-text dv-story-skip", title: "Skip the story (Escape)" }, "Skip");
+  end.addEventListener("click", skip);
+  const buttons = el("div", { class: "dv-story-buttons" }, iconButton("Step back", ICONS.back, back), hold.button, iconButton("Step forward", ICONS.forward, forward));
+  const head = el("div", { class: "dv-story-head" }, marks.node, buttons, end);
+  const told = el("div", { class: "dv-story-words", "aria-live": "polite", "aria-atomic": "true" }, title, words);
+  const node = el("section", { class: "dv-story", role: "region", "aria-label": "How it works, in seven stops", tabindex: "-1" }, head, told, figure, air);
+  return { node, marks, hold, title, words, figure, air };
+}
+
+// skip, finish: called when the visitor ends the story, and when it has come to its end.
+export function createTeller({ skip, finish }) {
+  let [stops, at, isHeld, lastWidth] = [[], 0, false, 0];
+  const parts = createParts({ choose: (place) => show(place), back: () => teller.back(), toggle: () => teller.toggle(), forward: () => teller.forward(), skip });
+  const { node, marks, hold, title, words, figure, air } = parts;
+  const score = createScore(node, () => hold.draw(score.goes()));
+
+  const next = () => (at < stops.length - 1 ? show(at + 1) : finish());
+  // Of the figure, and what of its height is the tree's.
+  const sizes = () => {
+    const [width, room] = [figure.clientWidth, figure.clientHeight];
+    if (matchMedia("(max-width: 900px)").matches) return { width, room, height: NARROW_HEIGHT };
+    return { width, room, height: Math.max(LEAST_HEIGHT, room - (isPresented() ? OTHERS_PRESENTED : OTHERS)) };
+  };
+  function show(place) {
+    at = place;
+    const stop = stops[at];
+    node.dataset.stop = stop.number;
+    setText(title, stop.title);
+    setText(words, stop.words);
+    figure.setAttribute("aria-label", stop.seen);
+    figure.replaceChildren();
+    marks.draw(stops, at);
+    const [motion, script] = [createMotion(air, wantsNoMotion()), createScript()];
+    ACTS[stop.kind](stop, { figure, motion, script, ...sizes() });
+    play(motion, script);
+  }
+  function play(motion, script) {
+    hold.button.hidden = motion.isStill;
+    if (motion.isStill) {
+      score.stop();
+      return script.inOrder().forEach(({ run }) => run());
+    }
+    motion.move(figure, [{ opacity: 0 }, {}]);
+    motion.move(words.parentElement, [{ opacity: 0 }, {}]);
+    score.play(script.inOrder(), Math.max(LEAST, script.length()) + STANDS, () => {
+      if (!isHeld && !isPresented()) next();
+    });
+  }
+
+  // What is laid out for one width is laid out anew for another.
+  watchSize(figure, (width) => {
+    if (width && lastWidth && width !== lastWidth) show(at);
+    lastWidth = width || lastWidth;
+  });
+  new IntersectionObserver((entries) => score.see(entries.at(-1).isIntersecting)).observe(node);
+
+  const teller = {
+    node,
+    back: () => show(Math.max(0, at - 1)),
+    forward: next,
+    // Held while something moves; else it goes on, at a stop's end with the next one.
+    toggle() {
+      if (wantsNoMotion()) return next();
+      isHeld = score.goes();
+      if (isHeld) score.hold();
+      else if (score.isOver()) next();
+      else score.goOn();
+    },
+    // number: of the stop to begin with.
+    begin(told, number) {
+      [stops, isHeld] = [told, false];
+      show(Math.max(0, stops.findIndex((stop) => stop.number >= number)));
+    },
+    end() {
+      score.stop();
+      figure.replaceChildren();
+      air.replaceChildren();
+    },
+  };
+  return teller;
+}

@@ -1,0 +1,73 @@
+// Whether a file holds a trace that can be drawn: duoviz/trace/trace.schema.json says which fields it has, and the
+// rules here what a schema cannot say.
+
+import { createPacer } from "./pacer.js";
+import { compile, isObject } from "./json_schema.js";
+import { isKnown } from "./methods.js";
+import { parseJson } from "./parse.js";
+import traceSchema from "../../../trace/trace.schema.json" with { type: "json" };
+
+export const MAX_FILE_BYTES = 50_000_000;
+const LIMITS = traceSchema["x-limits"];
+// The iterations are checked one by one.
+const { items: ITERATION, ...LIST } = traceSchema.properties.iterations;
+const wrongField = compile({ ...traceSchema, properties: { ...traceSchema.properties, iterations: LIST } });
+const wrongFieldInside = compile(traceSchema, ITERATION);
+
+// A method that this page does not know must say itself how it is shown.
+const methodKnown = ({ about, method }) => (about || isKnown(method) ? null : ".header.method");
+
+// Where a forward ends before it starts, or a node comes before its parent and might be its own ancestor.
+function wrongOrder({ target, draft, checked, drafted, rest = [] }) {
+  if (target.end < target.start) return ".target.end";
+  const backwards = draft.findIndex(({ start, end }) => end < start);
+  if (backwards >= 0) return `.draft[${backwards}].end`;
+  const trees = [["checked", checked, 0], ["drafted", drafted, 0], ["rest", rest, checked.length]];
+  for (const [name, nodes, before] of trees) {
+    const late = nodes.findIndex(({ parent }, index) => parent >= before + index);
+    if (late >= 0) return `.${name}[${late}].parent`;
+  }
+  return null;
+}
+
+async function wrongIteration(iterations) {
+  const pace = createPacer();
+  let [before, written] = [0, 0];
+  for (const [index, each] of iterations.entries()) {
+    const wrong = wrongFieldInside(each) ?? wrongOrder(each);
+    if (wrong !== null) return `.iterations[${index}]${wrong}`;
+    for (const { text } of each.committed) written += LIMITS.token + text.length;
+    if (each.index !== index || each.sync < before || written > LIMITS.written) return `.iterations[${index}]`;
+    before = each.sync;
+    await pace();
+  }
+  return null;
+}
+
+// Where in a value the first thing stands that is not as in a trace; null where all is.
+export const wrongInTrace = async (trace) => (
+  wrongField(trace) ?? methodKnown(trace.header) ?? await wrongIteration(trace.iterations)
+);
+
+export const READS_SCHEMA = traceSchema.$defs.header.properties.schema.maximum;
+// What is said of a file that a newer duoviz wrote; null of all others. `kind`: what the file is.
+export const newerWords = (kind, schema) => (Number.isInteger(schema) && schema > READS_SCHEMA
+  ? `This ${kind} has schema ${schema}, and this page reads schema ${READS_SCHEMA} at most: it needs a newer duoviz.`
+  : null);
+export const wrongWords = (kind, place) => (
+  `This file is not a ${kind} that can be shown: "${place.slice(1)}" is missing or not as it should be.`
+);
+
+// {trace}, or {problem}: one sentence.
+export async function readTrace(json) {
+  const { value, problem } = await parseJson(json);
+  if (problem) return { problem: `This file is not a trace: it ${problem}.` };
+  if (!isObject(value)) return { problem: "This file is not a trace: it holds no JSON object." };
+  if (value.recordings) return { problem: "This file holds a race: the Compare tab opens it." };
+  const newer = newerWords("trace", value.header?.schema);
+  if (newer) return { problem: newer };
+  const wrong = await wrongInTrace(value);
+  if (wrong !== null) return { problem: wrongWords("trace", wrong) };
+  if (!value.iterations.length) return { problem: "This trace has no iterations, so there is nothing to show." };
+  return { trace: value };
+}

@@ -1,0 +1,68 @@
+// How the tree's nodes look at a moment, and how they move from one iteration's tree to the next.
+
+import { known, MARKS } from "./words.js";
+import { COLUMN_GAP } from "./fold.js";
+import { lookAt, timesOf } from "./moments.js";
+import { wantsNoMotion } from "./player.js";
+
+// Of a living tree, what was there an iteration before comes from where it stood then, so that the eye can follow it.
+const MOVE = { duration: 350, easing: "ease-out" };
+export function createMoves(drawing) {
+  let before = { index: NaN, checked: 0, places: new Map() };
+  const placeOf = ({ was }) => before.places.get(was < before.checked ? `checked ${was}` : `rest ${was - before.checked}`);
+  return (items, iteration, isShown) => {
+    const follows = iteration.index === before.index + 1 && isShown && !wantsNoMotion();
+    for (const item of follows ? items : []) {
+      const from = known(item.node?.was) && placeOf(item.node);
+      const group = from && drawing.querySelector(`g.dv-node[data-list="${item.list}"][data-index="${item.index}"]`);
+      const [there, here] = [from, item].map((place) => ({ transform: `translate(${place?.x}px, ${place?.y}px)` }));
+      group?.animate?.([there, here], MOVE);
+    }
+    const places = new Map(items.filter((item) => item.node).map((item) => [`${item.list} ${item.index}`, { x: item.x, y: item.y }]));
+    before = { index: iteration.index, checked: iteration.checked.length, places };
+  };
+}
+
+// The drawn nodes, each with its edge and its times: what they look like at a moment.
+export function createLooks(drawing) {
+  let drawn = [];
+  const show = (entry, look, isJudged) => {
+    if (entry.look === look && entry.isJudged === isJudged) return;
+    Object.assign(entry, { look, isJudged });
+    for (const part of [entry.group, entry.edge].filter(Boolean)) {
+      part.dataset.status = look === "unborn" ? "pending" : look;
+      part.classList.toggle("dv-unborn", look === "unborn");
+      part.classList.toggle("dv-taken", entry.taken && isJudged);
+    }
+    entry.group.querySelector(".dv-mark").textContent = MARKS[look] ?? "";
+  };
+  // The branch that was taken goes to where the next iteration has it, and all else goes away.
+  const leave = (entry, next, { right, lineHeight }) => {
+    if (entry.list === "rest" && entry.status === "pending") return;
+    const isKept = entry.taken && entry.status === "pending";
+    for (const part of [entry.group, entry.edge].filter(Boolean)) part.classList.toggle("dv-leaving", !isKept || part === entry.edge);
+    if (!isKept) return;
+    if (next.x + entry.width > right) Object.assign(next, { x: COLUMN_GAP, y: next.y + lineHeight });
+    entry.group.style.transform = `translate(${next.x}px, ${next.y}px)`;
+    next.x += entry.width + COLUMN_GAP;
+  };
+  return {
+    begin(items, iteration, header) {
+      const times = Object.fromEntries(["checked", "rest", "drafted"].map((list) => [list, timesOf(iteration, list, header)]));
+      drawn = items.filter((item) => item.node).map(({ list, index, node, taken, width }) => {
+        const [group, edge] = ["g.dv-node", "path.dv-edge"].map((part) => drawing.querySelector(`${part}[data-list="${list}"][data-index="${index}"]`));
+        return { group, edge, list, taken, width, status: node.status, times: times[list][index], look: node.status, isJudged: true };
+      });
+    },
+    at(clock) {
+      for (const entry of drawn) {
+        const isJudged = clock === null || clock >= entry.times.judged;
+        show(entry, isJudged ? entry.status : lookAt(entry.times, entry.status, clock), isJudged);
+      }
+    },
+    leave(start, way) {
+      const next = { x: start.x + start.width + COLUMN_GAP, y: start.y };
+      for (const entry of drawn) leave(entry, next, way);
+    },
+  };
+}

@@ -1,0 +1,29 @@
+// What is known of the methods. A run's own header says what its method is; older recordings get what is known today.
+
+export const TARGET = { id: "target", token: "token from the target", origin: "from the target" };
+
+// The methods by their ids, and all that propose tokens by the `source` of their tokens.
+let known = {};
+let proposersBySource = new Map([[TARGET.id, TARGET]]);
+
+// methods: as `duoviz.decoding.method` describes them, from whoever puts the scripts on a page.
+export function know(methods) {
+  known = methods;
+  const proposers = Object.values(methods).flatMap((method) => method.proposers);
+  proposersBySource = new Map([TARGET, ...proposers].map((proposer) => [proposer.id, proposer]));
+}
+
+export const isKnown = (method) => Object.hasOwn(known, method);
+
+// All but the method's name and title may be asked before a run has begun.
+const UNKNOWN = { title: "", name: "", draft: false, parallel: false, proposers: [], statuses: [], numbers: [], caption: "", verified: "", nothing: "" };
+export const aboutOf = (header) => header?.about ?? (header && isKnown(header.method) ? known[header.method] : UNKNOWN);
+
+// The target comes last.
+export const allProposers = () => [...proposersBySource.values()].sort((one, other) => (one === TARGET) - (other === TARGET));
+
+// Where a token comes from, in words.
+export function originOf(source, header) {
+  const own = aboutOf(header).proposers.find(({ id }) => id === source);
+  return (own ?? proposersBySource.get(source))?.origin ?? `from ${source}`;
+}

@@ -1,0 +1,146 @@
+// Puts the parts together: `mount(root, feed)` draws whatever events the feed gives.
+
+import { addToRun, applyEvent, emptyRun, emptyState, isLive } from "./state.js";
+import { createNumbers } from "./numbers.js";
+import { createText } from "./text.js";
+import { createTree } from "./tree.js";
+import { createTimeline } from "./timeline.js";
+import { createCharts } from "./charts.js";
+import { advancePlay, createActions } from "./player.js";
+import { createTransport } from "./transport.js";
+import { listenToKeys } from "./keys.js";
+import { createLegend, createMessage } from "./legend.js";
+import { createOrigin } from "./origin.js";
+import { createFiles } from "./files.js";
+import { createLobby } from "./lobby.js";
+import { createHelp } from "./help.js";
+import { createTip } from "./tip.js";
+import { keepSpeed } from "./baseline.js";
+import { createFrames } from "./frames.js";
+import { el } from "./dom.js";
+
+// Events are taken in few at a time, and of a frame's time not more than this; the rest is for drawing.
+const EVENTS_AT_ONCE = 10;
+const TAKING_MS = 6;
+
+function createHover(parts) {
+  let current = -1;
+  return (position) => {
+    if (position === current) return;
+    for (const part of parts()) part.highlight?.(current, false);
+    current = position;
+    if (position >= 0) for (const part of parts()) part.highlight?.(position, true);
+  };
+}
+
+function writeAttributes(root, state) {
+  root.dataset.shown = state.shown;
+  root.dataset.state = state.recorded ? "recording" : state.phase;
+  root.dataset.playing = state.playing ? "yes" : "no";
+  root.dataset.moment = state.moment ?? "";
+  root.dataset.file = state.file === null ? "no" : "yes";
+  root.dataset.method = state.header?.method ?? "";
+  root.dataset.draft = state.header?.draft === null ? "none" : "yes";
+}
+
+// What is to be shown waits here. Of a frame's time only a part is for taking it in: the rest is for drawing.
+function createQueue(state, { onReset, onTaken }) {
+  const queue = [];
+  return {
+    add: (events) => { for (const event of events) queue.push(event); },
+    isEmpty: () => !queue.length,
+    take() {
+      const end = performance.now() + TAKING_MS;
+      while (queue.length && performance.now() < end) {
+        for (const event of queue.splice(0, EVENTS_AT_ONCE)) {
+          if (event.type === "reset") onReset();
+          applyEvent(state, event);
+        }
+        onTaken();
+      }
+    },
+  };
+}
+
+// What the feed tells of a run, and a file in its place: while a file is shown, a run that goes on is kept.
+function createSource(feed, show) {
+  const own = emptyRun();
+  let showsFile = false;
+  const showFrom = (isFile) => (events) => {
+    showsFile = isFile;
+    show(events);
+  };
+  const [showFile, showOwn] = [showFrom(true), showFrom(false)];
+  const hear = (event) => {
+    addToRun(own, event);
+    const note = event.type === "end" && own.file === null ? keepSpeed(own) : "";
+    if (event.type === "reset" || !showsFile) showOwn([note ? { ...event, note } : event]);
+  };
+  const hasEnded = () => own.file === null && own.iterations.length > 0 && (own.last !== null || own.lost);
+  const lobby = createLobby({ keeps: hasEnded, hear, say: (event) => show([event]) });
+  return { own, showFile, showOwn, isWaiting: lobby.isWaiting, listen: () => feed.subscribe(lobby.take) };
+}
+
+function createParts(root, context, source, { isBusy, replayParts = null, pageKeys = [] }) {
+  const create = [createTimeline, createText, createTree, createOrigin, createMessage, createNumbers, createLegend, createTransport, createCharts];
+  const [timeline, text, tree, origin, message, numbers, legend, transport, charts] = create.map((part) => part(context));
+  const drawings = { tree: tree.drawing, timeline: timeline.drawing, charts: charts.pictures };
+  const files = createFiles({ root, state: context.state, drawings, replayParts, isBusy, ...source });
+  const tip = createTip(root);
+  message.node.prepend(origin.node);
+  const help = createHelp({ meanings: numbers.meanings, legend: legend.full, pageKeys });
+  const top = el("div", { class: "dv-top" }, message.node, files.node, help);
+  root.classList.add("dv");
+  root.tabIndex = 0;
+  root.replaceChildren(top, ...[text, numbers, transport, legend, tree, timeline, charts, tip].map((part) => part.node));
+  return { all: [origin, message, numbers, text, transport, tree, timeline, charts, files, legend, tip], timeline, text, tree, files, tip };
+}
+
+// options: replayParts, what stands before and after a trace in the one file that replays it, from whoever knows;
+// pageKeys: what the help says of the keys of the page around it.
+export function mount(root, feed, options = {}) {
+  const state = emptyState();
+  const frames = createFrames(draw);
+  const showAll = () => { parts.timeline.view.auto = true; };
+  const queue = createQueue(state, { onReset: showAll, onTaken: () => parts.text.grow() });
+  const source = createSource(feed, (events) => {
+    queue.add(events);
+    frames.ask();
+  });
+  const actions = createActions(state, frames.ask, showAll);
+  const context = { state, actions, redraw: frames.ask, choose: actions.choose, hover: createHover(() => parts.all) };
+  const isBusy = () => isLive(state) || source.isWaiting() || !queue.isEmpty();
+  const parts = createParts(root, context, source, { ...options, isBusy });
+
+  function draw(seconds) {
+    const isComing = !queue.isEmpty();
+    queue.take();
+    if (state.playing) advancePlay(state, seconds);
+    root.dataset.iterations = state.iterations.length;
+    // Of a file, the text alone is laid out as it comes, and the rest drawn at its end: nobody could follow it.
+    if (state.file !== null && isComing) return true;
+    writeAttributes(root, state);
+    for (const part of parts.all) part.draw();
+    // What is scrolled is laid out for it: after all that changes the layout, so that this happens once. The text
+    // comes last, for it changes more when it knows what is in sight.
+    parts.tree.settle();
+    parts.text.settle();
+    return !queue.isEmpty() || state.playing;
+  }
+
+  const stopKeys = listenToKeys(root, actions);
+  const unsubscribe = source.listen();
+  root.dataset.iterations = 0;
+  writeAttributes(root, state);
+  frames.ask();
+  const destroy = () => {
+    unsubscribe?.();
+    stopKeys();
+    parts.files.stop();
+    parts.tip.stop();
+    frames.stop();
+    root.replaceChildren();
+    root.classList.remove("dv");
+  };
+  return { destroy, show: actions.choose, state, run: source.own };
+}

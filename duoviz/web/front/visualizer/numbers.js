@@ -1,0 +1,85 @@
+// The figures: those of the whole run, and those of the iteration shown.
+
+import { el, section, setText } from "./dom.js";
+import { duration, fixed, known, percent } from "./words.js";
+import { aboutOf } from "./methods.js";
+import { isLive, runningNumbers } from "./state.js";
+import { isComparable, speedUp } from "./baseline.js";
+import { MEANINGS } from "./meanings.js";
+import { explained } from "./tip.js";
+
+const whole = (value) => fixed(value, 0);
+
+// [name, how it is written].
+const OF_THE_RUN = [
+  ["tps", (value) => fixed(value, 1)], ["tau", (value) => fixed(value, 2)], ["acceptance", percent], ["overlap", percent],
+  ["ttft", duration], ["phi", (value) => fixed(value, 2)],
+];
+const OF_THE_ITERATION = [
+  ["written", whole], ["took", duration], ["k", whole], ["gamma", whole], ["longest", whole], ["theta", (value) => fixed(value, 3)],
+];
+const VANILLA = "#run-vanilla";
+const EVERY_METHODS = ["tps", "tau", "ttft", "written", "took"];
+
+export function iterationNumbers(state) {
+  const iteration = state.iterations[state.shown];
+  if (!iteration) return {};
+  const { budget, longest, theta, sequences, committed, sync } = iteration;
+  const begin = Math.max(state.iterations[state.shown - 1]?.sync ?? 0, 0);
+  return { written: committed.length, took: sync - begin, k: sequences, gamma: budget, longest, theta };
+}
+
+// A run that goes on is as long as it has come so far, whatever iteration is shown.
+export function runNumbers(state) {
+  const numbers = (state.end && state.metrics) || runningNumbers(state, state.iterations.length - 1);
+  return { ...numbers, phi: speedUp(state, numbers) };
+}
+
+// Whether a figure is shown: φ where it is known; any other before a run, and after that where the method has it.
+export const isTold = (name, numbers, header) => (
+  name === "phi" ? known(numbers.phi) : !header || EVERY_METHODS.includes(name) || aboutOf(header).numbers.includes(name)
+);
+
+function createGroup(title, entries) {
+  const heading = el("h4", { class: "dv-subheading" }, title);
+  const [row, meanings] = [el("div", { class: "dv-number-row" }), el("ul", {})];
+  const parts = entries.map(([name, write]) => {
+    const [label, meaning] = MEANINGS[name];
+    const value = el("span", { class: "dv-number-value", "data-number": name }, "–");
+    const box = explained(el("div", { class: "dv-number" }, value, el("span", { class: "dv-number-label" }, label)), meaning);
+    const line = el("li", {}, el("b", {}, label), `: ${meaning}`);
+    row.append(box);
+    meanings.append(line);
+    return { name, value, write, box, line };
+  });
+  return {
+    node: el("div", { class: "dv-number-group" }, heading, row),
+    heading, meanings, row,
+    draw(numbers, header) {
+      for (const { name, value, write, box, line } of parts) {
+        setText(value, write(numbers[name]));
+        box.hidden = line.hidden = !isTold(name, numbers, header);
+      }
+    },
+  };
+}
+
+export function createNumbers({ state }) {
+  const run = createGroup("Whole run", OF_THE_RUN);
+  const iteration = createGroup("This iteration", OF_THE_ITERATION);
+  // Only where a page can run it.
+  const vanilla = el("button", { class: "dv-button dv-run-vanilla", type: "button" }, "φ? Run vanilla");
+  vanilla.addEventListener("click", () => document.querySelector(VANILLA)?.click());
+  run.row.append(vanilla);
+  return {
+    node: section("numbers", "Numbers", run.node, iteration.node),
+    meanings: [run.meanings, iteration.meanings],
+    draw() {
+      setText(run.heading, isLive(state) ? "The run so far" : "Whole run");
+      const numbers = runNumbers(state);
+      run.draw(numbers, state.header);
+      vanilla.hidden = known(numbers.phi) || !isComparable(state) || state.recorded || !document.querySelector(VANILLA);
+      iteration.draw(iterationNumbers(state), state.header);
+    },
+  };
+}

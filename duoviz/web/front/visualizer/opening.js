@@ -1,0 +1,55 @@
+// What is shown before the visitor's first run: a recorded one, of the method chosen.
+
+import { readTrace } from "./check.js";
+import { mostTelling, SLOWLY, wantsNoMotion } from "./player.js";
+import { eventsOf } from "./state.js";
+
+// The trace at this address; null where it cannot be had, and the page works without it.
+export async function fetchRecording(address) {
+  try {
+    const answer = await fetch(address);
+    return answer.ok ? (await readTrace(await answer.text())).trace ?? null : null;
+  } catch {
+    return null;
+  }
+}
+
+// Held at the iteration `at`, or where that is null, playing; held all the same for those who want no motion.
+function openingEvents(trace, at, told) {
+  const [reset, ...events] = eventsOf(trace, "recording");
+  const still = at !== null || wantsNoMotion();
+  const hold = still ? at ?? mostTelling(trace.iterations) : Math.max(0, mostTelling(trace.iterations) - 1);
+  const play = still ? [] : [{ type: "play", speed: SLOWLY }];
+  return [{ ...reset, recorded: true }, { type: "hold", iteration: hold }, ...events, { type: "status", text: told }, ...play];
+}
+
+// Shows the recorded run of a method before the visitor's own. addresses: of each method's recording; method: the one
+// that is shown first; told: the sentence that stands with it; isFree: whether nothing of the visitor's is shown.
+export function createOpening(receiver, addresses, { method, told, isFree }) {
+  const recordings = {};
+  const recordingOf = (name) => (recordings[name] ??= addresses[name] ? fetchRecording(addresses[name]) : null);
+  let [held, hasBegun] = [null, false];
+  recordingOf(method);
+  const show = async () => {
+    hasBegun = true;
+    const asked = [method, held];
+    const trace = await recordingOf(method);
+    const isWanted = asked[0] === method && asked[1] === held;
+    if (trace && isWanted && isFree()) openingEvents(trace, held, told).forEach(receiver.send);
+  };
+  return {
+    // As the page opens; a link that was followed before has begun it.
+    begin: () => (hasBegun ? null : show()),
+    show,
+    recordingOf,
+    at(iteration, name) {
+      [method, held] = [name, iteration];
+      return show();
+    },
+    of(name) {
+      if (name === method) return null;
+      [method, held] = [name, null];
+      return show();
+    },
+  };
+}

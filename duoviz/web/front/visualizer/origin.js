@@ -1,0 +1,46 @@
+// Where a trace that is no live run comes from: what it is of, when, where and with what it was made.
+
+import { el, setText } from "./dom.js";
+import { clip, visible } from "./words.js";
+import { aboutOf } from "./methods.js";
+
+// The browser's own names take it longer than a frame to find, the first time.
+const MONTHS = [
+  "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+];
+// It stands on two lines of the stage.
+const LONGEST_PROMPT = 80;
+const words = (value, length) => clip(visible(value), length);
+
+// A device's label ends with the machine's name: "CPU core 1 (AMD EPYC)".
+export function devicesWords({ target, draft }) {
+  const [one, other] = [target, draft ?? target].map(({ device }) => /^(.*) \((.*)\)$/.exec(device));
+  if (!one || other?.[2] !== one[2]) return words([target, draft].filter(Boolean).map(({ device }) => device).join(" and "), 200);
+  if (!draft) return words(`${one[2]} (${one[1]})`, 200);
+  const places = one[1] === other[1] ? `target and draft in turn: ${one[1]}` : `target: ${one[1]}, draft: ${other[1]}`;
+  return words(`${one[2]} (${places})`, 200);
+}
+
+export function dateWords(date) {
+  const day = new Date(typeof date === "string" ? date : NaN);
+  if (Number.isNaN(day.getTime())) return "";
+  return ` on ${day.getUTCDate()} ${MONTHS[day.getUTCMonth()]} ${day.getUTCFullYear()}`;
+}
+
+const originWords = (header) => ` ${words(aboutOf(header).name, 60)}, recorded${dateWords(header.date)} on ${devicesWords(header)}. Prompt: `;
+
+export function createOrigin({ state }) {
+  const [made, prompt] = [el("span"), el("q", { class: "dv-isolated" })];
+  const node = el("p", { class: "dv-origin" }, el("b", {}, "A recording, not a live run."), made, prompt);
+  let told = null;
+  return {
+    node,
+    draw() {
+      node.hidden = !state.file || !state.header;
+      if (node.hidden || told === state.header) return;
+      told = state.header;
+      setText(made, originWords(told));
+      setText(prompt, words(told.prompt.trim(), LONGEST_PROMPT));
+    },
+  };
+}

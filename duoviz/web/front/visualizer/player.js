@@ -1,0 +1,111 @@
+// Going through the iterations: by hand, by the clock, or with the run.
+
+import { beginAt, isLive, spanOf } from "./state.js";
+
+export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
+// So slow that each iteration can be followed: seconds for one, whatever it took. A part of them is the clock's, and in
+// the rest it stands still, so that what became of the guesses can be seen.
+export const SLOWLY = "3 s";
+export const PACES = { [SLOWLY]: 3, "1 s": 1 };
+const CLOCKS_PART = 0.7;
+// An iteration shorter than this on the screen is shown as it ended.
+const LEAST_SHOWN = 0.25;
+export const ALL_SPEEDS = [...Object.keys(PACES), ...SPEEDS];
+export const speedWords = (speed) => (PACES[speed] ? `${PACES[speed]} s an iteration` : `${speed}×`);
+
+export const wantsNoMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+// What the eye can take in at once.
+const MOST_AT_ONCE = 4;
+
+// The iteration that shows the method best: the first after the prompt's of those with the most sequences, but not too
+// many, of which the target took one; where there are no sequences, with the most tokens written.
+export function mostTelling(iterations) {
+  const worth = ({ index, verdict, sequences, committed }) => {
+    const many = sequences === null ? committed.length : verdict.outcome === "hit" ? sequences : 0;
+    return index && many <= MOST_AT_ONCE ? many : 0;
+  };
+  return iterations.reduce((best, each, index) => (worth(each) > worth(iterations[best]) ? index : best), 0);
+}
+
+export function createActions(state, redraw, resetView) {
+  const lastIndex = () => state.iterations.length - 1;
+  const choose = (index) => {
+    if (!state.iterations.length) return;
+    Object.assign(state, { follow: false, playing: false, moment: null, shown: Math.min(lastIndex(), Math.max(0, Math.round(index))) });
+    redraw();
+  };
+  const setSpeed = (speed) => { state.speed = speed; redraw(); };
+  const shiftSpeed = (by) => setSpeed(ALL_SPEEDS[Math.min(ALL_SPEEDS.length - 1, Math.max(0, ALL_SPEEDS.indexOf(state.speed) + by))]);
+  const goLive = () => {
+    if (!state.iterations.length) return;
+    Object.assign(state, { follow: isLive(state), playing: false, moment: null, shown: lastIndex() });
+    resetView();
+    redraw();
+  };
+  const play = () => {
+    const atEnd = state.shown >= lastIndex() && state.moment === null;
+    if (atEnd && isLive(state)) return goLive();
+    if (state.moment === null) beginAt(state, atEnd ? 0 : state.shown);
+    Object.assign(state, { playing: true, follow: false });
+    redraw();
+  };
+  const togglePlay = () => {
+    if (!state.iterations.length) return;
+    // Held in the middle of an iteration, it stays there.
+    if (!isMoving(state)) play();
+    else if (state.moment !== null) { state.playing = false; redraw(); }
+    else choose(state.shown);
+  };
+  const watchSlowly = () => {
+    beginAt(state, Math.max(0, mostTelling(state.iterations) - 1));
+    Object.assign(state, { playing: true, follow: false, speed: SLOWLY });
+    resetView();
+    redraw();
+  };
+  return {
+    choose, setSpeed, togglePlay, goLive, watchSlowly, first: () => choose(0), last: goLive,
+    back: () => choose(state.shown - 1), forward: () => choose(state.shown + 1),
+    faster: () => shiftSpeed(1), slower: () => shiftSpeed(-1),
+  };
+}
+
+export const isMoving = (state) => state.playing || (state.follow && isLive(state));
+export const isPaced = (state) => state.speed in PACES;
+
+function advancePaced(state, elapsed) {
+  const pace = PACES[state.speed];
+  const { begin, end } = spanOf(state.iterations, state.shown);
+  const standing = (1 - CLOCKS_PART) * pace;
+  if (state.clock < end) state.clock = Math.min(end, state.clock + (elapsed * (end - begin)) / (CLOCKS_PART * pace));
+  else state.rest += elapsed;
+  state.moment = state.clock;
+  if (state.rest < standing) return;
+  if (state.shown < state.iterations.length - 1) beginAt(state, state.shown + 1);
+  else endPlay(state);
+}
+
+function endPlay(state) {
+  Object.assign(state, { playing: false, moment: null, follow: isLive(state) });
+}
+
+// A long pause (a hidden tab) must not jump the replay ahead.
+export function advancePlay(state, elapsed) {
+  const passed = Math.min(0.25, elapsed);
+  if (isPaced(state)) return advancePaced(state, passed);
+  const last = state.iterations.length - 1;
+  state.clock += passed * state.speed;
+  while (state.shown < last && state.iterations[state.shown].sync <= state.clock) state.shown++;
+  const { begin, end } = spanOf(state.iterations, state.shown);
+  state.moment = (end - begin) / state.speed < LEAST_SHOWN ? end : state.clock;
+  state.rest = 0;
+  if (state.clock >= end) endPlay(state);
+}
+
+// Whether the branch that was taken is on its way to the left.
+export const isLeaving = (state) => (
+  state.playing && isPaced(state) && !wantsNoMotion() && state.rest > 0.5 * (1 - CLOCKS_PART) * PACES[state.speed]
+);
+
+// How far the text is written: what an iteration adds stands there when it has ended.
+export const writtenUpTo = (state) => (state.moment != null && state.moment < state.iterations[state.shown]?.sync ? state.shown - 1 : state.shown);

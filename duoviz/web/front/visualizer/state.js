@@ -1,0 +1,130 @@
+// What the page knows of a run, and what each event adds to it.
+
+import { addSpans, emptyLanes } from "./busy.js";
+
+const STOPPED = {
+  eos: "Finished: the target ended its answer.",
+  length: "Finished: the limit on new tokens was reached.",
+  context: "Finished: the context is full.",
+  stopped: "Stopped.",
+  time: "Stopped: the time for a run was over.",
+  error: "The run failed.",
+};
+const LOST = "The connection to the server was lost";
+
+// When an iteration's own computing began; a draft step may have begun long before the iteration that it came with.
+export const beginOf = (iteration) => Math.min(iteration.target.start, iteration.draft[0]?.start ?? Infinity);
+
+// The iteration's place on the clock: from the end of the one before to its own.
+export const spanOf = (iterations, position) => ({ begin: iterations[position - 1]?.sync ?? 0, end: iterations[position].sync });
+
+// The clock at an iteration's begin. moment: the time at which the iteration is shown, null for its end; rest: seconds for
+// which its end has been standing there.
+export function beginAt(state, position) {
+  const { begin } = spanOf(state.iterations, position);
+  Object.assign(state, { shown: position, clock: begin, moment: begin, rest: 0 });
+}
+
+// A run as its feed tells it, whatever is shown; `file`: the name of the recording that the feed tells instead; `last`:
+// the event that ended it, an `end` or an `error`.
+export const emptyRun = () => ({ file: null, header: null, iterations: [], end: null, metrics: null, last: null, lost: false });
+
+export function addToRun(run, event) {
+  if (event.type === "reset") Object.assign(run, emptyRun(), { file: event.file ?? null });
+  else if (event.type === "header") run.header = event.header;
+  else if (event.type === "iteration") run.iterations.push(event.iteration);
+  else if (event.type === "end") Object.assign(run, { end: event.end ?? null, metrics: event.metrics ?? null, last: event });
+  else if (event.type === "error") run.last = event;
+  else if (event.type === "connection") run.lost = event.lost;
+}
+
+// A run as it is shown: sums and places that follow from it, and what of it is in view.
+export const emptyState = () => ({
+  ...emptyRun(), epoch: 0, phase: "empty", message: "", lanes: emptyLanes(), totals: [], tails: [], shown: -1, follow: true,
+  playing: false, speed: 1, clock: 0, moment: null, rest: 0, recorded: false, hold: null,
+});
+
+// Whether a run is going on; a trace from a file is not, however long it takes to show.
+export const isLive = (state) => state.phase === "running" && !state.file;
+
+// How many tokens the run had written before this iteration.
+export const tokensBefore = (state, position) => state.totals[position - 1]?.tokens ?? 0;
+
+// Running sums up to each iteration, so that any one can be shown without going through all before it.
+function sumUp(state, iteration) {
+  const before = state.totals.at(-1) ?? { tokens: 0, forwards: 0, tested: 0, accepted: 0, both: 0, ttft: null };
+  const tokens = before.tokens + iteration.committed.length;
+  state.totals.push({
+    tokens,
+    forwards: before.forwards + 1,
+    tested: before.tested + iteration.verdict.tested,
+    accepted: before.accepted + iteration.verdict.accepted,
+    both: before.both + addSpans(state.lanes, iteration, state.totals.length),
+    ttft: before.ttft ?? (tokens ? iteration.sync : null),
+  });
+  const text = iteration.committed.map((token) => token.text).join("");
+  const tail = state.tails.at(-1) ?? String(state.header?.prompt ?? "").slice(-80);
+  if (!state.tails.length) state.tails.push(tail);
+  state.tails.push((tail + text).slice(-80));
+}
+
+function setConnection(state, lost) {
+  const kept = state.iterations.length > 0;
+  if (lost && isLive(state)) Object.assign(state, { phase: "lost", message: kept ? `${LOST}; what came before is kept.` : `${LOST}.` });
+  else if (state.phase === "waiting") state.message = lost ? `${LOST}.` : "";
+  else if (!lost && state.phase === "lost") Object.assign(state, { phase: "running", message: kept ? "Running." : "" });
+}
+
+const CHANGES = {
+  reset(state, { file = null, recorded = false }) {
+    const speed = state.recorded ? 1 : state.speed;
+    Object.assign(state, emptyState(), { epoch: state.epoch + 1, phase: "running", speed, file, recorded });
+  },
+  status: (state, { text }) => { state.message = text; },
+  // What is shown is the run before, which has ended.
+  waiting: (state) => Object.assign(state, { phase: "waiting", message: "" }),
+  kept: (state, { text }) => Object.assign(state, { phase: "done", message: text }),
+  header: (state) => { state.phase = "running"; },
+  iteration(state, { iteration }) {
+    sumUp(state, iteration);
+    Object.assign(state, { phase: "running", message: state.file ? "Loading." : "Running." });
+    if (!state.follow) return;
+    state.shown = state.iterations.length - 1;
+    state.follow = state.shown !== state.hold;
+  },
+  end(state, { end, note }) {
+    const ended = end?.message ?? STOPPED[end?.stopped] ?? "The trace ends before its run did.";
+    Object.assign(state, { phase: end?.stopped === "error" ? "error" : "done", message: note ? `${ended} ${note}` : ended });
+  },
+  error: (state, { message }) => Object.assign(state, { phase: "error", message }),
+  connection: (state, { lost }) => setConnection(state, lost),
+  hold: (state, { iteration }) => { state.hold = iteration; },
+  play(state, { speed }) {
+    beginAt(state, state.shown);
+    Object.assign(state, { playing: true, follow: false, speed });
+  },
+};
+
+export function applyEvent(state, event) {
+  addToRun(state, event);
+  CHANGES[event.type]?.(state, event);
+}
+
+// The events that show a trace again; `last` is what is told after its iterations.
+export function eventsOf({ header, iterations, end, metrics }, file = null, last = { type: "end", end, metrics }) {
+  const told = iterations.map((iteration) => ({ type: "iteration", iteration }));
+  return [{ type: "reset", file }, { type: "header", header }, ...told, last];
+}
+
+export function runningNumbers(state, position) {
+  const sums = state.totals[position];
+  if (!sums) return {};
+  const { sync } = state.iterations[position];
+  return {
+    tps: sync > 0 ? sums.tokens / sync : null,
+    tau: sums.tokens / sums.forwards,
+    acceptance: sums.tested ? sums.accepted / sums.tested : null,
+    overlap: state.header?.can_overlap && sync > 0 ? sums.both / sync : null,
+    ttft: sums.ttft,
+  };
+}

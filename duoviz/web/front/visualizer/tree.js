@@ -1,0 +1,200 @@
+// The tree of one iteration: what was checked, and what was drafted meanwhile.
+
+import { el, section, setAttributes, setText, svg, watchSize } from "./dom.js";
+import { count, fixed, known, MARKS, quote } from "./words.js";
+import { aboutOf, originOf } from "./methods.js";
+import { bestLines, COLUMN_GAP } from "./fold.js";
+import { countLabel, placeItems, treeItems } from "./layout.js";
+import { createPointing } from "./pointing.js";
+import { createReach } from "./reach.js";
+import { createCandidates } from "./candidates.js";
+import { createLooks, createMoves } from "./looks.js";
+import { candidatesKnown } from "./moments.js";
+import { isLeaving, isMoving, isPaced } from "./player.js";
+
+// The drawing fills its box, within what can be read (on the screen: where the page is zoomed, the drawing may be smaller)
+// and what looks calm. Where it would be too small for that, it goes on in further lines.
+const [SMALLEST, ENOUGH, LARGEST] = [0.75, 0.9, 1.8];
+const [MOST_LINES, CLOSE_ROWS, ROWS, CAPTION_SIGN] = [12, 26, 32, 6.4];
+// On a narrow page the box is as high as the drawing, up to this.
+const isNarrow = () => matchMedia("(max-width: 900px)").matches;
+const [NARROW_HEIGHT, LARGEST_NARROW] = [420, 1.2];
+const KEY_SCROLL = 80;
+
+// How likely a node was thought to be after its parent: its chance, the draft's q, or its share of what the datastore
+// counted there.
+function likelihood(node, nodes) {
+  if (known(node.chance)) return node.chance;
+  if (known(node.q)) return node.q;
+  if (!known(node.count)) return null;
+  const siblings = nodes.filter((other) => other.parent === node.parent && known(other.count));
+  return node.count / (nodes[node.parent]?.count ?? siblings.reduce((sum, other) => sum + other.count, 0));
+}
+
+// To the next line it leaves at the right, and comes in at the left.
+function edgePath(item, nodes, right) {
+  const [end, x1] = [item.from.x + item.from.width, item.x];
+  const isSame = item.from.line === item.line;
+  const [x0, y0] = isSame ? [end, item.from.y] : [0, item.entry];
+  const middle = Math.max(x0, x1 - COLUMN_GAP / 2);
+  const d = `${isSame ? "" : `M${end} ${item.from.y}H${right}`}M${x0} ${y0}H${Math.max(x0, x1 - COLUMN_GAP)}C${middle} ${y0} ${middle} ${item.y} ${x1} ${item.y}`;
+  const edge = svg("path", { class: `dv-edge${item.taken ? " dv-taken" : ""}`, d, "data-list": item.list, "data-index": item.index, "data-status": item.node.status });
+  const share = likelihood(item.node, nodes);
+  edge.style.strokeWidth = `${share === null ? 1.25 : 1 + 6 * share}px`;
+  return edge;
+}
+
+function nodeFacts({ text, id, q, p, count: seen, status, source, chance }, header) {
+  const named = `${quote(text)} · id ${id}`;
+  if (status === "window") return [named, "window: a guess in the making, not verified"];
+  const facts = [named, `${status}, ${originOf(source, header)}`];
+  if (known(chance)) facts.push(`chance ${fixed(chance, 2)}`);
+  if (known(q)) facts.push(`q (draft) ${fixed(q, 3)}`);
+  if (known(seen)) facts.push(`stood there ${count(seen, "time")} in the datastore`);
+  facts.push(known(p) ? `p (target) ${fixed(p, 3)}` : "not tested by the target");
+  return facts;
+}
+
+function nodeGroup(item, header) {
+  const { node } = item;
+  const data = node ? { "data-list": item.list, "data-index": item.index, "data-status": node.status, "data-source": node.source } : {};
+  const group = svg("g", { class: `${node ? "dv-node" : "dv-context"}${item.taken ? " dv-taken" : ""}`, transform: `translate(${item.x} ${item.y})`, ...data });
+  group.append(svg("rect", { y: -11, width: item.width, height: 22, rx: 6 }), svg("text", { class: "dv-label", x: 9, y: 4 }, item.label));
+  if (!node) return group;
+  if (countLabel(node)) group.append(svg("text", { class: "dv-count", x: item.width - 21, y: 4, "text-anchor": "end" }, countLabel(node).trim()));
+  group.append(svg("text", { class: "dv-mark", x: item.width - 8, y: 4, "text-anchor": "end" }, MARKS[node.status] ?? ""), svg("title", {}, nodeFacts(node, header).join("\n")));
+  return group;
+}
+
+// Each: where it stands, and its text.
+function treeCaptions(iteration, { parallel, caption: proposedCaption }, { columns, windowTop }, split) {
+  const over = (column, text) => [columns[column].left, columns[column].caption, text];
+  const captions = [over(0, "verified text")];
+  const proposed = iteration.checked.some((node) => node.status !== "correction" && node.status !== "window");
+  const alone = parallel ? "checked" : "the target's own token";
+  if (iteration.checked.length) captions.push(over(1, (proposed && proposedCaption) || alone));
+  if (iteration.drafted.length) captions.push(over(split, "drafted meanwhile"));
+  if (windowTop !== null) captions.push([columns[1].left, windowTop, "window: the target looks for new guesses here; nothing of it is verified"]);
+  return captions;
+}
+
+// Where the eye should land: what was drafted, or else the end of what the target wrote. What is in sight from the left
+// end is not scrolled to: the verified text, where the eye begins, would be cut.
+function scrollToResult(box, { items, split }, iteration, { places, scale }) {
+  const own = items.find((item) => item.node?.status === "correction");
+  const [x, y] = (iteration.drafted.length || !own ? [places.columns[split]?.left ?? 0, 0] : [own.x, own.y]).map((each) => scale * each);
+  box.scrollLeft = x > 0.7 * box.clientWidth ? x - 0.5 * box.clientWidth : 0;
+  box.scrollTop = Math.max(0, y - 0.6 * box.clientHeight);
+}
+
+function createBox(drawing, goTo) {
+  const label = "Tree of proposed tokens: W and S go through the tokens, A and D scroll sideways, the arrows up and down";
+  const box = el("div", { class: "dv-tree-box", tabindex: "0", role: "group", "aria-label": label }, drawing);
+  const scroll = (by) => { box.scrollLeft += by; };
+  const acts = { w: () => goTo(-1), s: () => goTo(1), a: () => scroll(-KEY_SCROLL), d: () => scroll(KEY_SCROLL) };
+  box.addEventListener("keydown", (event) => {
+    if (!event.ctrlKey && !event.metaKey && !event.altKey) acts[event.key.toLowerCase()]?.();
+  });
+  return box;
+}
+
+// The lines, places and captions with which a tree's letters are largest in a box, and their scale.
+function fitTree(tree, iteration, header, { size: [width, height], zoom }) {
+  const least = SMALLEST / zoom;
+  const [most, largest] = isNarrow() ? [NARROW_HEIGHT, LARGEST_NARROW] : [height, LARGEST];
+  const on = (lines, rowHeight) => {
+    const places = placeItems(tree, lines, rowHeight);
+    const captions = treeCaptions(iteration, aboutOf(header), places, tree.split);
+    const needed = Math.max(places.right, ...captions.map(([x, , text]) => x + CAPTION_SIGN * text.length));
+    return { places, captions, width: needed, scale: Math.min(width / needed, most / places.height) };
+  };
+  // A window's levels stand one below the other, and so on one line.
+  const lines = bestLines(tree.windowRow === null ? MOST_LINES : 1, (count) => on(count, CLOSE_ROWS).scale, { enough: ENOUGH, least });
+  const isRoomy = on(lines, ROWS).scale >= Math.min(largest, on(lines, CLOSE_ROWS).scale);
+  const { scale, ...fitted } = on(lines, isRoomy ? ROWS : CLOSE_ROWS);
+  return { ...fitted, scale: Math.min(largest, Math.max(least, scale)) };
+}
+
+function drawNodes(drawing, { items }, iteration, { captions, places, scale, width }, header) {
+  setAttributes(drawing, {
+    viewBox: `0 0 ${width} ${places.height}`, width: (scale * width).toFixed(1), height: (scale * places.height).toFixed(1),
+    "aria-label": `Tree of iteration ${iteration.index}`,
+  });
+  const edges = items.filter((item) => item.from).map((item) => edgePath(item, iteration[item.list], width));
+  const words = captions.map(([x, y, text]) => svg("text", { class: "dv-caption", x, y }, text));
+  drawing.replaceChildren(...words, ...edges, ...items.map((item) => nodeGroup(item, header)));
+}
+
+function missingWords(items, iteration) {
+  const drawn = items.filter(({ list }) => list === "checked" || list === "drafted").length;
+  const missing = iteration.checked.length + iteration.drafted.length - drawn;
+  return missing ? `${count(missing, "more token")} ${missing === 1 ? "is" : "are"} not drawn.` : "";
+}
+
+// The tree of one iteration after another in a box, and how each changes while its time is played.
+function createForest({ state, redraw }) {
+  const drawing = svg("svg", { class: "dv-tree-drawing", role: "img" });
+  const pointing = createPointing(drawing);
+  const box = createBox(drawing, (by) => pointing.goTo(by)?.scrollIntoView({ block: "nearest", inline: "nearest" }));
+  const note = el("p", { class: "dv-note" });
+  const [looks, move, reach] = [createLooks(drawing), createMoves(drawing), createReach(box)];
+  let drawn = null, drawnIn = "", size = [0, 0], scroll = null, start = null, way = null, hasLeft = false;
+  watchSize(box, (...now) => {
+    size = now;
+    redraw();
+  });
+  const drawTree = (iteration) => {
+    const tree = treeItems(iteration, state.tails[state.shown]);
+    const fitted = fitTree(tree, iteration, state.header, { size, zoom: box.currentCSSZoom ?? 1 });
+    drawNodes(drawing, tree, iteration, fitted, state.header);
+    reach(fitted.scale * fitted.places.height, `${state.epoch} ${size[0]}`);
+    pointing.begin();
+    looks.begin(tree.items, iteration, state.header);
+    move(tree.items, iteration, !isMoving(state) || isPaced(state));
+    [start, hasLeft, way] = [tree.items[0], false, { right: fitted.width, lineHeight: fitted.places.lineHeight }];
+    scroll = () => scrollToResult(box, tree, iteration, fitted);
+    setText(note, missingWords(tree.items, iteration));
+  };
+  return {
+    drawing, box, nodes: [box, pointing.node, note],
+    draw(iteration) {
+      const key = `${size} ${state.epoch}`;
+      // Where the branch taken has moved, all is drawn anew for whoever comes back.
+      if (iteration !== drawn || drawnIn !== key || (hasLeft && !isLeaving(state))) {
+        [drawn, drawnIn] = [iteration, key];
+        if (iteration) drawTree(iteration);
+        else drawing.replaceChildren();
+      }
+      if (!iteration) return;
+      looks.at(state.moment);
+      if (!isLeaving(state) || hasLeft) return;
+      hasLeft = true;
+      looks.leave(start, way);
+    },
+    settle() {
+      scroll?.();
+      scroll = null;
+    },
+  };
+}
+
+export function createTree(context) {
+  const { state } = context;
+  const forest = createForest(context);
+  const candidates = createCandidates();
+  const body = el("div", { class: "dv-tree-body" }, el("div", { class: "dv-tree-side" }, ...forest.nodes), candidates.node);
+  let [drawn, known] = [null, null];
+  return {
+    node: section("tree", "Tree", body),
+    drawing: forest.drawing,
+    highlight: (position, on) => forest.box.classList.toggle("dv-lit", on && position === state.shown),
+    draw() {
+      const iteration = state.iterations[state.shown];
+      const now = !iteration || state.moment === null ? 2 : candidatesKnown(iteration, state.moment);
+      if (iteration !== drawn || known !== now) candidates.draw(iteration, state.header, now);
+      [drawn, known] = [iteration, now];
+      forest.draw(iteration);
+    },
+    settle: forest.settle,
+  };
+}

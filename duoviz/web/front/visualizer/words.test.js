@@ -1,0 +1,62 @@
+// Tests of words.js: how tokens and numbers are written.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { clip, count, duration, fixed, known, percent, quote, tokenLabel, visible } from "./words.js";
+
+test("what cannot be seen gets a sign", () => {
+  assert.equal(visible("a\nb\r\nc\td"), "a↵b↵c⇥d");
+  assert.equal(visible("\u0000|\u001b|\r|\u202e|\u2066|\u200b|\ue000|\ud800|\uffff"), "·|·|·|·|·|·|·|·|·");
+  assert.equal(visible("naïve 日本 😀"), "naïve 日本 😀");
+  assert.equal(visible(null), "null");
+});
+
+test("what is too long is cut, and never through a character", () => {
+  assert.equal(clip("abcd", 4), "abcd");
+  assert.equal(clip("abcde", 4), "abc…");
+  assert.equal(clip("😀😀😀", 2), "😀…");
+  assert.equal(clip("😀😀", 2), "😀😀");
+  assert.equal(clip("", 4), "");
+});
+
+test("a token's label", () => {
+  assert.equal(tokenLabel(" rainbow"), "␣rainbow");
+  assert.equal(tokenLabel("\n\n"), "↵↵");
+  assert.equal(tokenLabel(""), "∅");
+  assert.equal(tokenLabel("<|im_end|>"), "end of answer");
+  assert.equal(tokenLabel("<|im_start|>"), "<|im_start|>");
+  assert.equal(tokenLabel("abcdefghijklm"), "abcdefghijk…");
+});
+
+test("a token in a sentence", () => {
+  assert.equal(quote(" rainbow "), `"rainbow"`);
+  assert.equal(quote("  "), `"␣␣"`);
+  assert.equal(quote("\n"), `"↵"`);
+  assert.equal(quote(""), `""`);
+  assert.equal(quote("</s>"), "the end of the answer");
+  assert.equal(quote("x".repeat(25)), `"${"x".repeat(23)}…"`);
+  assert.equal(quote("x".repeat(25), 48), `"${"x".repeat(25)}"`);
+});
+
+test("what is written from right to left turns nothing else around", () => {
+  assert.equal(quote(" שלום"), `"\u2068שלום\u2069"`);
+});
+
+test("what is not known is a dash", () => {
+  for (const value of [null, undefined, NaN, Infinity]) {
+    assert.equal(known(value), false);
+    assert.deepEqual([fixed(value, 2), percent(value), duration(value)], ["–", "–", "–"]);
+  }
+  assert.equal(known(0), true);
+});
+
+test("numbers", () => {
+  assert.deepEqual([fixed(2, 1), fixed(0.12345, 3), fixed(1.26, 1)], ["2.0", "0.123", "1.3"]);
+  assert.deepEqual([percent(0.426), percent(0), percent(1)], ["43 %", "0 %", "100 %"]);
+  assert.deepEqual([0, 1, 2].map((number) => count(number, "token")), ["0 tokens", "1 token", "2 tokens"]);
+});
+
+test("durations", () => {
+  const written = [0, 0.0005, 0.05, 0.5, 1, 12.34].map(duration);
+  assert.deepEqual(written, ["0.0 ms", "0.5 ms", "50.0 ms", "500 ms", "1.00 s", "12.34 s"]);
+});

@@ -1,0 +1,72 @@
+"""The README's moving picture: iterations of a recorded run, played slowly in the page.
+
+    python -m tests.benchmarks.moving_picture [--method duodecoding] [--out assets/iteration.webp]
+
+The page's clock is moved frame by frame, so that the picture is as smooth on a slow machine as on a fast one. The last
+frame's picture is also saved as a still, with the suffix .png. Needs Chromium.
+"""
+
+import argparse
+import io
+import json
+import re
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Page, expect, sync_playwright
+
+from duoviz.decoding import METHODS
+from duoviz.recordings import ENDING, FOLDER
+from tests.app import free_port, served
+from tests.benchmarks.screenshot import telling
+from tests.e2e.pages import launch_chromium
+
+SIZE = {"width": 1280, "height": 800}
+# Milliseconds of a frame, and frames: two iterations of 3 s each.
+FRAME, FRAMES = 125, 50
+WIDTH, QUALITY = 960, 60
+
+
+def frames_of(page: Page) -> list[Image.Image]:
+    """The stage, one picture after each step of the clock."""
+    root = page.locator(".dv").first
+    pictures = []
+    for _ in range(FRAMES):
+        page.clock.run_for(FRAME)
+        picture = Image.open(io.BytesIO(root.screenshot())).convert("RGB")
+        pictures.append(
+            picture.resize((WIDTH, round(picture.height * WIDTH / picture.width)), Image.Resampling.LANCZOS)
+        )
+    return pictures
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options.add_argument("--method", default="duodecoding", choices=METHODS)
+    options.add_argument("--out", type=Path, default=Path("assets/iteration.webp"))
+    options = options.parse_args()
+    trace = json.loads((FOLDER / f"{options.method}{ENDING}").read_text(encoding="utf-8"))
+    with served(free_port(), {}) as (url, _), sync_playwright() as playwright:
+        browser = launch_chromium(playwright)
+        page = browser.new_page(viewport=SIZE, color_scheme="light")
+        page.clock.install()
+        first = telling(trace["iterations"])
+        page.goto(f"{url}#method={options.method}&recording={first}")
+        root = page.locator(".dv").first
+        expect(root).to_have_attribute("data-state", re.compile("recording|done"))
+        expect(root).to_have_attribute("data-shown", str(first))
+        root.locator(".dv-speed").select_option("3 s")
+        page.mouse.move(0, SIZE["height"] - 1)
+        page.clock.pause_at(page.evaluate("Date.now() + 1000"))
+        root.get_by_role("button", name="Play", exact=True).click()
+        pictures = frames_of(page)
+        browser.close()
+    first_picture, *others = pictures
+    first_picture.save(
+        options.out, save_all=True, append_images=others, duration=FRAME, loop=0, quality=QUALITY, method=6
+    )
+    pictures[FRAMES // 3].save(options.out.with_suffix(".png"))
+
+
+if __name__ == "__main__":
+    main()

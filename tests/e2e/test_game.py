@@ -1,0 +1,196 @@
+"""The game "You be the draft" in a real browser: rounds from a link, played by keys, and what comes of them."""
+
+import json
+import re
+from itertools import accumulate
+
+import gradio as gr
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from duoviz.recordings import ENDING
+from duoviz.recordings import FOLDER as TRACES
+from duoviz.web.pages.learn import learn_page
+from duoviz.web.theme import CSS, THEME
+from tests.e2e.pages import page_in
+from tests.e2e.tiny_site import served
+from tests.e2e.visualizer.test_accessibility import serious
+from tests.web.lessons.made import LESSON, candidate, iteration, node, own, trace, write_lesson, write_traces
+
+ROUNDS = 8
+SOMETHING_ELSE = "Something else"
+# How long each token took on its way to the text, in milliseconds.
+COUNT_MOVES = """window.moves = [];
+const { animate } = Element.prototype;
+Element.prototype.animate = function (frames, options) {
+  if (this.matches(".dg-ghost")) moves.push(options.duration);
+  return animate.call(this, frames, options);
+};"""
+
+
+def texts_of(trace):
+    return [token["text"] for each in trace["iterations"] for token in each["committed"]]
+
+
+RECORDED = texts_of(json.loads((TRACES / f"duotree{ENDING}").read_text(encoding="utf-8")))
+
+
+def shown(text):
+    """A token as it stands on a button."""
+    return text.replace("\n", "↵").replace(" ", "␣")
+
+
+class Game:
+    """A game on a page; `texts`: the tokens of the text that it is about."""
+
+    def __init__(self, page, texts):
+        self.page, self.ends = page, dict(zip(accumulate(texts, initial=""), range(len(texts) + 1), strict=True))
+        self.texts = texts
+        self.board, self.go_on = page.locator(".dg-board"), page.locator(".dg-tools .dv-button").first
+
+    def options(self, guesses=0):
+        """The options that are there once so many guesses have been made."""
+        expect(self.board.locator(".dg-option").first).to_be_visible()
+        expect(self.board.locator(".dg-slot[data-status=pending]")).to_have_count(guesses)
+        return self.board.locator(".dg-option .dg-token").all_inner_texts()
+
+    def next_texts(self):
+        """The three tokens that the target wrote after the text shown, and the one after them."""
+        at = self.ends[self.board.locator(".dg-text").text_content()]
+        return self.texts[at : at + 4]
+
+    def guess(self, texts, *, knowing):
+        """Choose by keys: what the target wrote, or else the first option; "something else" ends it. Returns the words
+        chosen."""
+        picks = []
+        while len(picks) < 3 and SOMETHING_ELSE not in picks:
+            options = self.options(len(picks))
+            assert len(set(options)) == len(options) and options[-1] == SOMETHING_ELSE
+            wanted = shown(texts[len(picks)]) if knowing else options[0]
+            picks.append(wanted if wanted in options else SOMETHING_ELSE)
+            self.page.keyboard.press(str(options.index(picks[-1]) + 1))
+        return picks
+
+    def check(self, texts, accepted, ticks):
+        """Have the guesses checked: what was right is in the text then, and the target's own token after it."""
+        expect(self.go_on).to_have_text("Check")
+        self.page.keyboard.press("Enter")
+        gained = f"{accepted + 1} token{'s' if accepted else ''} in one forward pass"
+        expect(self.board.locator(".dg-told")).to_contain_text(gained)
+        expect(self.board.locator(".dg-slot[data-status=accepted]")).to_have_count(ticks)
+        expect(self.page.locator(".dg-ghost")).to_have_count(0)
+        written = self.board.locator(".dg-text").text_content()
+        assert written.endswith("".join(texts[: accepted + 1]))
+
+    def play_round(self, number, *, knowing):
+        """Returns the first options, how many guesses were tested and accepted, whether "something else" was said."""
+        expect(self.page.locator(".dg-where")).to_have_text(re.compile(f"^Round {number} of "))
+        texts, first = self.next_texts(), self.options()
+        picks = self.guess(texts, knowing=knowing)
+        right = [pick == shown(text) for pick, text in zip(picks, texts, strict=False)]
+        accepted, stopped = (*right, False).index(False), picks[-1] == SOMETHING_ELSE
+        # "Something else" is said only where it is right, and then it has its tick too.
+        self.check(texts, accepted, accepted + stopped)
+        return first, min(accepted + 1, len(picks) - stopped), accepted, stopped
+
+    def play(self, rounds, knows):
+        """All rounds; knows: whether the visitor knows the text in a round."""
+        played = []
+        for number in range(1, rounds + 1):
+            played.append(self.play_round(number, knowing=knows(number)))
+            expect(self.go_on).to_have_text("Next round" if number < rounds else "See the result")
+            self.page.keyboard.press("Enter")
+        expect(self.page.locator(".dg-end")).to_be_visible()
+        return played
+
+
+def test_eight_rounds_by_keys_from_a_link_and_the_same_rounds_again(new_context, site):
+    context = new_context(viewport={"width": 390, "height": 844}, reduced_motion="no-preference")
+    page = page_in(context)
+    page.add_init_script(COUNT_MOVES)
+    page.goto(f"{site.url}#tab=learn&draft=7")
+    expect(page.get_by_role("tab", name="Learn")).to_have_attribute("aria-selected", "true")
+    game = Game(page, RECORDED)
+    assert len(game.options()) == 5
+    assert not serious(Axe().run(page, context=".dg"))
+    played = game.play(ROUNDS, lambda number: number % 2 == 0)
+    moves = page.evaluate("window.moves")
+    assert len(moves) == sum(each[2] + 1 for each in played) and all(250 <= each <= 400 for each in moves)
+    tested, accepted = (sum(each[index] for each in played) for index in (1, 2))
+    mine, draft = (page.locator(f".dg-figures td:nth-child({column})").all_inner_texts() for column in (2, 3))
+    share = f"{int(100 * accepted / tested + 0.5)} % ({accepted}\u00a0of\u00a0{tested})"
+    assert mine[:2] == [share, f"{(accepted + ROUNDS) / ROUNDS:.2f}"]
+    assert re.fullmatch(r"\d+ % \(\d+\sof\s\d+\)", draft[0]) and 1 <= float(draft[1]) <= 4
+    # With what the recorded machine took: a token by itself and four together cost nearly the same there.
+    assert all(0.5 < float(speed.removesuffix("×")) <= float(tokens) for tokens, speed in (mine[1:], draft[1:]))
+    expect(page.locator(".dg-end")).to_contain_text(f"You would make the target {mine[2][:-1]} times as fast")
+    expect(page.locator(".dg-rounds tbody tr").first.locator("td")).to_have_text([str(each[2] + 1) for each in played])
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
+    assert not serious(Axe().run(page, context=".dg"))
+    page.get_by_role("button", name="Copy link to these rounds").click()
+    expect(page.locator(".dg-link")).to_have_value(f"{site.url}#tab=learn&draft=7")
+    link = page.locator(".dg-link").input_value()
+    page.goto("about:blank")
+    page.goto(link)
+    page.emulate_media(reduced_motion="reduce")
+    expect(page.locator("#share [role=status]")).to_have_text("")
+    again = game.play(ROUNDS, lambda number: False)
+    assert page.evaluate("window.moves") == []
+    assert [first for first, *_ in again] == [first for first, *_ in played]
+    # Other rounds, and back to the lessons.
+    page.get_by_role("button", name="Play other rounds").click()
+    expect(page.locator(".dg-where")).to_have_text("Round 1 of 8")
+    page.get_by_role("button", name="Back to the lessons").click()
+    expect(page.locator(".dl-body h3")).to_be_focused()
+    expect(page.locator(".dg")).to_be_hidden()
+    assert not page.errors
+    context.close()
+
+
+WORDS = ["Why", " is", " it", " blue", "?", " Light", " is", " scattered", "."]
+
+
+def made_trace():
+    """The draft has three candidates at each place, and what the target writes is the second, or none of them."""
+
+    def step(index, text):
+        others = [f" no{index}", text if index % 3 else f" nor{index}", " not"]
+        options = [candidate(each, 0.5 - 0.1 * rank, False) for rank, each in enumerate(others)]
+        return iteration([text], "rejection", candidates=options, checked=[node(others[0], "rejected"), own(text)])
+
+    return trace("speculative", [step(index, text) for index, text in enumerate(WORDS)])
+
+
+@pytest.fixture(scope="module")
+def made_url(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("game")
+    write_lesson(folder / "lessons", LESSON.replace("trace: duodecoding", "trace: speculative"))
+    with gr.Blocks() as demo:
+        learn_page(folder / "lessons", write_traces(folder / "traces", made_trace()))
+    with served(demo, theme=THEME, css=CSS) as url:
+        yield url
+
+
+def test_the_game_follows_another_recording(page, made_url):
+    page.goto(made_url)
+    page.locator(".dl-contents summary").click()
+    page.get_by_role("button", name="You be the draft").click()
+    expect(page.locator(".dg-about")).to_contain_text('The target answers "Why?"')
+    game = Game(page, WORDS)
+    expect(page.locator(".dg-where")).to_have_text(re.compile(r"^Round 1 of [12]$"))
+    rounds = int(page.locator(".dg-where").inner_text()[-1])
+    options = game.options()
+    assert len(options) == 4 and shown(" not") in options
+    # A key for which there is no option does nothing.
+    page.keyboard.press("5")
+    assert game.options() == options
+    for _, tested, accepted, stopped in game.play(rounds, lambda number: True):
+        assert stopped and tested == accepted < 3
+    expect(page.locator(".dg-figures td").nth(0)).to_have_text(re.compile(r"^100 % |^no guess$"))
+    expect(page.locator(".dg-end")).to_contain_text(f'You said "something else" {rounds} time')
+    # A lesson's link takes the game's place.
+    page.evaluate("location.hash = '#tab=learn&lesson=a-lesson'")
+    expect(page.locator(".dg")).to_be_hidden()
+    expect(page.locator(".dl-body h3")).to_be_visible()
+    assert not page.errors

@@ -1,0 +1,145 @@
+"""The story of a first visit: seven stops, told with the recorded runs."""
+
+import re
+from contextlib import contextmanager
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from duoviz.recordings import FOLDER
+from tests.e2e.pages import PATIENCE, page_in
+from tests.e2e.tiny_site import tiny_site
+from tests.e2e.visualizer.test_accessibility import serious
+
+TITLES = [
+    "One at a time",
+    "Checking is cheap",
+    "Guess meanwhile",
+    "Right guesses are free",
+    "Wrong guesses cost little",
+    "Unsure? Several beginnings",
+    "What it brings",
+]
+
+
+@pytest.fixture(scope="module")
+def url():
+    with tiny_site(recording=FOLDER) as site:
+        yield site.url
+
+
+@contextmanager
+def first_visit(browser, url, fragment="", **options):
+    """The page as somebody sees it who has never been there."""
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}} | options)
+    context.set_default_timeout(PATIENCE)
+    page = page_in(context)
+    page.goto(f"{url}{fragment}")
+    yield page
+    assert not page.errors
+    context.close()
+
+
+def stop_at(page, number):
+    expect(page.locator(".dv-story")).to_have_attribute("data-stop", str(number))
+    expect(page.locator(".dv-story-title")).to_have_text(TITLES[number - 1])
+
+
+def test_it_opens_by_itself_is_stepped_through_and_ends_with_the_prompt(browser, url):
+    with first_visit(browser, url) as page:
+        story, prompt = page.locator(".dv-story"), page.locator("#prompt textarea")
+        stop_at(page, 1)
+        expect(page.locator(".dv-tree-box")).to_be_hidden()
+        expect(prompt).to_be_visible()
+        # It goes on by itself.
+        stop_at(page, 2)
+        page.keyboard.press("Space")
+        expect(story.get_by_role("button", name="Play")).to_be_visible()
+        page.keyboard.press("Space")
+        expect(story.get_by_role("button", name="Pause")).to_be_visible()
+        for number in range(3, 8):
+            page.keyboard.press("ArrowRight")
+            stop_at(page, number)
+        page.keyboard.press("ArrowLeft")
+        stop_at(page, 6)
+        story.get_by_role("button", name=TITLES[6]).click()
+        stop_at(page, 7)
+        page.keyboard.press("ArrowRight")
+        expect(story).to_be_hidden()
+        expect(prompt).to_be_focused()
+        expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
+        # Who has seen it comes to the stage at once, and may see it again.
+        page.reload()
+        expect(page.locator("#visualizer .dv")).to_have_attribute("data-playing", "yes")
+        expect(story).to_be_hidden()
+        button = page.get_by_role("button", name="How it works", exact=True)
+        button.click()
+        stop_at(page, 1)
+        expect(story).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(story).to_be_hidden()
+        expect(button).to_be_focused()
+
+
+def test_a_link_opens_it_at_a_stop_and_a_link_to_a_run_does_not_open_it(browser, url):
+    with first_visit(browser, url, "#story=3") as page:
+        stop_at(page, 3)
+        expect(page.locator(".dv-share-message")).to_be_hidden()
+        page.get_by_role("button", name="Copy link").click()
+        expect(page.locator(".dv-share-link")).to_have_value(re.compile("&story=3$"))
+        page.locator(".dv-story-skip").click()
+        expect(page.locator(".dv-story")).to_be_hidden()
+        page.reload()
+        stop_at(page, 3)
+    with first_visit(browser, url, "#method=speculative") as page:
+        expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
+        expect(page.locator(".dv-story")).to_be_hidden()
+
+
+def test_a_run_takes_its_place(browser, url):
+    with first_visit(browser, url) as page:
+        stop_at(page, 1)
+        page.locator("#generate").click()
+        expect(page.locator(".dv-story")).to_be_hidden()
+        expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", re.compile("running|done"))
+
+
+def test_presented_each_stop_waits_for_whoever_presents(browser, url):
+    with first_visit(browser, url, "#story=7") as page:
+        stop_at(page, 7)
+        page.keyboard.press("f")
+        expect(page.locator("#ask")).to_be_hidden()
+        expect(page.locator(".dv-story-yours")).not_to_have_class(re.compile("unwritten"))
+        expect(page.locator(".dv-story").get_by_role("button", name="Play")).to_be_visible()
+        # Escape ends the presentation first.
+        page.keyboard.press("Escape")
+        expect(page.locator("#ask")).to_be_visible()
+        expect(page.locator(".dv-story")).to_be_visible()
+
+
+STILL = "document.getAnimations().filter(({ playState }) => playState === 'running').length === 0"
+OVERFLOWS = """() => {
+  const nodes = [document.documentElement, ...document.querySelectorAll(".dv-story, .dv-story-figure")];
+  return nodes.filter((node) => node.scrollWidth > node.clientWidth).map((node) => node.className);
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844), (1920, 1080)])
+def test_without_motion_each_stop_is_a_still_that_fits_and_can_be_read(browser, url, scheme, width, height):
+    view = {"viewport": {"width": width, "height": height}, "color_scheme": scheme, "reduced_motion": "reduce"}
+    with first_visit(browser, url, f"#theme={scheme}", **view) as page:
+        for number in range(1, 8):
+            stop_at(page, number)
+            assert page.evaluate(STILL)
+            if number not in (2, 7):
+                assert page.locator(".dv-story-arrows path").count() > 1, number
+            assert page.evaluate(OVERFLOWS) == []
+            assert not serious(Axe().run(page)), number
+            ask, story = (page.locator(part).bounding_box() for part in ("#ask", ".dv-story"))
+            assert story["y"] >= ask["y"] + ask["height"]
+            if width > 900:
+                assert story["y"] + story["height"] <= height, number
+            page.locator(".dv-story").get_by_role("button", name="Step forward").click()
+        expect(page.locator("#prompt textarea")).to_be_focused()

@@ -1,0 +1,67 @@
+"""What is shown first, what the server tells, and what is kept of it."""
+
+import json
+
+from tests.node import evaluate
+from tests.web.front.runs import recorded
+
+SILENCE = """async (pauses) => {
+  const { mock } = await import("node:test");
+  mock.timers.enable({ apis: ["setInterval"] });
+  const { createReceiver } = await import("http://plain.test/visualizer/receiver.js");
+  const [receiver, told] = [createReceiver(), []];
+  receiver.subscribe((event) => told.push(event.type));
+  receiver.take({ run: "run", seq: 0, events: [] });
+  return pauses.map((milliseconds) => {
+    mock.timers.tick(milliseconds);
+    return [...told];
+  });
+}"""
+
+
+def test_a_server_is_lost_that_is_silent_for_five_seconds():
+    assert evaluate(SILENCE, [4_500, 1_000]) == [["reset"], ["reset", "connection"]]
+
+
+KEEP = """async (runs) => {
+  const kept = new Map();
+  globalThis.sessionStorage = { setItem: (key, text) => kept.set(key, text) };
+  const { keepRun } = await import("http://plain.test/visualizer/kept.js");
+  for (const [name, run] of Object.entries(runs)) keepRun(name, run);
+  return [...kept.keys()];
+}"""
+
+
+def test_only_a_run_that_goes_on_is_kept_for_the_page_loaded_anew(traces):
+    run = {"header": traces["vanilla"]["header"], "iterations": traces["vanilla"]["iterations"][:3]}
+    runs = {"goes on": run | {"last": None}, "over": run | {"last": {"type": "end"}}}
+    assert evaluate(KEEP, runs) == ["goes on"]
+
+
+OPENING = """async ([answers, wantsNoMotion]) => {
+  globalThis.matchMedia = () => ({ matches: wantsNoMotion });
+  const { createOpening } = await import("http://plain.test/visualizer/opening.js");
+  const options = { method: "duodecoding", told: "told", isFree: () => true };
+  const shown = [];
+  for (const answer of answers) {
+    const sent = new Map();
+    globalThis.fetch = async () => ({ ok: true, text: async () => answer });
+    const receiver = { send: (event) => sent.set(event.type, event.iteration ?? event.speed) };
+    await createOpening(receiver, { duodecoding: "/recording" }, options).begin();
+    shown.push([[...sent.keys()], sent.get("hold"), sent.get("play")]);
+  }
+  return shown;
+}"""
+
+
+def test_a_recording_plays_from_before_its_most_telling_iteration_on_and_one_that_cannot_be_read_is_not_shown():
+    trace = recorded("duodecoding")
+    taken = [
+        each["sequences"] if each["index"] and each["verdict"]["outcome"] == "hit" and each["sequences"] <= 4 else 0
+        for each in trace["iterations"]
+    ]
+    at, events = taken.index(max(taken)), ["reset", "hold", "header", "iteration", "end", "status"]
+    *bad, good = evaluate(OPENING, [["", "{}", json.dumps(trace)], False])
+    assert bad == [[[], None, None]] * 2 and good == [[*events, "play"], at - 1, "3 s"]
+    # For those who want no motion it is held there.
+    assert evaluate(OPENING, [[json.dumps(trace)], True]) == [[events, at, None]]

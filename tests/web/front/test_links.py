@@ -1,0 +1,235 @@
+"""Links and settings files: what they hold, and what is said of those that are wrong."""
+
+import json
+import random
+import re
+
+from tests.node import evaluate
+
+PIECES = ["plain words", "&a=b#c", "100% + é", "line\nbreak", "\t", "日本語", "🦙", "</script>", "%zz", "?q", " "]
+
+
+def random_text(chance):
+    return "".join(chance.choices(PIECES, k=chance.randrange(6)))
+
+
+def random_value(chance, field):
+    if field["kind"] == "choice":
+        return chance.choice(field["choices"])
+    if field["kind"] == "flag":
+        return chance.random() < 0.5
+    if field["kind"] == "number":
+        return chance.choice([None, 0, 7, -3, 2**40, 0.1, 1e-9, 1.5e300, round(chance.random(), 6)])
+    return random_text(chance)
+
+
+def random_view(chance, pages):
+    """A view of a tab, and how a link lets the page look."""
+    tab = chance.choice(list(pages))
+    page = pages[tab]
+    fields = {name: random_value(chance, field) for name, field in page["fields"].items()}
+    own = {"iteration": chance.randrange(1000), "recording": chance.randrange(1000)} if page["visualizer"] else {}
+    own |= {"autoplay": True} if page["start"] else {}
+    look = {"theme": chance.choice(["light", "dark"]), "present": chance.random() < 0.5, "controls": ["step", "pages"]}
+    own, look = ({name: of[name] for name in of if chance.random() < 0.4} for of in (own, look))
+    return {"tab": tab, "fields": fields} | own, look
+
+
+def random_views(pages):
+    chance = random.Random(5)
+    return [random_view(chance, pages) for _ in range(200)]
+
+
+ROUND_TRIP = """async ([views, pages]) => {
+  const link = await import("http://plain.test/share/link.js");
+  return Promise.all(views.map(async ([view, look]) => {
+    const fragment = link.fragmentOf({ ...view, ...look }, pages);
+    const file = await link.viewOfFile(link.fileOf(view), pages);
+    return { fragment, of: link.viewOfFragment(fragment, pages), file };
+  }));
+}"""
+
+
+def test_200_random_views_come_back_from_links_and_files(pages):
+    views = random_views(pages)
+    for (view, look), found in zip(views, evaluate(ROUND_TRIP, [views, pages]), strict=True):
+        assert found["of"] == {"view": view, "look": look, "problem": ""}
+        assert found["file"] == {"view": {name: value for name, value in view.items() if name != "autoplay"}}
+        assert re.fullmatch(r"#[\w.~!*'()=&%+-]+", found["fragment"])
+
+
+NOISE = ["%", "&", "=", "#", "+", "<", "é", "\0", "%E0%A4", "tab="]
+
+
+def mutated(chance, text):
+    for _ in range(chance.randrange(1, 4)):
+        at = chance.randrange(len(text) + 1)
+        cut = at + chance.randrange(1, 12)
+        changes = (
+            text[:at] + text[cut:],
+            text[:at] + chance.choice(NOISE) + text[at:],
+            text[: at + 1],
+            text[:cut] + text[at:],
+            text[:at] + chance.choice("0123456789abcxyz%") + text[at + 1 :],
+        )
+        text = chance.choice(changes)
+    return text
+
+
+READ = """async ([fragments, pages]) => {
+  const link = await import("http://plain.test/share/link.js");
+  return Promise.all(fragments.map(async (fragment) => {
+    const found = link.viewOfFragment(fragment, pages);
+    const again = found.view && link.viewOfFragment(link.fragmentOf({ ...found.view, ...found.look }, pages), pages);
+    return { found, again, file: await link.viewOfFile(fragment, pages) };
+  }));
+}"""
+IGNORED = {
+    "#tab=nowhere": '"tab" (not one of the choices)',
+    "#tab=live&magic=1": '"magic" (unknown here)',
+    "#__proto__=1": '"__proto__" (unknown here)',
+    "#temperature=warm": '"temperature" (not a number)',
+    "#temperature=Infinity": '"temperature" (not a number)',
+    "#method=magic": '"method" (not one of the choices)',
+    "#raw=__proto__": '"raw" (not true or false)',
+    "#iteration=-1": '"iteration" (not the number of an iteration)',
+    "#seed=1&seed=2": '"seed" (given twice)',
+    "#prompt=%E0%A4%A": '"prompt=%E0%A4%A" (cannot be read)',
+    "#prompt=%ED%A0%80": '"prompt=%ED%A0%80" (cannot be read)',
+    f"#seed=1{'0' * 400}": '"seed" (not a number)',
+    "#prompt=Hi&x": '"x" (cannot be read)',
+    "#theme=blue": '"theme" (not one of the choices)',
+    "#tab=learn&lesson=nowhere": '"lesson" (not one of the choices)',
+    "#tab=learn&autoplay=1&iteration=3": '"autoplay" (unknown here), "iteration" (unknown here)',
+    "#controls=step,magic": 'control "magic" (unknown)',
+    "#a=1&b=2&c=3&d=4": '"a" (unknown here), "b" (unknown here), "c" (unknown here), and 1 more',
+}
+
+
+def test_what_a_link_says_wrongly_is_ignored_and_told_in_one_sentence(pages):
+    chance = random.Random(6)
+    fragments = [made["fragment"] for made in evaluate(ROUND_TRIP, [random_views(pages), pages])]
+    results = evaluate(READ, [[mutated(chance, each) for each in fragments], pages])
+    for result in results:
+        found = result["found"]
+        if found["view"]:
+            assert result["again"] == found | {"problem": ""}
+            assert found["view"]["fields"].keys() == pages[found["view"]["tab"]]["fields"].keys()
+        if found["problem"]:
+            assert re.fullmatch(r"Ignored in this link: .{3,250}\.", found["problem"])
+        assert "no settings file" in result["file"]["problem"]
+    assert sum(bool(result["found"]["problem"]) for result in results) > 40
+    for ignored, result in zip(IGNORED.values(), evaluate(READ, [list(IGNORED), pages]), strict=True):
+        assert result["found"]["problem"] == f"Ignored in this link: {ignored}."
+    # What says nothing that is known leaves the page as it is.
+    nothing = ["", "#", "#heading", "#seed=x", "#tab=nowhere", "#controls=magic"]
+    said = [result["found"] for result in evaluate(READ, [nothing, pages])]
+    assert [each["view"] or each["look"] for each in said] == [{}] * len(nothing)
+
+
+FILES = """async ([texts, pages]) => {
+  const link = await import("http://plain.test/share/link.js");
+  return Promise.all(texts.map(async (text) => (await link.viewOfFile(text, pages)).problem));
+}"""
+
+
+def test_bad_settings_files_give_one_sentence(pages):
+    good = {"duoviz": "settings", "version": 1, "tab": "live", "fields": {"seed": 3}}
+
+    def changed(**more):
+        return json.dumps(good | more)
+
+    def with_more(text):
+        return f'{json.dumps(good)[:-1]}, "a": {text}}}'
+
+    def fields(name, *values):
+        return [changed(fields={name: value}) for value in values]
+
+    cases = {
+        "no settings file": ["", "[]", "{", "null", '"settings"', "{}"],
+        "it is not JSON": ["", "{", '{"duoviz": NaN}'],
+        "it is nested deeper than 32 levels": ['{"a":' * 100_000, with_more("[" * 40 + "]" * 40)],
+        "it has a number that is too large": [changed(a=10**400), with_more("1e999")],
+        'has version "2"': [changed(version=2)],
+        'has version "{"toString":1}"': [changed(version={"toString": 1})],
+        'no tab "{"toString":1,"valueOf":1}"': [changed(tab={"toString": 1, "valueOf": 1})],
+        '"temperature" is not a number': fields("temperature", True, "1", []),
+        "the page has no tab": [changed(tab=["live"]), changed(tab="constructor")],
+        '"fields" is missing': [changed(fields=[1]), changed(fields=None)],
+        "the page has no setting": fields("toString", 1),
+        '"seed" is not a number': fields("seed", "1"),
+        '"prompt" is not a text': fields("prompt", {"a": 1}, None, "half \ud83d", ["a"]),
+        "not the number of an iteration": [changed(iteration="1")],
+    }
+    for sentence, texts in cases.items():
+        assert all(sentence in problem for problem in evaluate(FILES, [texts, pages]))
+
+
+COPY = """async ([values, site]) => {
+  globalThis.document = { querySelector: () => null, body: { classList: { contains: () => false } } };
+  const { copyLink } = await import("http://plain.test/share/page.js");
+  return JSON.parse(await copyLink(values, site)).link;
+}"""
+
+
+def test_on_a_space_links_lead_to_its_own_address(told):
+    values = [field["default"] for page in told["pages"].values() for field in page["fields"].values()]
+    link = evaluate(COPY, [values, told | {"host": "someone-duoviz.hf.space"}])
+    assert link.startswith("https://someone-duoviz.hf.space/#tab=live&prompt=")
+
+
+# Of each key, pressed where `inside` says, whether a limit has taken it; on the page are the tab's widgets alone.
+PRESS = """async (presses) => {
+  globalThis.document = new EventTarget();
+  Object.assign(document, { getElementById: () => null, createElement: () => ({}), head: { append() {} } });
+  const { limitControls, limitKeys } = await import("http://plain.test/share/limits.js");
+  limitControls("live", ["play"]);
+  limitKeys(() => "live");
+  return presses.map(([inside, key, held]) => {
+    const event = Object.assign(new Event("keydown", { cancelable: true }), { key, [held]: true });
+    const closest = (places) => (inside && places.split(", ").includes(inside) ? {} : null);
+    Object.defineProperty(event, "target", { value: { closest } });
+    document.dispatchEvent(event);
+    return event.defaultPrevented;
+  });
+}"""
+
+
+def test_a_limit_takes_no_key_of_the_browsers_or_of_another_widget():
+    free = [("", "+", "ctrlKey"), ("", "a", "metaKey"), ("", "ArrowLeft", "altKey"), ("", " ", ""), ("", "s", "")]
+    free += [(place, "ArrowRight", "") for place in ("[role=tab]", "[role=slider]", "input")]
+    limited = [("", "+", ""), (".dv-timeline", "A", "shiftKey"), ("", "ArrowLeft", "")]
+    assert evaluate(PRESS, free + limited) == [False] * len(free) + [True] * len(limited)
+
+
+# What a link that is followed has the page say and start, where a run goes on or none does.
+FOLLOW = """async ([fragments, isRunning, site]) => {
+  globalThis.document = { querySelector: (part) => (isRunning && part.includes("data-state=running") ? {} : null) };
+  globalThis.location = { search: "" };
+  const { openLink } = await import("http://plain.test/share/page.js");
+  return fragments.map((hash) => {
+    location.hash = hash;
+    const { message, start } = JSON.parse(openLink(site)[1]);
+    return [message, start];
+  });
+}"""
+SET = "The link has set the prompt and the settings; nothing runs before you start it."
+REACHING = [
+    "#pair=them/big+%2B+them/small",
+    "#pair=qwen2.5-7b",
+    "#method=rest&rest_datastore=/etc",
+    "#tab=compare&second_method=rest&second_rest_datastore=mine",
+]
+
+
+def test_a_link_starts_its_run_but_for_one_that_reaches_for_the_hub_or_a_folder_or_is_in_the_way(told):
+    links = [f"{reaching}&prompt=Mine&autoplay=1" for reaching in REACHING]
+    look = "It names other models or a datastore of its own: look at the settings first."
+    assert evaluate(FOLLOW, [links, False, told]) == [[f"{SET} {look}", None]] * len(links)
+    links = ["#prompt=Mine&method=vanilla&autoplay=1", "#tab=compare&prompt=Mine&autoplay=1"]
+    assert evaluate(FOLLOW, [links, False, told]) == [["", "generate"], ["", "race"]]
+    assert evaluate(FOLLOW, [links, True, told]) == [["A run goes on here: start this one when it is over.", None]] * 2
+    # One to the page as it opens has set nothing.
+    held = "Iteration 4 will be held when the run comes to it."
+    said = {"#tab=compare": "", "#tab=compare&seed=9": SET, "#iteration=4": held}
+    assert evaluate(FOLLOW, [list(said), False, told]) == [[each, None] for each in said.values()]
