@@ -248,10 +248,10 @@ def bench(options: argparse.Namespace) -> None:
 
 
 def ship(options: argparse.Namespace) -> None:
-    """Keep a run's results where the page finds them, and write the README's tables and picture from them."""
+    """Keep a run's results where the page finds them, and write the README's table, its picture and docs/results.md."""
     from duoviz.lab import shipping
     from duoviz.lab.picture import picture
-    from duoviz.lab.readme import PICTURE, with_speeds
+    from duoviz.lab.readme import PAGE, PICTURE, results_page, with_speeds
     from duoviz.lab.results import load, write_atomically
 
     if not re.fullmatch(r"[\w.+-]+", options.name):
@@ -260,8 +260,9 @@ def ship(options: argparse.Namespace) -> None:
     if options.readme:
         # Before anything is written.
         results = load(options.results)
+        folder = options.readme.parent
         texts = {options.readme: with_speeds(read_text(options.readme), results)}
-        texts[options.readme.parent / PICTURE] = picture(results)
+        texts |= {folder / PICTURE: picture(results), folder / PAGE: results_page(results)}
     print(shipping.ship(options.results, options.out, options.name))
     for file, text in texts.items():
         with check_write(file):

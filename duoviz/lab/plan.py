@@ -26,8 +26,8 @@ VANILLA, TARGET_ONLY = "vanilla", "vanilla-target-cores"
 SPS, DUO, DUOTREE = "speculative", "duodecoding", "duotree"
 # Lanes that are told what their methods find out for themselves in Table 1, by what they are called.
 VARIANTS = {
-    "DuoTree, told to take turns": Lane("duotree-in-turn", DUOTREE, Settings(overlap="in_turn")),
-    "DuoTree, told to draft beside the target": Lane("duotree-beside", DUOTREE, Settings(overlap="beside")),
+    "DuoTree, sequential": Lane("duotree-in-turn", DUOTREE, Settings(overlap="in_turn")),
+    "DuoTree, parallel": Lane("duotree-beside", DUOTREE, Settings(overlap="beside")),
     "SpS, γ = 5": Lane("speculative-gamma5", SPS, Settings(budget=5)),
 }
 # Table 2's fixed numbers of sequences, and Table 3's distances from the measured γ (one sequence, as in the paper).

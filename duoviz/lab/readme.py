@@ -1,4 +1,4 @@
-"""What the README says of speeds: tables, a picture and sentences, made from the Lab's results between two markers."""
+"""What the README and the page of results say of speeds: tables, a picture and sentences, made of the Lab's results."""
 
 from statistics import median
 
@@ -14,8 +14,9 @@ from duoviz.lab.tasks import SHORT_ANSWER, SHORT_TASKS, LabError, task_name
 from duoviz.lab.values import Value, average, phi, rows_of, tokens, ttft
 
 BEGIN, END = "<!-- speeds: `python -m duoviz ship` replaces what follows -->", "<!-- end of speeds -->"
-# The picture, from the README's folder.
-PICTURE = "assets/speed-ups.svg"
+# The picture, and the page of all tables, from the README's folder.
+PICTURE, PAGE = "assets/speed-ups.svg", "docs/results.md"
+PICTURE_WORDS = "Speed-ups over vanilla by task, and from which acceptance on drafting pays"
 
 
 def with_speeds(text: str, results: Results) -> str:
@@ -23,19 +24,36 @@ def with_speeds(text: str, results: Results) -> str:
     before, begun, rest = text.partition(BEGIN)
     _, ended, after = rest.partition(END)
     if not begun or not ended:
-        raise LabError(f"The README has no place for the tables: it needs the lines {BEGIN} and {END}.")
+        raise LabError(f"The README has no place for the table: it needs the lines {BEGIN} and {END}.")
     if not results.rows:
         raise LabError("There is no answer in these results.")
-    return f"{before}{BEGIN}\n{speeds_text(results)}\n{END}{after}"
+    return f"{before}{BEGIN}\n{summary(results)}\n{END}{after}"
 
 
-def speeds_text(results: Results) -> str:
+def summary(results: Results) -> str:
+    """For the README: each method's speed over all tasks, and a picture."""
+    asked, environment = len({row["question_id"] for row in results.rows}), results.environment
+    where = (
+        f"{asked} prompts of {len(tasks_of(results.rows))} tasks on {environment['devices']['target']}, target in "
+        f"{environment['precision']['target']}, greedy, {str(environment['date'])[:10]}:"
+    )
+    lines = [[name, speed, tau, phi] for name, speed, _, tau, phi, _ in speeds(results, list(METHODS))]
+    table = markdown(["", "tokens/s", "tokens per forward pass τ", "speed-up φ"], lines)
+    return "\n\n".join([where, table, f"![{PICTURE_WORDS}]({PICTURE})"])
+
+
+def results_page(results: Results) -> str:
     """Where it was measured, each method's speed over all tasks, whose text it wrote, φ by task, and an estimate."""
     said = [TOO_FEW] if results.plan["quick"] else about_table_1(results)
-    picture = f"![Speed-ups over vanilla by task, and from which acceptance on drafting pays]({PICTURE})"
-    parts = [picture, measured_text(results), speeds_table(results), " ".join(said)]
-    parts += [texts_sentence(results), by_task_table(results), other_hardware(results)]
-    return "\n\n".join(part for part in parts if part)
+    heads = ["", "tokens/s", "first token", "τ", "φ over vanilla", "φ over vanilla, target's cores"]
+    parts = ["# Results", measured_text(results), markdown(heads, speeds(results, table_1_lanes())), " ".join(said)]
+    parts += [
+        texts_sentence(results),
+        by_task_table(results),
+        f"![{PICTURE_WORDS}](../{PICTURE})",
+        other_hardware(results),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def measured_text(results: Results) -> str:
@@ -49,17 +67,17 @@ def measured_text(results: Results) -> str:
         f"torch {environment['versions']['torch']}, "
         f"target in {environment['precision']['target']}, draft in {environment['precision']['draft']}, greedy, "
         f"{asked} prompts of {len(tasks)} tasks, up to {plan['max_new_tokens']} tokens{short}, "
-        "each prompt by all methods one after the other, vanilla first and the others in an order that turns round; "
-        "averages over the tasks, but first token: the median, τ: all tokens over all forwards. The target's cores: "
-        "all of them for the prompt, as in DuoDecoding, then its share. Machines are noisy, so look at the ratios."
+        "each prompt by all methods in turn, vanilla first and the others in rotating order. Figures are means over "
+        "the tasks; the first token is a median, and τ is all tokens over all forward passes. The target's cores: all "
+        "of them for the prompt, as in DuoDecoding, then its share. Machines are noisy, so look at the ratios."
     )
 
 
-def speeds_table(results: Results) -> str:
-    """Each lane's figures over all tasks."""
+def speeds(results: Results, lanes: list[str]) -> list[list[str]]:
+    """Each lane's figures over all tasks: its name, tokens/s, time to the first token, τ, and φ over both baselines."""
     rows, tasks = results.rows, tasks_of(results.rows)
     lines = []
-    for lane in lanes_of(rows, table_1_lanes()):
+    for lane in lanes_of(rows, lanes):
         mine = rows_of(rows, lane)
         forwards = sum(sum(row["choices"][0]["decoding_steps"]) for row in mine)
         lines.append(
@@ -72,8 +90,7 @@ def speeds_table(results: Results) -> str:
                 in_digits(phi(mine, rows_of(rows, TARGET_ONLY), tasks), 2),
             ]
         )
-    heads = ["", "tokens/s", "first token", "tokens per target forward τ", "φ over vanilla"]
-    return markdown([*heads, "φ over vanilla, target's cores"], lines)
+    return lines
 
 
 def way_taken(lane: str, rows: list[Row]) -> str:
@@ -82,15 +99,15 @@ def way_taken(lane: str, rows: list[Row]) -> str:
         return ""
     beside = sum(map(works_beside, rows))
     if beside in (0, len(rows)):
-        return f" ({'drafted beside the target' if beside else 'took turns'} in all answers)"
-    return f" (drafted beside the target in {beside} of {len(rows)} answers)"
+        return f" ({'parallel' if beside else 'sequential'} in all answers)"
+    return f" (parallel in {beside} of {len(rows)} answers)"
 
 
 def texts_sentence(results: Results) -> str:
     """How many answers are vanilla's text, and how many differ by what."""
     rows = [row for row in results.rows if row["model_id"] in table_1_lanes() and row["model_id"] != VANILLA]
     verdicts = [row["verdict"] for row in rows]
-    parts = [f"{verdicts.count('equal'):,} of these {len(verdicts):,} answers are vanilla's very text"]
+    parts = [f"{verdicts.count('equal'):,} of these {len(verdicts):,} answers are vanilla's text, token for token"]
     parts += [f"{count} {what}" for verdict, what in (("tie", "differ at a numerical tie"), ("defect", "are defects"),
              (None, "were not checked")) if (count := verdicts.count(verdict))]  # fmt: skip
     failed = f" {len(results.failed)} answers failed." if results.failed else ""

@@ -18,6 +18,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 from duoviz.decoding import METHODS
 from duoviz.recordings import ENDING, FOLDER
 from tests.app import free_port, served
+from tests.benchmarks.first_visit import SEEN
 from tests.benchmarks.screenshot import telling
 from tests.e2e.pages import launch_chromium
 
@@ -49,6 +50,7 @@ def main() -> None:
     with served(free_port(), {}) as (url, _), sync_playwright() as playwright:
         browser = launch_chromium(playwright)
         page = browser.new_page(viewport=SIZE, color_scheme="light")
+        page.add_init_script(SEEN)
         page.clock.install()
         first = telling(trace["iterations"])
         page.goto(f"{url}#method={options.method}&recording={first}")

@@ -74,28 +74,38 @@ def test_the_command_ships_and_writes_the_readmes_tables(finished, tmp_path, cap
     command = ["ship", str(finished), "--name", "here", "--out", str(out), "--readme", str(readme)]
     assert main(command) == 0
     picture = tmp_path / "assets" / "speed-ups.svg"
-    assert capsys.readouterr().out.split() == [str(out / "here.zip"), str(readme), str(picture)]
+    page = tmp_path / "docs" / "results.md"
+    assert capsys.readouterr().out.split() == [str(out / "here.zip"), str(readme), str(picture), str(page)]
     text, rows = readme.read_text(), load(finished).rows
     before, _, rest = text.partition(BEGIN)
-    block, _, after = rest.partition(END)
-    assert (before, after) == ("# Title\n\nBefore.\n\n", "\n\nAfter.\n") and "old" not in block
+    summary, _, after = rest.partition(END)
+    assert (before, after) == ("# Title\n\nBefore.\n\n", "\n\nAfter.\n") and "old" not in summary
+    block = page.read_text()
     over_all, _, by_task = block.partition("by task:")
-    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in over_all.splitlines()]
-    lines = {first: rest for first, *rest in filter(None, cells)}
+    lines = lines_of(over_all)
+    # The README's table has the methods alone, and the same figures.
+    for label, (speed, tau, over) in list(lines_of(summary).items())[2:]:
+        assert lines[label][:1] + lines[label][2:4] == [speed, tau, over]
     for lane in ("vanilla", "duodecoding", "vanilla-target-cores"):
         mine, tasks = rows_of(rows, lane), tasks_of(rows)
         speed, _, _, over, over_same = lines[label_of(lane)]
         assert float(speed) == round(average(mine, tasks).value, 1)
         assert float(over) == round(phi(mine, rows_of(rows, "vanilla"), tasks).value, 2)
         assert float(over_same) == round(phi(mine, rows_of(rows, "vanilla-target-cores"), tasks).value, 2)
-    assert "answers are vanilla's very text" in block and "| DuoDecoding |" in by_task
+    assert "answers are vanilla's text, token for token" in block and "| DuoDecoding |" in by_task
     asked = len({row["question_id"] for row in rows})
     assert f"{asked} prompts of 5 tasks, up to 12 tokens, " in block and "This is a quick run" in block
-    assert "DuoTree (took turns in all answers)" in lines and "is estimated, none of it was run" in by_task
+    assert "DuoTree (sequential in all answers)" in lines and "is estimated, none of it was run" in by_task
     check_picture(picture.read_text(), rows)
-    assert "](assets/speed-ups.svg)" in block
+    assert "](assets/speed-ups.svg)" in summary and "](../assets/speed-ups.svg)" in block
     # Once more it is the same, and the README's other words stay.
     assert main(command) == 0 and readme.read_text() == text
+
+
+def lines_of(text):
+    """The cells of Markdown tables, by the first of each line."""
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
+    return {first: rest for first, *rest in filter(None, cells)}
 
 
 def check_picture(text, rows):
@@ -125,7 +135,7 @@ def check_picture(text, rows):
         ({"results": "nowhere", "--readme": None}, "nowhere is no folder of results"),
         ({"results": "README.md", "--readme": None}, "README.md is no folder of results"),
         ({"--name": "a/b"}, "--name must be of letters"),
-        ({"--readme": "no markers"}, "The README has no place for the tables"),
+        ({"--readme": "no markers"}, "The README has no place for the table"),
     ],
 )
 def test_mistakes_are_told_before_anything_is_written(finished, tmp_path, capsys, change, sentence):

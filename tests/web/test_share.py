@@ -53,6 +53,6 @@ def test_the_readmes_name_what_a_link_may_leave_on_the_page():
     controls, keys = (re.search(rf"const {name} = \{{(.*?)\n\}};", script, re.DOTALL).group(1) for name in tables)
     names = set(re.findall(r"^  (\w+): ", controls, re.MULTILINE))
     assert {"prompt", "step", "pages"} < names and set(re.findall(r': "(\w+)"', keys)) <= names
-    for readme in (TESTS.parent / "README.md", LESSONS / "README.md"):
+    for readme in (TESTS.parent / "docs" / "sharing.md", LESSONS / "README.md"):
         told = readme.read_text(encoding="utf-8")
         assert {name for name in names if f"`{name}`" not in told} == set()

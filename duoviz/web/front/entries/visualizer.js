@@ -1,4 +1,5 @@
-// The visualizer on a page. Its values are JSON strings: batches {run, seq, events} of a run, or a {view} that a link asks for.
+// The visualizer on a page. Its values are JSON strings: batches {run, seq, events} of a run, or a {view} that a link
+// asks for.
 
 import { keepRun, takeKeptRun } from "../visualizer/kept.js";
 import { know } from "../visualizer/methods.js";

@@ -36,8 +36,8 @@ const KINDS = {
   controls: { fits: Array.isArray, read: (text) => text.split(",").map((name) => name.trim()).filter(Boolean), what: "a list" },
 };
 
-// What a link may say beside its tab's fields: of what is shown there, and of how the page looks, whatever the tab; `story`:
-// the stop at which the story opens.
+// What a link may say beside its tab's fields: of what is shown there, and of how the page looks, whatever the tab;
+// `story`: the stop at which the story opens.
 const ITERATION = { kind: "iteration" };
 // A course has a game, whose rounds follow from a number: see game/link.js.
 const ROUNDS = { kind: "rounds" };
@@ -132,8 +132,8 @@ function ignoredWords(ignored) {
 const partsOf = (entries, names) => [true, false].map((isIn) => entries.filter(([name]) => Object.hasOwn(names, name) === isIn));
 
 // {view, look, problem}. view: all its tab's fields filled in; null for a link that neither names a tab nor sets a field.
-// look: the theme, whether the page is presented, the controls left, and the stop of the story, where it says so. problem:
-// what of the link is ignored, in a sentence, "" where nothing is.
+// look: the theme, whether the page is presented, the controls left, and the stop of the story, where it says so.
+// problem: what of the link is ignored, in a sentence, "" where nothing is.
 export function viewOfFragment(fragment, pages) {
   // A heading's is no view.
   const { entries, ignored } = entriesOf(fragment.includes("=") ? fragment : "");
@@ -148,8 +148,8 @@ export function viewOfFragment(fragment, pages) {
   return { view: isView ? filled({ tab: tab ?? first, fields, ...shown }, pages) : null, look, problem: ignoredWords(ignored) };
 }
 
-// Of a fragment: the stop that it names, null where it names none; and whether the story may open by itself, which it does
-// where nothing of a run is named.
+// Of a fragment: the stop that it names, null where it names none; and whether the story may open by itself, which it
+// does where nothing of a run is named.
 export function storyIn(fragment) {
   const { entries } = entriesOf(fragment.includes("=") ? fragment : "");
   const mayOpen = [...entries.keys()].every((name) => BESIDE_THE_STORY.includes(name));

@@ -3,9 +3,10 @@
 import { el, setText } from "../visualizer/dom.js";
 import { timesOf } from "../visualizer/moments.js";
 import { count } from "../visualizer/words.js";
+import { proposedOf } from "./finding.js";
 import { createLanes, forwardOf, withoutDraft } from "./lanes.js";
 import { MOVE_SECONDS } from "./motion.js";
-import { inMs, NUMBERS, proposedOf } from "./stops.js";
+import { inMs, NUMBERS } from "./stops.js";
 import { createText, write } from "./text.js";
 import { createTree } from "./tree.js";
 
@@ -37,8 +38,8 @@ const sendNode = (script, motion, { label, group }, to, come) => send(script, mo
 
 // Where a bar has come to.
 function endOf({ rect }) {
-  const { right, top, height } = rect.getBoundingClientRect();
-  return { left: right - height, top, width: height, height };
+  const { left, top, width, height } = rect.getBoundingClientRect();
+  return { left: left + width - height, top, width: height, height };
 }
 
 function fill(motion, { rect }, seconds) {
@@ -48,7 +49,10 @@ function fill(motion, { rect }, seconds) {
 
 // Each bar fills in its time after the moment `start`; returns how long that takes.
 function fillInTime(script, motion, bars, { start, slower }) {
-  for (const bar of bars) script.later(slower * Math.max(0, bar.start - start), () => fill(motion, bar, slower * (bar.end - bar.start)));
+  for (const bar of bars) {
+    const seconds = slower * (bar.end - bar.start);
+    script.later(slower * Math.max(0, bar.start - start), () => fill(motion, bar, seconds));
+  }
   return slower * Math.max(0, ...bars.map(({ end }) => end - start));
 }
 
@@ -63,7 +67,7 @@ export function one(stop, { figure, motion, script, width }) {
   const { trace, from, to, tail, tokens, slower } = stop;
   const text = createText(tail, tokens, `Prompt: ${stop.prompt}`);
   const lanes = lanesOf(trace, { from, to }, { target: "Large model" }, width);
-  const note = slower > 1 ? `All times are measured; bars are shown ${slower} times slower.` : "All times are measured.";
+  const note = `All times are measured${slower > 1 ? `; bars are shown ${slower} times slower` : ""}.`;
   figure.append(text.node, lanes.node, el("p", { class: "dv-story-label" }, note));
   script.wait(READING);
   lanes.bars.forEach((bar, order) => {
@@ -73,20 +77,28 @@ export function one(stop, { figure, motion, script, width }) {
   });
 }
 
+// "Eight tokens", of as many as that.
+const tokensWords = (number) => {
+  const [first, ...others] = NUMBERS[number];
+  return `${first.toUpperCase()}${others.join("")} token${number === 1 ? "" : "s"}`;
+};
+
 export function cheap({ trace, one: single, many, rows, tokens, slower }, { figure, motion, script, width }) {
-  const [first, ...others] = [[1, single], [rows, many]].map(([size, seconds]) => {
-    const name = `${size === 1 ? "One token" : `${NUMBERS[size][0].toUpperCase()}${NUMBERS[size].slice(1)} tokens`}: ${inMs(seconds)}`;
-    const lane = createLanes(forwardOf(trace, seconds, size), { start: 0, end: 1.02 * many, names: { target: name }, width });
-    const text = createText({ isCut: false, tokens: [] }, tokens.slice(0, size).map((token) => ({ text: token.text.trim(), source: "target" })));
+  const both = [[1, single], [rows, many]].map(([size, seconds]) => {
+    const names = { target: `${tokensWords(size)}: ${inMs(seconds)}` };
+    const lane = createLanes(forwardOf(trace, seconds, size), { start: 0, end: 1.02 * many, names, width });
+    const read = tokens.slice(0, size).map(({ text }) => ({ text: text.trim(), source: "target" }));
+    const text = createText({ isCut: false, tokens: [] }, read);
     text.node.classList.add("dv-story-chips");
     figure.append(el("div", { class: "dv-story-pair" }, lane.node, text.node));
     hide(lane.bars[0].rect);
     return { bar: lane.bars[0], spans: text.spans, seconds: slower * seconds };
   });
-  const all = [first, ...others];
   script.wait(READING);
-  for (const { bar, seconds } of all) script.later(0, () => fill(motion, bar, seconds));
-  for (const { spans, seconds } of all) spans.forEach((span, order) => script.later(seconds + order * EACH, () => write(span)));
+  for (const { bar, spans, seconds } of both) {
+    script.later(0, () => fill(motion, bar, seconds));
+    spans.forEach((span, order) => script.later(seconds + order * EACH, () => write(span)));
+  }
   script.wait(slower * many + rows * EACH);
 }
 
@@ -110,7 +122,7 @@ export function guess({ trace, iteration, tail, slower }, { figure, motion, scri
   script.wait(fillInTime(script, motion, lanes.bars, { start: lanes.start, slower }) + SEEN);
   // The first token is what the large model has come to itself.
   const first = tree.parts.find(({ node }) => node.status === "accepted");
-  script.act(() => tree.parts.forEach(({ node, show }) => { if (node.status !== "rejected") show(node.status); }), SEEN);
+  script.act(() => tree.parts.forEach(({ node, show }) => show(node.status)), SEEN);
   sendNode(script, motion, first, text.spans[0]);
 }
 

@@ -1,6 +1,6 @@
 // The lanes of the stage's timeline, in large type: a part of a run, without the axis and what else the timeline tells.
 
-import { el, svg } from "../visualizer/dom.js";
+import { svg } from "../visualizer/dom.js";
 import { drawLanes, hatchPattern } from "../visualizer/lanes.js";
 import { applyEvent, emptyState, eventsOf } from "../visualizer/state.js";
 
@@ -16,7 +16,10 @@ function stateOf(trace) {
 // A trace of nothing but one forward.
 export const forwardOf = ({ header }, seconds, rows) => ({
   header: { ...header, draft: null },
-  iterations: [{ index: 0, target: { start: 0, end: seconds, rows }, draft: [], sync: seconds, committed: [], verdict: { tested: 0, accepted: 0 } }],
+  iterations: [{
+    index: 0, target: { start: 0, end: seconds, rows }, draft: [], sync: seconds, committed: [],
+    verdict: { tested: 0, accepted: 0 },
+  }],
 });
 
 // The large model alone, whatever the small one did.
@@ -39,5 +42,5 @@ export function createLanes(trace, { start, end, names, width }) {
     const { lane, start: begin, end: over, iteration } = rect.dataset;
     return { rect, lane, iteration: Number(iteration), start: Number(begin), end: Number(over) };
   });
-  return { node: el("div", { class: "dv-story-lane" }, drawing), bars: bars.filter((bar) => bar.end > start && bar.start < end) };
+  return { node: drawing, bars: bars.filter((bar) => bar.end > start && bar.start < end) };
 }

@@ -46,7 +46,11 @@ function frames() {
 
 test("a score that is held stands still with its motions, and goes on where it was", () => {
   const pass = frames();
-  const motion = { playState: "running", pause() { this.playState = "paused"; }, play() { this.playState = "running"; } };
+  const motion = {
+    playState: "running",
+    pause() { this.playState = "paused"; },
+    play() { this.playState = "running"; },
+  };
   const ran = [];
   const score = createScore({ getAnimations: () => [motion] }, () => {});
   score.play([{ at: 0.25, run: () => ran.push("step") }], 1, () => ran.push("end"));

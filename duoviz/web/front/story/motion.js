@@ -1,5 +1,5 @@
-// How things move in the story: only by transforms and opacity. Where motion is not wanted, all stands where it ends, and
-// an arrow leads there.
+// How things move in the story: only by transforms and opacity. Where motion is not wanted, all stands where it ends,
+// and an arrow leads there.
 
 import { el, setAttributes, svg, zoomOf } from "../visualizer/dom.js";
 
@@ -20,7 +20,8 @@ function boxOf(node) {
 
 // To what stands beside it.
 function arrowAside(from, to) {
-  const [x0, y0, x1, y1] = [from.left + from.width + GAP, from.top + from.height / 2, to.left - 2 * GAP, to.top + to.height / 2];
+  const [x0, x1] = [from.left + from.width + GAP, to.left - 2 * GAP];
+  const [y0, y1] = [from, to].map(({ top, height }) => top + height / 2);
   const middle = (x0 + x1) / 2;
   return [
     svg("path", { d: `M${x0} ${y0}C${middle} ${y0} ${middle} ${y1} ${x1 - HEAD} ${y1}` }),

@@ -1,7 +1,7 @@
-// The story in the place of the stage: opens at a first visit, from a link or with its button, and gives way to the stage.
+// The story in the place of the stage: it opens at a first visit, from a link or with its button, and then gives way.
 
 import { FIELDS } from "../visualizer/keys.js";
-import { el, textButton } from "../visualizer/dom.js";
+import { textButton } from "../visualizer/dom.js";
 import { storyIn } from "../share/link.js";
 import { hasSeen, keepSeen } from "./seen.js";
 import { stopsOf } from "./stops.js";
@@ -35,8 +35,12 @@ function listenToKeys(isShown, acts) {
   addEventListener("keydown", onKey, true);
 }
 
-// root: the visualizer's. recordingOf: gives a method's recorded run, a promise of null where there is none; hold: keeps
-// the stage still behind the story; onClose: called when the stage is seen again; prompt: gives the field for a prompt.
+// Whether it opens by itself: at a first visit, where neither the link nor the query says what is to be seen.
+const hasControls = () => new URLSearchParams(location.search).has("controls");
+const opensItself = () => !hasSeen() && storyIn(location.hash).mayOpen && !hasControls();
+
+// root: the visualizer's. recordingOf: gives a method's recorded run, a promise of null where there is none; hold:
+// keeps the stage still behind it; onClose: called when the stage is seen again; prompt: gives the field for a prompt.
 export function createStory(root, { recordingOf, hold, onClose, prompt }) {
   let [isOpen, stops] = [false, null];
   const teller = createTeller({ skip: () => close(button), finish: () => close(prompt()) });
@@ -51,7 +55,8 @@ export function createStory(root, { recordingOf, hold, onClose, prompt }) {
     isOpen = true;
     root.dataset.story = number;
     teller.node.hidden = false;
-    stops ??= await Promise.all([TOLD, ALONE].map(recordingOf)).then(([told, alone]) => (told ? stopsOf(told, alone) : []));
+    const [told, alone] = await Promise.all([TOLD, ALONE].map(recordingOf));
+    stops ??= told ? stopsOf(told, alone) : [];
     // Meanwhile it may have been closed.
     if (!isOpen) return;
     if (!stops.length) return leave();
@@ -88,7 +93,7 @@ export function createStory(root, { recordingOf, hold, onClose, prompt }) {
     // As the page opens: whether it opens. isNew: whether nothing of a run is on the page yet.
     begin(isNew) {
       if (openLinked()) return true;
-      const opens = isNew && !hasSeen() && storyIn(location.hash).mayOpen && !new URLSearchParams(location.search).has("controls");
+      const opens = isNew && opensItself();
       if (opens) open(1);
       return opens;
     },

@@ -1,7 +1,7 @@
 // Tells the stops one after another: each is shown, played, and left after a moment.
 
 import { ICONS } from "../visualizer/transport.js";
-import { el, iconButton, setText, watchSize } from "../visualizer/dom.js";
+import { el, iconButton, setText, textButton, watchSize } from "../visualizer/dom.js";
 import { wantsNoMotion } from "../visualizer/player.js";
 import { cheap, guess, one, right, wrong } from "./acts.js";
 import { race, several } from "./finale.js";
@@ -11,7 +11,7 @@ import { createScore, createScript } from "./score.js";
 const ACTS = { one, cheap, guess, right, wrong, several, race };
 // A stop takes this at least, and what has come of it stands for a moment.
 const [LEAST, STANDS] = [5, 2.2];
-// What text and lanes take of the figure's height at most, presented too; and what the tree has at least, and on a phone.
+// What text and lanes take of the figure's height at most, and presented; what the tree has at least, and on a phone.
 const [OTHERS, OTHERS_PRESENTED, LEAST_HEIGHT, NARROW_HEIGHT] = [280, 195, 120, 150];
 
 // Presented, each stop waits for whoever presents.
@@ -52,28 +52,50 @@ function createHoldButton(act) {
   };
 }
 
+function createHead({ choose, back, toggle, forward, skip }) {
+  const [marks, hold, end] = [createMarks(choose), createHoldButton(toggle), textButton("Skip", skip)];
+  end.classList.add("dv-story-skip");
+  end.title = "Skip the story (Escape)";
+  const before = iconButton("Step back", ICONS.back, back);
+  const after = iconButton("Step forward", ICONS.forward, forward);
+  const buttons = el("div", { class: "dv-story-buttons" }, before, hold.button, after);
+  return { node: el("div", { class: "dv-story-head" }, marks.node, buttons, end), marks, hold };
+}
+
 // What stands on the screen: the head with marks and buttons, the words, the figure, and what moves over it.
-function createParts({ choose, back, toggle, forward, skip }) {
-  const [marks, hold] = [createMarks(choose), createHoldButton(toggle)];
+function createParts(acts) {
+  const { node: head, marks, hold } = createHead(acts);
   const [title, words] = [el("h3", { class: "dv-story-title" }), el("p", { class: "dv-story-sentence" })];
-  const [figure, air] = [el("div", { class: "dv-story-figure", role: "img" }), el("div", { class: "dv-story-air", "aria-hidden": "true" })];
-  const end = el("button", { type: "button", class: "dv-button dv-button-text dv-story-skip", title: "Skip the story (Escape)" }, "Skip");
-  end.addEventListener("click", skip);
-  const buttons = el("div", { class: "dv-story-buttons" }, iconButton("Step back", ICONS.back, back), hold.button, iconButton("Step forward", ICONS.forward, forward));
-  const head = el("div", { class: "dv-story-head" }, marks.node, buttons, end);
-  const told = el("div", { class: "dv-story-words", "aria-live": "polite", "aria-atomic": "true" }, title, words);
-  const node = el("section", { class: "dv-story", role: "region", "aria-label": "How it works, in seven stops", tabindex: "-1" }, head, told, figure, air);
-  return { node, marks, hold, title, words, figure, air };
+  const told = el("div", { "class": "dv-story-words", "aria-live": "polite", "aria-atomic": "true" }, title, words);
+  const figure = el("div", { class: "dv-story-figure", role: "img" });
+  const air = el("div", { "class": "dv-story-air", "aria-hidden": "true" });
+  const label = "How it works, in seven stops";
+  const about = { "class": "dv-story", "role": "region", "aria-label": label, "tabindex": "-1" };
+  return { node: el("section", about, head, told, figure, air), marks, hold, title, words, figure, air };
 }
 
 // skip, finish: called when the visitor ends the story, and when it has come to its end.
 export function createTeller({ skip, finish }) {
   let [stops, at, isHeld, lastWidth] = [[], 0, false, 0];
-  const parts = createParts({ choose: (place) => show(place), back: () => teller.back(), toggle: () => teller.toggle(), forward: () => teller.forward(), skip });
-  const { node, marks, hold, title, words, figure, air } = parts;
+  const acts = { choose: show, back, toggle, forward: next, skip };
+  const { node, marks, hold, title, words, figure, air } = createParts(acts);
   const score = createScore(node, () => hold.draw(score.goes()));
 
-  const next = () => (at < stops.length - 1 ? show(at + 1) : finish());
+  function next() {
+    if (at < stops.length - 1) show(at + 1);
+    else finish();
+  }
+  function back() {
+    show(Math.max(0, at - 1));
+  }
+  // Held while something moves; else it goes on, at a stop's end with the next one.
+  function toggle() {
+    if (wantsNoMotion()) return next();
+    isHeld = score.goes();
+    if (isHeld) score.hold();
+    else if (score.isOver()) next();
+    else score.goOn();
+  }
   // Of the figure, and what of its height is the tree's.
   const sizes = () => {
     const [width, room] = [figure.clientWidth, figure.clientHeight];
@@ -113,18 +135,11 @@ export function createTeller({ skip, finish }) {
   });
   new IntersectionObserver((entries) => score.see(entries.at(-1).isIntersecting)).observe(node);
 
-  const teller = {
+  return {
     node,
-    back: () => show(Math.max(0, at - 1)),
+    back,
     forward: next,
-    // Held while something moves; else it goes on, at a stop's end with the next one.
-    toggle() {
-      if (wantsNoMotion()) return next();
-      isHeld = score.goes();
-      if (isHeld) score.hold();
-      else if (score.isOver()) next();
-      else score.goOn();
-    },
+    toggle,
     // number: of the stop to begin with.
     begin(told, number) {
       [stops, isHeld] = [told, false];
@@ -136,5 +151,4 @@ export function createTeller({ skip, finish }) {
       air.replaceChildren();
     },
   };
-  return teller;
 }

@@ -4,13 +4,14 @@ import { el } from "../visualizer/dom.js";
 import { visible } from "../visualizer/words.js";
 
 function tokenSpan(token, isWritten) {
-  return el("span", { class: `dv-token${isWritten ? "" : " dv-story-unwritten"}`, "data-source": token.source }, visible(token.text));
+  const name = isWritten ? "dv-token" : "dv-token dv-story-unwritten";
+  return el("span", { "class": name, "data-source": token.source }, visible(token.text));
 }
 
 // tail: what stands there, {isCut, tokens}; `spans`: of the tokens to come, each in its place already.
 export function createText({ isCut, tokens }, coming, label = "") {
-  const spans = coming.map((token) => tokenSpan(token, false));
-  const text = el("p", { class: "dv-story-text" }, isCut ? "…" : "", ...tokens.map((token) => tokenSpan(token, true)), ...spans);
+  const [written, spans] = [tokens, coming].map((list) => list.map((token) => tokenSpan(token, list === tokens)));
+  const text = el("p", { class: "dv-story-text" }, isCut ? "…" : "", ...written, ...spans);
   const said = label ? [el("p", { class: "dv-story-label" }, label)] : [];
   return { node: el("div", { class: "dv-story-box" }, ...said, text), text, spans };
 }

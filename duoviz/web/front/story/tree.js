@@ -1,4 +1,4 @@
-// The stage's tree, in large type, of what a stop is about: each token stays in its place and is seen when it is its turn.
+// The stage's tree, in large type, of what a stop is about: a token has its place, and is seen when it is its turn.
 
 import { svg } from "../visualizer/dom.js";
 import { bestLines, COLUMN_GAP } from "../visualizer/fold.js";
@@ -22,14 +22,16 @@ function edgePath({ from, x, y, line, entry, list, index, node }, right) {
   const [end, isSame] = [from.x + from.width, from.line === line];
   const [x0, y0] = isSame ? [end, from.y] : [0, entry];
   const middle = Math.max(x0, x - COLUMN_GAP / 2);
-  const d = `${isSame ? "" : `M${end} ${from.y}H${right}`}M${x0} ${y0}H${Math.max(x0, x - COLUMN_GAP)}C${middle} ${y0} ${middle} ${y} ${x} ${y}`;
+  const leaving = isSame ? "" : `M${end} ${from.y}H${right}`;
+  const d = `${leaving}M${x0} ${y0}H${Math.max(x0, x - COLUMN_GAP)}C${middle} ${y0} ${middle} ${y} ${x} ${y}`;
   return svg("path", { class: "dv-edge", d, "data-list": list, "data-index": index, "data-status": node.status });
 }
 
-function nodeGroup(item) {
-  const group = svg("g", { class: item.node ? "dv-node" : "dv-context", transform: `translate(${item.x} ${item.y})` });
-  group.append(svg("rect", { y: -11, width: item.width, height: 22, rx: 6 }), svg("text", { class: "dv-label", x: 9, y: 4, "data-source": item.node?.source ?? "" }, item.label));
-  if (item.node) group.append(svg("text", { class: "dv-mark", x: item.width - 8, y: 4, "text-anchor": "end" }));
+function nodeGroup({ x, y, width, label, node }) {
+  const group = svg("g", { class: node ? "dv-node" : "dv-context", transform: `translate(${x} ${y})` });
+  const text = svg("text", { "class": "dv-label", "x": 9, "y": 4, "data-source": node?.source ?? "" }, label);
+  group.append(svg("rect", { y: -11, width, height: 22, rx: 6 }), text);
+  if (node) group.append(svg("text", { "class": "dv-mark", "x": width - 8, "y": 4, "text-anchor": "end" }));
   return group;
 }
 
@@ -54,12 +56,13 @@ const partOf = (item, group, edge) => {
   return { ...part, show: (status) => show(part, status) };
 };
 
-// nodes: in the order of their list, hung on the text before them. `parts`: of each node its group, edge, label and `show`.
-// put: draws another node where one stood, on the same edge.
+// nodes: in the order of their list, hung on the text before them. `parts`: of each node its group, edge, label and
+// `show`; put: draws another node where one stood, on the same edge.
 export function createTree(nodes, tail, size) {
   const text = tail.tokens.map((token) => token.text).join("");
   const tree = treeItems({ checked: [], drafted: nodes, verdict: { sequence: null } }, text);
-  for (const item of tree.items) item.label = labelOf(item, { isCut: tail.isCut || text.includes(" "), isShort: size.isShort });
+  const about = { isCut: tail.isCut || text.includes(" "), isShort: size.isShort };
+  for (const item of tree.items) item.label = labelOf(item, about);
   const { places, scale } = fitted(tree, size);
   const drawing = svg("svg", {
     class: "dv-tree-drawing dv-story-tree", viewBox: `0 ${CAPTION} ${places.right} ${places.height - CAPTION}`,
