@@ -87,7 +87,9 @@ class Settings:
     top_p: float = number(1.0, 0.01, 1, "Top-p", "the most probable tokens that together have this probability; 1: all")
     seed: int = number(0, 0, MAX_WHOLE, "Seed", "the same seed gives the same text, except with acceptance rejection")
     acceptance: Literal["coupled", "rejection"] = choice(
-        ("coupled", "rejection"), "Acceptance", "coupled: the target's very text; rejection: the classical rule"
+        ("coupled", "rejection"),
+        "Acceptance",
+        "coupled: the same text as the target alone; rejection: standard speculative sampling",
     )
     sequences: int | Literal["dynamic"] = number(
         "dynamic", 1, MAX_SEQUENCES, "Draft sequences k", "dynamic: by the threshold θ", word="dynamic"
@@ -102,7 +104,7 @@ class Settings:
     cores: Literal["auto", "all", "target"] = choice(
         ("auto", "all", "target"),
         "Cores",
-        "auto: all, or only those that DuoDecoding's target has, whichever is faster now; once the prompt is read",
+        "all, or only those that DuoDecoding's target has; auto: whichever is faster now",
     )
     lookup_ngram: int = number(
         3, 1, 16, "Longest n-gram", "how many tokens of the text's end are looked for in the text before it"
@@ -115,7 +117,7 @@ class Settings:
         "", "Datastore", "a folder made by `datastore build`; empty: the one that comes along"
     )
     rest_longest: int = number(16, 1, 64, "Longest suffix", "how much of the text's end is looked for in the datastore")
-    rest_shortest: int = number(2, 1, 64, "Shortest suffix", "nothing is proposed where not even this much is found")
+    rest_shortest: int = number(2, 1, 64, "Shortest suffix", "shorter matches propose nothing")
     rest_tokens: int = number(
         64, 1, MAX_BUDGET, "Tokens proposed", "how many nodes the tree of continuations has at most"
     )
@@ -127,17 +129,17 @@ class Settings:
     overlap: Literal["auto", "beside", "in_turn"] = choice(
         ("auto", "beside", "in_turn"),
         "When the draft works",
-        "beside the target, or in turn; auto: beside a target on a GPU",
+        "beside: parallel to the target; in_turn: alternating; auto: parallel to a target on a GPU",
     )
     tree_children: int = number(
-        4, 1, MAX_SEQUENCES, "Children", "how many of the draft's next tokens hang on each node"
+        4, 1, MAX_SEQUENCES, "Children", "how many of the draft's next tokens each node may have"
     )
     tree_budget: int | Literal["auto"] = number(
         "auto",
         1,
         MAX_BUDGET,
         "Tokens checked",
-        "how many tokens of the tree at most in one check; auto: as many as pay",
+        "at most so many tokens of the tree in one check; auto: as many as pay",
         word="auto",
     )
 

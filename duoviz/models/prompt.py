@@ -23,7 +23,9 @@ def check_prompt(prompt: object, longest: int = LONGEST_PROMPT) -> None:
     if not isinstance(prompt, str):
         raise PromptError(f"The prompt must be a text, not {in_short(prompt)}.")
     if not is_text(prompt):
-        raise PromptError("The prompt has half a character in it (a lone surrogate): type that character anew.")
+        raise PromptError(
+            "The prompt contains an invalid character (an unpaired surrogate): type that character again."
+        )
     check_characters(len(prompt), longest)
     if not prompt.strip():
         raise PromptError("The prompt is empty: type something for the model to answer.")

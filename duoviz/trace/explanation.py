@@ -118,13 +118,14 @@ def drafts_work(side: Side) -> str:
             f"{count(len(written), 'token')} written are its guesses"
         )
     causes = [
-        f"{count(outcomes.count(cause), cause)}, {meaning} ({duration(side.figures[f'lost_{cause}'])}),"
+        f"{count(outcomes.count(cause), cause)} ({meaning})"
         for cause, meaning in CAUSES.items()
         if outcomes.count(cause)
     ]
     if not causes:
-        return f"none of the draft's {duration(drafting)} of work was thrown away"
-    return f"of the draft's {duration(drafting)} of work, {' and '.join(causes)} threw part away"
+        return f"none of the draft's {duration(drafting)} was wasted"
+    wasted = sum(side.figures[f"lost_{cause}"] for cause in CAUSES)
+    return f"{duration(wasted)} of the draft's {duration(drafting)} was wasted: {', '.join(causes)}"
 
 
 def proposals_used(side: Side) -> str:

@@ -12,17 +12,17 @@ from duoviz.web.serving import KEEP_FOR, TIDY_EVERY, bound_queue
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page, ShareBar, share
 
-IN_ONE_LINE = "A small model guesses, a large one checks, at the same time"
+IN_ONE_LINE = "A small model guesses ahead while a large one checks"
 INTRO = (
-    "**A small model (the *draft*) guesses the next words while a large one (the *target*) checks those guessed "
-    "just before, both at the same time.** Right guesses are kept (✓), a wrong one is replaced (✗): the text is the "
-    "target's own, only the speed changes. This is *DuoDecoding*, run for real: every run shown here was measured."
+    "**A small model (the *draft*) guesses the next words while a large one (the *target*) checks the guesses made "
+    "before.** Right guesses are kept (✓), a wrong one is replaced (✗). The text is the target's own; only the speed "
+    "changes. This is *DuoDecoding*, run for real: every run shown here was measured."
 )
 
 NO_GPU = (
-    "DuoDecoding is made for a target on a GPU, and this machine has none: both models share its processor, so methods "
-    "in which they take turns may be faster here. Which one is depends on the prompt too: race them in *Compare*. A "
-    "browser on this same machine takes some of its time as well, so runs are slower while it draws them."
+    "DuoDecoding is made for a target on a GPU, and this machine has none. Both models share its processor, so methods "
+    "in which they alternate may be faster here; it depends on the prompt, too. Race them in *Compare*. A browser on "
+    "this machine also takes processor time, so runs are slower while it draws them."
 )
 ONE_CORE = "This machine gives the demo one processor core: target and draft take turns on it, so nothing can overlap."
 

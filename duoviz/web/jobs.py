@@ -167,7 +167,7 @@ class Comparison(Job):
 
     def role(self, name: str) -> str:
         """What a lane that is none of both sides is there for."""
-        return "" if name in [lane.name for lane in self.lanes[:2]] else ", which the speed-up φ compares with"
+        return "" if name in [lane.name for lane in self.lanes[:2]] else ", the baseline of the speed-up φ"
 
     def fail_lane(self, lane: str, message: str) -> None:
         """Tell that a lane could not run; the others go on."""

@@ -49,6 +49,11 @@ def progress_text(text: str, fraction: float, seconds: float) -> str:
     return f"{text} ({fraction:.0%}, about {left} s left)"
 
 
+def runs_ahead(number: int) -> str:
+    """Of a visitor who waits, the place in the line."""
+    return "One run ahead of yours; yours is next." if number == 1 else f"{number} runs ahead of yours."
+
+
 def drain(events: queue.SimpleQueue) -> list[dict]:
     """All that is in the queue now."""
     taken = []
@@ -150,8 +155,8 @@ class Hardware:
         if job.fetching:
             return f"{job.progress or 'Waiting for the models'}. Others may go before you meanwhile."
         if before := self.line.before(job):
-            busy = f" Just now: {self.status}." if self.status else ""
-            return f"Visitors before you: {before}. Your run starts when theirs have ended.{busy}"
+            busy = f" Now: {self.status}." if self.status else ""
+            return f"{runs_ahead(before)}{busy}"
         return self.status
 
     def end(self, job: Job) -> None:
@@ -172,7 +177,7 @@ class Hardware:
             self.end(job)
         except Exception:
             log.exception("a job failed")
-            job.fail("The run failed for a reason of our own; the server's log has the details.")
+            job.fail("Internal error; the server's log has the details.")
             self.end(job)
 
     def fetch(self, job: Job) -> None:

@@ -112,8 +112,7 @@ DUOTREE = Method(
     id="duotree",
     title="DuoTree",
     name="DuoTree",
-    about="Ours, not the paper's: one tree of guesses, from the draft and the text, that grows and is checked "
-    "as far as it pays.",
+    about="Ours, not the paper's: one tree of guesses, grown and checked only while that is worth it.",
     drafter=DuoTree,
     draft=True,
     proposers=(DRAFT, PROMPT),

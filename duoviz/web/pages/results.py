@@ -200,7 +200,7 @@ def plan_fields() -> dict[str, Component]:
         fields["name"] = gr.Textbox(
             usual_name("quick"),
             label="Name of the results",
-            info="a name that exists goes on with those results",
+            info="an existing name resumes that measurement",
             elem_id="lab-name",
         )
     fields["tasks"] = gr.CheckboxGroup(
