@@ -90,8 +90,11 @@ def test_a_link_opens_it_at_a_stop_and_a_link_to_a_run_does_not_open_it(browser,
         expect(page.locator(".dv-share-link")).to_have_value(re.compile("&story=3$"))
         page.locator(".dv-story-skip").click()
         expect(page.locator(".dv-story")).to_be_hidden()
-        page.reload()
-        stop_at(page, 3)
+        # It is followed on another tab, too.
+        page.get_by_role("tab", name="Compare", exact=True).click()
+        page.evaluate("location.hash = '#story=5'")
+        stop_at(page, 5)
+        expect(page.locator(".dv-story")).to_be_visible()
     with first_visit(browser, url, "#method=speculative") as page:
         expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
         expect(page.locator(".dv-story")).to_be_hidden()
@@ -135,7 +138,8 @@ def test_without_motion_each_stop_is_a_still_that_fits_and_can_be_read(browser, 
         for number in range(1, 8):
             stop_at(page, number)
             assert page.evaluate(STILL)
-            if number not in (2, 7):
+            # The branches of a phone stand below their bars.
+            if number not in ((2, 7) if width > 900 else (2, 6, 7)):
                 assert page.locator(".dv-story-arrows path").count() > 1, number
             assert page.evaluate(OVERFLOWS) == []
             assert not serious(Axe().run(page, context=".dv-story")), number

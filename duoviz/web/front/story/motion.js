@@ -18,9 +18,10 @@ function boxOf(node) {
   return range.getBoundingClientRect();
 }
 
-// To what stands beside it.
+// To what stands beside it, as branches do beside their bars; those of a narrow page stand below.
 function arrowAside(from, to) {
   const [x0, x1] = [from.left + from.width + GAP, to.left - 2 * GAP];
+  if (x0 > x1) return [];
   const [y0, y1] = [from, to].map(({ top, height }) => top + height / 2);
   const middle = (x0 + x1) / 2;
   return [
@@ -31,7 +32,6 @@ function arrowAside(from, to) {
 
 // To what stands above it or below it.
 function arrow(from, to) {
-  if (Math.abs(to.top - from.top) < to.left - from.left - from.width) return arrowAside(from, to);
   const [x0, y0, x1, y1] = [from.left + from.width / 2, from.top, to.left + to.width / 2, to.top + to.height];
   const isUp = y1 < y0;
   const [begin, end] = isUp ? [y0 - GAP, y1 + GAP] : [from.top + from.height + GAP, to.top - GAP];
@@ -65,7 +65,7 @@ export function createMotion(air, isStill) {
     // A token on its way from a node to its place, which is seen when it has come.
     fly(from, to, text = to.textContent.trim(), seconds = MOVE_SECONDS) {
       const [there, here] = [from, to].map((node) => inAir(boxOf(node)));
-      if (isStill) return arrows.append(...arrow(there, here));
+      if (isStill) return arrows.append(...(to instanceof SVGElement ? arrowAside : arrow)(there, here));
       const flying = el("span", { class: "dv-story-flying", "data-source": to.dataset.source ?? "" }, text);
       Object.assign(flying.style, { left: `${here.left}px`, top: `${here.top}px`, lineHeight: `${here.height}px` });
       air.append(flying);

@@ -19,6 +19,9 @@ const OPENED = ".dv-menu[open], .label-wrap.open";
 
 const isPresented = () => document.documentElement.hasAttribute("data-present");
 
+// What opens the tab on which the story is.
+const ownTab = (root) => document.getElementById(`${root.closest("[id^=tab-]")?.id}-button`);
+
 function listenToKeys(isShown, acts) {
   const onKey = (event) => {
     const act = acts[event.key];
@@ -79,9 +82,12 @@ export function createStory(root, { recordingOf, hold, onClose, prompt }) {
     leave(next);
   }
   const openLinked = () => {
-    const { stop } = storyIn(location.hash);
-    if (stop !== null) open(stop);
-    return stop !== null;
+    const { stop, mayOpen } = storyIn(location.hash);
+    if (stop === null) return false;
+    // A link that names no tab may be followed on another one.
+    if (mayOpen && !root.checkVisibility()) ownTab(root)?.click();
+    open(stop);
+    return true;
   };
   addEventListener("hashchange", openLinked);
   listenToKeys(() => isOpen && teller.node.checkVisibility(), {
