@@ -42,7 +42,8 @@ NEEDED = (
     "duoviz/trace/*.schema.json",
     "duoviz/web/static/*.js",
     "duoviz/web/static/entries.json",
-    "assets/screenshot.png",
+    "assets/iteration.png",
+    "assets/iteration.webp",
     "assets/speed-ups.svg",
     *(f"assets/datastore/{file}" for file in (HEADER, TOKENS, SUFFIXES)),
     *(

@@ -420,5 +420,6 @@ def test_the_real_project_by_way_of_xet(hub, tmp_path):
         "assets/draft/model.safetensors",
         "assets/results/two-cores.json.gz",
         "assets/results/two-cores.zip",
-        "assets/screenshot.png",
+        "assets/iteration.png",
+        "assets/iteration.webp",
     }

@@ -19,13 +19,23 @@ from duoviz.decoding import METHODS
 from duoviz.recordings import ENDING, FOLDER
 from tests.app import free_port, served
 from tests.benchmarks.first_visit import SEEN
-from tests.benchmarks.screenshot import telling
 from tests.e2e.pages import launch_chromium
 
 SIZE = {"width": 1280, "height": 800}
 # Milliseconds of a frame, and frames: two iterations of 3 s each.
 FRAME, FRAMES = 125, 50
 WIDTH, QUALITY = 960, 60
+
+
+def telling(iterations: list[dict]) -> int:
+    """The iteration in which most happens: guesses are checked, and others made meanwhile, best in a few sequences."""
+
+    def happens(index: int) -> tuple[bool, int, int]:
+        each = iterations[index]
+        made = len(each["drafted"]) or len(each["draft"])
+        return each["sequences"] in (3, 4), min(len(each["checked"]), made), made
+
+    return max(range(1, len(iterations)), key=happens)
 
 
 def frames_of(page: Page) -> list[Image.Image]:

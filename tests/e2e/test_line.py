@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from duoviz.web import line
+from duoviz.web.session import runs_ahead
 from tests.e2e.live_tab import open_live, set_tokens, start_endless
 from tests.web.client import client_of
 
@@ -14,7 +15,7 @@ PROMPTS = [f"Name a thing that is {word}." for word in "red cold tall loud soft 
 
 
 def told(page, before):
-    sentence = f"Visitors before you: {before}. Your run starts when theirs have ended."
+    sentence = runs_ahead(before)
     expect(page.locator(".dv-message")).to_have_text(sentence)
 
 

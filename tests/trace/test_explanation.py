@@ -46,8 +46,8 @@ def test_a_run_that_wins():
     )
     # The first step reads the prompt: of the other four, two were thrown away.
     assert spent == (
-        "Of the 700 ms that SpS took, its target computed for 600 ms and waited for the draft for 100 ms; of the "
-        "draft's 100 ms of work, 2 rejections, where the target refused an earlier guess (40.0 ms), threw part away; "
+        "Of the 700 ms that SpS took, its target computed for 600 ms and waited for the draft for 100 ms; 40.0 ms of "
+        "the draft's 100 ms was wasted: 2 rejections (where the target refused an earlier guess); "
         "its forwards read 2.0 tokens on average and took 120 ms, a forward of one token took 100 ms."
     )
     assert estimate.startswith("Estimate: with the target on a GPU") and numbers(estimate) == [1.6]
@@ -76,8 +76,8 @@ def test_a_run_that_loses():
     )
     # 2 · 60 + 4 · 150 + 2 · 50 ms of drafting; all of the misses' and of the rejections' was thrown away.
     assert (
-        "of the draft's 820 ms of work, 4 misses, where the target's next token began none of its sequences (600 ms), "
-        "and 2 rejections, where the target refused an earlier guess (100 ms), threw part away"
+        "700 ms of the draft's 820 ms was wasted: 4 misses (where the target's next token began none of its "
+        "sequences), 2 rejections (where the target refused an earlier guess)"
     ) in spent
     # Both had forwards of one row: 120 ms on one core, 100 ms on two.
     assert spent.endswith(

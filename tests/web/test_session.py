@@ -22,7 +22,7 @@ from tests.web.visits import events_of, start, wait_until
 
 
 def place(number):
-    return [{"type": "status", "text": f"Visitors before you: {number}. Your run starts when theirs have ended."}]
+    return [{"type": "status", "text": session.runs_ahead(number)}]
 
 
 def ended_before_it_began(events):
@@ -376,7 +376,7 @@ def test_loading_that_takes_too_long_ends_and_the_next_run_has_its_pair(make_har
     slow = start(hardware, pair="./slow + ./slow")
     behind = start(hardware)
     stream = hardware.batches(behind)
-    told = f"{place(1)[0]['text']} Just now: Loading the target model ("
+    told = f"{place(1)[0]['text']} Now: Loading the target model ("
     wait_until(lambda: any(event.get("text", "").startswith(told) for event in next(stream)))
     assert 0 < slow.ready_by - time.monotonic() <= 60
     slow.ready_by = 0.0

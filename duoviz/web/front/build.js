@@ -1,4 +1,5 @@
-// Builds duoviz/web/static from these modules: `npm run build`. With --check it says whether what stands there is stale.
+// Builds duoviz/web/static from these modules: `npm run build`. With --check it says whether what stands there is
+// stale.
 
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -50,7 +51,8 @@ async function held() {
 
 const [files, before] = [await built(), await held()];
 if (process.argv.includes("--check")) {
-  const stale = [...new Set([...files.keys(), ...before.keys()])].filter((name) => files.get(name) !== before.get(name));
+  const names = new Set([...files.keys(), ...before.keys()]);
+  const stale = [...names].filter((name) => files.get(name) !== before.get(name));
   if (stale.length) {
     console.error(`duoviz/web/static is stale (${stale.join(", ")}): run \`npm run build\`.`);
     process.exit(1);

@@ -10,6 +10,7 @@ export default [
   {
     languageOptions: { globals: globals.browser },
     rules: {
+      "@stylistic/quotes": ["error", "double", { avoidEscape: true, allowTemplateLiterals: "always" }],
       "no-shadow": "error",
       "no-unused-vars": "error",
       "@stylistic/max-len": ["error", { code: 120, ignoreStrings: true, ignoreTemplateLiterals: true }],

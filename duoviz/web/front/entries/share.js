@@ -8,7 +8,10 @@ import { page } from "../page.js";
 export function start({ element, props, trigger }) {
   const { site } = props;
   limitKeys(() => selectedTab(site));
-  page.share = { copyLink: (...values) => copyLink(values, site), openLink: () => openLink(site), openFile: () => openFile(site), startRun };
+  page.share = {
+    copyLink: (...values) => copyLink(values, site), openLink: () => openLink(site),
+    openFile: () => openFile(site), startRun,
+  };
   const say = createBar(element.querySelector(".dv-share"), trigger);
   return (text) => say(JSON.parse(text));
 }

@@ -1,4 +1,5 @@
-// The figures "target costs" and "costs": what one forward takes with n tokens in it, as measured; the draft's too in "costs".
+// The figures "target costs" and "costs": what one forward takes with n tokens in it, as measured; the draft's too in
+// "costs".
 
 import { el, setAttributes, setText, svg, watchSize } from "../visualizer/dom.js";
 import { duration } from "../visualizer/words.js";
@@ -34,7 +35,8 @@ function drawCosts(drawing, { target, draft, draft_device: draftDevice }, width)
   const [last, slowest] = target.at(-1);
   const one = target[0][1];
   const top = 1.15 * Math.max(slowest, one * 2);
-  const place = (n, t) => [LEFT + (n / last) * (width - LEFT - 8), height - BOTTOM - (t / top) * (height - BOTTOM - TOP)];
+  const [across, up] = [width - LEFT - 8, height - BOTTOM - TOP];
+  const place = (n, t) => [LEFT + (n / last) * across, height - BOTTOM - (t / top) * up];
   const steep = Math.min(last, top / one);
   const [endX, endY] = place(last, slowest);
   const [steepX, steepY] = place(steep, steep * one);

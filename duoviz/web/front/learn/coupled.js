@@ -20,7 +20,8 @@ export function coupledDraws(p, q, count, seed) {
   const next = uniform(seed);
   return Array.from({ length: count }, () => {
     const noise = exponentials(p.length, next);
-    return { target: largest(p.map((share, index) => share / noise[index])), draft: largest(q.map((share, index) => share / noise[index])) };
+    const drawn = (shares) => largest(shares.map((share, index) => share / noise[index]));
+    return { target: drawn(p), draft: drawn(q) };
   });
 }
 
@@ -39,7 +40,8 @@ export function coupledFigure({ before, outcomes }) {
     const draws = coupledDraws(p, q, DRAWS_SHOWN, seed);
     const texts = draws.map(({ target }) => outcomeName(outcomes[target]));
     const drafted = draws.map(({ target, draft }) => `${target === draft ? "✓" : "✗"} ${outcomeName(outcomes[draft])}`);
-    const parts = [0, DRAWS_SHOWN / 2].map((from) => [texts, drafted].map((all) => all.slice(from, from + DRAWS_SHOWN / 2)));
+    const half = DRAWS_SHOWN / 2;
+    const parts = [0, half].map((from) => [texts, drafted].map((all) => all.slice(from, from + half)));
     lines.replaceChildren(...parts.flatMap(([text, draft]) => [...line("Text", text), ...line("Draft", draft)]));
     const many = coupledDraws(p, q, DRAWS_COUNTED, seed);
     const accepted = many.filter(({ target, draft }) => target === draft).length;

@@ -11,7 +11,8 @@ function shareBar(side) {
   return { set(share) { fill.style.width = `${100 * share}%`; number.textContent = fixed(share, 2); }, nodes: [el("div", { class: "dl-lane" }, fill), number] };
 }
 
-// Rows of an outcome's name, p and q, for what comes after the text `before`; `extra`: one more cell for each row, in a column of this name.
+// Rows of an outcome's name, p and q, for what comes after the text `before`; `extra`: one more cell for each row, in a
+// column of this name.
 export function createOutcomes(outcomes, { before, extra = () => null, extraName = "" }) {
   const rows = outcomes.map((outcome, index) => {
     const [p, q] = [shareBar("target"), shareBar("draft")];

@@ -31,7 +31,10 @@ function askStep({ answer, right, wrong }, tell, { stage }) {
 
 function askClick({ answer, choices, part, right, wrong }, tell, { stage, figure }) {
   const root = part ? stage.part(part) : figure.node;
-  const stop = listenToChoices(root, choices, (chosen) => tell(chosen.matches(answer), chosen.matches(answer) ? right : wrong));
+  const stop = listenToChoices(root, choices, (chosen) => {
+    const isRight = chosen.matches(answer);
+    tell(isRight, isRight ? right : wrong);
+  });
   const where = part ? "Click it in the part beside this, or go there with Tab and press Enter." : "Click it in the figure, or go there with Tab and press Enter.";
   return { nodes: [el("p", { class: "dl-note" }, where)], stop };
 }
@@ -54,7 +57,8 @@ function askDrag({ answer, within, slider, right, low, high }, tell, { figure })
 
 const KINDS = { choose: askChoose, step: askStep, click: askClick, drag: askDrag };
 
-// about: {stage, figure, glossary}. onRight: called when it is answered rightly. stop: to be called when the page is left.
+// about: {stage, figure, glossary}. onRight: called when it is answered rightly. stop: to be called when the page is
+// left.
 export function createQuestion(question, about, onRight) {
   const verdict = el("p", { class: "dl-verdict", role: "status" });
   const tell = (right, why) => {

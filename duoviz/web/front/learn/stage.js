@@ -35,7 +35,11 @@ export function createStage(fetchTrace) {
   const [lit, note, aside] = [el("style"), el("p", { class: "dl-note", role: "status" }), el("div", { class: "dl-aside" })];
   const node = el("div", { class: "dl-stage" }, note, aside, root, lit);
   const subscribers = new Set();
-  const { state, show } = mount(root, { subscribe(callback) { subscribers.add(callback); return () => subscribers.delete(callback); } });
+  const subscribe = (callback) => {
+    subscribers.add(callback);
+    return () => subscribers.delete(callback);
+  };
+  const { state, show } = mount(root, { subscribe });
   const traces = new Map();
   let turn = 0;
 

@@ -58,7 +58,8 @@ export function createCurves({ race, actions, hoverTime }) {
   drawing.append(layer, reached, cross, hand);
   const names = el("ul", { class: "dv-legend-list" });
   let width = 0, drawn = "", scale = null;
-  const timeAt = (event) => Math.max(0, scale.toTime((event.clientX - drawing.getBoundingClientRect().left) / zoomOf(drawing)));
+  const timeAt = ({ clientX }) => (
+    Math.max(0, scale.toTime((clientX - drawing.getBoundingClientRect().left) / zoomOf(drawing))));
   const reachedBy = (time) => (canReplay(race) ? Math.min(time, race.clock) : time);
   const scrub = (event) => { if (scale && event.buttons === 1) actions.setClock(timeAt(event)); };
   drawing.addEventListener("pointerdown", (event) => {

@@ -1,4 +1,5 @@
-// Both sides' figures side by side: of the run shown as far as the clock has come, and at its end medians over all rounds.
+// Both sides' figures side by side: of the run shown as far as the clock has come, and at its end medians over all
+// rounds.
 
 import { el, setText } from "../visualizer/dom.js";
 import { runningNumbers } from "../visualizer/state.js";

@@ -1,5 +1,5 @@
-// What the race comes to, in words: who leads, who was faster, whether both texts are the same, what φ compares with, and
-// why it went as it did.
+// What the race comes to, in words: who leads, who was faster, whether both texts are the same, what φ compares with,
+// and why it went as it did.
 
 import { el, setText } from "../visualizer/dom.js";
 import { count, duration, fixed } from "../visualizer/words.js";

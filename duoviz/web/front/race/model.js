@@ -11,7 +11,8 @@ export const emptyRace = () => ({
 });
 
 // A lane's `runs` are its rounds by number; `state` is the visualizer's, of the run that is shown.
-const newLane = ({ name, method, baseline }) => ({ name, method, baseline, runs: new Map(), error: null, state: emptyState() });
+const newLane = ({ name, method, baseline }) => (
+  { name, method, baseline, runs: new Map(), error: null, state: emptyState() });
 
 export const sidesOf = (race) => race.lanes.filter((lane) => !lane.baseline);
 export const wallOf = (lane) => lane.state.iterations.at(-1)?.sync ?? 0;

@@ -50,7 +50,8 @@ function createSources({ race }) {
       told = key;
       const origins = new Map();
       for (const { state } of sidesOf(race)) {
-        for (const { source } of state.iterations.flatMap(({ committed }) => committed)) origins.set(source, originOf(source, state.header));
+        const tokens = state.iterations.flatMap(({ committed }) => committed);
+        for (const { source } of tokens) origins.set(source, originOf(source, state.header));
       }
       node.replaceChildren(...[...origins].map(([source, words]) => (
         el("li", {}, el("span", { class: "dv-sample", "data-source": source }, "abc"), ` ${words}`)

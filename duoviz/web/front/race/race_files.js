@@ -22,7 +22,8 @@ function nameOf({ lanes }) {
   return fileName({ method: `race-${sides.map(({ method }) => method).join("-")}`, date });
 }
 
-// isBusy: whether events are still to come; showRace(race, file) and showOwn() show a file's race, and the one before it.
+// isBusy: whether events are still to come; showRace(race, file) and showOwn() show a file's race, and the one before
+// it.
 export function createRaceFiles({ view, race, isBusy, hasOwn, showRace, showOwn }) {
   const message = el("p", { class: "dv-note dv-files-message", role: "status" });
   const tell = (text) => setText(message, text);

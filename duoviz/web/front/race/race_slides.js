@@ -15,6 +15,7 @@ import { endOf, sidesOf } from "./model.js";
 const FINISH_SECONDS = 2;
 const [EDGE_SPACE, COLUMN_SPACE, NAME_TOP, COUNT_TOP, TEXT_TOP, TEXT_LINES] = [32, 32, 92, 132, 150, 9];
 const [TEXT_STYLE, TEXT_ROW] = [{ size: 16 }, 25];
+const HEADLINE = { size: 20, weight: 600 };
 const FULL_WIDTH = SLIDE.width - 2 * EDGE_SPACE;
 const COLUMN_WIDTH = (FULL_WIDTH - COLUMN_SPACE) / 2;
 const STROKES = [["first", {}], ["second", { "stroke-dasharray": "7 3" }]];
@@ -63,7 +64,7 @@ function raceNodes(sheet, race, curves) {
     ...titleNodes(sheet, sides.map(({ name }) => name).join(" against "), header, { x: EDGE_SPACE, y: 46, width: FULL_WIDTH, size: 22 }),
     ...sides.flatMap((lane, place) => sideNodes(sheet, race, lane, place)),
     placed(curves.drawing, { x: EDGE_SPACE, y: headTop - 28 - scale * height, scale }),
-    sheet.line(sheet.fitted(headlineOf(race), FULL_WIDTH, { size: 20, weight: 600 }), { x: EDGE_SPACE, y: headTop, size: 20, weight: 600 }),
+    sheet.line(sheet.fitted(headlineOf(race), FULL_WIDTH, HEADLINE), { x: EDGE_SPACE, y: headTop, ...HEADLINE }),
   ];
 }
 

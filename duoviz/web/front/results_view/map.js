@@ -1,4 +1,5 @@
-// When does it pay? A map of each method's φ by the cost model, with a point to be moved to one's own machine and draft.
+// When does it pay? A map of each method's φ by the cost model, with a point to be moved to one's own machine and
+// draft.
 
 import { el, setText, svg } from "../visualizer/dom.js";
 import { fixed } from "../visualizer/words.js";
@@ -7,7 +8,9 @@ const [MAP_WIDTH, MAP_HEIGHT, MAP_LEFT, MAP_RIGHT, MAP_TOP, MAP_BOTTOM] = [244, 
 const RATIO_TICKS = [0.5, 2, 8, 32, 128];
 // φ and its colour; white is where nothing is gained.
 const PHI_COLOURS = [[0, [179, 84, 30]], [1, [243, 237, 228]], [1.65, [95, 196, 182]], [3, [11, 79, 108]]];
-const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1], PageUp: [0, 5], PageDown: [0, -5] };
+const MOVES = {
+  ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1], PageUp: [0, 5], PageDown: [0, -5],
+};
 
 export function colourOf(phi) {
   const value = Math.min(3, Math.max(0, phi));
@@ -31,7 +34,7 @@ function pictureOf(lines) {
 export function borderPath(lines, level, toX, toY, within = () => true) {
   const crossing = ([x, y], [otherX, otherY]) => {
     const [one, other] = [lines[y][x], lines[otherY][otherX]];
-    if (one >= level === other >= level) return null;
+    if ((one >= level) === (other >= level)) return null;
     const part = (level - one) / (other - one);
     return `${toX(x + part * (otherX - x)).toFixed(1)} ${toY(y + part * (otherY - y)).toFixed(1)}`;
   };
@@ -52,7 +55,9 @@ const WAYS = [["beside", (lead) => lead > 0], ["in turn", (lead) => lead <= 0]];
 // Where to write each way's name: in the middle of where it is the faster one and gains anything.
 export function wayPlaces(panel, rows, gain) {
   return WAYS.flatMap(([name, isFaster]) => {
-    const found = panel.beside[rows].flatMap((line, alpha) => line.flatMap((lead, ratio) => (isFaster(lead) && panel[rows][alpha][ratio] >= gain ? [[ratio, alpha]] : [])));
+    const pays = (lead, alpha, ratio) => isFaster(lead) && panel[rows][alpha][ratio] >= gain;
+    const found = panel.beside[rows].flatMap((line, alpha) => (
+      line.flatMap((lead, ratio) => (pays(lead, alpha, ratio) ? [[ratio, alpha]] : []))));
     const middle = (which) => found.reduce((sum, place) => sum + place[which], 0) / found.length;
     return found.length > 60 ? [{ name, ratio: middle(0), alpha: middle(1) }] : [];
   });

@@ -15,8 +15,8 @@ function keepingFocus(root, draw) {
   controls()[place]?.focus({ preventScroll: true });
 }
 
-// open(name): a part is wanted, "" for none. Returns what shows a value: {overview, parts, opened}, each null where it is
-// not known yet; what is shown already stays as it is.
+// open(name): a part is wanted, "" for none. Returns what shows a value: {overview, parts, opened}, each null where it
+// is not known yet; what is shown already stays as it is.
 export function mountResults(root, open) {
   const top = el("div", { class: "ll-top" });
   const row = el("div");

@@ -1,6 +1,6 @@
-// A view of the page as text: its tab, fields and iteration in a link's fragment, or in a settings file.
-// pages: for each tab {fields, visualizer, start}: its fields by name, each {kind: "text" | "number" | "flag" | "choice",
-// default, choices}, and the ids of what shows a run and of what starts one, null where there is none.
+// A view of the page as text: its tab, fields and iteration in a link's fragment, or in a settings file. pages: for
+// each tab {fields, visualizer, start}: its fields by name, each {kind: "text" | "number" | "flag" | "choice", default,
+// choices}, and the ids of what shows a run and of what starts one, null where there is none.
 
 import { clip, visible } from "../visualizer/words.js";
 import { parseJson } from "../visualizer/parse.js";
@@ -72,7 +72,8 @@ export const longestText = ({ fields }) => Math.max(0, ...Object.values(fields).
 
 // "#tab=…&…": what differs from the page as it opens, and always what a reader looks for.
 export function fragmentOf({ tab, fields, ...rest }, pages) {
-  const changed = Object.entries(fields).filter(([name, value]) => ALWAYS.includes(name) || value !== pages[tab].fields[name].default);
+  const isChanged = ([name, value]) => ALWAYS.includes(name) || value !== pages[tab].fields[name].default;
+  const changed = Object.entries(fields).filter(isChanged);
   const written = [["tab", tab], ...changed, ...Object.entries(rest)].filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${encodeURIComponent((value ?? "").toString().toWellFormed())}`);
   return `#${written.join("&")}`;
@@ -129,11 +130,12 @@ function ignoredWords(ignored) {
 }
 
 // The entries whose names are in `names`, and the others.
-const partsOf = (entries, names) => [true, false].map((isIn) => entries.filter(([name]) => Object.hasOwn(names, name) === isIn));
+const partsOf = (entries, names) => (
+  [true, false].map((isIn) => entries.filter(([name]) => Object.hasOwn(names, name) === isIn)));
 
-// {view, look, problem}. view: all its tab's fields filled in; null for a link that neither names a tab nor sets a field.
-// look: the theme, whether the page is presented, the controls left, and the stop of the story, where it says so.
-// problem: what of the link is ignored, in a sentence, "" where nothing is.
+// {view, look, problem}. view: all its tab's fields filled in; null for a link that neither names a tab nor sets a
+// field. look: the theme, whether the page is presented, the controls left, and the stop of the story, where it says
+// so. problem: what of the link is ignored, in a sentence, "" where nothing is.
 export function viewOfFragment(fragment, pages) {
   // A heading's is no view.
   const { entries, ignored } = entriesOf(fragment.includes("=") ? fragment : "");
@@ -145,7 +147,8 @@ export function viewOfFragment(fragment, pages) {
   const [fields, shown] = partsOf(Object.entries(own), page.fields).map(Object.fromEntries);
   dropUnknownControls(look, ignored);
   const isView = tab !== undefined || Object.keys(own).length > 0;
-  return { view: isView ? filled({ tab: tab ?? first, fields, ...shown }, pages) : null, look, problem: ignoredWords(ignored) };
+  const view = isView ? filled({ tab: tab ?? first, fields, ...shown }, pages) : null;
+  return { view, look, problem: ignoredWords(ignored) };
 }
 
 // Of a fragment: the stop that it names, null where it names none; and whether the story may open by itself, which it

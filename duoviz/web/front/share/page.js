@@ -15,8 +15,8 @@ const REFUSED = "This page may not copy by itself here: the link is selected, co
 
 export const selectedTab = ({ pages }) => Object.keys(pages).find((tab) => document.querySelector(`#tab-${tab}-button[aria-selected=true]`)) ?? Object.keys(pages)[0];
 
-// Where the tab's visualizer is held: at the recording's iteration or a run's. A run's end is where all runs come to, while
-// a recording whose link names no iteration plays; and a file of the reader's is not in the link.
+// Where the tab's visualizer is held: at the recording's iteration or a run's. A run's end is where all runs come to,
+// while a recording whose link names no iteration plays; and a file of the reader's is not in the link.
 function shownIn({ visualizer }) {
   const shown = visualizer && document.querySelector(`#${visualizer} .dv`)?.dataset;
   const last = Number(shown?.iterations) - 1;
@@ -28,7 +28,8 @@ function shownIn({ visualizer }) {
 // values: of all pages' fields, in their order.
 function currentView(values, site) {
   const tab = selectedTab(site);
-  const names = Object.entries(site.pages).flatMap(([page, { fields }]) => Object.keys(fields).map((name) => [page, name]));
+  const namesOf = ([page, { fields }]) => Object.keys(fields).map((name) => [page, name]);
+  const names = Object.entries(site.pages).flatMap(namesOf);
   const own = names.map(([page, name], index) => [page, name, values[index]]).filter(([page]) => page === tab);
   return { tab, fields: Object.fromEntries(own.map(([, name, value]) => [name, value])), ...shownIn(site.pages[tab]) };
 }
@@ -77,7 +78,8 @@ function pickedFile() {
   });
 }
 
-const visualizerValue = ({ iteration = null, recording = null, fields }) => spoken({ view: { iteration, recording, method: fields.method } });
+const visualizerValue = ({ iteration = null, recording = null, fields: { method } }) => (
+  spoken({ view: { iteration, recording, method } }));
 
 // Whether a link starts its run: not where what it sets would make the page fetch models or read a folder.
 const reaches = ({ fields }, page) => page.reaching.some((name) => fields[name] !== page.fields[name].default);
@@ -89,7 +91,8 @@ const startsItself = (view, page) => Boolean(view?.autoplay) && !reaches(view, p
 // What the outputs become: the tabs, the bar, each page's visualizer and each page's fields; undefined stays as it is.
 function outputsFor(view, message, { pages }) {
   const of = Object.entries(pages).map(([tab, page]) => ({ ...page, view: tab === view?.tab ? view : null }));
-  const shown = of.filter((page) => page.visualizer).map((page) => (page.view ? visualizerValue(page.view) : undefined));
+  const withRuns = of.filter((page) => page.visualizer);
+  const shown = withRuns.map((page) => (page.view ? visualizerValue(page.view) : undefined));
   const values = of.flatMap((page) => Object.keys(page.fields).map((name) => page.view?.fields[name]));
   const starts = startsItself(view, pages[view?.tab]) && !hasRun(view.tab);
   const told = { message, start: starts ? pages[view.tab].start : null };
@@ -163,7 +166,8 @@ function press(button, before, times) {
   setTimeout(press, PRESS_AGAIN_MS, button, before, times + 1);
 }
 
-// told: what the bar was told last. Called when a link has set the fields; as the page opens, the button may not have come.
+// told: what the bar was told last. Called when a link has set the fields; as the page opens, the button may not have
+// come.
 export function startRun(told) {
   const { start } = JSON.parse(told);
   const button = start && document.getElementById(start);

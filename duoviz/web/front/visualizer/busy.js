@@ -8,7 +8,7 @@ const shared = (one, other, from = -Infinity, to = Infinity) =>
 // How long a span and the last ones of a lane are busy at once.
 function sharedWithLast(span, lane) {
   let sum = 0;
-  for (let index = lane.length - 1; index >= 0 && lane[index].end > span.start; index--) sum += shared(span, lane[index]);
+  for (let at = lane.length - 1; at >= 0 && lane[at].end > span.start; at--) sum += shared(span, lane[at]);
   return sum;
 }
 
@@ -40,7 +40,7 @@ export const iterationEndingAt = (iterations, time) => firstEndingAt(iterations,
 
 // Calls back with each span of a lane that has a part between two times.
 export function eachBetween(lane, from, to, tell) {
-  for (let index = firstEndingAt(lane, (span) => span.end, from); index < lane.length && lane[index].start <= to; index++) tell(lane[index]);
+  for (let at = firstEndingAt(lane, (span) => span.end, from); lane[at]?.start <= to; at++) tell(lane[at]);
 }
 
 // Seconds between two times in which the target, the draft, and both at once are busy.
@@ -51,7 +51,7 @@ export function busyBetween({ target, draft }, from, to) {
   eachBetween(draft, from, to, (step) => {
     busy.draft += shared(step, step, from, to);
     while (index < target.length && target[index].end <= step.start) index++;
-    for (let at = index; at < target.length && target[at].start < step.end; at++) busy.both += shared(target[at], step, from, to);
+    for (let at = index; target[at]?.start < step.end; at++) busy.both += shared(target[at], step, from, to);
   });
   return busy;
 }

@@ -33,7 +33,8 @@ function linePath(values, top, width, steps) {
 function densePath(values, top, width) {
   let path = "";
   for (let x = 0; x < width; x++) {
-    const here = values.slice(Math.floor((x / width) * values.length), Math.ceil(((x + 1) / width) * values.length)).filter(known);
+    const [from, to] = [Math.floor((x / width) * values.length), Math.ceil(((x + 1) / width) * values.length)];
+    const here = values.slice(from, to).filter(known);
     if (here.length) path += `${path ? "L" : "M"}${x} ${heightOf(Math.min(...here), top)}V${heightOf(Math.max(...here), top)}`;
   }
   return path;

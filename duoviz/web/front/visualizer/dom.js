@@ -35,17 +35,18 @@ export function setHidden(node, hidden, next) {
   if (losesFocus) next.focus({ preventScroll: true });
 }
 
-// Tells the node's width and height in pixels when it is first laid out and at each change. To ask for them instead would
-// have the page laid out in the middle of a frame.
+// Tells the node's width and height in pixels when it is first laid out and at each change. To ask for them instead
+// would have the page laid out in the middle of a frame.
 export function watchSize(node, tell) {
-  new ResizeObserver(([{ contentRect }]) => tell(Math.round(contentRect.width), Math.round(contentRect.height))).observe(node);
+  const told = ([{ contentRect: { width, height } }]) => tell(Math.round(width), Math.round(height));
+  new ResizeObserver(told).observe(node);
 }
 
 // By how much the page enlarges what it shows here: what is measured on the screen is so many times what styles say.
 export const zoomOf = (node) => node.currentCSSZoom ?? 1;
 
-// A button that opens a panel over the page; it closes where something else is pressed, and with Escape, which gives the
-// button the focus again.
+// A button that opens a panel over the page; it closes where something else is pressed, and with Escape, which gives
+// the button the focus again.
 export function drawer(name, summary, panel) {
   const node = el("details", { class: name }, summary, panel);
   // By keys it is scrolled from what can be pressed in it, or else from the panel itself.

@@ -31,7 +31,8 @@ function complete(lane, { start, end }, name, args) {
 function iterationEvents(iteration) {
   const { index, target, draft, budget, longest, theta, sequences, verdict, committed } = iteration;
   const facts = { iteration: index, rows: target.rows, committed: committed.map((token) => token.text).join(""), outcome: verdict.outcome };
-  for (const [name, value] of Object.entries({ gamma: budget, longest, theta, k: sequences })) if (known(value)) facts[name] = value;
+  const named = Object.entries({ gamma: budget, longest, theta, k: sequences });
+  for (const [name, value] of named) if (known(value)) facts[name] = value;
   const steps = draft.map((step) => complete("draft", step, "draft step", { iteration: index, tokens: step.tokens }));
   return [complete("target", target, "target forward", facts), ...steps];
 }

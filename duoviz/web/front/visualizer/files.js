@@ -113,8 +113,8 @@ export function acceptDrops(root, load) {
   };
 }
 
-// context.drawings: see pictures.js; context.isBusy: whether events are still to come; context.own: the run that the feed
-// told; context.showFile and context.showOwn: show a file's events, or its.
+// context.drawings: see pictures.js; context.isBusy: whether events are still to come; context.own: the run that the
+// feed told; context.showFile and context.showOwn: show a file's events, or its.
 export function createFiles(context) {
   const { root, state, own, isBusy, showFile, showOwn } = context;
   const message = el("p", { class: "dv-note dv-files-message", role: "status" });

@@ -13,12 +13,15 @@ const NO_FILM = "This browser cannot record WebM: Chrome, Edge and Firefox can."
 const NOT_FILMED = "The film could not be made: the browser stopped recording it.";
 
 const filmType = () => (
-  globalThis.MediaRecorder && HTMLCanvasElement.prototype.captureStream ? FILM_TYPES.find((type) => MediaRecorder.isTypeSupported(type)) : undefined
+  globalThis.MediaRecorder && HTMLCanvasElement.prototype.captureStream
+    ? FILM_TYPES.find((type) => MediaRecorder.isTypeSupported(type)) : undefined
 );
-const nextSlideTime = () => new Promise((done) => { setTimeout(() => requestAnimationFrame(done), 1000 / FRAMES_PER_SECOND - 16); });
+const nextSlideTime = () => new Promise((done) => {
+  setTimeout(() => requestAnimationFrame(done), 1000 / FRAMES_PER_SECOND - 16);
+});
 
-// The film as a blob; null where it was cancelled. slides: next(elapsed) gives the picture so many seconds after the one
-// before, null at the end; isSeen(): whether they are laid out, without which nothing can be drawn.
+// The film as a blob; null where it was cancelled. slides: next(elapsed) gives the picture so many seconds after the
+// one before, null at the end; isSeen(): whether they are laid out, without which nothing can be drawn.
 async function filmOf(slides, type, { signal, tellPart }) {
   const canvas = Object.assign(document.createElement("canvas"), SLIDE);
   const pen = canvas.getContext("2d", { alpha: false });

@@ -1,5 +1,5 @@
-// A run that was going on when its page was left is kept for the page that is loaded in its place: Gradio itself loads the
-// page anew when a lost server is back.
+// A run that was going on when its page was left is kept for the page that is loaded in its place: Gradio itself loads
+// the page anew when a lost server is back.
 
 import { readTrace } from "./check.js";
 import { eventsOf } from "./state.js";
@@ -18,7 +18,7 @@ export function keepRun(key, { header, iterations, last }) {
 
 // What the page before has kept, as events; null where it has not.
 export async function takeKeptRun(key) {
-  let text = null;
+  let text;
   try {
     text = sessionStorage.getItem(key);
     sessionStorage.removeItem(key);

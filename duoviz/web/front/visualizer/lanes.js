@@ -11,12 +11,14 @@ const MIN_SYNC_PX = 8;
 const LANE_HEIGHT = 22;
 const LANES = { target: 17, draft: 57 };
 
-// The lane's bars in view. Neighbours too narrow to tell apart become one bar: this bounds the number of nodes at any zoom.
+// The lane's bars in view. Neighbours too narrow to tell apart become one bar: this bounds the number of nodes at any
+// zoom.
 function barsInView(lane, { state, toX, view }) {
   const bars = [];
   eachBetween(state.lanes[lane], view.start, view.end, (span) => {
     const last = bars.at(-1);
-    if (last && (span.end - last.start) * toX.pixels < MIN_BAR_PX) Object.assign(last, { end: span.end, several: last.several + 1 });
+    const isNarrow = last && (span.end - last.start) * toX.pixels < MIN_BAR_PX;
+    if (isNarrow) Object.assign(last, { end: span.end, several: last.several + 1 });
     else bars.push({ ...span, several: 1 });
   });
   return bars;
@@ -102,7 +104,8 @@ export function drawLanes(drawing, layer, labels, { state, view, width, hatch })
   drawing.setAttribute("height", bottom + 15);
   const ended = [view.start, view.end].map((time) => iterationEndingAt(state.iterations, time));
   const lanes = lanesOf(state).map((lane) => timelineLane(lane, { state, toX, hatch, view }));
-  layer.replaceChildren(...lanes.flatMap((lane) => lane.nodes), ...syncLines(state, ended, toX, bottom), ...axisNodes(view, toX, bottom));
+  const lines = [...syncLines(state, ended, toX, bottom), ...axisNodes(view, toX, bottom)];
+  layer.replaceChildren(...lanes.flatMap((lane) => lane.nodes), ...lines);
   labels.replaceChildren(...lanes.map((lane) => lane.label));
 }
 
@@ -119,5 +122,6 @@ export function placePlayhead(playhead, future, { state, view, width }) {
   const x = scaleOf(view, width)(state.clock);
   const visibility = state.moment !== null && x >= 0 && x <= width ? "visible" : "hidden";
   setAttributes(playhead, { x1: x, x2: x, visibility });
-  setAttributes(future, { x, y: LANES.target, width: Math.max(0, width - x), height: bottomOf(state) - LANES.target, visibility });
+  const height = bottomOf(state) - LANES.target;
+  setAttributes(future, { x, y: LANES.target, width: Math.max(0, width - x), height, visibility });
 }

@@ -64,7 +64,8 @@ function lastWords(text) {
   return short === visible(text) ? short || "start" : `…${short}`;
 }
 
-const itemOf = (list, index, node, place, column) => ({ list, index, node, row: place.row, column: column + place.depth, label: tokenLabel(node.text) });
+const itemOf = (list, index, node, { row, depth }, column) => (
+  { list, index, node, row, column: column + depth, label: tokenLabel(node.text) });
 
 // Of a living tree's tokens that were not checked, those that live on and the likeliest others are drawn.
 const DRAWN_REST = 8;
@@ -108,7 +109,8 @@ function draftedItems(nodes, anchor, column, taken) {
   for (const index of drawn) {
     const place = layout.places[index] ?? { depth: 0, row: 0 };
     const item = itemOf("drafted", index, nodes[index], place, column);
-    own[index] = { ...item, taken: sequences[index] > 0 && sequences[index] === taken, from: own[nodes[index].parent] ?? anchor };
+    const isTaken = sequences[index] > 0 && sequences[index] === taken;
+    own[index] = { ...item, taken: isTaken, from: own[nodes[index].parent] ?? anchor };
   }
   return { items: own.filter(Boolean), rows: layout.rows };
 }
@@ -124,7 +126,7 @@ export function treeItems(iteration, tail) {
   const drafted = draftedItems(iteration.drafted, anchor, split, iteration.verdict.sequence);
   return {
     items: [start, ...checked.items, ...checked.window, ...drafted.items],
-    split, windowRow: checked.window.length ? checked.window[0].row : null, rows: Math.max(1, checked.allRows, drafted.rows),
+    split, windowRow: checked.window[0]?.row ?? null, rows: Math.max(1, checked.allRows, drafted.rows),
   };
 }
 
@@ -135,8 +137,8 @@ function rowsOn(items, columns) {
   return lines.map((rows) => [...rows].sort((one, other) => one - other));
 }
 
-// Gives each item its place in pixels, on so many lines, with rows of this height. Returns for each column its left edge and the height of
-// its caption, and how wide and high all is.
+// Gives each item its place in pixels, on so many lines, with rows of this height. Returns for each column its left
+// edge and the height of its caption, and how wide and high all is.
 export function placeItems({ items, windowRow, split }, lines, rowHeight) {
   const widths = [];
   for (const item of items) {
@@ -160,9 +162,11 @@ export function placeItems({ items, windowRow, split }, lines, rowHeight) {
     // Where its edge comes in from the line before.
     item.entry = item.from && used[line].includes(item.from.row) ? middleOf(line, item.from.row) : item.y;
   }
-  const right = Math.max(...items.map(({ x, width, line }) => x + width + (line < used.length - 1 ? COLUMN_GAP / 2 : 2)));
+  const isLast = (line) => line === used.length - 1;
+  const right = Math.max(...items.map(({ x, width, line }) => x + width + (isLast(line) ? 2 : COLUMN_GAP / 2)));
   return {
     columns: columns.map(({ left, line }) => ({ left, caption: tops[line] - 12 })), lineHeight: LINE_GAP + rowHeight,
-    windowTop: windowRow === null ? null : tops[0] + rowHeight * windowRow + CAPTION_HEIGHT - 4, right, height: bottom + below(windowRow) + 4,
+    windowTop: windowRow === null ? null : tops[0] + rowHeight * windowRow + CAPTION_HEIGHT - 4,
+    right, height: bottom + below(windowRow) + 4,
   };
 }

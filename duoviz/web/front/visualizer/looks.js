@@ -51,7 +51,8 @@ export function createLooks(drawing) {
       const times = Object.fromEntries(["checked", "rest", "drafted"].map((list) => [list, timesOf(iteration, list, header)]));
       drawn = items.filter((item) => item.node).map(({ list, index, node, taken, width }) => {
         const [group, edge] = ["g.dv-node", "path.dv-edge"].map((part) => drawing.querySelector(`${part}[data-list="${list}"][data-index="${index}"]`));
-        return { group, edge, list, taken, width, status: node.status, times: times[list][index], look: node.status, isJudged: true };
+        const { status } = node;
+        return { group, edge, list, taken, width, status, times: times[list][index], look: status, isJudged: true };
       });
     },
     at(clock) {

@@ -24,5 +24,6 @@ const WORDS = [["sequences?", SEQUENCE], ["threshold", MEANINGS.theta[1]]];
 // The first place in a text of each word that needs to be explained: [begin, end, meaning].
 export function placesToExplain(text) {
   const found = WORDS.map(([word, meaning]) => [new RegExp(`\\b${word}\\b`).exec(text), meaning]).filter(([match]) => match);
-  return found.map(([match, meaning]) => [match.index, match.index + match[0].length, meaning]).sort((one, other) => one[0] - other[0]);
+  const places = found.map(([{ index, 0: word }, meaning]) => [index, index + word.length, meaning]);
+  return places.sort((one, other) => one[0] - other[0]);
 }

@@ -24,8 +24,8 @@ function inParallel(iteration, header, clock) {
 function inTurn(iteration, header, clock) {
   const proposals = proposalsOf(iteration).length;
   if (clock < iteration.target.start && iteration.draft.length) return "The draft guesses, and the target waits.";
-  const meanwhile = header.can_overlap ? " while the draft goes on" : "";
-  return `The target ${proposals ? `checks ${guessesIn(proposals)} in one forward` : alone(iteration)}${meanwhile}.`;
+  const beside = header.can_overlap ? " while the draft goes on" : "";
+  return `The target ${proposals ? `checks ${guessesIn(proposals)} in one forward` : alone(iteration)}${beside}.`;
 }
 
 export function meanwhile(iteration, header, clock) {

@@ -20,7 +20,8 @@ const UNKNOWN = { title: "", name: "", draft: false, parallel: false, proposers:
 export const aboutOf = (header) => header?.about ?? (header && isKnown(header.method) ? known[header.method] : UNKNOWN);
 
 // The target comes last.
-export const allProposers = () => [...proposersBySource.values()].sort((one, other) => (one === TARGET) - (other === TARGET));
+export const allProposers = () => (
+  [...proposersBySource.values()].sort((one, other) => (one === TARGET) - (other === TARGET)));
 
 // Where a token comes from, in words.
 export function originOf(source, header) {

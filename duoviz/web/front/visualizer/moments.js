@@ -9,9 +9,9 @@ function depthOf(nodes, index) {
   return depth;
 }
 
-// For each drafted node, the number of the step that proposed it (see duoviz/decoding/drafting.py): step 0 the best first
-// token; step 1 what follows it, and with θ the other first tokens; each later step one more token of all the sequences,
-// or, in the paper's order, of one after another.
+// For each drafted node, the number of the step that proposed it (see duoviz/decoding/drafting.py): step 0 the best
+// first token; step 1 what follows it, and with θ the other first tokens; each later step one more token of all the
+// sequences, or, in the paper's order, of one after another.
 function stepsOfSequences(nodes, steps) {
   const sequences = [];
   nodes.forEach((node, index) => {
@@ -70,5 +70,6 @@ export const lookAt = ({ born, judged }, status, clock) => (clock < born ? "unbo
 
 // How much is known of the first tokens: 0 nothing, 1 how probable they are, 2 θ too.
 export function candidatesKnown({ draft }, clock) {
-  return draft.filter(({ end }) => end <= clock).length >= Math.min(2, draft.length) ? 2 : Number(draft.length > 0 && draft[0].end <= clock);
+  const ended = draft.filter(({ end }) => end <= clock).length;
+  return ended >= Math.min(2, draft.length) ? 2 : Number(draft[0].end <= clock);
 }

@@ -82,8 +82,9 @@ function createSource(feed, show) {
 }
 
 function createParts(root, context, source, { isBusy, replayParts = null, pageKeys = [] }) {
-  const create = [createTimeline, createText, createTree, createOrigin, createMessage, createNumbers, createLegend, createTransport, createCharts];
-  const [timeline, text, tree, origin, message, numbers, legend, transport, charts] = create.map((part) => part(context));
+  const [timeline, text, tree] = [createTimeline, createText, createTree].map((create) => create(context));
+  const [origin, message, numbers] = [createOrigin, createMessage, createNumbers].map((create) => create(context));
+  const [legend, transport, charts] = [createLegend, createTransport, createCharts].map((create) => create(context));
   const drawings = { tree: tree.drawing, timeline: timeline.drawing, charts: charts.pictures };
   const files = createFiles({ root, state: context.state, drawings, replayParts, isBusy, ...source });
   const tip = createTip(root);
@@ -92,8 +93,9 @@ function createParts(root, context, source, { isBusy, replayParts = null, pageKe
   const top = el("div", { class: "dv-top" }, message.node, files.node, help);
   root.classList.add("dv");
   root.tabIndex = 0;
-  root.replaceChildren(top, ...[text, numbers, transport, legend, tree, timeline, charts, tip].map((part) => part.node));
-  return { all: [origin, message, numbers, text, transport, tree, timeline, charts, files, legend, tip], timeline, text, tree, files, tip };
+  const below = [text, numbers, transport, legend, tree, timeline, charts, tip];
+  root.replaceChildren(top, ...below.map((part) => part.node));
+  return { all: [origin, message, files, ...below], timeline, text, tree, files, tip };
 }
 
 // options: replayParts, what stands before and after a trace in the one file that replays it, from whoever knows;

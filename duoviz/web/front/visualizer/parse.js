@@ -1,5 +1,5 @@
-// A file's JSON, refused where it is nested too deep or too large (as in duoviz/outside.py), and parsed in parts: a long
-// run's text in one piece would hold the page up.
+// A file's JSON, refused where it is nested too deep or too large (as in duoviz/outside.py), and parsed in parts: a
+// long run's text in one piece would hold the page up.
 
 import { createPacer } from "./pacer.js";
 
@@ -30,8 +30,8 @@ function isLargeExponent(text, at) {
 }
 
 // {parts}: where the list under the outermost key "iterations" begins and ends, and commas at which it can be cut into
-// parts, null where there is none; and whether a number may be infinite; or {problem}. Strings are passed over, so that no
-// text of a model's is taken for a bracket.
+// parts, null where there is none; and whether a number may be infinite; or {problem}. Strings are passed over, so that
+// no text of a model's is taken for a bracket.
 async function findParts(text, pace) {
   let [depth, values, digits, start, part, rested] = [0, 0, 0, -1, 0, 0];
   let [parts, mayBeInfinite] = [null, false];

@@ -63,8 +63,10 @@ function pictureOf(sheet, { name, header, drawings, legend }) {
     ...(label ? [sheet.line(label, { x: PICTURE_MARGIN + x, y: top + y - 6, ...LABEL_STYLE })] : []),
     placed(drawing, { x: PICTURE_MARGIN + x, y: top + y }),
   ]);
-  const title = titleNodes(sheet, name, header, { x: PICTURE_MARGIN, y: PICTURE_MARGIN + TITLE_STYLE.size - 3, width, ...TITLE_STYLE });
-  return finished(sheet, [...title, ...nodes, ...under.nodes], { width: width + 2 * PICTURE_MARGIN, height: Math.ceil(bottom + under.height + PICTURE_MARGIN) });
+  const titlePlace = { x: PICTURE_MARGIN, y: PICTURE_MARGIN + TITLE_STYLE.size - 3, width };
+  const title = titleNodes(sheet, name, header, { ...titlePlace, ...TITLE_STYLE });
+  const size = { width: width + 2 * PICTURE_MARGIN, height: Math.ceil(bottom + under.height + PICTURE_MARGIN) };
+  return finished(sheet, [...title, ...nodes, ...under.nodes], size);
 }
 
 // drawings: the tree, the timeline, and a function that gives the charts, each {drawing, label}.
@@ -75,8 +77,14 @@ export function createPictures({ root, state, drawings }) {
   };
   const iteration = () => `${aboutOf(state.header).title}, iteration ${state.shown}`;
   return {
-    tree: () => make((sheet, header) => ({ name: iteration(), drawings: [{ drawing: drawings.tree }], legend: treeLegend(sheet, header, { full: true }) })),
-    timeline: () => make((sheet, header) => ({ drawings: [{ drawing: drawings.timeline }], legend: timelineLegend(sheet, header) })),
-    charts: () => make((sheet) => ({ drawings: drawings.charts(), legend: [{ mark: [shownBlock(sheet)], words: `iteration ${state.shown} of 0 to ${state.iterations.length - 1}` }] })),
+    tree: () => make((sheet, header) => (
+      { name: iteration(), drawings: [{ drawing: drawings.tree }],
+        legend: treeLegend(sheet, header, { full: true }) })),
+    timeline: () => make((sheet, header) => (
+      { drawings: [{ drawing: drawings.timeline }], legend: timelineLegend(sheet, header) })),
+    charts: () => make((sheet) => {
+      const words = `iteration ${state.shown} of 0 to ${state.iterations.length - 1}`;
+      return { drawings: drawings.charts(), legend: [{ mark: [shownBlock(sheet)], words }] };
+    }),
   };
 }

@@ -32,11 +32,12 @@ export function createActions(state, redraw, resetView) {
   const lastIndex = () => state.iterations.length - 1;
   const choose = (index) => {
     if (!state.iterations.length) return;
-    Object.assign(state, { follow: false, playing: false, moment: null, shown: Math.min(lastIndex(), Math.max(0, Math.round(index))) });
+    const shown = Math.min(lastIndex(), Math.max(0, Math.round(index)));
+    Object.assign(state, { follow: false, playing: false, moment: null, shown });
     redraw();
   };
   const setSpeed = (speed) => { state.speed = speed; redraw(); };
-  const shiftSpeed = (by) => setSpeed(ALL_SPEEDS[Math.min(ALL_SPEEDS.length - 1, Math.max(0, ALL_SPEEDS.indexOf(state.speed) + by))]);
+  const shiftSpeed = (by) => setSpeed(ALL_SPEEDS[ALL_SPEEDS.indexOf(state.speed) + by] ?? state.speed);
   const goLive = () => {
     if (!state.iterations.length) return;
     Object.assign(state, { follow: isLive(state), playing: false, moment: null, shown: lastIndex() });
@@ -54,8 +55,10 @@ export function createActions(state, redraw, resetView) {
     if (!state.iterations.length) return;
     // Held in the middle of an iteration, it stays there.
     if (!isMoving(state)) play();
-    else if (state.moment !== null) { state.playing = false; redraw(); }
-    else choose(state.shown);
+    else if (state.moment !== null) {
+      state.playing = false;
+      redraw();
+    } else choose(state.shown);
   };
   const watchSlowly = () => {
     beginAt(state, Math.max(0, mostTelling(state.iterations) - 1));
@@ -108,4 +111,6 @@ export const isLeaving = (state) => (
 );
 
 // How far the text is written: what an iteration adds stands there when it has ended.
-export const writtenUpTo = (state) => (state.moment != null && state.moment < state.iterations[state.shown]?.sync ? state.shown - 1 : state.shown);
+export function writtenUpTo({ moment, shown, iterations }) {
+  return moment != null && moment < iterations[shown]?.sync ? shown - 1 : shown;
+}

@@ -82,7 +82,8 @@ function endClause({ checked, drafted, committed }) {
   return beyond > 0 ? ` The answer ends before the last ${beyond === 1 ? "of these tokens" : `${beyond} of these tokens`}.` : "";
 }
 
-// about: the trace's `header` and `end`, how many tokens were written `before`, and whether the iteration is the `last`.
+// about: the trace's `header` and `end`, how many tokens were written `before`, and whether the iteration is the
+// `last`.
 export const sentence = (iteration, about) => sentenceOf(iteration, about) + endClause(iteration);
 
 function sentenceOf(iteration, about) {

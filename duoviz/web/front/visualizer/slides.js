@@ -39,7 +39,8 @@ function slideNodes(sheet, state, drawings) {
   const said = { size: SAID_SIZE };
   const head = SLIDE_MARGIN + TITLE_SIZE;
   const sentence = sheet.wrapped(saidOf(state), INSIDE, said).slice(0, SAID_LINES);
-  const texts = sentence.map((words, row) => sheet.line(words, { x: SLIDE_MARGIN, y: head + SLIDE_GAP + (row + 1) * 1.3 * SAID_SIZE, ...said }));
+  const lineY = (row) => head + SLIDE_GAP + (row + 1) * 1.3 * SAID_SIZE;
+  const texts = sentence.map((words, row) => sheet.line(words, { x: SLIDE_MARGIN, y: lineY(row), ...said }));
   const entries = [...treeLegend(sheet, header, { full: false }), ...timelineLegend(sheet, header)];
   const { height } = sheet.legend(entries, { x: 0, y: 0, width: INSIDE, scale: LEGEND_SCALE });
   const legendTop = SLIDE.height - SLIDE_MARGIN / 2 - height;

@@ -16,10 +16,11 @@ const LOST = "The connection to the server was lost";
 export const beginOf = (iteration) => Math.min(iteration.target.start, iteration.draft[0]?.start ?? Infinity);
 
 // The iteration's place on the clock: from the end of the one before to its own.
-export const spanOf = (iterations, position) => ({ begin: iterations[position - 1]?.sync ?? 0, end: iterations[position].sync });
+export const spanOf = (iterations, position) => (
+  { begin: iterations[position - 1]?.sync ?? 0, end: iterations[position].sync });
 
-// The clock at an iteration's begin. moment: the time at which the iteration is shown, null for its end; rest: seconds for
-// which its end has been standing there.
+// The clock at an iteration's begin. moment: the time at which the iteration is shown, null for its end; rest: seconds
+// for which its end has been standing there.
 export function beginAt(state, position) {
   const { begin } = spanOf(state.iterations, position);
   Object.assign(state, { shown: position, clock: begin, moment: begin, rest: 0 });
@@ -27,7 +28,8 @@ export function beginAt(state, position) {
 
 // A run as its feed tells it, whatever is shown; `file`: the name of the recording that the feed tells instead; `last`:
 // the event that ended it, an `end` or an `error`.
-export const emptyRun = () => ({ file: null, header: null, iterations: [], end: null, metrics: null, last: null, lost: false });
+export const emptyRun = () => (
+  { file: null, header: null, iterations: [], end: null, metrics: null, last: null, lost: false });
 
 export function addToRun(run, event) {
   if (event.type === "reset") Object.assign(run, emptyRun(), { file: event.file ?? null });

@@ -73,8 +73,8 @@ function createFlow(box, state) {
   };
 }
 
-// Which groups come after the iteration shown. A jump changes thousands, so only those in sight, and some on either side,
-// are marked: the others when they are scrolled there.
+// Which groups come after the iteration shown. A jump changes thousands, so only those in sight, and some on either
+// side, are marked: the others when they are scrolled there.
 function markInSight(box, flow, shown) {
   const { top, bottom } = box.getBoundingClientRect();
   const from = flow.firstWhere((rectangle) => rectangle.bottom >= top) - BEYOND_SIGHT;

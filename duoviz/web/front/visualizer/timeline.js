@@ -18,7 +18,8 @@ function timelineTools(state, view, redraw) {
   return el("div", { class: "dv-tools" }, near, whole);
 }
 
-// What part of the time in view both lanes are busy, and each is idle. On one core the lanes take turns, whatever they show.
+// What part of the time in view both lanes are busy, and each is idle. On one core the lanes take turns, whatever they
+// show.
 export function sharesInView(state, view) {
   const [from, to] = [Math.max(0, view.start), Math.min(view.end, state.iterations.at(-1).sync)];
   const busy = busyBetween(state.lanes, from, to);

@@ -12,8 +12,8 @@ import { createLooks, createMoves } from "./looks.js";
 import { candidatesKnown } from "./moments.js";
 import { isLeaving, isMoving, isPaced } from "./player.js";
 
-// The drawing fills its box, within what can be read (on the screen: where the page is zoomed, the drawing may be smaller)
-// and what looks calm. Where it would be too small for that, it goes on in further lines.
+// The drawing fills its box, within what can be read (on the screen: where the page is zoomed, the drawing may be
+// smaller) and what looks calm. Where it would be too small for that, it goes on in further lines.
 const [SMALLEST, ENOUGH, LARGEST] = [0.75, 0.9, 1.8];
 const [MOST_LINES, CLOSE_ROWS, ROWS, CAPTION_SIGN] = [12, 26, 32, 6.4];
 // On a narrow page the box is as high as the drawing, up to this.
@@ -82,7 +82,8 @@ function treeCaptions(iteration, { parallel, caption: proposedCaption }, { colum
 // end is not scrolled to: the verified text, where the eye begins, would be cut.
 function scrollToResult(box, { items, split }, iteration, { places, scale }) {
   const own = items.find((item) => item.node?.status === "correction");
-  const [x, y] = (iteration.drafted.length || !own ? [places.columns[split]?.left ?? 0, 0] : [own.x, own.y]).map((each) => scale * each);
+  const target = iteration.drafted.length || !own ? { x: places.columns[split]?.left ?? 0, y: 0 } : own;
+  const [x, y] = [scale * target.x, scale * target.y];
   box.scrollLeft = x > 0.7 * box.clientWidth ? x - 0.5 * box.clientWidth : 0;
   box.scrollTop = Math.max(0, y - 0.6 * box.clientHeight);
 }
@@ -109,7 +110,8 @@ function fitTree(tree, iteration, header, { size: [width, height], zoom }) {
     return { places, captions, width: needed, scale: Math.min(width / needed, most / places.height) };
   };
   // A window's levels stand one below the other, and so on one line.
-  const lines = bestLines(tree.windowRow === null ? MOST_LINES : 1, (count) => on(count, CLOSE_ROWS).scale, { enough: ENOUGH, least });
+  const mostLines = tree.windowRow === null ? MOST_LINES : 1;
+  const lines = bestLines(mostLines, (tried) => on(tried, CLOSE_ROWS).scale, { enough: ENOUGH, least });
   const isRoomy = on(lines, ROWS).scale >= Math.min(largest, on(lines, CLOSE_ROWS).scale);
   const { scale, ...fitted } = on(lines, isRoomy ? ROWS : CLOSE_ROWS);
   return { ...fitted, scale: Math.min(largest, Math.max(least, scale)) };
@@ -183,7 +185,7 @@ export function createTree(context) {
   const forest = createForest(context);
   const candidates = createCandidates();
   const body = el("div", { class: "dv-tree-body" }, el("div", { class: "dv-tree-side" }, ...forest.nodes), candidates.node);
-  let [drawn, known] = [null, null];
+  let [drawn, told] = [null, null];
   return {
     node: section("tree", "Tree", body),
     drawing: forest.drawing,
@@ -191,8 +193,8 @@ export function createTree(context) {
     draw() {
       const iteration = state.iterations[state.shown];
       const now = !iteration || state.moment === null ? 2 : candidatesKnown(iteration, state.moment);
-      if (iteration !== drawn || known !== now) candidates.draw(iteration, state.header, now);
-      [drawn, known] = [iteration, now];
+      if (iteration !== drawn || told !== now) candidates.draw(iteration, state.header, now);
+      [drawn, told] = [iteration, now];
       forest.draw(iteration);
     },
     settle: forest.settle,

@@ -42,8 +42,9 @@ export function createView(state) {
       const from = beginOf(state.iterations[Math.max(0, state.shown - BESIDE)]);
       set(from, state.iterations[Math.min(state.iterations.length - 1, state.shown + BESIDE)].sync - from);
     } else if (view.auto && state.follow) view.showWindow(state.shown);
-    else if (!inside && view.auto) view.showWindow(Math.min(state.iterations.length - 1, state.shown + ITERATIONS_IN_VIEW / 2));
-    else if (!inside) set((beginOf(iteration) + iteration.sync - view.end + view.start) / 2, view.end - view.start);
+    else if (!inside && view.auto) {
+      view.showWindow(Math.min(state.iterations.length - 1, state.shown + ITERATIONS_IN_VIEW / 2));
+    } else if (!inside) set((beginOf(iteration) + iteration.sync - view.end + view.start) / 2, view.end - view.start);
   };
   return view;
 }

@@ -12,8 +12,10 @@ function elementAt(bytes, start) {
   const sizeLength = Math.clz32(bytes[start + idLength]) - 23;
   const from = start + idLength + sizeLength;
   // The first byte's first 1 only tells how many bytes the size has; nothing but ones is an open end.
-  const size = numberIn([bytes[start + idLength] - 2 ** (8 - sizeLength), ...bytes.slice(start + idLength + 1, from)], 0, sizeLength);
-  return { id: numberIn(bytes, start, idLength), start, from, end: size === 2 ** (7 * sizeLength) - 1 ? OPEN_END : from + size };
+  const first = bytes[start + idLength] - 2 ** (8 - sizeLength);
+  const size = numberIn([first, ...bytes.slice(start + idLength + 1, from)], 0, sizeLength);
+  const end = size === 2 ** (7 * sizeLength) - 1 ? OPEN_END : from + size;
+  return { id: numberIn(bytes, start, idLength), start, from, end };
 }
 
 function lengthElement(milliseconds) {

@@ -47,8 +47,8 @@ export function listChances(nodes) {
 
 const numbered = (number, one, many) => (number === 1 ? one : many).replace("#", number);
 
-// What the places in a method's words stand for: {end}, {chances}, {target}; {tokens:one|many} and {branches:one|many}, #
-// being the number; {target:one|many} says of what the target agreed with some tokens, by the number of branches.
+// What the places in a method's words stand for: {end}, {chances}, {target}; {tokens:one|many} and {branches:one|many},
+// # being the number; {target:one|many} says of what the target agreed with some tokens, by the number of branches.
 export function verifiedSentence(words, iteration) {
   const proposals = proposalsOf(iteration);
   const branches = branchCount(proposals);
