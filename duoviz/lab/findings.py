@@ -181,7 +181,7 @@ def about_checks(results: Results) -> list[str]:
     sentences = []
     if checked := len(verdicts) - verdicts.count(None):
         sentences.append(
-            f"{verdicts.count('equal')} of {checked} answers ({written:,} tokens) are vanilla's very text, "
+            f"{verdicts.count('equal')} of {checked} answers ({written:,} tokens) are vanilla's text, token for token, "
             f"{verdicts.count('tie')} differ at a numerical tie, {verdicts.count('defect')} are defects."
         )
     if results.failed:

@@ -209,7 +209,7 @@ def table_4(results: Results) -> Table:
 
 
 def checks(results: Results) -> Table:
-    """How many answers were vanilla's very text."""
+    """How many answers were vanilla's text, token for token."""
     lanes = [lane for lane in lane_labels() if lane != VANILLA and lane in {row["model_id"] for row in results.rows}]
     failed = [row for row in results.failed if row["model_id"] not in lanes]
     lines = []

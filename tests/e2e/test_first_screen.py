@@ -66,7 +66,7 @@ def test_a_recorded_run_plays_before_anything_is_loaded_and_gives_way_to_the_liv
     # It plays by itself, so slowly that it can be followed, and to the end.
     expect(page.locator(".dv-speed")).to_have_value("3 s")
     page.locator(".dv-speed").select_option("4")
-    expect(page.locator(".dv-where")).to_have_text(f"You are at iteration {last}; the last is {last}.")
+    expect(page.locator(".dv-where")).to_have_text(f"Iteration {last} of {last}")
     page.get_by_role("button", name="Copy link").click()
     # Without its iteration, a link would play it anew.
     expect(page.locator(".dv-share-link")).to_have_value(re.compile(f"&method=duodecoding&seed=0&recording={last}$"))
@@ -97,7 +97,7 @@ def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_co
     calm.goto(loaded)
     expect(calm.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
     last = len(recording[1]["iterations"]) - 1
-    expect(calm.locator(".dv-where")).to_have_text(re.compile(rf"^You are at iteration \d+; the last is {last}\.$"))
+    expect(calm.locator(".dv-where")).to_have_text(re.compile(rf"^Iteration \d+ of {last}$"))
     at = int(calm.locator("#visualizer .dv").get_attribute("data-shown"))
     # Where it comes from can be read whole, and takes nothing from the stage.
     for viewport in ({"width": 1280, "height": 800}, {"width": 390, "height": 844}):
@@ -112,7 +112,7 @@ def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_co
     link = calm.locator(".dv-share-link").input_value()
     context.close()
     page.goto(link)
-    expect(page.locator(".dv-where")).to_have_text(f"You are at iteration {at + 1}; the last is {last}.")
+    expect(page.locator(".dv-where")).to_have_text(f"Iteration {at + 1} of {last}")
     # The link of a recording that plays would name no iteration.
     page.get_by_role("button", name="Copy link").click()
     expect(page.locator(".dv-share-link")).to_have_value(link)
@@ -144,7 +144,7 @@ def test_the_recording_is_of_the_method_chosen_until_something_is_the_visitors_o
     page.goto("about:blank")
     page.goto(link)
     expect(origin).to_contain_text("(SpS), recorded on")
-    expect(page.locator(".dv-where")).to_contain_text("You are at iteration 0;")
+    expect(page.locator(".dv-where")).to_contain_text("Iteration 0 of")
     choose(page, "DuoDecoding")
     expect(origin).to_contain_text("DuoDecoding, recorded on")
 

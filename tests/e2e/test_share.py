@@ -66,7 +66,7 @@ VIEW = {
     "raw": True,
 }
 FRAGMENT = "#" + "&".join(f"{name}={quote(str(value))}" for name, value in (VIEW | {"raw": "true"}).items())
-SET = "The link has set the prompt and the settings; nothing runs before you start it."
+SET = "Prompt and settings loaded. Press Generate to run."
 
 
 def test_a_link_gives_the_same_view_and_runs_nothing(page, site):

@@ -120,7 +120,7 @@ def test_answers_that_failed_or_are_not_vanillas_are_counted():
     assert [cell.value for cell in dict(table.lines)["REST"]] == [0, 0, 0, 0, 1]
     assert tables.failures(made).lines == [("REST", ["Question answering", "<7>", "No datastore."])]
     assert findings.about_checks(made)[0] == (
-        "1 of 2 answers (200 tokens) are vanilla's very text, 1 differ at a numerical tie, 0 are defects."
+        "1 of 2 answers (200 tokens) are vanilla's text, token for token, 1 differ at a numerical tie, 0 are defects."
     )
 
 

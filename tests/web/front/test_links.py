@@ -213,7 +213,7 @@ FOLLOW = """async ([fragments, isRunning, site]) => {
     return [message, start];
   });
 }"""
-SET = "The link has set the prompt and the settings; nothing runs before you start it."
+SET = "Prompt and settings loaded. Press Generate to run."
 REACHING = [
     "#pair=them/big+%2B+them/small",
     "#pair=qwen2.5-7b",

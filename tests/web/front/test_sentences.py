@@ -103,7 +103,7 @@ def test_how_k_came_about_is_told_or_why_there_is_no_threshold(traces):
         if not iteration["candidates"]:
             assert told.startswith("No first tokens")
         elif iteration["theta"] is None:
-            assert over == 0 and told.startswith("No threshold here: θ takes a second draft step")
+            assert over == 0 and told.startswith("No θ: it needs two draft steps")
         elif over == 0:
             assert told.startswith("none over the threshold: the most probable starts one all the same; k = 1 sequence")
         else:

@@ -64,7 +64,7 @@ export function createQuestion(question, about, onRight) {
   const tell = (right, why) => {
     if (right) onRight();
     verdict.dataset.right = right;
-    verdict.replaceChildren(el("b", {}, right ? "✓ Right. " : "✗ Not that. "), ...spanNodes(why, about.glossary));
+    verdict.replaceChildren(el("b", {}, right ? "✓ Right. " : "Not quite. "), ...spanNodes(why, about.glossary));
     // On a small screen the reader may have answered far below.
     verdict.scrollIntoView({ block: "nearest" });
   };

@@ -37,7 +37,7 @@ function hearLane(race, { lane: name, repeat, event }) {
     lane.runs.set(repeat, emptyRun());
     applyEvent(lane.state, { type: "reset" });
     const round = race.repeats > 1 ? ` Round ${repeat + 1} of ${race.repeats}.` : "";
-    race.message = `${name}${lane.baseline ? ", which the speed-up φ compares with," : ""} runs, alone on the machine.${round}`;
+    race.message = `Running ${lane.baseline ? `the baseline ${name}` : name}, alone on the machine.${round}`;
   }
   addToRun(lane.runs.get(repeat), event);
   applyEvent(lane.state, event);

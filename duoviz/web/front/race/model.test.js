@@ -46,11 +46,11 @@ test("which run goes on is told", () => {
   const said = (more, ...events) => raceAfter(beginning(more), ...events).message;
   assert.equal(said({}),
     "The methods run one after the other, each alone on the machine, so that neither slows the other.");
-  assert.equal(said({}, ...SPS), "SpS runs, alone on the machine.");
+  assert.equal(said({}, ...SPS), "Running SpS, alone on the machine.");
   assert.equal(said({ repeats: 3 }, ...SPS, ...laneEvents("SpS", [], { repeat: 1 })),
-    "SpS runs, alone on the machine. Round 2 of 3.");
+    "Running SpS, alone on the machine. Round 2 of 3.");
   assert.equal(said({ lanes: [...LANES, BASELINE] }, ...laneEvents("Vanilla", [])),
-    "Vanilla, which the speed-up φ compares with, runs, alone on the machine.");
+    "Running the baseline Vanilla, alone on the machine.");
 });
 
 test("the last round is shown while it comes, and then the one that stands for the side", () => {

@@ -99,7 +99,7 @@ function outputsFor(view, message, { pages }) {
   return [view ? { __type__: "update", selected: view.tab } : undefined, spoken(told), ...shown, ...values];
 }
 
-const SET = "The link has set the prompt and the settings; nothing runs before you start it.";
+const SET = "Prompt and settings loaded. Press Generate to run.";
 const IN_THE_WAY = "A run goes on here: start this one when it is over.";
 const LOOK_FIRST = "It names other models or a datastore of its own: look at the settings first.";
 

@@ -1,4 +1,4 @@
-// The first tokens that the draft thought of, with θ as a line.
+// The draft's candidates for the next token, with θ as a line.
 
 import { el, setText } from "./dom.js";
 import { count, fixed, known, quote, tokenLabel } from "./words.js";
@@ -6,7 +6,7 @@ import { aboutOf } from "./methods.js";
 import { MEANINGS } from "./meanings.js";
 import { setSentence, term } from "./tip.js";
 
-const ONE_STEP = "No threshold here: θ takes a second draft step, and the draft made only one.";
+const ONE_STEP = "No θ: it needs two draft steps, and only one was made.";
 
 const begun = ({ sequences }) => `k = ${known(sequences) ? count(sequences, "sequence") : "–"}`;
 
@@ -40,7 +40,7 @@ export function createCandidates() {
   const line = el("div", { class: "dv-theta" }, el("span", { class: "dv-theta-line" }, label));
   const note = el("p", { class: "dv-note" });
   const chart = el("div", { class: "dv-candidate-chart" }, line, list);
-  const node = el("div", { class: "dv-candidates" }, el("h4", { class: "dv-subheading" }, "First tokens the draft thought of"), chart, note);
+  const node = el("div", { class: "dv-candidates" }, el("h4", { class: "dv-subheading" }, "The draft's candidates for the next token"), chart, note);
   return {
     node,
     // told: how much of it is known yet, see moments.js.

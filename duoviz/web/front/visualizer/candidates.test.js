@@ -33,7 +33,7 @@ test("a number of sequences that was set follows from nothing", () => {
 });
 
 test("without a threshold, or without a draft", () => {
-  assert.match(words(0, { theta: null }), /^No threshold here/);
+  assert.match(words(0, { theta: null }), /^No θ: it needs two/);
   assert.equal(words(0, { theta: null }, headerOf()), "", "a method that has none");
   assert.equal(candidateWords(iterationOf(), [], PARALLEL), "No first tokens: nothing was drafted here.");
 });

@@ -3,7 +3,7 @@
 import { el, menu } from "./dom.js";
 
 const KEYS = [
-  ["space", "plays and holds"], ["← →", "step"], ["Home End", "jump"], ["L", "follows the run"], ["+ −", "change the speed"],
+  ["space", "play or pause"], ["← →", "step"], ["Home End", "jump"], ["L", "follow the run"], ["+ −", "change the speed"],
   ["W S", "in the tree: from token to token; in the timeline: zoom, as the wheel does"],
   ["A D", "move the tree or the timeline, as dragging does"],
 ];

@@ -15,9 +15,9 @@ function aloneClause(iteration, { header, before, end, last }) {
 // Why the target began to check when it did.
 function startClause({ start }, header) {
   if (!known(start?.gain)) return "";
-  const step = `one more draft step promised ${fixed(Math.max(0, start.gain), 2)} tokens for ${fixed(1000 * start.seconds, 1)} ms of drafting and longer checking`;
-  if (header.can_overlap) return ` The check waited no longer: ${step}, and is made meanwhile.`;
-  return ` The check began then: ${step}, which does not pay at ${fixed(start.rate, 0)} tokens a second.`;
+  if (header.can_overlap) return " Checking started at once; the next draft step runs alongside.";
+  const [milliseconds, gain] = [fixed(1000 * start.seconds, 1), fixed(Math.max(0, start.gain), 2)];
+  return ` Another draft step (${milliseconds} ms) would gain only ${gain} tokens, so checking began.`;
 }
 
 export function inTurnSentence(iteration, about) {

@@ -49,11 +49,11 @@ test("a window that looks for guesses", () => {
 
 test("why the check began when it did", () => {
   const start = { gain: 0.08213, seconds: 0.001402, rate: 61.405 };
-  assert.equal(said({ ...proposed, start }), `${AGREED} The check began then: one more draft step promised 0.08 tokens `
-    + "for 1.4 ms of drafting and longer checking, which does not pay at 61 tokens a second.");
+  assert.equal(said({ ...proposed, start }),
+    `${AGREED} Another draft step (1.4 ms) would gain only 0.08 tokens, so checking began.`);
   const beside = { header: headerOf({ can_overlap: true }) };
-  assert.equal(said({ ...proposed, start }, beside), `${AGREED} The check waited no longer: `
-    + "one more draft step promised 0.08 tokens for 1.4 ms of drafting and longer checking, and is made meanwhile.");
-  assert.match(said({ ...proposed, start: { ...start, gain: -1 } }), /promised 0\.00 tokens/);
+  assert.equal(said({ ...proposed, start }, beside),
+    `${AGREED} Checking started at once; the next draft step runs alongside.`);
+  assert.match(said({ ...proposed, start: { ...start, gain: -1 } }), /gain only 0\.00 tokens/);
   assert.equal(said({ ...proposed, start: { ...start, gain: null } }), AGREED);
 });

@@ -23,7 +23,7 @@ export function createMessage({ state }) {
 
 const STATUSES = [
   ["pending", "proposed, not yet checked"], ["accepted", "the target agrees"], ["rejected", "the target disagrees"],
-  ["discarded", "hung on a rejected token or on a branch not taken"],
+  ["discarded", "followed a rejected token, or was on an unused branch"],
   ["correction", "the target's own token"], ["window", "Lookahead's guess in the making"],
 ];
 

@@ -3,7 +3,7 @@
 import { el, setText } from "./dom.js";
 
 const pointHint = () => (matchMedia("(pointer: coarse)").matches ? "Tap a token to see how probable it was."
-  : "Point at a token, or press W and S in the tree, to see how probable it was.");
+  : "Hover over a token for its probability (keys: W, S).");
 
 export function createPointing(drawing) {
   const node = el("p", { class: "dv-note dv-facts", role: "status" });

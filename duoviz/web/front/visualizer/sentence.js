@@ -66,7 +66,7 @@ function verdictClause(iteration) {
     return starts ? `${also}chose its first token` : accepted || "agreed";
   }
   if (!own) return accepted || "tested it";
-  return starts ? `${also}chose ${quote(own.text)}, which no sequence starts with: the correction` : `${also}added ${quote(own.text)}`;
+  return starts ? `${also}wrote ${quote(own.text)}, which none begins with` : `${also}added ${quote(own.text)}`;
 }
 
 function untestedSentence(iteration) {
@@ -79,7 +79,7 @@ function untestedSentence(iteration) {
 function endClause({ checked, drafted, committed }) {
   const chosen = [...checked, ...drafted].filter(({ status }) => status === "accepted" || status === "correction").length;
   const beyond = committed.length ? chosen - committed.length : 0;
-  return beyond > 0 ? ` The answer ends before the last ${beyond === 1 ? "of these tokens" : `${beyond} of these tokens`}.` : "";
+  return beyond > 0 ? ` The last ${beyond === 1 ? "one comes" : `${beyond} come`} after the end of the answer and ${beyond === 1 ? "is" : "are"} dropped.` : "";
 }
 
 // about: the trace's `header` and `end`, how many tokens were written `before`, and whether the iteration is the

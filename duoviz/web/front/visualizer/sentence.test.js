@@ -90,7 +90,7 @@ test("which sequence was taken, or none", () => {
   assert.equal(said(hit(starts, 8)), "9 sequences started; the target chose the eighth.");
   assert.equal(said(hit(starts, 9)), "9 sequences started; the target chose the 9th.");
   assert.equal(said(miss(starts.slice(0, 2))),
-    `2 sequences started; the target chose "own", which no sequence starts with: the correction.`);
+    `2 sequences started; the target wrote "own", which none begins with.`);
   assert.equal(said(miss([], { checked: [a], committed: ["a", "own"] })),
     `The target accepted the pending token and added "own".`);
   assert.equal(said(hit([], null, { checked: [a, b], committed: ["a", "b"] })),
@@ -103,9 +103,9 @@ test("an answer that ends before all that was chosen", () => {
   );
   assert.equal(said(chosen(1)), "The target accepted the pending token.");
   assert.equal(said(chosen(2)),
-    "The target accepted both pending tokens. The answer ends before the last of these tokens.");
+    "The target accepted both pending tokens. The last one comes after the end of the answer and is dropped.");
   assert.equal(said(chosen(3)),
-    "The target accepted all 3 pending tokens. The answer ends before the last 2 of these tokens.");
+    "The target accepted all 3 pending tokens. The last 2 come after the end of the answer and are dropped.");
 });
 
 test("a method that takes turns has its own words", () => {

@@ -5,7 +5,7 @@ import { meanwhile } from "./meanwhile.js";
 import { setSentence } from "./tip.js";
 import { sentence } from "./sentence.js";
 import { isLive, tokensBefore } from "./state.js";
-import { ALL_SPEEDS, isMoving, isPaced, speedWords } from "./player.js";
+import { ALL_SPEEDS, isMoving, isPaced, PACES, speedWords } from "./player.js";
 
 export const ICONS = {
   first: "M3 3h2v10H3zM13 3v10L6 8z", back: "M10 3 5 8l5 5 1.4-1.4L7.8 8l3.6-3.6z", play: "M4 2v12l10-6z",
@@ -15,12 +15,9 @@ export const ICONS = {
 function whereWords(state) {
   const last = state.iterations.length - 1;
   if (last < 0) return "";
-  const live = isLive(state);
-  if (live && state.follow) return `Following the run: iteration ${state.shown}.`;
-  const rest = live ? `the run is at ${last}` : `the last is ${last}`;
-  const doing = state.playing ? "Playing" : "You are at";
-  const slowly = isPaced(state) ? ` ${speedWords(state.speed)}.` : ` At ${state.speed}× the real speed.`;
-  return `${doing} iteration ${state.shown}; ${rest}.${state.playing && state.speed !== 1 ? slowly : ""}`;
+  if (isLive(state) && state.follow) return `Following the run: iteration ${state.shown}`;
+  const pace = isPaced(state) ? `${PACES[state.speed]} s each` : `${state.speed}× real speed`;
+  return `Iteration ${state.shown} of ${last}${state.playing && state.speed !== 1 ? ` · ${pace}` : ""}`;
 }
 
 function createPlayButton(state, act) {
