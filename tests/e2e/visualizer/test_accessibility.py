@@ -25,7 +25,7 @@ def test_what_a_pointer_shows_keys_show_too(page, methods_page, traces):
     shown(page, "shown", 0)
     first = traces["duodecoding"]["iterations"][0]
     facts, box = page.locator(".dv-facts"), page.locator(".dv-tree-box")
-    expect(facts).to_contain_text("press W and S in the tree")
+    expect(facts).to_contain_text("keys: W, S")
     for number, node in enumerate(first["checked"] + first["drafted"]):
         box.press("s")
         expect(facts).to_contain_text(f'"{node["text"]}" · id {node["id"]} · {node["status"]}')
