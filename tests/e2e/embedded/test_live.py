@@ -12,7 +12,7 @@ from tests.web.client import client_of
 def test_generate_shows_text_branches_lanes_k_and_theta(page, app_url):
     # Of a budget that is set: with an automatic one the draft rests where drafting does not pay.
     open_live(page, f"{app_url}#max_new_tokens=64&budget=5")
-    expect(page.locator(".dv-share-message")).to_contain_text("The link has set")
+    expect(page.locator(".dv-share-message")).to_contain_text("Prompt and settings loaded")
     page.locator("#generate").click()
     wait_for_iterations(page, 3)
     expect(page.locator(".dv")).to_have_attribute("data-state", "done")
