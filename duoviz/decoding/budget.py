@@ -12,19 +12,24 @@ from duoviz.decoding.settings import MAX_BUDGET, MAX_SEQUENCES, Settings
 from duoviz.decoding.theory import Acceptance, in_turn_speed, parallel_speed
 
 
+# Of the most expected tokens a second, the share that a shorter sequence may cost.
+SHORTER = 0.03
+
+
 def prior() -> Acceptance:
-    """What DuoDecoding assumes before anything was tested: ten imagined tokens of either kind, half accepted."""
-    return Acceptance(pending_accepted=5, pending_tested=10, hits=5, tries=10)
+    """What DuoDecoding assumes before anything was tested: 20 imagined tokens of either kind, three fifths accepted."""
+    return Acceptance(pending_accepted=12, pending_tested=20, hits=12, tries=20)
 
 
 def draft_budget(costs: CostModel, *, rows: int, context: int) -> int:
-    """γ: how many single-sequence draft steps fit into one target forward of `rows` rows (§3.2).
+    """γ: how many single-sequence draft steps fit into one target forward of `rows` rows (§3.2), less one.
 
-    Fewer where the target has been waiting: on a busy core some steps take far longer than most.
+    The last would often end after the target: steps do not all take the same time. Fewer still where the target has
+    been waiting.
     """
     seconds = costs.target_time(rows, context) - max(0.0, costs.between - BETWEEN)
     fits = seconds / costs.draft_time(1, context)
-    return max(1, min(MAX_BUDGET, int(fits)))
+    return max(1, min(MAX_BUDGET, int(fits) - 1))
 
 
 def steps_in(seconds: float, costs: CostModel, k: int, context: int) -> int:
@@ -54,14 +59,16 @@ def speculative_budget(costs: CostModel, acceptance: float, *, context: int) -> 
 def worthwhile_length(costs: CostModel, acceptance: Acceptance, *, context: int) -> tuple[int, float]:
     """L, how long an average sequence may be and still pay, and the tokens a second to expect with it.
 
-    A sequence's tokens beyond the first are rows of the next target forward. The L with the most expected tokens a
-    second, 2 at least: where only first tokens are drafted, θ has no second step and α is never learnt (see
-    `theory.parallel_speed`). The paper has no such bound: on a GPU more rows cost nothing, on a processor they do.
+    A sequence's tokens beyond the first are rows of the next target forward. The shortest L with nearly the most
+    expected tokens a second, 2 at least: where only first tokens are drafted, θ has no second step and α is never
+    learnt (see `theory.parallel_speed`). The paper has no such bound: on a GPU more rows cost nothing, on a processor
+    they do.
     """
     lengths = np.arange(2, ROW_COUNTS[-1] + 1)
     alpha, beta = acceptance.alpha or 0.0, acceptance.beta or 0.0
     speeds = parallel_speed(alpha, beta, lengths, target=partial(seconds_with, costs, context=context))
-    return int(lengths[np.argmax(speeds)]), float(np.max(speeds))
+    best = float(np.max(speeds))
+    return int(lengths[np.argmax(speeds >= (1 - SHORTER) * best)]), best
 
 
 def plan_draft(

@@ -13,9 +13,9 @@ from duoviz.decoding.theory import IN_PARALLEL
 from duoviz.decoding.verification import discard
 from duoviz.decoding.worker.requests import DraftRequest
 
-# Where the target alone is expected to be faster, as it may be from the beginning, the draft rests for so many
-# iterations, and then tries for so many; each further rest is twice as long. Faster by less than this share is no gain.
-RESTS, TRIES, GAIN = 32, 3, 1.05
+# The draft tries for so many iterations, and where the target alone is expected to be faster then, it rests for so
+# many; each further rest is twice as long.
+TRIES, RESTS = 6, 16
 
 
 class DuoDecoding(Drafter):
@@ -126,9 +126,9 @@ class DuoDecoding(Drafter):
         self.iterations += 1
         if self.rests and self.iterations > self.rest:
             self.rests, self.iterations, self.rest = False, 0, 2 * self.rest
-        elif not self.rests and (self.iterations > TRIES or not self.number):
+        elif not self.rests and self.iterations > TRIES:
             _, speed = worthwhile_length(self.plan.costs.model, self.acceptance, context=context)
-            if speed * seconds_with(alone.model, 1, context=context) < GAIN:
+            if speed * seconds_with(alone.model, 1, context=context) < 1:
                 self.rests, self.iterations = True, 0
                 self.branch = None
 

@@ -120,7 +120,7 @@ def test_only_what_is_worth_verifying_is_drafted():
     give_costs(engine, beside, made_up_costs([1.0] * 6, [0.01] * 8))
     _, *iterations = duodecoding(engine, max_new_tokens=30, sequences=2)
     assert {iteration.outcome for iteration in iterations} == {"hit"}
-    assert all(iteration.budget >= 10 for iteration in iterations)
+    assert all(iteration.budget >= 9 for iteration in iterations)
     for iteration in iterations[:-2]:
         assert iteration.longest == 2 and len(from_draft(iteration.drafted)) == 3
     give_costs(free, made_up_costs([0.1] * 6, [0.01] * 8))
@@ -141,15 +141,15 @@ def test_the_draft_rests_where_its_guesses_do_not_pay_and_tries_again():
     modes = [iteration.mode for iteration in iterations]
     alone = [iteration for iteration in iterations if iteration.mode == "alone"]
     assert len(alone) > 40 and all(not iteration.draft and len(iteration.committed) == 1 for iteration in alone)
-    # From the beginning, and yet it tries.
-    assert modes[:2] == ["prefill", "alone"] and "pre" in modes
+    # It has tried before the first rest, and tries after each.
+    assert modes[:2] == ["prefill", "pre"] and "pre" in modes[modes.index("alone") :]
     # A budget that is set is used up.
     assert "alone" not in {iteration.mode for iteration in duodecoding(engine, max_new_tokens=60, budget=5)}
 
 
 def test_a_target_that_has_waited_gives_its_draft_less_time():
     quick = made_up_costs([1.0] * 6, [0.1] * 8)
-    assert draft_budget(replace(quick, between=5.0), rows=1, context=64) < draft_budget(quick, rows=1, context=64) == 10
+    assert draft_budget(replace(quick, between=5.0), rows=1, context=64) < draft_budget(quick, rows=1, context=64) == 9
 
 
 def test_paper_mode_drafts_the_budget_and_no_more():

@@ -1,5 +1,4 @@
-// Builds duoviz/web/static from these modules: `npm run build`. With --check it says whether what stands there is
-// stale.
+// Builds duoviz/web/static from these modules: `npm run build`. With --check it says whether what is there is stale.
 
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";

@@ -8,10 +8,8 @@ import { page } from "../page.js";
 export function start({ element, props, trigger }) {
   const { site } = props;
   limitKeys(() => selectedTab(site));
-  page.share = {
-    copyLink: (...values) => copyLink(values, site), openLink: () => openLink(site),
-    openFile: () => openFile(site), startRun,
-  };
+  const [copy, open, load] = [(...values) => copyLink(values, site), () => openLink(site), () => openFile(site)];
+  page.share = { copyLink: copy, openLink: open, openFile: load, startRun };
   const say = createBar(element.querySelector(".dv-share"), trigger);
   return (text) => say(JSON.parse(text));
 }

@@ -2,13 +2,8 @@
 
 import { el, setText } from "../visualizer/dom.js";
 import { count, duration } from "../visualizer/words.js";
+import { shareBar } from "./outcomes.js";
 import { createSlider } from "./slider.js";
-
-function stepBar(side, share) {
-  const node = el("span", { class: "dl-bar", "data-side": side });
-  node.style.width = `${100 * share}%`;
-  return node;
-}
 
 export function waiting(target, drafting) {
   const gap = duration(Math.abs(target - drafting));
@@ -24,11 +19,11 @@ export function budgetFigure({ target, step, most }) {
   const slider = createSlider({
     label: "Draft steps γ", min: 1, max: most, value: 1, words: (steps) => String(steps),
     onMove(steps) {
-      lane.replaceChildren(...Array.from({ length: steps }, () => stepBar("draft", step / longest)));
+      lane.replaceChildren(...Array.from({ length: steps }, () => shareBar("draft", step / longest)));
       setText(note, `Target: ${duration(target)}. Draft, ${count(steps, "step")}: ${duration(steps * step)}. ${waiting(target, steps * step)}`);
     },
   });
   const lanes = el("div", { class: "dl-lanes", "aria-hidden": "true" },
-    el("span", {}, "Target"), el("div", { class: "dl-lane" }, stepBar("target", target / longest)), el("span", {}, "Draft"), lane);
+    el("span", {}, "Target"), el("div", { class: "dl-lane" }, shareBar("target", target / longest)), el("span", {}, "Draft"), lane);
   return { node: el("div", {}, lanes, slider.node, note), reading: slider.value };
 }

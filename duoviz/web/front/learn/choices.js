@@ -1,5 +1,7 @@
 // Things that may be clicked to answer a question: by pointer, and by keyboard one after another.
 
+import { listen } from "../visualizer/dom.js";
+
 const MOVED = 5;
 
 // Bars of other iterations than the one shown can be clicked, but are too many to go through by keyboard.
@@ -29,8 +31,7 @@ export function listenToChoices(root, choices, act) {
     event.stopPropagation();
     act(event.target);
   };
-  const listeners = { pointerdown: onDown, pointerup: onUp, keydown: onKey };
-  for (const [name, listener] of Object.entries(listeners)) root.addEventListener(name, listener, true);
+  const stop = listen(root, { pointerdown: onDown, pointerup: onUp, keydown: onKey }, { capture: true });
   const drawn = new MutationObserver(offer);
   drawn.observe(root, { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] });
   root.classList.add("dl-choosing");
@@ -42,7 +43,7 @@ export function listenToChoices(root, choices, act) {
     drawn.disconnect();
     root.classList.remove("dl-choosing");
     for (const picture of pictures) picture.setAttribute("role", "img");
-    for (const [name, listener] of Object.entries(listeners)) root.removeEventListener(name, listener, true);
+    stop();
     for (const node of root.querySelectorAll(`:is(${choices})[tabindex]`)) {
       // What is explained where it stands keeps its place among the keys.
       if (!node.matches("[data-meaning]")) node.removeAttribute("tabindex");

@@ -5,8 +5,10 @@ import { fixed, tokenLabel, visible } from "../visualizer/words.js";
 
 export const outcomeName = ({ text }) => (text === null ? "other" : tokenLabel(text));
 
-function shareBar(side) {
-  const fill = el("span", { class: "dl-bar", "data-side": side });
+export const shareBar = (side, share) => el("span", { class: "dl-bar", "data-side": side, style: `width: ${100 * share}%` });
+
+function numberedBar(side) {
+  const fill = shareBar(side, 0);
   const number = el("span", {});
   return { set(share) { fill.style.width = `${100 * share}%`; number.textContent = fixed(share, 2); }, nodes: [el("div", { class: "dl-lane" }, fill), number] };
 }
@@ -15,7 +17,7 @@ function shareBar(side) {
 // column of this name.
 export function createOutcomes(outcomes, { before, extra = () => null, extraName = "" }) {
   const rows = outcomes.map((outcome, index) => {
-    const [p, q] = [shareBar("target"), shareBar("draft")];
+    const [p, q] = [numberedBar("target"), numberedBar("draft")];
     p.set(outcome.p);
     q.set(outcome.q);
     const more = extra(outcome, index);

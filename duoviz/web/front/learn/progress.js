@@ -27,10 +27,9 @@ export function createProgress(told) {
   };
   const seenOf = (lesson) => lesson.pages.filter((page, index) => seen.has(keyOf(lesson, index))).length;
   // Pages not yet seen, and questions not yet answered rightly.
-  const isOpen = (lesson) => (page, index) => {
-    const key = keyOf(lesson, index);
-    return !seen.has(key) || (page.question && !right.has(key));
-  };
+  const isOpen = (lesson) => ({ question }, index) => (
+    !seen.has(keyOf(lesson, index)) || (question && !right.has(keyOf(lesson, index)))
+  );
   return {
     see: (lesson, page) => add(seen, lesson, page),
     answer: (lesson, page) => add(right, lesson, page),

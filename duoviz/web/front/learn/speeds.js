@@ -3,6 +3,7 @@
 import { el } from "../visualizer/dom.js";
 import { aboutOf } from "../visualizer/methods.js";
 import { duration, fixed } from "../visualizer/words.js";
+import { shareBar } from "./outcomes.js";
 
 // Why a run was that fast: the tokens that a forward gave, the time from one to the next, and the tokens in each.
 export const whyOf = ({ tau, iteration, rows, device }) => (
@@ -12,8 +13,7 @@ export const whyOf = ({ tau, iteration, rows, device }) => (
 export function speedsFigure({ runs }) {
   const top = Math.max(...runs.map(({ tps }) => tps));
   const lines = runs.map(({ method, title, tps, ...about }) => {
-    const bar = el("span", { class: "dl-bar", "data-side": aboutOf({ method }).proposers.length ? "draft" : "target" });
-    bar.style.width = `${(100 * tps) / top}%`;
+    const bar = shareBar(aboutOf({ method }).proposers.length ? "draft" : "target", tps / top);
     return el("div", { class: "dl-speed" }, el("span", { class: "dl-token" }, title), el("div", { class: "dl-lane" }, bar),
       el("span", {}, fixed(tps, 1)), el("span", { class: "dl-why" }, whyOf(about)));
   });

@@ -35,11 +35,7 @@ export function createStage(fetchTrace) {
   const [lit, note, aside] = [el("style"), el("p", { class: "dl-note", role: "status" }), el("div", { class: "dl-aside" })];
   const node = el("div", { class: "dl-stage" }, note, aside, root, lit);
   const subscribers = new Set();
-  const subscribe = (callback) => {
-    subscribers.add(callback);
-    return () => subscribers.delete(callback);
-  };
-  const { state, show } = mount(root, { subscribe });
+  const { state, show } = mount(root, { subscribe: (callback) => { subscribers.add(callback); } });
   const traces = new Map();
   let turn = 0;
 
@@ -47,7 +43,9 @@ export function createStage(fetchTrace) {
     if (!traces.has(method)) traces.set(method, fetchTrace(method));
     return traces.get(method);
   };
-  const isShown = ({ header, iterations }) => state.header === header && state.iterations.length === iterations.length && state.phase === "done";
+  const isShown = ({ header, iterations }) => (
+    state.header === header && state.iterations.length === iterations.length && state.phase === "done"
+  );
   const light = ({ parts, marks }) => {
     root.hidden = !parts.length;
     node.toggleAttribute("data-candidates", marks.includes(CANDIDATES));

@@ -2,6 +2,7 @@
 
 import { el, setText } from "../visualizer/dom.js";
 import { count, fixed, tokenLabel } from "../visualizer/words.js";
+import { shareBar } from "./outcomes.js";
 import { createSlider } from "./slider.js";
 
 // k: at least one sequence, and no more than the draft budget.
@@ -19,10 +20,10 @@ export function overWords(candidates, theta, budget) {
 }
 
 function candidateBar({ text, p }, top) {
-  const bar = el("span", { class: "dl-bar", "data-side": "draft" });
-  bar.style.width = `${(100 * p) / top}%`;
   const mark = el("span", {}, "●");
-  return { p, bar, mark, node: el("div", { class: "dl-row" }, el("span", { class: "dl-token" }, mark, ` ${tokenLabel(text)}`), el("div", { class: "dl-lane" }, bar), el("span", {}, fixed(p, 3))) };
+  const node = el("div", { class: "dl-row" }, el("span", { class: "dl-token" }, mark, ` ${tokenLabel(text)}`),
+    el("div", { class: "dl-lane" }, shareBar("draft", p / top)), el("span", {}, fixed(p, 3)));
+  return { p, mark, node };
 }
 
 export function thresholdFigure({ candidates, theta, budget }) {

@@ -10,9 +10,8 @@ const WAITING = "Waiting: each method runs alone.";
 
 // The line that stands for a lane in the chart, beside its name.
 export function swatch(place) {
-  const drawing = svg("svg", { class: "dv-swatch", width: 28, height: 10, "aria-hidden": "true" });
-  drawing.append(svg("line", { class: "dv-curve", "data-place": place, x1: 1, x2: 27, y1: 5, y2: 5 }));
-  return drawing;
+  const line = svg("line", { class: "dv-curve", "data-place": place, x1: 1, x2: 27, y1: 5, y2: 5 });
+  return svg("svg", { class: "dv-swatch", width: 28, height: 10, "aria-hidden": "true" }, line);
 }
 
 function deviceWords({ header }) {

@@ -1,9 +1,9 @@
 // The race's message and the replay's buttons.
 
-import { el, iconButton, setText } from "../visualizer/dom.js";
+import { el, setText } from "../visualizer/dom.js";
 import { dateWords } from "../visualizer/origin.js";
 import { SPEEDS } from "../visualizer/player.js";
-import { ICONS } from "../visualizer/transport.js";
+import { createButtons } from "../visualizer/transport.js";
 import { clip, duration, visible } from "../visualizer/words.js";
 import { canReplay } from "./clock.js";
 import { endOf } from "./model.js";
@@ -41,27 +41,21 @@ export function createRaceMessage({ race }) {
 }
 
 export function createControls({ race, actions }) {
-  const play = iconButton("Play", ICONS.play, actions.togglePlay);
+  const buttons = createButtons(race, actions, "To the start", "To the finish");
   const slider = el("input", { type: "range", class: "dv-slider", min: 0, max: 1, step: "any", value: 0, "aria-label": "Clock" });
   const speed = el("select", { class: "dv-speed", "aria-label": "Replay speed" }, ...SPEEDS.map((value) => el("option", { value }, `${value}×`)));
   const clock = el("output", { class: "dv-clock" });
   slider.addEventListener("input", () => actions.setClock(Number(slider.value)));
   speed.addEventListener("change", () => actions.setSpeed(Number(speed.value)));
-  const buttons = el("div", { class: "dv-buttons" },
-    iconButton("To the start", ICONS.first, actions.first), iconButton("Step back", ICONS.back, actions.back), play,
-    iconButton("Step forward", ICONS.forward, actions.forward), iconButton("To the finish", ICONS.last, actions.last));
-  const row = el("div", { class: "dv-controls" }, buttons, slider, speed, clock);
+  const row = el("div", { class: "dv-controls" }, buttons.node, slider, speed, clock);
   row.title = "Keys: space plays or pauses, ← → go to the next token of either side, Home and End jump, + − change the speed; F presents the page, and ends that.";
   const node = el("section", { class: "dv-section dv-race-transport", "aria-label": "Replay" }, row);
   return {
     node,
     draw() {
-      const [name, shape] = race.playing ? ["Pause", ICONS.pause] : ["Play", ICONS.play];
-      play.setAttribute("aria-label", name);
-      play.title = `${name} (space)`;
-      play.querySelector("path").setAttribute("d", shape);
+      buttons.draw();
       const off = !canReplay(race);
-      for (const each of [...buttons.children, slider]) each.disabled = off;
+      for (const each of [...buttons.node.children, slider]) each.disabled = off;
       slider.max = endOf(race);
       slider.value = race.clock;
       speed.value = String(race.speed);

@@ -1,6 +1,6 @@
 // Tokens over seconds, one line a lane.
 
-import { el, section, svg, zoomOf } from "../visualizer/dom.js";
+import { el, section, svg, watchSize, zoomOf } from "../visualizer/dom.js";
 import { count, duration } from "../visualizer/words.js";
 import { tickStep } from "../visualizer/lanes.js";
 import { canReplay } from "./clock.js";
@@ -79,10 +79,7 @@ export function createCurves({ race, actions, hoverTime }) {
       if (scale && time !== null) for (const end of ["x1", "x2"]) cross.setAttribute(end, scale.toX(time));
       cross.setAttribute("visibility", scale && time !== null ? "visible" : "hidden");
     },
-    watch: (tell) => new ResizeObserver(([entry]) => {
-      width = Math.round(entry.contentRect.width);
-      tell();
-    }).observe(drawing),
+    watch: (tell) => watchSize(drawing, (now) => { width = now; tell(); }),
     draw() {
       if (!width) return;
       const key = `${race.epoch} ${race.phase} ${width} ${race.lanes.map((lane) => lane.state.iterations.length)}`;

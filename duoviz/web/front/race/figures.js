@@ -1,5 +1,4 @@
-// Both sides' figures side by side: of the run shown as far as the clock has come, and at its end medians over all
-// rounds.
+// Both sides' figures side by side: of the run shown as far as the clock has come, at its end medians over all rounds.
 
 import { el, setText } from "../visualizer/dom.js";
 import { runningNumbers } from "../visualizer/state.js";
@@ -31,9 +30,7 @@ export function roundsWords(runs) {
 }
 
 export function createFigures({ race }) {
-  const rounds = el("caption");
-  const head = el("tr");
-  const body = el("tbody");
+  const [rounds, head, body] = ["caption", "tr", "tbody"].map((tag) => el(tag));
   const node = el("table", { class: "dv-figures" }, rounds, el("thead", {}, head), body);
   let [lanes, cells] = [null, []];
   const setUp = () => {

@@ -21,11 +21,7 @@ export function baselineWords({ all, target }) {
   return told.join(" ");
 }
 
-const isEstimate = (sentence) => sentence.startsWith("Estimate:");
-
-function reasonNode(sentence) {
-  return el("li", isEstimate(sentence) ? { class: "dv-estimate" } : {}, sentence);
-}
+const reasonNode = (sentence) => el("li", sentence.startsWith("Estimate:") ? { class: "dv-estimate" } : {}, sentence);
 
 // Who has written more so far.
 function leadWords(race) {

@@ -2,6 +2,7 @@
 
 import { newerWords, READS_SCHEMA, wrongInTrace, wrongWords } from "../visualizer/check.js";
 import { traceOf } from "../visualizer/export.js";
+import { eventsOf } from "../visualizer/state.js";
 import { compile, isObject } from "../visualizer/json_schema.js";
 import { parseJson } from "../visualizer/parse.js";
 import raceSchema from "../../../trace/race.schema.json" with { type: "json" };
@@ -18,16 +19,10 @@ export function raceOf({ lanes, repeats, result }) {
   return { schema: READS_SCHEMA, repeats, lanes: saved, recordings, result };
 }
 
-const eventsOfTrace = ({ header, iterations, end }) => [
-  { type: "header", header },
-  ...iterations.map((iteration) => ({ type: "iteration", iteration })),
-  { type: "end", end },
-];
-
 // The events that show a race again; speed: at which it plays.
 export function eventsOfRace({ lanes, repeats, recordings, result }, { file = null, speed = 1 } = {}) {
   const told = recordings.flatMap(({ lane, repeat, trace }) => (
-    eventsOfTrace(trace).map((event) => ({ type: "lane", lane, repeat, event }))
+    eventsOf(traceOf(trace)).slice(1).map((event) => ({ type: "lane", lane, repeat, event }))
   ));
   return [{ type: "lanes", lanes, repeats, recorded: true, file }, ...told, { type: "end", result, speed }];
 }

@@ -3,7 +3,7 @@
 import { MAX_FILE_BYTES } from "../visualizer/check.js";
 import { el, menu, section, setText, textButton } from "../visualizer/dom.js";
 import { fileName, save } from "../visualizer/export.js";
-import { acceptDrops, json, readFile } from "../visualizer/files.js";
+import { acceptDrops, fileInput, json, readFile } from "../visualizer/files.js";
 import { createFilming } from "../visualizer/film.js";
 import { clip, visible } from "../visualizer/words.js";
 import { canReplay } from "./clock.js";
@@ -22,8 +22,7 @@ function nameOf({ lanes }) {
   return fileName({ method: `race-${sides.map(({ method }) => method).join("-")}`, date });
 }
 
-// isBusy: whether events are still to come; showRace(race, file) and showOwn() show a file's race, and the one before
-// it.
+// isBusy: whether events are still to come; showRace(race, file) and showOwn() show a file's race, and the one before.
 export function createRaceFiles({ view, race, isBusy, hasOwn, showRace, showOwn }) {
   const message = el("p", { class: "dv-note dv-files-message", role: "status" });
   const tell = (text) => setText(message, text);
@@ -50,11 +49,7 @@ export function createRaceFiles({ view, race, isBusy, hasOwn, showRace, showOwn 
     filmed.closest("details").open = false;
     return filming.film(() => createRaceSlides(view, race), `${nameOf(race)}.webm`, `Filming for ${seconds} seconds, while this page is in sight.`);
   };
-  const input = el("input", { type: "file", accept: ".json,application/json", hidden: "", "aria-label": "Race file" });
-  input.addEventListener("change", () => {
-    load(input.files[0]);
-    input.value = "";
-  });
+  const input = fileInput("Race file", load);
   const saveRace = () => {
     const [blob, name] = [json(raceOf(race)), `${nameOf(race)}.duorace.json`];
     if (blob.size > MAX_FILE_BYTES) return tell(TOO_LARGE);

@@ -32,8 +32,7 @@ function createToast() {
   };
 }
 
-// act: called with "copylink", "openfile", or when the page has a link to follow, "openlink": as it opens, and later
-// too.
+// act: called with "copylink", "openfile", or when the page has a link to follow, "openlink": as it opens, and later.
 export function createBar(root, act) {
   const toast = createToast();
   restoreTheme();

@@ -2,6 +2,7 @@
 // each tab {fields, visualizer, start}: its fields by name, each {kind: "text" | "number" | "flag" | "choice", default,
 // choices}, and the ids of what shows a run and of what starts one, null where there is none.
 
+import { isObject } from "../visualizer/json_schema.js";
 import { clip, visible } from "../visualizer/words.js";
 import { parseJson } from "../visualizer/parse.js";
 import { isControl } from "./limits.js";
@@ -160,8 +161,6 @@ export function storyIn(fragment) {
 }
 
 export const fileOf = (view) => JSON.stringify({ duoviz: "settings", version: VERSION, ...view }, null, 2);
-
-const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
 // {view}, or {problem}: one sentence.
 export async function viewOfFile(text, pages) {

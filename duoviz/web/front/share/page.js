@@ -13,7 +13,10 @@ const MAX_SETTINGS_BYTES = 2_000_000;
 const COPIED = "The link is copied; it stands here too. It holds this tab, its prompt and settings, and the iteration held.";
 const REFUSED = "This page may not copy by itself here: the link is selected, copy it with Ctrl+C (⌘C on a Mac).";
 
-export const selectedTab = ({ pages }) => Object.keys(pages).find((tab) => document.querySelector(`#tab-${tab}-button[aria-selected=true]`)) ?? Object.keys(pages)[0];
+export function selectedTab({ pages }) {
+  const tabs = Object.keys(pages);
+  return tabs.find((tab) => document.querySelector(`#tab-${tab}-button[aria-selected=true]`)) ?? tabs[0];
+}
 
 // Where the tab's visualizer is held: at the recording's iteration or a run's. A run's end is where all runs come to,
 // while a recording whose link names no iteration plays; and a file of the reader's is not in the link.
@@ -28,10 +31,10 @@ function shownIn({ visualizer }) {
 // values: of all pages' fields, in their order.
 function currentView(values, site) {
   const tab = selectedTab(site);
-  const namesOf = ([page, { fields }]) => Object.keys(fields).map((name) => [page, name]);
-  const names = Object.entries(site.pages).flatMap(namesOf);
-  const own = names.map(([page, name], index) => [page, name, values[index]]).filter(([page]) => page === tab);
-  return { tab, fields: Object.fromEntries(own.map(([, name, value]) => [name, value])), ...shownIn(site.pages[tab]) };
+  const namesOn = ([page, { fields }]) => Object.keys(fields).map((name) => [page, name]);
+  const own = Object.entries(site.pages).flatMap(namesOn)
+    .flatMap(([page, name], index) => (page === tab ? [[name, values[index]]] : []));
+  return { tab, fields: Object.fromEntries(own), ...shownIn(site.pages[tab]) };
 }
 
 // The stop at which the story stands that is open on the tab.
@@ -40,14 +43,8 @@ const storyStop = (tab) => document.querySelector(`#tab-${tab} .dv[data-story] .
 // On a Space the page stands in a frame of another one, and only its own address leads to it.
 const addressOf = ({ host }) => (host ? `https://${host}/` : `${location.origin}${location.pathname}`);
 
-async function copied(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+// A page that may not copy has no clipboard, or a refusal.
+const copied = (text) => (async () => navigator.clipboard.writeText(text))().then(() => true, () => false);
 
 // Two values of a component must differ, or the second is not told.
 const spoken = (value) => JSON.stringify({ ...value, at: performance.now() });

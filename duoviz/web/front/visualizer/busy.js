@@ -1,5 +1,7 @@
 // The spans of both lanes, and how long the lanes are busy. A lane's spans are in order and do not overlap each other.
 
+import { firstSo } from "./search.js";
+
 export const emptyLanes = () => ({ target: [], draft: [] });
 
 const shared = (one, other, from = -Infinity, to = Infinity) =>
@@ -26,32 +28,23 @@ export function addSpans(lanes, { target, draft }, position) {
 }
 
 // The first that ends at this time or later, of what is in the order of its ends.
-function firstEndingAt(list, endOf, time) {
-  let [low, high] = [0, list.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (endOf(list[middle]) < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-export const iterationEndingAt = (iterations, time) => firstEndingAt(iterations, (iteration) => iteration.sync, time);
+export const iterationEndingAt = (iterations, time) => firstSo(iterations.length, (at) => iterations[at].sync >= time);
+const spanEndingAt = (lane, time) => firstSo(lane.length, (at) => lane[at].end >= time);
 
 // Calls back with each span of a lane that has a part between two times.
 export function eachBetween(lane, from, to, tell) {
-  for (let at = firstEndingAt(lane, (span) => span.end, from); lane[at]?.start <= to; at++) tell(lane[at]);
+  for (let at = spanEndingAt(lane, from); lane[at]?.start <= to; at++) tell(lane[at]);
 }
 
 // Seconds between two times in which the target, the draft, and both at once are busy.
 export function busyBetween({ target, draft }, from, to) {
   const busy = { target: 0, draft: 0, both: 0 };
   eachBetween(target, from, to, (span) => { busy.target += shared(span, span, from, to); });
-  let index = firstEndingAt(target, (span) => span.end, from);
+  let first = spanEndingAt(target, from);
   eachBetween(draft, from, to, (step) => {
     busy.draft += shared(step, step, from, to);
-    while (index < target.length && target[index].end <= step.start) index++;
-    for (let at = index; target[at]?.start < step.end; at++) busy.both += shared(target[at], step, from, to);
+    while (target[first]?.end <= step.start) first++;
+    for (let at = first; target[at]?.start < step.end; at++) busy.both += shared(target[at], step, from, to);
   });
   return busy;
 }

@@ -44,18 +44,15 @@ function createChart([name, valueIn], { state, choose, redraw }) {
   const [label, meaning] = MEANINGS[name];
   const path = svg("path", { class: "dv-line", "data-chart": name });
   const marker = svg("rect", { class: "dv-chart-marker", y: 0, height: CHART_HEIGHT });
-  const drawing = svg("svg", { class: "dv-chart-drawing", height: CHART_HEIGHT, role: "img", "aria-label": `${label} over iterations` });
-  drawing.append(marker, path);
+  const shape = { class: "dv-chart-drawing", height: CHART_HEIGHT, role: "img", "aria-label": `${label} over iterations` };
+  const drawing = svg("svg", shape, marker, path);
   const range = el("span", { class: "dv-scope" });
   drawing.addEventListener("click", (event) => {
     const box = drawing.getBoundingClientRect();
     choose(Math.floor(((event.clientX - box.left) / box.width) * state.iterations.length));
   });
   let width = 0, drawn = "";
-  watchSize(drawing, (now) => {
-    width = now;
-    redraw();
-  });
+  watchSize(drawing, (now) => { width = now; redraw(); });
   return {
     node: el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, term(label, meaning), range), drawing),
     picture: () => ({ drawing, label: `${label}, ${range.textContent}` }),

@@ -13,15 +13,25 @@ export function el(tag, attributes = {}, ...children) {
   return node;
 }
 
-export function svg(tag, attributes = {}, text = null) {
+export function svg(tag, attributes = {}, ...children) {
   const node = document.createElementNS(SVG, tag);
   setAttributes(node, attributes);
-  if (text !== null) node.textContent = text;
+  node.append(...children);
   return node;
 }
 
 export function section(name, heading, ...children) {
-  return el("section", { class: `dv-section dv-${name}`, "aria-label": heading }, el("h3", { class: "dv-heading" }, heading), ...children);
+  const title = el("h3", { class: "dv-heading" }, heading);
+  return el("section", { class: `dv-section dv-${name}`, "aria-label": heading }, title, ...children);
+}
+
+// Returns what ends it.
+export function listen(node, acts, options = {}) {
+  const listening = new AbortController();
+  for (const [name, act] of Object.entries(acts)) {
+    node.addEventListener(name, act, { ...options, signal: listening.signal });
+  }
+  return () => listening.abort();
 }
 
 export function setText(node, text) {
@@ -67,19 +77,19 @@ export function drawer(name, summary, panel) {
 }
 
 export function menu(name, label, ...children) {
-  return drawer(`dv-menu dv-menu-${name}`, el("summary", { class: "dv-button dv-button-text" }, label), el("div", { class: "dv-panel" }, ...children));
+  const summary = el("summary", { class: "dv-button dv-button-text" }, label);
+  return drawer(`dv-menu dv-menu-${name}`, summary, el("div", { class: "dv-panel" }, ...children));
+}
+
+function button(attributes, act, ...children) {
+  const node = el("button", { type: "button", ...attributes }, ...children);
+  node.addEventListener("click", act);
+  return node;
 }
 
 export function iconButton(label, path, act) {
-  const icon = svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" });
-  icon.append(svg("path", { d: path }));
-  const button = el("button", { type: "button", class: "dv-button", "aria-label": label, title: label }, icon);
-  button.addEventListener("click", act);
-  return button;
+  const icon = svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, svg("path", { d: path }));
+  return button({ class: "dv-button", "aria-label": label, title: label }, act, icon);
 }
 
-export function textButton(label, act) {
-  const button = el("button", { type: "button", class: "dv-button dv-button-text" }, label);
-  button.addEventListener("click", act);
-  return button;
-}
+export const textButton = (label, act) => button({ class: "dv-button dv-button-text" }, act, label);

@@ -1,6 +1,6 @@
 // Saving and loading: all of it happens in the browser.
 
-import { el, menu, section, setHidden, setText, textButton } from "./dom.js";
+import { el, listen, menu, section, setHidden, setText, textButton } from "./dom.js";
 import { clip, visible } from "./words.js";
 import { eventsOf } from "./state.js";
 import { MAX_FILE_BYTES, readTrace } from "./check.js";
@@ -106,11 +106,13 @@ export function acceptDrops(root, load) {
     event.preventDefault();
     load(event.dataTransfer.files[0]);
   };
-  const listeners = { dragover: onOver, dragleave: onLeave, drop: onDrop };
-  for (const [name, listener] of Object.entries(listeners)) root.addEventListener(name, listener);
-  return () => {
-    for (const [name, listener] of Object.entries(listeners)) root.removeEventListener(name, listener);
-  };
+  return listen(root, { dragover: onOver, dragleave: onLeave, drop: onDrop });
+}
+
+export function fileInput(label, load) {
+  const input = el("input", { type: "file", accept: ".json,application/json", hidden: "", "aria-label": label });
+  input.addEventListener("change", () => { load(input.files[0]); input.value = ""; });
+  return input;
 }
 
 // context.drawings: see pictures.js; context.isBusy: whether events are still to come; context.own: the run that the
@@ -138,11 +140,7 @@ export function createFiles(context) {
     if (refusal()) tell(refusal());
     else read(file);
   };
-  const input = el("input", { type: "file", accept: ".json,application/json", hidden: "", "aria-label": "Trace file" });
-  input.addEventListener("change", () => {
-    load(input.files[0]);
-    input.value = "";
-  });
+  const input = fileInput("Trace file", load);
   const buttons = saveButtons(context, tell);
   const filming = createFilming(tell);
   const filmRow = createFilmRow(context, filming, tell);

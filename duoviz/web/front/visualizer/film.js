@@ -12,10 +12,8 @@ const BITS_PER_SECOND = 6_000_000;
 const NO_FILM = "This browser cannot record WebM: Chrome, Edge and Firefox can.";
 const NOT_FILMED = "The film could not be made: the browser stopped recording it.";
 
-const filmType = () => (
-  globalThis.MediaRecorder && HTMLCanvasElement.prototype.captureStream
-    ? FILM_TYPES.find((type) => MediaRecorder.isTypeSupported(type)) : undefined
-);
+const canFilm = () => globalThis.MediaRecorder && HTMLCanvasElement.prototype.captureStream;
+const filmType = () => (canFilm() ? FILM_TYPES.find((type) => MediaRecorder.isTypeSupported(type)) : undefined);
 const nextSlideTime = () => new Promise((done) => {
   setTimeout(() => requestAnimationFrame(done), 1000 / FRAMES_PER_SECOND - 16);
 });

@@ -1,5 +1,7 @@
 // The player's keys: they go to the visualizer that was used last, and never to a field that is typed into.
 
+import { listen } from "./dom.js";
+
 // What has keys of its own.
 export const FIELDS = "input, textarea, select, [contenteditable]:not([contenteditable=false]), [role=tab], [role=slider], "
   + "[role=listbox], video, audio";
@@ -30,11 +32,7 @@ export function listenToKeys(root, actions) {
     event.preventDefault();
     act();
   };
-  const uses = ["pointerenter", "pointerdown", "focusin"];
-  uses.forEach((name) => root.addEventListener(name, onUse));
-  document.addEventListener("keydown", onKey);
-  return () => {
-    uses.forEach((name) => root.removeEventListener(name, onUse));
-    document.removeEventListener("keydown", onKey);
-  };
+  const stopUse = listen(root, { pointerenter: onUse, pointerdown: onUse, focusin: onUse });
+  const stopKeys = listen(document, { keydown: onKey });
+  return () => { stopUse(); stopKeys(); };
 }

@@ -11,8 +11,7 @@ const MIN_SYNC_PX = 8;
 const LANE_HEIGHT = 22;
 const LANES = { target: 17, draft: 57 };
 
-// The lane's bars in view. Neighbours too narrow to tell apart become one bar: this bounds the number of nodes at any
-// zoom.
+// The lane's bars in view. Neighbours too narrow to tell apart become one bar, which bounds the number of nodes.
 function barsInView(lane, { state, toX, view }) {
   const bars = [];
   eachBetween(state.lanes[lane], view.start, view.end, (span) => {
@@ -33,8 +32,8 @@ function barTitle(lane, { start, end, position, size, several }) {
 function barNodes(lane, bar, toX) {
   const [x, width] = [toX(bar.start), Math.max(0.75, toX(bar.end) - toX(bar.start))];
   const rect = svg("rect", { class: "dv-bar", x: x.toFixed(2), y: LANES[lane], width: width.toFixed(2), height: LANE_HEIGHT,
-    "data-lane": lane, "data-iteration": bar.position, "data-start": bar.start, "data-end": bar.end });
-  rect.append(svg("title", {}, barTitle(lane, bar)));
+    "data-lane": lane, "data-iteration": bar.position, "data-start": bar.start, "data-end": bar.end },
+  svg("title", {}, barTitle(lane, bar)));
   const text = bar.several > 1 ? "" : String(bar.size);
   const [left, right] = [Math.max(0, x), Math.min(toX.width, x + width)];
   if (!text || right - left < 8 + 7 * text.length) return [rect];
@@ -60,22 +59,20 @@ function axisNodes(view, toX, y) {
 }
 
 export function hatchPattern(id) {
-  const pattern = svg("pattern", { id, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" });
-  pattern.append(svg("line", { class: "dv-hatch", x1: 0, x2: 0, y1: 0, y2: 6 }));
-  const defs = svg("defs");
-  defs.append(pattern);
-  return defs;
+  const line = svg("line", { class: "dv-hatch", x1: 0, x2: 0, y1: 0, y2: 6 });
+  const turned = { patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" };
+  return svg("defs", {}, svg("pattern", { id, width: 6, height: 6, ...turned }, line));
 }
 
 function timelineLane(lane, about) {
   const { state, toX, hatch, view } = about;
   const device = state.header?.[lane]?.device ?? "";
-  const name = `${lane === "target" ? "Target" : "Draft"}${device ? ` · ${device}` : ""}`;
-  const label = svg("text", { class: "dv-lane-label", x: 0, y: LANES[lane] - 5, "data-lane": lane }, clip(visible(name), Math.floor(toX.width / 6.6)));
-  label.append(svg("title", {}, visible(name)));
-  const [from, to] = [Math.max(0, view.start), Math.min(view.end, state.iterations.at(-1).sync)];
-  const idle = svg("rect", { class: "dv-idle", "data-lane": lane, x: toX(from), y: LANES[lane], width: Math.max(0, toX(to) - toX(from)), height: LANE_HEIGHT, fill: `url(#${hatch})` });
-  idle.append(svg("title", {}, "idle"));
+  const name = visible(`${lane === "target" ? "Target" : "Draft"}${device ? ` · ${device}` : ""}`);
+  const label = svg("text", { class: "dv-lane-label", x: 0, y: LANES[lane] - 5, "data-lane": lane },
+    clip(name, Math.floor(toX.width / 6.6)), svg("title", {}, name));
+  const [x0, x1] = [Math.max(0, view.start), Math.min(view.end, state.iterations.at(-1).sync)].map(toX);
+  const place = { x: x0, y: LANES[lane], width: Math.max(0, x1 - x0), height: LANE_HEIGHT };
+  const idle = svg("rect", { class: "dv-idle", "data-lane": lane, ...place, fill: `url(#${hatch})` }, svg("title", {}, "idle"));
   return { label, nodes: [idle, ...barsInView(lane, about).flatMap((bar) => barNodes(lane, bar, toX))] };
 }
 

@@ -34,13 +34,11 @@ function createHover(parts) {
 }
 
 function writeAttributes(root, state) {
-  root.dataset.shown = state.shown;
-  root.dataset.state = state.recorded ? "recording" : state.phase;
-  root.dataset.playing = state.playing ? "yes" : "no";
-  root.dataset.moment = state.moment ?? "";
-  root.dataset.file = state.file === null ? "no" : "yes";
-  root.dataset.method = state.header?.method ?? "";
-  root.dataset.draft = state.header?.draft === null ? "none" : "yes";
+  Object.assign(root.dataset, {
+    shown: state.shown, state: state.recorded ? "recording" : state.phase, playing: state.playing ? "yes" : "no",
+    moment: state.moment ?? "", file: state.file === null ? "no" : "yes", method: state.header?.method ?? "",
+    draft: state.header?.draft === null ? "none" : "yes",
+  });
 }
 
 // What is to be shown waits here. Of a frame's time only a part is for taking it in: the rest is for drawing.

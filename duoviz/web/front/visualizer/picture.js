@@ -1,5 +1,6 @@
 // Pictures that stand alone: drawings with their styles in them, and lettering in the page's font and colours.
 
+import { firstSo } from "./search.js";
 import { el, setAttributes, svg } from "./dom.js";
 import { visible } from "./words.js";
 
@@ -81,15 +82,9 @@ export function createSheet(root) {
   // No picture is made of control characters, but for those that keep a word's direction to itself.
   }, text.split(/([\u2068\u2069])/).map((part, place) => (place % 2 ? part : visible(part))).join(""));
   // How many of these characters fit into the width.
-  const fitting = (characters, width, style) => {
-    let [low, high] = [0, characters.length];
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if (widthOf(characters.slice(0, middle).join(""), style) <= width) low = middle;
-      else high = middle - 1;
-    }
-    return low;
-  };
+  const fitting = (characters, width, style) => (
+    firstSo(characters.length, (number) => widthOf(characters.slice(0, number + 1).join(""), style) > width)
+  );
   const fitted = (text, width, style) => {
     if (widthOf(text, style) <= width) return text;
     const characters = Array.from(text);
@@ -124,8 +119,8 @@ export function createSheet(root) {
 
 // The picture {text, width, height} of these nodes on the page's background.
 export function finished({ paints }, nodes, { width, height }) {
-  const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
-  picture.append(svg("rect", { width, height, fill: paints.paper }), ...nodes);
+  const paper = svg("rect", { width, height, fill: paints.paper });
+  const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, paper, ...nodes);
   return { text: new XMLSerializer().serializeToString(picture), width, height };
 }
 

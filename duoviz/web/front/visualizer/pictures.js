@@ -63,28 +63,25 @@ function pictureOf(sheet, { name, header, drawings, legend }) {
     ...(label ? [sheet.line(label, { x: PICTURE_MARGIN + x, y: top + y - 6, ...LABEL_STYLE })] : []),
     placed(drawing, { x: PICTURE_MARGIN + x, y: top + y }),
   ]);
-  const titlePlace = { x: PICTURE_MARGIN, y: PICTURE_MARGIN + TITLE_STYLE.size - 3, width };
-  const title = titleNodes(sheet, name, header, { ...titlePlace, ...TITLE_STYLE });
+  const place = { x: PICTURE_MARGIN, y: PICTURE_MARGIN + TITLE_STYLE.size - 3, width, ...TITLE_STYLE };
   const size = { width: width + 2 * PICTURE_MARGIN, height: Math.ceil(bottom + under.height + PICTURE_MARGIN) };
-  return finished(sheet, [...title, ...nodes, ...under.nodes], size);
+  return finished(sheet, [...titleNodes(sheet, name, header, place), ...nodes, ...under.nodes], size);
 }
 
 // drawings: the tree, the timeline, and a function that gives the charts, each {drawing, label}.
 export function createPictures({ root, state, drawings }) {
-  const make = (about) => {
-    const sheet = createSheet(root);
-    return pictureOf(sheet, { name: aboutOf(state.header).title, header: state.header, ...about(sheet, state.header) });
+  const make = (shown, legendOf, ending = "") => {
+    const [sheet, { header }] = [createSheet(root), state];
+    const name = `${aboutOf(header).title}${ending}`;
+    return pictureOf(sheet, { name, header, drawings: shown, legend: legendOf(sheet, header) });
   };
-  const iteration = () => `${aboutOf(state.header).title}, iteration ${state.shown}`;
+  const fullLegend = (sheet, header) => treeLegend(sheet, header, { full: true });
+  const shownLegend = (sheet) => (
+    [{ mark: [shownBlock(sheet)], words: `iteration ${state.shown} of 0 to ${state.iterations.length - 1}` }]
+  );
   return {
-    tree: () => make((sheet, header) => (
-      { name: iteration(), drawings: [{ drawing: drawings.tree }],
-        legend: treeLegend(sheet, header, { full: true }) })),
-    timeline: () => make((sheet, header) => (
-      { drawings: [{ drawing: drawings.timeline }], legend: timelineLegend(sheet, header) })),
-    charts: () => make((sheet) => {
-      const words = `iteration ${state.shown} of 0 to ${state.iterations.length - 1}`;
-      return { drawings: drawings.charts(), legend: [{ mark: [shownBlock(sheet)], words }] };
-    }),
+    tree: () => make([{ drawing: drawings.tree }], fullLegend, `, iteration ${state.shown}`),
+    timeline: () => make([{ drawing: drawings.timeline }], timelineLegend),
+    charts: () => make(drawings.charts(), shownLegend),
   };
 }

@@ -82,8 +82,7 @@ function endClause({ checked, drafted, committed }) {
   return beyond > 0 ? ` The last ${beyond === 1 ? "one comes" : `${beyond} come`} after the end of the answer and ${beyond === 1 ? "is" : "are"} dropped.` : "";
 }
 
-// about: the trace's `header` and `end`, how many tokens were written `before`, and whether the iteration is the
-// `last`.
+// about: the trace's `header` and `end`, how many tokens were written `before`, and whether it is the `last` iteration.
 export const sentence = (iteration, about) => sentenceOf(iteration, about) + endClause(iteration);
 
 function sentenceOf(iteration, about) {

@@ -36,8 +36,8 @@ function createDrawings(root, state) {
 // From the bottom to the top: the legend, the timeline as wide as the slide, and the tree in what is left.
 function slideNodes(sheet, state, drawings) {
   const { header } = state;
-  const said = { size: SAID_SIZE };
-  const head = SLIDE_MARGIN + TITLE_SIZE;
+  const title = `${aboutOf(header).title}, iteration ${state.shown}`;
+  const [said, head] = [{ size: SAID_SIZE }, SLIDE_MARGIN + TITLE_SIZE];
   const sentence = sheet.wrapped(saidOf(state), INSIDE, said).slice(0, SAID_LINES);
   const lineY = (row) => head + SLIDE_GAP + (row + 1) * 1.3 * SAID_SIZE;
   const texts = sentence.map((words, row) => sheet.line(words, { x: SLIDE_MARGIN, y: lineY(row), ...said }));
@@ -52,8 +52,7 @@ function slideNodes(sheet, state, drawings) {
   const room = lanesTop - SLIDE_GAP - treeTop;
   const treeScale = Math.min(LARGEST_TREE, INSIDE / treeWidth, room / treeHeight);
   return [
-    ...titleNodes(sheet, `${aboutOf(header).title}, iteration ${state.shown}`, header, { x: SLIDE_MARGIN, y: head, width: INSIDE, size: TITLE_SIZE }),
-    ...texts,
+    ...titleNodes(sheet, title, header, { x: SLIDE_MARGIN, y: head, width: INSIDE, size: TITLE_SIZE }), ...texts,
     placed(drawings.tree, { x: SLIDE_MARGIN, y: treeTop + (room - treeScale * treeHeight) / 2, scale: treeScale }),
     placed(drawings.timeline, { x: SLIDE_MARGIN, y: lanesTop, scale: lanesScale }),
     ...sheet.legend(entries, { x: SLIDE_MARGIN, y: legendTop, width: INSIDE, scale: LEGEND_SCALE }).nodes,

@@ -16,8 +16,7 @@ const LOST = "The connection to the server was lost";
 export const beginOf = (iteration) => Math.min(iteration.target.start, iteration.draft[0]?.start ?? Infinity);
 
 // The iteration's place on the clock: from the end of the one before to its own.
-export const spanOf = (iterations, position) => (
-  { begin: iterations[position - 1]?.sync ?? 0, end: iterations[position].sync });
+export const spanOf = (iterations, at) => ({ begin: iterations[at - 1]?.sync ?? 0, end: iterations[at].sync });
 
 // The clock at an iteration's begin. moment: the time at which the iteration is shown, null for its end; rest: seconds
 // for which its end has been standing there.

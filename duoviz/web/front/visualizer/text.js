@@ -1,5 +1,6 @@
 // The text, each token marked with its source.
 
+import { firstSo } from "./search.js";
 import { el, section, watchSize, zoomOf } from "./dom.js";
 import { count, fixed, known } from "./words.js";
 import { originOf } from "./methods.js";
@@ -45,17 +46,11 @@ function createFlow(box, state) {
     of: (position) => groups[position] ?? [],
     mark: (position, name, on) => groups[position]?.forEach((group) => group.classList.toggle(name, on)),
     // The first iteration whose group's rectangle is so, which it is for all after it too; some have no group.
-    firstWhere(isSo) {
-      let [low, high] = [0, groups.length];
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        let nearest = middle;
-        while (nearest < high && !groups[nearest].length) nearest++;
-        if (nearest === high || isSo(groups[nearest][0].getBoundingClientRect())) high = middle;
-        else low = nearest + 1;
-      }
-      return low;
-    },
+    firstWhere: (isSo) => firstSo(groups.length, (position) => {
+      let nearest = position;
+      while (nearest < groups.length && !groups[nearest].length) nearest++;
+      return nearest === groups.length || isSo(groups[nearest][0].getBoundingClientRect());
+    }),
     clear() {
       [groups, paragraph] = [[], null];
       box.replaceChildren();
@@ -114,10 +109,7 @@ export function createText({ state, choose }) {
     isScrolled = true;
   };
   // A wider or narrower text has other tokens in sight.
-  watchSize(box, () => {
-    isScrolled = false;
-    settle();
-  });
+  watchSize(box, () => { isScrolled = false; settle(); });
   box.addEventListener("click", (event) => {
     const token = event.target.closest(".dv-token");
     if (token) choose(Number(token.dataset.iteration));

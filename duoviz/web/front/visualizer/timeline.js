@@ -18,8 +18,7 @@ function timelineTools(state, view, redraw) {
   return el("div", { class: "dv-tools" }, near, whole);
 }
 
-// What part of the time in view both lanes are busy, and each is idle. On one core the lanes take turns, whatever they
-// show.
+// What part of the time in view both lanes are busy, and each is idle. On one core they take turns, whatever they show.
 export function sharesInView(state, view) {
   const [from, to] = [Math.max(0, view.start), Math.min(view.end, state.iterations.at(-1).sync)];
   const busy = busyBetween(state.lanes, from, to);
@@ -66,10 +65,7 @@ export function createTimeline({ state, choose, redraw, hover }) {
   addPointer(drawing, view, { redraw, choose, hover });
   addTimelineKeys(drawing, view, redraw);
   let width = 0, drawn = "", followed = "";
-  watchSize(drawing, (now) => {
-    width = now;
-    redraw();
-  });
+  watchSize(drawing, (now) => { width = now; redraw(); });
   return {
     node: section("timeline", "Timeline", el("div", { class: "dv-strip" }, shares.node, timelineTools(state, view, redraw)), drawing),
     view,

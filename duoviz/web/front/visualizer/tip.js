@@ -1,6 +1,6 @@
 // What a word means, where it stands: shown while the word is pointed at or has the focus.
 
-import { el, setAttributes, setText, zoomOf } from "./dom.js";
+import { el, listen, setAttributes, setText, zoomOf } from "./dom.js";
 import { placesToExplain } from "./meanings.js";
 
 const GAP = 6;
@@ -52,13 +52,11 @@ export function createTip(root) {
     node.hidden = false;
     place();
   };
-  const listening = new AbortController();
-  const acts = { pointerover: show, focusin: show, pointerleave: hide, focusout: hide, keydown: ({ key }) => { if (key === "Escape") hide(); } };
-  for (const [name, act] of Object.entries(acts)) root.addEventListener(name, act, { signal: listening.signal });
+  const onKey = ({ key }) => { if (key === "Escape") hide(); };
   return {
     node,
     // What it belongs to may be gone.
     draw() { if (of && !of.isConnected) hide(); },
-    stop: () => listening.abort(),
+    stop: listen(root, { pointerover: show, focusin: show, pointerleave: hide, focusout: hide, keydown: onKey }),
   };
 }

@@ -20,19 +20,6 @@ function whereWords(state) {
   return `Iteration ${state.shown} of ${last}${state.playing && state.speed !== 1 ? ` · ${pace}` : ""}`;
 }
 
-function createPlayButton(state, act) {
-  const button = iconButton("Play", ICONS.play, act);
-  return {
-    button,
-    draw() {
-      const [name, icon] = isMoving(state) ? ["Pause", ICONS.pause] : ["Play", ICONS.play];
-      button.setAttribute("aria-label", name);
-      button.title = `${name} (space)`;
-      button.querySelector("path").setAttribute("d", icon);
-    },
-  };
-}
-
 // What happens at the moment shown; at an iteration's end, what happened in it.
 export function saidOf(state) {
   const iteration = state.iterations[state.shown];
@@ -58,8 +45,26 @@ function createSentence(state) {
   };
 }
 
+// The five buttons that play a run or a race; first, last: what those at the ends are called.
+export function createButtons(state, actions, first, last) {
+  const play = iconButton("Play", ICONS.play, actions.togglePlay);
+  const node = el("div", { class: "dv-buttons" },
+    iconButton(first, ICONS.first, actions.first), iconButton("Step back", ICONS.back, actions.back), play,
+    iconButton("Step forward", ICONS.forward, actions.forward), iconButton(last, ICONS.last, actions.last));
+  return {
+    node,
+    play,
+    draw() {
+      const [name, icon] = isMoving(state) ? ["Pause", ICONS.pause] : ["Play", ICONS.play];
+      play.setAttribute("aria-label", name);
+      play.title = `${name} (space)`;
+      play.querySelector("path").setAttribute("d", icon);
+    },
+  };
+}
+
 export function createTransport({ state, actions, choose }) {
-  const play = createPlayButton(state, actions.togglePlay);
+  const buttons = createButtons(state, actions, "First iteration", "Last iteration");
   const said = createSentence(state);
   const slider = el("input", { type: "range", class: "dv-slider", min: 0, max: 0, step: 1, value: 0, "aria-label": "Iteration shown" });
   const where = el("p", { class: "dv-where" });
@@ -70,10 +75,7 @@ export function createTransport({ state, actions, choose }) {
   follow.title = "Follow the run (L or End)";
   slider.addEventListener("input", () => choose(Number(slider.value)));
   speed.addEventListener("change", () => actions.setSpeed(isNaN(speed.value) ? speed.value : Number(speed.value)));
-  const buttons = el("div", { class: "dv-buttons" },
-    iconButton("First iteration", ICONS.first, actions.first), iconButton("Step back", ICONS.back, actions.back), play.button,
-    iconButton("Step forward", ICONS.forward, actions.forward), iconButton("Last iteration", ICONS.last, actions.last));
-  const controls = el("div", { class: "dv-controls" }, buttons, slider, where, speed, slowly, follow);
+  const controls = el("div", { class: "dv-controls" }, buttons.node, slider, where, speed, slowly, follow);
   return {
     node: el("section", { class: "dv-section dv-transport", "aria-label": "Player" }, controls, said.node),
     draw() {
@@ -81,10 +83,10 @@ export function createTransport({ state, actions, choose }) {
       slider.value = Math.max(0, state.shown);
       setText(where, whereWords(state));
       speed.value = String(state.speed);
-      setHidden(follow, !isLive(state), play.button);
-      setHidden(slowly, isLive(state) || (state.playing && isPaced(state)), play.button);
+      setHidden(follow, !isLive(state), buttons.play);
+      setHidden(slowly, isLive(state) || (state.playing && isPaced(state)), buttons.play);
       follow.setAttribute("aria-pressed", state.follow);
-      play.draw();
+      buttons.draw();
       said.draw();
     },
   };

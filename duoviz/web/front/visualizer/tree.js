@@ -141,10 +141,7 @@ function createForest({ state, redraw }) {
   const note = el("p", { class: "dv-note" });
   const [looks, move, reach] = [createLooks(drawing), createMoves(drawing), createReach(box)];
   let drawn = null, drawnIn = "", size = [0, 0], scroll = null, start = null, way = null, hasLeft = false;
-  watchSize(box, (...now) => {
-    size = now;
-    redraw();
-  });
+  watchSize(box, (...now) => { size = now; redraw(); });
   const drawTree = (iteration) => {
     const tree = treeItems(iteration, state.tails[state.shown]);
     const fitted = fitTree(tree, iteration, state.header, { size, zoom: box.currentCSSZoom ?? 1 });

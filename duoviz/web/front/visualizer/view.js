@@ -16,19 +16,12 @@ export function createView(state) {
     view.start = Math.min(Math.max(start, -0.05 * limited), Math.max(0, runEnd() - 0.5 * limited));
     view.end = view.start + limited;
   };
-  view.zoom = (factor, at) => {
-    const pivot = at ?? (view.start + view.end) / 2;
-    view.auto = false;
-    set(pivot - (pivot - view.start) * factor, (view.end - view.start) * factor);
-  };
-  view.pan = (seconds) => {
-    view.auto = false;
-    set(view.start + seconds, view.end - view.start);
-  };
-  view.whole = () => {
-    view.auto = false;
-    set(-0.01 * runEnd(), 1.02 * runEnd());
-  };
+  const setByHand = (start, span) => { view.auto = false; set(start, span); };
+  view.zoom = (factor, at = (view.start + view.end) / 2) => (
+    setByHand(at - (at - view.start) * factor, (view.end - view.start) * factor)
+  );
+  view.pan = (seconds) => setByHand(view.start + seconds, view.end - view.start);
+  view.whole = () => setByHand(-0.01 * runEnd(), 1.02 * runEnd());
   view.showWindow = (last) => {
     const from = beginOf(state.iterations[Math.max(0, last - ITERATIONS_IN_VIEW + 1)]);
     const span = state.iterations[last].sync - from;
