@@ -220,6 +220,8 @@ def content(space: SpaceInfo) -> set[str]:
 def send(api: HfApi, name: str, user: str, additions: list[CommitOperationAdd], gone: list[str]) -> str:
     """Bring the Space to hold `additions` and none of `gone`, in one commit, so that it never runs half of them.
 
+    The client's `upload_folder` makes several commits, and a Space rebuilds after each.
+
     Returns the id of the commit, the last one where nothing had changed. Raises SpaceError.
     """
     # `models.hub` downloads without Xet, the hub's own transfer; an upload goes as the environment says.

@@ -1,3 +1,3 @@
 """The project's version."""
 
-VERSION = "0.1.0"
+VERSION = "1.0.0"
