@@ -1,0 +1,76 @@
+"""How fast the methods are in the page, with a browser on the same cores: 14 prompts, two of each task.
+
+    python -m tests.benchmarks.in_page [--methods NAME[:CORES],…] [--max-new-tokens 64]
+
+Starts the server, opens the page in Chromium and runs each prompt with each method in turn, by links, as a visitor
+would. Vanilla is the baseline. CORES (all, target) forces the target's cores; without it they are the faster ones.
+"""
+
+import argparse
+from statistics import mean, median
+from urllib.parse import urlencode
+
+from playwright.sync_api import Page, sync_playwright
+
+from duoviz.lab.tasks import TASKS, own_questions
+from tests.app import free_port, served
+from tests.benchmarks.first_visit import SEEN
+from tests.e2e.pages import launch_chromium
+
+BASE = "vanilla"
+METHODS = f"{BASE},{BASE}:all,{BASE}:target,speculative,duodecoding,duotree"
+# Below this share of vanilla's speed a prompt is counted as slower.
+SLOWER = 0.95
+# A link holds no longer prompt than this.
+LONGEST = 1500
+TIMEOUT = 120_000
+DONE = """(before) => {
+  const { run, state } = document.querySelector(".dv").dataset;
+  return run !== before && state === "done";
+}"""
+
+
+def speed(page: Page, lane: str, prompt: str, tokens: int) -> float:
+    """Run a prompt in Live by a link; tokens a second, as the page writes them."""
+    method, _, cores = lane.partition(":")
+    settings = {"method": method, "cores": cores or "auto", "max_new_tokens": tokens, "prompt": prompt[:LONGEST]}
+    before = page.locator(".dv").first.get_attribute("data-run")
+    page.evaluate(
+        "(link) => { location.hash = link }", "#" + urlencode({**settings, "autoplay": 1}).replace("+", "%20")
+    )
+    page.wait_for_function(DONE, arg=before, timeout=TIMEOUT)
+    return float(page.locator("[data-number=tps]").first.inner_text())
+
+
+def measure(page: Page, lanes: list[str], tokens: int) -> list[dict[str, float]]:
+    """Tokens a second by lane, for each prompt; every second prompt runs the lanes backwards."""
+    prompts = [question.turns[0] for task in TASKS for question in own_questions([task])[:2]]
+    rows = []
+    for number, prompt in enumerate(prompts):
+        order = lanes[::-1] if number % 2 else lanes
+        rows.append({lane: speed(page, lane, prompt, tokens) for lane in order})
+        print(f"{number + 1:2}", *(f"{lane} {rows[-1][lane]:.1f}" for lane in lanes), flush=True)
+    return rows
+
+
+def main() -> None:
+    options = argparse.ArgumentParser()
+    options.add_argument("--methods", default=METHODS)
+    options.add_argument("--max-new-tokens", type=int, default=64)
+    options = options.parse_args()
+    lanes = options.methods.split(",")
+    with served(free_port(), {}) as (url, _), sync_playwright() as playwright, launch_chromium(playwright) as browser:
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.add_init_script(SEEN)
+        page.goto(url)
+        page.locator("#generate").wait_for(timeout=TIMEOUT)
+        speed(page, lanes[-1], "Warm up.", 16)
+        rows = measure(page, lanes, options.max_new_tokens)
+    for lane in lanes:
+        ratios = [row[lane] / row[BASE] for row in rows]
+        slower = sum(ratio < SLOWER for ratio in ratios)
+        print(f"{lane}: {mean(ratios):.2f} times vanilla (median {median(ratios):.2f}), slower on {slower} prompts")
+
+
+if __name__ == "__main__":
+    main()
