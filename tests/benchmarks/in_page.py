@@ -8,7 +8,7 @@ would. Vanilla is the baseline. CORES (all, target) forces the target's cores; w
 
 import argparse
 from statistics import mean, median
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from playwright.sync_api import Page, sync_playwright
 
@@ -24,10 +24,8 @@ SLOWER = 0.95
 # A link holds no longer prompt than this.
 LONGEST = 1500
 TIMEOUT = 120_000
-DONE = """(before) => {
-  const { run, state } = document.querySelector(".dv").dataset;
-  return run !== before && state === "done";
-}"""
+RUN = "document.querySelector('[data-run]')?.dataset.run ?? null"
+DONE = f"(before) => ({RUN}) !== before && document.querySelector('.dv').dataset.state === 'done'"
 
 
 def speed(page: Page, lane: str, prompt: str, tokens: int) -> float:
