@@ -32,10 +32,8 @@ def speed(page: Page, lane: str, prompt: str, tokens: int) -> float:
     """Run a prompt in Live by a link; tokens a second, as the page writes them."""
     method, _, cores = lane.partition(":")
     settings = {"method": method, "cores": cores or "auto", "max_new_tokens": tokens, "prompt": prompt[:LONGEST]}
-    before = page.locator(".dv").first.get_attribute("data-run")
-    page.evaluate(
-        "(link) => { location.hash = link }", "#" + urlencode({**settings, "autoplay": 1}).replace("+", "%20")
-    )
+    before, link = page.evaluate(RUN), urlencode({**settings, "autoplay": 1}, quote_via=quote)
+    page.evaluate("(link) => { location.hash = link }", link)
     page.wait_for_function(DONE, arg=before, timeout=TIMEOUT)
     return float(page.locator("[data-number=tps]").first.inner_text())
 
