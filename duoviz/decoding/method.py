@@ -47,9 +47,8 @@ class Method:
     can become; numbers: which of the page's figures it has beyond those of every run. expected: what theory says of
     it, where it does.
 
-    What the page says of an iteration (see `visualizer/wording.js` for the places in braces) where `verified`
-    is given: caption: over the tokens checked. verified: what was proposed and what became of it. nothing: why
-    nothing was proposed.
+    What the page says of an iteration (see `visualizer/note.js` for the places in braces) where `verified` is
+    given: caption: over the tokens checked. verified: what was proposed. nothing: why nothing was proposed.
     colour, shape, mark: of its bars and points in figures.
     """
 

@@ -50,10 +50,9 @@ PROMPT_LOOKUP = Method(
     settings=("lookup_ngram", "lookup_tokens", "lookup_occurrence", "cores"),
     statuses=VERIFYING,
     numbers=("acceptance",),
-    caption="stood earlier in the text, now checked",
-    verified="{end} stood earlier in the text; "
-    "{tokens:one token followed there, and|of the # tokens that followed there,} {target}",
-    nothing="Nothing like the end of the text stood earlier",
+    caption="from earlier in the text, now checked",
+    verified="{end} occurred earlier in the text, followed by {tokens:# token|# tokens}",
+    nothing="The last token did not occur earlier in the text",
     colour="#c98a1b",
     shape="x",
     mark="triangle-up",

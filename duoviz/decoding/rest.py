@@ -103,9 +103,8 @@ REST = Method(
     statuses=VERIFYING,
     numbers=("acceptance",),
     caption="from the datastore, now checked",
-    verified="{end} stood in the datastore, followed by {tokens:# token|# tokens} in "
-    "{branches:# branch|# branches}; {target}",
-    nothing="The datastore knew nothing like the end of the text",
+    verified="{end} occurred in the datastore, followed by {tokens:# token|# tokens} in {branches:# branch|# branches}",
+    nothing="The last tokens do not occur in the datastore",
     colour="#b5532a",
     shape="\\",
     mark="cross",

@@ -140,7 +140,7 @@ def test_a_method_that_the_page_does_not_know_is_drawn_in_its_own_words(plain_pa
     shown(plain_page, "state", "done")
     for key in ("Home", "ArrowRight"):
         plain_page.locator(".dv").press(key)
-    expect(plain_page.locator(".dv-sentence")).to_contain_text("2 echoes were heard; the target")
+    expect(plain_page.locator(".dv-sentence")).to_have_attribute("data-meaning", "2 echoes were heard.")
     expect(plain_page.locator(".dv-tree-drawing")).to_contain_text("said again, now checked")
     legend = plain_page.locator(".dv-legend-list").first
     expect(legend).to_contain_text("token said again")

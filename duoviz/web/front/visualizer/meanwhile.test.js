@@ -37,9 +37,9 @@ test("nothing is pending", () => {
 test("in turn", () => {
   const later = { target: { start: 2, end: 4, rows: 3 }, drafted: [] };
   assert.equal(says(later, TURNS, 1.5), "The draft guesses, and the target waits.");
-  assert.equal(says(later, TURNS, 2), "The target checks 2 guesses in one forward.");
-  assert.equal(says(later, BESIDE, 2), "The target checks 2 guesses in one forward while the draft goes on.");
-  assert.equal(says({ ...later, checked: [nodeOf("a")] }, TURNS, 3), "The target checks 1 guess in one forward.");
+  assert.equal(says(later, TURNS, 2), "The target checks 2 guesses in one forward pass.");
+  assert.equal(says(later, BESIDE, 2), "The target checks 2 guesses in one forward pass while the draft goes on.");
+  assert.equal(says({ ...later, checked: [nodeOf("a")] }, TURNS, 3), "The target checks 1 guess in one forward pass.");
   assert.equal(says({ ...later, checked: [], draft: [] }, TURNS, 1), "The target computes the next token.");
   assert.equal(says({ index: 0, checked: [], draft: [] }, TURNS, 1), "The target reads the prompt.");
 });
