@@ -24,7 +24,7 @@ class Proposer:
 
 DRAFT = Proposer(id="draft", token="token from the draft", origin="from the draft")
 TARGET = Proposer(id="target", token="token from the target", origin="from the target")
-PROMPT = Proposer(id="prompt", token="token found earlier in the text", origin="found earlier in the text")
+PROMPT = Proposer(id="prompt", token="token from earlier in the text", origin="from earlier in the text")
 
 # What the tokens of a method become that proposes first and verifies then.
 VERIFYING = ("accepted", "rejected", "discarded", "correction")

@@ -89,14 +89,14 @@ DATASTORE = Proposer(
     id="datastore",
     token="token from the datastore",
     origin="from the datastore",
-    counts="how often the datastore has the token there",
+    counts="how often the token occurs there in the datastore",
 )
 
 REST = Method(
     id="rest",
     title="REST",
     name="REST",
-    about="What follows the text's last tokens in a datastore of other texts is proposed, as a tree; no draft model.",
+    about="Proposes a tree of what followed the last tokens in a datastore of other texts; no draft model.",
     drafter=Retrieval,
     proposers=(DATASTORE,),
     settings=("rest_datastore", "rest_longest", "rest_shortest", "rest_tokens", "cores"),

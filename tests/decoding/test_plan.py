@@ -89,7 +89,7 @@ def test_a_datastore_that_cannot_be_opened_is_refused_before_the_first_event(tmp
     tiny = tiny_engine()
     tiny.pair.tokenizer.get_vocab = lambda: {"other": 0}
     monkeypatch.setattr(engine, "DATASTORE_FOLDER", build([[1, 2]], tmp_path / "store"))
-    with pytest.raises(DatastoreError, match="another tokenizer than that of .*--pair tiny"):
+    with pytest.raises(DatastoreError, match="does not have the tokenizer of .*--pair tiny"):
         next(runner.stream(tiny, "rest", "hello", Settings()))
     for folder in (tmp_path / "nothing", "~nobody/here", "a\0b", "x" * 5000):
         with pytest.raises(DatastoreError, match="datastore"):

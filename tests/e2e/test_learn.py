@@ -179,7 +179,7 @@ def test_hostile_texts_a_mistake_and_what_a_trace_lacks(page, made_url):
     page.goto(made_url)
     expect(page.locator(".dl-visualizer[data-state=done]")).to_be_visible()
     expect(page.locator(".dl-mistakes li")).to_have_text(
-        "lessons/03-wrong.md:13: there is no placeholder {magic}; README.md beside this file lists them."
+        "lessons/03-wrong.md:13: there is no placeholder {magic}; see the list in README.md."
     )
     assert HOSTILE in page.locator(".dl-value").inner_text()
     page.locator(".dl-contents summary").click()

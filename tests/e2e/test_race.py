@@ -216,8 +216,8 @@ def test_a_saved_race_opens_as_it_was_and_says_where_it_is_from(plain, page, rac
     choose(tmp_path / "bad.json")
     expect(page.locator(".dv-race-top .dv-files-message")).to_contain_text('"result.lanes[0].repeat" is missing')
     assert told(page) == told(plain)
-    page.get_by_role("button", name="Back to the race before").click()
-    expect(page.get_by_role("button", name="Back to the race before")).to_be_hidden()
+    page.get_by_role("button", name="Back to your race").click()
+    expect(page.get_by_role("button", name="Back to your race")).to_be_hidden()
     assert told(page) == before and label.inner_text().startswith("Both runs are over.")
     assert not page.errors
 

@@ -75,7 +75,7 @@ def test_what_the_hub_does_not_give_or_tell(ask, state, sentence, serve):
         with pytest.raises(ModelUnavailable, match=sentence):
             ask("them/model")
         assert "pytorch_model.bin" not in server.asked
-    with pytest.raises(ModelUnavailable, match="neither a folder nor the id"):
+    with pytest.raises(ModelUnavailable, match="neither a folder nor a model"):
         ask("no such name!")
 
 

@@ -55,7 +55,7 @@ def test_what_a_word_means_is_told_where_it_stands(page, methods_page):
         shown(page, "shown", at)
     told = {
         ".dv-number:has([data-number=k])": "tokens that the draft proposes one after another",
-        ".dv-chart:has-text('θ threshold') .dv-term": "begins a sequence of its own",
+        ".dv-chart:has-text('θ threshold') .dv-term": "starts a sequence",
         ".dv-sentence": "The draft started",
         ".dv-candidates .dv-term:has-text('sequence')": "tokens that the draft proposes one after another",
     }

@@ -262,5 +262,5 @@ def test_a_touch_screen_is_told_to_tap(new_context, traces):
     page = open_modules(page_in(context))
     page.evaluate(VISUALIZER_ALONE)
     send(page, events_of(traces["duodecoding"]))
-    expect(page.locator(".dv-facts")).to_have_text("Tap a token to see how probable it was.")
+    expect(page.locator(".dv-facts")).to_have_text("Tap a token for its probability.")
     context.close()

@@ -51,7 +51,7 @@ export function createControls({ race, actions }) {
     iconButton("To the start", ICONS.first, actions.first), iconButton("Step back", ICONS.back, actions.back), play,
     iconButton("Step forward", ICONS.forward, actions.forward), iconButton("To the finish", ICONS.last, actions.last));
   const row = el("div", { class: "dv-controls" }, buttons, slider, speed, clock);
-  row.title = "Keys: space plays or pauses, ← → go to the next token of either side, Home and End jump, + − change the speed; F presents the page, and ends that.";
+  row.title = "Keys: space plays or pauses; ← → step by one token; Home and End jump; + − change the speed; F starts and ends the presentation.";
   const node = el("section", { class: "dv-section dv-race-transport", "aria-label": "Replay" }, row);
   return {
     node,

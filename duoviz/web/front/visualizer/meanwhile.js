@@ -17,13 +17,13 @@ function inParallel(iteration, header, clock) {
   if (clock >= target.end) return `The target is ready and waits for the draft${guessed}.`;
   if (!draft.length) return `The target ${does}.`;
   if (clock >= draft.at(-1).end) return `The target still ${does}; the draft has made ${countGuesses(guesses)} and waits.`;
-  return `The target ${does} while the draft guesses what may come after${guessed}.`;
+  return `The target ${does} while the draft guesses ahead${guessed}.`;
 }
 
 function inTurn(iteration, header, clock) {
   const proposals = proposalsOf(iteration).length;
   if (clock < iteration.target.start && iteration.draft.length) return "The draft guesses, and the target waits.";
-  const alongside = header.can_overlap ? " while the draft goes on" : "";
+  const alongside = header.can_overlap ? " while the draft continues" : "";
   return `The target ${proposals ? `checks ${countGuesses(proposals)} in one forward pass` : alone(iteration)}${alongside}.`;
 }
 
