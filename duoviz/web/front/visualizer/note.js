@@ -40,7 +40,7 @@ function proposedWords(words, { matched }, proposals) {
   return words.split(";")[0].replace(/\{(\w+)(?::([^{}|]*)\|([^{}|]*))?\}/g, (_, name, one, many) => places.get(name)?.(one, many) ?? "");
 }
 
-const FATES = { rejection: ". All that follows a rejected token is dropped", none: ", too late to be checked" };
+const FATES = { rejection: ". Everything after a rejected token is dropped", none: ", too late to be checked" };
 
 function startedWords(iteration) {
   const starts = startsOf(iteration);
@@ -76,8 +76,8 @@ function startWords({ start }, { can_overlap }) {
 function droppedWords(iteration) {
   const beyond = chosenBy(iteration).length - iteration.committed.length;
   if (beyond <= 0) return "";
-  return beyond === 1 ? "The last one comes after the end of the answer and is dropped"
-    : `The last ${beyond} come after the end of the answer and are dropped`;
+  return beyond === 1 ? "The last token comes after the end of the answer and is dropped"
+    : `The last ${beyond} tokens come after the end of the answer and are dropped`;
 }
 
 // about: the trace's `header` and `end`, how many tokens were written `before`, and whether the iteration is the

@@ -56,7 +56,7 @@ test("the sequences that the draft started", () => {
   assert.equal(said("hit", started), `The draft started 2 sequences (0.50 for "a", 0.10 for "c").`);
   assert.equal(said("hit", [nodeOf("a")]), "The draft started 1 sequence.");
   assert.equal(said("rejection", [a]),
-    `The draft started 1 sequence (0.50 for "a"). All that follows a rejected token is dropped.`);
+    `The draft started 1 sequence (0.50 for "a"). Everything after a rejected token is dropped.`);
   assert.equal(said("none", [a]), `The draft started 1 sequence (0.50 for "a"), too late to be checked.`);
   assert.equal(said("none", []), "The draft was still reading the prompt.");
   assert.equal(said("none", [], 0), "The prompt has 36 tokens.");
@@ -76,8 +76,8 @@ test("a window, the start of the check, and what the answer's end cuts off", () 
   assert.equal(noted({ checked, start }, { header: { ...about.header, can_overlap: true } }),
     "Guessed. Checking started at once; the next draft step runs alongside.");
   const cut = (...committed) => noted({ checked, committed: committed.map((text) => tokenOf(text)) }, about);
-  assert.equal(cut("a", "b"), "Guessed. The last one comes after the end of the answer and is dropped.");
-  assert.equal(cut("a"), "Guessed. The last 2 come after the end of the answer and are dropped.");
+  assert.equal(cut("a", "b"), "Guessed. The last token comes after the end of the answer and is dropped.");
+  assert.equal(cut("a"), "Guessed. The last 2 tokens come after the end of the answer and are dropped.");
 });
 
 test("every recorded iteration with guesses has a note of whole sentences", () => {

@@ -34,7 +34,7 @@ export function sentence(iteration) {
   const outcome = outcomeWords(accepted, checked, rejected[0]) + (accepted.length ? `: ${quote(text, LONGEST_TEXT)}` : "");
   if (!own) return `${outcome}.`;
   if (!rejected.length) return `${outcome}. The target ${wrote("added")}.`;
-  const isNamed = checked.ways === 1 && checked.total > 1;
+  const isNamed = rejected.length === 1 && checked.ways === 1 && checked.total > 1;
   const instead = isNamed ? ` instead of ${quote(rejected[0].text)}` : accepted.length ? " instead" : "";
   return `${outcome}. The target ${wrote("wrote")}${instead}.`;
 }

@@ -58,6 +58,8 @@ test("sequences that were drafted meanwhile", () => {
   assert.equal(said([nodeOf("a")], [nodeOf(" b"), begun("x")], hit), `✓ Both guesses right: "a b".`);
   assert.equal(said([nodeOf("a")], [wrong("x"), own], miss),
     `✓ 1 of 2 guesses right: "a". The target wrote "own" instead of "x".`);
+  assert.equal(said([nodeOf("a")], [wrong("x"), wrong("y"), own], miss),
+    `✓ 1 of 2 guesses right: "a". The target wrote "own" instead.`);
   assert.equal(said([wrong("a"), own], [begun("x")], rejection), `✗ The guess "a" was wrong. The target wrote "own".`);
 });
 
