@@ -153,7 +153,7 @@ test("a file's missing fields are as the page opens, and what is none of a view'
 
 test("files that are no settings", async () => {
   const problems = await Promise.all(["", "[]", "null", "{}", "3"].map((text) => viewOfFile(text, PAGES)));
-  assert.equal(problems[0].problem, "This is no settings file of duoviz, so nothing was changed: it is not JSON.");
+  assert.equal(problems[0].problem, "This is not a duoviz settings file: it is not JSON. Nothing was changed.");
   for (const { problem, view } of problems.slice(1)) {
     assert.deepEqual([problem, view], ["This is not a duoviz settings file. Nothing was changed.", undefined]);
   }
