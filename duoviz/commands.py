@@ -126,7 +126,7 @@ def read_prompts(source: str) -> list[str]:
     if not all(isinstance(prompt, str) for prompt in prompts):
         raise UsageError(BAD_QUESTIONS.format(source))
     if not prompts:
-        raise UsageError(f"{source} has no prompts: write one question per line.")
+        raise UsageError(f"The prompts cannot be used: there is none in {source}.")
     return prompts
 
 

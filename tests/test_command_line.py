@@ -135,7 +135,7 @@ def test_calibrate(capsys, monkeypatch, tmp_path):
         (["generate", "hi", "--top-p", "0"], "Top-p (top_p): enter a number from 0.01 to 1"),
         (["generate", "hi", "--seed", "-1"], "Seed: enter"),
         (["generate", "hi", "--acceptance", "odd"], "Acceptance: enter coupled or rejection"),
-        (["generate", "hi", "--draft-mode", "odd"], "How sequences are drafted (draft_mode): enter"),
+        (["generate", "hi", "--draft-mode", "odd"], "Drafting order (draft_mode): enter"),
         (["generate", "hi", "--method", "magic"], "no method named"),
         (["generate", "hi", "--trace", "/no/such/folder/x.json"], "cannot be written"),
         (["generate", "hi", "--trace", "."], "cannot be written"),
@@ -195,7 +195,7 @@ def test_a_file_without_prompts_is_told_before_anything_is_loaded(tmp_path, caps
     for file in (empty, pipe, "/dev/null", tmp_path):
         assert main(["compare", "--prompts", str(file)]) == 1
         told = capsys.readouterr().err
-        assert told.startswith(("duoviz: There are no prompts in ", "duoviz: The prompts cannot be read: "))
+        assert told.startswith(("duoviz: The prompts cannot be used: ", "duoviz: The prompts cannot be read: "))
         assert told.endswith(f" {file}.\n") and told.count("\n") == 1
 
 

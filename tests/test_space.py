@@ -338,11 +338,11 @@ def test_hardware_that_must_be_paid_for(status, reason, there, hub, project, cap
     [
         ("GET /api/whoami", (429, "Too many"), "The hub answered with error 429 ("),
         ("GET /api/whoami", (200, b"<html>Log in to this network"), "The hub cannot be reached ("),
-        ("POST /api/validate", (502, b"<html>Down"), "The upload to me/duoviz broke off ("),
+        ("POST /api/validate", (502, b"<html>Down"), "The upload to me/duoviz was interrupted ("),
         ("GET /api/spaces", (503, "Down"), "The hub answered with error 503 (Down): start again later."),
-        ("POST /api/repos", (400, "Bad\nname."), "The hub refuses me/duoviz with the error 400 (Bad name)."),
+        ("POST /api/repos", (400, "Bad\nname."), "The hub refuses me/duoviz with error 400 (Bad name)."),
         ("POST /api/validate", (400, "Bad README"), "The hub refuses the files (Invalid metadata in README.md."),
-        ("POST /api/spaces/me/duoviz/commit", (400, "No."), "The hub refuses me/duoviz with the error 400 (No)."),
+        ("POST /api/spaces/me/duoviz/commit", (400, "No."), "The hub refuses me/duoviz with error 400 (No)."),
     ],
 )
 def test_what_else_a_hub_may_answer(request_, answer, sentence, hub, project, capsys):
@@ -370,8 +370,10 @@ def test_an_upload_broken_off_goes_on(broken, again, answer, hub, project, capsy
         capsys.readouterr()
     hub.spoilt[broken] = answer
     line = failure(["me/duoviz"], capsys)
-    assert re.match(r"duoviz: The (upload to me/duoviz broke off|hub answered with the error 503) \(.+\): ", line), line
-    assert "run the same command again; it sends only what is still missing." in line
+    assert re.match(r"duoviz: The (upload to me/duoviz was interrupted|hub answered with error 503) \(.+\): ", line), (
+        line
+    )
+    assert "run the same command again. It sends only what is missing." in line
     assert hub.spaces["me/duoviz"] == Space()
     hub.spoilt.clear()
     hub.requests.clear()
@@ -408,7 +410,7 @@ def test_the_real_project_by_way_of_xet(hub, tmp_path):
     hub.spoilt["POST /api/spaces/me/duoviz/commit"] = None
     broken = run()
     assert broken.returncode == 1 and "Traceback" not in broken.stderr, broken.stderr
-    assert broken.stderr.splitlines()[-1].startswith("duoviz: The upload to me/duoviz broke off (")
+    assert broken.stderr.splitlines()[-1].startswith("duoviz: The upload to me/duoviz was interrupted (")
     assert hub.asked("POST /cas/v1/xorbs/") and hub.spaces["me/duoviz"] == Space()
     hub.spoilt.clear()
     done = run()

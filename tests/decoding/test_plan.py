@@ -81,7 +81,7 @@ def test_a_target_that_reads_one_continuation_is_refused_where_trees_are_needed(
     tiny.pair.target.supports_tree = False
     needy = [name for name, method in METHODS.items() if method.trees]
     assert needy == ["lookahead"]
-    with pytest.raises(SettingsError, match="Lookahead needs a target that reads several continuations"):
+    with pytest.raises(SettingsError, match="Lookahead checks several continuations at once"):
         next(runner.stream(tiny, "lookahead", "hello", Settings()))
 
 

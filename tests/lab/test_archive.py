@@ -13,7 +13,7 @@ from duoviz.lab.archive import RECORD
 from duoviz.lab.results import load
 from duoviz.lab.tasks import LabError
 
-REFUSAL = "bad.zip holds no results of the Lab, or damaged ones"
+REFUSAL = "bad.zip holds no Lab results, or damaged ones"
 FAILED_ROW = '{"question_id": 1, "model_id": "m", "task": "t", "repeat": 0, "message": ""}\n'
 
 
@@ -145,7 +145,7 @@ def test_no_zip_and_no_results(tmp_path, bad):
     with zipfile.ZipFile(file, "w") as out:
         out.writestr("environment.json", "{}")
     assert "environment.json" in refusal(file)
-    with pytest.raises(LabError, match=r"nowhere holds no results of the Lab, or damaged ones\."):
+    with pytest.raises(LabError, match=r"nowhere holds no Lab results, or damaged ones\."):
         load(tmp_path / "nowhere")
 
 

@@ -131,8 +131,8 @@ def check_picture(text, rows):
 @pytest.mark.parametrize(
     "change, sentence",
     [
-        ({"results": "nowhere"}, "nowhere holds no results of the Lab"),
-        ({"results": "nowhere", "--readme": None}, "nowhere is no folder of results"),
+        ({"results": "nowhere"}, "nowhere holds no Lab results"),
+        ({"results": "nowhere", "--readme": None}, "nowhere is not a folder of results"),
         ({"results": "README.md", "--readme": None}, "README.md is not a folder of results"),
         ({"--name": "a/b"}, "--name: use letters"),
         ({"--readme": "no markers"}, "The README has no place for the table"),

@@ -105,9 +105,7 @@ def test_table_4_counts_needed_against_predicted():
 
 def test_acceptance_is_told_of_places_and_not_of_tokens():
     made = results(row(DUO, 1, counts={"accepted": 2, "tested": 4}), row(DUO, 2, counts={"accepted": 1, "tested": 1}))
-    assert findings.about_drafting(made) == [
-        "At 60 % of the places where DuoDecoding's guesses were checked, one was accepted."
-    ]
+    assert findings.about_drafting(made) == ["DuoDecoding had a correct guess at 60 % of the checked positions."]
     assert findings.about_drafting(results(row(VANILLA))) == []
 
 
