@@ -31,7 +31,7 @@ from duoviz.space import ROOT, publish
 from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.trace.reading import parse_trace, read_text
 
-BAD_QUESTIONS = "{} is not in the question format: each line needs a JSON object with a list of turns."
+BAD_QUESTIONS = "{} is not in the question format: write one JSON object with a list of turns per line."
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
@@ -126,7 +126,7 @@ def read_prompts(source: str) -> list[str]:
     if not all(isinstance(prompt, str) for prompt in prompts):
         raise UsageError(BAD_QUESTIONS.format(source))
     if not prompts:
-        raise UsageError(f"There are no prompts in {source}.")
+        raise UsageError(f"The prompts cannot be used: there is none in {source}.")
     return prompts
 
 
@@ -141,7 +141,7 @@ def compare(options: argparse.Namespace) -> None:
     for method in methods:
         runner.check_method(method)
     if options.repeats < 1:
-        raise UsageError("--repeats must be at least 1.")
+        raise UsageError("--repeats: enter 1 or more.")
     if options.trace:
         with check_write(options.trace):
             options.trace.mkdir(parents=True, exist_ok=True)
@@ -255,7 +255,7 @@ def ship(options: argparse.Namespace) -> None:
     from duoviz.lab.results import load, write_atomically
 
     if not re.fullmatch(r"[\w.+-]+", options.name):
-        raise UsageError("--name must be of letters, digits, '-', '_', '+' and '.'.")
+        raise UsageError("--name: use letters, digits, '-', '_', '+' and '.' only.")
     texts = {}
     if options.readme:
         # Before anything is written.
@@ -319,7 +319,7 @@ def export(options: argparse.Namespace) -> None:
     out = options.out or Path(options.trace.name.removesuffix(".json").removesuffix(".duoviz") + ending)
     with check_write(out):
         if out.exists() and out.samefile(options.trace):
-            raise UsageError("The trace would be overwritten: choose another --out.")
+            raise UsageError("--out would overwrite the trace: choose another file.")
         out.write_text(content, encoding="utf-8", errors="replace")
     print(out)
 

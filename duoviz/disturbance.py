@@ -11,7 +11,7 @@ WORDS = "This machine was busy with other work: {}."
 
 def busy_words(target: Estimate) -> str | None:
     """The sentence for a visitor where forwards took far longer than usual by the end of a run; None where not."""
-    longer = f"the target's forwards took {target.slowdown:.1f} times as long as usual"
+    longer = f"the target's forward passes took {target.slowdown:.1f} times as long as usual"
     return WORDS.format(longer) if target.slowdown > BUSY else None
 
 
@@ -25,8 +25,8 @@ def disturbance(rows: Sequence[dict]) -> str | None:
     if not signs:
         return None
     return (
-        f"{WORDS.format('; '.join(signs))} Times like these say nothing of the methods, so nothing is concluded from "
-        "them. Try again when the machine is quiet."
+        f"{WORDS.format('; '.join(signs))} Such times allow no conclusion about the methods. "
+        "Try again when the machine is idle."
     )
 
 

@@ -88,7 +88,7 @@ class Reader:
         except (ValueError, RecursionError) as error:
             raise Refused("is not JSON") from error
         if self.refuse_surrogates and SURROGATE.search(text) and not is_text(json.dumps(value, ensure_ascii=False)):
-            raise Refused("has half a character in a text")
+            raise Refused("has an invalid character (an unpaired surrogate)")
         return value
 
     def check_structure(self, signs: bytes) -> None:

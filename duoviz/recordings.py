@@ -29,18 +29,17 @@ ROUNDS = 5
 
 ABOUT = f"""# Recorded runs
 
-Real runs of the embedded pair, one of each method, each alone on the machine: nothing in them is simulated or slowed.
-Every method ran once, unrecorded, and then {ROUNDS} times, in turn with the others; of these the run of median duration
-was kept. Before anything is loaded, the page plays the run of the method chosen. Each file is a trace
-(`duoviz/trace/schema.py`): it names its machine, date, versions and settings. This text is made from the files, and all
-of it by
+Real runs of the embedded pair, one per method, each alone on the machine. Nothing is simulated or slowed.
+Every method ran once, unrecorded, and then {ROUNDS} times, alternating with the others; the run of median duration was
+kept. The page plays the chosen method's run before your first run. Each file is a trace (`duoviz/trace/schema.py`) with
+its machine, date, versions and settings. The files and this text are made by
 
 ```bash
 python -m duoviz record --out assets/traces
 ```
 
-`places.json` holds what both models expected at each place of the text: their likeliest tokens, with the
-probabilities p of the target and q of the draft.
+`places.json` holds both models' likeliest tokens at each position of the text, with the probabilities p of the target
+and q of the draft.
 
 """
 HEADINGS = (

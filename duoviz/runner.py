@@ -47,7 +47,7 @@ WARMUP_TOKENS = 16
 def check_method(method: object) -> None:
     """Raise SettingsError unless the method exists."""
     if not isinstance(method, str) or method not in METHODS:
-        raise SettingsError(f"There is no method named {in_short(method)}; there are: {', '.join(METHODS)}.")
+        raise SettingsError(f"There is no method named {in_short(method)}: choose one of {', '.join(METHODS)}.")
 
 
 def prepare(engine: Engine, method: str, settings: Settings = Settings()) -> None:

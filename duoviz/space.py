@@ -170,13 +170,13 @@ def check_name(name: str) -> None:
 def check_hardware(hardware: str | None) -> None:
     """Raise SpaceError for hardware that no Space has, or that the page cannot use."""
     if hardware is not None and hardware not in HARDWARE:
-        raise SpaceError(f"There is no hardware named {hardware!r} for this page; there are: {', '.join(HARDWARE)}.")
+        raise SpaceError(f"There is no hardware named {hardware!r} for this page: choose one of {', '.join(HARDWARE)}.")
 
 
 def check_complete(root: Path, files: list[str]) -> None:
     """Raise SpaceError where the page could not start from these files."""
     if lacking := [file for file in CORE if file not in files]:
-        raise SpaceError(f"{root} is not the whole project: it lacks {', '.join(lacking)}.")
+        raise SpaceError(f"{root} is incomplete: it lacks {', '.join(lacking)}.")
 
 
 def read(root: Path, files: list[str]) -> list[CommitOperationAdd]:
@@ -203,7 +203,7 @@ def prepare(api: HfApi, name: str, *, hardware: str | None, private: bool) -> Sp
         api.create_repo(name, repo_type="space", space_sdk="gradio", space_hardware=wanted, private=private or None)
         space = api.space_info(name)
     if content(space) - BLANK and MARK not in content(space):
-        raise SpaceError(f"{name} holds another app, which is left as it is: choose another name.")
+        raise SpaceError(f"{name} holds another app: choose another name.")
     if private and not space.private:
         api.update_repo_settings(name, repo_type="space", private=True)
     # Also for a new one: the hub need not have taken what it was created with.
@@ -252,7 +252,7 @@ def refusal(error: BaseException, name: str, user: str | None) -> str:
     if isinstance(error, LocalTokenNotFoundError):
         return NOT_LOGGED_IN
     if isinstance(error, OfflineModeIsEnabled):
-        return "HF_HUB_OFFLINE forbids to reach the hub: unset it for this command."
+        return "HF_HUB_OFFLINE forbids reaching the hub: unset it for this command."
     if isinstance(error, UnicodeEncodeError):
         return BAD_TOKEN
     if not isinstance(error, HfHubHTTPError):
@@ -264,12 +264,12 @@ def refusal(error: BaseException, name: str, user: str | None) -> str:
         return BAD_TOKEN
     if status in (401, 403, 404):
         return (
-            f"The hub does not let you change {name}: you are {user}, and {owner} must be you or an organisation "
-            f"of yours, and your token must have the right to write."
+            f"The hub does not let you change {name}: you are {user}, and {owner} must be you or your "
+            f"organisation, and your token must be allowed to write."
         )
     if status == 429 or status >= 500:
-        return f"The hub answered with the error {status} ({words(error)}): start again later."
-    return f"The hub refuses {name} with the error {status} ({words(error)})."
+        return f"The hub answered with error {status} ({words(error)}): start again later."
+    return f"The hub refuses {name} with error {status} ({words(error)})."
 
 
 def wants_payment(error: HfHubHTTPError) -> bool:
@@ -293,6 +293,5 @@ def interruption(error: BaseException, name: str, user: str) -> str:
     # The client wraps what ended a file's upload; Xet's own reasons end in long addresses.
     reason = shorten(first_line(error.__cause__ or error), 100, placeholder=" …")
     return (
-        f"The upload to {name} broke off ({reason}): the same command goes on, and what the hub has stored by then is "
-        f"not sent again."
+        f"The upload to {name} was interrupted ({reason}): run the same command again. It sends only what is missing."
     )

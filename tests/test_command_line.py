@@ -106,33 +106,36 @@ def test_calibrate(capsys, monkeypatch, tmp_path):
     [
         (["generate", ""], "prompt is empty"),
         (["generate", "x" * 700], "too long"),
-        (["generate", "hi", "--max-new-tokens", "0"], "max_new_tokens must be"),
-        (["generate", "hi", "--max-new-tokens", "1000000"], "max_new_tokens must be"),
-        (["generate", "hi", "--sequences", "nine"], "sequences must be"),
-        (["generate", "hi", "--budget", "-1"], "budget must be"),
-        (["generate", "hi", "--temperature", "2.5"], "temperature must be 0 (greedy) or a number from 1e-05 to 2"),
-        (["generate", "hi", "--temperature", "nan"], "temperature must be 0 (greedy) or a number from 1e-05 to 2"),
-        (["generate", "hi", "--temperature", "5e-324"], "temperature must be 0 (greedy) or a number from 1e-05 to 2"),
-        (["generate", "hi", "--temperature", "1e999"], "temperature must be 0 (greedy) or a number from 1e-05 to 2"),
+        (["generate", "hi", "--max-new-tokens", "0"], "Max new tokens (max_new_tokens): enter"),
+        (["generate", "hi", "--max-new-tokens", "1000000"], "Max new tokens (max_new_tokens): enter"),
+        (["generate", "hi", "--sequences", "nine"], "Draft sequences k (sequences): enter"),
+        (["generate", "hi", "--budget", "-1"], "Draft budget γ (budget): enter"),
+        (["generate", "hi", "--temperature", "2.5"], "Temperature: enter 0 (greedy) or a number from 1e-05 to 2"),
+        (["generate", "hi", "--temperature", "nan"], "Temperature: enter 0 (greedy) or a number from 1e-05 to 2"),
+        (["generate", "hi", "--temperature", "5e-324"], "Temperature: enter 0 (greedy) or a number from 1e-05 to 2"),
+        (["generate", "hi", "--temperature", "1e999"], "Temperature: enter 0 (greedy) or a number from 1e-05 to 2"),
         (
             ["generate", "hi", "--seed", "1" + "0" * 400],
-            "seed must be a whole number from 0 to 9007199254740991, not a",
+            "Seed: enter a whole number from 0 to 9007199254740991, not a",
         ),
-        (["generate", "hi", "--budget", "9" * 5000], "budget must be a whole number or 'auto', not '9999"),
+        (
+            ["generate", "hi", "--budget", "9" * 5000],
+            "Draft budget γ (budget): enter auto or a whole number from 1 to 64, not '9999",
+        ),
         (["generate", "hi\udcff"], "The prompt contains an invalid character (an unpaired surrogate)"),
         (
             ["generate", "hi", "--rest-datastore", "a\udcff"],
-            r"rest_datastore must be the name of a folder, not 'a\udcff'",
+            r"Datastore (rest_datastore): enter the name of a folder, not 'a\udcff'",
         ),
         (["generate", "hi", "--method", "\udcff"], r"There is no method named '\udcff'"),
         (["compare", "--prompts", "hi\udcff"], "The prompt contains an invalid character (an unpaired surrogate)"),
         (["compare", "--prompts", " "], "prompt is empty"),
-        (["compare", "--prompts", "hi", "--temperature", "1e-310"], "temperature must be 0 (greedy) or a number from"),
-        (["generate", "hi", "--top-k", "-1"], "top_k must be"),
-        (["generate", "hi", "--top-p", "0"], "top_p must be a number from 0.01 to 1"),
-        (["generate", "hi", "--seed", "-1"], "seed must be"),
-        (["generate", "hi", "--acceptance", "odd"], "acceptance must be one of coupled, rejection"),
-        (["generate", "hi", "--draft-mode", "odd"], "draft_mode must be"),
+        (["compare", "--prompts", "hi", "--temperature", "1e-310"], "Temperature: enter 0 (greedy) or a number from"),
+        (["generate", "hi", "--top-k", "-1"], "Top-k (top_k): enter"),
+        (["generate", "hi", "--top-p", "0"], "Top-p (top_p): enter a number from 0.01 to 1"),
+        (["generate", "hi", "--seed", "-1"], "Seed: enter"),
+        (["generate", "hi", "--acceptance", "odd"], "Acceptance: enter coupled or rejection"),
+        (["generate", "hi", "--draft-mode", "odd"], "Drafting order (draft_mode): enter"),
         (["generate", "hi", "--method", "magic"], "no method named"),
         (["generate", "hi", "--trace", "/no/such/folder/x.json"], "cannot be written"),
         (["generate", "hi", "--trace", "."], "cannot be written"),
@@ -152,7 +155,7 @@ def test_unknown_pair(monkeypatch, capsys):
     monkeypatch.undo()
     for name, shown in (("nobody", "'nobody'"), ("a + \udcff", r"'a + \udcff'")):
         assert main(["generate", "hi", "--pair", name]) == 1
-        assert f"There is no pair named {shown}; there are: embedded, " in capsys.readouterr().err
+        assert f"There is no pair named {shown}: choose one of embedded, " in capsys.readouterr().err
 
 
 def test_arguments_that_cannot_be_read(capsys):
@@ -172,7 +175,7 @@ def test_arguments_that_cannot_be_read(capsys):
         ("{", "has a line 2 that is not JSON"),
         ('{"turns": ["a"], "time": NaN}', "has a line 2 that has NaN for a number"),
         ('{"turns": ' + "[" * 100_000, "has a line 2 that is nested deeper than 32 levels"),
-        (r'{"turns": ["\ud800"]}', "has a line 2 that has half a character in a text"),
+        (r'{"turns": ["\ud800"]}', "has a line 2 that has an invalid character (an unpaired surrogate)"),
         ("\0\xff", "has a line 2 that is not JSON"),
     ],
 )
@@ -192,7 +195,7 @@ def test_a_file_without_prompts_is_told_before_anything_is_loaded(tmp_path, caps
     for file in (empty, pipe, "/dev/null", tmp_path):
         assert main(["compare", "--prompts", str(file)]) == 1
         told = capsys.readouterr().err
-        assert told.startswith(("duoviz: There are no prompts in ", "duoviz: The prompts cannot be read: "))
+        assert told.startswith(("duoviz: The prompts cannot be used: ", "duoviz: The prompts cannot be read: "))
         assert told.endswith(f" {file}.\n") and told.count("\n") == 1
 
 

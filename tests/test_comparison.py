@@ -113,7 +113,7 @@ def test_the_worst_round_is_the_verdict(engine):
     rows = rows_of(engine, lanes, repeats=3)
     rows[3]["trace"]["iterations"][0]["committed"][0]["id"] += 1
     result = outcome(engine, lanes, rows, {})
-    assert result["verdict"]["verdict"] == "defect" and "From token 1 on" in result["verdict"]["sentence"]
+    assert result["verdict"]["verdict"] == "defect" and "from token 1 on" in result["verdict"]["sentence"]
 
 
 def test_lanes_without_a_run():
@@ -130,7 +130,7 @@ def test_lanes_without_a_run():
         ((10.0, 12.0, 13.2), None, None),
         ((10.0, 12.0, 13.5), None, "one wrote 10.0 tokens/s in one round and 13.5 in another"),
         ((1.0, 1.0), 1.4, None),
-        ((1.0, 1.0), 2.2, "the target's forwards took 2.2 times as long as usual, with one"),
+        ((1.0, 1.0), 2.2, "the target's forward passes took 2.2 times as long as usual, with one"),
     ],
 )
 def test_nothing_is_concluded_from_a_busy_machine(monkeypatch, speeds, slowdown, sentence):
@@ -148,7 +148,7 @@ def test_nothing_is_concluded_from_a_busy_machine(monkeypatch, speeds, slowdown,
         assert result["disturbance"] is None and len(result["sentences"]) >= 2
         assert result["lanes"][1]["figures"]["phi"] > 0
     else:
-        assert sentence in result["disturbance"] and "nothing is concluded" in result["disturbance"]
+        assert sentence in result["disturbance"] and "no conclusion" in result["disturbance"]
         assert result["sentences"] == [] and {lane["figures"]["phi"] for lane in result["lanes"]} == {None}
     assert result["verdict"]["verdict"] == "equal"
 

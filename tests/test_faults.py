@@ -76,7 +76,7 @@ def test_a_draft_that_is_killed_or_hangs_ends_its_run_and_the_next_run_starts_an
     for event in events:
         runner.add_event(trace, event)
     assert trace["end"]["stopped"] == "error"
-    assert sentence in trace["end"]["message"] and "the next run starts a new one" in trace["end"]["message"]
+    assert sentence in trace["end"]["message"] and "run again to start a new one" in trace["end"]["message"]
     kept = trace["end"]["text"]
     assert kept and kept != vanilla_text and vanilla_text.startswith(kept)
     assert not process.is_alive()
@@ -96,7 +96,7 @@ def test_a_draft_that_hangs_before_its_first_answer_is_replaced(engine, vanilla_
 
 def test_a_draft_that_ends_while_it_starts(vanilla_text):
     engine = engine_with_draft(ends_at_once)
-    with pytest.raises(DraftDied, match=r"died \(exit code 3\); the next run starts a new one"):
+    with pytest.raises(DraftDied, match=r"died \(exit code 3\): run again to start a new one"):
         run(engine)
     assert run(engine, "vanilla")["end"]["text"] == vanilla_text
 

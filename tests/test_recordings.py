@@ -64,7 +64,7 @@ def test_mistakes_are_named_before_anything_runs(tiny, tmp_path, capsys):
     (tmp_path / "file").write_text("")
     for options, sentence in (
         (["--out", str(tmp_path / "file")], "cannot be written"),
-        (["--out", str(tmp_path), "--max-new-tokens", "0"], "max_new_tokens must be"),
+        (["--out", str(tmp_path), "--max-new-tokens", "0"], "Max new tokens (max_new_tokens): enter"),
         (["--out", str(tmp_path), "--prompt", ""], "The prompt is empty"),
     ):
         assert main(["record", *options]) == 1

@@ -231,7 +231,7 @@ def test_another_app_is_left_as_it_is(hub, project, capsys):
     files = {"app.py": b"chat", "README.md": b"", "assets/logo.png": b"\0"}
     hub.spaces["me/chat"] = Space(files=dict(files))
     assert failure(["me/chat", "--private", "--hardware", "cpu-upgrade"], capsys) == (
-        "duoviz: me/chat holds another app, which is left as it is: choose another name."
+        "duoviz: me/chat holds another app: choose another name."
     )
     assert hub.spaces["me/chat"] == Space(files=files)
 
@@ -251,7 +251,10 @@ def failure(arguments: list[str], capsys) -> str:
         (["duoviz"], "The Space 'duoviz' has no owner: write OWNER/NAME, where OWNER is your name on the hub."),
         (["https://hf.co/spaces/me/duoviz"], "No Space can be named 'https://hf.co/spaces/me/duoviz'"),
         (["me/duo viz"], "No Space can be named 'me/duo viz': write OWNER/NAME, each of letters"),
-        (["me/duoviz", "--hardware", "fast"], "There is no hardware named 'fast' for this page; there are: cpu-basic,"),
+        (
+            ["me/duoviz", "--hardware", "fast"],
+            "There is no hardware named 'fast' for this page: choose one of cpu-basic,",
+        ),
         (["me/duoviz", "--hardware", "zero-a10g"], "There is no hardware named 'zero-a10g' for this page"),
     ],
 )
@@ -262,7 +265,7 @@ def test_names_and_hardware_that_cannot_be(arguments, sentence, hub, project, ca
 
 def test_half_a_project(hub, project, capsys):
     (project / "assets/draft/model.safetensors").unlink()
-    assert failure(["me/duoviz"], capsys).endswith("is not the whole project: it lacks assets/draft/model.safetensors.")
+    assert failure(["me/duoviz"], capsys).endswith("is incomplete: it lacks assets/draft/model.safetensors.")
     # A file that even root cannot read.
     write(project, BINARY)
     (project / "duoviz/broken.py").symlink_to("/proc/self/mem")
@@ -286,7 +289,7 @@ def test_no_network(project, monkeypatch, capsys, hub):
     assert failure(["me/duoviz"], capsys).startswith("duoviz: The hub cannot be reached (")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     assert failure(["me/duoviz"], capsys) == (
-        "duoviz: HF_HUB_OFFLINE forbids to reach the hub: unset it for this command."
+        "duoviz: HF_HUB_OFFLINE forbids reaching the hub: unset it for this command."
     )
 
 
@@ -301,15 +304,15 @@ def test_a_space_of_somebody_else(there, arguments, hub, project, capsys):
     if there:
         hub.spaces["them/duoviz"] = there
     assert failure(["them/duoviz", *arguments], capsys) == (
-        "duoviz: The hub does not let you change them/duoviz: you are me, and them must be you or an organisation of "
-        "yours, and your token must have the right to write."
+        "duoviz: The hub does not let you change them/duoviz: you are me, and them must be you or your "
+        "organisation, and your token must be allowed to write."
     )
     assert hub.spaces.get("them/duoviz") == before and hub.stored == {}
 
 
 def test_a_token_that_may_only_read(hub, project, monkeypatch, capsys):
     monkeypatch.setenv("HF_TOKEN", "reading")
-    assert "your token must have the right to write." in failure(["me/duoviz"], capsys)
+    assert "your token must be allowed to write." in failure(["me/duoviz"], capsys)
 
 
 @pytest.mark.parametrize(
@@ -333,13 +336,13 @@ def test_hardware_that_must_be_paid_for(status, reason, there, hub, project, cap
 @pytest.mark.parametrize(
     "request_, answer, sentence",
     [
-        ("GET /api/whoami", (429, "Too many"), "The hub answered with the error 429 ("),
+        ("GET /api/whoami", (429, "Too many"), "The hub answered with error 429 ("),
         ("GET /api/whoami", (200, b"<html>Log in to this network"), "The hub cannot be reached ("),
-        ("POST /api/validate", (502, b"<html>Down"), "The upload to me/duoviz broke off ("),
-        ("GET /api/spaces", (503, "Down"), "The hub answered with the error 503 (Down): start again later."),
-        ("POST /api/repos", (400, "Bad\nname."), "The hub refuses me/duoviz with the error 400 (Bad name)."),
+        ("POST /api/validate", (502, b"<html>Down"), "The upload to me/duoviz was interrupted ("),
+        ("GET /api/spaces", (503, "Down"), "The hub answered with error 503 (Down): start again later."),
+        ("POST /api/repos", (400, "Bad\nname."), "The hub refuses me/duoviz with error 400 (Bad name)."),
         ("POST /api/validate", (400, "Bad README"), "The hub refuses the files (Invalid metadata in README.md."),
-        ("POST /api/spaces/me/duoviz/commit", (400, "No."), "The hub refuses me/duoviz with the error 400 (No)."),
+        ("POST /api/spaces/me/duoviz/commit", (400, "No."), "The hub refuses me/duoviz with error 400 (No)."),
     ],
 )
 def test_what_else_a_hub_may_answer(request_, answer, sentence, hub, project, capsys):
@@ -367,8 +370,10 @@ def test_an_upload_broken_off_goes_on(broken, again, answer, hub, project, capsy
         capsys.readouterr()
     hub.spoilt[broken] = answer
     line = failure(["me/duoviz"], capsys)
-    assert re.match(r"duoviz: The (upload to me/duoviz broke off|hub answered with the error 503) \(.+\): ", line), line
-    assert "the same command goes on, and what the hub has stored by then is not sent again." in line
+    assert re.match(r"duoviz: The (upload to me/duoviz was interrupted|hub answered with error 503) \(.+\): ", line), (
+        line
+    )
+    assert "run the same command again. It sends only what is missing." in line
     assert hub.spaces["me/duoviz"] == Space()
     hub.spoilt.clear()
     hub.requests.clear()
@@ -384,7 +389,7 @@ def test_a_stop(hub, project, monkeypatch, capsys):
 
     monkeypatch.setattr(commands, "tell", stop)
     assert main(["space", "me/duoviz"]) == 130
-    assert capsys.readouterr().err == "duoviz: stopped; the same command goes on\n"
+    assert capsys.readouterr().err == "duoviz: stopped; run the same command again to resume\n"
 
 
 @pytest.mark.thorough
@@ -405,7 +410,7 @@ def test_the_real_project_by_way_of_xet(hub, tmp_path):
     hub.spoilt["POST /api/spaces/me/duoviz/commit"] = None
     broken = run()
     assert broken.returncode == 1 and "Traceback" not in broken.stderr, broken.stderr
-    assert broken.stderr.splitlines()[-1].startswith("duoviz: The upload to me/duoviz broke off (")
+    assert broken.stderr.splitlines()[-1].startswith("duoviz: The upload to me/duoviz was interrupted (")
     assert hub.asked("POST /cas/v1/xorbs/") and hub.spaces["me/duoviz"] == Space()
     hub.spoilt.clear()
     done = run()

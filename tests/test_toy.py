@@ -60,7 +60,7 @@ def test_a_trace_says_how_its_method_is_shown_where_it_is_not_known(monkeypatch)
     monkeypatch.delitem(METHODS, "again")
     assert parse_trace(json.dumps(trace), "toy")["header"]["method"] == "again"
     del trace["header"]["about"]
-    with pytest.raises(TraceError, match='"header.method" is missing or not as it should be'):
+    with pytest.raises(TraceError, match='"header.method" is missing or wrong'):
         parse_trace(json.dumps(trace), "toy")
 
 

@@ -110,11 +110,9 @@ def open_datastore(folder: Path, pair: Pair) -> Datastore:
     except Exception as error:  # a damaged file fails in the parsers of json and of numpy, with errors of their own
         raise DatastoreError(f"The datastore in {folder} cannot be read ({first_line(error)}): {remedy}.") from error
     if not intact:
-        raise DatastoreError(f"The datastore in {folder} is damaged or of another version: {remedy}.")
+        raise DatastoreError(f"The datastore in {folder} is damaged or has another version: {remedy}.")
     if foreign or datastore.vocabulary > pair.target.vocab_size:
-        raise DatastoreError(
-            f"The datastore in {folder} was made with another tokenizer than that of {pair.target.label}: {remedy}."
-        )
+        raise DatastoreError(f"The datastore in {folder} does not have the tokenizer of {pair.target.label}: {remedy}.")
     return datastore
 
 
@@ -154,7 +152,7 @@ def build_datastore(
     scratch = out.with_name(out.name + ".part")
     try:
         if out.exists() and not (out.is_dir() and is_datastore_or_empty(out)):
-            raise DatastoreError(f"{out} is there already and is no datastore: choose another place for the new one.")
+            raise DatastoreError(f"{out} exists and is not a datastore: choose another folder.")
         shutil.rmtree(scratch, ignore_errors=True)
         (scratch / "new").mkdir(parents=True)
         write_datastore(sequences, scratch / "new", vocabulary, tokenizer, report)
@@ -202,7 +200,7 @@ def joined(sequences: Iterable[Sequence[int] | np.ndarray], vocabulary: int) -> 
         if ids.size and not 0 <= ids.min() <= ids.max() < vocabulary:
             raise DatastoreError(
                 f"A token id ({ids.max() if ids.min() >= 0 else ids.min()}) is outside the vocabulary of "
-                f"{vocabulary:,} tokens: the texts were made with another tokenizer."
+                f"{vocabulary:,} tokens: the texts have another tokenizer."
             )
         if ids.size:
             parts += [ids.astype(kind), np.array([end_of_sequence(vocabulary)], dtype=kind)]
@@ -225,7 +223,7 @@ def read_sequences(
         except (*DAMAGED_ZIP, LookupError, TypeError, MemoryError) as error:
             raise DatastoreError(f"{file} is neither a text in UTF-8 nor a corpus with `flat` and `length`.") from error
         if not sequences:
-            raise DatastoreError(f"There is no text in {file}.")
+            raise DatastoreError(f"{file} has no text.")
         yield from sequences
 
 

@@ -24,7 +24,7 @@ class Proposer:
 
 DRAFT = Proposer(id="draft", token="token from the draft", origin="from the draft")
 TARGET = Proposer(id="target", token="token from the target", origin="from the target")
-PROMPT = Proposer(id="prompt", token="token found earlier in the text", origin="found earlier in the text")
+PROMPT = Proposer(id="prompt", token="token from earlier in the text", origin="from earlier in the text")
 
 # What the tokens of a method become that proposes first and verifies then.
 VERIFYING = ("accepted", "rejected", "discarded", "correction")
@@ -47,9 +47,8 @@ class Method:
     can become; numbers: which of the page's figures it has beyond those of every run. expected: what theory says of
     it, where it does.
 
-    What the page says of an iteration (see `visualizer/wording.js` for the places in braces) where `verified`
-    is given: caption: over the tokens checked. verified: what was proposed and what became of it. nothing: why
-    nothing was proposed.
+    What the page says of an iteration (see `visualizer/note.js` for the places in braces) where `verified` is
+    given: caption: over the tokens checked. verified: what was proposed. nothing: why nothing was proposed.
     colour, shape, mark: of its bars and points in figures.
     """
 

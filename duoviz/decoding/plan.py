@@ -75,8 +75,8 @@ def make_plan(
     prompt_ids = pair.encode(prompt, raw=raw, before=before)
     if method.trees and not pair.target.supports_tree:
         raise SettingsError(
-            f"{method.title} needs a target that reads several continuations at once, and {pair.target.label} "
-            "reads one only: choose another method or another target."
+            f"{method.title} checks several continuations at once, and {pair.target.label} reads only one: "
+            "choose another method or another target."
         )
     way = way_of(engine, method, settings)
     draft = classical = None

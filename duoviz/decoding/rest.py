@@ -89,23 +89,22 @@ DATASTORE = Proposer(
     id="datastore",
     token="token from the datastore",
     origin="from the datastore",
-    counts="how often the datastore has the token there",
+    counts="how often the token occurs there in the datastore",
 )
 
 REST = Method(
     id="rest",
     title="REST",
     name="REST",
-    about="What follows the text's last tokens in a datastore of other texts is proposed, as a tree; no draft model.",
+    about="Proposes a tree of what followed the last tokens in a datastore of other texts; no draft model.",
     drafter=Retrieval,
     proposers=(DATASTORE,),
     settings=("rest_datastore", "rest_longest", "rest_shortest", "rest_tokens", "cores"),
     statuses=VERIFYING,
     numbers=("acceptance",),
     caption="from the datastore, now checked",
-    verified="{end} stood in the datastore, followed by {tokens:# token|# tokens} in "
-    "{branches:# branch|# branches}; {target}",
-    nothing="The datastore knew nothing like the end of the text",
+    verified="{end} occurred in the datastore, followed by {tokens:# token|# tokens} in {branches:# branch|# branches}",
+    nothing="The last tokens do not occur in the datastore",
     colour="#b5532a",
     shape="\\",
     mark="cross",

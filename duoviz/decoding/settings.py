@@ -51,7 +51,7 @@ class About:
         elif self.words:
             check_word(name, value, self.words)
         elif not is_text(value):
-            raise SettingsError(f"{name} must be the name of a folder{given(value)}.")
+            raise wrong(name, "the name of a folder", value)
 
 
 def setting(default: Any, label: str, info: str = "", **limits: Any) -> Any:
@@ -85,7 +85,7 @@ class Settings:
     )
     top_k: int = number(0, 0, MAX_WHOLE, "Top-k", "the k most probable tokens; 0: all")
     top_p: float = number(1.0, 0.01, 1, "Top-p", "the most probable tokens that together have this probability; 1: all")
-    seed: int = number(0, 0, MAX_WHOLE, "Seed", "the same seed gives the same text, except with acceptance rejection")
+    seed: int = number(0, 0, MAX_WHOLE, "Seed", "the same seed gives the same text (except with acceptance: rejection)")
     acceptance: Literal["coupled", "rejection"] = choice(
         ("coupled", "rejection"),
         "Acceptance",
@@ -96,32 +96,30 @@ class Settings:
     )
     budget: int | Literal["auto"] = number("auto", 1, MAX_BUDGET, "Draft budget γ", "auto: measured", word="auto")
     budget_offset: int = number(
-        0, -MAX_OFFSET, MAX_OFFSET, "Budget offset", "added to an automatic γ, and to how long a sequence may be"
+        0, -MAX_OFFSET, MAX_OFFSET, "Budget offset", "added to an automatic γ and to the longest sequence"
     )
     draft_mode: Literal["batched", "paper"] = choice(
-        ("batched", "paper"), "How sequences are drafted", "batched: all at once; paper: one after another"
+        ("batched", "paper"), "Drafting order", "batched: all at once; paper: one after another"
     )
     cores: Literal["auto", "all", "target"] = choice(
         ("auto", "all", "target"),
         "Cores",
-        "all, or only those that DuoDecoding's target has; auto: whichever is faster now",
+        "all: every core; target: those of DuoDecoding's target; auto: whichever is faster",
     )
     lookup_ngram: int = number(
-        3, 1, 16, "Longest n-gram", "how many tokens of the text's end are looked for in the text before it"
+        3, 1, 16, "Longest n-gram", "how many of the last tokens are looked up earlier in the text"
     )
-    lookup_tokens: int = number(10, 1, MAX_BUDGET, "Tokens proposed", "how many of the tokens after it")
+    lookup_tokens: int = number(10, 1, MAX_BUDGET, "Tokens proposed", "how many of the tokens that follow are proposed")
     lookup_occurrence: Literal["first", "latest"] = choice(
-        ("first", "latest"), "Which occurrence", "where it stands twice"
+        ("first", "latest"), "Which occurrence", "first or latest, where there are several"
     )
-    rest_datastore: str = setting(
-        "", "Datastore", "a folder made by `datastore build`; empty: the one that comes along"
+    rest_datastore: str = setting("", "Datastore", "a folder made by `datastore build`; empty: the shipped one")
+    rest_longest: int = number(
+        16, 1, 64, "Longest suffix", "how many of the last tokens are looked up in the datastore"
     )
-    rest_longest: int = number(16, 1, 64, "Longest suffix", "how much of the text's end is looked for in the datastore")
     rest_shortest: int = number(2, 1, 64, "Shortest suffix", "shorter matches propose nothing")
-    rest_tokens: int = number(
-        64, 1, MAX_BUDGET, "Tokens proposed", "how many nodes the tree of continuations has at most"
-    )
-    lookahead_window: int = number(7, 1, 32, "Window W", "how many places ahead are guessed at once")
+    rest_tokens: int = number(64, 1, MAX_BUDGET, "Tokens proposed", "the most tokens in the tree of continuations")
+    lookahead_window: int = number(7, 1, 32, "Window W", "how many positions ahead are guessed at once")
     lookahead_ngram: int = number(
         5, 2, 8, "N-gram size N", "an n-gram is N tokens in a row; N − 1 rounds of guesses make one"
     )
@@ -131,15 +129,13 @@ class Settings:
         "When the draft works",
         "beside: parallel to the target; in_turn: alternating; auto: parallel to a target on a GPU",
     )
-    tree_children: int = number(
-        4, 1, MAX_SEQUENCES, "Children", "how many of the draft's next tokens each node may have"
-    )
+    tree_children: int = number(4, 1, MAX_SEQUENCES, "Children", "the most guesses after one token")
     tree_budget: int | Literal["auto"] = number(
         "auto",
         1,
         MAX_BUDGET,
         "Tokens checked",
-        "at most so many tokens of the tree in one check; auto: as many as pay",
+        "the most tokens checked in one forward pass; auto: as many as pay",
         word="auto",
     )
 
@@ -167,48 +163,44 @@ ABOUT: dict[str, About] = {setting.name: setting.metadata["about"] for setting i
 DEFAULTS = {setting.name: setting.default for setting in fields(Settings)}
 
 
+def wrong(name: str, allowed: str, value: object) -> SettingsError:
+    """What to enter instead of a wrong value; a field that was left empty has none."""
+    label = ABOUT[name].label if name in ABOUT else name
+    label = label if label.lower() == name else f"{label} ({name})"
+    return SettingsError(f"{label}: enter {allowed}{'' if value is None else f', not {in_short(value)}'}.")
+
+
 def check_number(name: str, value: object, lowest: float, highest: float, *, word: str | None = None) -> None:
     """Raise SettingsError unless `value` is `word` or a whole number from `lowest` to `highest`."""
     if word is not None and value == word:
         return
     if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= highest:
-        allowed = f"a whole number from {lowest} to {highest}" + (f" or {word!r}" if word else "")
-        raise SettingsError(f"{name} must be {allowed}{given(value)}.")
-
-
-def given(value: object) -> str:
-    """The end of a sentence on a wrong value; a field that was left empty has none."""
-    return ", and nothing was given" if value is None else f", not {in_short(value)}"
+        raise wrong(name, f"{f'{word} or ' if word else ''}a whole number from {lowest} to {highest}", value)
 
 
 def check_real(name: str, value: object, lowest: float, highest: float, *, zero: str = "") -> None:
     """Raise SettingsError unless `value` is a number from `lowest` to `highest`, or 0 where that means something."""
     usable = isinstance(value, int | float) and (lowest <= value <= highest or bool(zero and value == 0))
     if isinstance(value, bool) or not usable:
-        allowed = f"0 ({zero}) or a number" if zero else "a number"
-        raise SettingsError(f"{name} must be {allowed} from {lowest} to {highest}{given(value)}.")
+        raise wrong(name, f"{f'0 ({zero}) or ' if zero else ''}a number from {lowest} to {highest}", value)
 
 
 def check_word(name: str, value: object, words: Sequence[str]) -> None:
     """Raise SettingsError unless `value` is one of the words."""
     if value not in words:
-        raise SettingsError(f"{name} must be one of {', '.join(words)}{given(value)}.")
+        raise wrong(name, f"{', '.join(words[:-1])} or {words[-1]}", value)
 
 
 def check_flag(name: str, value: object) -> None:
     """Raise SettingsError unless `value` is true or false."""
     if not isinstance(value, bool):
-        raise SettingsError(f"{name} must be true or false{given(value)}.")
+        raise wrong(name, "true or false", value)
 
 
 def parsed(name: str, value: Any) -> Any:
-    """A setting as it was typed: a whole number is one where a word may stand in its place. Raises SettingsError."""
+    """A setting as it was typed: where a word may stand in its place, a whole number is one."""
     words = ABOUT[name].words
     if ABOUT[name].low is None or not words or not isinstance(value, str):
         return value
     text = value.strip()
-    if text in words:
-        return text
-    if not WHOLE.fullmatch(text):
-        raise SettingsError(f"{name} must be a whole number or {words[0]!r}, not {in_short(value)}.")
-    return int(text)
+    return int(text) if WHOLE.fullmatch(text) else text if text in words else value

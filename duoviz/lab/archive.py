@@ -60,7 +60,7 @@ def check_size(path: Path) -> None:
         end = file.read()
     place = end.rfind(RECORD_SIGN)
     if place < 0 or place + RECORD.size > len(end):
-        raise Refused("is no zip, or is cut off")
+        raise Refused("is not a complete zip file")
     list_bytes = RECORD.unpack_from(end, place)[5]
     # Of a zip far larger than results are, the size stands elsewhere, and a sign before the record.
     before = end[max(0, place - LARGE_SIGN_BYTES) : place]
@@ -71,6 +71,6 @@ def check_size(path: Path) -> None:
 def check_entry(entry: zipfile.ZipInfo) -> None:
     """Raise Refused for a file that is packed otherwise than usual: other ways may take any amount of memory."""
     if len(entry.filename) > LONGEST_NAME:
-        raise Refused(f"has a file whose name has more than {LONGEST_NAME} characters")
+        raise Refused(f"has a file name of more than {LONGEST_NAME} characters")
     if entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise Refused(f"has {entry.filename} locked, or packed in an unusual way")
+        raise Refused(f"has {entry.filename} encrypted, or packed with an unknown method")

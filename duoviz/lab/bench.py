@@ -116,7 +116,7 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
     written. What goes wrong in one answer is written as failed. Raises LabError, and DraftDied where
     the draft does not start.
     """
-    yield Progress(0, 0, None, "Measuring what both models cost on this machine")
+    yield Progress(0, 0, None, "Timing both models on this machine")
     delta = engine.rounding_delta(engine.pair.encode(WARMUP))
     try:
         course = CourseOfCosts(engine, stopped)

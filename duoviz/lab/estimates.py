@@ -38,10 +38,10 @@ def other_hardware(results: Results) -> str:
     together, in_turn = models[TOGETHER], models[IN_TURN]
     here, _ = estimated_phis(together, in_turn, alpha, places)
     said = [
-        "**What other hardware would change** is estimated, none of it was run: the cost model "
-        "(`duoviz/decoding/duotree/simulate.py`, `theory.py`) with this machine's times, the draft's chances and the "
-        f"share of its tokens that SpS saw accepted, {alpha:.2f}. For this machine it gives DuoTree "
-        f"{here[DUOTREE]:.2f}, where {measured.value:.2f} was measured."
+        "**What other hardware would change**, as an estimate: the cost model "
+        "(`duoviz/decoding/duotree/simulate.py`, `theory.py`) with this machine's times, the draft's probabilities and "
+        f"SpS's acceptance, {alpha:.2f}. On this machine it estimates {here[DUOTREE]:.2f} for DuoTree; measured: "
+        f"{measured.value:.2f}."
     ]
     threads = results.environment.get("threads", {})
     many = threads.get("all", 0)
@@ -51,15 +51,15 @@ def other_hardware(results: Results) -> str:
         # A draft beside the target has as many cores as here.
         beside = replace(more[0], draft=together.draft)
         said.append(
-            f"On {CORES} such cores, if they share a forward as {few.target} and {many} do here (Amdahl's law), φ over "
-            f"vanilla on all of them would be {in_words(beside, more[1], alpha, places)}."
+            f"On {CORES} such cores (scaled from {few.target} and {many} cores by Amdahl's law), φ over vanilla on all "
+            f"of them would be {in_words(beside, more[1], alpha, places)}."
         )
     free = replace(with_free_rows(in_turn), draft=together.draft)
     seconds, papers = in_turn.target_time(1, CONTEXT), 1 / paper.TABLE_1["Vicuna-7b-v1.5"][VANILLA][-2]
     said.append(
-        f"With the target on a GPU on which a forward takes {1e3 * seconds:.0f} ms as here (the paper's 7B target: "
-        f"{1e3 * papers:.0f} ms), of 32 tokens no longer than of one, and the draft on a core of this processor, φ "
-        f"over vanilla there would be {in_words(free, free, alpha, places)}."
+        f"Assume a GPU whose forward pass takes {1e3 * seconds:.0f} ms as here (the paper's 7B target: "
+        f"{1e3 * papers:.0f} ms), with 32 tokens as with one, and the draft on a core of this processor: there φ "
+        f"over vanilla would be {in_words(free, free, alpha, places)}."
     )
     return " ".join(said)
 
@@ -67,7 +67,7 @@ def other_hardware(results: Results) -> str:
 def in_words(together: CostModel, in_turn: CostModel, alpha: float, places: Places) -> str:
     """Each method's φ, the largest first."""
     phis, beside = estimated_phis(together, in_turn, alpha, places)
-    way = {DUOTREE: " (drafting beside the target)" if beside else " (taking turns)"}
+    way = {DUOTREE: " (parallel)" if beside else " (sequential)"}
     ranked = sorted(phis, key=lambda lane: -phis[lane])
     parts = [f"{label_of(lane)} {phis[lane]:.2f}{way.get(lane, '')}" for lane in ranked]
     return f"{', '.join(parts[:-1])} and {parts[-1]}"

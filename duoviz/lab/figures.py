@@ -151,7 +151,7 @@ def figure_3(results: Results) -> Figure:
         "Figure 3: time to the first token, relative to vanilla",
         styled(drawing, barmode="group", bargap=0.22),
         data,
-        "Below the dotted line the first token comes earlier than vanilla's. Error bars: one standard deviation over "
+        "Below the dotted line the first token is earlier than vanilla's. Error bars: one standard deviation over "
         "the questions.",
     )
 
@@ -187,8 +187,8 @@ def figure_4(results: Results) -> Figure:
         "Figure 4: one iteration, its time and its tokens",
         styled(drawing, height=300),
         data,
-        "Means over all iterations but those that read a prompt, ± one standard deviation. SpS drafts first and "
-        "verifies then; DuoDecoding does both at once, and what it verifies was drafted one iteration before.",
+        "Means over all iterations except those that read a prompt, ± one standard deviation. SpS drafts, then "
+        "verifies. DuoDecoding does both at once: it verifies what it drafted one iteration earlier.",
     )
 
 
@@ -265,7 +265,7 @@ PARTS = {
 def time_split(results: Results) -> Figure:
     """Where each method's time goes, in milliseconds for each token it wrote."""
     lanes, drawing = lanes_of(results.rows, table_lanes()), go.Figure()
-    data: list[list] = [["method", "part", "mean, ms a token", "standard deviation, ms a token", "n"]]
+    data: list[list] = [["method", "part", "mean, ms per token", "standard deviation, ms per token", "n"]]
     for part in TIME_PARTS:
         label, colour, pattern = PARTS[part]
         values = []
@@ -282,16 +282,16 @@ def time_split(results: Results) -> Figure:
             name=label,
             marker=hatched(colour, pattern),
             customdata=[(value.spread or 0, value.n) for value in values],
-            hovertemplate="%{x:.1f} ± %{customdata[0]:.1f} ms a token (n = %{customdata[1]})",
+            hovertemplate="%{x:.1f} ± %{customdata[0]:.1f} ms per token (n = %{customdata[1]})",
         )
-    drawing.update_xaxes(title="wall time for each token written, ms")
+    drawing.update_xaxes(title="wall time per token, ms")
     drawing.update_yaxes(autorange="reversed")
     return Figure(
         "time",
         "Where each method's time goes",
         styled(drawing, height=160 + 40 * len(lanes), barmode="stack", bargap=0.3),
         data,
-        "A bar's length is the inverse of the tokens per second; shorter is faster.",
+        "Time per token; shorter is faster.",
     )
 
 
@@ -331,13 +331,13 @@ def predicted(results: Results) -> Figure:
         "The cost model: predicted against measured speed",
         drawing,
         data,
-        "After the prompt was read. On the dotted line the prediction is right.",
+        "Without reading the prompt. On the dotted line the prediction is right.",
     )
 
 
 def pays(results: Results) -> Figure:
     """φ by the cost model over T_target / T_draft and acceptance, of each method that drafts; and measured runs."""
-    sides, costs = paying.sides(results), ("as rows cost here", "if rows cost nothing")
+    sides, costs = paying.sides(results), ("row cost as here", "free rows")
     drawing = make_subplots(
         2,
         len(sides),
@@ -385,7 +385,7 @@ def pays(results: Results) -> Figure:
         )
     ticks = [0.5, 2, 8, 32, 128]
     drawing.update_xaxes(type="log", tickvals=ticks)
-    drawing.update_xaxes(title="target forward over draft step, time", row=2)
+    drawing.update_xaxes(title="time of a target forward pass over a draft step", row=2)
     drawing.update_yaxes(title="acceptance", col=1, range=[0, 1])
     # White is where nothing is gained.
     scale = [[0, "#b3541e"], [1 / 3, "#f3ede4"], [0.55, "#5fc4b6"], [1, "#0b4f6c"]]
@@ -401,18 +401,18 @@ def pays(results: Results) -> Figure:
         "When does it pay?",
         drawing,
         data,
-        "A row is one token of a target forward. Colours: the speed-up φ that the cost model expects when every token "
-        f"is accepted with the same chance; along the black line {100 * (GAIN - 1):.0f} % are gained. A circle is what "
-        "was measured here on one task, in the colour of its φ: SpS and DuoTree against vanilla on the same cores, "
-        "DuoDecoding against vanilla on its target's cores. "
-        "DuoDecoding is drawn with one sequence; with several, first tokens are accepted more often. " + TREE_NOTE,
+        "A row is one token of a target forward pass. Colours: the speed-up φ that the cost model expects if every "
+        f"token is accepted with the same probability; on the black line it is {GAIN:.2f}. A circle is a measurement "
+        "on one task, in the colour of its φ: SpS and DuoTree against vanilla on the same cores, DuoDecoding against "
+        "vanilla on its target's cores. "
+        "DuoDecoding has one sequence here; with several, first tokens are accepted more often. " + TREE_NOTE,
     )
 
 
 TREE_NOTE = (
-    "For DuoTree acceptance is that of the draft's best tokens; its own policy is played on a virtual clock, at "
-    f"{len(PLAYED_RATIOS)} ratios and {len(PLAYED_ALPHAS)} acceptances with straight lines between, and nothing is "
-    "looked up. Along its dotted line drafting beside the target and in turn are equally fast."
+    "For DuoTree, acceptance is that of the draft's best tokens. Its policy is simulated at "
+    f"{len(PLAYED_RATIOS)} ratios and {len(PLAYED_ALPHAS)} acceptances, interpolated between, without text lookup. On "
+    "its dotted line, parallel and alternating are equally fast."
 )
 HOVER_PHI = "φ %{z:.2f} at ratio %{x:.1f}, acceptance %{y:.2f}<extra></extra>"
 

@@ -27,8 +27,8 @@ from duoviz.lab.values import (
 )
 
 TOO_FEW = (
-    "This is a quick run: it fills every table and figure, but it has too few questions, with answers too short, to "
-    "conclude anything from. Read the numbers as a test that all works; for conclusions, make a full run."
+    "This is a quick run: it fills every table and figure, but has too few answers for a conclusion. Make a full run "
+    "for conclusions."
 )
 
 
@@ -42,7 +42,7 @@ def about_table_1(results: Results) -> list[str]:
     if len(ranked) < 2:
         return []
     best, second = ranked[:2]
-    sentences = [f"The largest φ here is {label_of(best)}'s: {speed_ups[best].value:.2f} (n = {speed_ups[best].n})."]
+    sentences = [f"{label_of(best)} is the fastest, with φ = {speed_ups[best].value:.2f} (n = {speed_ups[best].n})."]
     sentences += difference_sentence(results, best, second)
     pairs = [(DUO, VANILLA), (DUO, TARGET_ONLY), (DUO, SPS)]
     return sentences + [
@@ -118,8 +118,8 @@ def about_table_4(results: Results) -> list[str]:
     exact = sum(count for needed, k, count in cells if needed == k) / total
     enough = sum(count for needed, k, count in cells if needed <= k) / total
     return [
-        f"The predicted k was exactly the needed one in {in_percent(exact)} of {total:,} iterations, and enough "
-        f"(needed ≤ k) in {in_percent(enough)}."
+        f"The predicted k was exactly right in {in_percent(exact)} of {total:,} iterations, and large enough in "
+        f"{in_percent(enough)}."
     ]
 
 
@@ -133,7 +133,7 @@ def about_figure_1(results: Results) -> list[str]:
     low, high = min(overheads, key=lambda overhead: overhead[1]), max(overheads, key=lambda overhead: overhead[1])
     return [
         f"Drafting 8 tokens takes {low[1]:.2f} (after {low[0]:,} tokens) to {high[1]:.2f} (after {high[0]:,}) times as "
-        "long as verifying 8; at 1 neither side would wait for the other."
+        "long as verifying 8. At 1 neither side waits."
     ]
 
 
@@ -155,8 +155,8 @@ def about_time(results: Results) -> list[str]:
     shares = {name: sum(turn["time"][name] for row in rows for turn in row["measured"]) for name in ("both", "neither")}
     wall = sum(map(seconds, rows))
     return [
-        f"DuoDecoding's two sides work at the same time for {in_percent(shares['both'] / wall)} of the time, and "
-        f"neither works for {in_percent(shares['neither'] / wall)} (n = {len(rows)})."
+        f"In DuoDecoding both models are busy for {in_percent(shares['both'] / wall)} of the time, and neither for "
+        f"{in_percent(shares['neither'] / wall)} (n = {len(rows)})."
     ]
 
 
@@ -169,8 +169,8 @@ def about_predictions(results: Results) -> list[str]:
     worst = max(predictions, key=lambda lane: abs(predictions[lane].error))
     middle = sum(abs(prediction.error) for prediction in predictions.values()) / len(predictions)
     return [
-        f"The cost model is off by {in_percent(middle)} in the mean of {len(predictions)} methods, and most for "
-        f"{label_of(worst)}: {in_percent(predictions[worst].error, '+')}."
+        f"The cost model's mean error over {len(predictions)} methods is {in_percent(middle)}; the largest is "
+        f"{in_percent(predictions[worst].error, '+')}, for {label_of(worst)}."
     ]
 
 
@@ -185,7 +185,7 @@ def about_checks(results: Results) -> list[str]:
             f"{verdicts.count('tie')} differ at a numerical tie, {verdicts.count('defect')} are defects."
         )
     if results.failed:
-        sentences.append(f"{len(results.failed)} answers failed; they are listed below and count in no table.")
+        sentences.append(f"{len(results.failed)} answers failed; they are listed below and left out of all tables.")
     return sentences
 
 
@@ -194,4 +194,4 @@ def about_drafting(results: Results) -> list[str]:
     accepted = acceptance(rows_of(results.rows, DUO)).rate
     if accepted is None:
         return []
-    return [f"At {in_percent(accepted)} of the places where DuoDecoding's guesses were checked, one was accepted."]
+    return [f"DuoDecoding had a correct guess at {in_percent(accepted)} of the checked positions."]

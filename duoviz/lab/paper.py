@@ -5,16 +5,16 @@ CONDITIONS = (
     "16 threads of a CPU; batch 1, greedy, 128 new tokens at most (32 for question answering and retrieval), 10 "
     "warm-up prompts, total tokens over total time. There SpS has γ = 5 and its draft on the GPU."
 )
-NO_VALUES = "We have no values of the paper's to put beside this."
+NO_VALUES = "The paper gives no values for this."
 FIGURE_1 = (
-    "The paper's figure is the reason for its method: there, drafting 8 tokens on the CPU takes about as long as "
-    "verifying 8 on the GPU, over a range of lengths. We have no values of it."
+    "The paper's figure motivates its method: drafting 8 tokens on the CPU takes about as long as verifying 8 on the "
+    "GPU, over a range of lengths. The paper gives no values for it."
 )
 FIGURE_3 = (
-    "The paper reports for DuoDecoding 83 % of SpS's time to the first token: its SpS drafts before the target's first "
-    "forward. We have no values of the figure."
+    "In the paper, DuoDecoding's time to the first token is 83 % of SpS's, which drafts before the target's first "
+    "forward pass. The paper gives no values for the figure."
 )
-FIGURE_5 = "The paper's figure compares Math with Translation. We have no values of it."
+FIGURE_5 = "The paper's figure compares Math with Translation. The paper gives no values for it."
 
 # Table 1, tokens per second: the seven tasks in the order of `tasks.TASKS`, then the average and φ.
 TABLE_1 = {

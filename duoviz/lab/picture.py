@@ -90,9 +90,9 @@ def borders(compared: list[Side], bottom: float) -> list[str]:
 
     marks = [
         text(RIGHT[0] - 36, 28, f"Above its line a method gains {100 * (GAIN - 1):.0f} %", size=15, weight=600),
-        small(RIGHT[0] - 36, 48, "by the cost model; dashed: if rows cost nothing."),
+        small(RIGHT[0] - 36, 48, "by the cost model; dashed: free rows."),
         small(RIGHT[0] - 36, 63, "DuoDecoding: over vanilla on its target's cores."),
-        small(RIGHT[0] - 36, 78, "Marks: what was accepted here, a task each."),
+        small(RIGHT[0] - 36, 78, "Marks: acceptance measured here, one per task."),
     ]
     for alpha in (0, 0.25, 0.5, 0.75, 1):
         marks.append(f'<path d="M{RIGHT[0]} {to_y(alpha):.1f}H{RIGHT[1]}" stroke="{LINE}"/>')
@@ -101,7 +101,7 @@ def borders(compared: list[Side], bottom: float) -> list[str]:
         marks.append(upright(to_x(ratio), TOP, bottom, colour=LINE))
         marks.append(text(to_x(ratio), bottom + 18, f"{ratio:g}", anchor="middle", colour=SOFT))
     middle = (RIGHT[0] + RIGHT[1]) / 2
-    marks.append(small(middle, bottom + 36, "target forward over draft step, time", anchor="middle"))
+    marks.append(small(middle, bottom + 36, "time of a target forward pass over a draft step", anchor="middle"))
     y = (TOP + bottom) / 2
     marks.append(
         f'<text transform="translate({RIGHT[0] - 38} {y:.0f}) rotate(-90)" text-anchor="middle" font-size="12" '

@@ -143,11 +143,11 @@ def make_plan(
     for method in methods:
         runner.check_method(method)
     if tasks and file:
-        raise LabError("Choose tasks or a file of questions, not both.")
+        raise LabError("Choose either tasks or a file of questions.")
     if repeats < 1:
-        raise LabError("There must be at least 1 repeat.")
+        raise LabError("Repeats: enter 1 or more.")
     if per_task is not None and per_task < 1:
-        raise LabError("There must be at least 1 question a task.")
+        raise LabError("Questions per task: enter 1 or more.")
     usual, tokens, warmups = QUICK if quick else FULL
     questions = read_questions(file) if file else own_questions(tasks or list(TASKS))
     tokens = tokens if max_new_tokens is None else max_new_tokens

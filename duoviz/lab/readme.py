@@ -16,7 +16,7 @@ from duoviz.lab.values import Value, average, phi, rows_of, tokens, ttft
 BEGIN, END = "<!-- speeds: `python -m duoviz ship` replaces what follows -->", "<!-- end of speeds -->"
 # The picture, and the page of all tables, from the README's folder.
 PICTURE, PAGE = "assets/speed-ups.svg", "docs/results.md"
-PICTURE_WORDS = "Speed-ups over vanilla by task, and from which acceptance on drafting pays"
+PICTURE_WORDS = "Speed-ups over vanilla by task, and the acceptance at which drafting pays"
 
 
 def with_speeds(text: str, results: Results) -> str:
@@ -26,7 +26,7 @@ def with_speeds(text: str, results: Results) -> str:
     if not begun or not ended:
         raise LabError(f"The README has no place for the table: it needs the lines {BEGIN} and {END}.")
     if not results.rows:
-        raise LabError("There is no answer in these results.")
+        raise LabError("These results have no answers.")
     return f"{before}{BEGIN}\n{summary(results)}\n{END}{after}"
 
 
@@ -67,7 +67,7 @@ def measured_text(results: Results) -> str:
         f"torch {environment['versions']['torch']}, "
         f"target in {environment['precision']['target']}, draft in {environment['precision']['draft']}, greedy, "
         f"{asked} prompts of {len(tasks)} tasks, up to {plan['max_new_tokens']} tokens{short}, "
-        "each prompt by all methods in turn, vanilla first and the others in rotating order. Figures are means over "
+        "all methods on each prompt, vanilla first and the others in rotating order. Figures are means over "
         "the tasks; the first token is a median, and τ is all tokens over all forward passes. The target's cores: all "
         "of them for the prompt, as in DuoDecoding, then its share. Machines are noisy, so look at the ratios."
     )

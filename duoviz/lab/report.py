@@ -92,7 +92,7 @@ def about_html(results: Results) -> str:
     text = (
         f"{environment['models']['target']} in {precision['target']} on {devices['target']}, draft "
         f"{environment['models']['draft']}; greedy, at most {plan['max_new_tokens']} new tokens, {asked} "
-        f"{times}. Begun on {begun} UTC. {len(results.rows):,} answers are in these results."
+        f"{times}. Started on {begun} UTC. {len(results.rows):,} answers."
     )
     sentence = LABEL if plan["source"] == SOURCE else TOO_FEW
     warning = f'<p class="lab-warning">{escape(sentence)}</p>' if plan["quick"] else ""
@@ -107,7 +107,7 @@ def section_html(part: Section, *, quick: bool) -> tuple[str, str]:
     below = [note_html(part.figure.note)] if part.figure else []
     below += [f"<p>{escape(sentence)}</p>" for sentence in (part.facts if quick else part.conclusions + part.facts)]
     if quick and part.conclusions:
-        below.append(note_html("A quick run has too few answers for a sentence on this."))
+        below.append(note_html("A quick run has too few answers to say anything here."))
     if part.papers:
         inner = "".join(table_html(table) for table in papers)
         below.append(f'<aside class="lab-paper"><p>{escape(part.papers)}</p>{inner}</aside>')

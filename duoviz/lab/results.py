@@ -79,7 +79,7 @@ class Folder:
             ):
                 if old != new:
                     raise LabError(
-                        f"{self.path} holds results with another {name.replace('_', ' ')} ({listed(old)}, now "
+                        f"{self.path} holds results with a different {name.replace('_', ' ')} ({listed(old)}, now "
                         f"{listed(new)}): choose another folder."
                     )
             environment |= {"date": before.environment["date"]}
@@ -188,9 +188,9 @@ def load(path: Path) -> Results:
         check_groups(results)
         return results
     except Refused as error:
-        raise LabError(f"{path.name} holds no results of the Lab, or damaged ones: it {error}.") from error
+        raise LabError(f"{path.name} holds no Lab results, or damaged ones: it {error}.") from error
     except DAMAGED_ZIP as error:
-        raise LabError(f"{path.name} holds no results of the Lab, or damaged ones.") from error
+        raise LabError(f"{path.name} holds no Lab results, or damaged ones.") from error
 
 
 def files_in(path: Path) -> Files:
@@ -254,9 +254,9 @@ def checked(value: Any, shape: Check) -> dict:
     """The object, which has this shape. Raises Refused."""
     wrong = shape(value)
     if wrong == "":
-        raise Refused("holds no JSON object")
+        raise Refused("is not a JSON object")
     if wrong is not None:
-        raise Refused(f'lacks "{wrong[1:]}", or has it otherwise than it should be')
+        raise Refused(f'lacks "{wrong[1:]}", or has a wrong one')
     return value
 
 

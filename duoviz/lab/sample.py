@@ -15,7 +15,7 @@ from duoviz.trace.agreement import first_difference, written
 
 NAME = "sample: the recorded runs"
 LABEL = (
-    "A sample, and no measurement to conclude from: the recorded runs that come along, one prompt, each method once. "
+    "A sample that allows no conclusion: the shipped recorded runs, one prompt, each method once. "
     "A run of the Lab replaces it."
 )
 # What the recorded prompt is, and where a plan says that it is from.

@@ -27,10 +27,10 @@ def recorded_name(file: Path) -> str:
 def ship(folder: Path, out: Path, name: str) -> Path:
     """Write NAME.zip and NAME.json.gz of a finished run's folder into `out`; returns the zip. Raises LabError."""
     if not folder.is_dir():
-        raise LabError(f"{folder} is no folder of results.")
+        raise LabError(f"{folder} is not a folder of results.")
     load(folder)
     if is_being_written(folder):
-        raise LabError(f"A run is writing to {folder}: wait for its end.")
+        raise LabError(f"A run is writing to {folder}: wait until it ends.")
     file = out / f"{name}.zip"
     with telling(out):
         out.mkdir(parents=True, exist_ok=True)

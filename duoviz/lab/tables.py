@@ -88,10 +88,10 @@ def table_1(results: Results) -> Table:
             *(f"the paper's φ, {model}" for model in paper.TABLE_1),
         ],
         lines,
-        "Total tokens over total time, reading the prompt included. The average is the mean of the tasks, and φ the "
-        "ratio of two averages on the questions that both answered. ± is the standard deviation of the single "
-        "answers, the average's that between tasks. Vanilla runs on the cores where it is faster at the time; on the "
-        "target's cores: on what DuoDecoding's target has, all cores for the prompt and its share after that.",
+        "Total tokens over total time, including the prompt. The average is the mean over tasks; φ is the ratio of "
+        "two averages, over the questions that both answered. ± is the standard deviation over answers, for the "
+        "average over tasks. Vanilla runs on the cores where it is faster at the time. The target's cores: all cores "
+        "for the prompt, as in DuoDecoding, then its share.",
     )
 
 
@@ -133,7 +133,7 @@ def table_2(results: Results) -> Table:
         "Sequences k",
         [f"{task_name(task)}, tokens/s" for task in tasks],
         [(label.removeprefix("DuoDecoding, ").replace("DuoDecoding", "dynamic"), cells) for label, cells in lines],
-        "The draft budget γ is the measured one on every line.",
+        "Every row uses the measured draft budget γ.",
     )
 
 
@@ -151,8 +151,8 @@ def table_3(results: Results) -> Table:
         "Budget",
         [*(f"{task_name(task)}, tokens/s" for task in tasks), "γ used, draft steps", "draft steps made"],
         [(label.removeprefix("DuoDecoding, k = 1").removeprefix(", ") or "γ", cells) for label, cells in lines],
-        "γ is measured anew in every iteration, so the last columns are means over iterations; it is 1 at least. "
-        "Fewer steps are made where longer sequences would not pay; the offset is added to that length too.",
+        "γ is measured again in every iteration and is at least 1; the last columns are means over iterations. The "
+        "draft makes fewer steps where a longer sequence would not pay; the offset is added to that length too.",
     )
 
 
@@ -202,8 +202,8 @@ def table_4(results: Results) -> Table:
             for label, line in zip(labels, counts, strict=True)
             if any(line)
         ],
-        "Needed is the rank of the target's token among the draft's first tokens, known where no token before it was "
-        f"rejected: in {total:,} iterations, by whose share a cell is shaded.",
+        "Needed k: the rank of the target's token among the draft's first tokens. It is known where no token before "
+        f"it was rejected: in {total:,} iterations. A cell's shade is its share of them.",
         shares=[[line[k - 1] / total for k in columns] for line in counts if any(line)],
     )
 
@@ -225,8 +225,8 @@ def checks(results: Results) -> Table:
         "Method",
         [f"{verdict}, answers" for verdict in ("equal", "tie", "defect", "not checked", "failed")],
         lines,
-        "A tie: the texts differ, and every token of either is as good as the best one to within rounding "
-        f"({f'{delta:.1e} logits here' if delta else 'not measured here'}). A defect: one is not.",
+        "A tie: the texts differ only where two tokens are equally good to within rounding "
+        f"({f'{delta:.1e} logits here' if delta else 'not measured here'}). Any other difference is a defect.",
     )
 
 
@@ -241,7 +241,7 @@ def predictions(results: Results) -> Table:
             lines.append((label_of(lane), cells))
     return Table(
         "cost-model",
-        "The cost model against what was measured",
+        "The cost model against measurements",
         "Method",
         [
             "measured, tokens/s",
@@ -253,8 +253,8 @@ def predictions(results: Results) -> Table:
             "one iteration predicted, ms",
         ],
         lines,
-        "After the prompt was read. An iteration's time is predicted from the measured cost of its rows and draft "
-        "steps; its tokens, τ, from the measured acceptance by the formula for independent tokens, where there is one.",
+        "Without reading the prompt. An iteration's time is predicted from the measured cost of its rows and draft "
+        "steps. τ is predicted from the measured acceptance, where there is a formula for independent tokens.",
     )
 
 
@@ -321,5 +321,5 @@ def compared(several: Sequence[Results]) -> Table:
         "Method",
         [f"{results.name}, {figure}" for results in several for figure in ("tokens/s", "φ over vanilla")],
         lines,
-        "Averages over the tasks that each result has; compare them only where tasks and settings are the same.",
+        "Averages over the tasks of each result. Compare them only where tasks and settings are the same.",
     )

@@ -65,7 +65,7 @@ def own_questions(tasks: Sequence[str]) -> list[Question]:
     """The prompts that come along, of these tasks. Raises LabError for a task that is none."""
     for task in tasks:
         if task not in TASKS:
-            raise LabError(f"There is no task named {task!r}; there are: {', '.join(TASKS)}.")
+            raise LabError(f"There is no task named {task!r}: choose one of {', '.join(TASKS)}.")
     return [question for task in in_order(tasks) for question in read_questions(PROMPTS / f"{task}.jsonl")]
 
 
@@ -83,7 +83,7 @@ def read_questions(file: Path) -> list[Question]:
     except Refused as error:
         raise LabError(f"{file} {error}.") from error
     if not questions:
-        raise LabError(f"There are no questions in {file}.")
+        raise LabError(f"{file} has no questions.")
     if twice := [id for id, count in Counter(question.id for question in questions).items() if count > 1]:
         raise LabError(f"{file} has two questions with the id {twice[0]!r}.")
     return questions

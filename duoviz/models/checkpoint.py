@@ -36,7 +36,7 @@ def one_sentence(label: str) -> Iterator[None]:
         raise
     except SafetensorError as error:
         raise ModelUnavailable(
-            f"The weights of {label} are cut short or damaged ({first_line(error)}): get them anew."
+            f"The weights of {label} are incomplete or damaged ({first_line(error)}): download them again."
         ) from error
     except KeyError as error:
         raise ModelUnavailable(f"The weights of {label} lack the tensor {error.args[0]}.") from error

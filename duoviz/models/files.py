@@ -29,9 +29,9 @@ def look_into(folder: Path, label: str) -> ModelFiles:
     """See ModelFiles. Raises ModelUnavailable for what shows before the weights are read."""
     config = read_config(folder)
     if "quantization_config" in config:
-        raise ModelUnavailable(f"The weights of {label} are quantised, and only plain ones can be read.")
+        raise ModelUnavailable(f"The weights of {label} are quantised: choose the unquantised model.")
     if not weight_files(folder):
-        raise ModelUnavailable(f"{label} has no safetensors weights, and no other kind is read.")
+        raise ModelUnavailable(f"{label} has no safetensors weights: choose a model that has.")
     with one_sentence(label):
         return ModelFiles(label, folder, config, Checkpoint(folder).parameters())
 
@@ -44,7 +44,7 @@ def find_files(model: str, progress: Progress) -> ModelFiles:
         return look_into(fetch(model, progress), model)
     folder = os.path.expanduser(model)
     if not os.path.isdir(folder):
-        raise ModelUnavailable(f"There is no folder {model}.")
+        raise ModelUnavailable(f"There is no folder {model}: check the name.")
     return look_into(Path(folder), model)
 
 
@@ -87,7 +87,7 @@ def vocabulary_of(files: ModelFiles) -> int:
     """How many tokens a model knows. Raises ModelUnavailable for what is no language model."""
     config = files.config.get("text_config") or files.config
     if "vocab_size" not in config:
-        raise ModelUnavailable(f"{files.label} is no language model: its config names no vocab_size.")
+        raise ModelUnavailable(f"{files.label} is not a language model: its config has no vocab_size.")
     return config["vocab_size"]
 
 

@@ -94,7 +94,7 @@ def is_weights(name: str) -> bool:
 
 def check_weights(model_id: str, weights: list) -> None:
     if not weights:
-        raise ModelUnavailable(f"{model_id} has no safetensors weights, and no other kind is read.")
+        raise ModelUnavailable(f"{model_id} has no safetensors weights: choose a model that has.")
 
 
 def planned_bytes(model_id: str) -> int:
@@ -177,23 +177,23 @@ def amount(done: int, total: int) -> str:
 def refusal(error: BaseException, model_id: str) -> str:
     """Why the hub does not give a model of which there is no copy here."""
     if isinstance(error, HFValidationError):
-        return f"{model_id!r} is neither a folder nor the id of a model on the hub."
+        return f"{model_id!r} is neither a folder nor a model on the hub: check the name."
     if isinstance(error, (DryRunError, LocalEntryNotFoundError)):
         error = error.__cause__ or error
     if isinstance(error, GatedRepoError):
         return (
             f"{model_id} is gated: accept its licence on its page at {constants.ENDPOINT}/{model_id}, "
-            "set HF_TOKEN to a token of yours and start again."
+            "set HF_TOKEN to your token and start again."
         )
     if isinstance(error, RepositoryNotFoundError):
         return f"The hub has no model {model_id}, or it is private: check the name, or set HF_TOKEN."
     if isinstance(error, HfHubHTTPError) and error.response.status_code in (401, 403):
         return f"The hub does not let you read {model_id}: check its page and the token in HF_TOKEN."
     if isinstance(error, HfHubHTTPError):
-        return f"The hub answered with the error {error.response.status_code} for {model_id}: try again later."
+        return f"The hub answered with error {error.response.status_code} for {model_id}: try again later."
     if isinstance(error, OfflineModeIsEnabled):
-        return f"There is no copy of {model_id} on this machine, and HF_HUB_OFFLINE forbids to download one."
-    return f"There is no copy of {model_id} on this machine, and the hub cannot be reached: check the network."
+        return f"{model_id} is not on this machine, and HF_HUB_OFFLINE forbids downloading it: unset it."
+    return f"{model_id} is not on this machine, and the hub cannot be reached: check the network."
 
 
 def interruption(error: HTTPError | OSError, model_id: str) -> str:

@@ -59,8 +59,8 @@ class PreparedPair:
         target = self.load_target()
         if (last := max(tokenizer.get_vocab().values())) >= target.vocab_size:
             raise ModelUnavailable(
-                f"The tokenizer of {target.label} does not belong to its weights: it has the id {last}, "
-                f"and they know {target.vocab_size:,} tokens."
+                f"The tokenizer of {target.label} does not match its weights: it has the id {last}, "
+                f"and they have {target.vocab_size:,} tokens."
             )
         return Pair(
             name=self.name,

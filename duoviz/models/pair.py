@@ -74,7 +74,7 @@ class Pair:
             ids = self.tokenizer(" ".join(texts))["input_ids"]
         limit = self.target.context_limit
         if len(ids) >= limit:
-            raise PromptError(f"The prompt is too long: {len(ids):,} tokens, and the model's context holds {limit:,}.")
+            raise PromptError(f"The prompt is too long: {len(ids):,} tokens; the limit is {limit:,}.")
         return ids
 
     def target_device_label(self, cores: tuple[int, ...]) -> str:

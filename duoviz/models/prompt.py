@@ -15,17 +15,17 @@ class PromptError(ValueError):
 def check_characters(count: int, most: int) -> None:
     """Raise PromptError for a prompt of more characters than any that can be read: to count its tokens takes long."""
     if count > most:
-        raise PromptError(f"The prompt is too long: {count:,} characters, and the model reads {most:,} at most.")
+        raise PromptError(f"The prompt is too long: {count:,} characters; the limit is {most:,}.")
 
 
 def check_prompt(prompt: object, longest: int = LONGEST_PROMPT) -> None:
     """Raise PromptError for what is no text, a text of more than `longest` characters, or one without words."""
     if not isinstance(prompt, str):
-        raise PromptError(f"The prompt must be a text, not {in_short(prompt)}.")
+        raise PromptError(f"The prompt must be text, not {in_short(prompt)}.")
     if not is_text(prompt):
         raise PromptError(
             "The prompt contains an invalid character (an unpaired surrogate): type that character again."
         )
     check_characters(len(prompt), longest)
     if not prompt.strip():
-        raise PromptError("The prompt is empty: type something for the model to answer.")
+        raise PromptError("The prompt is empty: enter a prompt.")

@@ -49,8 +49,8 @@ def find_pair(name: object) -> Models:
         if len(models) == 2 and all(models):
             return Models(*models)
     raise UnknownPair(
-        f"There is no pair named {in_short(name)}; there are: {', '.join(PAIRS)}; any two models can be named as "
-        '"TARGET + DRAFT", each the id of a model on the hub or a folder.'
+        f"There is no pair named {in_short(name)}: choose one of {', '.join(PAIRS)}, or write "
+        '"TARGET + DRAFT", each a folder or the id of a model on the hub.'
     )
 
 

@@ -50,7 +50,8 @@ def check_tokenizers(tokenizer: Any, target: ModelFiles, draft: ModelFiles) -> N
     if draft.config.get("model_type") == OUR_KIND:
         if fingerprint(mine) != EMBEDDED_VOCABULARY:
             raise ModelUnavailable(
-                f"{draft.label} knows SmolLM2's tokenizer only, and that of {target.label} is another one."
+                f"{draft.label} works only with SmolLM2's tokenizer, which {target.label} does not have: "
+                "choose another draft."
             )
         return
     theirs = load_tokenizer(draft).get_vocab()
@@ -62,7 +63,7 @@ def check_tokenizers(tokenizer: Any, target: ModelFiles, draft: ModelFiles) -> N
         )
         raise ModelUnavailable(
             f"The tokenizers of {target.label} and {draft.label} differ (id {first} is {one} in the first and "
-            f"{other} in the second), so the one cannot draft for the other."
+            f"{other} in the second), so they cannot be combined: choose another draft."
         )
 
 

@@ -122,13 +122,10 @@ class TransformersModel:
                 croppable = self.agrees(self.forward((2, 6)), (*PROBE[:3], 2, 6))
         except Exception as error:  # a model without such a cache fails in its own way
             raise ModelUnavailable(
-                f"{self.label} does not work with a cache of keys and values ({first_line(error)})."
+                f"{self.label} cannot use a cache of keys and values ({first_line(error)})."
             ) from error
         if not croppable:
-            raise ModelUnavailable(
-                f"{self.label} cannot take tokens back: its state is more than the keys and values of each token, "
-                "and drafted tokens that are rejected could not be forgotten."
-            )
+            raise ModelUnavailable(f"{self.label} cannot drop rejected tokens from its cache: choose another model.")
         self.crop(0)
 
     def trees_work(self) -> bool:

@@ -90,18 +90,18 @@ def sentence(agreement: dict) -> str:
         return f"Both wrote the same {agreement['tokens']} tokens."
     if agreement["verdict"] == "incomparable":
         return (
-            "The texts are not compared token by token: the classical rule draws with chance of its own, so its text "
-            "has the target's distribution, but is not the same text."
+            "Not compared token by token: standard speculative sampling draws its own random numbers, so its text "
+            "has the target's distribution but is not the same text."
         )
-    apart = f"From token {agreement['place'] + 1} on the texts differ"
+    apart = f"The texts differ from token {agreement['place'] + 1} on"
     if agreement["verdict"] == "tie":
         return (
-            f"{apart}, by a tie: the target's two best tokens there are {agreement['margin']:.5f} logits apart, "
+            f"{apart}. This is a tie: the target's two best tokens there are {agreement['margin']:.5f} logits apart, "
             f"and rounding moves them by up to {agreement['delta']:.5f}."
         )
     if agreement["margin"] is None:
-        return f"{apart}, and it is no tie: the target could not have written both."
+        return f"{apart}. This is not a tie: the target could not have written both."
     return (
-        f"{apart}, and it is no tie: the target's choice there was clear by {agreement['margin']:.5f} logits, "
-        f"and rounding moves them by {agreement['delta']:.5f} at most. This is a defect of the program."
+        f"{apart}. This is not a tie: the target's choice there was clear by {agreement['margin']:.5f} logits, "
+        f"and rounding moves them by at most {agreement['delta']:.5f}. It is a bug."
     )

@@ -16,8 +16,8 @@ NOTICEABLE = 1.03
 LONGEST_BUDGET = 16
 # Why the work of an iteration's draft comes to nothing.
 CAUSES = {
-    "miss": "where the target's next token began none of its sequences",
-    "rejection": "where the target refused an earlier guess",
+    "miss": "the target's next token began none of its sequences",
+    "rejection": "the target rejected an earlier guess",
 }
 
 
@@ -70,9 +70,14 @@ def headline(names: Sequence[str], traces: Sequence[dict]) -> str:
     return f"{faster(*sides_of(names, traces))}." if all(trace["iterations"] for trace in traces) else ""
 
 
+def ranked(one: Side, other: Side) -> tuple[Side, Side]:
+    """The faster side first."""
+    return (one, other) if one.figures["tps"] > other.figures["tps"] else (other, one)
+
+
 def faster(one: Side, other: Side) -> str:
     """Which was faster, and by how much."""
-    fast, slow = sorted((one, other), key=lambda side: side.figures["tps"], reverse=True)
+    fast, slow = ranked(one, other)
     ratio = fast.figures["tps"] / slow.figures["tps"]
     speeds = f"{fast.figures['tps']:.1f} against {slow.figures['tps']:.1f} tokens/s"
     if ratio < NOTICEABLE:
@@ -80,42 +85,40 @@ def faster(one: Side, other: Side) -> str:
     return f"{fast.name} was {ratio:.2f} times as fast as {slow.name} ({speeds})"
 
 
-def result(subject: Side, other: Side) -> str:
+def result(one: Side, other: Side) -> str:
     """Which was faster. Speed is tokens per forward over seconds per forward, so these two explain all of it."""
-    verdict = faster(subject, other)
-    tokens = subject.figures["tau"] / other.figures["tau"]
-    seconds = subject.iteration / other.iteration
-    times = f"{seconds:.2f} times as long ({duration(subject.iteration)} against {duration(other.iteration)})"
-    if not subject.proposes:
-        return f"{verdict}: an iteration of {subject.name} took {times}."
-    joint = "but" if (tokens > 1) == (seconds > 1) else "and"
-    return (
-        f"{verdict}: {subject.name} wrote {tokens:.2f} times as many tokens per target forward as {other.name}, "
-        f"{joint} an iteration took {times}."
-    )
+    fast, slow = ranked(one, other)
+    tokens = changed(fast.figures["tau"] / slow.figures["tau"], "more", "fewer")
+    times = changed(fast.iteration / slow.iteration, "longer", "shorter")
+    spans = f"({duration(fast.iteration)} against {duration(slow.iteration)})"
+    if not (one.proposes or other.proposes):
+        return f"{faster(one, other)}. {fast.name}'s iterations were {times} {spans}."
+    return f"{faster(one, other)}. {fast.name} wrote {tokens} tokens per forward pass, in iterations {times} {spans}."
+
+
+def changed(ratio: float, more: str, less: str) -> str:
+    return f"{100 * abs(ratio - 1):.0f} % {more if ratio > 1 else less}"
 
 
 def time_spent(subject: Side, other: Side) -> str:
     """Where the wall time of the side that proposes went."""
     computed, _ = busy_seconds(subject.trace)
-    wall = duration(subject.figures["wall"])
-    text = f"Of the {wall} that {subject.name} took, its target computed for {duration(computed)}"
+    text = f"{subject.name} took {duration(subject.figures['wall'])}: its target computed for {duration(computed)}"
     if subject.header["draft"]:
-        text += f" and waited for the draft for {duration(subject.figures['lost_waiting'])}; {drafts_work(subject)}"
-    elif subject.proposes:
-        text += f"; {proposals_used(subject)}"
-    return f"{text}{forwards(subject, other)}."
+        waited = duration(subject.figures["lost_waiting"])
+        return f"{text} and waited {waited} for the draft. {drafts_work(subject)}{forwards(subject, other)}"
+    return f"{text}.{proposals_used(subject) if subject.proposes else ''}{forwards(subject, other)}"
 
 
 def drafts_work(side: Side) -> str:
-    """How much of the draft's work came to nothing, by cause; of a tree that lives on, what came of it."""
+    """How much of the draft's work was wasted, by cause; of a tree that lives on, what was used."""
     outcomes = [iteration["verdict"]["outcome"] for iteration in side.trace["iterations"]]
     _, drafting = busy_seconds(side.trace)
     if side.figures["lost_miss"] is None:
         written = [token["source"] for iteration in side.trace["iterations"] for token in iteration["committed"]]
         return (
-            f"the draft grew its tree for {duration(drafting)}, and {written.count('draft')} of the "
-            f"{count(len(written), 'token')} written are its guesses"
+            f"The draft worked for {duration(drafting)}: {written.count('draft')} of the "
+            f"{count(len(written), 'token')} written are its guesses."
         )
     causes = [
         f"{count(outcomes.count(cause), cause)} ({meaning})"
@@ -123,9 +126,9 @@ def drafts_work(side: Side) -> str:
         if outcomes.count(cause)
     ]
     if not causes:
-        return f"none of the draft's {duration(drafting)} was wasted"
+        return f"None of the draft's {duration(drafting)} was wasted."
     wasted = sum(side.figures[f"lost_{cause}"] for cause in CAUSES)
-    return f"{duration(wasted)} of the draft's {duration(drafting)} was wasted: {', '.join(causes)}"
+    return f"{duration(wasted)} of the draft's {duration(drafting)} was wasted: {', '.join(causes)}."
 
 
 def proposals_used(side: Side) -> str:
@@ -133,10 +136,8 @@ def proposals_used(side: Side) -> str:
     iterations = side.trace["iterations"]
     with_any = sum(iteration["verdict"]["outcome"] != "none" for iteration in iterations)
     used = sum(token["source"] != "target" for iteration in iterations for token in iteration["committed"])
-    return (
-        f"it found something to propose in {with_any} of {len(iterations)} iterations, and of the "
-        f"{count(proposals(iterations), 'token')} proposed, {used} became text"
-    )
+    many = count(proposals(iterations), "token")
+    return f" It proposed {many} in {with_any} of {len(iterations)} iterations; {used} became text."
 
 
 def forwards(subject: Side, other: Side) -> str:
@@ -145,8 +146,8 @@ def forwards(subject: Side, other: Side) -> str:
     usual = forward_seconds(other.trace, rows=1)
     if mine != theirs and usual and (single := forward_seconds(subject.trace, rows=1)):
         return (
-            f"; its target had {mine}, that of {other.name} {theirs}: a forward of one token took "
-            f"{duration(single)} against {duration(usual)}"
+            f" Its target had {mine}, that of {other.name} {theirs}: a forward pass over one token took "
+            f"{duration(single)} instead of {duration(usual)}."
         )
     # The first one reads the prompt.
     spans = [iteration["target"] for iteration in subject.trace["iterations"][1:]]
@@ -154,8 +155,8 @@ def forwards(subject: Side, other: Side) -> str:
         return ""
     rows, seconds = fmean(span["rows"] for span in spans), fmean(span["end"] - span["start"] for span in spans)
     return (
-        f"; its forwards read {rows:.1f} tokens on average and took {duration(seconds)}, "
-        f"a forward of one token took {duration(usual)}"
+        f" Its forward passes read {rows:.1f} tokens on average and took {duration(seconds)}; "
+        f"a pass over one token took {duration(usual)}."
     )
 
 
@@ -199,7 +200,7 @@ def better_method(subject: Side, other: Side) -> str:
     if tps < NOTICEABLE * subject.figures["tps"]:
         return ""
     device = short_device(other.header["target"]["device"])
-    return f"SpS, whose target would have {device} too, would give about {tps:.1f} tokens/s here"
+    return f"SpS would give about {tps:.1f} tokens/s here, with its target on {device}"
 
 
 def on_gpu(side: Side) -> str:
@@ -208,8 +209,8 @@ def on_gpu(side: Side) -> str:
         return ""
     what = "drafts" if side.header["draft"] else "proposals"
     return (
-        f"with the target on a GPU, where more rows cost next to nothing, the same {what} would give "
-        f"up to {side.figures['tau']:.2f} times vanilla's speed there"
+        f"with the target on a GPU, where rows are nearly free, the same {what} would give up to "
+        f"{side.figures['tau']:.2f} times vanilla's speed"
     )
 
 

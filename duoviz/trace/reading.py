@@ -83,13 +83,13 @@ def read_text(path: Path) -> str:
     """A trace file's text. Raises TraceError."""
     try:
         if not path.is_file():
-            raise TraceError(f"There is no file {path}.")
+            raise TraceError(f"There is no file {path}: check the name.")
         if (size := path.stat().st_size) > MAX_FILE_BYTES:
             most = MAX_FILE_BYTES // 1_000_000
             raise TraceError(f"{path} has {-(-size // 1_000_000)} MB, and a trace may have at most {most} MB.")
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
-        raise TraceError(f"{path} cannot be read: it is no text file that you may open.") from error
+        raise TraceError(f"{path} cannot be read: it is not a text file, or you may not open it.") from error
 
 
 def parse_trace(text: str, name: object) -> dict:
@@ -100,14 +100,14 @@ def parse_trace(text: str, name: object) -> dict:
     except Refused as error:
         raise TraceError(f"{name} is not a trace: it {error}.") from error
     if not isinstance(value, dict):
-        raise TraceError(f"{name} is not a trace: it holds no JSON object.")
+        raise TraceError(f"{name} is not a trace: it is not a JSON object.")
     header = value.get("header")
     schema = header.get("schema") if isinstance(header, dict) else None
     if schema is not None and integer(-1e300, 1e300)(schema) is None and schema != SCHEMA_VERSION:
         remedy = ": it needs a newer duoviz" if schema > SCHEMA_VERSION else ""
         raise TraceError(f"{name} has schema {schema:g}, and this duoviz reads schema {SCHEMA_VERSION}{remedy}.")
     if (wrong := wrong_in_trace(value)) is not None:
-        raise TraceError(f'{name} is not a trace: "{wrong[1:]}" is missing or not as it should be.')
+        raise TraceError(f'{name} is not a trace: "{wrong[1:]}" is missing or wrong.')
     if not value["iterations"]:
         raise TraceError(f"{name} has no iterations, so there is nothing to show.")
     return value

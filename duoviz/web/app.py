@@ -21,10 +21,12 @@ INTRO = (
 
 NO_GPU = (
     "DuoDecoding is made for a target on a GPU, and this machine has none. Both models share its processor, so methods "
-    "in which they alternate may be faster here; it depends on the prompt, too. Race them in *Compare*. A browser on "
-    "this machine also takes processor time, so runs are slower while it draws them."
+    "in which they alternate may be faster here, depending on the prompt. Race them in *Compare*. A browser on "
+    "this machine also takes processor time, so it slows runs while it draws them."
 )
-ONE_CORE = "This machine gives the demo one processor core: target and draft take turns on it, so nothing can overlap."
+ONE_CORE = (
+    "This machine has one processor core for the demo: target and draft alternate on it, so nothing runs in parallel."
+)
 
 
 def build_app(hardware: Hardware) -> gr.Blocks:

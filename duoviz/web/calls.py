@@ -58,7 +58,7 @@ def parsed(content: bytes) -> dict:
     except (ValueError, RecursionError):
         raise Refused(400, "The request is not JSON, or is nested too deeply.") from None
     if elsewhere:
-        raise Refused(422, "A file must be sent here first: none is fetched from elsewhere.")
+        raise Refused(422, "Upload the file first: no file is fetched from elsewhere.")
     if not isinstance(asked, dict):
         raise Refused(400, "A request is a JSON object.")
     return asked
@@ -69,7 +69,7 @@ def read_call(path: str, asked: dict, functions: Mapping[int, Function], doors: 
     if named := NAMED.fullmatch(path):
         endpoint = named["name"]
         if endpoint not in doors:
-            raise Refused(404, f"There is no endpoint named {in_short(endpoint)}; there are: {', '.join(doors)}.")
+            raise Refused(404, f"There is no endpoint named {in_short(endpoint)}: use one of {', '.join(doors)}.")
         if named["v2"]:
             return Call(None, endpoint, arguments(doors[endpoint].names, asked))
         session = asked.get("session_hash")
@@ -79,7 +79,7 @@ def read_call(path: str, asked: dict, functions: Mapping[int, Function], doors: 
     function = functions.get(number) if type(number) is int else None
     fields = {name: value for name, value in asked.items() if name not in ("fn_index", "data")}
     if function is None or not all(name in FIELDS and isinstance(fields[name], FIELDS[name]) for name in fields):
-        raise Refused(400, "The page has no such function, or does not call it so.")
+        raise Refused(400, "The page has no such function, or not with these arguments.")
     session = session_of(asked)
     if function.endpoint:
         return Call(session, function.endpoint, arguments(doors[function.endpoint].names, data))
@@ -107,7 +107,7 @@ def arguments(names: list[str], sent: object) -> dict[str, object]:
         sent = dict(zip(names, sent, strict=True))
     for name, value in sent.items():
         if name not in names:
-            raise Refused(422, f"There is no argument named {in_short(name)}; there are: {', '.join(names)}.")
+            raise Refused(422, f"There is no argument named {in_short(name)}: use one of {', '.join(names)}.")
         if isinstance(value, dict | list):
             raise Refused(422, f"{name} must be a text, a number, true or false, not {in_short(value)}.")
     return sent

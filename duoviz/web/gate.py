@@ -74,7 +74,7 @@ class Gate:
             return await self.app(scope, receive, send)
         try:
             if scope["type"] != "http":
-                raise Refused(404, "There is nothing here.")
+                raise Refused(404, "Not found.")
             path = scope["path"].rstrip("/") or "/"
             take = {"GET": self.read, "HEAD": self.read, "POST": self.post}.get(scope["method"], self.nothing)
             await take(path, scope, receive, send)
@@ -82,7 +82,7 @@ class Gate:
             await self.refuse(refused, scope, receive, send)
 
     async def nothing(self, *_: object) -> None:
-        raise Refused(404, "There is nothing here.")
+        raise Refused(404, "Not found.")
 
     async def read(self, path: str, scope: dict, receive: Callable, send: Callable) -> None:
         """Let a request for a page, a file or a stream through. Raises Refused."""
@@ -90,7 +90,7 @@ class Gate:
         if answer or path == STREAM:
             name = answer["event"] if answer else Request(scope).query_params.get("session_hash", "")
             if (session := self.attendance.of(name)) is None:
-                raise Refused(404, "There is no such run here, or its end was sent already.")
+                raise Refused(404, "This run does not exist, or has already ended.")
             # Whoever listens has had its turn when it asked.
             with self.attendance.listening(session):
                 return await self.app(scope, receive, send)
@@ -166,7 +166,7 @@ class Gate:
         declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
         size = int(declared) if declared.isdigit() else MOST
         if size > MOST:
-            raise Refused(413, f"A request may have {MOST:,} bytes at most.")
+            raise Refused(413, f"A request may have at most {MOST:,} bytes.")
         async with self.large if size > SMALL else nullcontext():
             try:
                 return await asyncio.wait_for(body(scope, receive), READING)
@@ -179,7 +179,7 @@ class Gate:
         """Wait until this address may have something of this kind. Raises Refused where that takes too long."""
         delay = self.paces[kind].delay(address_of(scope, on_space=self.on_space), time.monotonic())
         if delay is None:
-            raise Refused(429, "Too many requests come from your address: wait half a minute.")
+            raise Refused(429, "Too many requests from your address: wait half a minute.")
         await asyncio.sleep(delay)
 
     async def refuse(self, refused: Refused, scope: dict, receive: Callable, send: Callable) -> None:
@@ -204,7 +204,7 @@ async def body(scope: dict, receive: Callable) -> bytes:
     async for part in Request(scope, receive).stream():
         content += part
         if len(content) > MOST:
-            raise Refused(413, f"A request may have {MOST:,} bytes at most.")
+            raise Refused(413, f"A request may have at most {MOST:,} bytes.")
     return bytes(content)
 
 

@@ -27,7 +27,7 @@ from duoviz.web.pace import Pace
 QUEUE_STEP = 0.05
 # Seconds for which a queue that broke rests.
 PAUSE = 1.0
-BROKEN = "The server broke this off; please start it again."
+BROKEN = "The server stopped this run: start it again."
 # Entries of the log at once, and seconds from one to the next after them.
 LOGGED_AT_ONCE, LOGGED_EVERY = 20, 10.0
 

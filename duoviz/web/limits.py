@@ -32,7 +32,9 @@ class Limits:
     def check_pair(self, pair: object) -> None:
         """Raise UnknownPair unless the pair is in the registry or, off a Space, two models as TARGET + DRAFT."""
         if self.on_space and not (isinstance(pair, str) and pair in PAIRS):
-            raise UnknownPair(f"There is no pair named {in_short(pair)} on this Space; there are: {', '.join(PAIRS)}.")
+            raise UnknownPair(
+                f"There is no pair named {in_short(pair)} on this Space: choose one of {', '.join(PAIRS)}."
+            )
         find_pair(pair)
 
     def check_prompt(self, prompt: object, pair: Pair | None) -> None:
@@ -43,21 +45,21 @@ class Limits:
             count = len(pair.tokenizer(prompt, add_special_tokens=False)["input_ids"])
             if count > self.prompt_tokens:
                 raise PromptError(
-                    f"The prompt is too long: {count:,} tokens, and on this Space it may have {self.prompt_tokens:,}."
+                    f"The prompt is too long: {count:,} tokens; the limit on this Space is {self.prompt_tokens:,}."
                 )
 
     def check_tokens(self, count: object) -> None:
         """Raise SettingsError where a Space would have to write too much; all else is for Settings to check."""
         if self.on_space and isinstance(count, int | float) and count > self.new_tokens:
             raise SettingsError(
-                f"On this Space a run may have at most {self.new_tokens} new tokens; "
-                "run duoviz on your own machine for more."
+                f"On this Space a run may have at most {self.new_tokens} new tokens: "
+                "enter fewer, or run duoviz on your own machine."
             )
 
     def check_datastore(self, folder: str) -> None:
         """Raise SettingsError on a Space, where no visitor names folders."""
         if self.on_space and folder:
-            raise SettingsError("On this Space REST reads the datastore that comes along; leave the field empty.")
+            raise SettingsError("On this Space REST uses the shipped datastore: leave the field empty.")
 
     def time_over(self) -> str:
         """What a visitor is told whose run has had its time."""
@@ -65,7 +67,7 @@ class Limits:
 
     def load_time_over(self, pair: str) -> str:
         """What a visitor is told whose models took too long to come."""
-        most = f"{self.load_seconds:g} seconds, all that it may take here"
+        most = f"{self.load_seconds:g} seconds, the limit here"
         return f"{pair} was not ready within {most}: choose another pair."
 
     def note(self) -> str:

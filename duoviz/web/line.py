@@ -9,8 +9,8 @@ from duoviz.web.jobs import Job
 # places as it leaves to others.
 QUEUE_LENGTH = 60
 PLACES = 2
-PLACES_TAKEN = f"{PLACES} runs of yours are in the line already: wait until one of them has ended, or stop it."
-ADDRESS_TAKEN = "{} runs from your address are in the line already: try again in a few minutes."
+PLACES_TAKEN = f"{PLACES} of your runs are already waiting: stop one, or wait until it ends."
+ADDRESS_TAKEN = "{} runs from your address are already waiting: try again in a few minutes."
 LINE_TAKEN = "The line is full: try again in a few minutes."
 
 

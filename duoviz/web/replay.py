@@ -34,9 +34,9 @@ PAGE = """<!doctype html>
 </head>
 <body>
 <h1>duoviz: a recorded run</h1>
-<p class="about">This file replays, step by step and with the times that were measured, how a language model wrote a
-text. In all but vanilla decoding, something cheaper (a small draft model, say) guessed tokens ahead, and the large
-target model checked several guesses at once: the guesses change only the speed. Press play, or use the arrow keys.</p>
+<p class="about">This file replays, step by step and with the measured times, how a language model wrote a text. In all
+methods but vanilla, something cheaper (such as a small draft model) guessed tokens ahead, and the large target model
+checked several guesses at once. The guesses change only the speed. Press play, or use the arrow keys.</p>
 <div class="dv-root"></div>
 <script type="application/json" id="methods">{methods}</script>
 <script type="application/json" id="trace">{trace}</script>

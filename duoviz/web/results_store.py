@@ -49,9 +49,9 @@ def available(*, recorded_only: bool) -> dict[str, Path]:
 def folder_named(name: object) -> Path:
     """The folder of the user's run with this name. Raises LabError."""
     if not isinstance(name, str) or not NAME.fullmatch(name.strip()):
-        raise LabError("A name has letters, digits, spaces, dots, + and − only, and 60 characters at most.")
+        raise LabError("Name: use letters, digits, spaces, dots, + and −, at most 60 characters.")
     if name.strip().lower().endswith(".zip"):
-        raise LabError("A name does not end in .zip: a run's results are a folder, which is saved as a zip.")
+        raise LabError("Name: leave out .zip; results are a folder, and are saved as a zip.")
     return own_folder() / name.strip()
 
 

@@ -153,7 +153,7 @@ class Hardware:
     def status_of(self, job: Job) -> str:
         """What its visitor is told until its decoding begins; "" from then on."""
         if job.fetching:
-            return f"{job.progress or 'Waiting for the models'}. Others may go before you meanwhile."
+            return f"{job.progress or 'Waiting for the models'}. Others may run before you meanwhile."
         if before := self.line.before(job):
             busy = f" Now: {self.status}." if self.status else ""
             return f"{runs_ahead(before)}{busy}"
@@ -256,7 +256,7 @@ class Hardware:
             try:
                 self.engine = load_engine(name, part_of(tell, 0.0, LOADING), sources, draft=True)
                 self.loaded = name
-                tell(LOADING, "Starting the draft and measuring what both models cost on this machine")
+                tell(LOADING, "Starting the draft and timing both models on this machine")
                 runner.prepare(self.engine, "duodecoding")
             finally:
                 self.status = ""

@@ -36,7 +36,7 @@ def wait_for_listener(request: gr.Request) -> None:
     end = time.monotonic() + PATIENCE
     while not heard():
         if time.monotonic() > end:
-            raise LineFull("Nobody listened, so the run did not begin.")
+            raise LineFull("The page was gone, so the run did not start.")
         time.sleep(LISTENING_STEP)
 
 

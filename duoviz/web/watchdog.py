@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 def end_process(reason: str) -> None:
     """End this process at once, with a line in the log."""
-    log.critical("duoviz ends, to be started anew: %s.", reason)
+    log.critical("duoviz ends so that it is restarted: %s.", reason)
     logging.shutdown()
     os._exit(1)
 

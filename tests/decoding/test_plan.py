@@ -81,7 +81,7 @@ def test_a_target_that_reads_one_continuation_is_refused_where_trees_are_needed(
     tiny.pair.target.supports_tree = False
     needy = [name for name, method in METHODS.items() if method.trees]
     assert needy == ["lookahead"]
-    with pytest.raises(SettingsError, match="Lookahead needs a target that reads several continuations"):
+    with pytest.raises(SettingsError, match="Lookahead checks several continuations at once"):
         next(runner.stream(tiny, "lookahead", "hello", Settings()))
 
 
@@ -89,7 +89,7 @@ def test_a_datastore_that_cannot_be_opened_is_refused_before_the_first_event(tmp
     tiny = tiny_engine()
     tiny.pair.tokenizer.get_vocab = lambda: {"other": 0}
     monkeypatch.setattr(engine, "DATASTORE_FOLDER", build([[1, 2]], tmp_path / "store"))
-    with pytest.raises(DatastoreError, match="another tokenizer than that of .*--pair tiny"):
+    with pytest.raises(DatastoreError, match="does not have the tokenizer of .*--pair tiny"):
         next(runner.stream(tiny, "rest", "hello", Settings()))
     for folder in (tmp_path / "nothing", "~nobody/here", "a\0b", "x" * 5000):
         with pytest.raises(DatastoreError, match="datastore"):

@@ -96,7 +96,7 @@ def test_a_killed_process_ends_in_a_sentence():
     worker = ProcessDraft(load, (CORE,))
     worker.submit(MeasureRequest(context=4, seconds=60.0))
     worker.process.kill()
-    with pytest.raises(DraftDied, match="died .*next run starts a new one"):
+    with pytest.raises(DraftDied, match="died .*run again to start a new one"):
         worker.result()
     assert not worker.alive()
 

@@ -169,7 +169,7 @@ def test_a_race_in_the_tab_and_through_the_endpoint(page, site):
     page.get_by_role("button", name="Settings of both").click()
     type_number(page, "compare-max-new-tokens", 0)
     page.locator("#race").click()
-    expect(page.locator(".dv-race .dv-message").first).to_contain_text("max_new_tokens must be")
+    expect(page.locator(".dv-race .dv-message").first).to_contain_text("Max new tokens (max_new_tokens): enter")
     assert [text_of(side(page, number)) for number in (0, 1)] == texts
     assert not page.errors
 

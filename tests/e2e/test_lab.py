@@ -70,7 +70,7 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
         page.locator("#lab-run").click()
         says(page, "5 of 24 answers")
         page.locator("#lab-stop").click()
-        says(page, "Stopped. What is finished is kept.")
+        says(page, "Stopped. Finished answers are kept.")
     kept = load(tmp_path / "cache" / "lab" / "mine").rows
     assert len(kept) == 5
     handle, choices = page.locator(".ll-handle").first, page.locator(".ll-select")
@@ -111,8 +111,8 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
         expect(page.locator("#lab-part th").filter(has_text=heading)).to_be_visible()
     file.write_text("no zip")
     load_file(page, file)
-    says(page, "mine.zip holds no results of the Lab, or damaged ones: it is no zip, or is cut off.")
-    for name, told in (("x.zip", "A name does not end in .zip"), ("../up", "A name has letters, digits")):
+    says(page, "mine.zip holds no Lab results, or damaged ones: it is not a complete zip file.")
+    for name, told in (("x.zip", "Name: leave out .zip"), ("../up", "Name: use letters, digits")):
         page.locator("#lab-name input, #lab-name textarea").fill(name)
         page.locator("#lab-run").click()
         says(page, told)
@@ -174,13 +174,13 @@ def check_presented(page):
     assert large > 1.4 * page.locator(letter).first.bounding_box()["height"]
 
 
-ESTIMATED = "Each φ above is the cost model's estimate for it."
+ESTIMATED = "The cost model estimates each φ above."
 
 
 def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(page, site):
     page.set_viewport_size({"width": 1280, "height": 800})
     open_lab(page, site.url)
-    expect(page.locator("#lab-about")).to_contain_text("A sample, and no measurement to conclude from")
+    expect(page.locator("#lab-about")).to_contain_text("A sample that allows no conclusion")
     expected = overview(sample(TRACES))
     pays, speeds = expected["pays"], expected["speeds"]
     place = dict(pays["start"])

@@ -179,7 +179,7 @@ def test_hostile_texts_a_mistake_and_what_a_trace_lacks(page, made_url):
     page.goto(made_url)
     expect(page.locator(".dl-visualizer[data-state=done]")).to_be_visible()
     expect(page.locator(".dl-mistakes li")).to_have_text(
-        "lessons/03-wrong.md:13: there is no placeholder {magic}; README.md beside this file lists them."
+        "lessons/03-wrong.md:13: there is no placeholder {magic}; see the list in README.md."
     )
     assert HOSTILE in page.locator(".dl-value").inner_text()
     page.locator(".dl-contents summary").click()
@@ -249,7 +249,7 @@ def test_try_it_live_fills_in_the_live_tab_and_links_hold_the_place(page, site, 
     expect(page.locator("#visualizer .dv")).to_have_attribute("data-method", "speculative")
     expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", re.compile("running|done"))
     assert page.locator("body.dark").count() == 1
-    expect(page.locator(".dl-watch")).to_contain_text("Watch: the text, then run it again")
+    expect(page.locator(".dl-watch")).to_contain_text("Watch: the text. Then run it again")
     page.get_by_role("button", name=re.compile("^Settings")).first.click()
     expect(page.locator("#method input:checked")).to_have_value("speculative")
     expect(page.locator("#temperature input")).to_have_value("0.8")

@@ -54,7 +54,7 @@ def test_the_line_is_bounded_and_a_full_one_leaves_the_page_alive(page, site, mo
     last, *clients = [client_of(site.url) for _ in range(11)]
     asked = {"prompt": "Hi", "method": "vanilla", "max_new_tokens": 1, "api_name": "/generate"}
     jobs = [in_line(client.submit(**asked)) for client in clients for _ in range(2)]
-    with pytest.raises(Exception, match="2 runs of yours are in the line already"):
+    with pytest.raises(Exception, match="2 of your runs are already waiting"):
         clients[0].predict(**asked)
     with pytest.raises(Exception, match="The line is full: try again in a few minutes."):
         last.predict(**asked)

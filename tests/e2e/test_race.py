@@ -194,7 +194,7 @@ def test_a_saved_race_opens_as_it_was_and_says_where_it_is_from(plain, page, rac
     finished(page)
     verdict, before = page.locator(".dv-verdict"), told(page)
     expect(verdict).to_have_attribute("data-verdict", "defect")
-    expect(verdict).to_contain_text("✗ Defect. From token 40 on the texts differ, and it is no tie")
+    expect(verdict).to_contain_text("✗ Defect. The texts differ from token 40 on. This is not a tie")
     red, *_ = verdict.evaluate("node => getComputedStyle(node).color.match(/\\d+/g).map(Number)")
     assert red > 150
 
@@ -216,8 +216,8 @@ def test_a_saved_race_opens_as_it_was_and_says_where_it_is_from(plain, page, rac
     choose(tmp_path / "bad.json")
     expect(page.locator(".dv-race-top .dv-files-message")).to_contain_text('"result.lanes[0].repeat" is missing')
     assert told(page) == told(plain)
-    page.get_by_role("button", name="Back to the race before").click()
-    expect(page.get_by_role("button", name="Back to the race before")).to_be_hidden()
+    page.get_by_role("button", name="Back to your race").click()
+    expect(page.get_by_role("button", name="Back to your race")).to_be_hidden()
     assert told(page) == before and label.inner_text().startswith("Both runs are over.")
     assert not page.errors
 

@@ -86,7 +86,7 @@ def test_a_link_gives_the_same_view_and_runs_nothing(page, site):
     held = copy(page)
     assert held == link + "&iteration=4"
     opened(page, url, held.removeprefix(url))
-    expect(message(page)).to_contain_text("Iteration 4 will be held")
+    expect(message(page)).to_contain_text("Iteration 4 will be shown")
     run(page, "vanilla", seed=11)
     expect(live(page)).to_have_attribute("data-shown", "4")
     assert not page.errors
@@ -99,11 +99,11 @@ def test_other_tabs_have_links_of_their_own_which_are_copied_or_stand_selected(p
     expect(message(page)).to_have_text(SET)
     link = copy(page)
     assert "#tab=compare&" in link and "seed=9" in link and "iteration" not in link
-    expect(message(page)).to_contain_text("The link is copied")
+    expect(message(page)).to_contain_text("Link copied")
     assert page.evaluate("navigator.clipboard.readText()") == link
     page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }")
     assert copy(page) == link
-    expect(message(page)).to_contain_text("the link is selected")
+    expect(message(page)).to_contain_text("The link is selected")
     assert page.evaluate("document.getSelection().toString()") == link
     page.get_by_role("tab", name="Lab").click()
     expect(page.get_by_role("tab", name="Lab")).to_have_attribute("aria-selected", "true")
@@ -123,7 +123,7 @@ def test_inside_another_sites_frame_the_link_is_taken_up_and_stands_selected(pag
     frame.get_by_role("button", name="Copy link").click()
     link = frame.locator(".dv-share-link")
     expect(link).to_have_value(re.compile(f"^{re.escape(url)}#tab=live&prompt=Framed&.*seed=8$"))
-    expect(frame.locator(".dv-share-message")).to_contain_text("the link is selected")
+    expect(frame.locator(".dv-share-message")).to_contain_text("The link is selected")
     selected = "input => input.selectionEnd - input.selectionStart === input.value.length"
     assert link.evaluate(selected) and link.evaluate("input => document.activeElement === input")
 
@@ -154,7 +154,7 @@ def test_a_link_says_when_a_run_is_in_the_way_and_starts_its_own_though_that_is_
     monkeypatch.setattr(site.hardware, "batches", slow_to_end)
     start_endless(page, site.url)
     follow(page, "#prompt=Another&method=vanilla&autoplay=1")
-    expect(message(page)).to_contain_text("A run goes on here: start this one when it is over.")
+    expect(message(page)).to_contain_text("A run is in progress: start this one when it ends.")
     expect(prompt(page)).to_have_value("Another")
     page.locator("#stop").click()
     expect(page.locator(".dv-message")).to_have_text("Stopped.")
@@ -242,8 +242,8 @@ def test_a_long_prompt_travels_as_a_file(page, site, tmp_path):
     bad.write_text('{"a": "<b>"}')
     opened(page, site.url)
     for path, said in (
-        (file, "The prompt and the settings are those of the file."),
-        (bad, "This is no settings file of duoviz, so nothing was changed."),
+        (file, "Prompt and settings loaded from the file."),
+        (bad, "This is not a duoviz settings file. Nothing was changed."),
     ):
         with page.expect_file_chooser() as choosing:
             page.get_by_role("button", name="Open settings file").click()

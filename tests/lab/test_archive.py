@@ -13,7 +13,7 @@ from duoviz.lab.archive import RECORD
 from duoviz.lab.results import load
 from duoviz.lab.tasks import LabError
 
-REFUSAL = "bad.zip holds no results of the Lab, or damaged ones"
+REFUSAL = "bad.zip holds no Lab results, or damaged ones"
 FAILED_ROW = '{"question_id": 1, "model_id": "m", "task": "t", "repeat": 0, "message": ""}\n'
 
 
@@ -44,21 +44,21 @@ def refusal(file):
 @pytest.mark.parametrize(
     "name, content, reason",
     [
-        ("environment.json", "{}", 'lacks "date", or has it otherwise than it should be'),
-        ("plan.json", "[]", "holds no JSON object"),
+        ("environment.json", "{}", 'lacks "date", or has a wrong one'),
+        ("plan.json", "[]", "is not a JSON object"),
         ("plan.json", "[" * 100_000, "is nested deeper than 32 levels"),
         ("plan.json", "{}" + " " * 5_000_000, "has more than 4,000,000 bytes"),
-        ("answers/x.jsonl", "[]\n", "holds no JSON object"),
+        ("answers/x.jsonl", "[]\n", "is not a JSON object"),
         ("answers/x.jsonl", "\n", "is not JSON"),
         ("answers/x.jsonl", '{"a": NaN}\n', "has NaN for a number"),
         ("answers/x.jsonl", '{"a": 1e999}\n', "has a number that is too large"),
-        ("answers/x.jsonl", r'{"a": "\ud800"}' + "\n", "has half a character in a text"),
+        ("answers/x.jsonl", r'{"a": "\ud800"}' + "\n", "has an invalid character (an unpaired surrogate)"),
         ("answers/x.jsonl", " " * 5_000_000 + "\n", "has a line of more than 4,000,000 bytes"),
-        ("answers/x.jsonl", '{"model_id": "x", "question_id": 1}\n', 'lacks "task", or has it otherwise than'),
-        ("failed.jsonl", '{"question_id": true}\n', 'lacks "question_id", or has it otherwise'),
+        ("answers/x.jsonl", '{"model_id": "x", "question_id": 1}\n', 'lacks "task", or has a wrong one'),
+        ("failed.jsonl", '{"question_id": true}\n', 'lacks "question_id", or has a wrong one'),
         ("failed.jsonl", FAILED_ROW * 50_001, "has more than 50,000 lines"),
-        ("forwards.jsonl", '{"length": "many"}\n', 'lacks "length", or has it otherwise'),
-        ("forwards.jsonl", '{"length": 1, "draft": [], "target": [1]}\n', 'lacks "draft", or has it otherwise'),
+        ("forwards.jsonl", '{"length": "many"}\n', 'lacks "length", or has a wrong one'),
+        ("forwards.jsonl", '{"length": 1, "draft": [], "target": [1]}\n', 'lacks "draft", or has a wrong one'),
     ],
 )
 def test_a_damaged_file_is_told_by_name(bad, name, content, reason):
@@ -103,7 +103,7 @@ def test_more_groups_than_a_table_can_have(bad):
 
 def test_a_list_of_files_is_refused_before_it_is_read(bad, tmp_path):
     assert refusal(bad({f"{number}.csv": "" for number in range(1_000)})) == ": it has more than 1,000 files."
-    assert "whose name has more than 500 characters" in refusal(bad({f"answers/{'x' * 500}.jsonl": ""}))
+    assert "has a file name of more than 500 characters" in refusal(bad({f"answers/{'x' * 500}.jsonl": ""}))
     file = tmp_path / "bad.zip"
     for record in (
         RECORD.pack(b"PK\5\6", 0, 0, 9, 9, 50_000_000, 0, 0),
@@ -120,7 +120,7 @@ def test_a_list_of_files_is_refused_before_it_is_read(bad, tmp_path):
 def test_what_is_packed_in_an_unusual_way_is_not_unpacked(finished, tmp_path, method):
     with zipfile.ZipFile(tmp_path / "bad.zip", "w", method) as out:
         out.write(finished / "environment.json", "x/environment.json")
-    assert "x/environment.json locked, or packed in an unusual way" in refusal(tmp_path / "bad.zip")
+    assert "x/environment.json encrypted, or packed with an unknown method" in refusal(tmp_path / "bad.zip")
 
 
 def test_what_is_locked_is_not_asked_for_its_password(bad):
@@ -136,7 +136,7 @@ def test_what_is_locked_is_not_asked_for_its_password(bad):
 def test_no_zip_and_no_results(tmp_path, bad):
     file = bad()
     whole = file.read_bytes()
-    for content, reason in ((b"nothing", "is no zip, or is cut off"), (whole[:-1], "is no zip, or is cut off")):
+    for content, reason in ((b"nothing", "is not a complete zip file"), (whole[:-1], "is not a complete zip file")):
         file.write_bytes(content)
         assert refusal(file) == f": it {reason}."
     with zipfile.ZipFile(file, "w") as out:
@@ -145,7 +145,7 @@ def test_no_zip_and_no_results(tmp_path, bad):
     with zipfile.ZipFile(file, "w") as out:
         out.writestr("environment.json", "{}")
     assert "environment.json" in refusal(file)
-    with pytest.raises(LabError, match=r"nowhere holds no results of the Lab, or damaged ones\."):
+    with pytest.raises(LabError, match=r"nowhere holds no Lab results, or damaged ones\."):
         load(tmp_path / "nowhere")
 
 

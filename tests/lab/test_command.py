@@ -27,7 +27,7 @@ def test_a_run_goes_on_in_the_same_folder_and_stands_beside_another(questions, f
     answer = bench.answer
     monkeypatch.setattr(bench, "answer", interrupted)
     assert main([*command, "--methods", "vanilla,speculative"]) == 130
-    assert capsys.readouterr().err.splitlines()[-1] == "duoviz: stopped; the same command goes on"
+    assert capsys.readouterr().err.splitlines()[-1] == "duoviz: stopped; run the same command again to resume"
     assert (out / "report.html").is_file()
     monkeypatch.undo()
     monkeypatch.setattr(commands, "load_engine", lambda name, progress: tiny_engine())
@@ -44,14 +44,14 @@ def test_a_run_goes_on_in_the_same_folder_and_stands_beside_another(questions, f
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        (["--tasks", "qa,poetry"], "There is no task named 'poetry'; there are: mt_bench,"),
+        (["--tasks", "qa,poetry"], "There is no task named 'poetry': choose one of mt_bench,"),
         (["--methods", "magic"], "There is no method named 'magic'"),
         (["--questions", "nowhere.jsonl"], "The questions cannot be read: No such file or directory: nowhere.jsonl."),
         (["--questions", "README.md"], "README.md has a line 1 that is not JSON."),
-        (["--questions", "x.jsonl", "--tasks", "qa"], "Choose tasks or a file of questions, not both."),
-        (["--repeats", "0"], "There must be at least 1 repeat."),
-        (["--max-new-tokens", "0"], "max_new_tokens must be a whole number from 1 to 4096, not 0."),
-        (["--beside", "nowhere"], "nowhere holds no results of the Lab, or damaged ones."),
+        (["--questions", "x.jsonl", "--tasks", "qa"], "Choose either tasks or a file of questions."),
+        (["--repeats", "0"], "--repeats: enter 1 or more."),
+        (["--max-new-tokens", "0"], "Max new tokens (max_new_tokens): enter a whole number from 1 to 4096, not 0."),
+        (["--beside", "nowhere"], "nowhere holds no Lab results, or damaged ones."),
     ],
 )
 def test_mistakes_are_told_in_one_line_before_anything_is_loaded(arguments, sentence, tmp_path, capsys, monkeypatch):

@@ -48,7 +48,7 @@ def test_a_sample_is_the_recordings_own_and_labelled(tmp_path):
     for row in made.rows:
         trace = json.loads((FOLDER / f"{row['model_id']}.duoviz.json").read_text())
         assert row["measured"][0]["metrics"] == metrics(trace)
-    assert "A sample, and no measurement" in first_view(made)["about"] and "table-1" in parts_of(made)
+    assert "A sample that allows no conclusion" in first_view(made)["about"] and "table-1" in parts_of(made)
     assert sample(tmp_path) is None
 
 

@@ -121,5 +121,5 @@ def test_a_row_with_something_wrong_in_it_is_refused(finished, tmp_path, path, v
         place = place[step]
     place[last] = value
     file.write_text(json.dumps(row) + "\n")
-    with pytest.raises(LabError, match="holds no results"):
+    with pytest.raises(LabError, match="holds no Lab results"):
         load(tmp_path)

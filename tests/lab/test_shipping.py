@@ -95,7 +95,7 @@ def test_the_command_ships_and_writes_the_readmes_tables(finished, tmp_path, cap
     assert "answers are vanilla's text, token for token" in block and "| DuoDecoding |" in by_task
     asked = len({row["question_id"] for row in rows})
     assert f"{asked} prompts of 5 tasks, up to 12 tokens, " in block and "This is a quick run" in block
-    assert "DuoTree (sequential in all answers)" in lines and "is estimated, none of it was run" in by_task
+    assert "DuoTree (sequential in all answers)" in lines and "as an estimate" in by_task
     check_picture(picture.read_text(), rows)
     assert "](assets/speed-ups.svg)" in summary and "](../assets/speed-ups.svg)" in block
     # Once more it is the same, and the README's other words stay.
@@ -131,10 +131,10 @@ def check_picture(text, rows):
 @pytest.mark.parametrize(
     "change, sentence",
     [
-        ({"results": "nowhere"}, "nowhere holds no results of the Lab"),
-        ({"results": "nowhere", "--readme": None}, "nowhere is no folder of results"),
-        ({"results": "README.md", "--readme": None}, "README.md is no folder of results"),
-        ({"--name": "a/b"}, "--name must be of letters"),
+        ({"results": "nowhere"}, "nowhere holds no Lab results"),
+        ({"results": "nowhere", "--readme": None}, "nowhere is not a folder of results"),
+        ({"results": "README.md", "--readme": None}, "README.md is not a folder of results"),
+        ({"--name": "a/b"}, "--name: use letters"),
         ({"--readme": "no markers"}, "The README has no place for the table"),
     ],
 )

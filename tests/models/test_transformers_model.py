@@ -62,13 +62,13 @@ def test_a_window_as_long_as_the_context_allows_trees():
 
 def test_a_state_that_cannot_be_cropped_is_refused():
     config = hf.MambaConfig(vocab_size=VOCABULARY, hidden_size=32, num_hidden_layers=2, state_size=8)
-    with pytest.raises(ModelUnavailable, match="tiny cannot take tokens back"):
+    with pytest.raises(ModelUnavailable, match="tiny cannot drop rejected tokens"):
         wrapped(other_model(hf.MambaForCausalLM, config))
 
 
 def test_a_crop_that_leaves_something_behind_is_noticed(monkeypatch):
     monkeypatch.setattr(TransformersModel, "cut_cache", lambda self: None)
-    with pytest.raises(ModelUnavailable, match="cannot take tokens back"):
+    with pytest.raises(ModelUnavailable, match="cannot drop rejected tokens"):
         wrapped(other_model(*OTHERS["gpt-neox"]))
 
 

@@ -26,7 +26,7 @@ def test_a_difference_is_a_tie_only_if_both_runs_were_within_delta_there(gaps, v
     assert (found["verdict"], found["tokens"], found["place"]) == (verdict, 2, 2)
     assert found["margin"] == max(gaps) and found["delta"] == DELTA
     told = sentence(found)
-    assert told.startswith("From token 3 on the texts differ")
+    assert told.startswith("The texts differ from token 3 on")
     assert f"{max(gaps):.5f}" in told and f"{DELTA:.5f}" in told and ("defect" in told) == (verdict == "defect")
 
 

@@ -44,7 +44,7 @@ def test_what_is_written_is_read(trace, tmp_path):
 
 @pytest.mark.parametrize("path, value, told", WRONG_FIELDS)
 def test_a_wrong_field_is_named(trace, path, value, told):
-    assert refusal(changed(trace, path, value)) == f'x.json is not a trace: "{told}" is missing or not as it should be.'
+    assert refusal(changed(trace, path, value)) == f'x.json is not a trace: "{told}" is missing or wrong.'
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_halves_of_characters_whole_floats_and_large_integers_are_read(trace):
 def test_what_is_no_trace_is_refused(trace):
     for reason, texts in {
         "it is not JSON": ["", "{", "{]"],
-        "it holds no JSON object": ["[1]", "1"],
+        "it is not a JSON object": ["[1]", "1"],
         "it has NaN for a number": ["NaN", '{"header": NaN}'],
         "it has a number that is too large": [
             "9" * 10_000,

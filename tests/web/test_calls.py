@@ -14,7 +14,7 @@ from duoviz.web.serving import launch
 from tests.tiny import tiny_engine
 
 SHORT = {"prompt": "hello", "max_new_tokens": 3}
-METHODS = "there are: vanilla, speculative, prompt_lookup, rest, lookahead, duodecoding, duotree."
+METHODS = "choose one of vanilla, speculative, prompt_lookup, rest, lookahead, duodecoding, duotree."
 HUGE = 10**400
 FILE = {"meta": {"_type": "gradio.FileData"}}
 
@@ -66,48 +66,48 @@ def post(server, path, body):
 @pytest.mark.parametrize(
     "argument, value, sentence",
     [
-        ("prompt", None, "The prompt must be a text, not None."),
-        ("prompt", 5, "The prompt must be a text, not 5."),
-        ("prompt", True, "The prompt must be a text, not True."),
-        ("prompt", " ", "The prompt is empty: type something for the model to answer."),
+        ("prompt", None, "The prompt must be text, not None."),
+        ("prompt", 5, "The prompt must be text, not 5."),
+        ("prompt", True, "The prompt must be text, not True."),
+        ("prompt", " ", "The prompt is empty: enter a prompt."),
         (
             "prompt",
             "a\ud83d",
             "The prompt contains an invalid character (an unpaired surrogate)",
         ),
-        ("method", None, f"There is no method named None; {METHODS}"),
-        ("method", "\udfff", rf"There is no method named '\udfff'; {METHODS}"),
-        ("method", 5, f"There is no method named 5; {METHODS}"),
-        ("pair", None, "There is no pair named None; there are: embedded, "),
-        ("pair", 7, "There is no pair named 7; there are: embedded, "),
-        ("pair", "a + \ud800", r"There is no pair named 'a + \ud800'; there are: embedded, "),
-        ("pair", "a + b\0", r"There is no pair named 'a + b\x00'; there are: embedded, "),
-        ("temperature", 5e-324, "temperature must be 0 (greedy) or a number from 1e-05 to 2.0, not 5e-324."),
-        ("temperature", 1e-310, "temperature must be 0 (greedy) or a number from 1e-05 to 2.0, not 1e-310."),
-        ("temperature", HUGE, "temperature must be 0 (greedy) or a number from 1e-05 to 2.0, not a number of more"),
-        ("temperature", "0.5", "temperature must be 0 (greedy) or a number from 1e-05 to 2.0, not '0.5'."),
-        ("temperature", False, "temperature must be 0 (greedy) or a number from 1e-05 to 2.0, not False."),
-        ("temperature", None, "temperature must be 0 (greedy) or a number from 1e-05 to 2.0, and nothing was given."),
-        ("temperature", float("nan"), "temperature must be 0 (greedy) or a number from 1e-05 to 2.0, not nan."),
-        ("top_p", float("inf"), "top_p must be a number from 0.01 to 1, not inf."),
-        ("top_k", "5", "top_k must be a whole number from 0 to 9007199254740991, not '5'."),
-        ("top_k", -1, "top_k must be a whole number from 0 to 9007199254740991, not -1."),
-        ("seed", HUGE, "seed must be a whole number from 0 to 9007199254740991, not a number of more than 60 digits."),
-        ("seed", 1e300, "seed must be a whole number from 0 to 9007199254740991, not a number of more than 60 digits."),
-        ("seed", True, "seed must be a whole number from 0 to 9007199254740991, not True."),
-        ("max_new_tokens", "4", "max_new_tokens must be a whole number from 1 to 4096, not '4'."),
-        ("max_new_tokens", True, "max_new_tokens must be a whole number from 1 to 4096, not True."),
-        ("sequences", 2.5, "sequences must be a whole number from 1 to 8 or 'dynamic', not 2.5."),
-        ("sequences", None, "sequences must be a whole number from 1 to 8 or 'dynamic', and nothing was given."),
-        ("budget", True, "budget must be a whole number from 1 to 64 or 'auto', not True."),
-        ("budget", "1_0", "budget must be a whole number or 'auto', not '1_0'."),
-        ("budget", "9" * 5000, "budget must be a whole number or 'auto', not '999"),
-        ("acceptance", "x", "acceptance must be one of coupled, rejection, not 'x'."),
-        ("cores", None, "cores must be one of auto, all, target, and nothing was given."),
-        ("raw", "x", "raw must be true or false, not 'x'."),
-        ("raw", 0, "raw must be true or false, not 0."),
-        ("rest_datastore", "\ud800", r"rest_datastore must be the name of a folder, not '\ud800'."),
-        ("rest_datastore", 5, "rest_datastore must be the name of a folder, not 5."),
+        ("method", None, f"There is no method named None: {METHODS}"),
+        ("method", "\udfff", rf"There is no method named '\udfff': {METHODS}"),
+        ("method", 5, f"There is no method named 5: {METHODS}"),
+        ("pair", None, "There is no pair named None: choose one of embedded, "),
+        ("pair", 7, "There is no pair named 7: choose one of embedded, "),
+        ("pair", "a + \ud800", r"There is no pair named 'a + \ud800': choose one of embedded, "),
+        ("pair", "a + b\0", r"There is no pair named 'a + b\x00': choose one of embedded, "),
+        ("temperature", 5e-324, "Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0, not 5e-324."),
+        ("temperature", 1e-310, "Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0, not 1e-310."),
+        ("temperature", HUGE, "Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0, not a number of more"),
+        ("temperature", "0.5", "Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0, not '0.5'."),
+        ("temperature", False, "Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0, not False."),
+        ("temperature", None, "Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0."),
+        ("temperature", float("nan"), "Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0, not nan."),
+        ("top_p", float("inf"), "Top-p (top_p): enter a number from 0.01 to 1, not inf."),
+        ("top_k", "5", "Top-k (top_k): enter a whole number from 0 to 9007199254740991, not '5'."),
+        ("top_k", -1, "Top-k (top_k): enter a whole number from 0 to 9007199254740991, not -1."),
+        ("seed", HUGE, "Seed: enter a whole number from 0 to 9007199254740991, not a number of more than 60 digits."),
+        ("seed", 1e300, "Seed: enter a whole number from 0 to 9007199254740991, not a number of more than 60 digits."),
+        ("seed", True, "Seed: enter a whole number from 0 to 9007199254740991, not True."),
+        ("max_new_tokens", "4", "Max new tokens (max_new_tokens): enter a whole number from 1 to 4096, not '4'."),
+        ("max_new_tokens", True, "Max new tokens (max_new_tokens): enter a whole number from 1 to 4096, not True."),
+        ("sequences", 2.5, "Draft sequences k (sequences): enter dynamic or a whole number from 1 to 8, not 2.5."),
+        ("sequences", None, "Draft sequences k (sequences): enter dynamic or a whole number from 1 to 8."),
+        ("budget", True, "Draft budget γ (budget): enter auto or a whole number from 1 to 64, not True."),
+        ("budget", "1_0", "Draft budget γ (budget): enter auto or a whole number from 1 to 64, not '1_0'."),
+        ("budget", "9" * 5000, "Draft budget γ (budget): enter auto or a whole number from 1 to 64, not '999"),
+        ("acceptance", "x", "Acceptance: enter coupled or rejection, not 'x'."),
+        ("cores", None, "Cores: enter auto, all or target."),
+        ("raw", "x", "raw: enter true or false, not 'x'."),
+        ("raw", 0, "raw: enter true or false, not 0."),
+        ("rest_datastore", "\ud800", r"Datastore (rest_datastore): enter the name of a folder, not '\ud800'."),
+        ("rest_datastore", 5, "Datastore (rest_datastore): enter the name of a folder, not 5."),
     ],
 )
 def test_a_wrong_value_is_told_in_a_sentence(server, capfd, argument, value, sentence):
@@ -119,19 +119,19 @@ def test_a_wrong_value_is_told_in_a_sentence(server, capfd, argument, value, sen
 @pytest.mark.parametrize(
     "argument, value, sentence",
     [
-        ("like_for_like", "x", "like_for_like must be true or false, not 'x'."),
-        ("like_for_like", None, "like_for_like must be true or false, and nothing was given."),
-        ("repeats", HUGE, "repeats must be a whole number from 1 to 10, not a number of more than 60 digits."),
-        ("repeats", "2", "repeats must be a whole number from 1 to 10, not '2'."),
-        ("repeats", True, "repeats must be a whole number from 1 to 10, not True."),
-        ("first_method", None, f"There is no method named None; {METHODS}"),
-        ("second_method", 5, f"There is no method named 5; {METHODS}"),
-        ("prompt", None, "The prompt must be a text, not None."),
+        ("like_for_like", "x", "like_for_like: enter true or false, not 'x'."),
+        ("like_for_like", None, "like_for_like: enter true or false."),
+        ("repeats", HUGE, "repeats: enter a whole number from 1 to 10, not a number of more than 60 digits."),
+        ("repeats", "2", "repeats: enter a whole number from 1 to 10, not '2'."),
+        ("repeats", True, "repeats: enter a whole number from 1 to 10, not True."),
+        ("first_method", None, f"There is no method named None: {METHODS}"),
+        ("second_method", 5, f"There is no method named 5: {METHODS}"),
+        ("prompt", None, "The prompt must be text, not None."),
         ("prompt", "\udfff", "The prompt contains an invalid character"),
-        ("pair", None, "There is no pair named None; there are: embedded, "),
-        ("temperature", 1e-310, "temperature must be 0 (greedy) or a number from 1e-05 to 2.0, not 1e-310."),
-        ("second_budget", False, "budget must be a whole number from 1 to 64 or 'auto', not False."),
-        ("raw", 1, "raw must be true or false, not 1."),
+        ("pair", None, "There is no pair named None: choose one of embedded, "),
+        ("temperature", 1e-310, "Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0, not 1e-310."),
+        ("second_budget", False, "Draft budget γ (budget): enter auto or a whole number from 1 to 64, not False."),
+        ("raw", 1, "raw: enter true or false, not 1."),
     ],
 )
 def test_so_it_is_in_a_comparison(server, capfd, argument, value, sentence):
@@ -144,18 +144,18 @@ def test_so_it_is_in_a_comparison(server, capfd, argument, value, sentence):
 def test_what_is_no_call_is_told_before_it_waits(server, capfd, endpoint):
     named, listed = f"call/v2/{endpoint}", f"call/{endpoint}"
     status, told = post(server, named, SHORT | {"nonsense": 1})
-    assert status == 422 and told.startswith("There is no argument named 'nonsense'; there are: prompt, ")
+    assert status == 422 and told.startswith("There is no argument named 'nonsense': use one of prompt, ")
     for value in (["a"], {}, [], {"path": "/etc/hostname", **FILE}, {"path": "http://127.0.0.1:9/x", **FILE}):
         status, told = post(server, named, SHORT | {"pair": value})
         assert status == 422 and told.startswith(
-            ("pair must be a text, a number, true or false", "There is no pair named", "A file must be sent here")
+            ("pair must be a text, a number, true or false", "There is no pair named", "Upload the file first")
         )
     for count in (0, 1, 500):
         status, told = post(server, listed, {"data": ["hello"] * count})
         assert status == 422 and told.startswith(f"There are {count} arguments in the list, and there must be ")
     for path in ("call/v2/nothing", "call/nothing"):
         assert post(server, path, {"data": []}) == (
-            404, "There is no endpoint named 'nothing'; there are: generate, compare."
+            404, "There is no endpoint named 'nothing': use one of generate, compare."
         )  # fmt: skip
     for path in (named, listed):
         for body in (b"{", b"", b"[1]", b'{"data": 1}', b"[" * 100_000, b'{"seed": ' + b"9" * 5_000 + b"}", b"\xff"):
@@ -187,7 +187,7 @@ def test_the_page_fetches_no_file_from_elsewhere(server):
     watch = next(number for number, each in server[1].fns.items() if each.name == "watch")
     body = {"fn_index": watch, "session_hash": "a", "data": [{"path": "http://127.0.0.1:9/x", **FILE}]}
     status, text = exchange(server, "POST", "queue/join", json.dumps(body).encode())
-    assert status == 422 and "none is fetched from elsewhere" in text
+    assert status == 422 and "no file is fetched from elsewhere" in text
 
 
 @pytest.mark.parametrize("path", ["http://a/b", "HTTPS://a", "https:/a"])
@@ -206,4 +206,4 @@ def test_arguments():
     assert arguments(["a", "b"], {"b": 1}) == {"b": 1} and arguments(["a"], [None]) == {"a": None}
     with pytest.raises(Refused) as refused:
         arguments(["a"], {"x" * 10_000: 1})
-    assert refused.value.detail.endswith("; there are: a.") and len(refused.value.detail) < 120
+    assert refused.value.detail.endswith(": use one of a.") and len(refused.value.detail) < 120

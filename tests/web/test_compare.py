@@ -51,7 +51,7 @@ def test_both_sides_share_some_settings_and_have_others_of_their_own():
     assert (first.settings.cores, second.settings.sequences, second.settings.budget) == ("target", 2, 5)
     assert first.settings.seed == second.settings.seed == all_cores.settings.seed == 3
     assert (all_cores.method, all_cores.settings.cores) == ("vanilla", "auto") and job.repeats == 1
-    with pytest.raises(SettingsError, match="budget must be a whole number or 'auto', not 'much'"):
+    with pytest.raises(SettingsError, match="Draft budget γ .*enter auto or a whole number from 1 to 64, not 'much'"):
         asked(Limits(), sent(second_budget="much"))
 
 
@@ -209,7 +209,7 @@ def test_the_page_and_the_endpoint_tell_mistakes_and_results(hardware):
     page = functions(hardware)
     (value,) = page["race"](visitor("ann"), **sent(repeats=0))
     (event,) = json.loads(value)["events"]
-    assert event == {"type": "error", "message": "repeats must be a whole number from 1 to 10, not 0."}
+    assert event == {"type": "error", "message": "repeats: enter a whole number from 1 to 10, not 0."}
     (value,) = page["race"](visitor("ann"), **sent(prompt=" "))
     assert "The prompt is empty" in json.loads(value)["events"][0]["message"]
     with pytest.raises(Exception, match="no method named 'magic'"):

@@ -197,7 +197,7 @@ def test_who_listens_is_noted_while_the_stream_is_open():
 def test_a_stream_of_nobody_is_refused_shortly(path, query):
     gate, app = make()
     status, told = ask(gate, path, method="GET", query=query)
-    assert status == 404 and "no such run" in told["detail"] and not app.bodies and not gate.attendance.sessions
+    assert status == 404 and "does not exist" in told["detail"] and not app.bodies and not gate.attendance.sessions
 
 
 def test_a_run_counts_from_the_moment_it_is_let_in():
@@ -205,7 +205,9 @@ def test_a_run_counts_from_the_moment_it_is_let_in():
     for _ in range(2):
         assert ask(gate, "/gradio_api/queue/join", JOINED)[0] == 200
     status, told = ask(gate, "/gradio_api/call/generate", {"data": ["hello", 1], "session_hash": "ann"})
-    assert status == 422 and "2 runs of yours are in the line" in told["detail"][0]["message"] and len(app.bodies) == 2
+    assert (
+        status == 422 and "2 of your runs are already waiting" in told["detail"][0]["message"] and len(app.bodies) == 2
+    )
     assert ask(gate, "/gradio_api/queue/join", JOINED | {"session_hash": "bob"})[0] == 200
 
 

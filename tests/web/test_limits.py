@@ -32,7 +32,7 @@ def test_tokens(space):
     limits.check_tokens(256)
     # Off a Space, what is too much is for Settings to say.
     if space:
-        with pytest.raises(SettingsError, match="On this Space a run may have at most 256 new tokens; run duoviz on"):
+        with pytest.raises(SettingsError, match="On this Space a run may have at most 256 new tokens: enter fewer"):
             limits.check_tokens(257.0)
     else:
         limits.check_tokens(5000)

@@ -31,9 +31,9 @@ def places(line, address):
 
 def test_a_visitor_has_two_places_wherever_it_is():
     line = filled(job("ann", "1"), job("ann", "2"))
-    with pytest.raises(LineFull, match="2 runs of yours are in the line already: wait until one of them"):
+    with pytest.raises(LineFull, match="2 of your runs are already waiting: stop one"):
         line.add(job("ann", "3"))
-    with pytest.raises(LineFull, match="2 runs of yours"):
+    with pytest.raises(LineFull, match="2 of your runs"):
         line.check(job("ann", "1"))
     line.leave(line.jobs[0])
     line.add(job("ann", "1"))
@@ -42,7 +42,7 @@ def test_a_visitor_has_two_places_wherever_it_is():
 
 def test_a_class_behind_one_address_has_places_and_leaves_as_many():
     line = Line()
-    told = "30 runs from your address are in the line already: try again in a few minutes."
+    told = "30 runs from your address are already waiting: try again in a few minutes."
     assert places(line, "a school") == (30, told)
     others = [places(line, address)[0] for address in ("another", "a third", "a fourth")]
     assert others == [15, 8, 4] and len(line) < QUEUE_LENGTH

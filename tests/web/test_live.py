@@ -25,7 +25,7 @@ def test_the_page_sends_numbers_as_floats_and_text():
 @pytest.mark.parametrize("value", [None, float("nan"), float("inf"), -1.5, "many", True])
 def test_numbers_that_cannot_be_are_told_by_name(name, value):
     for limits in (Limits(), Limits(on_space=True)):
-        with pytest.raises(SettingsError, match=f"{name} must be|On this Space"):
+        with pytest.raises(SettingsError, match=f"{name}.*: enter|On this Space"):
             settings_from(limits, **SENT | {name: value})
 
 
@@ -34,12 +34,12 @@ def test_the_other_methods_settings_reach_the_run():
     settings = settings_from(Limits(), **sent)
     assert (settings.lookup_ngram, settings.lookup_occurrence) == (4, "latest")
     assert (settings.rest_tokens, settings.lookahead_window) == (9, 3)
-    with pytest.raises(SettingsError, match="lookahead_ngram must be a whole number from 2 to 8, not 1"):
+    with pytest.raises(SettingsError, match="N-gram size N .lookahead_ngram.: enter a whole number from 2 to 8, not 1"):
         settings_from(Limits(), **SENT | {"lookahead_ngram": 1.0})
 
 
 def test_no_visitor_of_a_space_names_a_folder():
-    with pytest.raises(SettingsError, match="On this Space REST reads the datastore that comes along"):
+    with pytest.raises(SettingsError, match="On this Space REST uses the shipped datastore"):
         settings_from(Limits(on_space=True), **SENT | {"rest_datastore": "/etc"})
     assert settings_from(Limits(), **SENT | {"rest_datastore": "mine"}).rest_datastore == "mine"
 
@@ -107,8 +107,8 @@ def test_mistakes_are_told_in_the_page(hardware):
     page = functions(hardware)
     for changes, sentence in (
         ({"prompt": ""}, "The prompt is empty"),
-        ({"max_new_tokens": 0}, "max_new_tokens must be a whole number from 1 to 4096"),
-        ({"temperature": 3}, "temperature must be 0 (greedy) or a number from 1e-05 to 2"),
+        ({"max_new_tokens": 0}, "Max new tokens (max_new_tokens): enter a whole number from 1 to 4096"),
+        ({"temperature": 3}, "Temperature: enter 0 (greedy) or a number from 1e-05 to 2"),
         ({"pair": "nobody"}, "There is no pair named 'nobody'"),
     ):
         (event,) = events_in(page["watch"](visitor("ann"), **asked(**changes)))

@@ -99,7 +99,7 @@ def test_mistakes_reach_the_visitor_in_a_sentence(hardware, questions):
     "name", ["", " ", "../up", "a/b", ".hidden", "x" * 61, "good (loaded)", "a\ud800", None, 5, []]
 )
 def test_a_name_that_cannot_be_is_told(name):
-    with pytest.raises(LabError, match="A name has letters, digits, spaces, dots, "):
+    with pytest.raises(LabError, match="Name: use letters, digits, spaces, dots, "):
         folder_named(name)
 
 
@@ -107,7 +107,7 @@ def test_a_name_that_cannot_be_is_told(name):
 def test_no_run_is_called_as_a_zip(name, hardware, questions):
     measure = functions(hardware)["measure"]
     (update,) = measure(visitor("ann"), "quick", "embedded", name, ["qa"], ["vanilla"])
-    assert "A name does not end in .zip" in next(iter(update.values()))
+    assert "Name: leave out .zip" in next(iter(update.values()))
     assert not available(recorded_only=False) and not list(own_folder().glob("*"))
 
 
@@ -200,7 +200,7 @@ def test_what_is_loaded_replaces_nothing(hardware, questions, tmp_path):
     assert all(load(found[name]).rows == load(path).rows for name in names) and len(found) == 11
     assert available(recorded_only=True).keys() == {"mine (recorded)"}
     file.write_bytes(b"nothing")
-    assert "holds no results" in take_in(str(file), [])[1] and len(available(recorded_only=False)) == 11
+    assert "holds no Lab results" in take_in(str(file), [])[1] and len(available(recorded_only=False)) == 11
     assert not list(loaded_folder().glob("*.part"))
 
 
@@ -271,7 +271,7 @@ def test_where_nothing_was_measured_the_recorded_runs_stand_labelled_as_a_sample
     monkeypatch.setattr(page, "TRACES", TRACES)
     page.made_first.cache_clear()
     looked = {block.elem_id: update for block, update in functions(hardware)["look"]([]).items()}
-    assert "A sample, and no measurement to conclude from" in looked["lab-about"] and "AMD EPYC" in looked["lab-about"]
+    assert "A sample that allows no conclusion" in looked["lab-about"] and "AMD EPYC" in looked["lab-about"]
     lines = json.loads(looked["lab-view"])["overview"]["speeds"]["lines"]
     found = {line["method"]: line["here"]["All tasks"]["phi"] for line in lines}
     speeds = {

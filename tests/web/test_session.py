@@ -303,7 +303,7 @@ def test_others_run_with_the_loaded_pair_while_models_are_fetched(make_hardware,
     fetching.fetch = fetch
     waiting = start(hardware, pair="them/model + them/draft")
     stream = hardware.batches(waiting)
-    told = "Downloading them/model (0.5 of 2.0 GB) (25%). Others may go before you meanwhile."
+    told = "Downloading them/model (0.5 of 2.0 GB) (25%). Others may run before you meanwhile."
     wait_until(lambda: {"type": "status", "text": told} in next(stream))
     for _ in range(2):
         assert events_of(hardware, start(hardware))[-1]["end"]["stopped"] == "length"
@@ -352,9 +352,7 @@ def test_fetching_that_takes_too_long_is_told_and_holds_nobody(make_hardware, fe
     run = start(hardware, pair="them/model + them/draft")
     assert asked.wait(20) and 0 < run.ready_by - time.monotonic() <= 60
     run.ready_by = 0.0
-    sentence = (
-        "them/model + them/draft was not ready within 60 seconds, all that it may take here: choose another pair."
-    )
+    sentence = "them/model + them/draft was not ready within 60 seconds, the limit here: choose another pair."
     assert events_of(hardware, run)[-1]["message"] == run.error == sentence
     assert events_of(hardware, start(hardware))[-1]["end"]["stopped"] == "length"
     let_go.set()
@@ -429,7 +427,7 @@ def test_a_pair_that_made_room_meanwhile_is_fetched_again(make_hardware, fetchin
 def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counted(make_hardware):
     hardware = make_hardware(lambda name, progress: tiny_engine(context=64))
     for most, exact in ((LONGEST_PROMPT, False), (64 * len("<19>"), True)):
-        with pytest.raises(PromptError, match=f"{most + 1:,} characters, and the model reads {most:,} at most"):
+        with pytest.raises(PromptError, match=f"{most + 1:,} characters; the limit is {most:,}"):
             start(hardware, prompt="x" * (most + 1))
         if not exact:
             events_of(hardware, start(hardware))

@@ -32,7 +32,7 @@ class ProcessDraft(WaitingDraft):
         self.process.join(timeout=1)
         code = self.process.exitcode
         self.close()
-        return DraftDied(f"The draft process died (exit code {code}); the next run starts a new one.")
+        return DraftDied(f"The draft process died (exit code {code}): run again to start a new one.")
 
     @property
     def overdue(self) -> bool:

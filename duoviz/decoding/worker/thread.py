@@ -20,7 +20,7 @@ class ThreadDraft(WaitingDraft):
 
     def died(self) -> DraftDied:
         self.close()
-        return DraftDied("The draft's thread ended; the next run starts a new one.")
+        return DraftDied("The draft's thread ended: run again to start a new one.")
 
     def alive(self) -> bool:
         return self.thread.is_alive() and not self.pipe.closed and not self.overdue

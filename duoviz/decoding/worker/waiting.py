@@ -130,7 +130,7 @@ class WaitingDraft(DraftWorker):
         """Raise DraftDied where an answer is overdue."""
         if self.overdue:
             self.close()
-            raise DraftDied("The draft stopped answering; the next run starts a new one.")
+            raise DraftDied("The draft stopped answering: run again to start a new one.")
 
 
 def checked(answer: Any) -> Any:

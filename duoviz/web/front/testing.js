@@ -41,7 +41,7 @@ export function headerOf({ about = {}, settings = {}, ...more } = {}) {
     about: {
       title: "Made up", name: "A made-up method", draft: true, parallel: false, statuses: [], numbers: [],
       proposers: [{ id: "draft", token: "token from the draft", origin: "from the draft", counts: "" }],
-      caption: "", verified: "The draft proposed {tokens:# token|# tokens}; {target}",
+      caption: "", verified: "The draft proposed {tokens:# token|# tokens}",
       nothing: "Nothing was proposed", ...about,
     },
     settings: { max_new_tokens: 128, seed: 0, sequences: "dynamic", cores: "auto", ...settings }, ...more,

@@ -26,7 +26,7 @@ def read_glossary(file: Path) -> list[Term]:
         forms = tuple(form.strip() for form in lines[start].text.removeprefix("## ").split(","))
         for form in forms:
             if not form or key_of(form) in known:
-                raise LessonError(file, number, f'the term "{form}" is empty or stands twice.')
+                raise LessonError(file, number, f'the term "{form}" is empty or used twice.')
             known.add(key_of(form))
         meaning = blocks(lines[start + 1 : end], lambda line, message: LessonError(file, line, message))
         if [block["kind"] for block in meaning] != ["paragraph"]:

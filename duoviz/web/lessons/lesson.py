@@ -143,7 +143,7 @@ def facts_of(source: Source, page: Page, traces: dict[str, dict], places: Sequen
     """What a page's figures are read from. Raises LessonError."""
     method = page.fields.get("trace") or source.front.values["trace"]
     if method.text not in METHODS:
-        raise source.mistake(method.number, f'there is no method "{method.text}"; there are: {", ".join(METHODS)}.')
+        raise source.mistake(method.number, f'there is no method "{method.text}": choose one of {", ".join(METHODS)}.')
     if method.text not in traces:
         raise source.mistake(
             method.number, f"there is no recorded run of {method.text} yet: `python -m duoviz record`."
@@ -163,7 +163,7 @@ def live_link(source: Source) -> str | None:
     for part in line.text.split():
         name, equals, text = part.partition("=")
         if not equals or name in chosen:
-            raise source.mistake(line.number, f'"{part}" is not NAME=VALUE, or its name stands twice.')
+            raise source.mistake(line.number, f'"{part}" is not NAME=VALUE, or its name is used twice.')
         chosen[name] = text
     check_settings(source, line, chosen)
     if prompt := source.front.get("prompt"):
@@ -179,7 +179,7 @@ def check_settings(source: Source, line: Line, chosen: dict[str, str]) -> None:
         for name, text in chosen.items():
             if name == "method":
                 if text not in METHODS:
-                    raise SettingsError(f"There is no method named {text!r}; there are: {', '.join(METHODS)}.")
+                    raise SettingsError(f"There is no method named {text!r}: choose one of {', '.join(METHODS)}.")
             elif name not in DEFAULTS:
                 raise SettingsError(f"There is no setting {name!r}.")
             else:
@@ -189,4 +189,4 @@ def check_settings(source: Source, line: Line, chosen: dict[str, str]) -> None:
     except SettingsError as error:
         raise source.mistake(line.number, f"live: {error}") from None
     except ValueError:
-        raise source.mistake(line.number, f"live: {name} must be a number, not {text!r}.") from None
+        raise source.mistake(line.number, f"live: {name}: enter a number, not {text!r}.") from None

@@ -49,10 +49,10 @@ def items(tokens: Iterator[Token], line: int, mistake: Mistake) -> list[list[Spa
         if token.type == "list_item_open":
             inner = next(tokens)
             if inner.type != "paragraph_open":
-                raise mistake(line, "an item of a list is one paragraph, without a list of its own.")
+                raise mistake(line, "a list item is one paragraph, without a nested list.")
             paragraphs.append(spans(next(tokens), line, mistake))
         elif token.type not in ("paragraph_close", "list_item_close"):
-            raise mistake(line, "an item of a list is one paragraph, without a list of its own.")
+            raise mistake(line, "a list item is one paragraph, without a nested list.")
     raise AssertionError("markdown-it closes every list")
 
 

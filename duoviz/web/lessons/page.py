@@ -44,7 +44,7 @@ class PageReader:
         """A page without `at` shows the whole text, as it is at the end."""
         line = self.page.fields.get("at")
         if line and not is_predicate(line.text):
-            raise self.mistake(line.number, f'"{line.text}" stands for no iteration; what does: {FORMS}.')
+            raise self.mistake(line.number, f'"{line.text}" names no iteration: write {FORMS}.')
         return find(line.text if line else "last", self.facts.trace["iterations"])
 
     def read(self) -> dict:
@@ -83,7 +83,7 @@ class PageReader:
         for name in names:
             if name not in PARTS and name not in MARKS:
                 known = ", ".join((*PARTS, *MARKS))
-                raise self.mistake(line.number, f'"{name}" cannot be highlighted; what can: {known}.')
+                raise self.mistake(line.number, f'"{name}" cannot be highlighted: choose one of {known}.')
         return names
 
     def require(self, name: str, mark: Mark | None) -> None:
@@ -96,7 +96,7 @@ class PageReader:
         if line is None:
             return None
         if line.text not in FIGURES:
-            raise self.mistake(line.number, f'there is no figure "{line.text}"; there are: {", ".join(FIGURES)}.')
+            raise self.mistake(line.number, f'there is no figure "{line.text}": choose one of {", ".join(FIGURES)}.')
         if line.text in OF_ITERATION and self.facts.iteration is None:
             raise self.mistake(line.number, f'the figure "{line.text}" is of an iteration; give the page an "at".')
         return {"kind": line.text, **FIGURES[line.text](self.facts)}
@@ -154,7 +154,7 @@ class PageReader:
         parts.append({**span, "text": text[end:]})
         rest = [part for part in parts if part["text"]]
         if any(part["kind"] != "value" and set("{}") & set(part["text"]) for part in rest):
-            raise self.mistake(line, "a brace { or } stands alone.")
+            raise self.mistake(line, "a brace { or } has no partner.")
         return rest
 
     def value(self, name: str, line: int) -> str:
@@ -223,7 +223,9 @@ class PageReader:
         answer = self.field(question.fields, "answer")
         if not is_condition(answer.text):
             known = ", ".join(CONDITIONS)
-            raise self.mistake(answer.number, f'"{answer.text}" is no condition of an iteration; there are: {known}.')
+            raise self.mistake(
+                answer.number, f'"{answer.text}" is not a condition of an iteration: choose one of {known}.'
+            )
         indices = matching(answer.text, self.facts.trace["iterations"])
         if not indices:
             raise NotInTrace(f"iteration with “{answer.text}”")
@@ -234,10 +236,12 @@ class PageReader:
         answer = self.field(question.fields, "answer")
         known: dict[str, Mark] = MARKS | (FIGURE_MARKS if self.figure_name() == "classical rule" else {})
         if answer.text not in known:
-            raise self.mistake(answer.number, f'"{answer.text}" cannot be clicked here; what can: {", ".join(known)}.')
+            raise self.mistake(
+                answer.number, f'"{answer.text}" cannot be clicked here: choose one of {", ".join(known)}.'
+            )
         mark = known[answer.text]
         if mark.part in PARTS and mark.part not in parts:
-            raise self.mistake(answer.number, f'"{answer.text}" stands in the part "{mark.part}": highlight it.')
+            raise self.mistake(answer.number, f'"{answer.text}" is in the part "{mark.part}": highlight it.')
         self.require(answer.text, mark)
         where = {"answer": mark.selector, "choices": mark.choices, "part": PARTS.get(mark.part)}
         return where | self.spans_of(question.fields, "right", "wrong")

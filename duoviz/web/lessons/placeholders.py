@@ -132,7 +132,7 @@ def free_token_fate(iteration: Iteration) -> str | None:
     tokens = free_tokens(iteration)
     if not tokens:
         return None
-    return "it was right" if tokens[0]["status"] == "accepted" else "the answer went on with other words"
+    return "it was right" if tokens[0]["status"] == "accepted" else "the answer continued differently"
 
 
 def of_second_choice(iteration: Iteration, name: str) -> str | None:
@@ -318,7 +318,7 @@ def value(name: str, facts: Facts) -> str:
     match = NAMED.match(name)
     method, word, argument, noun = match.groups() if match else (None,) * 4
     if word not in NAMES or (method and method not in METHODS) or (argument is not None) != (word in COSTS):
-        raise UnknownPlaceholder(f"there is no placeholder {{{name}}}; README.md beside this file lists them")
+        raise UnknownPlaceholder(f"there is no placeholder {{{name}}}; see the list in README.md")
     if method and method != facts.method:
         if word in ITERATION:
             raise UnknownPlaceholder(f"{{{name}}} is of an iteration, and the page shows one of another method")
@@ -331,7 +331,7 @@ def value(name: str, facts: Facts) -> str:
     if not noun:
         return str(answer)
     if not isinstance(answer, int):
-        raise UnknownPlaceholder(f"{{{name}}} counts “{noun}”, and {word} is no whole number")
+        raise UnknownPlaceholder(f"{{{name}}} counts “{noun}”, and {word} is not a whole number")
     return counted(answer, noun)
 
 

@@ -147,9 +147,9 @@ def add_field(file: Path, fields: Fields, line: Line, known: tuple[str, ...]) ->
         raise LessonError(file, line.number, f'"{line.text}" is not a field; a field is a name, ": " and its value.')
     name, value = match[1], (match[2] or "").strip()
     if name not in known:
-        raise LessonError(file, line.number, f'there is no field "{name}" here; there are: {", ".join(known)}.')
+        raise LessonError(file, line.number, f'there is no field "{name}" here: choose one of {", ".join(known)}.')
     if name in fields.values:
-        raise LessonError(file, line.number, f'the field "{name}" stands twice.')
+        raise LessonError(file, line.number, f'the field "{name}" is used twice.')
     if not value:
         raise LessonError(file, line.number, f'the field "{name}" is empty.')
     fields.values[name] = Line(line.number, value)
@@ -187,7 +187,7 @@ def read_question(file: Path, lines: list[Line]) -> Question:
     kind = lines[0].text.removeprefix("### Question:").strip()
     if kind not in QUESTION_FIELDS:
         kinds = ", ".join(QUESTION_FIELDS)
-        raise LessonError(file, lines[0].number, f'there is no question of the kind "{kind}"; there are: {kinds}.')
+        raise LessonError(file, lines[0].number, f'there is no question of the kind "{kind}": choose one of {kinds}.')
     fields, rest = read_fields(file, lines[0].number, lines[1:], QUESTION_FIELDS[kind])
     if kind != "choose":
         return Question(kind, fields, rest, [])

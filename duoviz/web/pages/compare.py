@@ -32,9 +32,9 @@ SIDES = {"first": "vanilla", "second": "duotree"}
 # So many that one disturbed round does not decide, and shows.
 ROUNDS = 3
 ABOUT = (
-    "Each method runs alone, one after the other, so that neither slows the other. Then both runs are replayed "
-    "on one clock, side by side, as they were measured. *Like for like* also runs vanilla on what "
-    "DuoDecoding's target has: all cores for the prompt, then its share, and no draft. The paper compares with that."
+    "Each method runs alone, so neither slows the other. Then both runs are replayed side by side on one clock. *Like "
+    "for like* also runs vanilla on the cores of DuoDecoding's target (all cores for the prompt, then its share), as "
+    "in the paper."
 )
 
 
@@ -68,7 +68,7 @@ def comparison_fields(limits: Limits, sides: Mapping[str, gr.Dropdown]) -> Field
     """Lay out what both sides share, and below it each side's own settings."""
     with gr.Row():
         fields = size_fields(limits, place="compare-")
-        info = f"1 to {MAX_REPEATS}, taking turns in going first; figures are medians"
+        info = f"1 to {MAX_REPEATS}; the methods take turns in going first, and figures are medians"
         fields["repeats"] = gr.Number(ROUNDS, label="Rounds", info=info, elem_id="repeats")
     with gr.Row():
         fields |= sampling_fields(place="compare-")

@@ -34,15 +34,15 @@ from duoviz.web.scratch import scratch_folder
 from duoviz.web.session import USER_ERRORS, Hardware
 
 ABOUT = (
-    "The paper's tables and figures, measured on this machine: every method answers prompts of seven tasks, in turn. "
-    "Each answer is kept in a folder as soon as it is finished, so you can stop at any time, or close the page, and go "
-    "on later under the same name."
+    "The paper's tables and figures, measured on this machine: every method answers prompts of seven tasks. "
+    "Each answer is saved when it is finished, so you can stop or close the page at any time and resume later under "
+    "the same name."
 )
 SIZES = {
-    f"quick, minutes: {QUICK[0]} questions a task": "quick",
+    f"quick, minutes: {QUICK[0]} questions per task": "quick",
     "full, about an hour: all questions": "full",
 }
-NOTHING = "No results are shown: choose some that were measured before, or measure them here."
+NOTHING = "No results are shown: choose earlier results, or measure them here."
 
 Updates = dict[Component, Any]
 # The paragraph about the results stands above all, in few lines.
@@ -163,7 +163,7 @@ def results_page(hardware: Hardware, tab: gr.Tab) -> None:
     """Lay out the tab inside the Blocks in force; on a Space, without what runs or loads anything."""
     recorded_only = hardware.limits.on_space
     board = Board()
-    with gr.Accordion("Other results: choose, compare, save", open=False, elem_id="lab-others"), gr.Row():
+    with gr.Accordion("Other results", open=False, elem_id="lab-others"), gr.Row():
         chosen = gr.Dropdown(
             list(available(recorded_only=recorded_only)),
             value=[],
@@ -210,7 +210,7 @@ def plan_fields() -> dict[str, Component]:
         [(method.title, id) for id, method in METHODS.items()],
         value=list(METHODS),
         label="Methods",
-        info="vanilla always runs: the others are measured and checked against it",
+        info="vanilla always runs, as the baseline for speed and text",
         elem_id="lab-methods",
     )
     fields["size"].change(
@@ -381,7 +381,7 @@ def updates_of(events: list[dict], board: Board, show: Callable[[dict, dict[str,
         elif event["type"] == "end":
             # The line's own end, of a job that was stopped while it waited, does not say how it was stopped.
             stopped = event.get("stopped", True)
-            updates[status] = styled(f"<p>{'Stopped. What is finished is kept.' if stopped else 'Finished.'}</p>")
+            updates[status] = styled(f"<p>{'Stopped. Finished answers are kept.' if stopped else 'Finished.'}</p>")
     return updates
 
 

@@ -60,9 +60,9 @@ def test_the_sampling_fields_reach_the_run_and_mistakes_are_told(page, app_url):
     assert shown == texts[0] != texts[1]
     # Mistakes are told in the page.
     for prompt, field, number, sentence in (
-        ("Hello", "top-p", 7, "top_p must be a number from 0.01 to 1, not 7."),
+        ("Hello", "top-p", 7, "Top-p (top_p): enter a number from 0.01 to 1, not 7."),
         ("", "top-p", 1, "The prompt is empty"),
-        ("Hello", "max-new-tokens", 0, "max_new_tokens must be a whole number from 1 to 4096, not 0"),
+        ("Hello", "max-new-tokens", 0, "Max new tokens (max_new_tokens): enter a whole number from 1 to 4096, not 0"),
         ("word " * 9000, "max-new-tokens", 10, "The prompt is too long"),
     ):
         open_settings(page)
@@ -94,4 +94,4 @@ def test_each_method_comes_with_its_settings_and_writes_vanillas_text(page, app_
     open_settings(page)
     type_number(page, "lookahead-window", "0")
     page.locator("#generate").click()
-    expect(page.locator(".dv-message")).to_contain_text("lookahead_window must be a whole number")
+    expect(page.locator(".dv-message")).to_contain_text("Window W (lookahead_window): enter a whole number")

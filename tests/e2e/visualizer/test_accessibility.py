@@ -49,21 +49,23 @@ def test_what_a_pointer_shows_keys_show_too(page, methods_page, traces):
 def test_what_a_word_means_is_told_where_it_stands(page, methods_page):
     show(page, methods_page, "duodecoding")
     tip, at = page.locator(".dv-tip"), int(page.locator(".dv").get_attribute("data-shown"))
-    while not page.locator(".dv-sentence .dv-term").count():
+    while not page.locator(".dv-candidates .dv-term:has-text('sequence')").count():
         at -= 1
         page.keyboard.press("ArrowLeft")
         shown(page, "shown", at)
     told = {
         ".dv-number:has([data-number=k])": "tokens that the draft proposes one after another",
-        ".dv-chart:has-text('θ threshold') .dv-term": "begins a sequence of its own",
-        ".dv-sentence .dv-term:has-text('sequence')": "tokens that the draft proposes one after another",
+        ".dv-chart:has-text('θ threshold') .dv-term": "starts a sequence",
+        ".dv-sentence": "The draft started",
+        ".dv-candidates .dv-term:has-text('sequence')": "tokens that the draft proposes one after another",
     }
     for width, height in ((390, 844), (1280, 800)):
         page.set_viewport_size({"width": width, "height": height})
         for word, meaning in told.items():
             word = page.locator(word)
             expect(tip).to_be_hidden()
-            word.hover()
+            # At its beginning: a sentence may have words with a meaning of their own.
+            word.hover(position={"x": 3, "y": 8})
             expect(tip).to_contain_text(meaning)
             box, own = tip.bounding_box(), word.bounding_box()
             assert box["x"] >= 0 and box["x"] + box["width"] <= width
@@ -77,9 +79,11 @@ def test_what_a_word_means_is_told_where_it_stands(page, methods_page):
             page.keyboard.press("Escape")
     word.hover()
     expect(tip).to_be_visible()
-    # The sentence is another one now.
+    # The word is gone now, and the sentence has another note.
     page.keyboard.press("Home")
     expect(tip).to_be_hidden()
+    page.locator(".dv-sentence").hover(position={"x": 3, "y": 8})
+    expect(tip).to_contain_text("The prompt has")
 
 
 def test_the_focus_of_a_button_that_goes_moves_on(plain_page, traces, tmp_path):

@@ -140,7 +140,7 @@ def test_a_method_that_the_page_does_not_know_is_drawn_in_its_own_words(plain_pa
     shown(plain_page, "state", "done")
     for key in ("Home", "ArrowRight"):
         plain_page.locator(".dv").press(key)
-    expect(plain_page.locator(".dv-sentence")).to_contain_text("2 echoes were heard; the target")
+    expect(plain_page.locator(".dv-sentence")).to_have_attribute("data-meaning", "2 echoes were heard.")
     expect(plain_page.locator(".dv-tree-drawing")).to_contain_text("said again, now checked")
     legend = plain_page.locator(".dv-legend-list").first
     expect(legend).to_contain_text("token said again")
@@ -262,5 +262,5 @@ def test_a_touch_screen_is_told_to_tap(new_context, traces):
     page = open_modules(page_in(context))
     page.evaluate(VISUALIZER_ALONE)
     send(page, events_of(traces["duodecoding"]))
-    expect(page.locator(".dv-facts")).to_have_text("Tap a token to see how probable it was.")
+    expect(page.locator(".dv-facts")).to_have_text("Tap a token for its probability.")
     context.close()

@@ -63,7 +63,10 @@ def test_a_saved_trace_shows_the_same_when_loaded_and_a_bad_file_changes_nothing
 SVG = "{http://www.w3.org/2000/svg}"
 PICTURES = {
     "Tree": ("dv-node", ["DuoDecoding, iteration ", "accepted: the target agrees", "rejected: the target disagrees"]),
-    "Timeline": ("dv-bar", ["DuoDecoding: ", "target forward, tokens", "draft step, tokens", "end of an iteration"]),
+    "Timeline": (
+        "dv-bar",
+        ["DuoDecoding: ", "target forward pass, tokens", "draft step, tokens", "end of an iteration"],
+    ),
     "Charts": ("dv-line", ["DuoDecoding: ", "tokens written, 0 to ", "θ threshold, 0 to 1", "Iterations by k"]),
 }
 
@@ -114,10 +117,10 @@ def test_iterations_are_saved_as_a_film(page, methods_page, traces, tmp_path):
     expect(page.get_by_label("Last iteration of the film")).to_have_value("7")
     for wrong in (("4", "3"), ("0", str(last + 1)), ("", "3"), ("1.5", "3"), ("-1", "3")):
         film(page, *wrong)
-        expect(message).to_have_text(f"A film goes from one iteration to the same or a later one, from 0 to {last}.")
+        expect(message).to_have_text(f"Enter two iterations from 0 to {last}, the first not after the last.")
         message.evaluate("node => { node.textContent = '' }")
     film(page, "0", str(last))
-    expect(message).to_contain_text("seconds, while this page is in sight.")
+    expect(message).to_contain_text("seconds. Keep this page visible.")
     assert page.locator(".dv-backstage .dv-bar").first.bounding_box()["x"] < 0
     # On a phone too.
     page.set_viewport_size({"width": 390, "height": 800})
@@ -140,5 +143,5 @@ def test_iterations_are_saved_as_a_film(page, methods_page, traces, tmp_path):
     assert page.locator(".dv-backstage").count() == 0
     page.evaluate("delete window.MediaRecorder")
     film(page, "3", "3")
-    expect(message).to_have_text("This browser cannot record WebM: Chrome, Edge and Firefox can.")
+    expect(message).to_have_text("This browser cannot record WebM: use Chrome, Edge or Firefox.")
     assert not page.errors

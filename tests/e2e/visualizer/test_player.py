@@ -12,7 +12,7 @@ from tests.benchmarks.visualizer.traces import events_of
 from tests.e2e.tiny_site import served
 from tests.e2e.visualizer.shown import download, load, saved_to, send, shown
 
-LOST = "The connection to the server was lost; what came before is kept."
+LOST = "The connection to the server was lost; the earlier part is kept."
 
 
 def test_keys_go_to_the_visualizer_used_last(page, traces):
@@ -63,7 +63,7 @@ def test_a_live_run_can_be_held_and_caught_up_with(plain_page, traces, tmp_path)
     page.locator(".dv-slider").fill("3")
     expect(where).to_have_text("Iteration 3 of 15")
     load(page, saved_to(tmp_path, traces["vanilla"]))
-    expect(page.locator(".dv-files-message")).to_contain_text("A run is going on")
+    expect(page.locator(".dv-files-message")).to_contain_text("A run is in progress")
     held = json.loads(download(page, "Save trace", tmp_path).read_text())
     assert (len(held["iterations"]), held["end"]) == (16, None)
     page.locator(".dv-files-message").click()
@@ -135,7 +135,7 @@ def test_a_run_that_a_reload_cuts_off_is_there_again(page, broken_page):
     # What Gradio does when a lost server is back.
     page.reload()
     shown(page, "iterations", 8)
-    cut_off = "The page was loaded anew while the run went on; what came before is kept."
+    cut_off = "The page was reloaded during the run; the earlier part is kept."
     expect(page.locator(".dv-message")).to_have_text(cut_off)
     expect(page.locator(".dv-where")).to_have_text("Iteration 7 of 7")
     page.reload()
@@ -187,7 +187,7 @@ def test_a_run_that_does_not_begin_takes_nothing_from_the_one_before(plain_page,
         (waiting, "waiting", "Visitors before you: 1."),
         ([{"type": "connection", "lost": True}], "waiting", "The connection to the server was lost."),
         ([{"type": "connection", "lost": False}], "waiting", "Waiting for the first tokens."),
-        ([stopped], "done", "Stopped before it began; the run before it is kept."),
+        ([stopped], "done", "Stopped before it began; the previous run is still shown."),
     ):
         send(page, events)
         expect(message).to_have_text(said)
@@ -195,7 +195,7 @@ def test_a_run_that_does_not_begin_takes_nothing_from_the_one_before(plain_page,
         assert json.loads(download(page, "Save trace", tmp_path).read_text()) == trace
         if phase == "waiting":
             load(page, saved_to(tmp_path, traces["vanilla"]))
-            expect(page.locator(".dv-files-message")).to_contain_text("A run is going on")
+            expect(page.locator(".dv-files-message")).to_contain_text("A run is in progress")
     # A run that does not begin is nobody's, whatever is shown meanwhile.
     load(page, saved_to(tmp_path, traces["vanilla"]))
     shown(page, "method", "vanilla")

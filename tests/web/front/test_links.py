@@ -92,7 +92,7 @@ IGNORED = {
     "#temperature=Infinity": '"temperature" (not a number)',
     "#method=magic": '"method" (not one of the choices)',
     "#raw=__proto__": '"raw" (not true or false)',
-    "#iteration=-1": '"iteration" (not the number of an iteration)',
+    "#iteration=-1": '"iteration" (not an iteration number)',
     "#seed=1&seed=2": '"seed" (given twice)',
     "#prompt=%E0%A4%A": '"prompt=%E0%A4%A" (cannot be read)',
     "#prompt=%ED%A0%80": '"prompt=%ED%A0%80" (cannot be read)',
@@ -117,7 +117,7 @@ def test_what_a_link_says_wrongly_is_ignored_and_told_in_one_sentence(pages):
             assert found["view"]["fields"].keys() == pages[found["view"]["tab"]]["fields"].keys()
         if found["problem"]:
             assert re.fullmatch(r"Ignored in this link: .{3,250}\.", found["problem"])
-        assert "no settings file" in result["file"]["problem"]
+        assert "not a duoviz settings file" in result["file"]["problem"]
     assert sum(bool(result["found"]["problem"]) for result in results) > 40
     for ignored, result in zip(IGNORED.values(), evaluate(READ, [list(IGNORED), pages]), strict=True):
         assert result["found"]["problem"] == f"Ignored in this link: {ignored}."
@@ -146,7 +146,7 @@ def test_bad_settings_files_give_one_sentence(pages):
         return [changed(fields={name: value}) for value in values]
 
     cases = {
-        "no settings file": ["", "[]", "{", "null", '"settings"', "{}"],
+        "not a duoviz settings file": ["", "[]", "{", "null", '"settings"', "{}"],
         "it is not JSON": ["", "{", '{"duoviz": NaN}'],
         "it is nested deeper than 32 levels": ['{"a":' * 100_000, with_more("[" * 40 + "]" * 40)],
         "it has a number that is too large": [changed(a=10**400), with_more("1e999")],
@@ -159,7 +159,7 @@ def test_bad_settings_files_give_one_sentence(pages):
         "the page has no setting": fields("toString", 1),
         '"seed" is not a number': fields("seed", "1"),
         '"prompt" is not a text': fields("prompt", {"a": 1}, None, "half \ud83d", ["a"]),
-        "not the number of an iteration": [changed(iteration="1")],
+        "not an iteration number": [changed(iteration="1")],
     }
     for sentence, texts in cases.items():
         assert all(sentence in problem for problem in evaluate(FILES, [texts, pages]))
@@ -224,12 +224,12 @@ REACHING = [
 
 def test_a_link_starts_its_run_but_for_one_that_reaches_for_the_hub_or_a_folder_or_is_in_the_way(told):
     links = [f"{reaching}&prompt=Mine&autoplay=1" for reaching in REACHING]
-    look = "It names other models or a datastore of its own: look at the settings first."
+    look = "It names other models or another datastore: check the settings first."
     assert evaluate(FOLLOW, [links, False, told]) == [[f"{SET} {look}", None]] * len(links)
     links = ["#prompt=Mine&method=vanilla&autoplay=1", "#tab=compare&prompt=Mine&autoplay=1"]
     assert evaluate(FOLLOW, [links, False, told]) == [["", "generate"], ["", "race"]]
-    assert evaluate(FOLLOW, [links, True, told]) == [["A run goes on here: start this one when it is over.", None]] * 2
+    assert evaluate(FOLLOW, [links, True, told]) == [["A run is in progress: start this one when it ends.", None]] * 2
     # One to the page as it opens has set nothing.
-    held = "Iteration 4 will be held when the run comes to it."
+    held = "Iteration 4 will be shown when the run reaches it."
     said = {"#tab=compare": "", "#tab=compare&seed=9": SET, "#iteration=4": held}
     assert evaluate(FOLLOW, [list(said), False, told]) == [[each, None] for each in said.values()]

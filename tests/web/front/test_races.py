@@ -97,9 +97,9 @@ def bad_races(race):
     for path, (value, place) in wrong.items():
         yield changed(race, path, value), f'This file is not a race that can be shown: "{place}" is missing'
     yield changed(race, ("schema",), 2), "This race has schema 2, and this page reads schema 1 at most"
-    yield json.dumps(race["recordings"][0]["trace"]), "This file is the trace of one run: the Live tab opens it."
+    yield json.dumps(race["recordings"][0]["trace"]), "This file is the trace of one run: open it in the Live tab."
     yield "{", "This file is not a race: it is not JSON."
-    yield "[1]", "This file is not a race: it holds no JSON object."
+    yield "[1]", "This file is not a race: it is not a JSON object."
 
 
 READ = """async (texts) => {

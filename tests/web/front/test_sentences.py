@@ -8,27 +8,20 @@ from duoviz.decoding import METHODS
 from tests.node import evaluate
 from tests.web.front.runs import TOKENS
 
-# What is said of every iteration, of its first tokens, and in the middle of its time.
+# The sentence of every iteration, its note, the one on its first tokens, and what is said in the middle of its time.
 SAY = """async ({ header, iterations, end }) => {
-  const modules = await Promise.all(["sentence", "candidates", "meanwhile"].map((name) => (
+  const modules = await Promise.all(["sentence", "note", "candidates", "meanwhile"].map((name) => (
     import(`http://plain.test/visualizer/${name}.js`))));
-  const { sentence, candidateWords, meanwhile } = Object.assign({}, ...modules);
+  const { sentence, note, candidateWords, meanwhile } = Object.assign({}, ...modules);
   let before = 0;
   return iterations.map((iteration, index) => {
     const { target, candidates, committed } = iteration;
     const about = { header, before, end, last: index === iterations.length - 1 };
     before += committed.length;
     const during = meanwhile(iteration, header, (target.start + target.end) / 2);
-    return [sentence(iteration, about), candidateWords(iteration, candidates, header), during];
+    return [sentence(iteration), candidateWords(iteration, candidates, header), during, note(iteration, about)];
   });
 }"""
-
-NOTHING_PROPOSED = {
-    "prompt_lookup": "Nothing like the end of the text stood earlier, so the target wrote one token",
-    "rest": "The datastore knew nothing like the end of the text, so the target wrote one token",
-    "lookahead": "No guess kept from before begins with the last token, so the target wrote one token",
-    "duotree": "Nothing was worth checking, so the target wrote one token",
-}
 
 
 def counted(number, word, plural=None):
@@ -36,76 +29,75 @@ def counted(number, word, plural=None):
 
 
 def found_end(matched):
-    """How the sentence begins that says what was found elsewhere."""
+    """How the note begins that says what was found elsewhere."""
     if matched is None:
         return "The end of the text"
     text = matched["text"] if len(matched["text"]) <= 48 else matched["text"][:47] + "…"
     return f'The last {"token" if matched["tokens"] == 1 else counted(matched["tokens"], "token")}, "{text}",'
 
 
-def start_of(method, iteration, proposed, leaves):
-    """How the sentence on proposals begins."""
+def proposed_words(method, iteration, proposed, leaves):
     found, many = found_end(iteration["matched"]), counted(len(proposed), "token")
     branches = counted(leaves, "branch", "branches")
-    guesses = "1 guess kept from before was" if leaves == 1 else f"{leaves} guesses kept from before were"
-    followed = f"of the {len(proposed)} tokens that followed" if len(proposed) > 1 else "one token followed"
     return {
         "speculative": f"The draft proposed {many} ({proposed[0]['q'] or 0:.2f} for",
-        "prompt_lookup": f"{found} stood earlier in the text; {followed}",
-        "rest": f"{found} stood in the datastore, followed by {many} in {branches};",
-        "lookahead": f"{guesses} checked;",
-        "duotree": f"The tree had {many} worth checking, in {branches};",
+        "prompt_lookup": f"{found} occurred earlier in the text, followed by {many}.",
+        "rest": f"{found} occurred in the datastore, followed by {many} in {branches}.",
+        "lookahead": f"Lookahead checked {counted(leaves, 'stored guess', 'stored guesses')}.",
+        "duotree": f"The tree had {many} worth checking, in {branches}.",
     }[method]
 
 
-def check_parallel(told, iteration):
-    readers = "Both models" if iteration["drafted"] else "The target"
-    assert told.startswith(f"{readers} read the prompt (11 tokens)") == (iteration["mode"] == "prefill")
+def check_parallel(told, note, iteration):
     roots = [node for node in iteration["drafted"] if node["parent"] == -1 and node["status"] != "correction"]
-    if iteration["mode"] != "prefill" and iteration["verdict"]["outcome"] in ("hit", "miss") and roots:
-        assert f"{counted(len(roots), 'sequence')} started" in told
-        assert f'{roots[0]["q"]:.2f} for "{roots[0]["text"]}"' in told
+    if roots:
+        assert f"The draft started {counted(len(roots), 'sequence')}" in note
+        assert f'{roots[0]["q"]:.2f} for "{roots[0]["text"]}"' in note
+    assert told.startswith("✓") == any(node["status"] == "accepted" for node in iteration["checked"] + roots)
 
 
-def check_in_turn(told, method, iteration, written):
+def check_in_turn(told, note, method, iteration, written):
     proposed = [node for node in iteration["checked"] if node["status"] not in ("correction", "window")]
     leaves = sum(all(node["parent"] != index for node in proposed) for index in range(len(proposed)))
-    full = "There was room for one token only" if written == TOKENS - 1 else None
-    if method == "vanilla" or not iteration["index"]:
-        assert not proposed and "computed one token" in told
-    elif not proposed:
-        assert (full or NOTHING_PROPOSED[method]) in told
+    if not proposed:
+        assert told.startswith("The target read the prompt and wrote" if not written else "The target wrote")
+        full = written == TOKENS - 1 and method != "vanilla"
+        assert ("There was room for only one token." in note) == full
     else:
-        assert start_of(method, iteration, proposed, leaves) in told
+        assert proposed_words(method, iteration, proposed, leaves) in note
         accepted = sum(node["status"] == "accepted" for node in proposed)
-        # Of a whole branch too the number is told.
-        assert (f"agreed with {accepted}" in told) == (0 < accepted < len(proposed) + (method == "lookahead"))
-    assert f'"{iteration["checked"][-1]["text"]}"' in told
-    assert told.startswith("The target read the prompt (11 tokens)") == (iteration["index"] == 0)
+        assert told.startswith("✓" if accepted else "✗")
+        if leaves == 1 and len(proposed) > 2:
+            of = {0: f"None of {len(proposed)}", len(proposed): f"All {accepted}"}
+            assert f"{of.get(accepted, f'{accepted} of {len(proposed)}')} guesses right" in told
+        if leaves > 1 and accepted > 1:
+            assert f"{accepted} guesses right, in one of {leaves} branches" in told
+    assert f'"{iteration["checked"][-1]["text"]}"' in told or iteration["checked"][-1]["status"] == "window"
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_counts_in_a_sentence_are_those_of_the_trace(traces, method):
     trace, written = traces[method], 0
-    for (told, _, meanwhile), iteration in zip(evaluate(SAY, trace), trace["iterations"], strict=True):
+    for (told, _, meanwhile, note), iteration in zip(evaluate(SAY, trace), trace["iterations"], strict=True):
         if method == "duodecoding":
-            check_parallel(told, iteration)
+            check_parallel(told, note, iteration)
         else:
-            check_in_turn(told, method, iteration, written)
+            check_in_turn(told, note, method, iteration, written)
         assert ("reads the prompt" in meanwhile) == (iteration["index"] == 0), meanwhile
+        assert ("The prompt has 11 tokens." in note) == (iteration["index"] == 0)
         written += len(iteration["committed"])
 
 
 def test_how_k_came_about_is_told_or_why_there_is_no_threshold(traces):
     trace = traces["duodecoding"]
-    for (_, told, _), iteration in zip(evaluate(SAY, trace), trace["iterations"], strict=True):
+    for (_, told, *_), iteration in zip(evaluate(SAY, trace), trace["iterations"], strict=True):
         over = sum(each["over"] for each in iteration["candidates"])
         if not iteration["candidates"]:
-            assert told.startswith("No first tokens")
+            assert told == "Nothing was drafted in this iteration."
         elif iteration["theta"] is None:
             assert over == 0 and told.startswith("No θ: it needs two draft steps")
         elif over == 0:
-            assert told.startswith("none over the threshold: the most probable starts one all the same; k = 1 sequence")
+            assert told == "none over the threshold, so only the most probable starts a sequence; k = 1 sequence"
         else:
             arrow = " →" if over == iteration["sequences"] else ";"
             many = f"at least {over}" if over == len(iteration["candidates"]) else over
@@ -120,7 +112,7 @@ def test_older_traces_do_not_say_how_much_matched(traces):
         trace = json.loads(json.dumps(traces[method]))
         for each in trace["iterations"]:
             del each["matched"]
-        assert any(told.startswith(f"The end of the text stood {place}") for told, *_ in evaluate(SAY, trace))
+        assert any(note.startswith(f"The end of the text occurred {place}") for *_, note in evaluate(SAY, trace))
 
 
 def test_the_runs_have_what_is_tested(traces):

@@ -71,11 +71,11 @@ def test_page_and_command_line_refuse_the_same_files_for_the_same_field(traces):
 def test_a_bad_file_gives_a_sentence(traces):
     trace = traces["duodecoding"]
     cases = [(changed(trace, path, value), f'"{told}"') for path, value, told in WRONG_FIELDS]
-    cases += [("", "it is not JSON"), ("[1]", "no JSON object"), ("{" * 9, "it is not JSON"), ("{}", '"header"')]
+    cases += [("", "it is not JSON"), ("[1]", "not a JSON object"), ("{" * 9, "it is not JSON"), ("{}", '"header"')]
     cases += [("{" * 50, "it is nested deeper than 32 levels"), ("9" * 310, "it has a number that is too large")]
     cases += [(changed(trace, ("header", "schema"), 2), "has schema 2, and this page reads schema 1 at most")]
     cases += [(changed(trace, ("iterations",), []), "no iterations")]
-    cases += [('{"recordings": []}', "This file holds a race: the Compare tab opens it.")]
+    cases += [('{"recordings": []}', "This file holds a race: open it in the Compare tab.")]
     problems = evaluate(READ, [content for content, _ in cases])
     for problem, (content, sentence) in zip(problems, cases, strict=True):
         assert problem and sentence in problem, (problem, sentence, content[:200])

@@ -43,7 +43,7 @@ def test_a_number_may_count_a_word():
     counted = [value(name, facts(2)) for name in ("kept more token", "taken guess", "vanilla.other_runs run")]
     assert counted == ["1 more token", "2 guesses", "1 run"]
     assert value("rows_within(2) token", facts()) == "12 tokens"
-    with pytest.raises(UnknownPlaceholder, match="theta is no whole number"):
+    with pytest.raises(UnknownPlaceholder, match="theta is not a whole number"):
         value("theta token", facts(2))
 
 
@@ -68,7 +68,7 @@ def test_of_a_tree_that_lives_on():
     run["iterations"][1]["checked"] = [*choice, copied]
     names = ("free_token", "free_token_fate")
     found = [value(name, facts(1, "duotree", {"duotree": run})) for name in names]
-    assert found == ["“c”", "the answer went on with other words"]
+    assert found == ["“c”", "the answer continued differently"]
     run["iterations"][1]["checked"].append(node("d", "accepted", source="prompt", q=None))
     found = [value(name, facts(1, "duotree", {"duotree": run})) for name in names]
     assert found == ["“d”", "it was right"]

@@ -5,7 +5,7 @@ import { fragmentTo } from "./link.js";
 import { costsOf, summary } from "./score.js";
 import { costsWords, paceWords, perForwardWords, shareWords, speedWords, stopsWords } from "./words.js";
 
-const COPIED = "Link copied. Whoever follows it gets the same rounds.";
+const COPIED = "Link copied. It opens the same rounds.";
 const REFUSED = "Copy the link with Ctrl+C (⌘C on a Mac).";
 
 const row = (name, ...cells) => (

@@ -71,7 +71,7 @@ export function paceWords(verdicts, drafted, costs, seconds) {
   return [
     `You would make the target ${mine} times as fast, if you guessed in ${duration(costs.step)} as the draft does. `
     + `The draft makes it ${draft} times as fast.`,
-    `You took ${duration(seconds)} a guess. At that pace ${pace}.`,
+    `You took ${duration(seconds)} per guess. At that pace ${pace}.`,
   ];
 }
 

@@ -60,7 +60,7 @@ test("the end's figures", () => {
   assert.deepEqual(paceWords([all], [none], costs, 4), [
     "You would make the target 2.5 times as fast, if you guessed in 2.0 ms as the draft does. "
     + "The draft makes it 0.6 times as fast.",
-    "You took 4.00 s a guess. At that pace the text would take 150 times as long as with the target alone.",
+    "You took 4.00 s per guess. At that pace the text would take 150 times as long as with the target alone.",
   ]);
   assert.equal(shareWords({ acceptance: 0.75, accepted: 3, tested: 4 }), "75 % (3\u00a0of\u00a04)");
   assert.equal(shareWords({ acceptance: null, accepted: 0, tested: 0 }), "no guess");

@@ -61,7 +61,7 @@ export function createSummary(lessons, progress, open) {
   const buttons = lessons.map((lesson, index) => lessonButton(lesson, () => open(index, progress.next(lesson))));
   for (const button of buttons) button.draw(progress);
   const said = done === lessons.length ? `All ${done} lessons are done: every page seen, every question answered.`
-    : `${done} of ${lessons.length} lessons are done. A lesson is done when all its pages are seen and its question is answered. The list leads to what is left.`;
+    : `${done} of ${lessons.length} lessons are done. A lesson is done when you have seen all its pages and answered its question. The list shows what is left.`;
   const links = [
     ["You be the draft", "learn&draft=6", "Guess in the draft's place, eight times."], ["Live", "live", "Watch a run of your own prompt."],
     ["Compare", "compare", "Race two methods on this machine."], ["Lab", "lab", "See when guessing pays, and the paper's tables measured again."]];

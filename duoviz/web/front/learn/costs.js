@@ -50,27 +50,27 @@ function drawCosts(drawing, { target, draft, draft_device: draftDevice }, width)
   drawing.replaceChildren(svg("path", { class: "dl-axis", d: `M${x0} ${TOP}V${y0}H${width - 4}` }), marker, ...ticks, ...scale,
     svg("line", { class: "dl-one-by-one", x1: place(1, one)[0], y1: place(1, one)[1], x2: steepX, y2: steepY }),
     label("one after another", steepX + 4, steepY - 8, "one", "start"),
-    ...curve(target, place, "target"), label("target, in one forward", endX, endY - 8, "target"),
+    ...curve(target, place, "target"), label("target, one forward pass", endX, endY - 8, "target"),
     ...(draft ? draftCurve(draft, place) : []), svg("text", { class: "dl-tick", x: 2, y: 12 }, "ms"),
-    svg("text", { class: "dl-tick", x: (LEFT + width) / 2, y: height - 5, "text-anchor": "middle" }, draftDevice ? "tokens in one forward, or sequences of the draft" : "tokens in one forward"));
+    svg("text", { class: "dl-tick", x: (LEFT + width) / 2, y: height - 5, "text-anchor": "middle" }, draftDevice ? "tokens per forward pass, or draft sequences" : "tokens per forward pass"));
   return (n) => setAttributes(marker, { x1: place(n, 0)[0], x2: place(n, 0)[0] });
 }
 
 export function costsFigure(figure) {
   const { target, draft, target_device: targetDevice, draft_device: draftDevice } = figure;
   const [last, one] = [target.at(-1)[0], target[0][1]];
-  const drawing = svg("svg", { class: "dl-drawing", role: "img", "aria-label": "Time of one forward by the number of tokens in it" });
+  const drawing = svg("svg", { class: "dl-drawing", role: "img", "aria-label": "Time of a forward pass by its number of tokens" });
   // As wide as there is room, whatever is drawn in it.
   const box = el("div", { class: "dl-box" }, drawing);
   const note = el("p", { class: "dl-note" });
   let mark = () => {};
   const slider = createSlider({
-    label: "Tokens in one forward", min: 1, max: last, value: 1, words: (n) => String(n),
+    label: "Tokens per forward pass", min: 1, max: last, value: 1, words: (n) => String(n),
     onMove(n) {
       mark(n);
       const together = timeAt(target, n);
       setText(note, n === 1 ? `One token: ${duration(one)}.`
-        : `${n} tokens in one forward: ${duration(together)}, ${(together / one).toFixed(1)} times one token's time. One after another: ${duration(n * one)}.`);
+        : `${n} tokens in one forward pass: ${duration(together)}, ${(together / one).toFixed(1)} times as long as one token. One after another: ${duration(n * one)}.`);
     },
   });
   watchSize(box, (width) => {

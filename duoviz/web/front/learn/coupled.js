@@ -45,7 +45,7 @@ export function coupledFigure({ before, outcomes }) {
     lines.replaceChildren(...parts.flatMap(([text, draft]) => [...line("Text", text), ...line("Draft", draft)]));
     const many = coupledDraws(p, q, DRAWS_COUNTED, seed);
     const accepted = many.filter(({ target, draft }) => target === draft).length;
-    setText(note, `Of ${DRAWS_COUNTED.toLocaleString("en")} such draws, ${accepted} drafted tokens are accepted.`);
+    setText(note, `In ${DRAWS_COUNTED.toLocaleString("en")} such draws, ${accepted} drafted tokens are accepted.`);
   };
   const slider = createSlider({
     label: "Draft", min: 0, max: 2, step: 0.1, value: 1, words: skillWords,

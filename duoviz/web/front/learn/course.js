@@ -14,7 +14,7 @@ import { tellWhatToWatch } from "./watching.js";
 function mistakeList(mistakes) {
   const items = mistakes.map((mistake) => el("li", {}, mistake));
   const node = el("div", { class: "dl-mistakes", role: "status" },
-    el("p", {}, "What has a mistake is left out:"), el("ul", {}, ...items));
+    el("p", {}, "Lessons with mistakes are left out:"), el("ul", {}, ...items));
   node.hidden = !mistakes.length;
   return node;
 }
@@ -96,7 +96,7 @@ function createReading(go) {
 // both as in a link, where the course's end is no lesson's page.
 export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetchTrace, play, moved }) {
   root.classList.add("dl");
-  if (!lessons.length) return root.replaceChildren(mistakeList(mistakes), el("p", {}, "There is no lesson to show."));
+  if (!lessons.length) return root.replaceChildren(mistakeList(mistakes), el("p", {}, "There are no lessons to show."));
 
   const [stage, glossary] = [createStage(fetchTrace), createGlossary(terms)];
   const progress = createProgress(() => head.draw(at.lesson, progress));

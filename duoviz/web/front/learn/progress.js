@@ -39,7 +39,7 @@ export function createProgress(told) {
     next: (lesson) => Math.max(0, lesson.pages.findIndex(isOpen(lesson))),
     words(lesson) {
       const [count, all] = [seenOf(lesson), lesson.pages.length];
-      if (!count) return "not begun";
+      if (!count) return "not started";
       if (count < all) return `${count} of ${all} pages`;
       return lesson.pages.some(isOpen(lesson)) ? "question open" : "done";
     },

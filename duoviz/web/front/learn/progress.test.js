@@ -20,7 +20,7 @@ test("a lesson is done when its pages are seen and its question is answered", ()
   let told = 0;
   const progress = createProgress(() => { told += 1; });
   const state = () => [progress.words(LESSON), progress.next(LESSON), progress.isDone(LESSON)];
-  assert.deepEqual(state(), ["not begun", 0, false]);
+  assert.deepEqual(state(), ["not started", 0, false]);
   progress.see(LESSON, 0);
   assert.deepEqual(state(), ["1 of 3 pages", 1, false]);
   assert.equal(progress.share(LESSON), 1 / 3);
@@ -48,6 +48,6 @@ test("the browser keeps it for the next visit", () => {
 test("what it kept and cannot be read is nothing", () => {
   for (const text of ["", "no JSON", "null", "{}"]) {
     keep(text);
-    assert.equal(createProgress(() => {}).words(LESSON), "not begun");
+    assert.equal(createProgress(() => {}).words(LESSON), "not started");
   }
 });

@@ -35,7 +35,7 @@ function askClick({ answer, choices, part, right, wrong }, tell, { stage, figure
     const isRight = chosen.matches(answer);
     tell(isRight, isRight ? right : wrong);
   });
-  const where = part ? "Click it in the part beside this, or go there with Tab and press Enter." : "Click it in the figure, or go there with Tab and press Enter.";
+  const where = part ? "Click it beside this text, or go there with Tab and press Enter." : "Click it in the figure, or go there with Tab and press Enter.";
   return { nodes: [el("p", { class: "dl-note" }, where)], stop };
 }
 

@@ -19,7 +19,7 @@ export function drawByRule(outcomes, next) {
 export function story(outcomes, { drafted, chance, accepted, written }) {
   const [one, other] = [drafted, written].map((index) => outcomeName(outcomes[index]));
   const said = `The draft draws ${one}. It may stay with probability ${fixed(chance, 2)}.`;
-  return accepted ? `${said} It stays: ✓ ${one}.` : `${said} It is rejected ✗. From what the target lacks, ➜ ${other} is drawn.`;
+  return accepted ? `${said} It stays: ✓ ${one}.` : `${said} It is rejected ✗. ➜ ${other} is drawn instead.`;
 }
 
 export function ruleFigure({ before, outcomes }) {

@@ -43,5 +43,5 @@ test("a draw in words", () => {
     "The draft draws other. It may stay with probability 0.20. It stays: ✓ other.");
   assert.equal(story(OUTCOMES, drawByRule(OUTCOMES, given(0.9, 0.5, 0.5))),
     "The draft draws other. It may stay with probability 0.20. "
-    + "It is rejected ✗. From what the target lacks, ➜ a is drawn.");
+    + "It is rejected ✗. ➜ a is drawn instead.");
 });

@@ -7,7 +7,7 @@ import { shareBar } from "./outcomes.js";
 
 // Why a run was that fast: the tokens that a forward gave, the time from one to the next, and the tokens in each.
 export const whyOf = ({ tau, iteration, rows, device }) => (
-  `τ ${fixed(tau, 2)} · ${duration(iteration)} from forward to forward · ${fixed(rows, 1)} tokens in each · ${device}`
+  `τ ${fixed(tau, 2)} · ${duration(iteration)} per iteration · ${fixed(rows, 1)} tokens read · ${device}`
 );
 
 export function speedsFigure({ runs }) {
@@ -17,5 +17,5 @@ export function speedsFigure({ runs }) {
     return el("div", { class: "dl-speed" }, el("span", { class: "dl-token" }, title), el("div", { class: "dl-lane" }, bar),
       el("span", {}, fixed(tps, 1)), el("span", { class: "dl-why" }, whyOf(about)));
   });
-  return { node: el("div", {}, el("p", { class: "dl-note" }, "Tokens a second, one recorded run each."), el("div", { class: "dl-rows" }, ...lines)) };
+  return { node: el("div", {}, el("p", { class: "dl-note" }, "Tokens per second, one recorded run per method."), el("div", { class: "dl-rows" }, ...lines)) };
 }

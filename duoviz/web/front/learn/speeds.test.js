@@ -6,7 +6,7 @@ import { whyOf } from "./speeds.js";
 
 test("by tokens a forward, the time of one, its rows and its device", () => {
   assert.equal(whyOf({ tau: 2.286, iteration: 0.0234, rows: 5.04, device: "CPU cores 0, 1" }),
-    "τ 2.29 · 23.4 ms from forward to forward · 5.0 tokens in each · CPU cores 0, 1");
+    "τ 2.29 · 23.4 ms per iteration · 5.0 tokens read · CPU cores 0, 1");
   assert.equal(whyOf({ tau: 1, iteration: null, rows: 1, device: "CPU" }),
-    "τ 1.00 · – from forward to forward · 1.0 tokens in each · CPU");
+    "τ 1.00 · – per iteration · 1.0 tokens read · CPU");
 });

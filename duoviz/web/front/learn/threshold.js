@@ -14,9 +14,9 @@ export const sequencesOver = (candidates, theta, budget) => (
 export function overWords(candidates, theta, budget) {
   const over = candidates.filter(({ p }) => p > theta).length;
   const k = sequencesOver(candidates, theta, budget);
-  if (!over) return "No first token is over the threshold. The best one begins a sequence all the same: k = 1.";
-  if (over === candidates.length) return `All ${over} first tokens listed are over the threshold: k = ${k}, the most there may be.`;
-  return `${count(over, "first token")} over the threshold: k = ${k}${k < over ? ", the most there may be" : ""}.`;
+  if (!over) return "No first token is over the threshold, so only the best one begins a sequence: k = 1.";
+  if (over === candidates.length) return `All ${over} first tokens listed are over the threshold: k = ${k}, the maximum.`;
+  return `${count(over, "first token")} over the threshold: k = ${k}${k < over ? ", the maximum" : ""}.`;
 }
 
 function candidateBar({ text, p }, top) {

@@ -17,10 +17,10 @@ test("no more than the draft budget", () => {
 
 test("what is said of it", () => {
   assert.equal(overWords(CANDIDATES, 0.9, 8),
-    "No first token is over the threshold. The best one begins a sequence all the same: k = 1.");
+    "No first token is over the threshold, so only the best one begins a sequence: k = 1.");
   assert.equal(overWords(CANDIDATES, 0.4, 8), "1 first token over the threshold: k = 1.");
   assert.equal(overWords(CANDIDATES, 0.2, 8), "2 first tokens over the threshold: k = 2.");
-  assert.equal(overWords(CANDIDATES, 0.2, 1), "2 first tokens over the threshold: k = 1, the most there may be.");
+  assert.equal(overWords(CANDIDATES, 0.2, 1), "2 first tokens over the threshold: k = 1, the maximum.");
   assert.equal(overWords(CANDIDATES, 0.05, 8),
-    "All 3 first tokens listed are over the threshold: k = 3, the most there may be.");
+    "All 3 first tokens listed are over the threshold: k = 3, the maximum.");
 });

@@ -48,7 +48,7 @@ export function createControls({ race, actions }) {
   slider.addEventListener("input", () => actions.setClock(Number(slider.value)));
   speed.addEventListener("change", () => actions.setSpeed(Number(speed.value)));
   const row = el("div", { class: "dv-controls" }, buttons.node, slider, speed, clock);
-  row.title = "Keys: space plays or pauses, ← → go to the next token of either side, Home and End jump, + − change the speed; F presents the page, and ends that.";
+  row.title = "Keys: space plays or pauses; ← → step by one token; Home and End jump; + − change the speed; F starts and ends the presentation.";
   const node = el("section", { class: "dv-section dv-race-transport", "aria-label": "Replay" }, row);
   return {
     node,

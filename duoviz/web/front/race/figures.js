@@ -11,7 +11,7 @@ import { countersOf, swatch } from "./column.js";
 const FIGURES = [
   ["tps", "tokens/s", (value) => fixed(value, 1)],
   ["ttft", "first token", duration],
-  ["tau", "τ, tokens per target forward", (value) => fixed(value, 2)],
+  ["tau", "τ, tokens per forward pass", (value) => fixed(value, 2)],
   ["phi", "φ, speed-up over vanilla", (value) => fixed(value, 2)],
   ["phi_same_cores", "φ like for like", (value) => fixed(value, 2)],
 ];

@@ -14,10 +14,10 @@ function verdictNode(verdict) {
 }
 
 export function baselineWords({ all, target }) {
-  const told = all ? [`φ is the speed-up over vanilla at its best here, in the same precision: ${fixed(all.tps, 1)} tokens/s on ${all.device}.`]
-    : ["The speed-up φ was not measured: vanilla did not run at its best."];
-  told.push(target ? `Like for like, on what DuoDecoding's target has: ${fixed(target.tps, 1)} tokens/s on ${target.device}.`
-    : "The like-for-like figure, over vanilla on what DuoDecoding's target has, is one more run: press “Like for like”.");
+  const told = all ? [`φ is the speed-up over the fastest vanilla here, in the same precision: ${fixed(all.tps, 1)} tokens/s on ${all.device}.`]
+    : ["The speed-up φ was not measured: vanilla did not run."];
+  told.push(target ? `Like for like, on the cores of DuoDecoding's target: ${fixed(target.tps, 1)} tokens/s on ${target.device}.`
+    : "To compare with vanilla on the cores of DuoDecoding's target, press “Like for like”: one more run.");
   return told.join(" ");
 }
 

@@ -36,9 +36,9 @@ test("nothing is said before the end, nor of one side alone", () => {
 test("what φ compares with", () => {
   const [all, target] = [{ tps: 57.04, device: "CPU cores 0, 1" }, { tps: 46.5, device: "CPU core 1" }];
   assert.equal(baselineWords({ all, target }),
-    "φ is the speed-up over vanilla at its best here, in the same precision: "
+    "φ is the speed-up over the fastest vanilla here, in the same precision: "
     + "57.0 tokens/s on CPU cores 0, 1. "
-    + "Like for like, on what DuoDecoding's target has: 46.5 tokens/s on CPU core 1.");
+    + "Like for like, on the cores of DuoDecoding's target: 46.5 tokens/s on CPU core 1.");
   assert.match(baselineWords({ all: null, target: null }),
-    /^The speed-up φ was not measured.* one more run: press “Like for like”\.$/);
+    /^The speed-up φ was not measured.* press “Like for like”: one more run\.$/);
 });

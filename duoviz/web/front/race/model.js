@@ -2,7 +2,7 @@
 
 import { addToRun, applyEvent, emptyRun, emptyState, eventsOf } from "../visualizer/state.js";
 
-const ALONE = "The methods run one after the other, each alone on the machine, so that neither slows the other.";
+const ALONE = "The methods run one after the other, so neither slows the other.";
 const OVER = "Both runs are over. The replay shows them on one clock, as they were measured.";
 
 export const emptyRace = () => ({
@@ -57,8 +57,8 @@ function finish(race, result) {
   const cut = ends.find((end) => end?.stopped === "stopped" || end?.stopped === "time");
   const failed = sidesOf(race).find((lane) => lane.error);
   const missing = sidesOf(race).some((lane) => !lane.state.end);
-  const words = race.recorded ? "" : failed ? `${failed.name} failed; what was written is kept.`
-    : cut ? cut.message ?? "Stopped." : missing ? "Stopped before both had run." : OVER;
+  const words = race.recorded ? "" : failed ? `${failed.name} failed; its text so far is kept.`
+    : cut ? cut.message ?? "Stopped." : missing ? "Stopped before both methods had run." : OVER;
   Object.assign(race, { phase: "done", result, clock: endOf(race), message: words });
 }
 
@@ -82,7 +82,7 @@ export function applyRaceEvent(race, event) {
   } else if (event.type === "error") {
     Object.assign(race, { phase: "error", message: event.message, clock: race.phase === "running" ? endOf(race) : race.clock });
   } else if (event.type === "connection" && event.lost) {
-    const kept = race.phase === "running" ? "; what came before is kept" : "";
+    const kept = race.phase === "running" ? "; the earlier part is kept" : "";
     Object.assign(race, { before: race.message, message: `The connection to the server was lost${kept}.` });
   } else if (event.type === "connection") {
     race.message = race.before;

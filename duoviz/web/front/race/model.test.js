@@ -45,7 +45,7 @@ test("what φ compares with is no side", () => {
 test("which run goes on is told", () => {
   const said = (more, ...events) => raceAfter(beginning(more), ...events).message;
   assert.equal(said({}),
-    "The methods run one after the other, each alone on the machine, so that neither slows the other.");
+    "The methods run one after the other, so neither slows the other.");
   assert.equal(said({}, ...SPS), "Running SpS, alone on the machine.");
   assert.equal(said({ repeats: 3 }, ...SPS, ...laneEvents("SpS", [], { repeat: 1 })),
     "Running SpS, alone on the machine. Round 2 of 3.");
@@ -76,11 +76,11 @@ test("a race that is over stands at its end", () => {
 test("a side that failed, was cut, or never ran", () => {
   const said = (...events) => raceAfter(beginning(), ...events, ending()).message;
   assert.equal(said(...SPS, ...laneEvents("DuoTree", [], { end: { stopped: "error", message: "No room." } })),
-    "DuoTree failed; what was written is kept.");
+    "DuoTree failed; its text so far is kept.");
   assert.equal(said(...SPS, ...laneEvents("DuoTree", endingAt(1), { end: { stopped: "time" } })), "Stopped.");
   assert.equal(said(...SPS, ...laneEvents("DuoTree", [], { end: { stopped: "stopped", message: "Closing." } })),
     "Closing.");
-  assert.equal(said(...SPS), "Stopped before both had run.");
+  assert.equal(said(...SPS), "Stopped before both methods had run.");
 });
 
 test("why a side failed is kept, the first reason told", () => {
@@ -125,7 +125,7 @@ test("a lost connection, and its return", () => {
   const race = runningRace();
   const before = race.message;
   applyRaceEvent(race, { type: "connection", lost: true });
-  assert.equal(race.message, `${LOST}; what came before is kept.`);
+  assert.equal(race.message, `${LOST}; the earlier part is kept.`);
   applyRaceEvent(race, { type: "connection", lost: false });
   assert.equal(race.message, before);
   assert.equal(raceAfter({ type: "reset" }, { type: "connection", lost: true }).message, `${LOST}.`);

@@ -58,8 +58,8 @@ async function wrongRecording(recordings) {
 export async function readRace(text) {
   const { value, problem } = await parseJson(text);
   if (problem) return { problem: `This file is not a race: it ${problem}.` };
-  if (!isObject(value)) return { problem: "This file is not a race: it holds no JSON object." };
-  if (value.iterations) return { problem: "This file is the trace of one run: the Live tab opens it." };
+  if (!isObject(value)) return { problem: "This file is not a race: it is not a JSON object." };
+  if (value.iterations) return { problem: "This file is the trace of one run: open it in the Live tab." };
   const newer = newerWords("race", value.schema);
   if (newer) return { problem: newer };
   const wrong = wrongField(value) ?? wrongTogether(value) ?? await wrongRecording(value.recordings);

@@ -11,9 +11,9 @@ import { raceOf, readRace } from "./race_file.js";
 import { createRaceSlides, filmSeconds } from "./race_slides.js";
 import { sidesOf } from "./model.js";
 
-const RACING = "A race is going on: open the file when it has ended, or stop it first.";
-const STILL_RACING = "A race is going on, which filming would slow: film it when it has ended.";
-const TOO_LARGE = `This race is larger than the ${MAX_FILE_BYTES / 1e6} MB that a file may have: race with fewer rounds or fewer new tokens.`;
+const RACING = "A race is running: stop it, or open the file when it has ended.";
+const STILL_RACING = "Filming would slow the race: film it when it has ended.";
+const TOO_LARGE = `This race is larger than the ${MAX_FILE_BYTES / 1e6} MB limit: race with fewer rounds or fewer new tokens.`;
 const LONGEST_FILM = 120;
 
 function nameOf({ lanes }) {
@@ -45,9 +45,9 @@ export function createRaceFiles({ view, race, isBusy, hasOwn, showRace, showOwn 
   const film = () => {
     if (isBusy()) return tell(STILL_RACING);
     const seconds = Math.ceil(filmSeconds(race));
-    if (seconds > LONGEST_FILM) return tell(`At ${race.speed}× this race plays for ${seconds} seconds, and a film for ${LONGEST_FILM} at most: choose a higher speed.`);
+    if (seconds > LONGEST_FILM) return tell(`At ${race.speed}× this race plays for ${seconds} seconds; a film has at most ${LONGEST_FILM}. Choose a higher speed.`);
     filmed.closest("details").open = false;
-    return filming.film(() => createRaceSlides(view, race), `${nameOf(race)}.webm`, `Filming for ${seconds} seconds, while this page is in sight.`);
+    return filming.film(() => createRaceSlides(view, race), `${nameOf(race)}.webm`, `Filming for ${seconds} seconds. Keep this page visible.`);
   };
   const input = fileInput("Race file", load);
   const saveRace = () => {
@@ -58,10 +58,10 @@ export function createRaceFiles({ view, race, isBusy, hasOwn, showRace, showOwn 
   };
   const saved = textButton("Save race", saveRace);
   const filmed = textButton("Save as film", film);
-  const back = textButton("Back to the race before", showOwn);
+  const back = textButton("Back to your race", showOwn);
   const tools = el("div", { class: "dv-tools" }, textButton("Open race…", () => input.click()), saved, filmed, input);
-  const hint = el("p", { class: "dv-note" }, "A race file (.duorace.json) holds every round as it was measured, and can also be dropped here. "
-    + "A film (WebM) shows the race for slides at the speed chosen, and takes that long to make.");
+  const hint = el("p", { class: "dv-note" }, "A race file (.duorace.json) holds every measured round; you can also drop one here. "
+    + "A film (WebM) shows the race at the chosen speed, for slides, and takes that long to make.");
   acceptDrops(view, load);
   return {
     node: section("files", "Files", message, filming.node, back, menu("race", "Files", tools, hint)),

@@ -148,9 +148,9 @@ function createPanel(panel, pays, move) {
   };
 }
 
-const ROWS = { here: "as rows cost here", free: "if rows cost nothing (a large GPU)" };
+const ROWS = { here: "row cost as here", free: "free rows (a large GPU)" };
 
-const noteWords = (gain, hasBorder) => `Drag the ring, or move it with the arrow keys. Green to blue: speed is gained; white: nothing changes; brown: it is lost; along the black line the gain is ${Math.round(100 * (gain - 1))} %. Small circles: measured here, task by task, on the devices that the method used. α: how often the draft's best token is right; T_target / T_draft: how many draft steps fit into the time of one target forward.${hasBorder ? " Along DuoTree's dashed line drafting beside the target is as fast as in turn." : ""}`;
+const noteWords = (gain, hasBorder) => `Drag the ring, or move it with the arrow keys. Green to blue: faster; white: no change; brown: slower; along the black line the gain is ${Math.round(100 * (gain - 1))} %. Small circles: measured here, one per task. α: how often the draft's best token is right; T_target / T_draft: how many draft steps take as long as one target forward pass.${hasBorder ? " On DuoTree's dashed line, parallel and alternating are equally fast." : ""}`;
 
 const nearest = (place, values) => Math.min(values.length - 1, Math.max(0, Math.round(place)));
 // The nearest place that has a value.
@@ -177,7 +177,7 @@ export function createMap(pays, chosen) {
   const draw = () => {
     const { ratio, alpha } = place();
     panels.forEach((panel) => panel.draw({ ratio, alpha }, choice.value));
-    setText(where, `Your point: α = ${fixed(pays.alphas[alpha], 2)}, T_target / T_draft = ${fixed(pays.ratios[ratio], 1)}. Each φ above is the cost model's estimate for it.`);
+    setText(where, `Your point: α = ${fixed(pays.alphas[alpha], 2)}, T_target / T_draft = ${fixed(pays.ratios[ratio], 1)}. The cost model estimates each φ above.`);
     setText(note, noteWords(pays.gain, panels.some((panel) => panel.hasBorder())));
   };
   draw();

@@ -17,7 +17,7 @@ const VERSION = 1;
 const named = (name) => `"${clip(visible(name), 40)}"`;
 // A value of a file, which may be an object that no text can be made of.
 const said = (value) => named(typeof value === "object" ? JSON.stringify(value) : String(value));
-// Whole and not too large: an iteration's number, or a seed.
+// Whole and not too large: an iteration number, or a seed.
 export const isWhole = (value) => Number.isInteger(value) && value >= 0 && value <= LONGEST_ITERATION;
 const FLAGS = new Map([["true", true], ["1", true], ["false", false], ["0", false]]);
 
@@ -31,7 +31,7 @@ const KINDS = {
   },
   flag: { fits: (value) => typeof value === "boolean", read: (text) => FLAGS.get(text), what: "true or false" },
   choice: { fits: (value, { choices }) => choices.includes(value), read: (text) => text, what: "one of the choices" },
-  iteration: { fits: isWhole, read: (text) => (/^\d+$/.test(text) ? Number(text) : undefined), what: "the number of an iteration" },
+  iteration: { fits: isWhole, read: (text) => (/^\d+$/.test(text) ? Number(text) : undefined), what: "an iteration number" },
   rounds: { fits: isWhole, read: (text) => (/^\d+$/.test(text) ? Number(text) : undefined), what: "a whole number" },
   stop: { fits: Number.isInteger, read: (text) => (/^[1-7]$/.test(text) ? Number(text) : undefined), what: "a stop from 1 to 7" },
   controls: { fits: Array.isArray, read: (text) => text.split(",").map((name) => name.trim()).filter(Boolean), what: "a list" },
@@ -60,7 +60,7 @@ function wrongPart({ tab, fields, iteration, recording }, pages) {
     if (!KINDS[field.kind].fits(value, field)) return `${named(name)} is not ${KINDS[field.kind].what}`;
   }
   const wrong = Object.entries({ iteration, recording }).find(([, value]) => value !== undefined && !isWhole(value));
-  return wrong ? `${named(wrong[0])} is not the number of an iteration` : null;
+  return wrong ? `${named(wrong[0])} is not an iteration number` : null;
 }
 
 function filled(view, pages) {
@@ -165,11 +165,11 @@ export const fileOf = (view) => JSON.stringify({ duoviz: "settings", version: VE
 // {view}, or {problem}: one sentence.
 export async function viewOfFile(text, pages) {
   const { value: file, problem } = await parseJson(text);
-  if (problem) return { problem: `This is no settings file of duoviz, so nothing was changed: it ${problem}.` };
-  if (!isObject(file) || file.duoviz !== "settings") return { problem: "This is no settings file of duoviz, so nothing was changed." };
+  if (problem) return { problem: `This is not a duoviz settings file: it ${problem}. Nothing was changed.` };
+  if (!isObject(file) || file.duoviz !== "settings") return { problem: "This is not a duoviz settings file. Nothing was changed." };
   if (file.version !== VERSION) return { problem: `This settings file has version ${said(file.version)}, and this page reads version ${VERSION}.` };
   const { tab, fields, iteration, recording } = file;
   const wrong = isObject(fields) ? wrongPart({ tab, fields, iteration, recording }, pages) : '"fields" is missing';
-  if (wrong) return { problem: `This settings file cannot be used, so nothing was changed: ${wrong}.` };
+  if (wrong) return { problem: `This settings file cannot be used: ${wrong}. Nothing was changed.` };
   return { view: filled({ tab, fields, iteration, recording }, pages) };
 }

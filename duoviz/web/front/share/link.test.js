@@ -110,9 +110,9 @@ test("values that are none are told and left out", () => {
   const wrong = {
     "seed=abc": `"seed" (not a number)`, "seed=%20": `"seed" (not a number)`, "seed=Infinity": `"seed" (not a number)`,
     "raw=yes": `"raw" (not true or false)`, "method=vanilla": `"method" (not one of the choices)`,
-    "iteration=-1": `"iteration" (not the number of an iteration)`,
-    "iteration=1.5": `"iteration" (not the number of an iteration)`,
-    "iteration=1000001": `"iteration" (not the number of an iteration)`,
+    "iteration=-1": `"iteration" (not an iteration number)`,
+    "iteration=1.5": `"iteration" (not an iteration number)`,
+    "iteration=1000001": `"iteration" (not an iteration number)`,
     "autoplay=maybe": `"autoplay" (not true or false)`,
     "theme=red": `"theme" (not one of the choices)`,
     "prompt=%ZZ": `"prompt=%ZZ" (cannot be read)`, "raw": `"raw" (cannot be read)`,
@@ -153,9 +153,9 @@ test("a file's missing fields are as the page opens, and what is none of a view'
 
 test("files that are no settings", async () => {
   const problems = await Promise.all(["", "[]", "null", "{}", "3"].map((text) => viewOfFile(text, PAGES)));
-  assert.equal(problems[0].problem, "This is no settings file of duoviz, so nothing was changed: it is not JSON.");
+  assert.equal(problems[0].problem, "This is not a duoviz settings file: it is not JSON. Nothing was changed.");
   for (const { problem, view } of problems.slice(1)) {
-    assert.deepEqual([problem, view], ["This is no settings file of duoviz, so nothing was changed.", undefined]);
+    assert.deepEqual([problem, view], ["This is not a duoviz settings file. Nothing was changed.", undefined]);
   }
 });
 
@@ -175,10 +175,10 @@ test("one wrong entry, and nothing of a file is taken", async () => {
     [{ fields: { prompt: 3 } }, `"prompt" is not a text`], [{ fields: { prompt: "\ud83d" } }, `"prompt" is not a text`],
     [{ fields: { seed: "3" } }, `"seed" is not a number`], [{ fields: { raw: 1 } }, `"raw" is not true or false`],
     [{ fields: { method: "vanilla" } }, `"method" is not one of the choices`],
-    [{ iteration: -1 }, `"iteration" is not the number of an iteration`],
-    [{ recording: null }, `"recording" is not the number of an iteration`],
+    [{ iteration: -1 }, `"iteration" is not an iteration number`],
+    [{ recording: null }, `"recording" is not an iteration number`],
   ];
   for (const [more, words] of wrong) {
-    assert.equal(await refusedFor(more), `This settings file cannot be used, so nothing was changed: ${words}.`);
+    assert.equal(await refusedFor(more), `This settings file cannot be used: ${words}. Nothing was changed.`);
   }
 });

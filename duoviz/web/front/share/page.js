@@ -10,8 +10,8 @@ import { chosenTheme, setTheme } from "./theme.js";
 
 const FILE_NAME = "duoviz-settings.json";
 const MAX_SETTINGS_BYTES = 2_000_000;
-const COPIED = "The link is copied; it stands here too. It holds this tab, its prompt and settings, and the iteration held.";
-const REFUSED = "This page may not copy by itself here: the link is selected, copy it with Ctrl+C (⌘C on a Mac).";
+const COPIED = "Link copied (also shown here). It holds this tab, its prompt and settings, and the iteration shown.";
+const REFUSED = "The browser did not let this page copy. The link is selected: press Ctrl+C (⌘C on a Mac).";
 
 export function selectedTab({ pages }) {
   const tabs = Object.keys(pages);
@@ -97,8 +97,8 @@ function outputsFor(view, message, { pages }) {
 }
 
 const SET = "Prompt and settings loaded. Press Generate to run.";
-const IN_THE_WAY = "A run goes on here: start this one when it is over.";
-const LOOK_FIRST = "It names other models or a datastore of its own: look at the settings first.";
+const IN_THE_WAY = "A run is in progress: start this one when it ends.";
+const LOOK_FIRST = "It names other models or another datastore: check the settings first.";
 
 // A tab that starts no run has none to speak of, and a link that leaves the page as it opens has set nothing.
 function linkWords(view, page) {
@@ -106,7 +106,7 @@ function linkWords(view, page) {
   if (startsItself(view, page)) return hasRun(view.tab) ? IN_THE_WAY : "";
   const { autoplay, iteration, fields } = view;
   const differs = Object.entries(page.fields).some(([name, field]) => fields[name] !== field.default);
-  const held = iteration === undefined ? "" : `Iteration ${iteration} will be held when the run comes to it.`;
+  const held = iteration === undefined ? "" : `Iteration ${iteration} will be shown when the run reaches it.`;
   return [differs && SET, autoplay && LOOK_FIRST, held].filter(Boolean).join(" ");
 }
 
@@ -147,7 +147,7 @@ export async function openFile(site) {
   const file = await pickedFile();
   if (!file) return [];
   const { view = null, problem } = await viewOfSettings(file, site);
-  return outputsFor(view, problem ?? "The prompt and the settings are those of the file.", site);
+  return outputsFor(view, problem ?? "Prompt and settings loaded from the file.", site);
 }
 
 // Which run the button's page has shown last; undefined before its first.

@@ -10,13 +10,13 @@ const ONE_STEP = "No θ: it needs two draft steps, and only one was made.";
 
 const begun = ({ sequences }) => `k = ${known(sequences) ? count(sequences, "sequence") : "–"}`;
 
-// What the first tokens came to: how many are over the threshold, and how many sequences began.
+// How many first tokens are over the threshold, and how many sequences began.
 export function candidateWords(iteration, candidates, header) {
-  if (!candidates.length) return "No first tokens: nothing was drafted here.";
+  if (!candidates.length) return "Nothing was drafted in this iteration.";
   if (!known(iteration.theta)) return aboutOf(header).parallel ? ONE_STEP : "";
   const over = candidates.filter((candidate) => candidate.over).length;
   const isSet = (header?.settings?.sequences ?? "dynamic") !== "dynamic";
-  if (!over && !isSet) return `none over the threshold: the most probable starts one all the same; ${begun(iteration)}`;
+  if (!over && !isSet) return `none over the threshold, so only the most probable starts a sequence; ${begun(iteration)}`;
   // No more than these are looked at. The budget, or a model that can take no tree, may allow fewer.
   const many = over === candidates.length ? `at least ${over}` : over;
   return `${many} over the threshold ●${over === iteration.sequences && !isSet ? " →" : ";"} ${begun(iteration)}${isSet ? ", as set" : ""}`;

@@ -1,4 +1,4 @@
-// Tests of candidates.js: what the first tokens came to, in words.
+// Tests of candidates.js: the sentence under the first tokens.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -21,7 +21,7 @@ test("as many sequences as tokens over the threshold", () => {
 
 test("fewer or more sequences than that", () => {
   assert.equal(words(0, { sequences: 1 }),
-    "none over the threshold: the most probable starts one all the same; k = 1 sequence");
+    "none over the threshold, so only the most probable starts a sequence; k = 1 sequence");
   assert.equal(words(3, { sequences: 2 }), "3 over the threshold ●; k = 2 sequences");
   assert.equal(words(8, { sequences: 6 }), "at least 8 over the threshold ●; k = 6 sequences");
   assert.equal(words(2, { sequences: null }), "2 over the threshold ●; k = –");
@@ -35,5 +35,5 @@ test("a number of sequences that was set follows from nothing", () => {
 test("without a threshold, or without a draft", () => {
   assert.match(words(0, { theta: null }), /^No θ: it needs two/);
   assert.equal(words(0, { theta: null }, headerOf()), "", "a method that has none");
-  assert.equal(candidateWords(iterationOf(), [], PARALLEL), "No first tokens: nothing was drafted here.");
+  assert.equal(candidateWords(iterationOf(), [], PARALLEL), "Nothing was drafted in this iteration.");
 });

@@ -55,15 +55,15 @@ export const newerWords = (kind, schema) => (Number.isInteger(schema) && schema 
   ? `This ${kind} has schema ${schema}, and this page reads schema ${READS_SCHEMA} at most: it needs a newer duoviz.`
   : null);
 export const wrongWords = (kind, place) => (
-  `This file is not a ${kind} that can be shown: "${place.slice(1)}" is missing or not as it should be.`
+  `This file is not a ${kind} that can be shown: "${place.slice(1)}" is missing or wrong.`
 );
 
 // {trace}, or {problem}: one sentence.
 export async function readTrace(json) {
   const { value, problem } = await parseJson(json);
   if (problem) return { problem: `This file is not a trace: it ${problem}.` };
-  if (!isObject(value)) return { problem: "This file is not a trace: it holds no JSON object." };
-  if (value.recordings) return { problem: "This file holds a race: the Compare tab opens it." };
+  if (!isObject(value)) return { problem: "This file is not a trace: it is not a JSON object." };
+  if (value.recordings) return { problem: "This file holds a race: open it in the Compare tab." };
   const newer = newerWords("trace", value.header?.schema);
   if (newer) return { problem: newer };
   const wrong = await wrongInTrace(value);

@@ -60,10 +60,10 @@ test("a file that holds no trace is refused in one sentence", async () => {
   const trace = recordingOf(METHOD);
   const problemOf = async (value) => (await readTrace(value === "{" ? value : JSON.stringify(value))).problem;
   assert.equal(await problemOf("{"), "This file is not a trace: it is not JSON.");
-  assert.equal(await problemOf([1]), "This file is not a trace: it holds no JSON object.");
+  assert.equal(await problemOf([1]), "This file is not a trace: it is not a JSON object.");
   assert.match(await problemOf({ recordings: [1] }), /holds a race/);
   assert.match(await problemOf({ header: { schema: 2 } }), /has schema 2, and this page reads schema 1 at most/);
   assert.match(await problemOf({ ...trace, iterations: [] }), /no iterations/);
-  assert.match(await problemOf({ ...trace, end: 1 }), /: "end" is missing or not as it should be\.$/);
+  assert.match(await problemOf({ ...trace, end: 1 }), /: "end" is missing or wrong\.$/);
   assert.deepEqual(await readTrace(JSON.stringify(trace)), { trace });
 });

@@ -10,10 +10,10 @@ import { pngOf } from "./picture.js";
 import { createPictures } from "./pictures.js";
 import { createSlides, MOST_ITERATIONS, SECONDS_EACH } from "./slides.js";
 
-const RUNNING = "A run is going on: load the file when it has ended, or stop it first.";
-const LOADING = "The file before is still being shown: try again in a moment.";
-const NOT_SAVED = "This could not be saved: the server does not answer, or the browser has no room for it.";
-const STILL_RUNNING = "A run is going on, which filming would slow: film it when it has ended.";
+const RUNNING = "A run is in progress: stop it, or load the file when it has ended.";
+const LOADING = "The previous file is still loading: try again in a moment.";
+const NOT_SAVED = "Saving failed: the server does not answer, or the browser has no space left.";
+const STILL_RUNNING = "Filming would slow the run: film it when it has ended.";
 // How many iterations are filmed, unless the visitor says otherwise.
 const FILMED = 6;
 export const json = (value) => new Blob([JSON.stringify(value)], { type: "application/json" });
@@ -56,11 +56,11 @@ function createFilmRow({ root, state, isBusy }, filming, tell) {
     const [from, to, end] = [first.valueAsNumber, last.valueAsNumber, state.iterations.length - 1];
     if (isBusy()) return tell(STILL_RUNNING);
     if (!(Number.isInteger(from) && Number.isInteger(to) && from >= 0 && from <= to && to <= end)) {
-      return tell(`A film goes from one iteration to the same or a later one, from 0 to ${end}.`);
+      return tell(`Enter two iterations from 0 to ${end}, the first not after the last.`);
     }
     const number = to - from + 1;
-    if (number > MOST_ITERATIONS) return tell(`A film has at most ${MOST_ITERATIONS} iterations, which play for ${(MOST_ITERATIONS * SECONDS_EACH) / 60} minutes.`);
-    const told = `Filming for ${number * SECONDS_EACH} seconds, while this page is in sight.`;
+    if (number > MOST_ITERATIONS) return tell(`A film has at most ${MOST_ITERATIONS} iterations (${(MOST_ITERATIONS * SECONDS_EACH) / 60} minutes): choose fewer.`);
+    const told = `Filming for ${number * SECONDS_EACH} seconds. Keep this page visible.`;
     button.closest("details").open = false;
     return filming.film(() => createSlides(root, state, { from, to }), `${fileName(state.header)}-iterations-${from}-to-${to}.webm`, told);
   };
@@ -147,8 +147,8 @@ export function createFiles(context) {
   const ownEvents = () => eventsOf(own, null, own.last ?? { type: "connection", lost: own.lost });
   const back = textButton("Back to your run", () => showOwn(ownEvents()));
   const tools = el("div", { class: "dv-tools" }, textButton("Load trace…", () => input.click()), ...buttons, input);
-  const filmHint = el("p", { class: "dv-note" }, `A film (WebM) shows the tree and the timeline for slides, ${SECONDS_EACH} seconds an iteration, and takes that long to make.`);
-  const hint = el("p", { class: "dv-note" }, "A trace file (.duoviz.json) can also be dropped on the page.");
+  const filmHint = el("p", { class: "dv-note" }, `A film (WebM) shows tree and timeline, for slides: ${SECONDS_EACH} seconds per iteration, and as long to make.`);
+  const hint = el("p", { class: "dv-note" }, "You can also drop a trace file (.duoviz.json) on the page.");
   const stopDrops = acceptDrops(root, load);
   return {
     node: section("files", "Files", message, filming.node, back, menu("files", "Files", tools, filmRow.node, filmHint, hint)),

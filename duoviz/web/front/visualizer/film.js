@@ -9,8 +9,8 @@ export const SLIDE = { width: 1280, height: 720 };
 const FILM_TYPES = ["video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/webm"];
 const FRAMES_PER_SECOND = 20;
 const BITS_PER_SECOND = 6_000_000;
-const NO_FILM = "This browser cannot record WebM: Chrome, Edge and Firefox can.";
-const NOT_FILMED = "The film could not be made: the browser stopped recording it.";
+const NO_FILM = "This browser cannot record WebM: use Chrome, Edge or Firefox.";
+const NOT_FILMED = "The browser stopped recording: no film was saved. Try again.";
 
 const canFilm = () => globalThis.MediaRecorder && HTMLCanvasElement.prototype.captureStream;
 const filmType = () => (canFilm() ? FILM_TYPES.find((type) => MediaRecorder.isTypeSupported(type)) : undefined);

@@ -4,13 +4,13 @@ import { el, menu } from "./dom.js";
 
 const KEYS = [
   ["space", "play or pause"], ["← →", "step"], ["Home End", "jump"], ["L", "follow the run"], ["+ −", "change the speed"],
-  ["W S", "in the tree: from token to token; in the timeline: zoom, as the wheel does"],
-  ["A D", "move the tree or the timeline, as dragging does"],
+  ["W S", "tree: next or previous token; timeline: zoom (also the wheel)"],
+  ["A D", "move the tree or the timeline (also by dragging)"],
 ];
-const TIMELINE = "In the timeline a number says how many tokens that forward reads, hatched is idle, and the iteration shown is shaded.";
+const TIMELINE = "Timeline: the number on a bar is how many tokens that forward pass reads; hatched is idle; shaded is the iteration shown.";
 
 // Those of the page around it.
-export const PAGE_KEYS = [["F", "presents the page: full screen, larger, without the form; F or Esc ends it"]];
+export const PAGE_KEYS = [["F", "present: full screen, larger, no form; F or Esc ends it"]];
 
 export function createHelp({ meanings, legend, pageKeys }) {
   const keys = [...KEYS, ...pageKeys].map(([key, does]) => el("li", {}, el("kbd", {}, key), ` ${does}`));

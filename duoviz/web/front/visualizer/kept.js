@@ -4,7 +4,7 @@
 import { readTrace } from "./check.js";
 import { eventsOf } from "./state.js";
 
-const CUT_OFF = "The page was loaded anew while the run went on; what came before is kept.";
+const CUT_OFF = "The page was reloaded during the run; the earlier part is kept.";
 
 export function keepRun(key, { header, iterations, last }) {
   // One that had ended was not cut off: the next one waited.

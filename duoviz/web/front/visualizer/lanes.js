@@ -25,7 +25,7 @@ function barsInView(lane, { state, toX, view }) {
 
 function barTitle(lane, { start, end, position, size, several }) {
   if (several > 1) return `${several} ${lane} bars from iteration ${position}: zoom in to tell them apart`;
-  const what = `${lane === "target" ? "target forward" : "draft step"}, ${count(size, "token")}`;
+  const what = `${lane === "target" ? "target forward pass" : "draft step"}, ${count(size, "token")}`;
   return `Iteration ${position}: ${what}\nstart ${(1000 * start).toFixed(2)} ms, duration ${(1000 * (end - start)).toFixed(2)} ms`;
 }
 

@@ -4,8 +4,8 @@ import { el, section, setText } from "./dom.js";
 import { MARKS } from "./words.js";
 import { aboutOf, allProposers, TARGET } from "./methods.js";
 
-const NOTHING_YET = "Nothing has run yet. Start a run, and each step of the two models appears here as it happens: "
-  + "the text, the tokens that the draft proposes, and what the target makes of them.";
+const NOTHING_YET = "Nothing has run yet. Press Generate to watch both models step by step: "
+  + "the text, the draft's guesses, and which of them the target accepts.";
 
 // Which method runs or ran, and what became of the run.
 export function createMessage({ state }) {
@@ -24,7 +24,7 @@ export function createMessage({ state }) {
 const STATUSES = [
   ["pending", "proposed, not yet checked"], ["accepted", "the target agrees"], ["rejected", "the target disagrees"],
   ["discarded", "followed a rejected token, or was on an unused branch"],
-  ["correction", "the target's own token"], ["window", "Lookahead's guess in the making"],
+  ["correction", "the target's own token"], ["window", "Lookahead's unfinished guess"],
 ];
 
 // Before a run, all that there is.

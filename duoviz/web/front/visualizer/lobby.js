@@ -1,6 +1,6 @@
 // A run that has ended stays shown until the next one's header comes: the next may wait in line, or be refused.
 
-const NEVER_BEGAN = "Stopped before it began; the run before it is kept.";
+const NEVER_BEGAN = "Stopped before it began; the previous run is still shown.";
 
 // keeps: whether a run would be lost; hear: takes a run's events; say: shows an event that is no run's.
 export function createLobby({ keeps, hear, say }) {

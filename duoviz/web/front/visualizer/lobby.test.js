@@ -7,7 +7,7 @@ import { createLobby } from "./lobby.js";
 const [RESET, HEADER, END] = ["reset", "header", "end"].map((type) => ({ type }));
 const HOLD = { type: "hold", iteration: 3 };
 const [STATUS, ERROR] = [{ type: "status", text: "Two are before you." }, { type: "error", message: "No room." }];
-const KEPT = { type: "kept", text: "Stopped before it began; the run before it is kept." };
+const KEPT = { type: "kept", text: "Stopped before it began; the previous run is still shown." };
 const WAITING = { type: "waiting" };
 
 function taken(keepsOne, ...events) {

@@ -1,21 +1,21 @@
 // What the page calls a run's figures, and what each means to somebody who meets it for the first time.
 
-const SEQUENCE = "A sequence: tokens that the draft proposes one after another, as a guess at how the text goes on.";
+const SEQUENCE = "A sequence: tokens that the draft proposes one after another, as a guess at what comes next.";
 
 // By the figure's name: its label and its meaning.
 export const MEANINGS = {
-  tps: ["tokens/s", "Tokens written a second, the time to read the prompt included."],
-  tau: ["τ tokens per forward", "How many tokens one pass through the target gives; without guesses it gives 1."],
+  tps: ["tokens/s", "Tokens written per second, including the time to read the prompt."],
+  tau: ["τ tokens per pass", "Tokens written per forward pass of the target. Without guesses: 1."],
   acceptance: ["acceptance", "How often a checked position had a correct guess."],
-  overlap: ["both busy", "The share of the time in which draft and target compute at once."],
-  ttft: ["to the first token", "From the start of the run to the first token of the answer."],
-  phi: ["φ over vanilla", "How many times as fast as vanilla at its best here, on the same prompt and settings, run in this visit."],
+  overlap: ["both busy", "Share of the time in which draft and target both compute."],
+  ttft: ["to the first token", "Time from the start of the run to the first token."],
+  phi: ["φ over vanilla", "Speed-up over the fastest vanilla run of this visit, with the same prompt and settings."],
   written: ["tokens written", "How many tokens this iteration added to the text."],
   took: ["duration", "From the end of the previous iteration to the end of this one."],
-  k: ["k sequences", `How many sequences the draft begins in this iteration, each with another first token. ${SEQUENCE}`],
-  gamma: ["γ draft budget", "How many steps the draft may take in this iteration; with SpS and an automatic γ, how many it took. A step is one forward of the draft: it reads what stands there and guesses what comes next."],
-  longest: ["longest sequence", "How many tokens the longest sequence has. Where γ is automatic, each goes on only while it is likely enough to be worth checking."],
-  theta: ["θ threshold", "The probability of the draft's best token times that of the best token after it. Each first token that the draft finds more probable than this begins a sequence of its own."],
+  k: ["k sequences", `How many sequences the draft starts in this iteration, each with a different first token. ${SEQUENCE}`],
+  gamma: ["γ draft budget", "How many draft steps are allowed in this iteration (with SpS and automatic γ: how many were made). A step is one forward pass of the draft."],
+  longest: ["longest sequence", "Length of the longest sequence, in tokens. With automatic γ, a sequence grows only while it is likely enough to be worth checking."],
+  theta: ["θ threshold", "The probability of the draft's best token times that of the best token after it. Every first token more probable than this starts a sequence."],
 };
 
 // Words of the page's sentences, as they stand there.

@@ -20,8 +20,8 @@ const says = (iteration, header, clock) => meanwhile(iterationOf({ ...WORKING, .
 test("both work at once", () => {
   const words = [0.5, 1.5, 2.5, 4.5].map((clock) => says({}, PARALLEL, clock));
   assert.deepEqual(words, [
-    "The target checks 2 pending tokens while the draft guesses what may come after.",
-    "The target checks 2 pending tokens while the draft guesses what may come after: 1 guess so far.",
+    "The target checks 2 pending tokens while the draft guesses ahead.",
+    "The target checks 2 pending tokens while the draft guesses ahead: 1 guess so far.",
     "The target still checks 2 pending tokens; the draft has made 2 guesses and waits.",
     "The target is ready and waits for the draft: 2 guesses so far.",
   ]);
@@ -29,7 +29,7 @@ test("both work at once", () => {
 
 test("nothing is pending", () => {
   assert.equal(says({ index: 0, checked: [] }, PARALLEL, 0.5),
-    "The target reads the prompt while the draft guesses what may come after.");
+    "The target reads the prompt while the draft guesses ahead.");
   assert.equal(says({ checked: [ownNode("own")], draft: [], drafted: [] }, PARALLEL, 0.5),
     "The target computes the next token.");
 });
@@ -37,9 +37,9 @@ test("nothing is pending", () => {
 test("in turn", () => {
   const later = { target: { start: 2, end: 4, rows: 3 }, drafted: [] };
   assert.equal(says(later, TURNS, 1.5), "The draft guesses, and the target waits.");
-  assert.equal(says(later, TURNS, 2), "The target checks 2 guesses in one forward.");
-  assert.equal(says(later, BESIDE, 2), "The target checks 2 guesses in one forward while the draft goes on.");
-  assert.equal(says({ ...later, checked: [nodeOf("a")] }, TURNS, 3), "The target checks 1 guess in one forward.");
+  assert.equal(says(later, TURNS, 2), "The target checks 2 guesses in one forward pass.");
+  assert.equal(says(later, BESIDE, 2), "The target checks 2 guesses in one forward pass while the draft continues.");
+  assert.equal(says({ ...later, checked: [nodeOf("a")] }, TURNS, 3), "The target checks 1 guess in one forward pass.");
   assert.equal(says({ ...later, checked: [], draft: [] }, TURNS, 1), "The target computes the next token.");
   assert.equal(says({ index: 0, checked: [], draft: [] }, TURNS, 1), "The target reads the prompt.");
 });

@@ -33,7 +33,7 @@ export function timelineLegend(sheet, header) {
   const hatch = [0, 5, 10].map((x) => svg("line", { x1: x, x2: x + 4, y1: 1, y2: -9, stroke: paints.discarded, "stroke-width": 1.5, opacity: 0.5 }));
   const draft = header.draft ? [{ mark: [block(paints.draft)], words: "draft step, tokens" }] : [];
   return [
-    { mark: [block(paints.target)], words: "target forward, tokens" }, ...draft,
+    { mark: [block(paints.target)], words: "target forward pass, tokens" }, ...draft,
     { mark: hatch, words: "idle" },
     { mark: [stroke(paints.text, { x1: 7, x2: 7, y1: -11, y2: 3, "stroke-width": 1, opacity: 0.55 })], words: "end of an iteration" },
     { mark: [shownBlock(sheet)], words: "the iteration shown" },

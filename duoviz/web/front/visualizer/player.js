@@ -11,7 +11,7 @@ const CLOCKS_PART = 0.7;
 // An iteration shorter than this on the screen is shown as it ended.
 const LEAST_SHOWN = 0.25;
 export const ALL_SPEEDS = [...Object.keys(PACES), ...SPEEDS];
-export const speedWords = (speed) => (PACES[speed] ? `${PACES[speed]} s an iteration` : `${speed}×`);
+export const speedWords = (speed) => (PACES[speed] ? `${PACES[speed]} s per iteration` : `${speed}×`);
 
 export const wantsNoMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 

@@ -44,7 +44,7 @@ test("where there are no sequences, it writes the most tokens", () => {
 test("speeds, from the slowest to the fastest", () => {
   assert.deepEqual(ALL_SPEEDS, ["3 s", "1 s", 0.1, 0.25, 0.5, 1, 2, 4]);
   assert.deepEqual(ALL_SPEEDS.slice(2), SPEEDS);
-  assert.deepEqual(["3 s", 0.5].map(speedWords), ["3 s an iteration", "0.5×"]);
+  assert.deepEqual(["3 s", 0.5].map(speedWords), ["3 s per iteration", "0.5×"]);
   assert.deepEqual(["3 s", 1].map((speed) => isPaced({ speed })), [true, false]);
 });
 

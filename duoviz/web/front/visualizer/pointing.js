@@ -2,7 +2,7 @@
 
 import { el, setText } from "./dom.js";
 
-const pointHint = () => (matchMedia("(pointer: coarse)").matches ? "Tap a token to see how probable it was."
+const pointHint = () => (matchMedia("(pointer: coarse)").matches ? "Tap a token for its probability."
   : "Hover over a token for its probability (keys: W, S).");
 
 export function createPointing(drawing) {

@@ -7,7 +7,7 @@ const STOPPED = {
   length: "Finished: the limit on new tokens was reached.",
   context: "Finished: the context is full.",
   stopped: "Stopped.",
-  time: "Stopped: the time for a run was over.",
+  time: "Stopped: the time limit was reached.",
   error: "The run failed.",
 };
 const LOST = "The connection to the server was lost";
@@ -71,7 +71,7 @@ function sumUp(state, iteration) {
 
 function setConnection(state, lost) {
   const kept = state.iterations.length > 0;
-  if (lost && isLive(state)) Object.assign(state, { phase: "lost", message: kept ? `${LOST}; what came before is kept.` : `${LOST}.` });
+  if (lost && isLive(state)) Object.assign(state, { phase: "lost", message: kept ? `${LOST}; the earlier part is kept.` : `${LOST}.` });
   else if (state.phase === "waiting") state.message = lost ? `${LOST}.` : "";
   else if (!lost && state.phase === "lost") Object.assign(state, { phase: "running", message: kept ? "Running." : "" });
 }
@@ -94,7 +94,7 @@ const CHANGES = {
     state.follow = state.shown !== state.hold;
   },
   end(state, { end, note }) {
-    const ended = end?.message ?? STOPPED[end?.stopped] ?? "The trace ends before its run did.";
+    const ended = end?.message ?? STOPPED[end?.stopped] ?? "The trace is incomplete: it ends before its run did.";
     Object.assign(state, { phase: end?.stopped === "error" ? "error" : "done", message: note ? `${ended} ${note}` : ended });
   },
   error: (state, { message }) => Object.assign(state, { phase: "error", message }),

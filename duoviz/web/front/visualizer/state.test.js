@@ -136,10 +136,10 @@ test("a recording's own speed does not outlast it", () => {
 
 test("how a run ended, in words", () => {
   const ends = [
-    [{ end: { stopped: "time" } }, "done", "Stopped: the time for a run was over."],
+    [{ end: { stopped: "time" } }, "done", "Stopped: the time limit was reached."],
     [{ end: { stopped: "stopped", message: "The server is closing." } }, "done", "The server is closing."],
     [{ end: { stopped: "error" } }, "error", "The run failed."],
-    [{ end: null }, "done", "The trace ends before its run did."],
+    [{ end: null }, "done", "The trace is incomplete: it ends before its run did."],
     [{ end: { stopped: "length" }, note: "SpS was faster." },
       "done", "Finished: the limit on new tokens was reached. SpS was faster."],
   ];
@@ -164,7 +164,7 @@ test("a lost connection, and its return", () => {
   const [lost, back] = [{ type: "connection", lost: true }, { type: "connection", lost: false }];
   const state = apply(stateOf(THREE), lost);
   assert.equal(state.phase, "lost");
-  assert.equal(state.message, "The connection to the server was lost; what came before is kept.");
+  assert.equal(state.message, "The connection to the server was lost; the earlier part is kept.");
   apply(state, back);
   assert.deepEqual([state.phase, state.message], ["running", "Running."]);
   assert.equal(apply(stateOf([]), lost).message, "The connection to the server was lost.");

@@ -21,9 +21,9 @@ function tokenSpan(token, position, nodes, header) {
   const [node] = at < 0 ? [] : nodes.splice(at, 1);
   const facts = [`iteration ${position}`, originOf(token.source, header)];
   if (known(node?.q)) facts.push(`draft probability ${fixed(node.q, 2)}`);
-  if (known(node?.count)) facts.push(`stood there ${count(node.count, "time")} in the datastore`);
+  if (known(node?.count)) facts.push(`${count(node.count, "time")} in the datastore`);
   if (known(node?.p)) facts.push(`target probability ${fixed(node.p, 2)}`);
-  if (known(token.gap)) facts.push(`ahead of the next best by ${fixed(token.gap, 2)} logits`);
+  if (known(token.gap)) facts.push(`${fixed(token.gap, 2)} logits ahead of the next best`);
   const span = el("span", { class: "dv-token", "data-iteration": position, "data-source": token.source, title: facts.join(" · ") });
   if (/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(token.text)) span.classList.add("dv-isolated");
   fillToken(span, token.text);

@@ -5,7 +5,7 @@ import { placesToExplain } from "./meanings.js";
 
 const GAP = 6;
 
-// A node that says what it means to whoever points at it, presses it, or comes to it by keys.
+// A node that says what it means, if anything, to whoever points at it, presses it, or comes to it by keys.
 export function explained(node, meaning) {
   setAttributes(node, { "data-meaning": meaning, "aria-description": meaning, tabindex: "0" });
   return node;
@@ -44,7 +44,7 @@ export function createTip(root) {
     node.style.top = `${(top - outer.top) / zoomOf(root)}px`;
   };
   const show = ({ target }) => {
-    const next = target.closest("[data-meaning]");
+    const next = target.closest("[data-meaning]:not([data-meaning=''])");
     if (next === of) return;
     if (!next) return hide();
     of = next;
@@ -55,8 +55,11 @@ export function createTip(root) {
   const onKey = ({ key }) => { if (key === "Escape") hide(); };
   return {
     node,
-    // What it belongs to may be gone.
-    draw() { if (of && !of.isConnected) hide(); },
+    // What it belongs to may be gone, or mean something else by now.
+    draw() {
+      if (of?.isConnected && of.dataset.meaning) setText(node, of.dataset.meaning);
+      else if (of) hide();
+    },
     stop: listen(root, { pointerover: show, focusin: show, pointerleave: hide, focusout: hide, keydown: onKey }),
   };
 }

@@ -2,7 +2,8 @@
 
 import { el, iconButton, setHidden, setText, textButton } from "./dom.js";
 import { meanwhile } from "./meanwhile.js";
-import { setSentence } from "./tip.js";
+import { explained, setSentence } from "./tip.js";
+import { note } from "./note.js";
 import { sentence } from "./sentence.js";
 import { isLive, tokensBefore } from "./state.js";
 import { ALL_SPEEDS, isMoving, isPaced, PACES, speedWords } from "./player.js";
@@ -25,8 +26,13 @@ export function saidOf(state) {
   const iteration = state.iterations[state.shown];
   if (!iteration) return "";
   if (state.moment !== null && state.moment < iteration.sync) return meanwhile(iteration, state.header, state.moment);
+  return sentence(iteration);
+}
+
+function noteOf(state) {
   const last = state.shown === state.iterations.length - 1;
-  return sentence(iteration, { header: state.header, end: state.end, before: tokensBefore(state, state.shown), last });
+  const { header, end } = state;
+  return note(state.iterations[state.shown], { header, end, before: tokensBefore(state, state.shown), last });
 }
 
 function createSentence(state) {
@@ -39,7 +45,10 @@ function createSentence(state) {
       // A screen reader should not be talked over while iterations stream past.
       node.setAttribute("aria-live", isMoving(state) ? "off" : "polite");
       const goesOn = state.moment !== null && state.moment < iteration?.sync;
-      if (goesOn || iteration !== told.iteration || state.end !== told.end) setSentence(node, saidOf(state));
+      if (goesOn || iteration !== told.iteration || state.end !== told.end) {
+        setSentence(node, saidOf(state));
+        explained(node, iteration && !goesOn ? noteOf(state) : "");
+      }
       told = goesOn ? {} : { iteration, end: state.end };
     },
   };

@@ -46,11 +46,11 @@ function edgePath(item, nodes, right) {
 
 function nodeFacts({ text, id, q, p, count: seen, status, source, chance }, header) {
   const named = `${quote(text)} · id ${id}`;
-  if (status === "window") return [named, "window: a guess in the making, not verified"];
+  if (status === "window") return [named, "window: an unfinished guess, not verified"];
   const facts = [named, `${status}, ${originOf(source, header)}`];
   if (known(chance)) facts.push(`chance ${fixed(chance, 2)}`);
   if (known(q)) facts.push(`q (draft) ${fixed(q, 3)}`);
-  if (known(seen)) facts.push(`stood there ${count(seen, "time")} in the datastore`);
+  if (known(seen)) facts.push(`${count(seen, "time")} in the datastore`);
   facts.push(known(p) ? `p (target) ${fixed(p, 3)}` : "not tested by the target");
   return facts;
 }
@@ -74,7 +74,7 @@ function treeCaptions(iteration, { parallel, caption: proposedCaption }, { colum
   const alone = parallel ? "checked" : "the target's own token";
   if (iteration.checked.length) captions.push(over(1, (proposed && proposedCaption) || alone));
   if (iteration.drafted.length) captions.push(over(split, "drafted meanwhile"));
-  if (windowTop !== null) captions.push([columns[1].left, windowTop, "window: the target looks for new guesses here; nothing of it is verified"]);
+  if (windowTop !== null) captions.push([columns[1].left, windowTop, "window: the target looks for new guesses here; none is verified"]);
   return captions;
 }
 
@@ -89,7 +89,7 @@ function scrollToResult(box, { items, split }, iteration, { places, scale }) {
 }
 
 function createBox(drawing, goTo) {
-  const label = "Tree of proposed tokens: W and S go through the tokens, A and D scroll sideways, the arrows up and down";
+  const label = "Tree of proposed tokens: W and S step through the tokens, A and D scroll sideways, the arrows up and down";
   const box = el("div", { class: "dv-tree-box", tabindex: "0", role: "group", "aria-label": label }, drawing);
   const scroll = (by) => { box.scrollLeft += by; };
   const acts = { w: () => goTo(-1), s: () => goTo(1), a: () => scroll(-KEY_SCROLL), d: () => scroll(KEY_SCROLL) };

@@ -13,15 +13,15 @@ export function clip(text, length) {
 }
 
 // The token with which a model ends its answer: it is no text.
-const END_OF_ANSWER = /^(<\|(im_end|endoftext|eot_id|end_of_text)\|>|<\/s>)$/;
+export const endsAnswer = (text) => /^(<\|(im_end|endoftext|eot_id|end_of_text)\|>|<\/s>)$/.test(text);
 
 export function tokenLabel(text) {
-  if (END_OF_ANSWER.test(text)) return "end of answer";
+  if (endsAnswer(text)) return "end of answer";
   return clip(visible(String(text).slice(0, 200)).replace(/ /g, "␣"), 12) || "∅";
 }
 
 export function quote(text, length = 24) {
-  if (END_OF_ANSWER.test(text)) return "the end of the answer";
+  if (endsAnswer(text)) return "the end of the answer";
   const shown = String(text).slice(0, 200);
   const word = clip(visible(shown.trim() ? shown.replace(/^ +| +$/g, "") : shown.replace(/ /g, "␣")), length);
   const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(word);
@@ -32,6 +32,8 @@ export const known = (value) => value !== null && value !== undefined && Number.
 export const fixed = (value, digits) => (known(value) ? value.toFixed(digits) : "–");
 export const percent = (value) => (known(value) ? `${Math.round(100 * value)} %` : "–");
 export const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
+
+export const countGuesses = (number) => `${number} ${number === 1 ? "guess" : "guesses"}`;
 
 export function duration(seconds) {
   if (!known(seconds)) return "–";
