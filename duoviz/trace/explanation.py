@@ -57,12 +57,15 @@ def explain(names: Sequence[str], traces: Sequence[dict]) -> list[str]:
     if not all(trace["iterations"] for trace in traces):
         return []
     # Where one side proposes tokens, it is the one to talk about; of two such, the slower.
-    subject, other = sorted(sides_of(names, traces), key=lambda side: (not side.proposes, side.figures["tps"]))
-    return [*filter(None, (result(subject, other), time_spent(subject, other), estimate(subject, other)))]
+    fast, slow = sides_of(names, traces)
+    subject, other = sorted((slow, fast), key=lambda side: not side.proposes)
+    return [*filter(None, (result(fast, slow), time_spent(subject, other), estimate(subject, other)))]
 
 
 def sides_of(names: Sequence[str], traces: Sequence[dict]) -> list[Side]:
-    return [Side(name, trace, metrics(trace)) for name, trace in zip(names, traces, strict=True)]
+    """The faster one first."""
+    sides = [Side(name, trace, metrics(trace)) for name, trace in zip(names, traces, strict=True)]
+    return sorted(sides, key=lambda side: side.figures["tps"], reverse=True)
 
 
 def headline(names: Sequence[str], traces: Sequence[dict]) -> str:
@@ -70,9 +73,8 @@ def headline(names: Sequence[str], traces: Sequence[dict]) -> str:
     return f"{faster(*sides_of(names, traces))}." if all(trace["iterations"] for trace in traces) else ""
 
 
-def faster(one: Side, other: Side) -> str:
+def faster(fast: Side, slow: Side) -> str:
     """Which was faster, and by how much."""
-    fast, slow = sorted((one, other), key=lambda side: side.figures["tps"], reverse=True)
     ratio = fast.figures["tps"] / slow.figures["tps"]
     speeds = f"{fast.figures['tps']:.1f} against {slow.figures['tps']:.1f} tokens/s"
     if ratio < NOTICEABLE:
@@ -80,19 +82,23 @@ def faster(one: Side, other: Side) -> str:
     return f"{fast.name} was {ratio:.2f} times as fast as {slow.name} ({speeds})"
 
 
-def result(subject: Side, other: Side) -> str:
+def result(fast: Side, slow: Side) -> str:
     """Which was faster. Speed is tokens per forward over seconds per forward, so these two explain all of it."""
-    verdict = faster(subject, other)
-    tokens = subject.figures["tau"] / other.figures["tau"]
-    seconds = subject.iteration / other.iteration
-    times = f"{seconds:.2f} times as long ({duration(subject.iteration)} against {duration(other.iteration)})"
-    if not subject.proposes:
-        return f"{verdict}: an iteration of {subject.name} took {times}."
-    joint = "but" if (tokens > 1) == (seconds > 1) else "and"
+    tokens = fast.figures["tau"] / slow.figures["tau"]
+    seconds = fast.iteration / slow.iteration
+    lengths = f"{change(seconds, 'longer', 'shorter')} ({duration(fast.iteration)} against {duration(slow.iteration)})"
+    if not (fast.proposes or slow.proposes):
+        return f"{faster(fast, slow)}: the iterations of {fast.name} were {lengths}."
+    joint = "but " if (tokens > 1) == (seconds > 1) else ""
     return (
-        f"{verdict}: {subject.name} wrote {tokens:.2f} times as many tokens per target forward as {other.name}, "
-        f"{joint} an iteration took {times}."
+        f"{faster(fast, slow)}: {fast.name} wrote {change(tokens, 'more', 'fewer')} tokens per forward pass, "
+        f"{joint}in iterations {lengths}."
     )
+
+
+def change(ratio: float, more: str, less: str) -> str:
+    """By how much of the other something is more or less."""
+    return f"{100 * abs(ratio - 1):.0f} % {more if ratio > 1 else less}"
 
 
 def time_spent(subject: Side, other: Side) -> str:
