@@ -235,6 +235,8 @@ class PageReader:
         known: dict[str, Mark] = MARKS | (FIGURE_MARKS if self.figure_name() == "classical rule" else {})
         if answer.text not in known:
             raise self.mistake(answer.number, f'"{answer.text}" cannot be clicked here; what can: {", ".join(known)}.')
+        if answer.text in self.highlights():
+            raise self.mistake(answer.number, f'"{answer.text}" is highlighted, which gives the answer away.')
         mark = known[answer.text]
         if mark.part in PARTS and mark.part not in parts:
             raise self.mistake(answer.number, f'"{answer.text}" stands in the part "{mark.part}": highlight it.')

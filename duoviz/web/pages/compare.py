@@ -60,7 +60,8 @@ def compare_page(hardware: Hardware) -> Page:
 def side_field(side: str, method: str) -> gr.Dropdown:
     """Which method runs on this side."""
     label = f"{side.capitalize()} method"
-    return gr.Dropdown(method_choices(), value=method, label=label, container=False, scale=1, min_width=150)
+    about = METHODS[method].about
+    return gr.Dropdown(method_choices(), value=method, label=label, info=about, container=False, scale=1, min_width=150)
 
 
 def comparison_fields(limits: Limits, sides: Mapping[str, gr.Dropdown]) -> Fields:

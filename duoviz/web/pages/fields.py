@@ -87,14 +87,11 @@ def prompts_to_try(prompt: gr.Textbox, pair: gr.Dropdown) -> None:
         texts = list(PROMPTS.values())
         gr.Examples(texts, inputs=prompt, example_labels=list(PROMPTS), label="Try", elem_id="examples")
         about = gr.HTML(SMALL_TARGET, elem_id="small-target", apply_default_css=False, padding=False)
-    pair.change(
-        lambda pair: gr.update(visible=pair == "embedded"),
-        pair,
-        about,
-        queue=False,
-        show_progress="hidden",
-        api_visibility="private",
-    )
+
+    def show_small(pair: str) -> dict:
+        return gr.update(visible=pair == "embedded")
+
+    pair.change(show_small, pair, about, queue=False, show_progress="hidden", api_visibility="private")
 
 
 def raw_field() -> gr.Checkbox:

@@ -53,18 +53,20 @@ export function borderPath(lines, level, toX, toY, within = () => true) {
   return path;
 }
 
-const WAYS = [["beside", (lead) => lead > 0], ["in turn", (lead) => lead <= 0]];
+// The ways to draft, with the sign of their lead: over less of a map a way is not spoken of.
+const [WAYS, LEAST_PLACES] = [[["beside", 1], ["in turn", -1]], 60];
 
-// Where to write each way's name: where it is the faster one and gains anything, as near to the middle of that as is free.
+// Where to write each way's name: where it is faster by `gain` and gains that over the baseline too, as near to the
+// middle of this as is free.
 export function wayPlaces(panel, rows, gain, isFree = () => true) {
-  return WAYS.flatMap(([name, isFaster]) => {
-    const pays = (lead, alpha, ratio) => isFaster(lead) && panel[rows][alpha][ratio] >= gain;
+  return WAYS.flatMap(([name, sign]) => {
+    const pays = (lead, alpha, ratio) => sign * lead >= Math.log(gain) && panel[rows][alpha][ratio] >= gain;
     const found = panel.beside[rows].flatMap((line, alpha) => (
       line.flatMap((lead, ratio) => (pays(lead, alpha, ratio) ? [{ name, ratio, alpha }] : []))));
     const middle = (which) => found.reduce((sum, place) => sum + place[which], 0) / found.length;
     const [ratio, alpha] = [middle("ratio"), middle("alpha")];
     const distance = (place) => Math.hypot(place.ratio - ratio, place.alpha - alpha);
-    const free = found.length > 60 ? found.filter(isFree) : [];
+    const free = found.length > LEAST_PLACES ? found.filter(isFree) : [];
     return free.length ? [free.reduce((best, place) => (distance(place) < distance(best) ? place : best))] : [];
   });
 }
@@ -126,7 +128,8 @@ function createPanel(panel, pays, move) {
   const [value, way] = [el("b", { class: "ll-phi" }), el("span", { class: "ll-way" })];
   const drawWays = (rows) => {
     const gains = (ratio, alpha) => panel[rows][alpha + 1][ratio + 1] >= 1;
-    ways.setAttribute("d", borderPath(panel.beside[rows], 0, toX, toY, gains));
+    const isDrawn = wayPlaces(panel, rows, pays.gain).some(({ name }) => name === "beside");
+    ways.setAttribute("d", isDrawn ? borderPath(panel.beside[rows], Math.log(pays.gain), toX, toY, gains) : "");
   };
   // Beside the ring and what was measured.
   const drawNames = (ring, rows) => {
@@ -143,7 +146,7 @@ function createPanel(panel, pays, move) {
   let painted = "";
   return {
     node,
-    // Whether one way of drafting is better on one part of the map, and the other on another.
+    // Whether drafting beside the target is better on a part of the map.
     hasBorder: () => Boolean(ways.getAttribute("d")),
     draw({ ratio, alpha }, rows) {
       if (painted !== rows) {
@@ -181,11 +184,12 @@ function legendNodes({ gain }) {
   const line = (name) => sign(svg("path", { d: "M1 10H23", class: `ll-border ${name}` }));
   const ring = svg("g", { class: "ll-handle", transform: "translate(12 10)" });
   ring.append(svg("circle", { r: 8 }), svg("circle", { r: 2.5 }));
+  const percent = `${Math.round(100 * (gain - 1))} %`;
   const item = (name, drawn, words) => el("li", { "data-key": name }, drawn, words);
   return [
     item("phi", scale, "speed-up φ: brown loses, green gains"), item("ring", sign(ring), "your point"),
     item("measured", sign(svg("circle", { cx: 12, cy: 10, r: 4.5, class: "ll-measured", fill: "none" })), "measured here, task by task"),
-    item("gain", line(""), `${Math.round(100 * (gain - 1))} % gained`), item("ways", line("ll-ways"), "drafting beside the target is as fast as in turn"),
+    item("gain", line(""), `${percent} gained`), item("ways", line("ll-ways"), `beside: ${percent} faster than in turn`),
   ];
 }
 
