@@ -136,10 +136,12 @@ def test_a_visitor_who_leaves_at_once_leaves_no_run_behind(hardware, questions, 
 
 def test_a_run_that_is_stopped_before_its_first_answer_leaves_what_is_shown(hardware, questions, monkeypatch):
     hold_after(0, monkeypatch)
-    shown = {}
-    for updates in measuring(hardware, questions, monkeypatch):
+    stream = measuring(hardware, questions, monkeypatch)
+    shown = {block.elem_id: update for block, update in next(stream).items()}
+    (job,) = hardware.line.jobs
+    job.stop.set()
+    for updates in stream:
         shown |= {block.elem_id: update for block, update in updates.items()}
-        hardware.line.jobs[0].stop.set() if hardware.line else None
     assert "Stopped" in shown["lab-status"] and not {"lab-view", "lab-about", "lab-results"} & set(shown)
     assert not available(recorded_only=False)
 
