@@ -18,9 +18,9 @@ def baseline(rows: Sequence[dict], cores: str) -> list[dict]:
 def table(rows: Sequence[dict], *, disturbed: bool = False) -> list[dict]:
     """Medians over the rows of each method, with the lowest and the highest tokens a second.
 
-    phi, phi_same_cores: over vanilla at its best here and on the target's cores, medians of ratios within a
-    round; None where that baseline was not run, one of both was cut, or the rows were disturbed. same_text: in how
-    many rounds it wrote the tokens of that vanilla.
+    phi, phi_same_cores: the `speed_up` over vanilla at its best here and on the target's cores; None where that
+    baseline was not run, one of both was cut, or the rows were disturbed. same_text: in how many rounds it wrote the
+    tokens of that vanilla.
     """
     lanes: dict[tuple[str, str], list[dict]] = {}
     for row in rows:
@@ -61,10 +61,13 @@ def rounds(rows: Sequence[dict], others: Sequence[dict]) -> list[tuple[dict, dic
 
 
 def speed_up(rows: Sequence[dict], baseline: Sequence[dict]) -> float | None:
-    """Median of the ratios of tokens a second within a round that nothing cut."""
-    both = [pair for pair in rounds(rows, baseline) if not any(was_cut(row) for row in pair)]
-    pairs = [(row["metrics"]["tps"], base["metrics"]["tps"]) for row, base in both]
-    return middle(mine / theirs if mine and theirs else None for mine, theirs in pairs)
+    """The ratio of both median speeds over the rounds that nothing cut; of several prompts, the median of theirs."""
+
+    def speed(side: Sequence[dict], prompt: str) -> float | None:
+        return middle(row["metrics"]["tps"] for row in side if row["prompt"] == prompt and not was_cut(row))
+
+    speeds = [(speed(rows, prompt), speed(baseline, prompt)) for prompt in {row["prompt"] for row in rows}]
+    return middle(mine / theirs if mine and theirs else None for mine, theirs in speeds)
 
 
 def agreed(engine: Engine, first: dict, second: dict) -> dict:

@@ -21,19 +21,25 @@ def row(method, tps, *, cores="auto", repeat=0, prompt="hi", ids=(1, 2), name=No
     return {**about, "token_ids": list(ids), "metrics": metrics, "stopped": "length"}
 
 
-def test_speed_ups_are_medians_of_ratios_within_a_round():
+def test_speed_ups_are_ratios_of_medians_as_the_speeds_beside_them_say():
     rows = [row("vanilla", tps, repeat=repeat) for repeat, tps in enumerate((10.0, 20.0, 40.0))]
     rows += [row("vanilla", 8.0, cores="target", repeat=repeat, name="like") for repeat in range(3)]
     rows += [row("rest", tps, repeat=repeat) for repeat, tps in reversed([*enumerate((15.0, 20.0, 120.0))])]
     lines = {line["method"]: line for line in table(rows)}
-    assert lines["rest"]["phi"] == 1.5 and lines["rest"]["phi_same_cores"] == 2.5
+    assert lines["rest"]["phi"] == 1.0 and lines["rest"]["phi_same_cores"] == 2.5
     assert (lines["rest"]["tps"], lines["rest"]["tps_lowest"], lines["rest"]["tps_highest"]) == (20.0, 15.0, 120.0)
     assert lines["rest"]["seconds"] == 0.1 and lines["rest"]["tokens"] == 2
     assert lines["like"]["phi_same_cores"] == 1.0 and lines["like"]["phi"] == 0.4
 
 
+def test_of_several_prompts_the_speed_up_is_the_median_of_theirs():
+    speeds = {"a": (10.0, 30.0), "b": (100.0, 200.0), "c": (1.0, 1.0), "alone": (None, 9.0)}
+    rows = [row("vanilla", base, prompt=prompt) for prompt, (base, _) in speeds.items() if base]
+    rows += [row("rest", mine, prompt=prompt) for prompt, (_, mine) in speeds.items()]
+    assert next(line for line in table(rows) if line["method"] == "rest")["phi"] == 2.0
+
+
 def test_a_baseline_that_did_not_run_leaves_its_figure_out():
-    # The round that the baseline missed does not count either.
     rows = [row("rest", 15.0), row("rest", 40.0, repeat=1), row("vanilla", 10.0)]
     line = table(rows)[0]
     assert line["phi"] == 1.5 and line["phi_same_cores"] is None and line["same_text"] == 1

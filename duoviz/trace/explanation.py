@@ -57,12 +57,15 @@ def explain(names: Sequence[str], traces: Sequence[dict]) -> list[str]:
     if not all(trace["iterations"] for trace in traces):
         return []
     # Where one side proposes tokens, it is the one to talk about; of two such, the slower.
-    subject, other = sorted(sides_of(names, traces), key=lambda side: (not side.proposes, side.figures["tps"]))
-    return [*filter(None, (result(subject, other), time_spent(subject, other), estimate(subject, other)))]
+    fast, slow = sides_of(names, traces)
+    subject, other = sorted((slow, fast), key=lambda side: not side.proposes)
+    return [*filter(None, (result(fast, slow), time_spent(subject, other), estimate(subject, other)))]
 
 
 def sides_of(names: Sequence[str], traces: Sequence[dict]) -> list[Side]:
-    return [Side(name, trace, metrics(trace)) for name, trace in zip(names, traces, strict=True)]
+    """The faster one first."""
+    sides = [Side(name, trace, metrics(trace)) for name, trace in zip(names, traces, strict=True)]
+    return sorted(sides, key=lambda side: side.figures["tps"], reverse=True)
 
 
 def headline(names: Sequence[str], traces: Sequence[dict]) -> str:
@@ -70,14 +73,8 @@ def headline(names: Sequence[str], traces: Sequence[dict]) -> str:
     return f"{faster(*sides_of(names, traces))}." if all(trace["iterations"] for trace in traces) else ""
 
 
-def ranked(one: Side, other: Side) -> tuple[Side, Side]:
-    """The faster side first."""
-    return (one, other) if one.figures["tps"] > other.figures["tps"] else (other, one)
-
-
-def faster(one: Side, other: Side) -> str:
+def faster(fast: Side, slow: Side) -> str:
     """Which was faster, and by how much."""
-    fast, slow = ranked(one, other)
     ratio = fast.figures["tps"] / slow.figures["tps"]
     speeds = f"{fast.figures['tps']:.1f} against {slow.figures['tps']:.1f} tokens/s"
     if ratio < NOTICEABLE:
@@ -85,18 +82,22 @@ def faster(one: Side, other: Side) -> str:
     return f"{fast.name} was {ratio:.2f} times as fast as {slow.name} ({speeds})"
 
 
-def result(one: Side, other: Side) -> str:
+def result(fast: Side, slow: Side) -> str:
     """Which was faster. Speed is tokens per forward over seconds per forward, so these two explain all of it."""
-    fast, slow = ranked(one, other)
-    tokens = changed(fast.figures["tau"] / slow.figures["tau"], "more", "fewer")
-    times = changed(fast.iteration / slow.iteration, "longer", "shorter")
-    spans = f"({duration(fast.iteration)} against {duration(slow.iteration)})"
-    if not (one.proposes or other.proposes):
-        return f"{faster(one, other)}. {fast.name}'s iterations were {times} {spans}."
-    return f"{faster(one, other)}. {fast.name} wrote {tokens} tokens per forward pass, in iterations {times} {spans}."
+    tokens = fast.figures["tau"] / slow.figures["tau"]
+    seconds = fast.iteration / slow.iteration
+    lengths = f"{change(seconds, 'longer', 'shorter')} ({duration(fast.iteration)} against {duration(slow.iteration)})"
+    if not (fast.proposes or slow.proposes):
+        return f"{faster(fast, slow)}. {fast.name}'s iterations were {lengths}."
+    joint = "but " if (tokens > 1) == (seconds > 1) else ""
+    return (
+        f"{faster(fast, slow)}. {fast.name} wrote {change(tokens, 'more', 'fewer')} tokens per forward pass, "
+        f"{joint}in iterations {lengths}."
+    )
 
 
-def changed(ratio: float, more: str, less: str) -> str:
+def change(ratio: float, more: str, less: str) -> str:
+    """By how much of the other something is more or less."""
     return f"{100 * abs(ratio - 1):.0f} % {more if ratio > 1 else less}"
 
 

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +28,7 @@ class Measurement(Job):
     path: Path
 
     def stream(self, engine: Engine) -> Generator[dict]:
-        """`progress` events, and every now and then `results`, with what there is to show of them."""
+        """`progress` events, and every now and then `results` where there are any."""
         # It may take hours, so it has no deadline; but its decoding has begun.
         self.deadline = math.inf
         looked = time.monotonic()
@@ -37,7 +37,7 @@ class Measurement(Job):
                 for progress in bench(engine, self.plan, folder, stopped=self.over):
                     yield {"type": "progress", "progress": progress}
                     if time.monotonic() - looked > LOOK_EVERY and is_results(folder.path):
-                        yield results_event(folder.load())
+                        yield from results_events(folder.load())
                         looked = time.monotonic()
         except LabError as error:
             self.fail(str(error))
@@ -56,11 +56,12 @@ class Measurement(Job):
                     write_report(folder.path, results)
             except LabError as error:
                 return self.fail(str(error))
-            self.events.put(results_event(results))
+            for event in results_events(results):
+                self.events.put(event)
         self.events.put({"type": "end", "stopped": self.stop.is_set()})
 
 
-def results_event(results: Results) -> dict:
-    """What the page shows of results, as an event of the job."""
-    answers, view = len(results.rows), first_view(results)
-    return {"type": "results", "answers": answers, "view": view, "parts": parts_of(results)}
+def results_events(results: Results) -> Iterator[dict]:
+    """What the page shows of results, as an event of the job; of none it goes on showing what it shows."""
+    if answers := len(results.rows):
+        yield {"type": "results", "answers": answers, "view": first_view(results), "parts": parts_of(results)}

@@ -37,13 +37,18 @@ def available(*, recorded_only: bool) -> dict[str, Path]:
     """
     stored = []
     if not recorded_only:
-        own = [path for path in own_folder().glob("*") if is_results(path)]
+        own = [path for path in own_folder().glob("*") if is_results(path) and (is_zip(path) or has_answers(path))]
         # Earlier versions kept zips beside the runs.
         zips = [path for path in (*own, *loaded_folder().glob("*")) if is_zip(path)]
         stored += [(path.name, path) for path in own if path not in zips]
         stored += [(f"{path.stem} (loaded)", path) for path in zips]
     recorded = {recorded_name(path): path for path in sorted(RECORDED.glob("*.zip"))}
     return recorded | dict(sorted(stored, key=lambda entry: entry[1].stat().st_mtime, reverse=True))
+
+
+def has_answers(run: Path) -> bool:
+    """Whether a run was not stopped before its first answer."""
+    return any(file.stat().st_size for file in run.glob("answers/*.jsonl"))
 
 
 def folder_named(name: object) -> Path:

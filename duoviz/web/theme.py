@@ -15,4 +15,4 @@ THEME = Default(primary_hue="indigo", neutral_hue="slate", font=SANS, font_mono=
     button_primary_background_fill_hover="*primary_700",
 )
 
-CSS = style("frame") + style("present")
+CSS = style("frame") + style("ask") + style("present")

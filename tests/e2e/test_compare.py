@@ -7,6 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from duoviz.decoding import METHODS
 from duoviz.recordings import FOLDER
 from duoviz.trace.metrics import metrics
 from tests.e2e.live_tab import type_number
@@ -51,6 +52,20 @@ def test_a_recorded_race_plays_as_the_tab_opens_and_gives_way_to_a_live_one(page
     expect(race).to_have_attribute("data-state", "done")
     expect(label.locator("q")).to_be_hidden()
     expect(page.locator(".dv-race .dv-speed")).to_have_value("1")
+    # What a method does is read where one hovers, and moves nothing.
+    bar, method, about = (
+        page.locator("#ask-race"),
+        page.get_by_label("First method"),
+        page.locator("#ask-race .info-text").first,
+    )
+    height = bar.bounding_box()["height"]
+    method.click()
+    page.get_by_role("option", name="SpS").click()
+    expect(about).to_have_text(METHODS["speculative"].about)
+    method.blur()
+    method.hover()
+    expect(about).to_be_visible()
+    assert bar.bounding_box()["height"] == height
     assert not page.errors
 
 

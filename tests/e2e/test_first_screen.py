@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from duoviz import runner
 from duoviz.decoding.settings import Settings
 from duoviz.models.progress import ModelUnavailable
+from duoviz.web.pages.fields import PROMPTS
 from tests.e2e.tiny_site import tiny_site
 from tests.tiny import tiny_engine
 from tests.trace.made import evenly_timed
@@ -86,6 +87,17 @@ def test_a_failure_to_load_says_why(page, loaded):
     page.locator("#generate").click()
     expect(page.locator(".dv-message")).to_have_text("The model cannot be fetched: there is no network.")
     expect(page.locator(".dv-origin")).to_be_hidden()
+
+
+def test_a_prompt_to_try_is_taken_where_the_target_is_small_says_so(page, loaded):
+    page.goto(loaded)
+    for name, text in PROMPTS.items():
+        page.locator("#examples").get_by_role("button", name=name, exact=True).click()
+        expect(page.locator("#prompt textarea")).to_have_value(text)
+    expect(page.locator("#small-target")).to_be_visible()
+    page.evaluate("location.hash = '#pair=big+%2B+small'")
+    expect(page.locator("#small-target")).to_be_hidden()
+    assert not page.errors
 
 
 IS_WHOLE = "(node) => node.scrollWidth <= node.clientWidth && node.scrollHeight <= node.clientHeight"

@@ -42,7 +42,7 @@ def test_a_run_that_wins():
     # Eight tokens in 0.7 s against 0.8 s; 1.6 tokens per forward at 140 ms against 1 at 100 ms.
     assert result == (
         "SpS was 1.14 times as fast as Vanilla (11.4 against 10.0 tokens/s). SpS wrote 60 % more tokens per forward "
-        "pass, in iterations 40 % longer (140 ms against 100 ms)."
+        "pass, but in iterations 40 % longer (140 ms against 100 ms)."
     )
     # The first step reads the prompt: of the other four, two were thrown away.
     assert spent == (
@@ -68,7 +68,7 @@ def test_a_run_that_loses():
     result, spent, estimate = explain(("Vanilla", "DuoDecoding"), (vanilla(10), duodecoding(calibration=COSTS)))
     assert result == (
         "Vanilla was 1.20 times as fast as DuoDecoding (10.0 against 8.3 tokens/s). Vanilla wrote 20 % fewer tokens "
-        "per forward pass, in iterations 33 % shorter (100 ms against 150 ms)."
+        "per forward pass, but in iterations 33 % shorter (100 ms against 150 ms)."
     )
     # 4 · 0.15 + 4 · 0.12 s of the target; the draft went on for 0.03 s after it four times.
     assert spent.startswith("DuoDecoding took 1.20 s: its target computed for 1.08 s and waited 120 ms for the draft.")
@@ -147,7 +147,7 @@ def test_a_method_without_a_draft_model():
     assert numbers(estimate) == [1.67]
 
 
-def test_of_two_that_propose_the_slower_one_is_explained():
+def test_of_two_that_propose_the_result_is_the_faster_ones_and_the_time_the_slower_ones():
     result, spent, _ = explain(("DuoDecoding", "SpS"), (duodecoding(), sps()))
     # 1.25 tokens per forward against 1.6, 150 ms against 140 ms.
     assert result == (

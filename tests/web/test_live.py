@@ -7,8 +7,9 @@ import pytest
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings, SettingsError
+from duoviz.recordings import PROMPT
 from duoviz.web.limits import Limits
-from duoviz.web.pages.fields import settings_from
+from duoviz.web.pages.fields import PROMPTS, settings_from
 from duoviz.web.visualizer import batch
 from tests.web.visits import SENT, functions, visitor, wait_until
 
@@ -130,3 +131,9 @@ def test_the_endpoint_ends_with_the_summary(hardware):
 def test_batches_of_a_run_are_never_equal():
     assert batch("run", 0, []) != batch("run", 1, [])
     assert json.loads(batch("run", 2, [{"type": "status", "text": "é"}]))["events"][0]["text"] == "é"
+
+
+def test_six_prompts_to_try_and_what_a_small_target_is_good_for(hardware):
+    assert len(PROMPTS) == 6 and PROMPT in PROMPTS.values()
+    small = functions(hardware)["show_small"]
+    assert small("embedded")["visible"] and not small("SmolLM2-1.7B")["visible"]

@@ -54,7 +54,7 @@ def test_a_run_is_shown_as_it_goes_and_has_a_report_at_its_end(hardware, questio
     events = events_of(hardware, job)
     progress = [event["progress"] for event in events if event["type"] == "progress"]
     looks = [event["answers"] for event in events if event["type"] == "results"]
-    assert looks == sorted(looks) and looks[0] == 0 and looks[-1] == 12 and len(set(looks)) == 13
+    assert looks == sorted(looks) and looks[0] == 1 and looks[-1] == 12 and len(set(looks)) == 12
     assert progress[-1].done == progress[-1].total == 16
     assert events[-1] == {"type": "end", "stopped": False}
     assert (job.path / "report.html").is_file() and list(available(recorded_only=False)) == ["mine"]
@@ -132,6 +132,18 @@ def test_a_visitor_who_leaves_at_once_leaves_no_run_behind(hardware, questions, 
     stream.close()
     assert job.stop.is_set() and not hardware.line
     wait_until(job.future.done)
+
+
+def test_a_run_that_is_stopped_before_its_first_answer_leaves_what_is_shown(hardware, questions, monkeypatch):
+    hold_after(0, monkeypatch)
+    stream = measuring(hardware, questions, monkeypatch)
+    shown = {block.elem_id: update for block, update in next(stream).items()}
+    (job,) = hardware.line.jobs
+    job.stop.set()
+    for updates in stream:
+        shown |= {block.elem_id: update for block, update in updates.items()}
+    assert "Stopped" in shown["lab-status"] and not {"lab-view", "lab-about", "lab-results"} & set(shown)
+    assert not available(recorded_only=False)
 
 
 def test_a_runs_first_results_close_the_part_of_others(hardware, questions, monkeypatch):

@@ -239,6 +239,8 @@ class PageReader:
             raise self.mistake(
                 answer.number, f'"{answer.text}" cannot be clicked here: choose one of {", ".join(known)}.'
             )
+        if answer.text in self.highlights():
+            raise self.mistake(answer.number, f'"{answer.text}" is highlighted, which gives the answer away.')
         mark = known[answer.text]
         if mark.part in PARTS and mark.part not in parts:
             raise self.mistake(answer.number, f'"{answer.text}" is in the part "{mark.part}": highlight it.')

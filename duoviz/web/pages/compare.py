@@ -8,12 +8,11 @@ import gradio as gr
 from duoviz import runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings, check_flag
-from duoviz.recordings import FOLDER
+from duoviz.recordings import FOLDER, PROMPT
 from duoviz.runner import Lane
 from duoviz.web.jobs import MAX_REPEATS, Comparison
 from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import (
-    EXAMPLES,
     Fields,
     as_integer,
     method_choices,
@@ -42,7 +41,7 @@ def compare_page(hardware: Hardware) -> Page:
     """Lay out the tab inside the Blocks in force."""
     with gr.Row(elem_id="ask-race"):
         prompt = gr.Textbox(
-            label="Prompt", value=EXAMPLES[0], lines=1, max_lines=3, container=False, scale=5, elem_id="compare-prompt"
+            label="Prompt", value=PROMPT, lines=1, max_lines=3, container=False, scale=5, elem_id="compare-prompt"
         )
         sides = {side: side_field(side, method) for side, method in SIDES.items()}
         go = gr.Button("Race", variant="primary", size="md", elem_id="race", min_width=80)
@@ -61,14 +60,15 @@ def compare_page(hardware: Hardware) -> Page:
 def side_field(side: str, method: str) -> gr.Dropdown:
     """Which method runs on this side."""
     label = f"{side.capitalize()} method"
-    return gr.Dropdown(method_choices(), value=method, label=label, container=False, scale=1, min_width=150)
+    about = METHODS[method].about
+    return gr.Dropdown(method_choices(), value=method, label=label, info=about, container=False, scale=1, min_width=150)
 
 
 def comparison_fields(limits: Limits, sides: Mapping[str, gr.Dropdown]) -> Fields:
     """Lay out what both sides share, and below it each side's own settings."""
     with gr.Row():
         fields = size_fields(limits, place="compare-")
-        info = f"1 to {MAX_REPEATS}; the methods take turns in going first, and figures are medians"
+        info = f"1 to {MAX_REPEATS}, taking turns in going first; figures are medians"
         fields["repeats"] = gr.Number(ROUNDS, label="Rounds", info=info, elem_id="repeats")
     with gr.Row():
         fields |= sampling_fields(place="compare-")

@@ -20,11 +20,13 @@ SAMPLING = ("temperature", "top_k", "top_p", "seed")
 LONGEST_LIST = 10
 # Settings for experiments, which the command line alone has.
 HIDDEN = {"budget_offset"}
-EXAMPLES = [
-    PROMPT,
-    "Write a Python function that returns the n-th Fibonacci number.",
-    "List five ideas for a rainy afternoon with children.",
-]
+# What the embedded pair's small target answers with sense, by what it is asked for.
+PROMPTS = {
+    "Explanation": PROMPT,
+    "Code": "Write a Python function that returns the n-th Fibonacci number.",
+    "List": "List five ideas for a rainy afternoon with children.",
+}
+SMALL_TARGET = "The target has 135 million parameters and is often wrong; what is shown is how it is decoded."
 
 Fields = dict[str, Component]
 
@@ -77,6 +79,19 @@ def size_fields(limits: Limits, place: str = "") -> Fields:
 def sampling_fields(place: str = "") -> Fields:
     """How the target draws its tokens."""
     return {name: setting_field(name, place) for name in SAMPLING}
+
+
+def prompts_to_try(prompt: gr.Textbox, pair: gr.Dropdown) -> None:
+    """Lay out prompts to choose, and what the embedded pair's answers are not there for."""
+    with gr.Row(elem_id="prompts"):
+        texts = list(PROMPTS.values())
+        gr.Examples(texts, inputs=prompt, example_labels=list(PROMPTS), label="Try", elem_id="examples")
+        about = gr.HTML(SMALL_TARGET, elem_id="small-target", apply_default_css=False, padding=False)
+
+    def show_small(pair: str) -> dict:
+        return gr.update(visible=pair == "embedded")
+
+    pair.change(show_small, pair, about, queue=False, show_progress="hidden", api_visibility="private")
 
 
 def raw_field() -> gr.Checkbox:

@@ -6,14 +6,14 @@ from pathlib import Path
 import gradio as gr
 
 from duoviz.decoding import METHODS
-from duoviz.recordings import ENDING, FOLDER
+from duoviz.recordings import ENDING, FOLDER, PROMPT
 from duoviz.web.jobs import Run
 from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import (
-    EXAMPLES,
     Fields,
     method_chips,
     own_fields,
+    prompts_to_try,
     raw_field,
     sampling_fields,
     settings_from,
@@ -31,14 +31,14 @@ def live_page(hardware: Hardware) -> Page:
     """Lay out the tab inside the Blocks in force."""
     with gr.Row(elem_id="ask"):
         prompt = gr.Textbox(
-            label="Prompt", value=EXAMPLES[0], lines=1, max_lines=3, elem_id="prompt", container=False, scale=5
+            label="Prompt", value=PROMPT, lines=1, max_lines=3, elem_id="prompt", container=False, scale=5
         )
         method = method_chips("duodecoding")
         go = gr.Button("Generate", variant="primary", elem_id="generate", min_width=100)
         halt = gr.Button("Stop", elem_id="stop", min_width=60)
         with gr.Accordion("Settings", open=False, elem_id="settings"):
-            gr.Examples(EXAMPLES, inputs=prompt, label="Prompts to try", elem_id="examples")
             inputs = {"prompt": prompt, "method": method} | settings_fields(hardware.limits, method)
+    prompts_to_try(prompt, inputs["pair"])
     opening = Opening(recorded_runs(), method.value, RUN_IT)
     visualizer = Visualizer(elem_id="visualizer", opening=opening)
     method.change(None, method, None, js=OF_METHOD, queue=False, api_visibility="private")

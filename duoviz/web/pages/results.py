@@ -58,7 +58,8 @@ class Board:
 
     def __init__(self):
         self.about = gr.HTML(elem_id="lab-about", apply_default_css=False, padding=False)
-        self.status = gr.HTML(elem_id="lab-status", apply_default_css=False, padding=False)
+        # It stands below the buttons that it answers.
+        self.status = gr.HTML(elem_id="lab-status", apply_default_css=False, padding=False, render=False)
         self.view = ResultsView(elem_id="lab-view")
         self.above = gr.HTML(visible=False, elem_id="lab-part", apply_default_css=False)
         self.figure = gr.Plot(
@@ -189,6 +190,7 @@ def results_page(hardware: Hardware, tab: gr.Tab) -> None:
         run.then(**binding)
         taken = upload.upload(take_in, [upload, chosen], [chosen, board.status], **QUIET)
         taken.then(**binding)
+    board.status.render()
 
 
 def plan_fields() -> dict[str, Component]:
@@ -338,8 +340,6 @@ def connect(hardware: Hardware, inputs: dict, *, go, halt, chosen, part, downloa
         finally:
             if jobs.get(session_of(request)) is job:
                 del jobs[session_of(request)]
-        names = list(available(recorded_only=False))
-        yield {chosen: gr.update(choices=names, value=[job.path.name] if job.path.name in names else [])}
 
     def stop(request: gr.Request) -> None:
         """End this visitor's run; what is finished is kept."""

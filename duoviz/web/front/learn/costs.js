@@ -29,9 +29,8 @@ function draftCurve(points, place) {
   return [...curve(points, place, "draft"), label("draft, sequences at once", x + 8, y + 4, "draft", "start")];
 }
 
-// Drawn anew for each width, so that its words keep their size.
-function drawCosts(drawing, { target, draft, draft_device: draftDevice }, width) {
-  const height = Math.round(Math.min(400, Math.max(214, 0.5 * width)));
+// Drawn anew for each size, so that its words keep theirs.
+function drawCosts(drawing, { target, draft, draft_device: draftDevice }, width, height) {
   const [last, slowest] = target.at(-1);
   const one = target[0][1];
   const top = 1.15 * Math.max(slowest, one * 2);
@@ -60,7 +59,7 @@ export function costsFigure(figure) {
   const { target, draft, target_device: targetDevice, draft_device: draftDevice } = figure;
   const [last, one] = [target.at(-1)[0], target[0][1]];
   const drawing = svg("svg", { class: "dl-drawing", role: "img", "aria-label": "Time of a forward pass by its number of tokens" });
-  // As wide as there is room, whatever is drawn in it.
+  // As large as there is room, whatever is drawn in it.
   const box = el("div", { class: "dl-box" }, drawing);
   const note = el("p", { class: "dl-note" });
   let mark = () => {};
@@ -73,9 +72,9 @@ export function costsFigure(figure) {
         : `${n} tokens in one forward pass: ${duration(together)}, ${(together / one).toFixed(1)} times as long as one token. One after another: ${duration(n * one)}.`);
     },
   });
-  watchSize(box, (width) => {
+  watchSize(box, (width, height) => {
     if (!width) return;
-    mark = drawCosts(drawing, figure, width);
+    mark = drawCosts(drawing, figure, width, height);
     mark(slider.value());
   });
   const devices = draft ? `Target: ${targetDevice}. Draft: ${draftDevice}.` : `Target: ${targetDevice}.`;

@@ -68,18 +68,23 @@ const linkTo = (lesson, page) => `#tab=learn&lesson=${lesson.name}&page=${page +
 const nextLabel = (lessons, at, after) => (
   !after || after.lesson === at.lesson ? "Next" : after.lesson < lessons.length ? "Next lesson" : "Finish");
 
+const pageLinks = (lesson, number) => lesson.pages.map(({ title }, index) => linkNode(`${index + 1}`, linkTo(lesson, index), {
+  title, "aria-label": `Page ${index + 1}: ${title}`, ...(index === number && { "aria-current": "page" }),
+}));
+
 // The text of the page that is read, its question, and the buttons; go: called with −1 or 1.
 function createReading(go) {
   const [body, asked] = [el("div", { class: "dl-body" }), el("div", { class: "dl-asked" })];
   const turned = el("div", { class: "dl-turned" }, body, asked);
   const [back, next] = [textButton("Back", () => go(-1)), textButton("Next", () => go(1))];
-  const where = el("span", { class: "dl-where" });
+  const where = el("nav", { class: "dl-where" });
   return {
     nodes: [turned, el("div", { class: "dl-pages" }, back, where, next)],
-    show(words, questions, position) {
+    show(words, questions, links) {
       body.replaceChildren(...words);
       asked.replaceChildren(...questions);
-      setText(where, position);
+      where.replaceChildren(...links);
+      where.setAttribute("aria-label", `${links.length} pages`);
     },
     showWays(hasBefore, hasNext, label) {
       setText(next, label);
@@ -108,7 +113,7 @@ export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetc
 
   function showEnd() {
     const { words, list } = createSummary(lessons, progress, choose);
-    reading.show(words, [], "");
+    reading.show(words, [], []);
     stage.showList(list);
     Object.assign(root.dataset, { lesson: "", page: "end" });
   }
@@ -118,7 +123,7 @@ export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetc
     const drawn = createPage(page, { stage, glossary, onRight: () => progress.answer(lesson, number) });
     leave = drawn.leave;
     const live = isLast ? [liveBox(lesson, root, linkTo(lesson, number))] : [];
-    reading.show(drawn.words, [...drawn.question, ...live], `Page ${number + 1} of ${lesson.pages.length}`);
+    reading.show(drawn.words, [...drawn.question, ...live], pageLinks(lesson, number));
     Object.assign(root.dataset, { lesson: lesson.name, page: number + 1 });
     stage.show(page, drawn.figure);
   }

@@ -25,7 +25,7 @@ test("from the slowest to the fastest, where there were several rounds", () => {
 test("how many rounds count", () => {
   assert.equal(roundsWords([1, 1]), "One round");
   assert.equal(roundsWords([0, 1]), "One round");
-  assert.equal(roundsWords([3, 3]), "Medians of 3 rounds; tokens/s from the slowest to the fastest");
+  assert.equal(roundsWords([3, 3]), "Medians of 3 rounds, and φ between these; tokens/s from the slowest to the fastest");
   assert.match(roundsWords([1, 3]), /^Medians of 1 and 3 rounds/);
-  assert.equal(roundsWords([3, 2]), "Medians of 3 and 2 rounds; tokens/s from the slowest to the fastest");
+  assert.equal(roundsWords([3, 2]), "Medians of 3 and 2 rounds, and φ between these; tokens/s from the slowest to the fastest");
 });

@@ -25,6 +25,10 @@ export function longestBar({ papers, lines }, task) {
   return 1.12 * Math.max(1, ...phis);
 }
 
+// The colours of all lanes, each as a stripe.
+export const stripes = (lines) => (
+  lines.map(({ colour }, place) => `${colour} ${(100 * place) / lines.length}% ${(100 * (place + 1)) / lines.length}%`).join());
+
 // speeds: as `duoviz/lab/overview.py` gives them; chosen: what the reader chose before, and chooses now.
 export function createBars({ tasks, papers, base, lines }, chosen) {
   const body = el("tbody");
@@ -43,9 +47,9 @@ export function createBars({ tasks, papers, base, lines }, chosen) {
     draw();
   });
   draw();
-  const key = (kind, words) => el("li", {}, el("span", { class: "ll-bar ll-key", "data-kind": kind }), words);
+  const key = (kind, words) => el("li", {}, el("span", { class: "ll-bar ll-key", "data-kind": kind, style: `--colours: ${stripes(lines)}` }), words);
   return el("section", { class: "ll-speeds", "aria-label": "Table 1: how much faster" },
     el("div", { class: "ll-head" }, el("h3", {}, "Table 1: how much faster?"), choice),
-    el("ul", { class: "ll-keys" }, key("here", "here"), ...papers.map((model, place) => key(`paper-${place}`, `the paper, ${model}`))),
+    el("ul", { class: "ll-keys" }, key("here", "here, in its colour"), ...papers.map((model, place) => key(`paper-${place}`, `the paper, ${model}`))),
     el("table", { class: "ll-bars" }, body), note);
 }

@@ -1,8 +1,9 @@
 // Tests of bars.js: which φ a bar's whole width stands for.
 
+import assert from "node:assert/strict";
 import test from "node:test";
 import { near } from "../testing.js";
-import { longestBar } from "./bars.js";
+import { longestBar, stripes } from "./bars.js";
 
 const SPEEDS = {
   papers: ["Llama", "Vicuna"],
@@ -20,4 +21,8 @@ test("a little more than the task's largest, here or in the paper", () => {
 test("vanilla's line is always on it", () => {
   near(longestBar(SPEEDS, "chat"), 1.12);
   near(longestBar({ papers: [], lines: [] }, "code"), 1.12);
+});
+
+test("the sign of what was measured here has every method's colour", () => {
+  assert.equal(stripes([{ colour: "#111" }, { colour: "#222" }]), "#111 0% 50%,#222 50% 100%");
 });

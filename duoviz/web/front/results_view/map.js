@@ -5,15 +5,18 @@ import { el, setText, svg } from "../visualizer/dom.js";
 import { fixed } from "../visualizer/words.js";
 
 const [MAP_WIDTH, MAP_HEIGHT, MAP_LEFT, MAP_RIGHT, MAP_TOP, MAP_BOTTOM] = [244, 216, 38, 12, 6, 36];
+// The ring's radius, and half of what a sign of a name takes.
+const [RING, NAME_SIGN] = [10, 3];
 const RATIO_TICKS = [0.5, 2, 8, 32, 128];
 // φ and its colour; white is where nothing is gained.
 const PHI_COLOURS = [[0, [179, 84, 30]], [1, [243, 237, 228]], [1.65, [95, 196, 182]], [3, [11, 79, 108]]];
+const LARGEST_PHI = PHI_COLOURS.at(-1)[0];
 const MOVES = {
   ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1], PageUp: [0, 5], PageDown: [0, -5],
 };
 
 export function colourOf(phi) {
-  const value = Math.min(3, Math.max(0, phi));
+  const value = Math.min(LARGEST_PHI, Math.max(0, phi));
   const above = Math.max(1, PHI_COLOURS.findIndex(([at]) => at >= value));
   const [[low, from], [high, to]] = [PHI_COLOURS[above - 1], PHI_COLOURS[above]];
   return from.map((part, index) => Math.round(part + ((value - low) / (high - low)) * (to[index] - part)));
@@ -50,16 +53,21 @@ export function borderPath(lines, level, toX, toY, within = () => true) {
   return path;
 }
 
-const WAYS = [["beside", (lead) => lead > 0], ["in turn", (lead) => lead <= 0]];
+// The ways to draft, with the sign of their lead: over less of a map a way is not spoken of.
+const [WAYS, LEAST_PLACES] = [[["beside", 1], ["in turn", -1]], 60];
 
-// Where to write each way's name: in the middle of where it is the faster one and gains anything.
-export function wayPlaces(panel, rows, gain) {
-  return WAYS.flatMap(([name, isFaster]) => {
-    const pays = (lead, alpha, ratio) => isFaster(lead) && panel[rows][alpha][ratio] >= gain;
+// Where to write each way's name: where it is faster by `gain` and gains that over the baseline too, as near to the
+// middle of this as is free.
+export function wayPlaces(panel, rows, gain, isFree = () => true) {
+  return WAYS.flatMap(([name, sign]) => {
+    const pays = (lead, alpha, ratio) => sign * lead >= Math.log(gain) && panel[rows][alpha][ratio] >= gain;
     const found = panel.beside[rows].flatMap((line, alpha) => (
-      line.flatMap((lead, ratio) => (pays(lead, alpha, ratio) ? [[ratio, alpha]] : []))));
+      line.flatMap((lead, ratio) => (pays(lead, alpha, ratio) ? [{ name, ratio, alpha }] : []))));
     const middle = (which) => found.reduce((sum, place) => sum + place[which], 0) / found.length;
-    return found.length > 60 ? [{ name, ratio: middle(0), alpha: middle(1) }] : [];
+    const [ratio, alpha] = [middle("ratio"), middle("alpha")];
+    const distance = (place) => Math.hypot(place.ratio - ratio, place.alpha - alpha);
+    const free = found.length > LEAST_PLACES ? found.filter(isFree) : [];
+    return free.length ? [free.reduce((best, place) => (distance(place) < distance(best) ? place : best))] : [];
   });
 }
 
@@ -95,7 +103,7 @@ function createPanel(panel, pays, move) {
     return dot;
   });
   const handle = svg("g", { class: "ll-handle", tabindex: 0, role: "slider", "aria-label": `Your point, ${panel.method}`, "aria-valuemin": pays.alphas[0], "aria-valuemax": pays.alphas.at(-1) });
-  handle.append(svg("circle", { r: 10 }), svg("circle", { r: 2.5 }));
+  handle.append(svg("circle", { r: RING }), svg("circle", { r: 2.5 }));
   drawing.append(image, border, ways, names, ...axisNodes(pays, toX, toY), ...measured, handle);
   const follow = ({ clientX, clientY }) => {
     const box = drawing.getBoundingClientRect();
@@ -120,15 +128,25 @@ function createPanel(panel, pays, move) {
   const [value, way] = [el("b", { class: "ll-phi" }), el("span", { class: "ll-way" })];
   const drawWays = (rows) => {
     const gains = (ratio, alpha) => panel[rows][alpha + 1][ratio + 1] >= 1;
-    ways.setAttribute("d", borderPath(panel.beside[rows], 0, toX, toY, gains));
-    names.replaceChildren(...wayPlaces(panel, rows, pays.gain).map(({ name, ratio, alpha }) => svg("text", { x: toX(ratio), y: toY(alpha), "text-anchor": "middle", class: "ll-way-name" }, name)));
+    const isDrawn = wayPlaces(panel, rows, pays.gain).some(({ name }) => name === "beside");
+    ways.setAttribute("d", isDrawn ? borderPath(panel.beside[rows], Math.log(pays.gain), toX, toY, gains) : "");
+  };
+  // Beside the ring and what was measured.
+  const drawNames = (ring, rows) => {
+    const points = [ring, ...panel.points.map(({ alpha }) => ({ ratio: placeOfRatio(panel.ratio, pays), alpha: placeOfAlpha(alpha, pays) }))];
+    const isFree = ({ name, ratio, alpha }) => {
+      const [half, x, y] = [NAME_SIGN * name.length, toX(ratio), toY(alpha)];
+      return x - half >= MAP_LEFT && x + half <= MAP_WIDTH - MAP_RIGHT
+        && points.every((point) => Math.abs(toX(point.ratio) - x) > half + RING || Math.abs(toY(point.alpha) - y) > RING + 6);
+    };
+    names.replaceChildren(...wayPlaces(panel, rows, pays.gain, isFree).map(({ name, ratio, alpha }) => svg("text", { x: toX(ratio), y: toY(alpha) + 4, "text-anchor": "middle", class: "ll-way-name" }, name)));
   };
   const node = el("figure", { class: "ll-panel", "data-method": panel.method },
     el("figcaption", {}, el("b", {}, panel.method), el("span", {}, "φ ", value), way, el("span", { class: "ll-over" }, `over ${panel.over}`)), drawing);
   let painted = "";
   return {
     node,
-    // Whether one way of drafting is better on one part of the map, and the other on another.
+    // Whether drafting beside the target is better on a part of the map.
     hasBorder: () => Boolean(ways.getAttribute("d")),
     draw({ ratio, alpha }, rows) {
       if (painted !== rows) {
@@ -137,6 +155,7 @@ function createPanel(panel, pays, move) {
         if (panel.beside) drawWays(rows);
         painted = rows;
       }
+      if (panel.beside) drawNames({ ratio, alpha }, rows);
       const phi = panel[rows][alpha][ratio];
       const told = panel.beside ? (panel.beside[rows][alpha][ratio] > 0 ? "beside" : "in turn") : "";
       handle.setAttribute("transform", `translate(${toX(ratio)} ${toY(alpha)})`);
@@ -150,7 +169,29 @@ function createPanel(panel, pays, move) {
 
 const ROWS = { here: "row cost as here", free: "free rows (a large GPU)" };
 
-const noteWords = (gain, hasBorder) => `Drag the ring, or move it with the arrow keys. Green to blue: faster; white: no change; brown: slower; along the black line the gain is ${Math.round(100 * (gain - 1))} %. Small circles: measured here, one per task. α: how often the draft's best token is right; T_target / T_draft: how many draft steps take as long as one target forward pass.${hasBorder ? " On DuoTree's dashed line, parallel and alternating are equally fast." : ""}`;
+const NOTE = "Drag the ring, or move it with the arrow keys. α: how often the draft's best token is right; T_target / T_draft: how many draft steps take as long as one forward pass of the target.";
+
+// What the colours, lines and circles of all maps mean.
+function legendNodes({ gain }) {
+  const stops = PHI_COLOURS.map(([phi, colour]) => `rgb(${colour}) ${(100 * phi) / LARGEST_PHI}%`);
+  const ticks = Array.from({ length: LARGEST_PHI + 1 }, (_, phi) => el("span", {}, `${phi}`));
+  const scale = el("span", { class: "ll-scale", style: `--colours: ${stops}` }, el("i"), ...ticks);
+  const sign = (shape) => {
+    const drawing = svg("svg", { viewBox: "0 0 24 20", width: 24, height: 20, "aria-hidden": "true" });
+    drawing.append(shape);
+    return drawing;
+  };
+  const line = (name) => sign(svg("path", { d: "M1 10H23", class: `ll-border ${name}` }));
+  const ring = svg("g", { class: "ll-handle", transform: "translate(12 10)" });
+  ring.append(svg("circle", { r: 8 }), svg("circle", { r: 2.5 }));
+  const percent = `${Math.round(100 * (gain - 1))} %`;
+  const item = (name, drawn, words) => el("li", { "data-key": name }, drawn, words);
+  return [
+    item("phi", scale, "speed-up φ: brown loses, green gains"), item("ring", sign(ring), "your point"),
+    item("measured", sign(svg("circle", { cx: 12, cy: 10, r: 4.5, class: "ll-measured", fill: "none" })), "measured here, task by task"),
+    item("gain", line(""), `${percent} gained`), item("ways", line("ll-ways"), `parallel is ${percent} faster than alternating`),
+  ];
+}
 
 const nearest = (place, values) => Math.min(values.length - 1, Math.max(0, Math.round(place)));
 // The nearest place that has a value.
@@ -173,16 +214,15 @@ export function createMap(pays, chosen) {
     chosen.rows = choice.value;
     draw();
   });
-  const note = el("p", { class: "ll-note" });
+  const legend = el("ul", { class: "ll-keys" }, ...legendNodes(pays));
   const draw = () => {
     const { ratio, alpha } = place();
     panels.forEach((panel) => panel.draw({ ratio, alpha }, choice.value));
     setText(where, `Your point: α = ${fixed(pays.alphas[alpha], 2)}, T_target / T_draft = ${fixed(pays.ratios[ratio], 1)}. The cost model estimates each φ above.`);
-    setText(note, noteWords(pays.gain, panels.some((panel) => panel.hasBorder())));
+    legend.lastChild.hidden = !panels.some((panel) => panel.hasBorder());
   };
   draw();
   return el("section", { class: "ll-pays", "aria-label": "When does it pay?" },
     el("div", { class: "ll-head" }, el("h3", {}, "When does it pay?"), choice),
-    el("div", { class: "ll-panels" }, ...panels.map((panel) => panel.node)), where,
-    note);
+    legend, el("div", { class: "ll-panels" }, ...panels.map((panel) => panel.node)), where, el("p", { class: "ll-note" }, NOTE));
 }

@@ -4,14 +4,14 @@ import { FIELDS } from "../visualizer/keys.js";
 
 // Each control by its name: what is hidden where a link does not name it.
 const CONTROLS = {
-  prompt: "#ask, #ask-race, #race-settings",
+  prompt: "#ask, #prompts, #ask-race, #race-settings",
   files: ".dv-files",
   step: ".dv-buttons .dv-button:not([aria-label=Play], [aria-label=Pause])",
   play: ".dv-buttons .dv-button:is([aria-label=Play], [aria-label=Pause]), .dv-controls > .dv-button",
   slider: ".dv-slider",
   speed: ".dv-speed",
   zoom: ".dv-timeline .dv-tools",
-  pages: ".dl-pages .dv-button",
+  pages: ".dl-pages :is(.dv-button, a)",
   lessons: ".dl-contents ol",
   live: ".dl-live",
 };

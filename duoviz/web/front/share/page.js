@@ -39,6 +39,8 @@ function currentView(values, site) {
 
 // The stop at which the story stands that is open on the tab.
 const storyStop = (tab) => document.querySelector(`#tab-${tab} .dv[data-story] .dv-story`)?.dataset.stop;
+// The rounds of the game that is open on the tab: see game/link.js.
+const gameRounds = (tab) => document.querySelector(`#tab-${tab} [data-game]`)?.dataset.game;
 
 // On a Space the page stands in a frame of another one, and only its own address leads to it.
 const addressOf = ({ host }) => (host ? `https://${host}/` : `${location.origin}${location.pathname}`);
@@ -60,7 +62,7 @@ export async function copyLink(values, site) {
         + `this view was saved as the file ${FILE_NAME}. Whoever gets it opens it here with "Open settings file…".`,
     });
   }
-  const look = { controls: controlsOf(view.tab), theme: chosenTheme(), story: storyStop(view.tab) };
+  const look = { controls: controlsOf(view.tab), theme: chosenTheme(), story: storyStop(view.tab), draft: gameRounds(view.tab) };
   const link = addressOf(site) + fragmentOf({ ...view, ...look }, site.pages);
   return spoken({ message: (await copied(link)) ? COPIED : REFUSED, link });
 }

@@ -130,11 +130,12 @@ function sideOf({ iterations }, name) {
 
 // What the measured times come to. hasMore: whether the large model alone has the processors that else are the draft's.
 function raceWords(own, other, hasMore) {
-  const times = own.rate / other.rate;
-  const passes = `${own.passes} passes through the large model, not ${other.passes}.`;
-  if (times > 1 + ALIKE) return `The same text, ${times.toFixed(times < 1.2 ? 2 : 1)} times as fast: ${passes}`;
-  const fast = times < 1 - ALIKE ? "slower" : "no faster";
-  return `The same text in ${passes} Here that is ${fast}${hasMore ? ": alone, it has both models' cores" : ""}.`;
+  const [times, written] = [own.rate / other.rate, (ratio) => `${ratio.toFixed(ratio < 1.2 ? 2 : 1)} times as`];
+  const fewer = own.passes < other.passes ? `, not ${other.passes}` : ": no guess was right";
+  const passes = `${own.passes} passes through the large model${fewer}.`;
+  if (times > 1 + ALIKE) return `The same text, ${written(times)} fast: ${passes}`;
+  const long = times < 1 - ALIKE ? `${written(1 / times)} long` : "about as long";
+  return `The same text in ${passes} Here that takes ${long}${hasMore ? ": alone, it has both models' cores" : ""}.`;
 }
 
 // 7: both runs, from their start.

@@ -54,8 +54,18 @@ test("the race has both runs' measured speeds, and says whether one is faster", 
   assert.deepEqual([cheap.one, cheap.many, cheap.rows], [...costs, 8]);
   const faster = { ...TOLD, iterations: TOLD.iterations.map((each) => ({ ...each, sync: each.sync / 2 })) };
   assert.match(byKind(stopsOf(faster, ALONE)).race.words, /2\.0 times as fast/);
-  const slower = { ...TOLD, iterations: TOLD.iterations.map((each) => ({ ...each, sync: 2 * each.sync })) };
-  assert.match(byKind(stopsOf(slower, ALONE)).race.words, /Here that is slower/);
+  // As fast, half as fast, and with as many passes.
+  const paced = (speed, alone = ALONE) => {
+    const pace = ALONE.iterations.at(-1).sync / TOLD.iterations.at(-1).sync / speed;
+    const iterations = TOLD.iterations.map((each) => ({ ...each, sync: pace * each.sync }));
+    return byKind(stopsOf({ ...TOLD, iterations }, alone)).race.words;
+  };
+  const passes = `The same text in ${TOLD.iterations.length} passes through the large model, not ${ALONE.iterations.length}.`;
+  for (const [speed, long] of [[1.04, "about as"], [0.96, "about as"], [0.5, "2.0 times as"]]) {
+    assert.equal(paced(speed), `${passes} Here that takes ${long} long: alone, it has both models' cores.`);
+  }
+  assert.match(paced(1.1), /^The same text, 1\.10 times as fast: /);
+  assert.match(paced(1, TOLD), /passes through the large model: no guess was right\. Here that takes about as long\.$/);
 });
 
 const timed = (index, more) => {

@@ -64,7 +64,8 @@ function sumUp(state, iteration) {
     ttft: before.ttft ?? (tokens ? iteration.sync : null),
   });
   const text = iteration.committed.map((token) => token.text).join("");
-  const tail = state.tails.at(-1) ?? String(state.header?.prompt ?? "").slice(-80);
+  // The answer begins on a line of its own.
+  const tail = state.tails.at(-1) ?? `${state.header?.prompt ?? ""}\n`.slice(-80);
   if (!state.tails.length) state.tails.push(tail);
   state.tails.push((tail + text).slice(-80));
 }

@@ -77,8 +77,8 @@ test("the first token may come later than the first iteration", () => {
 
 test("the text before each iteration, by its last 80 characters", () => {
   const { tails } = stateOf(THREE, headerOf({ prompt: "x".repeat(100) }));
-  assert.equal(tails[0], "x".repeat(80));
-  assert.equal(tails[2], `${"x".repeat(68)}A rainbow is`);
+  assert.equal(tails[0], `${"x".repeat(79)}\n`);
+  assert.equal(tails[2], `${"x".repeat(67)}\nA rainbow is`);
   assert.equal(tails.length, THREE.length + 1);
   assert.ok(tails.every((tail) => tail.length === 80));
 });
