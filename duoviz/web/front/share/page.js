@@ -78,8 +78,8 @@ function pickedFile() {
   });
 }
 
-const visualizerValue = ({ iteration = null, recording = null, fields: { method } }) => (
-  spoken({ view: { iteration, recording, method } }));
+const visualizerValue = ({ iteration = null, recording = null, fields: { prompt, method } }) => (
+  spoken({ view: { iteration, recording, prompt, method } }));
 
 // Whether a link starts its run: not where what it sets would make the page fetch models or read a folder.
 const reaches = ({ fields }, page) => page.reaching.some((name) => fields[name] !== page.fields[name].default);
@@ -156,7 +156,7 @@ export async function openFile(site) {
 // Which run the button's page has shown last; undefined before its first.
 const runOf = (button) => button.closest("[id^=tab-]")?.querySelector("[data-run]")?.dataset.run;
 
-// A press is lost while the run before is still ending, a moment after its last values have come.
+// A race's press is lost while the race before is still ending, a moment after its last values have come.
 const PRESS_AGAIN_MS = 250;
 const PRESSES = 20;
 
@@ -171,6 +171,7 @@ function press(button, before, times) {
 export function startRun(told) {
   const { start } = JSON.parse(told);
   const button = start && document.getElementById(start);
-  if (button) press(button, runOf(button), 0);
+  if (button?.closest("#ask-race")) press(button, runOf(button), 0);
+  else if (button) button.click();
   else if (start) requestAnimationFrame(() => startRun(told));
 }

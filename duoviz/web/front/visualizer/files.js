@@ -153,7 +153,8 @@ export function createFiles(context) {
   const hint = el("p", { class: "dv-note" }, "A trace file (.duoviz.json) can also be dropped on the page.");
   const stopDrops = acceptDrops(root, load);
   return {
-    node: section("files", "Files", message, filming.node, back, menu("files", "Files", tools, filmRow.node, filmHint, hint)),
+    node: section("files", "Files", message, filming.node, back),
+    menu: menu("files", "Files", tools, filmRow.node, filmHint, hint),
     stop() {
       filming.stop();
       stopDrops();

@@ -5,7 +5,7 @@ import { meanwhile } from "./meanwhile.js";
 import { setSentence } from "./tip.js";
 import { sentence } from "./sentence.js";
 import { isLive, tokensBefore } from "./state.js";
-import { ALL_SPEEDS, isMoving, isPaced, PACES, speedWords } from "./player.js";
+import { ALL_SPEEDS, isMoving, isPaced, PACES, speedWords, writtenUpTo } from "./player.js";
 
 export const ICONS = {
   first: "M3 3h2v10H3zM13 3v10L6 8z", back: "M10 3 5 8l5 5 1.4-1.4L7.8 8l3.6-3.6z", play: "M4 2v12l10-6z",
@@ -33,27 +33,33 @@ function createPlayButton(state, act) {
   };
 }
 
-// What happens at the moment shown; at an iteration's end, what happened in it.
+// What happened in the last iteration that has its verdict at the moment shown.
 export function saidOf(state) {
-  const iteration = state.iterations[state.shown];
+  const at = writtenUpTo(state);
+  const iteration = state.iterations[at];
   if (!iteration) return "";
-  if (state.moment !== null && state.moment < iteration.sync) return meanwhile(iteration, state.header, state.moment);
-  const last = state.shown === state.iterations.length - 1;
-  return sentence(iteration, { header: state.header, end: state.end, before: tokensBefore(state, state.shown), last });
+  const last = at === state.iterations.length - 1;
+  return sentence(iteration, { header: state.header, end: state.end, before: tokensBefore(state, at), last });
+}
+
+// What goes on at the moment shown, before its iteration's verdict.
+function nowOf(state) {
+  const iteration = state.iterations[state.shown];
+  return writtenUpTo(state) < state.shown ? meanwhile(iteration, state.header, state.moment) : "";
 }
 
 function createSentence(state) {
-  const node = el("p", { class: "dv-sentence" });
+  const [said, now] = [el("p", { class: "dv-sentence" }), el("p", { class: "dv-note dv-now" })];
   let told = {};
   return {
-    node,
+    nodes: [said, now],
     draw() {
-      const iteration = state.iterations[state.shown];
+      const iteration = state.iterations[writtenUpTo(state)];
       // A screen reader should not be talked over while iterations stream past.
-      node.setAttribute("aria-live", isMoving(state) ? "off" : "polite");
-      const goesOn = state.moment !== null && state.moment < iteration?.sync;
-      if (goesOn || iteration !== told.iteration || state.end !== told.end) setSentence(node, saidOf(state));
-      told = goesOn ? {} : { iteration, end: state.end };
+      said.setAttribute("aria-live", isMoving(state) ? "off" : "polite");
+      if (iteration !== told.iteration || state.end !== told.end) setSentence(said, saidOf(state));
+      told = { iteration, end: state.end };
+      setText(now, nowOf(state));
     },
   };
 }
@@ -75,7 +81,8 @@ export function createTransport({ state, actions, choose }) {
     iconButton("Step forward", ICONS.forward, actions.forward), iconButton("Last iteration", ICONS.last, actions.last));
   const controls = el("div", { class: "dv-controls" }, buttons, slider, where, speed, slowly, follow);
   return {
-    node: el("section", { class: "dv-section dv-transport", "aria-label": "Player" }, controls, said.node),
+    node: el("section", { class: "dv-section dv-transport", "aria-label": "Player" }, controls, ...said.nodes),
+    controls,
     draw() {
       slider.max = Math.max(0, state.iterations.length - 1);
       slider.value = Math.max(0, state.shown);

@@ -9,12 +9,13 @@ import { createPointing } from "./pointing.js";
 import { createReach } from "./reach.js";
 import { createCandidates } from "./candidates.js";
 import { createLooks, createMoves } from "./looks.js";
-import { candidatesKnown } from "./moments.js";
-import { isLeaving, isMoving, isPaced } from "./player.js";
+import { candidatesKnown, firstBorn } from "./moments.js";
+import { isLeaving, isMoving, isPaced, writtenUpTo } from "./player.js";
 
 // Letters have one size, whatever the tree: one that is wider than its box goes on in further lines, and one that is
 // higher is scrolled.
-const [SCALE, ROWS, CAPTION_SIGN, KEY_SCROLL] = [1.1, 26, 6.4, 80];
+const BEATS = ["guess", "check", "verdict"];
+const [SCALE, ROWS, CAPTION_SIGN, KEY_SCROLL] = [1.1, 26, 7, 80];
 
 // How likely a node was thought to be after its parent: its chance, the draft's q, or its share of what the datastore
 // counted there.
@@ -120,6 +121,13 @@ function missingWords(items, iteration) {
   return missing ? `${count(missing, "more token")} ${missing === 1 ? "is" : "are"} not drawn.` : "";
 }
 
+// Whose tree stands there: until the first guess of an iteration is made, that of the one before, with its verdict.
+function treeAt(state) {
+  const { shown, moment, iterations, header } = state;
+  const isEarly = shown > 0 && writtenUpTo(state) < shown && moment < firstBorn(iterations[shown], header);
+  return isEarly ? shown - 1 : shown;
+}
+
 // The tree of one iteration after another in a box, and how each changes while its time is played.
 function createForest({ state, redraw }) {
   const drawing = svg("svg", { class: "dv-tree-drawing", role: "img" });
@@ -132,8 +140,8 @@ function createForest({ state, redraw }) {
     width = now;
     redraw();
   });
-  const drawTree = (iteration) => {
-    const tree = treeItems(iteration, state.tails[state.shown]);
+  const drawTree = (iteration, at) => {
+    const tree = treeItems(iteration, state.tails[at]);
     const fitted = fitTree(tree, iteration, state.header, width);
     drawNodes(drawing, tree, iteration, fitted, state.header);
     reach(SCALE * fitted.places.height, `${state.epoch} ${width}`);
@@ -146,17 +154,20 @@ function createForest({ state, redraw }) {
   };
   return {
     drawing, box, nodes: [box, pointing.node, note],
-    draw(iteration) {
+    nodeOf: ({ list, index }) => drawing.querySelector(`g.dv-node[data-list="${list}"][data-index="${index}"] .dv-label`),
+    draw() {
+      const at = treeAt(state);
+      const [iteration, isOver] = [state.iterations[at], at < state.shown];
       const key = `${width} ${state.epoch}`;
       // Where the branch taken has moved, all is drawn anew for whoever comes back.
-      if (iteration !== drawn || drawnIn !== key || (hasLeft && !isLeaving(state))) {
+      if (iteration !== drawn || drawnIn !== key || (hasLeft && !isOver && !isLeaving(state))) {
         [drawn, drawnIn] = [iteration, key];
-        if (iteration) drawTree(iteration);
+        if (iteration) drawTree(iteration, at);
         else drawing.replaceChildren();
       }
       if (!iteration) return;
-      looks.at(state.moment);
-      if (!isLeaving(state) || hasLeft) return;
+      looks.at(isOver ? null : state.moment);
+      if (isOver || !isLeaving(state) || hasLeft) return;
       hasLeft = true;
       looks.leave(start, way);
     },
@@ -173,16 +184,19 @@ export function createTree(context) {
   const candidates = createCandidates();
   const body = el("div", { class: "dv-tree-body" }, el("div", { class: "dv-tree-side" }, ...forest.nodes), candidates.node);
   let [drawn, told] = [null, null];
+  const beats = el("ol", { "class": "dv-beats", "aria-hidden": "true" }, ...BEATS.map((beat) => el("li", { "data-beat": beat }, beat)));
   return {
-    node: section("tree", "Tree", body),
+    node: section("tree", "Tree", beats, body),
     drawing: forest.drawing,
+    nodeOf: forest.nodeOf,
     highlight: (position, on) => forest.box.classList.toggle("dv-lit", on && position === state.shown),
     draw() {
       const iteration = state.iterations[state.shown];
       const now = !iteration || state.moment === null ? 2 : candidatesKnown(iteration, state.moment);
-      if (iteration !== drawn || told !== now) candidates.draw(iteration, state.header, now);
-      [drawn, told] = [iteration, now];
-      forest.draw(iteration);
+      // Until something of them is known, those of the iteration before stand there.
+      if (now && (iteration !== drawn || told !== now)) candidates.draw(iteration, state.header, now);
+      if (now) [drawn, told] = [iteration, now];
+      forest.draw();
     },
     settle: forest.settle,
   };
