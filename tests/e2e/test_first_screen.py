@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from duoviz import runner
 from duoviz.decoding.settings import Settings
 from duoviz.models.progress import ModelUnavailable
+from tests.e2e.live_tab import set_tokens, wait_for_iterations
 from tests.e2e.tiny_site import tiny_site
 from tests.tiny import tiny_engine
 from tests.trace.made import evenly_timed
@@ -71,10 +72,15 @@ def test_a_recorded_run_plays_before_anything_is_loaded_and_gives_way_to_the_liv
     # Without its iteration, a link would play it anew.
     expect(page.locator(".dv-share-link")).to_have_value(re.compile(f"&method=duodecoding&seed=0&recording={last}$"))
     page.locator("#generate").click()
-    expect(label).to_be_hidden()
+    # The recording stays until the run begins.
     expect(message).to_have_text(re.compile(r"Reading weights \(30%, about \d+ s left\)"))
+    expect(dv).to_have_attribute("data-state", "recording")
+    expect(label).to_be_visible()
+    expect(page.locator(".dv-where")).to_contain_text(f"of {last}")
+    expect(page.locator("#stop")).to_be_visible()
     ready.set()
     expect(dv).to_have_attribute("data-state", "done")
+    expect(label).to_be_hidden()
     expect(page.locator(".dv-speed")).to_have_value("1")
     assert not page.errors
 
@@ -85,7 +91,34 @@ def test_a_failure_to_load_says_why(page, loaded):
     expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
     page.locator("#generate").click()
     expect(page.locator(".dv-message")).to_have_text("The model cannot be fetched: there is no network.")
-    expect(page.locator(".dv-origin")).to_be_hidden()
+    expect(page.locator(".dv-origin")).to_be_visible()
+    expect(page.locator("#generate")).to_be_visible()
+
+
+def test_who_waits_sees_the_recording_and_the_place_in_the_line(page, new_context, loaded):
+    context = new_context()
+    first = context.new_page()
+    first.goto(loaded)
+    set_tokens(first, 4000)
+    first.locator("#generate").click()
+    wait_for_iterations(first, 3)
+    page.goto(loaded)
+    dv = page.locator("#visualizer .dv")
+    expect(dv).to_have_attribute("data-state", "recording")
+    page.locator("#generate").click()
+    expect(page.locator(".dv-message")).to_have_text("One run ahead of yours; yours is next.")
+    expect(dv).to_have_attribute("data-state", "recording")
+    expect(page.locator(".dv-tree-box")).to_be_visible()
+    context.close()
+    expect(dv).to_have_attribute("data-state", "done")
+    assert not page.errors
+
+
+@pytest.mark.parametrize("fragment", ["#prompt=Another", "#prompt=Another&recording=3"])
+def test_a_link_with_another_prompt_says_that_the_recording_is_not_of_it(page, loaded, fragment):
+    page.goto(f"{loaded}{fragment}")
+    expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
+    expect(page.locator(".dv-message")).to_contain_text("A recording of another prompt.")
 
 
 IS_WHOLE = "(node) => node.scrollWidth <= node.clientWidth && node.scrollHeight <= node.clientHeight"
