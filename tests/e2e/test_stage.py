@@ -76,10 +76,13 @@ FIGURES = """() => {
   });
   const meet = (one, other) => one.left < other.right - 1 && other.left < one.right - 1
     && one.top < other.bottom - 4 && other.top < one.bottom - 4;
-  return boxes.flatMap((one, at) => boxes.slice(at + 1).filter((other) => meet(one, other)).map((other) => [one, other]));
+  const meeting = (one, at) => boxes.slice(at + 1).filter((other) => meet(one, other)).map(({text}) => [one.text, text]);
+  return boxes.flatMap(meeting);
 }"""
 SIZES = """() => Object.fromEntries([...document.querySelectorAll(".dv-number-value")].map((value) => (
   [value.dataset.number, parseFloat(getComputedStyle(value).fontSize)])))"""
+FACES = """() => document.fonts.ready.then((all) => (
+  [...all].filter(({family}) => /Inter/.test(family)).map(({status}) => status)))"""
 # The longest that they may have to say.
 LONGEST = """() => document.querySelectorAll(".dv-number-value").forEach((value) => {
   const longest = {ttft: "12.34 s", took: "1234 ms", tps: "1234.5", acceptance: "100 %"};
@@ -122,9 +125,7 @@ def test_charts_but_those_of_k_and_theta_are_folded_until_asked_for_and_that_is_
 
 
 def test_the_letters_are_the_pages_own(stage):
-    (face,) = stage.evaluate(
-        "document.fonts.ready.then((all) => [...all].filter(({family}) => /Inter/.test(family)).map((each) => each.status))"
-    )
+    (face,) = stage.evaluate(FACES)
     family = stage.locator(".dv-sentence").evaluate("(node) => getComputedStyle(node).fontFamily")
     assert face == "loaded" and family.startswith("Inter")
 
