@@ -76,8 +76,7 @@ FIGURES = """() => {
   });
   const meet = (one, other) => one.left < other.right - 1 && other.left < one.right - 1
     && one.top < other.bottom - 4 && other.top < one.bottom - 4;
-  const meeting = (one, at) => boxes.slice(at + 1).filter((other) => meet(one, other)).map(({text}) => [one.text, text]);
-  return boxes.flatMap(meeting);
+  return boxes.flatMap((one, at) => boxes.slice(at + 1).filter((other) => meet(one, other)).map(({text}) => text));
 }"""
 SIZES = """() => Object.fromEntries([...document.querySelectorAll(".dv-number-value")].map((value) => (
   [value.dataset.number, parseFloat(getComputedStyle(value).fontSize)])))"""

@@ -194,8 +194,9 @@ export function createTree(context) {
       const iteration = state.iterations[state.shown];
       const now = !iteration || state.moment === null ? 2 : candidatesKnown(iteration, state.moment);
       // Until something of them is known, those of the iteration before stand there.
-      if (now && (iteration !== drawn || told !== now)) candidates.draw(iteration, state.header, now);
-      if (now) [drawn, told] = [iteration, now];
+      const isTold = now > 0 || !state.shown;
+      if (isTold && (iteration !== drawn || told !== now)) candidates.draw(iteration, state.header, now);
+      if (isTold) [drawn, told] = [iteration, now];
       forest.draw();
     },
     settle: forest.settle,
