@@ -137,7 +137,7 @@ def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_co
         calm.set_viewport_size(viewport)
         assert calm.locator(".dv-origin").evaluate(IS_WHOLE)
         if viewport["width"] == 1280:
-            charts = calm.locator(".dv-chart-grid").bounding_box()
+            charts = calm.locator(".dv-chart-grid").first.bounding_box()
             assert charts["y"] + charts["height"] <= viewport["height"]
     calm.get_by_role("button", name="Step forward").click()
     calm.get_by_role("button", name="Copy link").click()
