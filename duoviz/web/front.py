@@ -11,8 +11,16 @@ from duoviz.decoding import METHODS
 from duoviz.web.published import KEPT, Kept
 
 HERE = Path(__file__).parent
-SOURCES, STATIC = HERE / "front", HERE / "static"
+SOURCES, STATIC, FONTS = HERE / "front", HERE / "static", HERE / "fonts"
 ADDRESS = "/scripts"
+# Inter, of which the latin letters are served; whatever it lacks is written in the system's own.
+(FONT,) = FONTS.glob("inter-*.woff2")
+FONT_FACE = f"""
+@font-face {{
+  font-family: "Inter"; font-weight: 100 900; font-display: swap;
+  src: url("{ADDRESS[1:]}/fonts/{FONT.name}") format("woff2");
+}}
+"""
 # Of each entry its file, and those that it imports.
 ENTRIES: dict[str, list[str]] = json.loads((STATIC / "entries.json").read_text(encoding="utf-8"))
 # JSON that scripts import, as modules by their files' names.
@@ -67,8 +75,9 @@ def serve(name: str, text: str) -> str:
 
 
 def routes() -> list[Mount]:
-    """What serves the scripts, and what they import."""
-    return [Mount(ADDRESS, routes=[*map(route_of, SERVED), Mount("", Kept(directory=STATIC))])]
+    """What serves the scripts, what they import, and the page's letters."""
+    fonts = Mount("/fonts", Kept(directory=FONTS))
+    return [Mount(ADDRESS, routes=[*map(route_of, SERVED), fonts, Mount("", Kept(directory=STATIC))])]
 
 
 def route_of(file: str) -> Route:

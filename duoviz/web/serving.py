@@ -68,6 +68,8 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
         "max_file_size": LARGEST_FILE,
         "enable_monitoring": False,
         "run_history": False,
+        # Its links lead to what the page has of its own, or to nothing.
+        "footer_links": [],
     }
     return demo.launch(app_kwargs=served, ssr_mode=False, **bounds, **options)
 

@@ -1,18 +1,20 @@
-"""The page's look: system fonts, so that nothing is fetched from elsewhere."""
+"""The page's look: letters of its own, so that nothing is fetched from elsewhere."""
 
 from gradio.themes import Default
 
-from duoviz.web.front import style
+from duoviz.web.front import FONT_FACE, style
 
-SANS = ["ui-sans-serif", "system-ui", "sans-serif"]
+SANS = ["Inter", "ui-sans-serif", "system-ui", "sans-serif"]
 MONO = ["ui-monospace", "Consolas", "monospace"]
 
 THEME = Default(primary_hue="indigo", neutral_hue="slate", font=SANS, font_mono=MONO).set(
     # What is written small, and on what is pressed, can be read (WCAG AA).
     body_text_color_subdued="*neutral_600",
     block_info_text_color="*neutral_600",
+    # One accent.
+    color_accent="*primary_600",
     button_primary_background_fill="*primary_600",
     button_primary_background_fill_hover="*primary_700",
 )
 
-CSS = style("frame") + style("ask") + style("present")
+CSS = FONT_FACE + style("frame") + style("ask") + style("present")

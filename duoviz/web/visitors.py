@@ -3,7 +3,7 @@
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import gradio as gr
@@ -54,17 +54,18 @@ class Visitors:
         self.hardware = hardware
         self.watched: dict[str, Watch] = {}
 
-    def watch(self, request: gr.Request, ask: Callable[[], Job]) -> Iterator[str]:
+    def watch(self, request: gr.Request, ask: Callable[[], Job], before: Sequence[dict] = ()) -> Iterator[str]:
         """The events of the job that `ask` gives, as values of the tab's component; a mistake is an event too.
 
-        It takes the place of the job that the visitor has here already, which is stopped.
+        It takes the place of the job that the visitor has here already, which is stopped. before: events that come
+        before its own.
         """
         session = session_of(request)
         self.end(session)
         try:
             job = self.started(request, ask)
         except USER_ERRORS as error:
-            yield batch(uuid.uuid4().hex, 0, [{"type": "error", "message": str(error)}])
+            yield batch(uuid.uuid4().hex, 0, [*before, {"type": "error", "message": str(error)}])
             return
         mine = self.watched[session] = Watch(job, threading.Event())
         try:
@@ -72,7 +73,7 @@ class Visitors:
                 # The page would take values of two jobs in turn for a new job each.
                 if self.watched.get(session) is not mine:
                     return
-                yield batch(job.id, number, events)
+                yield batch(job.id, number, events if number else [*before, *events])
         finally:
             if self.watched.get(session) is mine:
                 del self.watched[session]

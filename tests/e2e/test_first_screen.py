@@ -11,6 +11,7 @@ from duoviz import runner
 from duoviz.decoding.settings import Settings
 from duoviz.models.progress import ModelUnavailable
 from duoviz.web.pages.fields import PROMPTS
+from tests.e2e.live_tab import set_tokens, wait_for_iterations
 from tests.e2e.tiny_site import tiny_site
 from tests.tiny import tiny_engine
 from tests.trace.made import evenly_timed
@@ -72,10 +73,15 @@ def test_a_recorded_run_plays_before_anything_is_loaded_and_gives_way_to_the_liv
     # Without its iteration, a link would play it anew.
     expect(page.locator(".dv-share-link")).to_have_value(re.compile(f"&method=duodecoding&seed=0&recording={last}$"))
     page.locator("#generate").click()
-    expect(label).to_be_hidden()
+    # The recording stays until the run begins.
     expect(message).to_have_text(re.compile(r"Reading weights \(30%, about \d+ s left\)"))
+    expect(dv).to_have_attribute("data-state", "recording")
+    expect(label).to_be_visible()
+    expect(page.locator(".dv-where")).to_contain_text(f"of {last}")
+    expect(page.locator("#stop")).to_be_visible()
     ready.set()
     expect(dv).to_have_attribute("data-state", "done")
+    expect(label).to_be_hidden()
     expect(page.locator(".dv-speed")).to_have_value("1")
     assert not page.errors
 
@@ -86,7 +92,34 @@ def test_a_failure_to_load_says_why(page, loaded):
     expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
     page.locator("#generate").click()
     expect(page.locator(".dv-message")).to_have_text("The model cannot be fetched: there is no network.")
-    expect(page.locator(".dv-origin")).to_be_hidden()
+    expect(page.locator(".dv-origin")).to_be_visible()
+    expect(page.locator("#generate")).to_be_visible()
+
+
+def test_who_waits_sees_the_recording_and_the_place_in_the_line(page, new_context, loaded):
+    context = new_context()
+    first = context.new_page()
+    first.goto(loaded)
+    set_tokens(first, 4000)
+    first.locator("#generate").click()
+    wait_for_iterations(first, 3)
+    page.goto(loaded)
+    dv = page.locator("#visualizer .dv")
+    expect(dv).to_have_attribute("data-state", "recording")
+    page.locator("#generate").click()
+    expect(page.locator(".dv-message")).to_have_text("One run ahead of yours; yours is next.")
+    expect(dv).to_have_attribute("data-state", "recording")
+    expect(page.locator(".dv-tree-box")).to_be_visible()
+    context.close()
+    expect(dv).to_have_attribute("data-state", "done")
+    assert not page.errors
+
+
+@pytest.mark.parametrize("fragment", ["#prompt=Another", "#prompt=Another&recording=3"])
+def test_a_link_with_another_prompt_says_that_the_recording_is_not_of_it(page, loaded, fragment):
+    page.goto(f"{loaded}{fragment}")
+    expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
+    expect(page.locator(".dv-message")).to_contain_text("A recording of another prompt.")
 
 
 def test_a_prompt_to_try_is_taken_where_the_target_is_small_says_so(page, loaded):
@@ -116,7 +149,7 @@ def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_co
         calm.set_viewport_size(viewport)
         assert calm.locator(".dv-origin").evaluate(IS_WHOLE)
         if viewport["width"] == 1280:
-            charts = calm.locator(".dv-chart-grid").bounding_box()
+            charts = calm.locator(".dv-chart-grid").first.bounding_box()
             assert charts["y"] + charts["height"] <= viewport["height"]
     calm.get_by_role("button", name="Step forward").click()
     calm.get_by_role("button", name="Copy link").click()

@@ -257,7 +257,14 @@ def test_try_it_live_fills_in_the_live_tab_and_links_hold_the_place(page, site, 
     expect(page.locator("#visualizer .dv")).to_have_attribute("data-method", "speculative")
     expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", re.compile("running|done"))
     assert page.locator("body.dark").count() == 1
-    expect(page.locator(".dl-watch")).to_contain_text("Watch: the text. Then run it again")
+    watch = page.locator(".dl-watch")
+    expect(watch).to_contain_text("Watch: the text. Then run it again")
+    # It covers nothing of the stage, and stays in this tab.
+    box, stage = watch.bounding_box(), page.locator("#visualizer").bounding_box()
+    assert box["y"] + box["height"] <= stage["y"]
+    page.get_by_role("tab", name="Lab").click()
+    expect(watch).to_be_hidden()
+    page.get_by_role("tab", name="Live").click()
     page.get_by_role("button", name=re.compile("^Settings")).first.click()
     expect(page.locator("#method input:checked")).to_have_value("speculative")
     expect(page.locator("#temperature input")).to_have_value("0.8")

@@ -1,19 +1,27 @@
-"""The Live tab's runs that do not end by themselves."""
+"""The Live tab's runs: those that do not end by themselves, take another one's place, or do not begin."""
 
+import re
 import time
 
+import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.live_tab import start_endless
+from tests.e2e.live_tab import open_live, open_settings, set_tokens, start_endless
 from tests.web.client import client_of
 
 
 def test_the_text_grows_with_the_run_and_stop_keeps_it(page, site):
     start_endless(page, site.url)
     assert page.locator(".dv-token").count() >= 3
-    page.locator("#stop").click()
+    # One place: what was pressed to start it has given way, and the focus to it.
+    generate, stop = page.locator("#generate"), page.locator("#stop")
+    expect(generate).to_be_hidden()
+    expect(stop).to_be_focused()
+    stop.press("Enter")
     expect(page.locator(".dv")).to_have_attribute("data-state", "done")
     expect(page.locator(".dv-message")).to_have_text("Stopped.")
+    expect(stop).to_be_hidden()
+    expect(generate).to_be_focused()
     assert 3 <= page.locator(".dv-token").count() < 4000
     assert not page.errors
 
@@ -34,3 +42,51 @@ def test_a_run_whose_time_is_over_keeps_its_text_and_says_so(page, site):
     expect(page.locator(".dv")).to_have_attribute("data-state", "done")
     expect(page.locator(".dv-message")).to_have_text("Stopped: a run may take 600 seconds here.")
     assert 3 <= page.locator(".dv-token").count() < 4000
+
+
+@pytest.mark.parametrize("key", ["Enter", "Control+Enter"])
+@pytest.mark.parametrize("place", ["#prompt textarea", "#method input:checked"])
+def test_a_run_that_is_started_during_another_ends_it(page, site, place, key):
+    start_endless(page, site.url)
+    (run,) = site.hardware.line.jobs
+    prompt = page.locator("#prompt textarea")
+    prompt.click()
+    prompt.press("Control+a")
+    prompt.press_sequentially("Another")
+    set_tokens(page, 5)
+    page.locator(place).press(key)
+    # The first one never had an end to show; the second one has.
+    expect(page.locator(".dv-message")).to_contain_text("Finished")
+    expect(page.locator(".dv")).to_have_attribute("data-iterations", re.compile("^[1-5]$"))
+    assert run.stop.is_set() and not site.hardware.line.jobs
+    assert not page.errors
+
+
+def test_a_wrong_setting_says_so_under_its_own_method_and_leaves_the_stage_as_it_was(page, site):
+    open_live(page, site.url)
+    set_tokens(page, 5)
+    page.locator("#generate").click()
+    expect(page.locator(".dv-message")).to_contain_text("Finished")
+    text = page.locator(".dv-text-box").inner_text()
+    page.locator("#method label").filter(has_text="DuoTree").click()
+    set_tokens(page, 0)
+    page.locator("#prompt textarea").press("Enter")
+    expect(page.locator(".dv-message")).to_contain_text("max_new_tokens must be")
+    expect(page.locator(".dv-method")).to_have_text("DuoTree")
+    assert page.locator(".dv-text-box").inner_text() == text
+    expect(page.locator("#visualizer .dv")).to_have_attribute("data-method", "duodecoding")
+    expect(page.locator("#generate")).to_be_visible()
+
+
+def test_escape_closes_a_list_and_then_the_settings(page, site):
+    open_live(page, site.url)
+    open_settings(page)
+    field, options = page.get_by_label("Models"), page.locator("ul.options")
+    field.click()
+    expect(options).to_be_visible()
+    field.press("Escape")
+    expect(options).to_be_hidden()
+    expect(field).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(field).to_be_hidden()
+    assert not page.errors

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.e2e.live_tab import open_live, set_tokens
 from tests.e2e.pages import fits, settle
 
-PARTS = ["#prompt", "#method", "#generate", "#stop", ".dv-status", ".dv-text-box", ".dv-numbers", ".dv-controls"]
+PARTS = ["#prompt", "#method", "#generate", ".dv-status", ".dv-text-box", ".dv-numbers", ".dv-controls"]
 PARTS += [".dv-sentence", ".dv-tree-box", ".dv-candidates", ".dv-timeline-drawing", ".dv-chart-grid"]
 PRESENTED = [".dv-text-box", ".dv-numbers", ".dv-controls", ".dv-sentence", ".dv-tree-box", ".dv-timeline-drawing"]
 BOXES = """(parts) => parts.map((part) => {
@@ -64,6 +64,69 @@ def test_all_that_matters_is_on_one_screen_and_grows_with_it(stage):
         press_bar(stage)
     assert min(share for share, *_ in sizes) > 0.6 and sizes[1][1] > sizes[0][1]
     assert sizes == sorted(sizes, key=lambda size: size[2]) and sizes[2][2] > 1.4 * sizes[0][2]
+
+
+FIGURES = """() => {
+  const parts = [...document.querySelectorAll(".dv-numbers :is(.dv-number-value, .dv-number-label, .dv-run-vanilla)")];
+  const boxes = parts.filter((part) => part.checkVisibility()).map((part) => {
+    const range = document.createRange();
+    range.selectNodeContents(part);
+    const {left, top, right, bottom} = range.getBoundingClientRect();
+    return {text: part.textContent, left, top, right, bottom};
+  });
+  const meet = (one, other) => one.left < other.right - 1 && other.left < one.right - 1
+    && one.top < other.bottom - 4 && other.top < one.bottom - 4;
+  return boxes.flatMap((one, at) => boxes.slice(at + 1).filter((other) => meet(one, other)).map(({text}) => text));
+}"""
+SIZES = """() => Object.fromEntries([...document.querySelectorAll(".dv-number-value")].map((value) => (
+  [value.dataset.number, parseFloat(getComputedStyle(value).fontSize)])))"""
+FACES = """() => document.fonts.ready.then((all) => (
+  [...all].filter(({family}) => /Inter/.test(family)).map(({status}) => status)))"""
+# The longest that they may have to say.
+LONGEST = """() => document.querySelectorAll(".dv-number-value").forEach((value) => {
+  const longest = {ttft: "12.34 s", took: "1234 ms", tps: "1234.5", acceptance: "100 %"};
+  value.textContent = longest[value.dataset.number] ?? "0.123";
+})"""
+
+
+def test_figures_have_three_sizes_and_never_collide(stage):
+    sizes = stage.evaluate(SIZES)
+    assert {name for name, size in sizes.items() if size == max(sizes.values())} == {"tps", "tau"}
+    small = {name for name, size in sizes.items() if size == min(sizes.values())}
+    assert {"tps", "tau", "k", "theta"} == set(sizes) - small and len(set(sizes.values())) == 3
+    stage.evaluate(LONGEST)
+    for width in (390, 950, 1100, 1280, 1920):
+        stage.set_viewport_size({"width": width, "height": 800})
+        settle(stage)
+        assert stage.evaluate(FIGURES) == [], width
+        assert fits(stage), width
+
+
+def test_the_page_is_as_high_as_the_screen_and_has_no_foot(stage):
+    stage.set_viewport_size({"width": 1280, "height": 800})
+    settle(stage)
+    assert stage.evaluate("document.documentElement.scrollHeight") <= 800
+    assert stage.locator("footer:visible").count() == 0
+
+
+def test_charts_but_those_of_k_and_theta_are_folded_until_asked_for_and_that_is_kept(stage, site):
+    button, more = stage.get_by_role("button", name="More charts"), stage.locator(".dv-more-charts")
+    assert more.bounding_box()["height"] == 0 and stage.locator(".dv-line[data-chart=k]").is_visible()
+    button.click()
+    expect(button).to_have_attribute("aria-expanded", "true")
+    assert more.bounding_box()["height"] > 40
+    page = stage.context.new_page()
+    open_live(page, site.url)
+    assert page.locator(".dv-more-charts").evaluate("(node) => !node.inert")
+    page.close()
+    button.click()
+    assert more.bounding_box()["height"] == 0
+
+
+def test_the_letters_are_the_pages_own(stage):
+    (face,) = stage.evaluate(FACES)
+    family = stage.locator(".dv-sentence").evaluate("(node) => getComputedStyle(node).fontFamily")
+    assert face == "loaded" and family.startswith("Inter")
 
 
 def test_presented_all_that_matters_is_on_one_screen_and_half_as_large_again(stage):

@@ -112,7 +112,8 @@ def test_mistakes_are_told_in_the_page(hardware):
         ({"temperature": 3}, "Temperature: enter 0 (greedy) or a number from 1e-05 to 2"),
         ({"pair": "nobody"}, "There is no pair named 'nobody'"),
     ):
-        (event,) = events_in(page["watch"](visitor("ann"), **asked(**changes)))
+        told, event = events_in(page["watch"](visitor("ann"), **asked(**changes)))
+        assert told == {"type": "asked", "method": "duodecoding"}
         assert event["type"] == "error" and sentence in event["message"]
 
 

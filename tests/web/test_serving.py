@@ -1,5 +1,6 @@
 """The page as it is served, on this machine: its bounds, what it keeps closed, and a queue that dies."""
 
+import hashlib
 import http.client
 import json
 import logging
@@ -17,9 +18,10 @@ from urllib.parse import urlsplit
 import gradio as gr
 import pytest
 
-from duoviz.web import attendance, gradio_internals, serving, visitors
+from duoviz.web import attendance, front, gradio_internals, serving, visitors
 from duoviz.web.app import build_app
 from duoviz.web.pages import live
+from duoviz.web.replay import replay_parts
 from duoviz.web.visualizer import Visualizer
 from tests.app import ROOT
 from tests.web.client import client_of
@@ -274,6 +276,15 @@ def join(page, **changes):
     (number,) = page.demo.fns
     body = {"fn_index": number, "session_hash": "ann", "data": ["hello"]} | changes
     return page.ask("POST", "/gradio_api/queue/join", body)[0]
+
+
+def test_the_letters_are_one_file_that_a_browser_keeps(page):
+    status, headers, content = page.ask("GET", f"{front.ADDRESS}/fonts/{front.FONT.name}")
+    assert status == 200 and content.startswith(b"wOF2") and len(content) <= 60_000
+    assert "immutable" in headers["Cache-Control"]
+    assert hashlib.sha256(content).hexdigest()[:8] in front.FONT.name
+    # No copy of a run carries them.
+    assert "woff2" not in "".join(replay_parts())
 
 
 def test_no_name_of_a_session_ends_the_queue(hardware, echo):

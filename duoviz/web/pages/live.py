@@ -75,7 +75,7 @@ def connect(hardware: Hardware, inputs: Fields, *, go, vanilla, halt, visualizer
 
     def watch(request: gr.Request, **sent) -> Iterator[str]:
         """Stream a run into the visualizer."""
-        yield from visitors.watch(request, lambda: ask(**sent))
+        yield from visitors.watch(request, lambda: ask(**sent), [{"type": "asked", "method": sent["method"]}])
 
     def watch_vanilla(request: gr.Request, **sent) -> Iterator[str]:
         """Stream vanilla at its best here, on the same prompt and settings."""
@@ -97,9 +97,10 @@ def connect(hardware: Hardware, inputs: Fields, *, go, vanilla, halt, visualizer
         visitors.stop(request)
 
     submit = inputs["prompt"].submit  # pyright: ignore[reportAttributeAccessIssue]
-    begun = [go.click, submit]
-    gr.on(begun, watch, None, visualizer, inputs_kwargs=inputs, **WATCHED)  # pyright: ignore[reportArgumentType]
-    vanilla.click(watch_vanilla, None, visualizer, inputs_kwargs=inputs, **WATCHED)
+    # A run may be started while another one goes on, which it ends: Gradio is not to drop what is pressed meanwhile.
+    options = {"inputs_kwargs": inputs, "trigger_mode": "multiple", **WATCHED}
+    gr.on([go.click, submit], watch, None, visualizer, **options)  # pyright: ignore[reportArgumentType]
+    vanilla.click(watch_vanilla, None, visualizer, **options)
     # Not queued, so that it reaches a run however many others wait.
     halt.click(stop, queue=False, api_visibility="private")
     client.click(generate, None, answer, api_name="generate", inputs_kwargs=inputs, **ANSWERED)

@@ -187,7 +187,7 @@ def test_a_run_that_does_not_begin_takes_nothing_from_the_one_before(plain_page,
         (waiting, "waiting", "Visitors before you: 1."),
         ([{"type": "connection", "lost": True}], "waiting", "The connection to the server was lost."),
         ([{"type": "connection", "lost": False}], "waiting", "Waiting for the first tokens."),
-        ([stopped], "done", "Stopped before it began; the previous run is still shown."),
+        ([stopped], "done", "Stopped before it began."),
     ):
         send(page, events)
         expect(message).to_have_text(said)

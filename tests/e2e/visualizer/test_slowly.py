@@ -14,7 +14,7 @@ from tests.web.front.runs import recorded, telling
 
 # At each moment: what each node looks like in the picture, and by moments.js, which tests/web/front holds to the trace.
 SLIDES = """async ([trace, events, position]) => {
-  const [{ mount }, { createSlides }, { lookAt, timesOf }] = await Promise.all(
+  const [{ mount }, { createSlides }, { firstBorn, lookAt, timesOf }] = await Promise.all(
     ["mount", "slides", "moments"].map((name) => import(`http://plain.test/visualizer/${name}.js`)));
   const root = document.body.appendChild(document.createElement("div"));
   const { state } = mount(root, { subscribe(callback) { events.forEach(callback); } });
@@ -23,16 +23,21 @@ SLIDES = """async ([trace, events, position]) => {
   const slides = createSlides(root, state, { from: position, to: position });
   await nextFrame();
   await nextFrame();
-  const [seen, iteration, begin] = [[], trace.iterations[position], trace.iterations[position - 1].sync];
+  const [seen, begin] = [[], trace.iterations[position - 1].sync];
   for (let picture = slides.next(0); picture; picture = slides.next(0.1)) {
     const drawn = new DOMParser().parseFromString(picture.text, "image/svg+xml");
     const part = slides.part();
-    const moment = part === 1 ? iteration.sync : begin + part * (iteration.sync - begin);
+    const { sync } = trace.iterations[position];
+    const moment = part === 1 ? sync : begin + part * (sync - begin);
+    // Until the first guess, the tree before stands there with its verdict.
+    const isEarly = part < 1 && moment < firstBorn(trace.iterations[position], trace.header);
+    const iteration = trace.iterations[position - isEarly];
+    const clock = isEarly ? Infinity : moment;
     const looks = [...drawn.querySelectorAll("g.dv-node")].map(({ dataset: { list, index, status }, classList }) => (
       [classList.contains("dv-unborn") ? "unborn" : status,
-        lookAt(timesOf(iteration, list, trace.header)[index], iteration[list][index].status, moment)]));
+        lookAt(timesOf(iteration, list, trace.header)[index], iteration[list][index].status, clock)]));
     const [bars, taken] = [".dv-bar", ".dv-node.dv-taken"].map((part) => drawn.querySelectorAll(part).length);
-    seen.push({ part, moment, looks, bars, taken, told: drawn.documentElement.textContent });
+    seen.push({ part, moment, isEarly, looks, bars, taken, told: drawn.documentElement.textContent });
   }
   slides.remove();
   return seen;
@@ -47,12 +52,14 @@ def test_the_slides_of_an_iteration_are_its_moments(modules, method):
         slides = modules.evaluate(SLIDES, [trace, events_of(trace), at])
         assert 28 <= len(slides) <= 33 and slides[0]["part"] == 0 and slides[-1]["part"] == 1
         for slide in slides:
-            assert len(slide["looks"]) == len(iteration["checked"]) + len(iteration["drafted"]) and slide["bars"] > 3
+            drawn = trace["iterations"][at - slide["isEarly"]]
+            assert len(slide["looks"]) == len(drawn["checked"]) + len(drawn["drafted"]) > 0 and slide["bars"] > 3
             assert all(look == expected for look, expected in slide["looks"]), slide
             seen |= {look for look, _ in slide["looks"]}
             assert f"{title}, iteration {at}: “{trace['header']['prompt']}”" in slide["told"]
             # Which branch is taken shows when it is known.
-            is_known = method == "speculative" or slide["moment"] >= iteration["target"]["end"] or iteration["checked"]
+            is_over = slide["isEarly"] or slide["moment"] >= iteration["target"]["end"]
+            is_known = is_over or method == "speculative" or iteration["checked"]
             assert is_known or not slide["taken"]
     assert {"unborn", "pending", "accepted", "rejected", "correction"} <= seen and not modules.errors
 
@@ -75,6 +82,25 @@ def test_what_is_held_in_the_middle_stays_there(plain_page, traces):
     page.keyboard.press("ArrowRight")
     shown(page, "moment", "")
     assert not page.errors
+
+
+# What stands on the stage in each frame from now on.
+WATCH_BEATS = """() => {
+  window.beats = [];
+  const { dataset } = document.querySelector(".dv");
+  const count = (parts) => document.querySelectorAll(parts).length;
+  const look = () => {
+    if (dataset.beat) {
+      window.beats.push({
+        beat: dataset.beat, shown: Number(dataset.shown), said: document.querySelector(".dv-sentence").innerText,
+        nodes: count("g.dv-node:not(.dv-unborn)"), flying: count(".dv-flying"),
+        left: count(".dv-fallen, .dv-leaving, .dv-left"),
+      });
+    }
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
 
 
 # What begins to move from now on.
@@ -114,3 +140,39 @@ def test_what_lives_on_moves_to_its_new_place(plain_page, motion):
     moving = page.evaluate("window.moving")
     assert set(moving) <= set(moved[at]) and bool(moving) == (motion == "no-preference")
     page.emulate_media(reduced_motion="no-preference")
+
+
+FLYING = "document.querySelectorAll('.dv-flying').length"
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_the_verdict_sends_tokens_to_the_text_and_its_sentence_stays_until_the_next(plain_page, motion):
+    page, said = plain_page, plain_page.locator(".dv-sentence")
+    trace = recorded("duodecoding")
+    page.emulate_media(reduced_motion=motion)
+    send(page, events_of(trace))
+    shown(page, "state", "done")
+    at = telling(trace["iterations"])
+    page.locator(".dv-slider").fill(str(at - 1))
+    shown(page, "shown", at - 1)
+    before = said.inner_text()
+    page.evaluate(WATCH_BEATS)
+    page.locator(".dv-speed").select_option("3 s")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press(" ")
+    page.wait_for_function("at => Number(document.querySelector('.dv').dataset.shown) > at", arg=at)
+    page.keyboard.press(" ")
+    beats = [beat for beat in page.evaluate("window.beats") if beat["shown"] == at]
+    names = [beat["beat"] for beat in beats]
+    order = [name for index, name in enumerate(names) if index == 0 or names[index - 1] != name]
+    assert order == ["guess", "check", "verdict"]
+    for beat in beats:
+        assert (beat["said"] == before) == (beat["beat"] != "verdict") and beat["nodes"] > 0, beat
+        assert (beat["flying"] == 0 and beat["left"] == 0) or (motion != "reduce" and beat["beat"] == "verdict")
+    # Each token that comes from the tree flies once, and stands in its colour then.
+    if motion != "reduce":
+        assert max(beat["flying"] for beat in beats) >= 1 and max(beat["left"] for beat in beats) >= 1
+        page.wait_for_function(f"{FLYING} === 0")
+    assert page.locator(".dv-coming").count() == 0
+    page.emulate_media(reduced_motion="no-preference")
+    assert not page.errors

@@ -19,8 +19,25 @@ function storyOver(root, shown, recordings, opening) {
   return createStory(root, {
     recordingOf: opening.recordingOf,
     hold: () => { if (shown.state.playing) shown.show(shown.state.shown); },
-    onClose: () => { if (shown.state.header === null) opening.show(); },
+    onClose: opening.uncover,
     prompt: () => document.querySelector("#prompt textarea"),
+  });
+}
+
+// Stop stands where Generate stood, and takes its focus; and the other way.
+function passFocus(root) {
+  const [generate, stop] = ["generate", "stop"].map((id) => document.getElementById(id));
+  const pass = () => {
+    const [from, to] = root.dataset.live === "yes" ? [generate, stop] : [stop, generate];
+    if (document.activeElement === from) to.focus({ preventScroll: true });
+  };
+  if (generate && stop) new MutationObserver(pass).observe(root, { attributeFilter: ["data-live"] });
+}
+
+// From a method's chip the run starts as from the prompt: Generate may not be there.
+function startFromChips() {
+  document.getElementById("method")?.addEventListener("keydown", ({ key }) => {
+    if (key === "Enter") document.getElementById("generate").click();
   });
 }
 
@@ -32,11 +49,13 @@ export function start({ element, props, server, methods }) {
   const shown = mount(root, receiver, options);
   const recordings = Object.entries(props.opening.addresses).map(([method, path]) => [method, addressOf(path)]);
   let isRestored = false;
-  const showsNone = () => receiver.isNew() && !isRestored && (shown.state.recorded || shown.state.header === null);
-  const isFree = () => showsNone() && !story.isOpen();
-  const opening = createOpening(receiver, Object.fromEntries(recordings), { ...props.opening, isFree });
+  const showsNone = () => !receiver.isOpen() && !isRestored && (shown.state.recorded || shown.state.header === null);
+  const about = { ...props.opening, isFree: showsNone, isCovered: () => story.isOpen() };
+  const opening = createOpening(receiver, Object.fromEntries(recordings), about);
   const story = storyOver(root, shown, recordings, opening);
   page.opening = opening;
+  passFocus(root);
+  startFromChips();
   // The element's own id is another one each time the page is loaded.
   const key = `duoviz ${element.parentElement.closest("[id]")?.id}`;
   addEventListener("pagehide", () => {
@@ -45,8 +64,8 @@ export function start({ element, props, server, methods }) {
   takeKeptRun(key).then((events) => {
     isRestored = events !== null;
     if (isRestored && !receiver.isOpen()) events.forEach(receiver.send);
-    const isTold = story.begin(showsNone());
-    if (!isTold && !isRestored) opening.begin();
+    story.begin(showsNone());
+    if (!isRestored) opening.begin();
   });
   return (text) => {
     const value = JSON.parse(text);
@@ -58,6 +77,7 @@ export function start({ element, props, server, methods }) {
     }
     if (storyIn(location.hash).stop === null) story.close();
     receiver.holdNext(value.view.iteration);
+    opening.setPrompt(value.view.prompt);
     if (value.view.recording !== null) opening.at(value.view.recording, value.view.method);
   };
 }

@@ -1,12 +1,11 @@
-// What to watch in the Live tab: it stands over it after "Try it live", until the reader comes back or closes it.
+// What to watch in the Live tab: it stands at its top after "Try it live", until the reader comes back or closes it.
 
 import { el, textButton } from "../visualizer/dom.js";
 import { linkNode } from "./spans.js";
 
 // It lies outside of the course, whose styles do not reach it there.
-const BOX = "position: fixed; z-index: 60; bottom: 14px; left: 50%; translate: -50% 0; width: max-content; max-width: min(620px, 94vw); box-sizing: border-box;"
-  + " display: flex; flex-wrap: wrap; align-items: center; gap: 8px 14px; padding: 10px 14px; border: 1.5px solid var(--color-accent); border-radius: 10px;"
-  + " background: var(--background-fill-secondary); color: var(--body-text-color); font-size: 15px; line-height: 1.4; box-shadow: 0 8px 28px rgb(0 0 0 / 25%);";
+const BOX = "display: flex; flex-wrap: wrap; align-items: center; gap: 8px 16px; padding: 4px 16px; border: 1.5px solid var(--color-accent); border-radius: 10px;"
+  + " background: var(--background-fill-secondary); color: var(--body-text-color); font-size: 14px; line-height: 1.4;";
 const PRESSED = "flex: none; padding: 4px 10px; border: 1px solid var(--border-color-primary); border-radius: 6px; background: none;"
   + " color: inherit; font-size: 13px; text-decoration: none; cursor: pointer;";
 
@@ -19,7 +18,7 @@ export function tellWhatToWatch(root, words, back) {
   const node = el("div", { class: "dl-watch", role: "status", style: BOX }, el("span", {}, el("b", {}, "Watch: "), words),
     linkNode("Back to the lesson", back, { style: PRESSED }), close);
   close.setAttribute("style", PRESSED);
-  document.querySelector(".gradio-container").append(node);
+  document.getElementById("ask").after(node);
   shown = node;
   let hasLeft = false;
   const observer = new IntersectionObserver((entries) => {

@@ -2,8 +2,9 @@
 
 const DRAWERS = ["about", "settings", "race-settings"];
 const openDrawers = () => DRAWERS.map((id) => document.getElementById(id)).filter((drawer) => drawer?.querySelector(".label-wrap.open"));
-// A list of choices opens at the page's end.
-const isInside = (drawer, target) => drawer.contains(target) || target.closest?.("ul.options, [role=listbox]");
+// A list of choices opens at the page's end, and Escape closes it alone.
+const LIST = "ul.options, [role=listbox]";
+const isInside = (drawer, target) => drawer.contains(target) || target.closest?.(LIST);
 
 export function closeDrawers() {
   const toggle = (drawer) => drawer.querySelector(".label-wrap").click();
@@ -11,10 +12,11 @@ export function closeDrawers() {
     openDrawers().filter((drawer) => !isInside(drawer, target)).forEach(toggle);
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") return;
+    if (event.key !== "Escape" || document.querySelector(LIST)) return;
     for (const drawer of openDrawers()) {
       toggle(drawer);
       drawer.querySelector(".label-wrap").focus();
     }
-  });
+  // Before the list hears it, and is gone.
+  }, true);
 }

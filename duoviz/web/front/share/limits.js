@@ -5,7 +5,7 @@ import { FIELDS } from "../visualizer/keys.js";
 // Each control by its name: what is hidden where a link does not name it.
 const CONTROLS = {
   prompt: "#ask, #prompts, #ask-race, #race-settings",
-  files: ".dv-files",
+  files: ".dv-files, .dv-menu-files",
   step: ".dv-buttons .dv-button:not([aria-label=Play], [aria-label=Pause])",
   play: ".dv-buttons .dv-button:is([aria-label=Play], [aria-label=Pause]), .dv-controls > .dv-button",
   slider: ".dv-slider",

@@ -19,11 +19,12 @@ export function selectedTab({ pages }) {
 }
 
 // Where the tab's visualizer is held: at the recording's iteration or a run's. A run's end is where all runs come to,
-// while a recording whose link names no iteration plays; and a file of the reader's is not in the link.
+// while a recording whose link names no iteration plays, and one behind the story stands; a file of the reader's is not in
+// the link.
 function shownIn({ visualizer }) {
   const shown = visualizer && document.querySelector(`#${visualizer} .dv`)?.dataset;
   const last = Number(shown?.iterations) - 1;
-  if (!shown || shown.playing === "yes") return {};
+  if (!shown || shown.playing === "yes" || "story" in shown) return {};
   if (shown.state === "recording") return { recording: Number(shown.shown) };
   return shown.file === "yes" || Number(shown.shown) === last ? {} : { iteration: Number(shown.shown) };
 }
@@ -77,8 +78,8 @@ function pickedFile() {
   });
 }
 
-const visualizerValue = ({ iteration = null, recording = null, fields: { method } }) => (
-  spoken({ view: { iteration, recording, method } }));
+const visualizerValue = ({ iteration = null, recording = null, fields: { prompt, method } }) => (
+  spoken({ view: { iteration, recording, prompt, method } }));
 
 // Whether a link starts its run: not where what it sets would make the page fetch models or read a folder.
 const reaches = ({ fields }, page) => page.reaching.some((name) => fields[name] !== page.fields[name].default);
@@ -155,7 +156,7 @@ export async function openFile(site) {
 // Which run the button's page has shown last; undefined before its first.
 const runOf = (button) => button.closest("[id^=tab-]")?.querySelector("[data-run]")?.dataset.run;
 
-// A press is lost while the run before is still ending, a moment after its last values have come.
+// A race's press is lost while the race before is still ending, a moment after its last values have come.
 const PRESS_AGAIN_MS = 250;
 const PRESSES = 20;
 
@@ -170,6 +171,7 @@ function press(button, before, times) {
 export function startRun(told) {
   const { start } = JSON.parse(told);
   const button = start && document.getElementById(start);
-  if (button) press(button, runOf(button), 0);
+  if (button?.closest("#ask-race")) press(button, runOf(button), 0);
+  else if (button) button.click();
   else if (start) requestAnimationFrame(() => startRun(told));
 }

@@ -5,7 +5,7 @@ import { timesOf } from "../visualizer/moments.js";
 import { count } from "../visualizer/words.js";
 import { proposedOf } from "./finding.js";
 import { createLanes, forwardOf, withoutDraft } from "./lanes.js";
-import { MOVE_SECONDS } from "./motion.js";
+import { MOVE_SECONDS } from "../visualizer/motion.js";
 import { inMs, NUMBERS } from "./stops.js";
 import { createText, write } from "./text.js";
 import { createTree } from "./tree.js";

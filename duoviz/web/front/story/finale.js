@@ -4,7 +4,7 @@ import { createCandidates } from "../visualizer/candidates.js";
 import { el, setText } from "../visualizer/dom.js";
 import { count } from "../visualizer/words.js";
 import { hide, reveal, send } from "./acts.js";
-import { MOVE_SECONDS } from "./motion.js";
+import { MOVE_SECONDS } from "../visualizer/motion.js";
 import { createText, write } from "./text.js";
 import { createTree } from "./tree.js";
 

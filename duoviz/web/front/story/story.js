@@ -96,7 +96,7 @@ export function createStory(root, { recordingOf, hold, onClose, prompt }) {
   return {
     isOpen: () => isOpen,
     close,
-    // As the page opens: whether it opens. isNew: whether nothing of a run is on the page yet.
+    // As the page opens: whether it opens. isNew: whether nothing of the visitor's is on the page yet.
     begin(isNew) {
       if (openLinked()) return true;
       const opens = isNew && opensItself();

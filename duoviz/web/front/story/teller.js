@@ -5,7 +5,7 @@ import { el, iconButton, setText, textButton, watchSize } from "../visualizer/do
 import { wantsNoMotion } from "../visualizer/player.js";
 import { cheap, guess, one, right, wrong } from "./acts.js";
 import { race, several } from "./finale.js";
-import { createMotion } from "./motion.js";
+import { createMotion } from "../visualizer/motion.js";
 import { createScore, createScript } from "./score.js";
 
 const ACTS = { one, cheap, guess, right, wrong, several, race };

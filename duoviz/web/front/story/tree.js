@@ -1,7 +1,7 @@
 // The stage's tree, in large type, of what a stop is about: a token has its place, and is seen when it is its turn.
 
 import { svg } from "../visualizer/dom.js";
-import { bestLines, COLUMN_GAP } from "../visualizer/fold.js";
+import { bestLines, COLUMN_GAP, foldColumns } from "../visualizer/fold.js";
 import { placeItems, treeItems } from "../visualizer/layout.js";
 import { clip, MARKS, visible } from "../visualizer/words.js";
 
@@ -38,7 +38,7 @@ function nodeGroup({ x, y, width, label, node }) {
 // lines: on how many it may stand.
 function fitted(tree, { width, height, lines: most = MOST_LINES }) {
   const on = (lines) => {
-    const places = placeItems(tree, lines, ROWS);
+    const places = placeItems(tree, (widths) => foldColumns(widths, lines), ROWS);
     return { places, scale: Math.min(LARGEST, width / places.right, height / (places.height - CAPTION)) };
   };
   const lines = bestLines(most, (count) => on(count).scale, { enough: ENOUGH, least: 0 });

@@ -1,12 +1,16 @@
 // Tokens written, k, γ and θ over the iterations, and the histogram of k.
 
-import { el, section, setText, svg, watchSize } from "./dom.js";
+import { el, section, setText, svg, textButton, watchSize } from "./dom.js";
 import { known } from "./words.js";
 import { MEANINGS } from "./meanings.js";
 import { term } from "./tip.js";
 
 const CHART_HEIGHT = 44;
 const HISTOGRAM_LABEL = "Iterations by k";
+// Those that are always in sight.
+const IN_SIGHT = ["k", "theta"];
+// Whether this browser's visitor has unfolded the others.
+const KEPT = "duoviz charts";
 // [name, its value in an iteration].
 const SERIES = [
   ["written", ({ committed }) => committed.length], ["k", ({ sequences }) => sequences], ["gamma", ({ budget }) => budget],
@@ -88,15 +92,47 @@ function histogramNodes(counts) {
   return nodes;
 }
 
+function keptOpen() {
+  try {
+    return localStorage.getItem(KEPT) === "open";
+  } catch {
+    return false;
+  }
+}
+
+function keepOpen(isOpen) {
+  try {
+    localStorage.setItem(KEPT, isOpen ? "open" : "folded");
+  } catch {
+    // This browser keeps nothing.
+  }
+}
+
+// A button that unfolds a panel. Folded, it is laid out all the same: pictures are made of what is in it.
+function createFold(panel) {
+  const button = textButton("More charts", () => {
+    show(panel.inert);
+    keepOpen(!panel.inert);
+  });
+  const show = (isOpen) => {
+    panel.inert = !isOpen;
+    button.setAttribute("aria-expanded", isOpen);
+  };
+  show(keptOpen());
+  return button;
+}
+
 export function createCharts(context) {
   const { state } = context;
   const charts = SERIES.map((series) => createChart(series, context));
   const histogram = svg("svg", { class: "dv-histogram", viewBox: "0 0 240 46", height: 46, role: "img", "aria-label": "How often each number of sequences was used" });
   const histogramBox = el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, term(HISTOGRAM_LABEL, MEANINGS.k[1])), histogram);
-  const grid = el("div", { class: "dv-chart-grid" }, ...charts.map((chart) => chart.node), histogramBox);
+  const nodesOf = (inSight) => SERIES.flatMap(([name], index) => (IN_SIGHT.includes(name) === inSight ? charts[index].node : []));
+  const more = el("div", { class: "dv-chart-grid dv-more-charts" }, ...nodesOf(false), histogramBox);
+  const grid = el("div", { class: "dv-chart-grid" }, ...nodesOf(true), createFold(more));
   let epoch, counts, counted, used;
   return {
-    node: section("charts", "Over the iterations", grid),
+    node: section("charts", "Over the iterations", grid, more),
     // Those that are shown.
     pictures() {
       const shown = charts.filter((chart) => !chart.node.hidden).map((chart) => chart.picture());

@@ -151,7 +151,8 @@ export function createFiles(context) {
   const hint = el("p", { class: "dv-note" }, "You can also drop a trace file (.duoviz.json) on the page.");
   const stopDrops = acceptDrops(root, load);
   return {
-    node: section("files", "Files", message, filming.node, back, menu("files", "Files", tools, filmRow.node, filmHint, hint)),
+    node: section("files", "Files", message, filming.node, back),
+    menu: menu("files", "Files", tools, filmRow.node, filmHint, hint),
     stop() {
       filming.stop();
       stopDrops();

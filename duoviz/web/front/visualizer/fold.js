@@ -5,7 +5,8 @@ export const COLUMN_GAP = 26;
 const [FIRST_LEFT, NEXT_LEFT] = [2, COLUMN_GAP + 2];
 const CLOSE_ENOUGH = 4;
 
-function filled(widths, most) {
+// For each column its line and its left edge, with as many on a line as this width allows.
+export function fillLines(widths, most) {
   let [line, left] = [0, FIRST_LEFT];
   return widths.map((width) => {
     if (left > NEXT_LEFT && left + width > most) [line, left] = [line + 1, NEXT_LEFT];
@@ -15,15 +16,15 @@ function filled(widths, most) {
   });
 }
 
-// For each column its line and its left edge: the narrowest that so many lines allow.
+// The same with the narrowest lines, of which there may be so many.
 export function foldColumns(widths, lines) {
   let [low, high] = [0, widths.reduce((sum, width) => sum + width + COLUMN_GAP, NEXT_LEFT)];
   while (high - low > CLOSE_ENOUGH) {
     const middle = (low + high) / 2;
-    if (filled(widths, middle).at(-1).line < lines) high = middle;
+    if (fillLines(widths, middle).at(-1).line < lines) high = middle;
     else low = middle;
   }
-  return filled(widths, high);
+  return fillLines(widths, high);
 }
 
 // How many lines make a drawing as large as can be: no more than are needed for `enough`; one where none would do for

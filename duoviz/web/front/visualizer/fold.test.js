@@ -2,13 +2,20 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { bestLines, COLUMN_GAP, foldColumns } from "./fold.js";
+import { bestLines, COLUMN_GAP, fillLines, foldColumns } from "./fold.js";
 
 const LIMITS = { enough: 0.9, least: 0.75 };
 
 test("columns on one line stand a gap apart", () => {
   assert.equal(COLUMN_GAP, 26);
   assert.deepEqual(foldColumns([50, 50, 50], 1), [{ line: 0, left: 2 }, { line: 0, left: 78 }, { line: 0, left: 154 }]);
+});
+
+test("a line takes as many columns as it is wide, and one at least", () => {
+  assert.deepEqual(fillLines([50, 50, 50], 154).map(({ line }) => line), [0, 0, 1]);
+  // What comes later moves nothing.
+  assert.deepEqual(fillLines([50, 50, 50, 50], 154).slice(0, 3), fillLines([50, 50, 50], 154));
+  assert.deepEqual(fillLines([500, 10], 154), [{ line: 0, left: 2 }, { line: 1, left: 28 }]);
 });
 
 test("two lines are as narrow as can be", () => {

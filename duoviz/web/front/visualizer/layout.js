@@ -1,6 +1,6 @@
 // Where the tree's nodes stand.
 
-import { COLUMN_GAP, foldColumns } from "./fold.js";
+import { COLUMN_GAP } from "./fold.js";
 import { known, tokenLabel, visible } from "./words.js";
 
 const MAX_TREE_NODES = 300;
@@ -137,15 +137,15 @@ function rowsOn(items, columns) {
   return lines.map((rows) => [...rows].sort((one, other) => one - other));
 }
 
-// Gives each item its place in pixels, on so many lines, with rows of this height. Returns for each column its left
-// edge and the height of its caption, and how wide and high all is.
-export function placeItems({ items, windowRow, split }, lines, rowHeight) {
+// Gives each item its place in pixels, with rows of this height. fold: gives the columns' lines and left edges from their
+// widths. Returns for each column its left edge and the height of its caption, and how wide and high all is.
+export function placeItems({ items, windowRow, split }, fold, rowHeight) {
   const widths = [];
   for (const item of items) {
     item.width = textWidth(item.label + countLabel(item.node)) + (item.node ? 30 : 18);
     widths[item.column] = Math.max(widths[item.column] ?? 0, item.width);
   }
-  const columns = foldColumns(Array.from(widths, (width) => width ?? 0), lines);
+  const columns = fold(Array.from(widths, (width) => width ?? 0));
   const used = rowsOn(items, columns);
   const captioned = [0, 1, split].map((column) => columns[column]?.line);
   let bottom = 0;

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { endedState, iterationOf, near, nodeOf, ownNode, recordings } from "../testing.js";
+import { foldColumns } from "./fold.js";
 import { countLabel, placeItems, treeItems } from "./layout.js";
 
 // A leads to B, and to D; B to the target's own. C is another first token.
@@ -16,6 +17,7 @@ const placesOf = ({ items }) => (
   Object.fromEntries(items.slice(1).map(({ label, column, row }) => [label, [column, row]]))
 );
 const pixelsOf = ({ items }) => items.map(({ label, x, y, line }) => [label, x, y, line]);
+const onLines = (lines) => (widths) => foldColumns(widths, lines);
 const itemOf = ({ items }, name) => items.find(({ label }) => label === name);
 
 test("a first child stays on its parent's row, and each further one opens a row below", () => {
@@ -91,7 +93,7 @@ const twoRoots = () => treeItems(iterationOf({ checked: [nodeOf("A"), nodeOf("B"
 
 test("in pixels, on one line", () => {
   const tree = twoRoots();
-  const places = placeItems(tree, 1, 30);
+  const places = placeItems(tree, onLines(1), 30);
   assert.deepEqual(pixelsOf(tree), [["start", 2, 39, 0], ["A", 83, 39, 0], ["B", 83, 69, 0]]);
   assert.deepEqual(places.columns, [{ left: 2, caption: 12 }, { left: 83, caption: 12 }]);
   near(places.right, 83 + 37.4 + 2);
@@ -100,7 +102,7 @@ test("in pixels, on one line", () => {
 
 test("in pixels, on two lines", () => {
   const tree = twoRoots();
-  const places = placeItems(tree, 2, 30);
+  const places = placeItems(tree, onLines(2), 30);
   assert.deepEqual(pixelsOf(tree), [["start", 2, 39, 0], ["A", 28, 93, 1], ["B", 28, 123, 1]]);
   // An edge comes in at its parent's row, where that row is on the line.
   assert.deepEqual(tree.items.map(({ entry }) => entry), [39, 93, 93]);
@@ -111,7 +113,7 @@ test("in pixels, on two lines", () => {
 test("rows that a line does not use take no room on it", () => {
   const checked = [nodeOf("A"), nodeOf("B"), nodeOf("C"), nodeOf("D", { parent: 2 })];
   const tree = treeItems(iterationOf({ checked }), "");
-  placeItems(tree, 3, 30);
+  placeItems(tree, onLines(3), 30);
   const { line, y, entry } = itemOf(tree, "D");
   assert.equal(line, 2);
   assert.equal(entry, y, "its row is the only one there");
@@ -121,14 +123,14 @@ test("rows that a line does not use take no room on it", () => {
 test("a window has room for its caption above it", () => {
   const window = (text, parent) => nodeOf(text, { parent, status: "window" });
   const tree = treeItems(iterationOf({ checked: [ownNode("own"), window("a", -1)] }), "");
-  const places = placeItems(tree, 1, 30);
+  const places = placeItems(tree, onLines(1), 30);
   assert.deepEqual(tree.items.map(({ y }) => y), [39, 39, 69 + 20]);
   assert.deepEqual([places.windowTop, places.height], [24 + 30 + 16, 24 + 60 + 20 + 4]);
 });
 
 test("wide characters take more room, and counts too", () => {
   const tree = treeItems(iterationOf({ checked: [nodeOf("日"), nodeOf("A", { count: 3 })] }), "");
-  placeItems(tree, 1, 30);
+  placeItems(tree, onLines(1), 30);
   near(itemOf(tree, "日").width, 13 + 30);
   near(itemOf(tree, "A").width, 4 * 7.4 + 30);
 });
@@ -142,7 +144,7 @@ test("in the recordings no two nodes stand on the same place, and all follow the
       assert.equal(places.size, tree.items.length, `${header.method}, iteration ${position}`);
       assert.ok(tree.items.every(({ column, row, from }) => !from || (from.column < column && from.row <= row)));
       for (const lines of [1, 3]) {
-        const { right, height } = placeItems(tree, lines, 26);
+        const { right, height } = placeItems(tree, onLines(lines), 26);
         assert.ok(tree.items.every(({ x, y, width }) => x >= 0 && x + width <= right && y >= 0 && y <= height));
       }
     });

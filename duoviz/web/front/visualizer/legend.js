@@ -7,14 +7,14 @@ import { aboutOf, allProposers, TARGET } from "./methods.js";
 const NOTHING_YET = "Nothing has run yet. Press Generate to watch both models step by step: "
   + "the text, the draft's guesses, and which of them the target accepts.";
 
-// Which method runs or ran, and what became of the run.
+// Which method runs, ran, or was asked for, and what became of that.
 export function createMessage({ state }) {
   const [method, message] = [el("b", { class: "dv-method" }), el("p", { class: "dv-message", role: "status" })];
   return {
     node: el("div", { class: "dv-status" }, method, message),
     draw() {
-      setText(method, aboutOf(state.header).title);
-      method.hidden = !state.header || state.file !== null;
+      setText(method, aboutOf(state.asked ? { method: state.asked } : state.header).title);
+      method.hidden = !state.asked && (!state.header || state.file !== null);
       setText(message, state.message || (state.phase === "empty" ? NOTHING_YET : "Waiting for the first tokens."));
       message.setAttribute("data-kind", state.phase === "error" ? "error" : "status");
     },

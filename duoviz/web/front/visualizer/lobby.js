@@ -1,8 +1,8 @@
-// A run that has ended stays shown until the next one's header comes: the next may wait in line, or be refused.
+// What is shown, a run or a recording, stays until the next run's header comes: that may wait in line, or be refused.
 
-const NEVER_BEGAN = "Stopped before it began; the previous run is still shown.";
+const NEVER_BEGAN = "Stopped before it began.";
 
-// keeps: whether a run would be lost; hear: takes a run's events; say: shows an event that is no run's.
+// keeps: whether anything is shown; hear: takes a run's events; say: shows an event that is no run's.
 export function createLobby({ keeps, hear, say }) {
   let held = null;
   const letIn = () => {

@@ -1,4 +1,4 @@
-// Tests of lobby.js: a run that has ended stays shown until the next one's header comes.
+// Tests of lobby.js: what is shown stays until the next one's header comes.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -7,7 +7,7 @@ import { createLobby } from "./lobby.js";
 const [RESET, HEADER, END] = ["reset", "header", "end"].map((type) => ({ type }));
 const HOLD = { type: "hold", iteration: 3 };
 const [STATUS, ERROR] = [{ type: "status", text: "Two are before you." }, { type: "error", message: "No room." }];
-const KEPT = { type: "kept", text: "Stopped before it began; the previous run is still shown." };
+const KEPT = { type: "kept", text: "Stopped before it began." };
 const WAITING = { type: "waiting" };
 
 function taken(keepsOne, ...events) {
@@ -19,7 +19,7 @@ function taken(keepsOne, ...events) {
   return { ...told, isWaiting: lobby.isWaiting() };
 }
 
-test("where nothing would be lost, a run is heard as it comes", () => {
+test("where nothing is shown, a run is heard as it comes", () => {
   const { heard, said } = taken(false, RESET, STATUS, HEADER, END);
   assert.deepEqual([heard, said], [[RESET, STATUS, HEADER, END], []]);
 });
@@ -30,7 +30,7 @@ test("the next run is let in with its header", () => {
   assert.deepEqual([heard, said, isWaiting], [[RESET, HOLD, HEADER, END], [WAITING, STATUS], false]);
 });
 
-test("one that never begins leaves the run before it", () => {
+test("one that never begins leaves what is shown", () => {
   assert.deepEqual(taken(true, RESET, END), { heard: [], said: [WAITING, KEPT], isWaiting: false });
   assert.deepEqual(taken(true, RESET, ERROR), { heard: [], said: [WAITING, ERROR], isWaiting: false });
 });

@@ -36,12 +36,15 @@ export function createLooks(drawing) {
     }
     entry.group.querySelector(".dv-mark").textContent = MARKS[look] ?? "";
   };
-  // The branch that was taken goes to where the next iteration has it, and all else goes away.
-  const leave = (entry, next, { right, lineHeight }) => {
-    if (entry.list === "rest" && entry.status === "pending") return;
-    const isKept = entry.taken && entry.status === "pending";
-    for (const part of [entry.group, entry.edge].filter(Boolean)) part.classList.toggle("dv-leaving", !isKept || part === entry.edge);
-    if (!isKept) return;
+  const isKept = ({ taken, status }) => taken && status === "pending";
+  const livesOn = ({ list, status }) => list === "rest" && status === "pending";
+  const leavingClass = ({ status }, keeps) => (status === "rejected" || status === "discarded" ? "dv-fallen" : keeps ? "dv-leaving" : "dv-left");
+  // The branch that was taken goes to where the next iteration has it, what was not right falls, and what has become
+  // text leaves the place to the branch, or stays as a trace where there is none.
+  const leave = (entry, next, { right, lineHeight, keeps }) => {
+    if (livesOn(entry)) return;
+    if (!isKept(entry)) return [entry.group, entry.edge].forEach((part) => part?.classList.add(leavingClass(entry, keeps)));
+    entry.edge?.classList.add("dv-leaving");
     if (next.x + entry.width > right) Object.assign(next, { x: COLUMN_GAP, y: next.y + lineHeight });
     entry.group.style.transform = `translate(${next.x}px, ${next.y}px)`;
     next.x += entry.width + COLUMN_GAP;
@@ -63,7 +66,8 @@ export function createLooks(drawing) {
     },
     leave(start, way) {
       const next = { x: start.x + start.width + COLUMN_GAP, y: start.y };
-      for (const entry of drawn) leave(entry, next, way);
+      const keeps = drawn.some((entry) => isKept(entry) || livesOn(entry));
+      for (const entry of drawn) leave(entry, next, { ...way, keeps });
     },
   };
 }

@@ -65,6 +65,10 @@ export function timesOf(iteration, list, header) {
   });
 }
 
+// When the first of an iteration's guesses stands in the tree.
+export const firstBorn = (iteration, header) => (
+  Math.min(...["checked", "rest", "drafted"].flatMap((list) => timesOf(iteration, list, header)).map(({ born }) => born)));
+
 // What a node looks like at this time: "unborn", "pending", or what became of it.
 export const lookAt = ({ born, judged }, status, clock) => (clock < born ? "unborn" : clock < judged ? (status === "window" ? status : "pending") : status);
 

@@ -6,7 +6,8 @@ import { createText } from "./text.js";
 import { createTree } from "./tree.js";
 import { createTimeline } from "./timeline.js";
 import { createCharts } from "./charts.js";
-import { advancePlay, createActions } from "./player.js";
+import { createFlights } from "./flights.js";
+import { advancePlay, beatOf, createActions } from "./player.js";
 import { createTransport } from "./transport.js";
 import { listenToKeys } from "./keys.js";
 import { createLegend, createMessage } from "./legend.js";
@@ -33,11 +34,12 @@ function createHover(parts) {
   };
 }
 
-function writeAttributes(root, state) {
+// isOn: whether a run of the visitor's own is under way or waits.
+function writeAttributes(root, state, isOn) {
   Object.assign(root.dataset, {
     shown: state.shown, state: state.recorded ? "recording" : state.phase, playing: state.playing ? "yes" : "no",
-    moment: state.moment ?? "", file: state.file === null ? "no" : "yes", method: state.header?.method ?? "",
-    draft: state.header?.draft === null ? "none" : "yes",
+    moment: state.moment ?? "", beat: beatOf(state), live: isOn ? "yes" : "no", file: state.file === null ? "no" : "yes",
+    method: state.header?.method ?? "", draft: state.header?.draft === null ? "none" : "yes",
   });
 }
 
@@ -74,8 +76,7 @@ function createSource(feed, show) {
     const note = event.type === "end" && own.file === null ? keepSpeed(own) : "";
     if (event.type === "reset" || !showsFile) showOwn([note ? { ...event, note } : event]);
   };
-  const hasEnded = () => own.file === null && own.iterations.length > 0 && (own.last !== null || own.lost);
-  const lobby = createLobby({ keeps: hasEnded, hear, say: (event) => show([event]) });
+  const lobby = createLobby({ keeps: () => own.iterations.length > 0, hear, say: (event) => show([event]) });
   return { own, showFile, showOwn, isWaiting: lobby.isWaiting, listen: () => feed.subscribe(lobby.take) };
 }
 
@@ -86,14 +87,16 @@ function createParts(root, context, source, { isBusy, replayParts = null, pageKe
   const drawings = { tree: tree.drawing, timeline: timeline.drawing, charts: charts.pictures };
   const files = createFiles({ root, state: context.state, drawings, replayParts, isBusy, ...source });
   const tip = createTip(root);
+  const flights = createFlights(context.state, { labelOf: tree.nodeOf, spansOf: text.spansOf });
   message.node.prepend(origin.node);
   const help = createHelp({ meanings: numbers.meanings, legend: legend.full, pageKeys });
-  const top = el("div", { class: "dv-top" }, message.node, files.node, help);
+  transport.controls.append(files.menu, help);
+  const top = el("div", { class: "dv-top" }, message.node, files.node);
   root.classList.add("dv");
   root.tabIndex = 0;
   const below = [text, numbers, transport, legend, tree, timeline, charts, tip];
-  root.replaceChildren(top, ...below.map((part) => part.node));
-  return { all: [origin, message, files, ...below], timeline, text, tree, files, tip };
+  root.replaceChildren(top, ...below.map((part) => part.node), flights.node);
+  return { all: [origin, message, files, ...below], timeline, text, tree, files, tip, flights };
 }
 
 // options: replayParts, what stands before and after a trace in the one file that replays it, from whoever knows;
@@ -109,7 +112,8 @@ export function mount(root, feed, options = {}) {
   });
   const actions = createActions(state, frames.ask, showAll);
   const context = { state, actions, redraw: frames.ask, choose: actions.choose, hover: createHover(() => parts.all) };
-  const isBusy = () => isLive(state) || source.isWaiting() || !queue.isEmpty();
+  const isOn = () => isLive(state) || source.isWaiting();
+  const isBusy = () => isOn() || !queue.isEmpty();
   const parts = createParts(root, context, source, { ...options, isBusy });
 
   function draw(seconds) {
@@ -119,19 +123,20 @@ export function mount(root, feed, options = {}) {
     root.dataset.iterations = state.iterations.length;
     // Of a file, the text alone is laid out as it comes, and the rest drawn at its end: nobody could follow it.
     if (state.file !== null && isComing) return true;
-    writeAttributes(root, state);
+    writeAttributes(root, state, isOn());
     for (const part of parts.all) part.draw();
     // What is scrolled is laid out for it: after all that changes the layout, so that this happens once. The text
     // comes last, for it changes more when it knows what is in sight.
     parts.tree.settle();
     parts.text.settle();
+    parts.flights.draw();
     return !queue.isEmpty() || state.playing;
   }
 
   const stopKeys = listenToKeys(root, actions);
   const unsubscribe = source.listen();
   root.dataset.iterations = 0;
-  writeAttributes(root, state);
+  writeAttributes(root, state, false);
   frames.ask();
   const destroy = () => {
     unsubscribe?.();

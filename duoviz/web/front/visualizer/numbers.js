@@ -35,10 +35,14 @@ export function runNumbers(state) {
   return { ...numbers, phi: speedUp(state, numbers) };
 }
 
-// Whether a figure is shown: φ where it is known; any other before a run, and after that where the method has it.
-export const isTold = (name, numbers, header) => (
-  name === "phi" ? known(numbers.phi) : !header || EVERY_METHODS.includes(name) || aboutOf(header).numbers.includes(name)
-);
+// Whether a figure is shown: φ where it is known; any other before a run, and after that where the method has it, and the
+// overlap where both can be busy at once.
+export function isTold(name, numbers, header) {
+  if (name === "phi") return known(numbers.phi);
+  if (!header) return true;
+  if (name === "overlap" && !header.can_overlap) return false;
+  return EVERY_METHODS.includes(name) || aboutOf(header).numbers.includes(name);
+}
 
 function createGroup(title, entries) {
   const heading = el("h4", { class: "dv-subheading" }, title);

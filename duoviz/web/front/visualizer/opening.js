@@ -14,34 +14,48 @@ export async function fetchRecording(address) {
   }
 }
 
-// Held at the iteration `at`, or where that is null, playing; held all the same for those who want no motion.
-function openingEvents(trace, at, told) {
+const OTHER_PROMPT = "A recording of another prompt. Press Generate to run yours.";
+
+// Held at the iteration `at`, or where that is null, playing; held all the same where nothing is to move.
+function openingEvents(trace, { at, told, isStill }) {
   const [reset, ...events] = eventsOf(trace, "recording");
-  const still = at !== null || wantsNoMotion();
+  const still = at !== null || isStill;
   const hold = still ? at ?? mostTelling(trace.iterations) : Math.max(0, mostTelling(trace.iterations) - 1);
   const play = still ? [] : [{ type: "play", speed: SLOWLY }];
   return [{ ...reset, recorded: true }, { type: "hold", iteration: hold }, ...events, { type: "status", text: told }, ...play];
 }
 
 // Shows the recorded run of a method before the visitor's own. addresses: of each method's recording; method: the one
-// that is shown first; told: the sentence that stands with it; isFree: whether nothing of the visitor's is shown.
-export function createOpening(receiver, addresses, { method, told, isFree }) {
+// that is shown first; told: the sentence that stands with it; isFree: whether nothing of the visitor's is
+// shown; isCovered: whether something stands over it.
+export function createOpening(receiver, addresses, { method, told, isFree, isCovered }) {
   const recordings = {};
+  let prompt = null;
+  const wordsFor = ({ header }) => (prompt === null || prompt === header.prompt ? told : OTHER_PROMPT);
   const recordingOf = (name) => (recordings[name] ??= addresses[name] ? fetchRecording(addresses[name]) : null);
-  let [held, hasBegun] = [null, false];
+  let [held, hasBegun, wasCovered] = [null, false, false];
   recordingOf(method);
   const show = async () => {
     hasBegun = true;
     const asked = [method, held];
     const trace = await recordingOf(method);
     const isWanted = asked[0] === method && asked[1] === held;
-    if (trace && isWanted && isFree()) openingEvents(trace, held, told).forEach(receiver.send);
+    if (!trace || !isWanted || !isFree()) return;
+    wasCovered = isCovered();
+    openingEvents(trace, { at: held, told: wordsFor(trace), isStill: wasCovered || wantsNoMotion() }).forEach(receiver.send);
   };
   return {
     // As the page opens; a link that was followed before has begun it.
     begin: () => (hasBegun ? null : show()),
-    show,
+    // What stood still behind something begins to play.
+    uncover: () => (wasCovered ? show() : null),
     recordingOf,
+    // The prompt is that of a link; what is shown already may be of another one.
+    async setPrompt(text) {
+      prompt = text;
+      const trace = hasBegun && await recordingOf(method);
+      if (trace && isFree()) receiver.send({ type: "status", text: wordsFor(trace) });
+    },
     at(iteration, name) {
       [method, held] = [name, iteration];
       return show();

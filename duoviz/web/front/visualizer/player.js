@@ -3,11 +3,13 @@
 import { beginAt, isLive, spanOf } from "./state.js";
 
 export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
-// So slow that each iteration can be followed: seconds for one, whatever it took. A part of them is the clock's, and in
-// the rest it stands still, so that what became of the guesses can be seen.
+// So slow that each iteration can be followed: seconds for one, whatever it took. A part of them is the clock's, for
+// guess and check, and in the rest it stands still: the verdict.
 export const SLOWLY = "3 s";
 export const PACES = { [SLOWLY]: 3, "1 s": 1 };
-const CLOCKS_PART = 0.7;
+const CLOCKS_PART = 0.55;
+// Within the verdict: from when to when tokens set out for the text, and when what is not kept leaves the tree.
+const [SENDING_FROM, SENDING_TO, LEAVING_FROM] = [0.15, 0.5, 0.5];
 // An iteration shorter than this on the screen is shown as it ended.
 const LEAST_SHOWN = 0.25;
 export const ALL_SPEEDS = [...Object.keys(PACES), ...SPEEDS];
@@ -105,10 +107,27 @@ export function advancePlay(state, elapsed) {
   if (state.clock >= end) endPlay(state);
 }
 
-// Whether the branch that was taken is on its way to the left.
-export const isLeaving = (state) => (
-  state.playing && isPaced(state) && !wantsNoMotion() && state.rest > 0.5 * (1 - CLOCKS_PART) * PACES[state.speed]
-);
+// How much of the verdict's time is over, 0 to 1; null where nothing is to move.
+function verdictPart(state) {
+  if (!state.playing || !isPaced(state) || wantsNoMotion()) return null;
+  return state.moment >= state.iterations[state.shown].sync ? state.rest / ((1 - CLOCKS_PART) * PACES[state.speed]) : null;
+}
+
+// Whether rejected tokens fall, and the branch that was taken is on its way to the left.
+export const isLeaving = (state) => verdictPart(state) > LEAVING_FROM;
+
+// Which part of the tokens should have set out for the text, below 0 while they wait; null where none is to.
+export function sendingOf(state) {
+  const part = verdictPart(state);
+  return part === null ? null : (part - SENDING_FROM) / (SENDING_TO - SENDING_FROM);
+}
+
+// An iteration's beat at the moment shown; "" where it is not played.
+export function beatOf({ moment, shown, iterations }) {
+  if (moment === null) return "";
+  const { draft, sync } = iterations[shown];
+  return moment >= sync ? "verdict" : moment < (draft.at(-1)?.end ?? 0) ? "guess" : "check";
+}
 
 // How far the text is written: what an iteration adds stands there when it has ended.
 export function writtenUpTo({ moment, shown, iterations }) {

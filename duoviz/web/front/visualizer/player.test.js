@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { endedState, iterationOf, near, stateOf } from "../testing.js";
 import {
-  advancePlay, ALL_SPEEDS, createActions, isLeaving, isMoving, isPaced, mostTelling, PACES, SLOWLY,
+  advancePlay, ALL_SPEEDS, beatOf, createActions, isLeaving, isMoving, isPaced, mostTelling, PACES, sendingOf, SLOWLY,
   speedWords, SPEEDS, writtenUpTo,
 } from "./player.js";
 import { beginAt } from "./state.js";
@@ -109,29 +109,16 @@ test("slowly, each iteration takes as long, and its end stands for a while", () 
   const state = playing(SLOWLY);
   const steps = (number) => { for (let step = 0; step < number; step++) advancePlay(state, 0.25); };
   steps(4);
-  // Seven tenths of three seconds are the clock's.
-  near(state.moment, 1 / 2.1);
-  steps(5);
-  assert.deepEqual([state.moment, state.rest, state.shown], [1, 0, 0]);
+  // Of three seconds, 1.65 are the clock's.
+  near(state.moment, 1 / 1.65);
   steps(3);
-  assert.deepEqual([state.rest, state.shown], [0.75, 0]);
+  assert.deepEqual([state.moment, state.rest, state.shown], [1, 0, 0]);
+  steps(5);
+  assert.deepEqual([state.rest, state.shown], [1.25, 0]);
   steps(1);
   assert.deepEqual([state.moment, state.rest, state.shown], [1, 0, 1]);
   steps(2 * 13);
   assert.deepEqual(shownIn(state), { shown: 2, playing: false, moment: null, follow: false });
-});
-
-test("the branch that was taken leaves in the second half of the rest", () => {
-  let wantsNone = false;
-  globalThis.matchMedia = () => ({ matches: wantsNone });
-  const half = 0.15 * PACES[SLOWLY];
-  assert.equal(isLeaving({ playing: true, speed: SLOWLY, rest: half + 0.01 }), true);
-  assert.equal(isLeaving({ playing: true, speed: SLOWLY, rest: half - 0.01 }), false);
-  assert.equal(isLeaving({ playing: false, speed: SLOWLY, rest: half + 0.01 }), false);
-  assert.equal(isLeaving({ playing: true, speed: 1, rest: 9 }), false);
-  wantsNone = true;
-  assert.equal(isLeaving({ playing: true, speed: SLOWLY, rest: half + 0.01 }), false);
-  delete globalThis.matchMedia;
 });
 
 test("what an iteration adds is written when it has ended", () => {
@@ -215,4 +202,39 @@ test("before a run there is nothing to go through", () => {
   for (const act of [actions.first, actions.last, actions.forward, actions.togglePlay]) act();
   assert.deepEqual(state, before);
   assert.equal(calls.redraw, 0);
+});
+
+test("an iteration has three beats, of which the verdict has two fifths of its time at least", () => {
+  globalThis.matchMedia = () => ({ matches: false });
+  for (const speed of Object.keys(PACES)) {
+    const draft = [{ start: 0, end: 0.3, tokens: 1 }, { start: 0.3, end: 0.6, tokens: 1 }];
+    const state = endedState([iterationOf({ draft }), iterationOf({ index: 1, sync: 2 })]);
+    beginAt(state, 0);
+    Object.assign(state, { playing: true, speed });
+    const seen = [];
+    for (; state.shown === 0; advancePlay(state, 0.001)) seen.push([beatOf(state), sendingOf(state), isLeaving(state)]);
+    const beats = seen.map(([beat]) => beat);
+    assert.deepEqual(beats.filter((beat, at) => beat !== beats[at - 1]), ["guess", "check", "verdict"]);
+    assert.ok(beats.filter((beat) => beat === "verdict").length >= 0.4 * beats.length, speed);
+    // Tokens set out when their marks have been seen, and before the tree is cleared.
+    const order = ["waits", "sends", "leaves"];
+    const steps = seen.filter(([, part]) => part !== null).map(([, part, leaves]) => order[leaves ? 2 : part < 0 ? 0 : 1]);
+    assert.deepEqual(steps.filter((step, at) => step !== steps[at - 1]), order);
+  }
+  delete globalThis.matchMedia;
+});
+
+test("where no motion is wanted nothing moves, and the beats are the same", () => {
+  const state = playing(SLOWLY);
+  for (let step = 0; step < 12; step++) advancePlay(state, 0.25);
+  const moves = (matches, more) => {
+    globalThis.matchMedia = () => ({ matches });
+    return [beatOf(state), sendingOf({ ...state, ...more }) !== null, isLeaving({ ...state, ...more })];
+  };
+  assert.deepEqual(moves(false), ["verdict", true, true]);
+  assert.deepEqual(moves(true), ["verdict", false, false]);
+  assert.deepEqual(moves(false, { playing: false }), ["verdict", false, false], "held");
+  assert.deepEqual(moves(false, { speed: 1 }), ["verdict", false, false], "at the real speed");
+  assert.equal(beatOf({ moment: null }), "");
+  delete globalThis.matchMedia;
 });

@@ -5,7 +5,7 @@ const TICK_MS = 1000;
 const SILENT_TICKS = 5;
 
 // subscribe, which makes it a feed; take, for each batch {run, seq, events}; isOpen: whether a run has begun and not
-// ended; isNew: whether none has begun; holdNext: at which iteration the next run is held.
+// ended; holdNext: at which iteration the next run is held.
 export function createReceiver() {
   const subscribers = new Set();
   const send = (event) => subscribers.forEach((callback) => callback(event));
@@ -17,7 +17,6 @@ export function createReceiver() {
   return {
     send,
     isOpen: () => open,
-    isNew: () => run === null,
     holdNext(iteration) { hold = iteration; },
     subscribe(callback) {
       subscribers.add(callback);

@@ -15,7 +15,9 @@ export const MOST_ITERATIONS = 40;
 export const SECONDS_EACH = PACES[SLOWLY];
 const [SLIDE_MARGIN, SLIDE_GAP] = [32, 16];
 const INSIDE = SLIDE.width - 2 * SLIDE_MARGIN;
-const [TITLE_SIZE, SAID_SIZE, SAID_LINES, LEGEND_SCALE, LARGEST_TREE] = [22, 20, 2, 1.3, 2];
+const [TITLE_SIZE, SAID_SIZE, SAID_LINES, LEGEND_SCALE] = [22, 20, 2, 1.3];
+// The drawings' own width, in visualizer.css: so the tree is as much larger as the timeline, if it is not too high.
+const TREE_SCALE = INSIDE / 868;
 
 // The drawings in a place of their own, where the visitor does not see them: what is shown on the page stays free.
 function createDrawings(root, state) {
@@ -48,12 +50,12 @@ function slideNodes(sheet, state, drawings) {
   const lanesScale = INSIDE / lanesWidth;
   const lanesTop = legendTop - SLIDE_GAP / 2 - lanesScale * lanesHeight;
   const treeTop = head + 2 * SLIDE_GAP + SAID_LINES * 1.3 * SAID_SIZE;
-  const [, , treeWidth, treeHeight] = boxOf(drawings.tree);
+  const treeHeight = boxOf(drawings.tree).at(-1);
   const room = lanesTop - SLIDE_GAP - treeTop;
-  const treeScale = Math.min(LARGEST_TREE, INSIDE / treeWidth, room / treeHeight);
+  const treeScale = Math.min(TREE_SCALE, room / treeHeight);
   return [
     ...titleNodes(sheet, title, header, { x: SLIDE_MARGIN, y: head, width: INSIDE, size: TITLE_SIZE }), ...texts,
-    placed(drawings.tree, { x: SLIDE_MARGIN, y: treeTop + (room - treeScale * treeHeight) / 2, scale: treeScale }),
+    placed(drawings.tree, { x: SLIDE_MARGIN, y: treeTop, scale: treeScale }),
     placed(drawings.timeline, { x: SLIDE_MARGIN, y: lanesTop, scale: lanesScale }),
     ...sheet.legend(entries, { x: SLIDE_MARGIN, y: legendTop, width: INSIDE, scale: LEGEND_SCALE }).nodes,
   ];

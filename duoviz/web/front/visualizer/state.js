@@ -39,10 +39,11 @@ export function addToRun(run, event) {
   else if (event.type === "connection") run.lost = event.lost;
 }
 
-// A run as it is shown: sums and places that follow from it, and what of it is in view.
+// A run as it is shown: sums and places that follow from it, and what of it is in view; `asked`: the method of a run that
+// has not begun, which the message is about.
 export const emptyState = () => ({
   ...emptyRun(), epoch: 0, phase: "empty", message: "", lanes: emptyLanes(), totals: [], tails: [], shown: -1, follow: true,
-  playing: false, speed: 1, clock: 0, moment: null, rest: 0, recorded: false, hold: null,
+  playing: false, speed: 1, clock: 0, moment: null, rest: 0, recorded: false, hold: null, asked: null,
 });
 
 // Whether a run is going on; a trace from a file is not, however long it takes to show.
@@ -83,7 +84,8 @@ const CHANGES = {
     Object.assign(state, emptyState(), { epoch: state.epoch + 1, phase: "running", speed, file, recorded });
   },
   status: (state, { text }) => { state.message = text; },
-  // What is shown is the run before, which has ended.
+  // The method that the next run has, whatever is shown until it begins.
+  asked: (state, { method }) => { state.asked = method; },
   waiting: (state) => Object.assign(state, { phase: "waiting", message: "" }),
   kept: (state, { text }) => Object.assign(state, { phase: "done", message: text }),
   header: (state) => { state.phase = "running"; },

@@ -117,6 +117,7 @@ export function createText({ state, choose }) {
   return {
     node: section("text", "Text", box),
     highlight: (position, on) => flow.mark(position, "dv-lit", on),
+    spansOf: (position) => flow.of(position).flatMap((group) => [...group.children]),
     grow,
     draw() {
       grow();

@@ -5,7 +5,6 @@ import { addPointer, addTimelineKeys, createView, ITERATIONS_IN_VIEW } from "./v
 import { drawLanes, hatchPattern, placeBand, placePlayhead } from "./lanes.js";
 import { busyBetween } from "./busy.js";
 import { duration, percent } from "./words.js";
-import { aboutOf } from "./methods.js";
 import { isPaced } from "./player.js";
 
 function timelineTools(state, view, redraw) {
@@ -18,15 +17,14 @@ function timelineTools(state, view, redraw) {
   return el("div", { class: "dv-tools" }, near, whole);
 }
 
-// What part of the time in view both lanes are busy, and each is idle. On one core they take turns, whatever they show.
+// What part of the time in view both lanes are busy, null where they take turns; and each is idle.
 export function sharesInView(state, view) {
   const [from, to] = [Math.max(0, view.start), Math.min(view.end, state.iterations.at(-1).sync)];
   const busy = busyBetween(state.lanes, from, to);
   const isAlone = state.header?.draft === null;
-  const takesTurns = aboutOf(state.header).parallel && !state.header.can_overlap;
   return {
     from, to, target: 1 - busy.target / (to - from), draft: isAlone ? null : 1 - busy.draft / (to - from),
-    overlap: isAlone || takesTurns ? null : busy.both / (to - from),
+    overlap: isAlone || !state.header?.can_overlap ? null : busy.both / (to - from),
   };
 }
 

@@ -6,7 +6,7 @@ import { explained, setSentence } from "./tip.js";
 import { note } from "./note.js";
 import { sentence } from "./sentence.js";
 import { isLive, tokensBefore } from "./state.js";
-import { ALL_SPEEDS, isMoving, isPaced, PACES, speedWords } from "./player.js";
+import { ALL_SPEEDS, isMoving, isPaced, PACES, speedWords, writtenUpTo } from "./player.js";
 
 export const ICONS = {
   first: "M3 3h2v10H3zM13 3v10L6 8z", back: "M10 3 5 8l5 5 1.4-1.4L7.8 8l3.6-3.6z", play: "M4 2v12l10-6z",
@@ -21,35 +21,39 @@ function whereWords(state) {
   return `Iteration ${state.shown} of ${last}${state.playing && state.speed !== 1 ? ` · ${pace}` : ""}`;
 }
 
-// What happens at the moment shown; at an iteration's end, what happened in it.
+// What happened in the last iteration that has its verdict at the moment shown.
 export function saidOf(state) {
-  const iteration = state.iterations[state.shown];
-  if (!iteration) return "";
-  if (state.moment !== null && state.moment < iteration.sync) return meanwhile(iteration, state.header, state.moment);
-  return sentence(iteration);
+  const iteration = state.iterations[writtenUpTo(state)];
+  return iteration ? sentence(iteration) : "";
 }
 
 function noteOf(state) {
-  const last = state.shown === state.iterations.length - 1;
+  const at = writtenUpTo(state);
   const { header, end } = state;
-  return note(state.iterations[state.shown], { header, end, before: tokensBefore(state, state.shown), last });
+  return note(state.iterations[at], { header, end, before: tokensBefore(state, at), last: at === state.iterations.length - 1 });
+}
+
+// What goes on at the moment shown, before its iteration's verdict.
+function nowOf(state) {
+  const iteration = state.iterations[state.shown];
+  return writtenUpTo(state) < state.shown ? meanwhile(iteration, state.header, state.moment) : "";
 }
 
 function createSentence(state) {
-  const node = el("p", { class: "dv-sentence" });
+  const [said, now] = [el("p", { class: "dv-sentence" }), el("p", { class: "dv-note dv-now" })];
   let told = {};
   return {
-    node,
+    nodes: [said, now],
     draw() {
-      const iteration = state.iterations[state.shown];
+      const iteration = state.iterations[writtenUpTo(state)];
       // A screen reader should not be talked over while iterations stream past.
-      node.setAttribute("aria-live", isMoving(state) ? "off" : "polite");
-      const goesOn = state.moment !== null && state.moment < iteration?.sync;
-      if (goesOn || iteration !== told.iteration || state.end !== told.end) {
-        setSentence(node, saidOf(state));
-        explained(node, iteration && !goesOn ? noteOf(state) : "");
+      said.setAttribute("aria-live", isMoving(state) ? "off" : "polite");
+      if (iteration !== told.iteration || state.end !== told.end) {
+        setSentence(said, saidOf(state));
+        explained(said, iteration ? noteOf(state) : "");
       }
-      told = goesOn ? {} : { iteration, end: state.end };
+      told = { iteration, end: state.end };
+      setText(now, nowOf(state));
     },
   };
 }
@@ -86,7 +90,8 @@ export function createTransport({ state, actions, choose }) {
   speed.addEventListener("change", () => actions.setSpeed(isNaN(speed.value) ? speed.value : Number(speed.value)));
   const controls = el("div", { class: "dv-controls" }, buttons.node, slider, where, speed, slowly, follow);
   return {
-    node: el("section", { class: "dv-section dv-transport", "aria-label": "Player" }, controls, said.node),
+    node: el("section", { class: "dv-section dv-transport", "aria-label": "Player" }, controls, ...said.nodes),
+    controls,
     draw() {
       slider.max = Math.max(0, state.iterations.length - 1);
       slider.value = Math.max(0, state.shown);

@@ -3,23 +3,19 @@
 import { el, section, setAttributes, setText, svg, watchSize } from "./dom.js";
 import { count, fixed, known, MARKS, quote } from "./words.js";
 import { aboutOf, originOf } from "./methods.js";
-import { bestLines, COLUMN_GAP } from "./fold.js";
+import { COLUMN_GAP, fillLines } from "./fold.js";
 import { countLabel, placeItems, treeItems } from "./layout.js";
 import { createPointing } from "./pointing.js";
 import { createReach } from "./reach.js";
 import { createCandidates } from "./candidates.js";
 import { createLooks, createMoves } from "./looks.js";
-import { candidatesKnown } from "./moments.js";
-import { isLeaving, isMoving, isPaced } from "./player.js";
+import { candidatesKnown, firstBorn } from "./moments.js";
+import { isLeaving, isMoving, isPaced, writtenUpTo } from "./player.js";
 
-// The drawing fills its box, within what can be read (on the screen: where the page is zoomed, the drawing may be
-// smaller) and what looks calm. Where it would be too small for that, it goes on in further lines.
-const [SMALLEST, ENOUGH, LARGEST] = [0.75, 0.9, 1.8];
-const [MOST_LINES, CLOSE_ROWS, ROWS, CAPTION_SIGN] = [12, 26, 32, 6.4];
-// On a narrow page the box is as high as the drawing, up to this.
-const isNarrow = () => matchMedia("(max-width: 900px)").matches;
-const [NARROW_HEIGHT, LARGEST_NARROW] = [420, 1.2];
-const KEY_SCROLL = 80;
+// Letters have one size, whatever the tree: one that is wider than its box goes on in further lines, and one that is
+// higher is scrolled.
+const BEATS = ["guess", "check", "verdict"];
+const [SCALE, ROWS, CAPTION_SIGN, KEY_SCROLL] = [1.1, 26, 7, 80];
 
 // How likely a node was thought to be after its parent: its chance, the draft's q, or its share of what the datastore
 // counted there.
@@ -67,8 +63,9 @@ function nodeGroup(item, header) {
 }
 
 // Each: where it stands, and its text.
-function treeCaptions(iteration, { parallel, caption: proposedCaption }, { columns, windowTop }, split) {
-  const over = (column, text) => [columns[column].left, columns[column].caption, text];
+function treeCaptions(iteration, { parallel, caption: proposedCaption }, { columns, windowTop }, { split, width }) {
+  const within = (left, text) => Math.max(0, Math.min(left, width - CAPTION_SIGN * text.length));
+  const over = (column, text) => [within(columns[column].left, text), columns[column].caption, text];
   const captions = [over(0, "verified text")];
   const proposed = iteration.checked.some((node) => node.status !== "correction" && node.status !== "window");
   const alone = parallel ? "checked" : "the target's own token";
@@ -78,14 +75,14 @@ function treeCaptions(iteration, { parallel, caption: proposedCaption }, { colum
   return captions;
 }
 
-// Where the eye should land: what was drafted, or else the end of what the target wrote. What is in sight from the left
-// end is not scrolled to: the verified text, where the eye begins, would be cut.
-function scrollToResult(box, { items, split }, iteration, { places, scale }) {
+// To the newest part: what was drafted, or else the end of what the target wrote. What is in sight from the left end is
+// not scrolled to: the verified text, where the eye begins, would be cut.
+function scrollToResult(box, { items }, iteration) {
   const own = items.find((item) => item.node?.status === "correction");
-  const target = iteration.drafted.length || !own ? { x: places.columns[split]?.left ?? 0, y: 0 } : own;
-  const [x, y] = [scale * target.x, scale * target.y];
+  const newest = iteration.drafted.length || !own ? items.findLast(({ node }) => node?.status !== "window") : own;
+  const [x, y] = [SCALE * newest.x, SCALE * (newest.y + ROWS)];
   box.scrollLeft = x > 0.7 * box.clientWidth ? x - 0.5 * box.clientWidth : 0;
-  box.scrollTop = Math.max(0, y - 0.6 * box.clientHeight);
+  box.scrollTop = Math.max(0, y - box.clientHeight);
 }
 
 function createBox(drawing, goTo) {
@@ -99,27 +96,18 @@ function createBox(drawing, goTo) {
   return box;
 }
 
-// The lines, places and captions with which a tree's letters are largest in a box, and their scale.
-function fitTree(tree, iteration, header, { size: [width, height], zoom }) {
-  const least = SMALLEST / zoom;
-  const [most, largest] = isNarrow() ? [NARROW_HEIGHT, LARGEST_NARROW] : [height, LARGEST];
-  const on = (lines, rowHeight) => {
-    const places = placeItems(tree, lines, rowHeight);
-    const captions = treeCaptions(iteration, aboutOf(header), places, tree.split);
-    const needed = Math.max(places.right, ...captions.map(([x, , text]) => x + CAPTION_SIGN * text.length));
-    return { places, captions, width: needed, scale: Math.min(width / needed, most / places.height) };
-  };
+// The places and captions of a tree in a box of this width, and how wide the drawing is.
+function fitTree(tree, iteration, header, boxWidth) {
   // A window's levels stand one below the other, and so on one line.
-  const mostLines = tree.windowRow === null ? MOST_LINES : 1;
-  const lines = bestLines(mostLines, (tried) => on(tried, CLOSE_ROWS).scale, { enough: ENOUGH, least });
-  const isRoomy = on(lines, ROWS).scale >= Math.min(largest, on(lines, CLOSE_ROWS).scale);
-  const { scale, ...fitted } = on(lines, isRoomy ? ROWS : CLOSE_ROWS);
-  return { ...fitted, scale: Math.min(largest, Math.max(least, scale)) };
+  const room = tree.windowRow === null ? boxWidth / SCALE : Infinity;
+  const places = placeItems(tree, (widths) => fillLines(widths, room), ROWS);
+  const width = Math.max(places.right, boxWidth / SCALE);
+  return { places, captions: treeCaptions(iteration, aboutOf(header), places, { split: tree.split, width }), width };
 }
 
-function drawNodes(drawing, { items }, iteration, { captions, places, scale, width }, header) {
+function drawNodes(drawing, { items }, iteration, { captions, places, width }, header) {
   setAttributes(drawing, {
-    viewBox: `0 0 ${width} ${places.height}`, width: (scale * width).toFixed(1), height: (scale * places.height).toFixed(1),
+    viewBox: `0 0 ${width} ${places.height}`, width: (SCALE * width).toFixed(1), height: (SCALE * places.height).toFixed(1),
     "aria-label": `Tree of iteration ${iteration.index}`,
   });
   const edges = items.filter((item) => item.from).map((item) => edgePath(item, iteration[item.list], width));
@@ -133,6 +121,13 @@ function missingWords(items, iteration) {
   return missing ? `${count(missing, "more token")} ${missing === 1 ? "is" : "are"} not drawn.` : "";
 }
 
+// Whose tree stands there: until the first guess of an iteration is made, that of the one before, with its verdict.
+function treeAt(state) {
+  const { shown, moment, iterations, header } = state;
+  const isEarly = shown > 0 && writtenUpTo(state) < shown && moment < firstBorn(iterations[shown], header);
+  return isEarly ? shown - 1 : shown;
+}
+
 // The tree of one iteration after another in a box, and how each changes while its time is played.
 function createForest({ state, redraw }) {
   const drawing = svg("svg", { class: "dv-tree-drawing", role: "img" });
@@ -140,33 +135,36 @@ function createForest({ state, redraw }) {
   const box = createBox(drawing, (by) => pointing.goTo(by)?.scrollIntoView({ block: "nearest", inline: "nearest" }));
   const note = el("p", { class: "dv-note" });
   const [looks, move, reach] = [createLooks(drawing), createMoves(drawing), createReach(box)];
-  let drawn = null, drawnIn = "", size = [0, 0], scroll = null, start = null, way = null, hasLeft = false;
-  watchSize(box, (...now) => { size = now; redraw(); });
-  const drawTree = (iteration) => {
-    const tree = treeItems(iteration, state.tails[state.shown]);
-    const fitted = fitTree(tree, iteration, state.header, { size, zoom: box.currentCSSZoom ?? 1 });
+  let drawn = null, drawnIn = "", width = 0, scroll = null, start = null, way = null, hasLeft = false;
+  watchSize(box, (now) => { width = now; redraw(); });
+  const drawTree = (iteration, at) => {
+    const tree = treeItems(iteration, state.tails[at]);
+    const fitted = fitTree(tree, iteration, state.header, width);
     drawNodes(drawing, tree, iteration, fitted, state.header);
-    reach(fitted.scale * fitted.places.height, `${state.epoch} ${size[0]}`);
+    reach(SCALE * fitted.places.height, `${state.epoch} ${width}`);
     pointing.begin();
     looks.begin(tree.items, iteration, state.header);
     move(tree.items, iteration, !isMoving(state) || isPaced(state));
     [start, hasLeft, way] = [tree.items[0], false, { right: fitted.width, lineHeight: fitted.places.lineHeight }];
-    scroll = () => scrollToResult(box, tree, iteration, fitted);
+    scroll = () => scrollToResult(box, tree, iteration);
     setText(note, missingWords(tree.items, iteration));
   };
   return {
     drawing, box, nodes: [box, pointing.node, note],
-    draw(iteration) {
-      const key = `${size} ${state.epoch}`;
+    nodeOf: ({ list, index }) => drawing.querySelector(`g.dv-node[data-list="${list}"][data-index="${index}"] .dv-label`),
+    draw() {
+      const at = treeAt(state);
+      const [iteration, isOver] = [state.iterations[at], at < state.shown];
+      const key = `${width} ${state.epoch}`;
       // Where the branch taken has moved, all is drawn anew for whoever comes back.
-      if (iteration !== drawn || drawnIn !== key || (hasLeft && !isLeaving(state))) {
+      if (iteration !== drawn || drawnIn !== key || (hasLeft && !isOver && !isLeaving(state))) {
         [drawn, drawnIn] = [iteration, key];
-        if (iteration) drawTree(iteration);
+        if (iteration) drawTree(iteration, at);
         else drawing.replaceChildren();
       }
       if (!iteration) return;
-      looks.at(state.moment);
-      if (!isLeaving(state) || hasLeft) return;
+      looks.at(isOver ? null : state.moment);
+      if (isOver || !isLeaving(state) || hasLeft) return;
       hasLeft = true;
       looks.leave(start, way);
     },
@@ -183,16 +181,20 @@ export function createTree(context) {
   const candidates = createCandidates();
   const body = el("div", { class: "dv-tree-body" }, el("div", { class: "dv-tree-side" }, ...forest.nodes), candidates.node);
   let [drawn, told] = [null, null];
+  const beats = el("ol", { "class": "dv-beats", "aria-hidden": "true" }, ...BEATS.map((beat) => el("li", { "data-beat": beat }, beat)));
   return {
-    node: section("tree", "Tree", body),
+    node: section("tree", "Tree", beats, body),
     drawing: forest.drawing,
+    nodeOf: forest.nodeOf,
     highlight: (position, on) => forest.box.classList.toggle("dv-lit", on && position === state.shown),
     draw() {
       const iteration = state.iterations[state.shown];
       const now = !iteration || state.moment === null ? 2 : candidatesKnown(iteration, state.moment);
-      if (iteration !== drawn || told !== now) candidates.draw(iteration, state.header, now);
-      [drawn, told] = [iteration, now];
-      forest.draw(iteration);
+      // Until something of them is known, those of the iteration before stand there.
+      const isTold = now > 0 || !state.shown;
+      if (isTold && (iteration !== drawn || told !== now)) candidates.draw(iteration, state.header, now);
+      if (isTold) [drawn, told] = [iteration, now];
+      forest.draw();
     },
     settle: forest.settle,
   };

@@ -1,7 +1,7 @@
-// How things move in the story: only by transforms and opacity. Where motion is not wanted, all stands where it ends,
-// and an arrow leads there.
+// How things move on the stage and in the story: only by transforms and opacity. In the story, where motion is not wanted,
+// all stands where it ends, and an arrow leads there.
 
-import { el, setAttributes, svg, zoomOf } from "../visualizer/dom.js";
+import { el, setAttributes, svg, zoomOf } from "./dom.js";
 
 export const MOVE_SECONDS = 0.35;
 const EASED = "cubic-bezier(0.3, 0, 0.2, 1)";
@@ -43,7 +43,7 @@ function arrow(from, to) {
   ];
 }
 
-// air: lies over the story, for what is on its way. isStill: whether nothing is to move.
+// air: lies over all that moves, for what is on its way. isStill: whether nothing is to move.
 export function createMotion(air, isStill) {
   const arrows = svg("svg", { class: "dv-story-arrows" });
   air.replaceChildren(arrows);
@@ -66,7 +66,7 @@ export function createMotion(air, isStill) {
     fly(from, to, text = to.textContent.trim(), seconds = MOVE_SECONDS) {
       const [there, here] = [from, to].map((node) => inAir(boxOf(node)));
       if (isStill) return arrows.append(...(to instanceof SVGElement ? arrowAside : arrow)(there, here));
-      const flying = el("span", { class: "dv-story-flying", "data-source": to.dataset.source ?? "" }, text);
+      const flying = el("span", { class: "dv-flying", "data-source": to.dataset.source ?? "" }, text);
       Object.assign(flying.style, { left: `${here.left}px`, top: `${here.top}px`, lineHeight: `${here.height}px` });
       air.append(flying);
       const scale = Math.max(0.5, Math.min(2, there.height / here.height));
