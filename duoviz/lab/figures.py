@@ -385,7 +385,7 @@ def pays(results: Results) -> Figure:
         )
     ticks = [0.5, 2, 8, 32, 128]
     drawing.update_xaxes(type="log", tickvals=ticks)
-    drawing.update_xaxes(title="time of a target forward pass over a draft step", row=2)
+    drawing.update_xaxes(title="time of a target pass / draft step", row=2)
     drawing.update_yaxes(title="acceptance", col=1, range=[0, 1])
     # White is where nothing is gained.
     scale = [[0, "#b3541e"], [1 / 3, "#f3ede4"], [0.55, "#5fc4b6"], [1, "#0b4f6c"]]

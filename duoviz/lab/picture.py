@@ -101,7 +101,7 @@ def borders(compared: list[Side], bottom: float) -> list[str]:
         marks.append(upright(to_x(ratio), TOP, bottom, colour=LINE))
         marks.append(text(to_x(ratio), bottom + 18, f"{ratio:g}", anchor="middle", colour=SOFT))
     middle = (RIGHT[0] + RIGHT[1]) / 2
-    marks.append(small(middle, bottom + 36, "time of a target forward pass over a draft step", anchor="middle"))
+    marks.append(small(middle, bottom + 36, "time of a target pass / draft step", anchor="middle"))
     y = (TOP + bottom) / 2
     marks.append(
         f'<text transform="translate({RIGHT[0] - 38} {y:.0f}) rotate(-90)" text-anchor="middle" font-size="12" '

@@ -211,8 +211,8 @@ def test_other_hardware_is_estimated_at_what_was_measured_and_called_so():
     assert "as an estimate" in said and "SpS's acceptance, 0.50" in said and "measured: 1.67" in said
     # 2 ms a step and 10 ms a forward: the best γ of SpS where rows cost nothing.
     on_gpu = max(sum(0.5**n for n in range(gamma + 1)) / (1 + gamma / 5) for gamma in range(1, 9))
-    assert f"SpS {on_gpu:.2f}" in said.partition("on a GPU")[2] and "forward takes 10 ms as here" in said
-    assert "On 8 such cores, if they share a forward as 1 and 2 do here" in said
+    assert f"SpS {on_gpu:.2f}" in said.partition("a GPU")[2] and "forward pass takes 10 ms as here" in said
+    assert "On 8 such cores (scaled from 1 and 2 cores by Amdahl's law)" in said
     made.environment = ENVIRONMENT
     assert "such cores" not in other_hardware(made)
     assert other_hardware(results(row(VANILLA), half)) == ""
