@@ -24,17 +24,19 @@ SLOWER = 0.95
 # A link holds no longer prompt than this.
 LONGEST = 1500
 TIMEOUT = 120_000
-RUN = "document.querySelector('[data-run]')?.dataset.run ?? null"
-DONE = f"(before) => ({RUN}) !== before && document.querySelector('.dv').dataset.state === 'done'"
+# Whether a run of the visitor's is under way or waits.
+IS_ON = "(on) => document.querySelector('.dv').dataset.live === on"
 
 
 def speed(page: Page, lane: str, prompt: str, tokens: int) -> float:
     """Run a prompt in Live by a link; tokens a second, as the page writes them."""
     method, _, cores = lane.partition(":")
     settings = {"method": method, "cores": cores or "auto", "max_new_tokens": tokens, "prompt": prompt[:LONGEST]}
-    before, link = page.evaluate(RUN), urlencode({**settings, "autoplay": 1}, quote_via=quote)
+    link = urlencode({**settings, "autoplay": 1}, quote_via=quote)
     page.evaluate("(link) => { location.hash = link }", link)
-    page.wait_for_function(DONE, arg=before, timeout=TIMEOUT)
+    for on in ("yes", "no"):
+        page.wait_for_function(IS_ON, arg=on, timeout=TIMEOUT)
+    assert page.locator(".dv").first.get_attribute("data-method") == method
     return float(page.locator("[data-number=tps]").first.inner_text())
 
 
