@@ -38,7 +38,8 @@ export function createLooks(drawing) {
   };
   const isKept = ({ taken, status }) => taken && status === "pending";
   const livesOn = ({ list, status }) => list === "rest" && status === "pending";
-  const leavingClass = ({ status }, keeps) => (status === "rejected" || status === "discarded" ? "dv-fallen" : keeps ? "dv-leaving" : "dv-left");
+  const isWrong = ({ status }) => status === "rejected" || status === "discarded";
+  const leavingClass = (entry, keeps) => (isWrong(entry) ? "dv-fallen" : keeps ? "dv-leaving" : "dv-left");
   // The branch that was taken goes to where the next iteration has it, what was not right falls, and what has become
   // text leaves the place to the branch, or stays as a trace where there is none.
   const leave = (entry, next, { right, lineHeight, keeps }) => {

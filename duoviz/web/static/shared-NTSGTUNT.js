@@ -1,2 +1,0 @@
-function f(){let l=new Set,n=e=>l.forEach(o=>o(e)),i=null,u=-1,t=!1,s=0,r=null;return setInterval(()=>{t&&++s===5&&n({type:"connection",lost:!0})},1e3),{send:n,isOpen:()=>t,isNew:()=>i===null,holdNext(e){r=e},subscribe(e){return l.add(e),()=>l.delete(e)},take(e){e.run!==i&&([i,u,t,s]=[e.run,-1,!0,0],n({type:"reset"}),r!==null&&n({type:"hold",iteration:r}),r=null),!(e.seq<=u)&&(s>=5&&n({type:"connection",lost:!1}),[u,s]=[e.seq,0],e.events.forEach(n),e.events.some(({type:o})=>o==="end"||o==="error")&&(t=!1))}}}export{f as a};
-//# sourceMappingURL=shared-NTSGTUNT.js.map
