@@ -44,7 +44,9 @@ export function createLooks(drawing) {
   // text leaves the place to the branch, or stays as a trace where there is none.
   const leave = (entry, next, { right, lineHeight, keeps }) => {
     if (livesOn(entry)) return;
-    if (!isKept(entry)) return [entry.group, entry.edge].forEach((part) => part?.classList.add(leavingClass(entry, keeps)));
+    if (!isKept(entry)) {
+      return [entry.group, entry.edge].forEach((part) => part?.classList.add(leavingClass(entry, keeps)));
+    }
     entry.edge?.classList.add("dv-leaving");
     if (next.x + entry.width > right) Object.assign(next, { x: COLUMN_GAP, y: next.y + lineHeight });
     entry.group.style.transform = `translate(${next.x}px, ${next.y}px)`;
