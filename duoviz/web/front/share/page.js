@@ -19,8 +19,8 @@ export function selectedTab({ pages }) {
 }
 
 // Where the tab's visualizer is held: at the recording's iteration or a run's. A run's end is where all runs come to,
-// while a recording whose link names no iteration plays, and one behind the story stands; a file of the reader's is not in
-// the link.
+// while a recording whose link names no iteration plays, and one behind the story stands; a file of the reader's is not
+// in the link.
 function shownIn({ visualizer }) {
   const shown = visualizer && document.querySelector(`#${visualizer} .dv`)?.dataset;
   const last = Number(shown?.iterations) - 1;

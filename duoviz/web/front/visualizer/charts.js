@@ -127,7 +127,8 @@ export function createCharts(context) {
   const charts = SERIES.map((series) => createChart(series, context));
   const histogram = svg("svg", { class: "dv-histogram", viewBox: "0 0 240 46", height: 46, role: "img", "aria-label": "How often each number of sequences was used" });
   const histogramBox = el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, term(HISTOGRAM_LABEL, MEANINGS.k[1])), histogram);
-  const nodesOf = (inSight) => SERIES.flatMap(([name], index) => (IN_SIGHT.includes(name) === inSight ? charts[index].node : []));
+  const nodesOf = (inSight) => (
+    charts.filter((chart, index) => IN_SIGHT.includes(SERIES[index][0]) === inSight).map(({ node }) => node));
   const more = el("div", { class: "dv-chart-grid dv-more-charts" }, ...nodesOf(false), histogramBox);
   const grid = el("div", { class: "dv-chart-grid" }, ...nodesOf(true), createFold(more));
   let epoch, counts, counted, used;

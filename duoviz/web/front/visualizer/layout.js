@@ -137,8 +137,8 @@ function rowsOn(items, columns) {
   return lines.map((rows) => [...rows].sort((one, other) => one - other));
 }
 
-// Gives each item its place in pixels, with rows of this height. fold: gives the columns' lines and left edges from their
-// widths. Returns for each column its left edge and the height of its caption, and how wide and high all is.
+// Gives each item its place in pixels, with rows of this height. fold: gives the columns' lines and left edges from
+// their widths. Returns for each column its left edge and the height of its caption, and how wide and high all is.
 export function placeItems({ items, windowRow, split }, fold, rowHeight) {
   const widths = [];
   for (const item of items) {

@@ -38,12 +38,15 @@ export function createLooks(drawing) {
   };
   const isKept = ({ taken, status }) => taken && status === "pending";
   const livesOn = ({ list, status }) => list === "rest" && status === "pending";
-  const leavingClass = ({ status }, keeps) => (status === "rejected" || status === "discarded" ? "dv-fallen" : keeps ? "dv-leaving" : "dv-left");
+  const isWrong = ({ status }) => status === "rejected" || status === "discarded";
+  const leavingClass = (entry, keeps) => (isWrong(entry) ? "dv-fallen" : keeps ? "dv-leaving" : "dv-left");
   // The branch that was taken goes to where the next iteration has it, what was not right falls, and what has become
   // text leaves the place to the branch, or stays as a trace where there is none.
   const leave = (entry, next, { right, lineHeight, keeps }) => {
     if (livesOn(entry)) return;
-    if (!isKept(entry)) return [entry.group, entry.edge].forEach((part) => part?.classList.add(leavingClass(entry, keeps)));
+    if (!isKept(entry)) {
+      return [entry.group, entry.edge].forEach((part) => part?.classList.add(leavingClass(entry, keeps)));
+    }
     entry.edge?.classList.add("dv-leaving");
     if (next.x + entry.width > right) Object.assign(next, { x: COLUMN_GAP, y: next.y + lineHeight });
     entry.group.style.transform = `translate(${next.x}px, ${next.y}px)`;

@@ -1,5 +1,5 @@
-// How things move on the stage and in the story: only by transforms and opacity. In the story, where motion is not wanted,
-// all stands where it ends, and an arrow leads there.
+// How things move on the stage and in the story: only by transforms and opacity. In the story, where motion is not
+// wanted, all stands where it ends, and an arrow leads there.
 
 import { el, setAttributes, svg, zoomOf } from "./dom.js";
 

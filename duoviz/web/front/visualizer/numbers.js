@@ -35,8 +35,8 @@ export function runNumbers(state) {
   return { ...numbers, phi: speedUp(state, numbers) };
 }
 
-// Whether a figure is shown: φ where it is known; any other before a run, and after that where the method has it, and the
-// overlap where both can be busy at once.
+// Whether a figure is shown: φ where it is known; any other before a run, and after that where the method has it, and
+// the overlap where both can be busy at once.
 export function isTold(name, numbers, header) {
   if (name === "phi") return known(numbers.phi);
   if (!header) return true;

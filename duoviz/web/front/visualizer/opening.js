@@ -42,7 +42,8 @@ export function createOpening(receiver, addresses, { method, told, isFree, isCov
     const isWanted = asked[0] === method && asked[1] === held;
     if (!trace || !isWanted || !isFree()) return;
     wasCovered = isCovered();
-    openingEvents(trace, { at: held, told: wordsFor(trace), isStill: wasCovered || wantsNoMotion() }).forEach(receiver.send);
+    const isStill = wasCovered || wantsNoMotion();
+    openingEvents(trace, { at: held, told: wordsFor(trace), isStill }).forEach(receiver.send);
   };
   return {
     // As the page opens; a link that was followed before has begun it.

@@ -110,7 +110,8 @@ export function advancePlay(state, elapsed) {
 // How much of the verdict's time is over, 0 to 1; null where nothing is to move.
 function verdictPart(state) {
   if (!state.playing || !isPaced(state) || wantsNoMotion()) return null;
-  return state.moment >= state.iterations[state.shown].sync ? state.rest / ((1 - CLOCKS_PART) * PACES[state.speed]) : null;
+  const isOver = state.moment >= state.iterations[state.shown].sync;
+  return isOver ? state.rest / ((1 - CLOCKS_PART) * PACES[state.speed]) : null;
 }
 
 // Whether rejected tokens fall, and the branch that was taken is on its way to the left.

@@ -218,7 +218,8 @@ test("an iteration has three beats, of which the verdict has two fifths of its t
     assert.ok(beats.filter((beat) => beat === "verdict").length >= 0.4 * beats.length, speed);
     // Tokens set out when their marks have been seen, and before the tree is cleared.
     const order = ["waits", "sends", "leaves"];
-    const steps = seen.filter(([, part]) => part !== null).map(([, part, leaves]) => order[leaves ? 2 : part < 0 ? 0 : 1]);
+    const moving = seen.filter(([, part]) => part !== null);
+    const steps = moving.map(([, part, leaves]) => order[leaves ? 2 : part < 0 ? 0 : 1]);
     assert.deepEqual(steps.filter((step, at) => step !== steps[at - 1]), order);
   }
   delete globalThis.matchMedia;

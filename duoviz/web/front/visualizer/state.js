@@ -39,8 +39,8 @@ export function addToRun(run, event) {
   else if (event.type === "connection") run.lost = event.lost;
 }
 
-// A run as it is shown: sums and places that follow from it, and what of it is in view; `asked`: the method of a run that
-// has not begun, which the message is about.
+// A run as it is shown: sums and places that follow from it, and what of it is in view; `asked`: the method of a run
+// that has not begun, which the message is about.
 export const emptyState = () => ({
   ...emptyRun(), epoch: 0, phase: "empty", message: "", lanes: emptyLanes(), totals: [], tails: [], shown: -1, follow: true,
   playing: false, speed: 1, clock: 0, moment: null, rest: 0, recorded: false, hold: null, asked: null,
