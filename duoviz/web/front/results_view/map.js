@@ -132,12 +132,13 @@ function createPanel(panel, pays, move) {
     ways.setAttribute("d", isDrawn ? borderPath(panel.beside[rows], Math.log(pays.gain), toX, toY, gains) : "");
   };
   // Beside the ring and what was measured.
+  const circles = panel.points.map(({ alpha }) => [placeOfRatio(panel.ratio, pays), placeOfAlpha(alpha, pays)]);
   const drawNames = (ring, rows) => {
-    const points = [ring, ...panel.points.map(({ alpha }) => ({ ratio: placeOfRatio(panel.ratio, pays), alpha: placeOfAlpha(alpha, pays) }))];
     const isFree = ({ name, ratio, alpha }) => {
       const [half, x, y] = [NAME_SIGN * name.length, toX(ratio), toY(alpha)];
-      return x - half >= MAP_LEFT && x + half <= MAP_WIDTH - MAP_RIGHT
-        && points.every((point) => Math.abs(toX(point.ratio) - x) > half + RING || Math.abs(toY(point.alpha) - y) > RING + 6);
+      const isBeside = ([otherRatio, otherAlpha]) => (
+        Math.abs(toX(otherRatio) - x) > half + RING || Math.abs(toY(otherAlpha) - y) > RING + 6);
+      return x - half >= MAP_LEFT && x + half <= MAP_WIDTH - MAP_RIGHT && [ring, ...circles].every(isBeside);
     };
     names.replaceChildren(...wayPlaces(panel, rows, pays.gain, isFree).map(({ name, ratio, alpha }) => svg("text", { x: toX(ratio), y: toY(alpha) + 4, "text-anchor": "middle", class: "ll-way-name" }, name)));
   };
@@ -155,7 +156,7 @@ function createPanel(panel, pays, move) {
         if (panel.beside) drawWays(rows);
         painted = rows;
       }
-      if (panel.beside) drawNames({ ratio, alpha }, rows);
+      if (panel.beside) drawNames([ratio, alpha], rows);
       const phi = panel[rows][alpha][ratio];
       const told = panel.beside ? (panel.beside[rows][alpha][ratio] > 0 ? "beside" : "in turn") : "";
       handle.setAttribute("transform", `translate(${toX(ratio)} ${toY(alpha)})`);

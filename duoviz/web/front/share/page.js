@@ -63,8 +63,9 @@ export async function copyLink(values, site) {
         + `this view was saved as the file ${FILE_NAME}. Whoever gets it opens it here with "Open settings file…".`,
     });
   }
-  const look = { controls: controlsOf(view.tab), theme: chosenTheme(), story: storyStop(view.tab), draft: gameRounds(view.tab) };
-  const link = addressOf(site) + fragmentOf({ ...view, ...look }, site.pages);
+  const look = { controls: controlsOf(view.tab), theme: chosenTheme() };
+  const open = { story: storyStop(view.tab), draft: gameRounds(view.tab) };
+  const link = addressOf(site) + fragmentOf({ ...view, ...look, ...open }, site.pages);
   return spoken({ message: (await copied(link)) ? COPIED : REFUSED, link });
 }
 
