@@ -29,8 +29,8 @@ export function saidOf(state) {
 
 function noteOf(state) {
   const at = writtenUpTo(state);
-  const { header, end } = state;
-  return note(state.iterations[at], { header, end, before: tokensBefore(state, at), last: at === state.iterations.length - 1 });
+  const last = at === state.iterations.length - 1;
+  return note(state.iterations[at], { header: state.header, end: state.end, before: tokensBefore(state, at), last });
 }
 
 // What goes on at the moment shown, before its iteration's verdict.
