@@ -11,7 +11,6 @@ from duoviz.decoding.length_policy import LengthPolicy
 from duoviz.decoding.settings import MAX_BUDGET, MAX_SEQUENCES, Settings
 from duoviz.decoding.theory import Acceptance, in_turn_speed, parallel_speed
 
-
 # Of the most expected tokens a second, the share that a shorter sequence may cost.
 SHORTER = 0.03
 
