@@ -141,7 +141,7 @@ def test_calibrate(capsys, monkeypatch, tmp_path):
         (["generate", "hi", "--trace", "."], "cannot be written"),
         (["generate", "hi", "--max-new-tokens", "2", "--trace", "/dev/full"], "/dev/full cannot be written: No space"),
         (["compare", "--prompts", "missing.jsonl"], "cannot be read"),
-        (["compare", "--prompts", "hi", "--repeats", "0"], "at least 1"),
+        (["compare", "--prompts", "hi", "--repeats", "0"], "--repeats: enter 1 or more"),
         (["compare", "--prompts", "hi", "--trace", "README.md"], "README.md cannot be written"),
     ],
 )

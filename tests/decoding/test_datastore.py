@@ -141,7 +141,7 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path):
     for name in ("header.json", "tokens.npy", "suffixes.npy", "home.txt"):
         (tmp_path / "mixed" / name).write_text("{}")
     for out in (tmp_path / "letters", tmp_path / "letters" / "home.txt", tmp_path / "mixed"):
-        with pytest.raises(DatastoreError, match="is no datastore"):
+        with pytest.raises(DatastoreError, match="is not a datastore"):
             build([[1]], out)
     assert (tmp_path / "letters" / "home.txt").read_text() == "dear"
     with pytest.raises(DatastoreError, match="cannot be written to"):
@@ -172,7 +172,7 @@ def change_header(**changes):
         ("tokens.npy", lambda file: np.save(file, np.zeros(4, dtype=np.uint32)), "damaged or has another version"),
         ("suffixes.npy", lambda file: np.save(file, np.zeros(3, dtype=np.uint32)), "damaged or has another version"),
         ("suffixes.npy", lambda file: np.save(file, np.zeros(4, dtype=np.int64)), "damaged or has another version"),
-        ("header.json", os.remove, "There is no datastore in"),
+        ("header.json", os.remove, "There is not a datastore in"),
         ("header.json", lambda file: file.write_text("{"), "cannot be read"),
         ("header.json", lambda file: file.write_text("[]"), "cannot be read"),
         ("header.json", lambda file: file.write_bytes(b"\xff"), "cannot be read"),

@@ -130,7 +130,7 @@ def test_what_is_locked_is_not_asked_for_its_password(bad):
     place = content.index(b"PK\1\2") + 8
     struct.pack_into("<H", content, place, struct.unpack_from("<H", content, place)[0] | 1)
     file.write_bytes(content)
-    assert "environment.json locked" in refusal(file)
+    assert "environment.json encrypted" in refusal(file)
 
 
 def test_no_zip_and_no_results(tmp_path, bad):

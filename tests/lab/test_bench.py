@@ -138,7 +138,7 @@ def test_killed_it_goes_on_and_no_answer_is_lost_or_made_twice(questions, tmp_pa
 
 
 def test_results_of_another_run_are_not_mixed_and_two_runs_do_not_share_a_folder(finished, questions, tmp_path):
-    with pytest.raises(LabError, match=r"another max new tokens \(12, now 9\): choose another folder"):
+    with pytest.raises(LabError, match=r"a different max new tokens \(12, now 9\): choose another folder"):
         run(finished, make_plan(quick=True, file=questions, max_new_tokens=9))
     namesake = tmp_path / questions.name
     namesake.write_text(questions.read_text() + "\n")

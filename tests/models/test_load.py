@@ -110,7 +110,7 @@ FAULTS = {
         write("config.json", b'{"model_type": "llama", "hidden_size": "wide"}'), "config.json cannot be used"
     ),
     "no words": (
-        changed(vocab_size=None, model_type="vit"), "is no language model|cannot load .* for this kind of AutoModel"
+        changed(vocab_size=None, model_type="vit"), "is not a language model|cannot load .* for this kind of AutoModel"
     ),
     "quantised": (changed(quantization_config={"quant_method": "gptq"}), "are quantised"),
     "no weights": (

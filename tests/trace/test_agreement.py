@@ -27,7 +27,7 @@ def test_a_difference_is_a_tie_only_if_both_runs_were_within_delta_there(gaps, v
     assert found["margin"] == max(gaps) and found["delta"] == DELTA
     told = sentence(found)
     assert told.startswith("The texts differ from token 3 on")
-    assert f"{max(gaps):.5f}" in told and f"{DELTA:.5f}" in told and ("defect" in told) == (verdict == "defect")
+    assert f"{max(gaps):.5f}" in told and f"{DELTA:.5f}" in told and ("is a bug" in told) == (verdict == "defect")
 
 
 def test_a_token_that_had_no_rival_is_no_tie():

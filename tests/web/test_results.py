@@ -88,7 +88,7 @@ def test_mistakes_reach_the_visitor_in_a_sentence(hardware, questions):
     plan = make_plan(file=questions, methods=["vanilla"], max_new_tokens=9)
     hardware.start(other := Measurement(pair="embedded", plan=plan, path=first.path))
     assert events_of(hardware, other)[-1] == {"type": "error", "message": other.error}
-    assert "another max new tokens" in other.error
+    assert "a different max new tokens" in other.error
     (first.path / "report.html").unlink()
     (first.path / "report.html").mkdir()
     hardware.start(last := measurement_of(questions))

@@ -41,7 +41,7 @@ def test_only_a_run_that_goes_on_is_kept_for_the_page_loaded_anew(traces):
 OPENING = """async ([answers, wantsNoMotion]) => {
   globalThis.matchMedia = () => ({ matches: wantsNoMotion });
   const { createOpening } = await import("http://plain.test/visualizer/opening.js");
-  const options = { method: "duodecoding", told: "told", isFree: () => true };
+  const options = { method: "duodecoding", told: "told", isFree: () => true, isCovered: () => false };
   const shown = [];
   for (const answer of answers) {
     const sent = new Map();

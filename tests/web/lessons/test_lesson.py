@@ -167,7 +167,7 @@ MISTAKES = [
     ("at: third hit\n\nx\n", 9, '"third hit" names no iteration'),
     ("at: first rejectoin\n\nx\n", 9, '"first rejectoin" names no iteration'),
     ("color: red\n\nx\n", 9, 'there is no field "color" here: choose one of at, trace, highlight, figure.'),
-    ("at: last\nat: last\n\nx\n", 10, 'the field "at" stands twice'),
+    ("at: last\nat: last\n\nx\n", 10, 'the field "at" is used twice'),
     ("at:\n\nx\n", 9, 'the field "at" is empty'),
     ("Text without an empty line\n", 9, "is not a field"),
     ("trace: magic\n\nx\n", 9, 'there is no method "magic": choose one of vanilla'),
