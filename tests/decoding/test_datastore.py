@@ -172,7 +172,7 @@ def change_header(**changes):
         ("tokens.npy", lambda file: np.save(file, np.zeros(4, dtype=np.uint32)), "damaged or has another version"),
         ("suffixes.npy", lambda file: np.save(file, np.zeros(3, dtype=np.uint32)), "damaged or has another version"),
         ("suffixes.npy", lambda file: np.save(file, np.zeros(4, dtype=np.int64)), "damaged or has another version"),
-        ("header.json", os.remove, "There is not a datastore in"),
+        ("header.json", os.remove, "There is no datastore in"),
         ("header.json", lambda file: file.write_text("{"), "cannot be read"),
         ("header.json", lambda file: file.write_text("[]"), "cannot be read"),
         ("header.json", lambda file: file.write_bytes(b"\xff"), "cannot be read"),
