@@ -57,7 +57,7 @@ test("the race has both runs' measured speeds, and says whether one is faster", 
   assert.ok(byKind(stopsOf(faster, ALONE)).race.words.includes(`${ratio.toFixed(1)} times as fast`));
   // As fast, half as fast, and with as many passes.
   const paced = (speed, alone = ALONE) => {
-    const pace = ALONE.iterations.at(-1).sync / TOLD.iterations.at(-1).sync / speed;
+    const pace = alone.iterations.at(-1).sync / TOLD.iterations.at(-1).sync / speed;
     const iterations = TOLD.iterations.map((each) => ({ ...each, sync: pace * each.sync }));
     return byKind(stopsOf({ ...TOLD, iterations }, alone)).race.words;
   };
