@@ -196,7 +196,7 @@ MISTAKES = [
     (Q + "step\n" + SAID + "\nx?\n", 14, 'the question\'s field "answer" is missing'),
     (Q + "step\nanswer: hit\nwrong: w\n\nx?\n", 14, 'the question\'s field "right" is missing'),
     (Q + "click\nanswer: leaf\n" + SAID + "\nx?\n", 15, '"leaf" cannot be clicked here'),
-    (Q.replace("tree", "rejected") + "click\nanswer: rejected\n" + SAID + "\nx?\n", 15, '"rejected" is highlighted, which gives the answer away'),
+    (Q.replace("tree", "rejected") + "click\nanswer: rejected\n" + SAID + "\nx?\n", 15, "gives the answer away"),
     (Q + "click\nanswer: draft steps\n" + SAID + "\nx?\n", 15, 'stands in the part "timeline": highlight it'),
     (Q + "click\nanswer: more likely for the draft\n" + SAID + "\nx?\n", 15, "cannot be clicked here"),
     (Q + "drag\nanswer: 3\nright: r\nlow: l\nhigh: h\n\nx?\n", 14, 'the question\'s field "from" is missing'),
