@@ -45,6 +45,7 @@ def test_a_recorded_race_plays_as_the_tab_opens_and_gives_way_to_a_live_one(page
     found = [metrics(trace)["tps"] for trace in traces]
     for number, tps in enumerate(found):
         expect(figure(page, "tps", number)).to_have_text(f"{tps:.1f}")
+        expect(figure(page, "phi", number)).to_have_text(f"{tps / found[0]:.2f}")
     expect(page.locator(".dv-headline")).to_contain_text(f"{max(found):.1f} against {min(found):.1f} tokens/s")
     page.get_by_role("button", name="Settings of both").click()
     type_number(page, "compare-max-new-tokens", 24)

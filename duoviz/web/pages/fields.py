@@ -20,11 +20,17 @@ SAMPLING = ("temperature", "top_k", "top_p", "seed")
 LONGEST_LIST = 10
 # Settings for experiments, which the command line alone has.
 HIDDEN = {"budget_offset"}
-# What the embedded pair's small target answers with sense, by what it is asked for.
+# Prompts that the embedded pair's small target answers with sense, greedily, and the methods faster than vanilla.
 PROMPTS = {
     "Explanation": PROMPT,
-    "Code": "Write a Python function that returns the n-th Fibonacci number.",
-    "List": "List five ideas for a rainy afternoon with children.",
+    "Story": "Write a bedtime story about a little fox.",
+    "Summary": (
+        "Summarize this text: The Great Wall of China is a series of walls built over many centuries to protect China "
+        "from invasions. It is more than 20,000 kilometres long. Today, millions of people visit it every year."
+    ),
+    "Code": "Write a Python function that computes the factorial of n.",
+    "List": "List five reasons to read books.",
+    "Arithmetic": "Tom has 3 apples and buys 4 more. How many apples does he have now?",
 }
 SMALL_TARGET = "The target has 135 million parameters and is often wrong; what is shown is how it is decoded."
 

@@ -127,7 +127,7 @@ function createPanel(panel, pays, move) {
   });
   const [value, way] = [el("b", { class: "ll-phi" }), el("span", { class: "ll-way" })];
   const drawWays = (rows) => {
-    const gains = (ratio, alpha) => panel[rows][alpha + 1][ratio + 1] >= 1;
+    const gains = (ratio, alpha) => panel[rows][alpha + 1][ratio + 1] >= pays.gain;
     const isDrawn = wayPlaces(panel, rows, pays.gain).some(({ name }) => name === "beside");
     ways.setAttribute("d", isDrawn ? borderPath(panel.beside[rows], Math.log(pays.gain), toX, toY, gains) : "");
   };
