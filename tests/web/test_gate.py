@@ -42,7 +42,7 @@ def make(*, on_space=False, uploads=True, seen=None):
     doors = {"generate": Door(["prompt", "seed"], refusal)}
     functions = {4: Function("generate", 2), 5: Function(None, 2)}
     gate = Gate(app, doors=doors, functions=functions, servers=frozenset({(7, "one_file")}), attendance=attendance,
-                on_space=on_space, uploads=uploads)  # fmt: skip
+                on_space=on_space, uploads=uploads, session_runs=2)  # fmt: skip
     return gate, app
 
 
@@ -205,7 +205,7 @@ def test_a_run_counts_from_the_moment_it_is_let_in():
     for _ in range(2):
         assert ask(gate, "/gradio_api/queue/join", JOINED)[0] == 200
     status, told = ask(gate, "/gradio_api/call/generate", {"data": ["hello", 1], "session_hash": "ann"})
-    assert status == 422 and "2 runs of yours are in the line" in told["detail"][0]["message"] and len(app.bodies) == 2
+    assert status == 422 and "2 of your runs are in the line" in told["detail"][0]["message"] and len(app.bodies) == 2
     assert ask(gate, "/gradio_api/queue/join", JOINED | {"session_hash": "bob"})[0] == 200
 
 
