@@ -81,6 +81,7 @@ def answered(pool: Pool, jobs: Sequence[Job], machines: dict[str, dict]) -> Iter
                 waiting[again.future] = again
                 pool.submit(again)
             elif job.error:
+                assert isinstance(job.work, Answers)
                 yield from ((job, failed(answer, job.error)) for answer in job.work.answers)
             else:
                 yield from ((job, event) for event in events if event["type"] == "row")

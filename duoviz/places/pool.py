@@ -139,6 +139,7 @@ class Pool:
                 return self.leave_out(seat, job)
             except Exception:
                 log.exception("a place's thread failed")
+                seat.broken = isinstance(job.work, Load)
                 seat.discard()
                 job.fail("Internal error; the server's log has the details.")
                 self.end(job)

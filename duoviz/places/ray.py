@@ -114,7 +114,7 @@ class RayPlace:
         resources = {"num_cpus": cores // count, "num_gpus": gpus // count}
         on_node = NodeAffinitySchedulingStrategy(node, soft=False)
         groups = {"events": 1, "orders": 1}
-        kind = self.ray.remote(Actor).options(**resources, scheduling_strategy=on_node, concurrency_groups=groups)
+        kind = self.ray.remote(concurrency_groups=groups)(Actor).options(**resources, scheduling_strategy=on_node)
         self.actor = kind.remote(number, count, load)
         self.came: SimpleQueue[dict | None] = SimpleQueue()
         self.lost = False

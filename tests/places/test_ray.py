@@ -63,7 +63,7 @@ def test_two_places_stream_at_once_one_is_stopped_and_one_killed(pool):
 def test_a_run_of_the_lab_shares_out_its_questions(pool, tmp_path):
     file = tmp_path / "question.jsonl"
     file.write_text("".join(json.dumps(question) + "\n" for question in QUESTIONS[:4]))
-    plan = make_plan(quick=True, file=file, methods=["vanilla", "duodecoding", "rest"], max_new_tokens=24, repeats=1)
+    plan = make_plan(quick=True, file=file, methods=["vanilla", "duodecoding"], max_new_tokens=24)
     with opened(tmp_path / "shared") as folder:
         progress = list(shared_bench(pool, "embedded", plan, folder))
         shared = load(folder.path)
