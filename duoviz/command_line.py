@@ -19,6 +19,29 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"duoviz: {message} (see --help)\n")
 
 
+def add_serving(command: argparse.ArgumentParser) -> None:
+    """The options of `serve`, and what it does."""
+    command.add_argument(
+        "--places",
+        metavar="N|auto",
+        help="runs at once; auto: as the cores allow; default: DUOVIZ_PLACES, or 1",
+    )
+    add_ray(command)
+    command.set_defaults(run=serve, stopped="stopped")
+
+
+def add_ray(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--ray", metavar="ADDRESS|local", help="run on the nodes of this Ray cluster, or on one started here"
+    )
+
+
+def serve(options: argparse.Namespace) -> None:
+    from duoviz.web.start import serve
+
+    serve(options.places, options.ray)
+
+
 def run(parser: Parser, arguments: list[str] | None, *, mistakes: tuple[type[Exception], ...]) -> int:
     """Run the command that the arguments name, `options.run`; the exit status.
 

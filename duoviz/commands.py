@@ -1,5 +1,7 @@
 """What each command of the command line does: a run, a table, files."""
 
+from __future__ import annotations
+
 import argparse
 import json
 import os
@@ -9,9 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from duoviz import comparison, recordings, runner
+from duoviz import comparison, recordings, runner, runs
 from duoviz.command_line import UsageError, check_write, tell
 from duoviz.decoding.budget import draft_budget
 from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS
@@ -31,18 +33,17 @@ from duoviz.space import ROOT, publish
 from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.trace.reading import parse_trace, read_text
 
+if TYPE_CHECKING:
+    from duoviz.lab.plan import Plan
+    from duoviz.lab.progress import Progress
+    from duoviz.lab.results import Folder
+
 BAD_QUESTIONS = "{} is not in the question format: write one JSON object with a list of turns per line."
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
     """The settings among the options, which have the same names."""
     return Settings(**{name: parsed(name, getattr(options, name)) for name in DEFAULTS})
-
-
-def serve_page(options: argparse.Namespace) -> None:
-    from duoviz.web.start import serve
-
-    serve()
 
 
 def generate(options: argparse.Namespace) -> int:
@@ -82,7 +83,7 @@ def answer(engine: Engine, options: argparse.Namespace, settings: Settings) -> i
         if options.trace and trace["header"]:
             with check_write(options.trace):
                 options.trace.write_text(json.dumps(trace, ensure_ascii=False), encoding="utf-8")
-    result = runner.summary(trace)
+    result = runs.summary(trace)
     if options.json:
         print(json.dumps(result, ensure_ascii=False))
     elif result["metrics"]["new_tokens"]:
@@ -146,7 +147,7 @@ def compare(options: argparse.Namespace) -> None:
         with check_write(options.trace):
             options.trace.mkdir(parents=True, exist_ok=True)
     with load_engine(options.pair, tell) as engine:
-        alternate(engine, prompts, runner.lanes(methods, settings), options)
+        alternate(engine, prompts, runs.lanes(methods, settings), options)
 
 
 def alternate(engine: Engine, prompts: list[str], lanes: list[runner.Lane], options: argparse.Namespace) -> None:
@@ -189,7 +190,7 @@ def print_comparison(engine: Engine, rows: list[dict], options: argparse.Namespa
     for method, sentences in reasons.items():
         print(f"\n{method}: {' '.join(sentences)}")
     if options.json:
-        about = {"versions": runner.versions(), "cores": str(engine.pair.cores)}
+        about = {"versions": runs.versions(), "cores": str(engine.pair.cores)}
         result = {"table": lines, "agreements": agreements, "disturbance": disturbed, "reasons": reasons}
         print(json.dumps(result | about, ensure_ascii=False))
 
@@ -215,7 +216,6 @@ def names_in(text: str) -> list[str]:
 
 def bench(options: argparse.Namespace) -> None:
     """Measure what DIR does not hold, and write the report, also after an interruption."""
-    from duoviz.lab.bench import bench as measure
     from duoviz.lab.plan import make_plan
     from duoviz.lab.report import write_report
     from duoviz.lab.results import is_results, load, opened
@@ -235,9 +235,8 @@ def bench(options: argparse.Namespace) -> None:
     interrupted = None
     with opened(options.out) as folder:
         try:
-            with load_engine(options.pair, tell) as engine:
-                for progress in measure(engine, plan, folder):
-                    print(f"{progress.words}: {progress.text}", file=sys.stderr, flush=True)
+            for progress in measured(options, plan, folder):
+                print(f"{progress.words}: {progress.text}", file=sys.stderr, flush=True)
         except KeyboardInterrupt as error:
             interrupted = error
         if is_results(folder.path):
@@ -245,6 +244,28 @@ def bench(options: argparse.Namespace) -> None:
             print(folder.path / "report.html")
     if interrupted:
         raise interrupted
+
+
+def measured(options: argparse.Namespace, plan: Plan, folder: Folder) -> Iterator[Progress]:
+    """Measure on this machine, or in the places of a cluster."""
+    from duoviz.lab.bench import bench
+
+    if not options.ray:
+        with load_engine(options.pair, tell) as engine:
+            yield from bench(engine, plan, folder)
+        return
+    from duoviz.lab.shared import shared_bench
+    from duoviz.places.line import UNBOUNDED, Line
+    from duoviz.places.pool import Pool
+    from duoviz.places.ray import seats_of
+
+    seats = seats_of(options.ray, options.places)
+    pool = Pool(seats, Line(UNBOUNDED, len(seats)), helper=None)
+    pool.start()
+    try:
+        yield from shared_bench(pool, options.pair, plan, folder)
+    finally:
+        pool.close()
 
 
 def ship(options: argparse.Namespace) -> None:

@@ -1,13 +1,18 @@
 """What the runs of a comparison come to: a table, the agreement of their texts, and the reasons."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from statistics import median_low
+from typing import TYPE_CHECKING
 
-from duoviz.decoding.engine import Engine
 from duoviz.disturbance import disturbance
-from duoviz.runner import Lane
+from duoviz.runs import Lane
 from duoviz.trace.agreement import CUT, agreement, first_difference, sentence, worst, written
 from duoviz.trace.explanation import explain, headline
+
+if TYPE_CHECKING:
+    from duoviz.decoding.engine import Engine
 
 
 def baseline(rows: Sequence[dict], cores: str) -> list[dict]:

@@ -1,20 +1,24 @@
 """The recorded runs in `assets/traces`: one of each method on one prompt, and what both models expected there."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import torch
-
-from duoviz import runner
 from duoviz.decoding import METHODS
-from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.folders import ASSETS
 from duoviz.models.columns import over_vocabulary
-from duoviz.models.pair import Pair
 from duoviz.trace.metrics import metrics
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from duoviz.decoding.engine import Engine
+    from duoviz.models.pair import Pair
 
 FOLDER = ASSETS / "traces"
 ENDING = ".duoviz.json"
@@ -55,6 +59,9 @@ def record(
 
     report: called with the share that is done and what comes next.
     """
+    # The page reads the names above, and what decodes takes long to import.
+    from duoviz import runner
+
     runs = [(number, method) for number in range(1 + ROUNDS) for method in METHODS]
     traces = {method: [] for method in METHODS}
     for done, (number, method) in enumerate(runs):
@@ -79,6 +86,9 @@ def places(pair: Pair, trace: dict) -> dict:
     `text` is the trace's. `places`: for each committed token, the likeliest tokens there of both models, each with
     its `text` and its probabilities `p` (target) and `q` (draft).
     """
+    from torch import stack
+    from torch.nn.functional import pad
+
     prompt = pair.encode(trace["header"]["prompt"], raw=trace["header"]["settings"]["raw"])
     written = [token["id"] for iteration in trace["iterations"] for token in iteration["committed"]]
     expected = []
@@ -87,14 +97,14 @@ def places(pair: Pair, trace: dict) -> dict:
         logits = model.forward(prompt + written[:-1], rows=range(len(prompt) - 1, len(prompt) + len(written) - 1))
         model.crop(0)
         # The draft may leave out tokens of the vocabulary.
-        rows = logits.cpu().softmax(dim=-1, dtype=torch.float32)
-        known = torch.stack([over_vocabulary(row, model.known) for row in rows])
-        expected.append(torch.nn.functional.pad(known, (0, pair.target.vocab_size - known.shape[-1])))
+        rows = logits.cpu().float().softmax(dim=-1)
+        known = stack([over_vocabulary(row, model.known) for row in rows])
+        expected.append(pad(known, (0, pair.target.vocab_size - known.shape[-1])))
     listed = [likeliest(pair, *rows) for rows in zip(*expected, strict=True)]
     return {"text": trace["end"]["text"], "places": listed}
 
 
-def likeliest(pair: Pair, p: torch.Tensor, q: torch.Tensor) -> list[dict]:
+def likeliest(pair: Pair, p: Tensor, q: Tensor) -> list[dict]:
     """The tokens that either distribution [vocab] puts first, the target's most probable one first."""
     count = min(LIKELIEST, len(p))
     tokens = {*p.topk(count).indices.tolist(), *q.topk(count).indices.tolist()}

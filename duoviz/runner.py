@@ -1,15 +1,11 @@
 """Runs methods on prompts: one run as a stream of events, and many runs in alternation."""
 
-import platform
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
-from importlib.metadata import version
-from typing import NamedTuple, cast
-
-import torch
+from typing import cast
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS, CostModel
@@ -26,11 +22,9 @@ from duoviz.models.cores import on_cores
 from duoviz.models.progress import ModelUnavailable
 from duoviz.models.prompt import PromptError
 from duoviz.models.registry import UnknownPair
-from duoviz.outside import in_short
-from duoviz.trace.metrics import metrics
+from duoviz.runs import Lane, add_event, check_method, collect, end, new_trace, row, short, versions
 from duoviz.trace.record import Recorder
 from duoviz.trace.schema import SCHEMA_VERSION
-from duoviz.version import VERSION
 
 
 class LaneFailed(RuntimeError):
@@ -39,15 +33,6 @@ class LaneFailed(RuntimeError):
 
 # What a user's mistake, a model or datastore that cannot be had or a draft that died raise; the messages are sentences.
 USER_ERRORS = (DatastoreError, DraftDied, LaneFailed, ModelUnavailable, PromptError, SettingsError, UnknownPair)
-
-# A warm-up loads and measures what the runs after it use; it need not write a whole text.
-WARMUP_TOKENS = 16
-
-
-def check_method(method: object) -> None:
-    """Raise SettingsError unless the method exists."""
-    if not isinstance(method, str) or method not in METHODS:
-        raise SettingsError(f"There is no method named {in_short(method)}: choose one of {', '.join(METHODS)}.")
 
 
 def prepare(engine: Engine, method: str, settings: Settings = Settings()) -> None:
@@ -97,13 +82,6 @@ def stream(
     yield {"type": "end", "end": end(iterations, reason, message)}
 
 
-def end(iterations: list[dict], stopped: str | None, message: str | None = None) -> dict:
-    """The trace's last part."""
-    text = "".join(token["text"] for iteration in iterations for token in iteration["committed"])
-    wall = iterations[-1]["sync"] if iterations else 0.0
-    return {"stopped": stopped, "wall": wall, "text": text} | ({"message": message} if message else {})
-
-
 def header(plan: RunPlan) -> dict:
     """The trace's header."""
     pair, method = plan.pair, plan.method
@@ -143,66 +121,6 @@ def calibration(costs: CostModel) -> dict:
         "target": [[rows, round(t, 6)] for rows, t in zip(ROW_COUNTS, costs.target[0], strict=True)],
         "draft": [[k, round(t, 6)] for k, t in enumerate(costs.draft[0], 1)],
     }
-
-
-def versions() -> dict:
-    """Of what a run's figures depend on."""
-    return {
-        "duoviz": VERSION,
-        "torch": torch.__version__,
-        "numba": version("numba"),
-        "transformers": version("transformers"),
-        "python": platform.python_version(),
-    }
-
-
-def new_trace() -> dict:
-    """A trace before its first event."""
-    return {"header": None, "iterations": [], "end": None}
-
-
-def add_event(trace: dict, event: dict) -> None:
-    """Add one event of `stream` to the trace."""
-    if event["type"] == "iteration":
-        trace["iterations"].append(event["iteration"])
-    else:
-        trace[event["type"]] = event[event["type"]]
-
-
-def collect(events: Iterator[dict]) -> dict:
-    """The trace of a complete run."""
-    trace = new_trace()
-    for event in events:
-        add_event(trace, event)
-    return trace
-
-
-def summary(trace: dict) -> dict:
-    """What `--json` prints and the page's endpoint ends with: text, token ids, settings, metrics."""
-    ids = [token["id"] for iteration in trace["iterations"] for token in iteration["committed"]]
-    settings = {"method": trace["header"]["method"], "pair": trace["header"]["pair"], **trace["header"]["settings"]}
-    result = {
-        "text": "".join(token["text"] for iteration in trace["iterations"] for token in iteration["committed"]),
-        "token_ids": ids,
-        "stopped": trace["end"]["stopped"],
-        "settings": settings,
-        "metrics": metrics(trace),
-    }
-    return result | ({"message": trace["end"]["message"]} if "message" in trace["end"] else {})
-
-
-class Lane(NamedTuple):
-    """What is compared: a method with its settings, under a name."""
-
-    name: str
-    method: str
-    settings: Settings
-
-
-def lanes(methods: Sequence[str], settings: Settings) -> list[Lane]:
-    """Both baselines of φ, vanilla at its best here and on the target's cores, and the methods asked for."""
-    baselines = [Lane("vanilla", "vanilla", replace(settings, cores=cores)) for cores in ("auto", "target")]
-    return baselines + [Lane(method, method, settings) for method in methods if method != "vanilla"]
 
 
 def conversation(engine: Engine, lane: Lane, turns: Sequence[str], *, stopped: Callable[[], bool] = bool) -> list[dict]:
@@ -263,11 +181,6 @@ def race(
                 return
 
 
-def short(settings: Settings) -> Settings:
-    """The settings of a warm-up."""
-    return replace(settings, max_new_tokens=min(WARMUP_TOKENS, settings.max_new_tokens))
-
-
 def errors_as_events(events: Iterator[dict]) -> Generator[dict]:
     """The events; what keeps a run from beginning is one too."""
     try:
@@ -297,10 +210,3 @@ def compare(
             raise LaneFailed(f"{event['lane']}: {event['end']['message']}")
         if event["type"] == "end" and event["repeat"] is not None:
             yield row(trace, event["lane"], event["repeat"])
-
-
-def row(trace: dict, lane: str, repeat: int) -> dict:
-    """One run of a comparison: prompt, method (the lane's name), cores, repeat, its summary and the trace."""
-    header = trace["header"]
-    about = {"prompt": header["prompt"], "method": lane, "cores": header["settings"]["cores"], "repeat": repeat}
-    return {**about, **summary(trace), "trace": trace}

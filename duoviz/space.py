@@ -67,6 +67,8 @@ NOT_NEEDED = (
     "duoviz/lab/estimates.py",
     "duoviz/lab/picture.py",
     "duoviz/lab/readme.py",
+    "duoviz/lab/shared.py",
+    "duoviz/options.py",
     "duoviz/space.py",
     "duoviz/trace/exports.py",
     "duoviz/trace/race.py",

@@ -9,7 +9,7 @@ from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from duoviz import runner
+from duoviz import runner, runs
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
 from duoviz.lab.bench import bench
@@ -64,7 +64,7 @@ def send_report(pipe: Connection) -> None:
     report = {
         "texts": [vanilla["end"]["text"], trace["end"]["text"]],
         "tested": sum(iteration["verdict"]["tested"] for iteration in trace["iterations"]),
-        "overlap": runner.summary(trace)["metrics"]["overlap"],
+        "overlap": runs.summary(trace)["metrics"]["overlap"],
         "devices": [trace["header"][side]["device"] for side in ("target", "draft")],
         "draft": type(engine.draft_beside).__name__,
         "cores": [len(engine.pair.cores.target), len(engine.pair.cores.draft)],

@@ -8,8 +8,8 @@ from importlib.util import find_spec
 import pytest
 from packaging.requirements import Requirement
 
-from duoviz.__main__ import parser
 from duoviz.folders import ASSETS
+from duoviz.options import parser
 from duoviz.training.__main__ import parser as training_parser
 
 ROOT = ASSETS.parent

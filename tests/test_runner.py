@@ -2,7 +2,7 @@
 
 import pytest
 
-from duoviz import runner
+from duoviz import runner, runs
 from duoviz.comparison import table
 from duoviz.decoding import METHODS
 from duoviz.decoding.forward import PREFILL_CHUNK
@@ -49,7 +49,7 @@ def test_a_draft_that_dies_ends_the_run_with_its_sentence():
     draft.result = result
     trace = runner.collect(runner.stream(engine, "duodecoding", "hi", SETTINGS))
     assert trace["end"]["stopped"] == "error" and trace["end"]["message"] == "The draft process died."
-    assert len(trace["iterations"]) == 3 and runner.summary(trace)["text"]
+    assert len(trace["iterations"]) == 3 and runs.summary(trace)["text"]
 
 
 # REST, which would need a datastore, reads a prompt as PLD does; DuoDecoding's draft does it in its own process.
@@ -75,18 +75,18 @@ def test_a_run_can_be_stopped_while_its_prompt_is_read(method, reader):
 
 def test_a_race_gives_every_lanes_events_alone_and_in_alternation(engine):
     lanes = [runner.Lane("one", "vanilla", SETTINGS), runner.Lane("two", "speculative", SETTINGS)]
-    runs = []
+    seen = []
     for event in runner.race(engine, ["hi", "you"], lanes, repeats=2):
         if event["type"] == "header":
-            runs.append((event["lane"], event["repeat"], event["header"]["prompt"]))
+            seen.append((event["lane"], event["repeat"], event["header"]["prompt"]))
             tokens = 0
         elif event["type"] == "iteration":
             tokens += len(event["iteration"]["committed"])
         else:
             # A run ends before the next one begins; a warm-up is short.
-            assert event["type"] == "end" and (event["lane"], event["repeat"]) == runs[-1][:2]
-            assert tokens == (runner.WARMUP_TOKENS if event["repeat"] is None else 20)
-    warmups, measured = runs[:2], runs[2:]
+            assert event["type"] == "end" and (event["lane"], event["repeat"]) == seen[-1][:2]
+            assert tokens == (runs.WARMUP_TOKENS if event["repeat"] is None else 20)
+    warmups, measured = seen[:2], seen[2:]
     assert [run[:2] for run in warmups] == [("two", None), ("one", None)]
     assert measured == [
         ("one", 0, "hi"), ("two", 0, "hi"), ("two", 1, "hi"), ("one", 1, "hi"),
@@ -114,7 +114,7 @@ def test_a_race_that_is_stopped_ends(engine):
 
 def test_compare_alternates_and_gives_both_baselines():
     engine = tiny_engine(noise=0.0)
-    rows = list(runner.compare(engine, ["hi", "you"], runner.lanes(["vanilla", "duodecoding"], SETTINGS), repeats=2))
+    rows = list(runner.compare(engine, ["hi", "you"], runs.lanes(["vanilla", "duodecoding"], SETTINGS), repeats=2))
     lanes = [(row["method"], row["cores"]) for row in rows]
     forward = [("vanilla", "auto"), ("vanilla", "target"), ("duodecoding", "auto")]
     assert lanes == [*forward, *reversed(forward)] * 2

@@ -57,6 +57,7 @@ LEFT = [
     "duoviz/__main__.py",
     "duoviz/command_line.py",
     "duoviz/commands.py",
+    "duoviz/options.py",
     "duoviz/space.py",
     "duoviz/training/losses.py",
 ]

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from duoviz import commands, runner
-from duoviz.__main__ import main, parser
+from duoviz.__main__ import main
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.lab.bench import bench
@@ -14,6 +14,7 @@ from duoviz.lab.plan import make_plan
 from duoviz.lab.report import report_html
 from duoviz.lab.results import load, opened
 from duoviz.lab.sections import sections
+from duoviz.options import parser
 from duoviz.trace.explanation import explain
 from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.trace.reading import TraceError, parse_trace

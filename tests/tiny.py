@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 import torch
 from transformers import LlamaConfig as HFConfig
@@ -26,9 +25,6 @@ from duoviz.models.cores import Cores, available_cores
 from duoviz.models.llama import Llama
 from duoviz.models.pair import DraftSource, Pair
 from tests.weights import decoder
-
-if TYPE_CHECKING:
-    from duoviz.web.session import Hardware
 
 # Tiny products gain nothing from threads, and lose much where another process is busy.
 torch.set_num_threads(1)
@@ -171,25 +167,24 @@ def made_up_costs(target: Sequence[float], draft: Sequence[float]) -> CostModel:
     return CostModel((target, target), (draft, draft))
 
 
-def held_engine(hardware: "Callable[[], Hardware]", *, after: int = 40, **options) -> Engine:
-    """A tiny engine whose target waits, in each run, after so many forwards until the run's job is over.
+def held_engine(over: Callable[[], bool], *, after: int = 40, **options) -> Engine:
+    """A tiny engine whose target waits, in each run, after so many forwards until the run is over.
 
     So a run of `after` tokens at most ends by itself, and a longer one only when it is stopped or its
-    time is over, however fast the machine is. hardware: where the jobs are.
+    time is over, however fast the machine is. over: whether its place is to end it.
     """
     engine = tiny_engine(**{"context": 8192} | options)
-    forward, crop, made, job = engine.pair.target.forward, engine.pair.target.crop, [], []
+    forward, crop, made = engine.pair.target.forward, engine.pair.target.crop, []
 
     def held(*arguments, **named):
         made.append(1)
-        while len(made) > after and not (job[0] is None or job[0].over()):
+        while len(made) > after and not over():
             time.sleep(0.002)
         return forward(*arguments, **named)
 
     def begin(length):
         if length == 0:
             made.clear()
-            job[:] = [hardware().line.first()]
         crop(length)
 
     engine.pair.target.forward, engine.pair.target.crop = held, begin

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from duoviz.models.copying import KINDS, Match
+from duoviz.models.ngrams import KINDS, Match
 
 # q is put into bins of these upper edges.
 EDGES = (0.01, 0.03, 0.06, 0.1, 0.15, 0.22, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0)

@@ -1,11 +1,11 @@
 """Dynamic multi-sequence drafting: θ, k, the tree."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from duoviz.decoding.forward import timed_forward, timed_prefill
 from duoviz.decoding.iteration import Candidate, Node, Span
@@ -14,6 +14,9 @@ from duoviz.decoding.sampling import FIRST_FRESH, SHARED, Sampling, filtered, sc
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.models.columns import ids_of, over_vocabulary
 from duoviz.models.language_model import LanguageModel
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class DraftPlan(NamedTuple):

@@ -1,6 +1,9 @@
 """DuoDecoding: the draft works on its own device while the target verifies what it proposed before."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from duoviz.decoding.budget import plan_draft, prior, seconds_with, worthwhile_length
 from duoviz.decoding.drafter import Drafter
@@ -8,10 +11,12 @@ from duoviz.decoding.drafting import DraftPlan, DraftResult
 from duoviz.decoding.iteration import Drafting, Node
 from duoviz.decoding.length_policy import LengthPolicy
 from duoviz.decoding.method import DRAFT, VERIFYING, Method
-from duoviz.decoding.plan import RunPlan
 from duoviz.decoding.theory import IN_PARALLEL
 from duoviz.decoding.verification import discard
 from duoviz.decoding.worker.requests import DraftRequest
+
+if TYPE_CHECKING:
+    from duoviz.decoding.plan import RunPlan
 
 # The draft tries for so many iterations, and where the target alone is expected to be faster then, it rests for so
 # many; each further rest is twice as long.

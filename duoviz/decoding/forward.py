@@ -1,13 +1,16 @@
 """Timed forwards of a model, which a run can end."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Sequence
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from duoviz.decoding.iteration import Span
 from duoviz.models.language_model import LanguageModel
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 # Small enough that a run can be stopped within a second while it reads a long prompt.
 PREFILL_CHUNK = 128
@@ -22,7 +25,9 @@ def timed_forward(model: LanguageModel, ids: Sequence[int], **options) -> tuple[
     start = time.perf_counter()
     logits = model.forward(ids, **options)
     if model.device.startswith("cuda"):
-        torch.cuda.synchronize(model.device)
+        from torch import cuda
+
+        cuda.synchronize(model.device)
     return logits, Span(start, time.perf_counter(), len(ids))
 
 

@@ -1,15 +1,20 @@
 """Lookahead decoding: the target guesses n-grams by Jacobi iterations and verifies them in the same forwards."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.iteration import Drafting, Node
 from duoviz.decoding.lookahead_window import Window
 from duoviz.decoding.method import VERIFYING, Method, Proposer
 from duoviz.decoding.ngram_pool import NgramPool
-from duoviz.decoding.plan import RunPlan
 from duoviz.decoding.prompt_lookup import up_to_end
 from duoviz.decoding.sampling import TargetDraws, scores
+
+if TYPE_CHECKING:
+    from duoviz.decoding.plan import RunPlan
 
 
 class Lookahead(Drafter):

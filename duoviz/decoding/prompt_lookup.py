@@ -1,12 +1,17 @@
 """Prompt lookup: what followed the text's last tokens earlier in the text is proposed again."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.iteration import Drafting, Node
 from duoviz.decoding.method import PROMPT, VERIFYING, Method
-from duoviz.decoding.plan import RunPlan
-from duoviz.models.copying import NGrams
+from duoviz.models.ngrams import NGrams
+
+if TYPE_CHECKING:
+    from duoviz.decoding.plan import RunPlan
 
 
 class PromptLookup(Drafter):

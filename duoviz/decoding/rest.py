@@ -1,14 +1,19 @@
 """REST: what followed the text's last tokens in a datastore of other texts is proposed, as a tree."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from heapq import heappop, heappush
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.iteration import Drafting, Node
 from duoviz.decoding.method import VERIFYING, Method, Proposer
-from duoviz.decoding.plan import RunPlan
+
+if TYPE_CHECKING:
+    from duoviz.decoding.plan import RunPlan
 
 # How many tokens of a continuation are read at most, as published.
 DEPTH = 10

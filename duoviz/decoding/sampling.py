@@ -1,12 +1,15 @@
 """The target's draw: temperature, top-k, top-p, and the seeded noise that decides."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 # Streams of noise. The target's draw and a coupled draft share one; the classical rule has one to
 # accept, one to draw what the target still lacks, and one for each round of drafting, so that a token
@@ -40,7 +43,7 @@ def tempered(logits: Tensor, temperature: float) -> Tensor:
     """
     if temperature > 0:
         return (logits.double() / temperature).softmax(dim=-1)
-    return logits.softmax(dim=-1, dtype=torch.float64 if logits.dtype == torch.float64 else torch.float32)
+    return (logits if logits.element_size() == 8 else logits.float()).softmax(dim=-1)
 
 
 def filtered(probabilities: Tensor, *, top_k: int, top_p: float) -> Tensor:
@@ -87,7 +90,10 @@ def noise(seed: int, position: int, size: int, *, stream: int = SHARED) -> Tenso
 def made_noise(seed: int, position: int, size: int, stream: int) -> Tensor:
     """See `noise`; kept, for the target meets what its draft met."""
     generator = np.random.Generator(np.random.Philox(key=[seed, position], counter=[0, 0, 0, stream]))
-    return torch.from_numpy(generator.standard_exponential(size))
+    # Settings are read where nothing is computed, and torch takes long to import.
+    from torch import from_numpy
+
+    return from_numpy(generator.standard_exponential(size))
 
 
 def scores(
@@ -107,9 +113,11 @@ def scores(
     """
     if sampling.temperature == 0:
         return probabilities
+    from torch import stack
+
     size = probabilities.shape[-1] if known is None else int(known.max()) + 1
     rows = [noise(sampling.seed, position, size, stream=stream) for position in positions]
-    return probabilities / torch.stack(rows if known is None else [row[known] for row in rows])
+    return probabilities / stack(rows if known is None else [row[known] for row in rows])
 
 
 def draw(logits: Tensor, position: int, sampling: Sampling) -> Drawn:
@@ -159,7 +167,7 @@ def two_largest(values: np.ndarray) -> tuple[int, int]:
 
 def as_array(logits: Tensor) -> np.ndarray:
     """Logits of any precision, for numpy, whose search for the largest is much faster than torch's."""
-    return (logits.float() if logits.dtype == torch.bfloat16 else logits).numpy()
+    return (logits.float() if logits.element_size() == 2 else logits).numpy()
 
 
 class TargetDraws:
@@ -210,7 +218,7 @@ class RejectionNoise:
 
     def accepts(self, probability: float, position: int, trial: int) -> bool:
         """True with this probability; `trial` counts the tokens tested at the position."""
-        return float(torch.exp(-noise(self.seed, position, trial + 1, stream=ACCEPTING)[trial])) < probability
+        return float(noise(self.seed, position, trial + 1, stream=ACCEPTING)[trial].neg().exp()) < probability
 
     def picks(self, probabilities: Tensor, position: int) -> int:
         """A token from the distribution [vocab]."""

@@ -1,6 +1,9 @@
 """SpS: classical speculative decoding, draft and target in turn on the target's device."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from duoviz.decoding.budget import speculative_budget
 from duoviz.decoding.drafter import Drafter
@@ -8,10 +11,12 @@ from duoviz.decoding.drafting import DraftPlan, DraftResult
 from duoviz.decoding.iteration import Drafting, Node
 from duoviz.decoding.length_policy import LengthPolicy, StopRule
 from duoviz.decoding.method import DRAFT, VERIFYING, Method
-from duoviz.decoding.plan import RunPlan
 from duoviz.decoding.settings import MAX_SEQUENCES, Settings
 from duoviz.decoding.theory import IN_TURN, Acceptance
 from duoviz.decoding.worker.requests import DraftRequest
+
+if TYPE_CHECKING:
+    from duoviz.decoding.plan import RunPlan
 
 # What γ = auto assumes before anything was tested, as if this had been: six tokens accepted of ten.
 PRIOR = Acceptance(accepted=6, tested=10)

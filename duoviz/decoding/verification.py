@@ -1,14 +1,17 @@
 """Verification: which proposed tokens become part of the text, so that it is the target's own."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
-
-from torch import Tensor
+from typing import TYPE_CHECKING, NamedTuple
 
 from duoviz.decoding.iteration import Committed, Node, Span, Verified
 from duoviz.decoding.sampling import RejectionNoise, TargetDraws
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class Verdict(NamedTuple):

@@ -11,31 +11,14 @@ from duoviz.decoding.way import Way
 from duoviz.lab.environment import IN_TURN, ON_TARGET, TOGETHER, environment
 from duoviz.lab.forwards import QUICK_LENGTH, QUICK_REPEATS, REPEATS, TOKENS, lengths, measure_forwards
 from duoviz.lab.plan import VANILLA, Plan, label_of
+from duoviz.lab.progress import Progress
 from duoviz.lab.results import Folder
 from duoviz.lab.rows import Row, answer_row, failed_row, key
 from duoviz.lab.tasks import Question, task_name
-from duoviz.runner import Lane
+from duoviz.runs import Lane, short
 from duoviz.trace.agreement import Written, agreement, worst
 
 WARMUP = "Name three colours of the rainbow."
-
-
-class Progress(NamedTuple):
-    """How far a run is: answers of all, seconds left (None while nothing is known), and what was just done."""
-
-    done: int
-    total: int
-    left: float | None
-    text: str
-
-    @property
-    def words(self) -> str:
-        """How far it is, for a reader."""
-        if not self.total:
-            return "Preparing"
-        minutes = None if self.left is None else round(self.left / 60)
-        rest = "" if minutes is None else ", less than a minute left" if minutes < 1 else f", about {minutes} min left"
-        return f"{self.done} of {self.total} answers{rest if self.done < self.total else ''}"
 
 
 class Job(NamedTuple):
@@ -168,9 +151,7 @@ def warm_up(engine: Engine, jobs: Sequence[Job], rounds: int, stopped: Callable[
     for _ in range(rounds):
         for lane in lanes:
             try:
-                runner.conversation(
-                    engine, lane._replace(settings=runner.short(lane.settings)), [WARMUP], stopped=stopped
-                )
+                runner.conversation(engine, lane._replace(settings=short(lane.settings)), [WARMUP], stopped=stopped)
             except Stopped:
                 raise
             except Exception:

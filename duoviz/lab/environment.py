@@ -3,7 +3,7 @@
 import platform
 from datetime import UTC, datetime
 
-from duoviz import runner
+from duoviz import runs
 from duoviz.decoding.acceptance_table import fitted_table, plain
 from duoviz.decoding.costs import CostModel
 from duoviz.models.pair import Pair
@@ -30,7 +30,7 @@ def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
         "cores": {"target": list(pair.cores.target), "draft": list(pair.cores.draft)},
         "threads": {"all": len(pair.cores.all), "target": len(pair.cores.target), "draft": len(pair.cores.draft)},
         "precision": {"target": pair.target.precision, "draft": pair.draft.precision},
-        "versions": runner.versions(),
+        "versions": runs.versions(),
         # No more of it: a kernel's name may be its owner's.
         "system": f"{platform.system()} {platform.machine()}",
         "context_limit": pair.target.context_limit,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 
-from duoviz import runner
+from duoviz import runs
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.lab.tasks import (
@@ -19,7 +19,7 @@ from duoviz.lab.tasks import (
     read_questions,
 )
 from duoviz.models.embedded import sha256
-from duoviz.runner import Lane
+from duoviz.runs import Lane
 
 # The names of lanes: of rows, their files and the lines of tables.
 VANILLA, TARGET_ONLY = "vanilla", "vanilla-target-cores"
@@ -141,7 +141,7 @@ def make_plan(
     Raises LabError and SettingsError.
     """
     for method in methods:
-        runner.check_method(method)
+        runs.check_method(method)
     if tasks and file:
         raise LabError("Choose either tasks or a file of questions.")
     if repeats < 1:

@@ -94,6 +94,8 @@ def about_html(results: Results) -> str:
         f"{environment['models']['draft']}; greedy, at most {plan['max_new_tokens']} new tokens, {asked} "
         f"{times}. Started on {begun} UTC. {len(results.rows):,} answers."
     )
+    if machines := environment.get("machines"):
+        text += f" The questions were shared out to {len(machines)} places: all answers to one are of the same place."
     sentence = LABEL if plan["source"] == SOURCE else TOO_FEW
     warning = f'<p class="lab-warning">{escape(sentence)}</p>' if plan["quick"] else ""
     return f"<p>{escape(text)}</p>{warning}"

@@ -29,7 +29,7 @@ from dataclasses import asdict
 from duoviz.decoding import METHODS
 from duoviz.decoding.theory import acceptance_of
 from duoviz.lab.tasks import Question
-from duoviz.runner import Lane
+from duoviz.runs import Lane
 from duoviz.trace.agreement import written
 from duoviz.trace.metrics import Interval, common, metrics, total
 

@@ -10,7 +10,7 @@ from duoviz.lab.results import Results
 from duoviz.lab.rows import answer_row
 from duoviz.lab.tasks import Question
 from duoviz.recordings import ENDING
-from duoviz.runner import Lane
+from duoviz.runs import Lane
 from duoviz.trace.agreement import first_difference, written
 
 NAME = "sample: the recorded runs"

@@ -110,7 +110,7 @@ PLACES = items(numbers(0.0, 1.0, RANKS + 1, least=RANKS + 1), MAX_PLACES, least=
 ENVIRONMENT = fields(
     date=NAME, pair=NAME, models=fields(target=NAME, draft=NAME), devices=OF_TARGET, precision=OF_TARGET,
     cores=fields(target=optional(CORES), draft=optional(CORES)), versions=fields(), delta=NUMBER,
-    places=optional(PLACES),
+    places=optional(PLACES), machines=optional(fields()),
     costs=only(**{TOGETHER: COSTS, IN_TURN: COSTS, ON_TARGET: optional(COSTS)}),
 )  # fmt: skip
 PLAN = fields(quick=FLAG, source=NAME, max_new_tokens=COUNT, questions=integer(0, MAX_NUMBER), repeats=COUNT)

@@ -282,6 +282,8 @@ def environments(several: Sequence[Results]) -> Table:
     lines = []
     for name in ("date", "pair", "models", "devices", "cores", "threads", "precision", "versions", "system"):
         lines.append((name.capitalize(), [in_words(results.environment.get(name)) for results in several]))
+    if any("machines" in results.environment for results in several):
+        lines.append(("Places", [in_words(results.environment.get("machines", "one")) for results in several]))
     for name in ("quick", "questions", "repeats", "max_new_tokens", "tasks", "source"):
         lines.append((name.replace("_", " ").capitalize(), [in_words(results.plan.get(name)) for results in several]))
     for name in (TOGETHER, IN_TURN):

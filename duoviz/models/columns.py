@@ -1,7 +1,11 @@
 """The columns of a draft's logits, where its head knows only some of the vocabulary's ids."""
 
-import torch
-from torch import Tensor
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def ids_of(columns: Tensor, known: Tensor | None) -> list:
@@ -18,4 +22,4 @@ def over_vocabulary(row: Tensor, known: Tensor | None) -> Tensor:
     """A distribution over columns, float [columns], as one over ids, [ids]: 0 for what is no column."""
     if known is None:
         return row
-    return torch.zeros(int(known.max()) + 1, dtype=row.dtype, device=row.device).index_copy(0, known, row)
+    return row.new_zeros(int(known.max()) + 1).index_copy(0, known, row)

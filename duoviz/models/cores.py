@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-
-import torch
+from importlib.metadata import version
+from pathlib import Path
+from shutil import which
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ def on_cores(cores: tuple[int, ...]) -> Iterator[None]:
     Only the calling thread is pinned, and the helpers of its team (see `team`). torch's other threads are made by
     the first computation that wants them, and keep the cores that the caller had then.
     """
+    import torch
+
     threads, mask = torch.get_num_threads(), None
     if hasattr(os, "sched_setaffinity"):
         thread = threading.get_native_id()
@@ -72,6 +75,17 @@ def machine_name() -> str:
             return next(line.split(":", 1)[1].strip() for line in file if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
+
+
+def has_gpu() -> bool:
+    """Whether targets will run on a GPU, as far as the system shows it; without torch, which takes long to import."""
+    return "+cpu" not in version("torch") and (Path("/dev/nvidiactl").exists() or which("nvidia-smi") is not None)
+
+
+def gpu_name(device: str) -> str:
+    import torch
+
+    return torch.cuda.get_device_name(device)
 
 
 def core_label(cores: tuple[int, ...]) -> str:

@@ -3,11 +3,16 @@
 The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from torch import Tensor
+if TYPE_CHECKING:
+    from torch import Tensor
+
 
 # Of a tensor's name after `blk.N.`: transformers' name after `model.layers.N.`.
 LAYER_NAMES = {

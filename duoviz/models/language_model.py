@@ -1,10 +1,14 @@
 """The interface that every model gives to the decoding methods, and the bookkeeping of its slots."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from torch import Tensor
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class LanguageModel(Protocol):

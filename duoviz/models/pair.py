@@ -6,9 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-import torch
-
-from duoviz.models.cores import Cores, core_label
+from duoviz.models.cores import Cores, core_label, gpu_name
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.prompt import PromptError, check_characters, check_prompt
 
@@ -79,7 +77,7 @@ class Pair:
 
     def target_device_label(self, cores: tuple[int, ...]) -> str:
         """What the target runs on, as the page calls it; cores: those it uses where that is the CPU."""
-        return core_label(cores) if self.target.device == "cpu" else torch.cuda.get_device_name(self.target.device)
+        return core_label(cores) if self.target.device == "cpu" else gpu_name(self.target.device)
 
     def draft_device_label(self) -> str:
         return core_label(self.cores.draft)

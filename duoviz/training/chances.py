@@ -20,8 +20,8 @@ from duoviz.decoding.acceptance_table import (
 )
 from duoviz.decoding.sampling import Sampling, scores, tempered
 from duoviz.models.columns import ids_of
-from duoviz.models.copying import KINDS, NGrams
 from duoviz.models.language_model import LanguageModel
+from duoviz.models.ngrams import KINDS, NGrams
 from duoviz.training.corpus import Corpus
 
 # So many of the held-out rows are counted.

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import torch
 
 from duoviz.models.columns import over_vocabulary
-from duoviz.models.copying import KINDS, Match, NGrams
 from duoviz.models.language_model import LanguageModel
+from duoviz.models.ngrams import KINDS, Match, NGrams
 from duoviz.training.corpus import Corpus
 
 LONGEST = 8

@@ -6,7 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from duoviz.models.copying import NGrams, Weights, by_kind
+from duoviz.models.copying import Weights, by_kind
+from duoviz.models.ngrams import NGrams
 from duoviz.training.copying import START_WEIGHTS
 from duoviz.training.corpus import Corpus
 

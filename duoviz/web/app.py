@@ -2,8 +2,7 @@
 
 import gradio as gr
 
-from duoviz.models.cores import available_cores
-from duoviz.models.fit import target_device
+from duoviz.models.cores import available_cores, has_gpu
 from duoviz.web.pages.compare import compare_page
 from duoviz.web.pages.learn import learn_page
 from duoviz.web.pages.live import live_page
@@ -36,7 +35,7 @@ def build_app(hardware: Hardware) -> gr.Blocks:
             gr.Markdown("# duoviz", elem_id="title")
             with gr.Accordion(IN_ONE_LINE, open=False, elem_id="about"):
                 gr.Markdown(INTRO)
-                if target_device() == "cpu":
+                if not has_gpu():
                     gr.Markdown(ONE_CORE if len(available_cores()) == 1 else NO_GPU, elem_id="no-gpu")
                 if hardware.limits.on_space:
                     gr.Markdown(hardware.limits.note(), elem_id="limits")

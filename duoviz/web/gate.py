@@ -9,10 +9,10 @@ from contextlib import nullcontext
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 
+from duoviz.places.line import PLACES_TAKEN
 from duoviz.web.attendance import Attendance, Event
 from duoviz.web.calls import API, NAMED, NUMBERED, Call, Door, Function, Refused, parsed, read_call, session_of
 from duoviz.web.clients import HEARD, IN_SCOPE, Client, address_of, client_of
-from duoviz.web.line import PLACES, PLACES_TAKEN
 from duoviz.web.pace import Pace
 
 # What is read: pages that Gradio makes anew each time, files, and streams of events.
@@ -38,9 +38,9 @@ READING = 30.0
 # How many events a session, and all sessions of an address, may have that have not ended, or whose end nobody fetched.
 EVENTS_OF_SESSION, EVENTS_OF_ADDRESS = 8, 128
 
-# What an address may have each second, and at once: enough for a class behind one address that opens the page, and no
-# more, for all of it takes Python's lock from the thread that decodes (20 ms for a page, 40 for a new session's call).
-PACES = {"page": (4, 64), "call": (4, 64), "file": (30, 4000)}
+# What an address may have each second, and at once: enough for a class behind one address that opens the page and
+# starts a run, and no more, for it takes time from the runs (20 ms for a page, 40 for a new session's call).
+PACES = {"page": (4, 64), "call": (4, 160), "file": (30, 4000)}
 # Refusals a second, of all addresses together.
 REFUSALS = 50
 
@@ -50,6 +50,7 @@ class Gate:
 
     doors: the endpoints by name. functions: the page's, by Gradio's number. servers: the components that have
     functions of their own, as (number, function's name). uploads: whether files may be sent.
+    session_runs: how many runs of a session may be in the line.
     """
 
     def __init__(
@@ -62,9 +63,11 @@ class Gate:
         attendance: Attendance,
         on_space: bool,
         uploads: bool,
+        session_runs: int,
     ):
         self.app, self.doors, self.functions, self.servers = app, doors, functions, servers
         self.attendance, self.on_space, self.uploads = attendance, on_space, uploads
+        self.session_runs = session_runs
         self.large = asyncio.Semaphore(LARGE_AT_ONCE)
         self.paces = {kind: Pace(rate, burst) for kind, (rate, burst) in PACES.items()}
         self.refusals = Pace(REFUSALS)
@@ -144,8 +147,9 @@ class Gate:
         if call.endpoint:
             reason = self.doors[call.endpoint].refusal(dict(call.sent), client)
             # A run that was let in just now has no place yet.
-            if not reason and sum(event.run for event in mine) >= PLACES:
-                reason = PLACES_TAKEN
+            runs = sum(event.run for event in mine)
+            if not reason and runs >= self.session_runs:
+                reason = PLACES_TAKEN.format(runs)
             if reason:
                 # In the form of Gradio's own validators, which its clients read.
                 detail = {"__type__": "validate", "is_valid": False, "parameter_name": "request", "message": reason}

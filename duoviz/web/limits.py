@@ -5,13 +5,19 @@ import os
 from dataclasses import dataclass
 
 from duoviz.decoding.settings import MAX_NEW_TOKENS, SettingsError
-from duoviz.models.pair import Pair
-from duoviz.models.prompt import LONGEST_PROMPT, PromptError, check_prompt
+from duoviz.models.prompt import LONGEST_PROMPT, check_prompt
 from duoviz.models.registry import PAIRS, UnknownPair, find_pair
 from duoviz.outside import in_short
+from duoviz.places.line import Bounds
 
 # As many as in the longest prompts that are no attack; what has more is not even counted.
 CHARACTERS_A_TOKEN = 8
+# Of the line's bounds the environment variables, and what they are without them: see docs/visitors.md.
+BOUNDS = {
+    "length": ("DUOVIZ_LINE", Bounds().length),
+    "session": ("DUOVIZ_SESSION_RUNS", Bounds().session),
+    "address": ("DUOVIZ_ADDRESS_RUNS", Bounds().address),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +25,7 @@ class Limits:
     """run_seconds: how long a run may decode. load_seconds: how long fetching a pair may take, and loading it.
 
     prompt_tokens: how long a prompt may be, for it is read before anything can be stopped or shown.
+    bounds: of the line.
 
     On a Space, which many share, all limits are lower.
     """
@@ -28,6 +35,7 @@ class Limits:
     load_seconds: float = math.inf
     new_tokens: int = MAX_NEW_TOKENS
     prompt_tokens: float = math.inf
+    bounds: Bounds = Bounds()
 
     def check_pair(self, pair: object) -> None:
         """Raise UnknownPair unless the pair is in the registry or, off a Space, two models as TARGET + DRAFT."""
@@ -37,16 +45,12 @@ class Limits:
             )
         find_pair(pair)
 
-    def check_prompt(self, prompt: object, pair: Pair | None) -> None:
-        """Raise PromptError for a prompt that is none, or too long: in tokens, once the pair that counts is loaded."""
-        most = pair.longest_prompt if pair else LONGEST_PROMPT
-        check_prompt(prompt, int(min(most, self.prompt_tokens * CHARACTERS_A_TOKEN)))
-        if pair and self.prompt_tokens < math.inf:
-            count = len(pair.tokenizer(prompt, add_special_tokens=False)["input_ids"])
-            if count > self.prompt_tokens:
-                raise PromptError(
-                    f"The prompt is too long: {count:,} tokens; the limit on this Space is {self.prompt_tokens:,}."
-                )
+    def check_prompt(self, prompt: object, longest: int | None) -> None:
+        """Raise PromptError for a prompt that is none, or has too many characters; its place counts the tokens.
+
+        longest: how many its models read, where they are loaded.
+        """
+        check_prompt(prompt, int(min(longest or LONGEST_PROMPT, self.prompt_tokens * CHARACTERS_A_TOKEN)))
 
     def check_tokens(self, count: object) -> None:
         """Raise SettingsError where a Space would have to write too much; all else is for Settings to check."""
@@ -60,10 +64,6 @@ class Limits:
         """Raise SettingsError on a Space, where no visitor names folders."""
         if self.on_space and folder:
             raise SettingsError("On this Space REST uses the shipped datastore: leave the field empty.")
-
-    def time_over(self) -> str:
-        """What a visitor is told whose run has had its time."""
-        return f"Stopped: a run may take {self.run_seconds:g} seconds here."
 
     def load_time_over(self, pair: str) -> str:
         """What a visitor is told whose models took too long to come."""
@@ -79,7 +79,17 @@ class Limits:
 
 
 def limits_here() -> Limits:
-    """The limits of a Space where the environment says that this is one."""
+    """The limits of a Space where the environment says that this is one. Raises SettingsError."""
+    bounds = Bounds(**{name: whole_number(variable, usual) for name, (variable, usual) in BOUNDS.items()})
     if os.environ.get("SPACE_ID"):
-        return Limits(on_space=True, run_seconds=60, load_seconds=300, new_tokens=256, prompt_tokens=1024)
-    return Limits()
+        limits = {"run_seconds": 60, "load_seconds": 300, "new_tokens": 256, "prompt_tokens": 1024}
+        return Limits(on_space=True, **limits, bounds=bounds)
+    return Limits(bounds=bounds)
+
+
+def whole_number(variable: str, usual: int) -> int:
+    """What an environment variable says, a number from 1 on. Raises SettingsError."""
+    text = os.environ.get(variable, str(usual)).strip()
+    if not text.isdecimal() or not int(text):
+        raise SettingsError(f"{variable} must be a whole number from 1 on, not {in_short(text)}.")
+    return int(text)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import gradio as gr
 
-from duoviz import runner
+from duoviz import runs
 from duoviz.comparison import summed_up
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
@@ -54,9 +54,9 @@ def recorded_race(folder: Path, methods: Sequence[str]) -> str:
     first, second = (written(trace) for trace in traces)
     if first_difference(first, second) is not None:
         return ""
-    lanes = [runner.Lane(METHODS[method].title, method, Settings()) for method in methods]
+    lanes = [runs.Lane(METHODS[method].title, method, Settings()) for method in methods]
     # Each method was recorded at its best.
-    rows = [runner.row(trace, lane.name, 0) | {"cores": "auto"} for lane, trace in zip(lanes, traces, strict=True)]
+    rows = [runs.row(trace, lane.name, 0) | {"cores": "auto"} for lane, trace in zip(lanes, traces, strict=True)]
     recorded = {
         "lanes": [{"name": lane.name, "method": lane.method, "baseline": False} for lane in lanes],
         "recordings": [f"{publish(folder)}/{file.name}" for file in files],

@@ -15,12 +15,10 @@ from duoviz.web import front, gradio_internals, published
 from duoviz.web.attendance import Attendance
 from duoviz.web.calls import Function
 from duoviz.web.gate import Gate
-from duoviz.web.line import QUEUE_LENGTH
 from duoviz.web.session import Hardware
-from duoviz.web.watchdog import Watchdog
 
-# Each run in the line holds one of Gradio's threads; Gradio's usual 40 are left for all else on the page.
-THREADS = 1 + QUEUE_LENGTH + 40
+# Each run in the line holds one of Gradio's threads; so many more are left for all else on the page.
+THREADS = 40
 # What may wait for a thread.
 MOST_WAITING = 64
 # Sessions whose state Gradio keeps, 0.3 MB each; a session that comes back later is given a new one.
@@ -56,6 +54,7 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
     )
     # On a Space nothing is loaded.
     options_of_gate = {"attendance": attendance, "on_space": on_space, "uploads": not on_space}
+    options_of_gate["session_runs"] = hardware.limits.bounds.session
     gate = Middleware(Gate, doors=doors, functions=functions, servers=servers, **options_of_gate)
     served = {
         "middleware": [gate],
@@ -63,7 +62,7 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
         "lifespan": partial(lifespan, demo, attendance),
     }
     bounds = {
-        "max_threads": THREADS,
+        "max_threads": hardware.limits.bounds.length + THREADS,
         "state_session_capacity": SESSIONS,
         "max_file_size": LARGEST_FILE,
         "enable_monitoring": False,
@@ -76,15 +75,13 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
 
 @asynccontextmanager
 async def lifespan(demo: gr.Blocks, attendance: Attendance, _app: FastAPI) -> AsyncIterator[None]:
-    """While the server runs: what nobody listens to is ended, its log is kept short, and its loop is watched."""
+    """While the server runs: what nobody listens to is ended, and its log is kept short."""
     gradio_internals.pace_the_log()
     allow_open_files()
-    watchdog = Watchdog(asyncio.get_running_loop())
     sweeping = asyncio.create_task(sweep(demo, attendance))
     try:
         yield
     finally:
-        watchdog.closed.set()
         sweeping.cancel()
         with suppress(asyncio.CancelledError):
             await sweeping

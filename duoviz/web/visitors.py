@@ -9,11 +9,12 @@ from typing import NamedTuple
 import gradio as gr
 from gradio.components import Component
 
+from duoviz.places.jobs import Job
+from duoviz.places.line import LineFull
+from duoviz.places.work import Work
 from duoviz.web.attendance import PATIENCE
 from duoviz.web.calls import Door
 from duoviz.web.clients import HEARD, Client, client_of_request, scope_of, session_of
-from duoviz.web.jobs import Job
-from duoviz.web.line import LineFull
 from duoviz.web.session import USER_ERRORS, Hardware
 from duoviz.web.visualizer import batch
 
@@ -54,8 +55,8 @@ class Visitors:
         self.hardware = hardware
         self.watched: dict[str, Watch] = {}
 
-    def watch(self, request: gr.Request, ask: Callable[[], Job], before: Sequence[dict] = ()) -> Iterator[str]:
-        """The events of the job that `ask` gives, as values of the tab's component; a mistake is an event too.
+    def watch(self, request: gr.Request, ask: Callable[[], Work], before: Sequence[dict] = ()) -> Iterator[str]:
+        """The events of the work that `ask` gives, as values of the tab's component; a mistake is an event too.
 
         It takes the place of the job that the visitor has here already, which is stopped. before: events that come
         before its own.
@@ -91,7 +92,7 @@ class Visitors:
             watch.job.stop.set()
 
     def answer(
-        self, request: gr.Request, ask: Callable[[], Job], progress: Callable[[list[dict]], dict]
+        self, request: gr.Request, ask: Callable[[], Work], progress: Callable[[list[dict]], dict]
     ) -> Iterator[dict | None]:
         """What a client gets: `progress(events)` at each step, and the job's summary at last."""
         try:
@@ -104,24 +105,21 @@ class Visitors:
             raise gr.Error(job.error, print_exception=False)
         yield job.summary
 
-    def started(self, request: gr.Request, ask: Callable[[], Job]) -> Job:
-        """The job that `ask` gives, in the line. Raises one of USER_ERRORS."""
-        job = ask()
-        job.client = client_of_request(request)
+    def started(self, request: gr.Request, ask: Callable[[], Work]) -> Job:
+        """The work that `ask` gives, as a job in the line. Raises one of USER_ERRORS."""
+        job = Job(work=ask(), client=client_of_request(request))
         self.hardware.check(job)
         wait_for_listener(request)
         self.hardware.start(job)
         return job
 
-    def door(self, inputs: Mapping[str, Component], ask: Callable[..., Job]) -> Door:
-        """What the gate knows of an endpoint with these arguments, of which `ask` makes a job."""
+    def door(self, inputs: Mapping[str, Component], ask: Callable[..., Work]) -> Door:
+        """What the gate knows of an endpoint with these arguments, of which `ask` makes work."""
         usual = {name: field.value for name, field in inputs.items()}
 
         def refusal(sent: dict, client: Client) -> str | None:
             try:
-                job = ask(**usual | sent)
-                job.client = client
-                self.hardware.check(job)
+                self.hardware.check(Job(work=ask(**usual | sent), client=client))
             except USER_ERRORS as error:
                 return str(error)
             except (TypeError, AttributeError):

@@ -18,7 +18,7 @@ from dataclasses import replace
 import torch
 from transformers import AutoModelForCausalLM
 
-from duoviz import runner
+from duoviz import runner, runs
 from duoviz.comparison import against_vanilla
 from duoviz.decoding import METHODS
 from duoviz.decoding.engine import load_engine
@@ -42,11 +42,11 @@ def lanes_of(options: argparse.Namespace) -> list[list[runner.Lane]]:
                         replace(base, sequences=k, budget=budget, draft_mode=mode))
             for k, budget, mode in COMBINATIONS
         ]  # fmt: skip
-        return [[*runner.lanes([], base), *lanes]]
+        return [[*runs.lanes([], base), *lanes]]
     changes = [{}]
     if options.sampled:
         changes = [{"temperature": heat, "seed": seed, **filters} for heat, filters, seed in SAMPLED]
-    return [runner.lanes(options.methods.split(","), replace(base, **each)) for each in changes]
+    return [runs.lanes(options.methods.split(","), replace(base, **each)) for each in changes]
 
 
 def by_transformers(reference, pair: Pair, prompt: str, count: int) -> Written:

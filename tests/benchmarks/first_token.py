@@ -13,7 +13,7 @@ import random
 from collections.abc import Callable
 from statistics import median, quantiles
 
-from duoviz import runner
+from duoviz import runner, runs
 from duoviz.decoding import METHODS
 from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.settings import Settings
@@ -42,7 +42,7 @@ def lanes_of(engine: Engine, methods: list[str], settings: Settings) -> dict[str
     def ours(lane: Lane) -> Callable[[str], float]:
         return lambda prompt: next(runner.compare(engine, [prompt], [lane], warmups=0))["metrics"]["ttft"]
 
-    vanilla, shared, *others = runner.lanes(methods, settings)
+    vanilla, shared, *others = runs.lanes(methods, settings)
     found = {VANILLA: ours(vanilla), "vanilla once more": ours(vanilla), "vanilla, the target's cores": ours(shared)}
     found |= {lane.name: ours(lane) for lane in others}
     theirs = TransformersRows(engine.pair, TOKENS)

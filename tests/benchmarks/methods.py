@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
-from duoviz import runner
+from duoviz import runner, runs
 from duoviz.decoding import METHODS
 from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
@@ -193,7 +193,7 @@ def main() -> None:
     settings = Settings(max_new_tokens=options.max_new_tokens, temperature=options.temperature)
     chosen = spread(tasked(6), options.prompts)
     tasks = {prompt: task for task, prompt in chosen}
-    lanes = runner.lanes(options.methods.split(","), settings)
+    lanes = runs.lanes(options.methods.split(","), settings)
     lanes[1] = lanes[1]._replace(name="vanilla, target's cores")
     if "speculative" in options.methods:
         lanes.append(runner.Lane("speculative γ=5", "speculative", replace(settings, budget=5)))

@@ -13,7 +13,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from statistics import median
 
-from duoviz import runner
+from duoviz import runner, runs
 from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
 from duoviz.lab.readme import markdown
@@ -32,7 +32,7 @@ def main() -> None:
     options = options.parse_args()
     engine, count = load_engine(), options.max_new_tokens
     pair = engine.pair
-    lanes = runner.lanes(options.methods.split(","), Settings(max_new_tokens=count))
+    lanes = runs.lanes(options.methods.split(","), Settings(max_new_tokens=count))
     lanes[1] = runner.Lane("vanilla" + ONE_CORE, "vanilla", replace(lanes[1].settings, cores="target"))
     others = [TransformersRows(pair, count)]
     versions = {**runner.versions(), "llama.cpp": "not installed"}

@@ -21,7 +21,7 @@ WAYS = {"never sleeps": NEVER, "duoviz's": None, "40,000 looks": 40_000, "400 lo
 
 def child(spins: int | None, cores: str) -> None:
     """Run vanilla once for each line on stdin, and print its tokens a second."""
-    from duoviz import Settings, load_engine, runner
+    from duoviz import Settings, load_engine, runner, runs
     from duoviz.models import barrier
 
     if spins is not None:
@@ -31,7 +31,7 @@ def child(spins: int | None, cores: str) -> None:
     print("ready", flush=True)
     for _ in sys.stdin:
         trace = runner.collect(runner.stream(engine, "vanilla", "Why is the sky blue?", settings))
-        print(runner.summary(trace)["metrics"]["tps"], flush=True)
+        print(runs.summary(trace)["metrics"]["tps"], flush=True)
 
 
 def started(spins: int | None, cores: str, cache: Path) -> subprocess.Popen:

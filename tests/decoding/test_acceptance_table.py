@@ -16,8 +16,8 @@ from duoviz.decoding.acceptance_table import (
     fitted_table,
     plain,
 )
-from duoviz.models.copying import ALIKE, DIFFER, KINDS, ONCE, Match
 from duoviz.models.embedded import DRAFT_FOLDER
+from duoviz.models.ngrams import ALIKE, DIFFER, KINDS, ONCE, Match
 
 
 def matched(length, kind=ONCE):

@@ -9,7 +9,8 @@ from duoviz.decoding.sampling import Sampling, noise, scores
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.models.columns import over_vocabulary
-from duoviz.models.copying import ONCE, Copying, Match
+from duoviz.models.copying import Copying
+from duoviz.models.ngrams import ONCE, Match
 from tests.decoding.proposals import tokens
 from tests.tiny import VOCABULARY, reference_model, run, tiny_engine, weights
 from tests.weights import decoder

@@ -2,7 +2,7 @@
 
 import pytest
 
-from duoviz import runner
+from duoviz import runner, runs
 from duoviz.decoding.settings import Settings
 from tests.decoding.proposals import proposed
 from tests.tiny import run, tiny_engine
@@ -35,7 +35,7 @@ def test_the_budget_follows_the_acceptance():
 def test_the_figures_count_what_was_drafted():
     settings = Settings(max_new_tokens=30, budget=4)
     trace = runner.collect(runner.stream(tiny_engine(), "speculative", "hello", settings))
-    figures = runner.summary(trace)["metrics"]
+    figures = runs.summary(trace)["metrics"]
     assert figures["overlap"] is None and figures["tau"] > 1
     drafted = sum(len(iteration["draft"]) for iteration in trace["iterations"])
     accepted = sum(c["source"] == "draft" for iteration in trace["iterations"] for c in iteration["committed"])

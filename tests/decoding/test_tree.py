@@ -6,7 +6,7 @@ import pytest
 
 from duoviz.decoding.duotree.tree import Expansion
 from duoviz.decoding.iteration import Span
-from duoviz.models.copying import ONCE, Match
+from duoviz.models.ngrams import ONCE, Match
 from tests.decoding.trees import bare, grown
 
 

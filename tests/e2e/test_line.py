@@ -6,7 +6,7 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from duoviz.web import line
+from duoviz.places.line import Bounds
 from duoviz.web.session import runs_ahead
 from tests.e2e.live_tab import open_live, set_tokens, start_endless
 from tests.web.client import client_of
@@ -29,17 +29,17 @@ def in_line(job):
 
 def test_eight_visitors_at_once_get_their_own_texts_in_the_order_they_came(site, monkeypatch):
     first, *clients = [client_of(site.url) for _ in ("Count.", *PROMPTS)]
-    ran, follow = [], site.hardware.follow
+    ran, do = [], site.hardware.pool.do
 
     def submit(client, prompt, tokens=12):
         return client.submit(prompt=prompt, max_new_tokens=tokens, api_name="/generate")
 
-    def watched(job, engine):
-        ran.append(job.prompt)
-        follow(job, engine)
+    def watched(seat, job, order):
+        ran.append(job.work.prompt)
+        do(seat, job, order)
 
     alone = [submit(first, prompt).result()["text"] for prompt in PROMPTS]
-    monkeypatch.setattr(site.hardware, "follow", watched)
+    monkeypatch.setattr(site.hardware.pool, "do", watched)
     busy = in_line(submit(first, "Count.", tokens=4000))
     jobs = [in_line(submit(*each)) for each in zip(clients, PROMPTS, strict=True)]
     assert not any(job.done() for job in jobs)
@@ -49,7 +49,7 @@ def test_eight_visitors_at_once_get_their_own_texts_in_the_order_they_came(site,
 
 
 def test_the_line_is_bounded_and_a_full_one_leaves_the_page_alive(page, site, monkeypatch):
-    monkeypatch.setattr(line, "QUEUE_LENGTH", 21)
+    monkeypatch.setattr(site.hardware.line, "bounds", Bounds(length=21))
     start_endless(page, site.url)
     last, *clients = [client_of(site.url) for _ in range(11)]
     asked = {"prompt": "Hi", "method": "vanilla", "max_new_tokens": 1, "api_name": "/generate"}

@@ -130,7 +130,7 @@ def test_inside_another_sites_frame_the_link_is_taken_up_and_stands_selected(pag
 
 def test_autoplay_runs_and_a_link_followed_on_the_page_is_taken_up(page, site, monkeypatch):
     started, start = [], site.hardware.start
-    monkeypatch.setattr(site.hardware, "start", lambda job: started.append(job.method) or start(job))
+    monkeypatch.setattr(site.hardware, "start", lambda job: started.append(job.work.method) or start(job))
     opened(page, site.url, "#method=vanilla&max_new_tokens=3&autoplay=1")
     expect(live(page)).to_have_attribute("data-state", "done")
     expect(live(page)).to_have_attribute("data-iterations", "3")

@@ -1,5 +1,6 @@
 """The whole page on tiny models, so that nothing is loaded and runs are short."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -7,12 +8,13 @@ from unittest import mock
 
 import gradio as gr
 
-from duoviz.web import front, published, session
+from duoviz.web import front, published
 from duoviz.web.app import build_app
-from duoviz.web.limits import Limits
 from duoviz.web.pages import compare, live
 from duoviz.web.serving import launch
+from duoviz.web.session import Hardware
 from duoviz.web.theme import CSS, THEME
+from tests.thread_places import hardware_with, nothing_to_fetch, place_of
 from tests.tiny import held_engine
 
 # A run of more tokens goes on until it is stopped.
@@ -23,30 +25,31 @@ LONGEST = 130
 class Site:
     url: str
     demo: gr.Blocks
-    hardware: session.Hardware
+    hardware: Hardware
 
 
 @contextmanager
 def tiny_site(load=None, *, recording=None) -> Iterator[Site]:
     """The app as it is served. load: takes the place of what loads a pair; without it, one is loaded already.
     recording: the folder with the runs that are shown first."""
-    hardware = session.Hardware(Limits())
-    if load is None:
-        hardware.loaded, hardware.engine = "embedded", held_engine(lambda: hardware, after=LONGEST, noise=0.3)
+
+    def held(name, progress):
+        return held_engine(lambda: place_of(hardware).over(), after=LONGEST, noise=0.3)
+
+    hardware = hardware_with(load or held)
     folder = recording or live.FOLDER / "no"
     with mock.patch.object(live, "FOLDER", folder), mock.patch.object(compare, "FOLDER", folder):
         demo = build_app(hardware)
-    with (
-        mock.patch.object(session, "check_room", lambda name, spare: None),
-        mock.patch.object(session, "fetch_pair", lambda name, progress: ()),
-        mock.patch.object(session, "load_engine", lambda name, progress, sources, *, draft: load(name, progress)),
-    ):
+    with nothing_to_fetch():
+        hardware.pool.start(None if load else "embedded")
+        while not load and not hardware.pool.seats[0].loaded:
+            time.sleep(0.01)
         _, url, _ = launch(demo, hardware, theme=THEME, css=CSS, prevent_thread_lock=True, quiet=True)
         try:
             yield Site(url, demo, hardware)
         finally:
             demo.close()
-    hardware.close()
+            hardware.close()
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import torch
 import transformers as hf
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-from duoviz import runner
+from duoviz import runner, runs
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.way import Way
@@ -61,6 +61,6 @@ def texts(engine, prompt, *, tokens=8):
     """The token ids that vanilla and DuoDecoding write."""
     settings = Settings(max_new_tokens=tokens)
     return [
-        runner.summary(runner.collect(runner.stream(engine, method, prompt, settings)))["token_ids"]
+        runs.summary(runner.collect(runner.stream(engine, method, prompt, settings)))["token_ids"]
         for method in ("vanilla", "duodecoding")
     ]

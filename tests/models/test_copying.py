@@ -7,7 +7,8 @@ import torch
 
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
-from duoviz.models.copying import ALIKE, DIFFER, ONCE, Copying, Match, NGrams
+from duoviz.models.copying import Copying
+from duoviz.models.ngrams import ALIKE, DIFFER, ONCE, Match, NGrams
 from tests.decoding.proposals import tokens
 from tests.tiny import VOCABULARY, lean, reference_model, run, tiny_engine
 

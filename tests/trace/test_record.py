@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from duoviz import runner
+from duoviz import runner, runs
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.trace import race, schema
@@ -126,6 +126,6 @@ def test_times_are_in_order_and_texts_add_up():
         assert last <= each["target"]["start"] < each["target"]["end"] <= each["sync"]
         assert all(step["start"] < step["end"] <= each["sync"] for step in each["draft"])
         last = each["sync"]
-    result = runner.summary(trace)
+    result = runs.summary(trace)
     assert result["text"] == trace["end"]["text"] == "".join(f"<{id}>" for id in result["token_ids"])
     assert trace["end"]["stopped"] == "length" and result["metrics"]["new_tokens"] == 40

@@ -3,8 +3,8 @@
 import numpy as np
 
 from duoviz.decoding.acceptance_table import EDGES, RANKS, fitted_table
-from duoviz.models.copying import ALIKE, DIFFER, ONCE
 from duoviz.models.llama import load_llama
+from duoviz.models.ngrams import ALIKE, DIFFER, ONCE
 from duoviz.training.chances import Counts, count_copies, fit_chances, save_chances
 
 

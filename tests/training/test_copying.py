@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from duoviz.models.copying import ALIKE, DIFFER, ONCE, Match
+from duoviz.models.ngrams import ALIKE, DIFFER, ONCE, Match
 from duoviz.training.copying import LARGEST_WEIGHT, LONGEST, Seen, fit_copying, fit_weights, observations
 from duoviz.training.corpus import Corpus
 from tests.tiny import lean, reference_model

@@ -8,12 +8,9 @@ import pytest
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.forward import Stopped
-from duoviz.web import session
 from duoviz.web.lessons.lesson import read_course
-from duoviz.web.limits import Limits
 from duoviz.web.pages import learn
-from duoviz.web.session import Hardware
-from tests.tiny import tiny_engine
+from tests.thread_places import hardware_with, nothing_to_fetch
 
 read_once = cache(read_course)
 
@@ -25,20 +22,19 @@ def lessons_read_once(monkeypatch):
 
 
 @pytest.fixture
-def make_hardware(monkeypatch):
+def make_hardware():
     """Hardware with these limits that loads its pairs with `load(name, progress)`, and fetches none from the hub."""
     made = []
-    monkeypatch.setattr(session, "check_room", lambda name, spare: None)
-    monkeypatch.setattr(session, "fetch_pair", lambda name, progress: ())
 
-    def make(load=lambda name, progress: tiny_engine(), **limits):
-        monkeypatch.setattr(session, "load_engine", lambda name, progress, sources, *, draft: load(name, progress))
-        made.append(Hardware(Limits(**limits)))
+    def make(*load, **options):
+        made.append(hardware_with(*load, **options))
+        made[-1].pool.start()
         return made[-1]
 
-    yield make
-    for hardware in made:
-        hardware.close()
+    with nothing_to_fetch():
+        yield make
+        for hardware in made:
+            hardware.close()
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from duoviz.web import app
 
 
 @pytest.mark.parametrize(
-    "device, cores, told", [("cpu", 2, app.NO_GPU), ("cpu", 1, app.ONE_CORE), ("cuda", 2, None), ("cuda", 1, None)]
+    "gpu, cores, told", [(False, 2, app.NO_GPU), (False, 1, app.ONE_CORE), (True, 2, None), (True, 1, None)]
 )
-def test_the_page_says_what_the_machine_cannot_do(hardware, monkeypatch, device, cores, told):
-    monkeypatch.setattr(app, "target_device", lambda: device)
+def test_the_page_says_what_the_machine_cannot_do(hardware, monkeypatch, gpu, cores, told):
+    monkeypatch.setattr(app, "has_gpu", lambda: gpu)
     monkeypatch.setattr(app, "available_cores", lambda: tuple(range(cores)))
     texts = [block.value for block in app.build_app(hardware).blocks.values() if block.elem_id == "no-gpu"]
     assert texts == ([told] if told else [])
@@ -31,8 +31,14 @@ def imported(code, *packages):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_the_models_begin_to_load_before_gradio_is_imported():
-    assert imported("import duoviz.web.limits, duoviz.web.session", "gradio", "transformers") == "[]"
+def test_the_places_start_before_gradio_is_imported():
+    code = "import duoviz.web.limits, duoviz.web.session, duoviz.places.sharing"
+    assert imported(code, "gradio", "torch", "numba", "transformers") == "[]"
+
+
+def test_the_pages_process_imports_nothing_that_decodes():
+    code = "import duoviz.web.start, duoviz.web.app, duoviz.web.serving, duoviz.web.theme, duoviz.__main__"
+    assert imported(code, "gradio", "torch", "numba", "transformers", "safetensors") == "['gradio']"
 
 
 def test_the_page_imports_nothing_of_training():

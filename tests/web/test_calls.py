@@ -6,12 +6,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from duoviz.web import session
 from duoviz.web.app import build_app
 from duoviz.web.calls import Refused, arguments, parsed
-from duoviz.web.limits import Limits
 from duoviz.web.serving import launch
-from tests.tiny import tiny_engine
+from tests.thread_places import hardware_with, nothing_to_fetch
 
 SHORT = {"prompt": "hello", "max_new_tokens": 3}
 METHODS = "choose one of vanilla, speculative, prompt_lookup, rest, lookahead, duodecoding, duotree."
@@ -22,9 +20,9 @@ FILE = {"meta": {"_type": "gradio.FileData"}}
 @pytest.fixture(scope="module")
 def server():
     """The page on a tiny pair, as (host and port, the app)."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(session, "load_engine", lambda name, progress, sources, *, draft: tiny_engine())
-        hardware = session.Hardware(Limits())
+    with nothing_to_fetch():
+        hardware = hardware_with()
+        hardware.pool.start()
         demo = build_app(hardware)
         _, url, _ = launch(demo, hardware, prevent_thread_lock=True, quiet=True)
         yield urlsplit(url).netloc, demo

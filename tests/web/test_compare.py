@@ -6,15 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from duoviz import runner
+from duoviz import runs
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.decoding.worker.protocol import DraftDied
-from duoviz.web.jobs import Comparison
+from duoviz.places.work import Comparison
 from duoviz.web.limits import Limits
 from duoviz.web.pages.compare import asked, lanes_of
+from tests.thread_places import place_of
 from tests.tiny import Failing, draft_with, held_engine
-from tests.web.visits import SENT, events_of, functions, start, visitor
+from tests.web.visits import SENT, events_of, functions, start, started, visitor
 
 OWN = ("acceptance", "sequences", "budget", "draft_mode", "cores")
 SHORT = Settings(max_new_tokens=12)
@@ -33,9 +34,8 @@ def comparison(first="vanilla", second="duodecoding", *, settings=SHORT, repeats
     return Comparison(**{"pair": "embedded", "prompt": "hello", "raw": False} | about, repeats=repeats, lanes=lanes)
 
 
-def run(hardware, job):
-    hardware.start(job)
-    return events_of(hardware, job)
+def run(hardware, work):
+    return events_of(hardware, started(hardware, work))
 
 
 def lane_events(events, name):
@@ -70,14 +70,14 @@ def test_the_baselines_are_run_unless_a_side_is_one():
 
 
 def test_each_side_streams_alone_and_the_end_says_what_it_came_to(hardware):
-    job = comparison(repeats=3, like_for_like=True)
-    events = run(hardware, job)
+    job = started(hardware, comparison(repeats=3, like_for_like=True))
+    events = events_of(hardware, job)
     order = [
         (event["lane"], event["repeat"])
         for event in events
         if event["type"] == "lane" and event["event"]["type"] == "header"
     ]
-    names = [lane.name for lane in job.lanes]
+    names = [lane.name for lane in job.work.lanes]
     assert order == [(name, repeat) for repeat in range(3) for name in (names if repeat % 2 == 0 else names[::-1])]
     for name in names:
         kinds = [event["type"] for event in lane_events(events, name)]
@@ -116,7 +116,7 @@ def test_a_side_that_fails_says_so_and_the_other_stays(hardware, monkeypatch):
     assert [event["type"] for event in lane_events(events, "DuoDecoding")] == ["error"]
 
     def dies_later(plan):
-        return Drafter() if plan.settings.max_new_tokens <= runner.WARMUP_TOKENS else dies(plan)
+        return Drafter() if plan.settings.max_new_tokens <= runs.WARMUP_TOKENS else dies(plan)
 
     draft_with(monkeypatch, "duodecoding", dies_later)
     events = run(hardware, comparison(settings=Settings(max_new_tokens=20), repeats=2))
@@ -127,8 +127,8 @@ def test_a_side_that_fails_says_so_and_the_other_stays(hardware, monkeypatch):
 
 
 def test_where_no_side_can_run_the_comparison_fails_with_the_sentence(hardware):
-    job = comparison(prompt="x" * 300)
-    events = run(hardware, job)
+    job = started(hardware, comparison(prompt="x" * 300))
+    events = events_of(hardware, job)
     assert "too long" in events[-1]["message"] and events[-1]["type"] == "error" and job.summary is None
     assert "too long" in job.error
 
@@ -144,9 +144,8 @@ def followed(hardware, job, act):
 
 
 def test_stopping_keeps_what_was_written_and_runs_no_more(make_hardware):
-    hardware = make_hardware(lambda name, progress: held_engine(lambda: hardware))
-    job = comparison(settings=Settings(max_new_tokens=200))
-    hardware.start(job)
+    hardware = make_hardware(lambda name, progress: held_engine(lambda: place_of(hardware).over()))
+    job = started(hardware, comparison(settings=Settings(max_new_tokens=200)))
     events = followed(hardware, job, job.stop.set)
     *_, end = lane_events(events, "Vanilla")
     assert end["end"]["stopped"] == "stopped" and not lane_events(events, "DuoDecoding")
@@ -156,10 +155,9 @@ def test_stopping_keeps_what_was_written_and_runs_no_more(make_hardware):
 
 
 def test_a_comparison_has_one_place_in_the_line_and_one_time(make_hardware, endless):
-    hardware = make_hardware(lambda name, progress: held_engine(lambda: hardware), run_seconds=90)
+    hardware = make_hardware(lambda name, progress: held_engine(lambda: place_of(hardware).over()), run_seconds=90)
     first = start(hardware, method=endless)
-    job = comparison(settings=Settings(max_new_tokens=4000))
-    hardware.start(job)
+    job = started(hardware, comparison(settings=Settings(max_new_tokens=4000)))
     assert hardware.line.before(job) == 1 and len(hardware.line) == 2
     first.stop.set()
     events = followed(hardware, job, lambda: setattr(job, "deadline", time.monotonic()))

@@ -42,7 +42,7 @@ def make(*, on_space=False, uploads=True, seen=None):
     doors = {"generate": Door(["prompt", "seed"], refusal)}
     functions = {4: Function("generate", 2), 5: Function(None, 2)}
     gate = Gate(app, doors=doors, functions=functions, servers=frozenset({(7, "one_file")}), attendance=attendance,
-                on_space=on_space, uploads=uploads)  # fmt: skip
+                on_space=on_space, uploads=uploads, session_runs=2)  # fmt: skip
     return gate, app
 
 

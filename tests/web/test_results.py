@@ -12,17 +12,17 @@ from duoviz.lab.results import load, zipped
 from duoviz.lab.rows import key
 from duoviz.lab.shipping import ship
 from duoviz.lab.tasks import LabError
+from duoviz.places.work import Measurement
 from duoviz.recordings import ENDING
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.trace.metrics import metrics
 from duoviz.web import results_store
 from duoviz.web.app import build_app
-from duoviz.web.measuring import Measurement
 from duoviz.web.pages import results as page
 from duoviz.web.pages.results import take_in
 from duoviz.web.results_store import available, folder_named, keep_loaded, loaded_folder, own_folder
 from tests.lab.asked import QUESTIONS, hold_after
-from tests.web.visits import events_of, start, visitor, wait_until
+from tests.web.visits import events_of, start, started, visitor, wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -48,50 +48,47 @@ def measurement_of(file, **options):
 
 
 def test_a_run_is_shown_as_it_goes_and_has_a_report_at_its_end(hardware, questions, monkeypatch):
-    monkeypatch.setattr("duoviz.web.measuring.LOOK_EVERY", 0)
-    job = measurement_of(questions)
-    hardware.start(job)
+    monkeypatch.setattr("duoviz.places.doing.LOOK_EVERY", 0)
+    job = started(hardware, measurement_of(questions))
     events = events_of(hardware, job)
     progress = [event["progress"] for event in events if event["type"] == "progress"]
     looks = [event["answers"] for event in events if event["type"] == "results"]
     assert looks == sorted(looks) and looks[0] == 1 and looks[-1] == 12 and len(set(looks)) == 12
     assert progress[-1].done == progress[-1].total == 16
     assert events[-1] == {"type": "end", "stopped": False}
-    assert (job.path / "report.html").is_file() and list(available(recorded_only=False)) == ["mine"]
+    assert (job.work.path / "report.html").is_file() and list(available(recorded_only=False)) == ["mine"]
     last = [event for event in events if event["type"] == "results"][-1]
     assert {"table-1", "environment"} <= set(last["parts"]) and last["view"]["overview"]["speeds"]["lines"]
 
 
 def test_a_visitor_who_leaves_loses_no_answer_and_the_next_one_gets_the_place(hardware, questions, monkeypatch):
-    job = measurement_of(questions, repeats=5)
+    work = measurement_of(questions, repeats=5)
     with monkeypatch.context() as patched:
         hold_after(4, patched)
-        hardware.start(job)
+        job = started(hardware, work)
         stream = hardware.batches(job)
         while not any(event["type"] == "progress" and event["progress"].done == 4 for event in next(stream)):
             pass
         # The tab is closed.
         stream.close()
         assert events_of(hardware, start(hardware))[-1]["type"] == "end"
-    kept = load(job.path)
-    assert len(kept.rows) == 4 and (job.path / "report.html").is_file()
-    again = measurement_of(questions, repeats=1)
-    hardware.start(again)
-    events_of(hardware, again)
-    rows = load(job.path).rows
+    kept = load(work.path)
+    assert len(kept.rows) == 4 and (work.path / "report.html").is_file()
+    events_of(hardware, started(hardware, measurement_of(questions, repeats=1)))
+    rows = load(work.path).rows
     assert all(row in rows for row in kept.rows) and len({key(row) for row in rows}) == len(rows) >= 12
 
 
 def test_mistakes_reach_the_visitor_in_a_sentence(hardware, questions):
-    hardware.start(first := measurement_of(questions))
-    events_of(hardware, first)
+    first = measurement_of(questions)
+    events_of(hardware, started(hardware, first))
     plan = make_plan(file=questions, methods=["vanilla"], max_new_tokens=9)
-    hardware.start(other := Measurement(pair="embedded", plan=plan, path=first.path))
+    other = started(hardware, Measurement(pair="embedded", plan=plan, path=first.path))
     assert events_of(hardware, other)[-1] == {"type": "error", "message": other.error}
     assert "a different max new tokens" in other.error
     (first.path / "report.html").unlink()
     (first.path / "report.html").mkdir()
-    hardware.start(last := measurement_of(questions))
+    last = started(hardware, measurement_of(questions))
     assert "The results cannot be written to" in events_of(hardware, last)[-1]["message"]
 
 
@@ -147,7 +144,7 @@ def test_a_run_that_is_stopped_before_its_first_answer_leaves_what_is_shown(hard
 
 
 def test_a_runs_first_results_close_the_part_of_others(hardware, questions, monkeypatch):
-    monkeypatch.setattr("duoviz.web.measuring.LOOK_EVERY", 0)
+    monkeypatch.setattr("duoviz.places.doing.LOOK_EVERY", 0)
     first = None
     for updates in measuring(hardware, questions, monkeypatch):
         shown = {block.elem_id: update for block, update in updates.items()}
@@ -167,10 +164,9 @@ def test_a_runs_first_results_close_the_part_of_others(hardware, questions, monk
 
 def made(hardware, questions, name="mine", **options):
     """A finished run."""
-    job = Measurement(pair="embedded", plan=measurement_of(questions, **options).plan, path=folder_named(name))
-    hardware.start(job)
-    events_of(hardware, job)
-    return job.path
+    work = Measurement(pair="embedded", plan=measurement_of(questions, **options).plan, path=folder_named(name))
+    events_of(hardware, started(hardware, work))
+    return work.path
 
 
 def test_what_was_loaded_and_what_is_run_are_told_apart_whatever_their_names(hardware, questions, tmp_path):
@@ -235,8 +231,8 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path, monkeypatch):
 
 
 def test_results_that_cannot_be_zipped_are_shown_and_the_reason_with_them(hardware, questions, tmp_path, monkeypatch):
-    hardware.start(first := measurement_of(questions))
-    events_of(hardware, first)
+    first = measurement_of(questions)
+    events_of(hardware, started(hardware, first))
     monkeypatch.setattr(page, "scratch_folder", lambda: tmp_path / "away")
     updates = {block.elem_id: update for block, update in functions(hardware)["show"](["mine"], "").items()}
     assert "away/mine: No such file or directory." in updates["lab-status"]
@@ -244,9 +240,8 @@ def test_results_that_cannot_be_zipped_are_shown_and_the_reason_with_them(hardwa
 
 
 def test_a_space_shows_recorded_results_and_runs_nothing(make_hardware, hardware, questions, tmp_path):
-    hardware.start(job := measurement_of(questions))
-    events_of(hardware, job)
-    (tmp_path / "recorded" / "then.zip").write_bytes(zipped(job.path))
+    events_of(hardware, started(hardware, work := measurement_of(questions)))
+    (tmp_path / "recorded" / "then.zip").write_bytes(zipped(work.path))
     space = build_app(make_hardware(on_space=True))
     ids = {getattr(block, "elem_id", None) for block in space.blocks.values()}
     assert {"lab-results", "lab-save", "lab-view"} <= ids

@@ -13,15 +13,19 @@ from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.models.progress import ModelUnavailable
 from duoviz.models.prompt import LONGEST_PROMPT, PromptError
 from duoviz.models.registry import UnknownPair
+from duoviz.places import doing, place
+from duoviz.places.line import Bounds, LineFull
+from duoviz.places.place import progress_text
 from duoviz.web import session
-from duoviz.web.line import QUEUE_LENGTH, LineFull
-from duoviz.web.session import progress_text
 from tests.decoding.small_draft import load as load_draft
+from tests.thread_places import place_of
 from tests.tiny import change_pair, draft_with, held_engine, tiny_engine
 from tests.web.visits import events_of, start, wait_until
 
+QUEUE_LENGTH = Bounds().length
 
-def place(number):
+
+def told_place(number):
     return [{"type": "status", "text": session.runs_ahead(number)}]
 
 
@@ -47,26 +51,28 @@ def test_runs_take_turns_and_keep_apart(hardware):
 
 def test_waiting_visitors_are_told_their_place_as_it_changes(hardware, endless):
     runs = [start(hardware, method=endless) for _ in range(3)]
+    wait_until(lambda: runs[0].deadline)
     streams = [hardware.batches(run) for run in runs]
-    assert next(streams[1]) == place(1) and next(streams[2]) == place(2)
+    assert next(streams[1]) == told_place(1) and next(streams[2]) == told_place(2)
     # Nothing is told twice, and a step ends though nothing comes, so that a closed tab is noticed.
     assert next(streams[2]) == [] and hardware.line.jobs == runs
     runs[0].stop.set()
     events_of(hardware, runs[0])
-    assert next(streams[2]) == place(1)
+    assert next(streams[2]) == told_place(1)
     # The second has begun: the place it was told is taken back.
     assert {"type": "status", "text": ""} in next(streams[1])
 
 
 def test_the_line_is_bounded_and_a_visitor_who_leaves_makes_room(hardware, endless):
     runs = [start(hardware, method=endless) for _ in range(QUEUE_LENGTH)]
+    wait_until(lambda: runs[0].deadline)
     with pytest.raises(LineFull, match="The line is full: try again in a few minutes."):
         start(hardware)
     leaving, behind = hardware.batches(runs[1]), hardware.batches(runs[2])
-    assert next(leaving) == place(1) and next(behind) == place(2)
+    assert next(leaving) == told_place(1) and next(behind) == told_place(2)
     leaving.close()
-    assert next(behind) == place(1)
-    assert next(hardware.batches(start(hardware))) == place(QUEUE_LENGTH - 1)
+    assert next(behind) == told_place(1)
+    assert next(hardware.batches(start(hardware))) == told_place(QUEUE_LENGTH - 1)
 
 
 def test_stop_while_waiting_ends_the_run_at_once_and_it_never_runs(make_hardware, endless):
@@ -74,7 +80,7 @@ def test_stop_while_waiting_ends_the_run_at_once_and_it_never_runs(make_hardware
     hardware = make_hardware(lambda name, progress: loads.append(name) or tiny_engine())
     first, second = start(hardware, method=endless), start(hardware, pair="big + small")
     stream = hardware.batches(second)
-    wait_until(lambda: next(stream) == place(1))
+    wait_until(lambda: next(stream) == told_place(1))
     second.stop.set()
     events = [event for events in stream for event in events]
     assert ended_before_it_began(events) and len(events) == 1
@@ -85,7 +91,7 @@ def test_stop_while_waiting_ends_the_run_at_once_and_it_never_runs(make_hardware
 
 
 def test_stopping_keeps_what_was_written(make_hardware):
-    hardware = make_hardware(lambda name, progress: held_engine(lambda: hardware, after=3))
+    hardware = make_hardware(lambda name, progress: held_engine(lambda: place_of(hardware).over(), after=3))
     run = start(hardware, settings=Settings(max_new_tokens=200), method="vanilla")
     seen = 0
     for events in hardware.batches(run):
@@ -155,7 +161,9 @@ def test_stop_ends_the_loading_that_the_run_itself_asked_for(make_hardware):
 
 
 def test_a_run_whose_time_is_over_keeps_what_was_written(make_hardware):
-    hardware = make_hardware(lambda name, progress: held_engine(lambda: hardware, after=3), run_seconds=90)
+    hardware = make_hardware(
+        lambda name, progress: held_engine(lambda: place_of(hardware).over(), after=3), run_seconds=90
+    )
     run = start(hardware, settings=Settings(max_new_tokens=4000))
     events = []
     for batch in hardware.batches(run):
@@ -282,11 +290,12 @@ def fetching(monkeypatch):
             pass
 
         def fetch(self, name, progress):
-            return (name, name)
+            return ()
 
     stand_in = Fetching()
-    monkeypatch.setattr(session, "check_room", lambda name, spare: stand_in.check(name, spare))
-    monkeypatch.setattr(session, "fetch_pair", lambda name, progress: stand_in.fetch(name, progress))
+    for module in (doing, place):
+        monkeypatch.setattr(module, "check_room", lambda name, spare: stand_in.check(name, spare))
+    monkeypatch.setattr(doing, "fetch_pair", lambda name, progress: stand_in.fetch(name, progress))
     return stand_in
 
 
@@ -296,7 +305,7 @@ def test_others_run_with_the_loaded_pair_while_models_are_fetched(make_hardware,
     def fetch(name, progress):
         progress(0.25, "Downloading them/model (0.5 of 2.0 GB)")
         assert let_go.wait(20)
-        return (name, name)
+        return ()
 
     hardware = make_hardware(lambda name, progress: loads.append(name) or tiny_engine())
     events_of(hardware, start(hardware))
@@ -333,7 +342,7 @@ def test_a_pair_that_does_not_fit_is_refused_before_it_is_fetched_and_the_loaded
         assert events_of(hardware, start(hardware, pair=pair))[-1]["message"] == "big needs 90 GB of memory."
         assert asked[-1] == (pair, {"cpu": 12})
     assert events_of(hardware, start(hardware))[-1]["end"]["stopped"] == "length"
-    assert loads == ["embedded"] and hardware.loaded == "embedded"
+    assert loads == ["embedded"] and place_of(hardware).loaded == "embedded"
 
 
 def test_fetching_that_takes_too_long_is_told_and_holds_nobody(make_hardware, fetching):
@@ -374,7 +383,7 @@ def test_loading_that_takes_too_long_ends_and_the_next_run_has_its_pair(make_har
     slow = start(hardware, pair="./slow + ./slow")
     behind = start(hardware)
     stream = hardware.batches(behind)
-    told = f"{place(1)[0]['text']} Now: Loading the target model ("
+    told = f"{told_place(1)[0]['text']} Now: Loading the target model ("
     wait_until(lambda: any(event.get("text", "").startswith(told) for event in next(stream)))
     assert 0 < slow.ready_by - time.monotonic() <= 60
     slow.ready_by = 0.0
@@ -404,21 +413,20 @@ def test_stop_ends_the_fetching_that_the_run_itself_asked_for(make_hardware, fet
     assert ended.wait(10) and run.error is None and not len(hardware.line)
 
 
-def test_a_pair_that_made_room_meanwhile_is_fetched_again(make_hardware, fetching):
+def test_a_pair_that_made_room_meanwhile_is_fetched_again(make_hardware, fetching, endless):
     fetched = []
 
     def fetch(name, progress):
         fetched.append(name)
-        return (name, name)
+        return ()
 
     hardware = make_hardware()
     fetching.fetch = fetch
     pair = "them/model + them/draft"
-    events_of(hardware, start(hardware, pair=pair))
-    held = threading.Event()
-    hardware.thread.submit(held.wait, 20)
+    holding = start(hardware, pair=pair, method=endless)
+    wait_until(lambda: holding.deadline)
     first, second = start(hardware), start(hardware, pair=pair)
-    held.set()
+    holding.stop.set()
     for run in (first, second):
         assert events_of(hardware, run)[-1]["end"]["stopped"] == "length"
     assert fetched == [pair, pair]
@@ -437,19 +445,21 @@ def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counte
 def test_the_time_ends_a_run_while_its_prompt_is_read(make_hardware):
     hardware = make_hardware(lambda name, progress: tiny_engine(context=2048))
     events_of(hardware, start(hardware, method="vanilla"))
-    run, read = None, []
-    forward = hardware.engine.pair.target.forward
+    reading, read = threading.Event(), []
+    target = place_of(hardware).engine.pair.target
+    forward = target.forward
 
     def counting(ids, **options):
         read.append(len(ids))
-        run.deadline = 0.0
+        reading.set()
+        wait_until(place_of(hardware).over)
         return forward(ids, **options)
 
-    hardware.engine.pair.target.forward = counting
-    held = threading.Event()
-    hardware.thread.submit(held.wait, 20)
+    target.forward = counting
     run = start(hardware, method="vanilla", prompt="x" * 1500)
-    held.set()
+    assert reading.wait(20)
+    wait_until(lambda: run.deadline)
+    run.deadline = 0.0
     assert events_of(hardware, run)[-1]["end"]["stopped"] == "time" and len(read) == 1
 
 

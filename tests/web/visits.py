@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 from duoviz.decoding.settings import Settings
+from duoviz.places.jobs import Job
+from duoviz.places.work import Run
 from duoviz.web.app import build_app
-from duoviz.web.jobs import Run
 
 SENT = {
     "max_new_tokens": 12.0, "temperature": 0, "top_k": 0, "top_p": 1, "seed": 0, "acceptance": "coupled",
@@ -33,9 +34,14 @@ def in_a_loop(coroutine):
 
 def start(hardware, **changes):
     arguments = {"pair": "embedded", "method": "duodecoding", "prompt": "hello", "settings": SHORT}
-    run = Run(**(arguments | changes), raw=False)
-    hardware.start(run)
-    return run
+    return started(hardware, Run(**(arguments | changes), raw=False))
+
+
+def started(hardware, work):
+    """This work as a job in the line."""
+    job = Job(work=work)
+    hardware.start(job)
+    return job
 
 
 def events_of(hardware, run):

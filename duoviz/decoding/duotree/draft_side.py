@@ -1,16 +1,20 @@
 """DuoTree's draft side: the tree, the draft's cache that follows it, and the steps that grow it."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import takewhile
-
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from duoviz.decoding.drafting import ended_now, proposals
 from duoviz.decoding.duotree.tree import Expansion, Tree, TreeConfig, TreeNode
 from duoviz.decoding.forward import timed_forward, timed_prefill
 from duoviz.models.columns import ids_of
 from duoviz.models.language_model import LanguageModel
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class DraftSide:

@@ -1,8 +1,10 @@
 """DuoTree, our own: one tree that is drafted while it is verified, as far as measured costs and chances say it pays."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -15,9 +17,11 @@ from duoviz.decoding.duotree.schedule import Beside, InTurn
 from duoviz.decoding.duotree.tree import Tree, TreeConfig, TreeNode
 from duoviz.decoding.iteration import Drafting, Node, Start
 from duoviz.decoding.method import DRAFT, PROMPT, VERIFYING, Method
-from duoviz.decoding.plan import RunPlan
 from duoviz.decoding.settings import MAX_SEQUENCES
-from duoviz.decoding.worker.inline import InlineDraft
+
+if TYPE_CHECKING:
+    from duoviz.decoding.plan import RunPlan
+    from duoviz.decoding.worker.inline import InlineDraft
 
 
 class DuoTree(Drafter):
@@ -42,7 +46,7 @@ class DuoTree(Drafter):
         self.side = (
             Beside(plan.draft, config, plan.stopped)
             if plan.way.beside
-            else InTurn(cast(InlineDraft, plan.draft).model, config, plan.stopped)
+            else InTurn(cast("InlineDraft", plan.draft).model, config, plan.stopped)
         )
         # chosen: indices in the tree of the nodes to verify; reason: why the target begins.
         self.chosen: list[int] = []

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from duoviz.decoding.acceptance_table import LONGEST_MATCH, PLACES, AcceptanceTable, Recalibration, corrected
 from duoviz.decoding.iteration import Span
 from duoviz.decoding.sampling import Sampling
-from duoviz.models.copying import Match, NGrams
+from duoviz.models.ngrams import Match, NGrams
 
 # The root's index: the end of the text.
 ROOT = -1

@@ -1,14 +1,17 @@
 """What every running draft does, wherever it runs."""
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from __future__ import annotations
 
-import torch
-import torch.nn.functional as F
-from torch import Tensor
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
 
 from duoviz.decoding.duotree.tree import Expansion
 from duoviz.decoding.worker.requests import ExpandRequest, Request, RowRequest
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class DraftDied(RuntimeError):
@@ -58,8 +61,9 @@ def row_of_draft(draft: DraftWorker, vocabulary: int) -> Callable[[int], Tensor]
     """A function that asks the draft for a row (see `RowRequest`) and widens it to the target's vocabulary."""
 
     def row_of(row: int) -> Tensor:
+        from torch import from_numpy
+
         draft.submit(RowRequest(row))
-        q = torch.from_numpy(draft.result())
-        return F.pad(q, (0, vocabulary - len(q)))
+        return from_numpy(np.pad(q := draft.result(), (0, vocabulary - len(q))))
 
     return row_of

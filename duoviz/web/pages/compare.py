@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import gradio as gr
 
-from duoviz import runner
+from duoviz import runs
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings, check_flag
+from duoviz.places.work import MAX_REPEATS, Comparison
 from duoviz.recordings import FOLDER, PROMPT
-from duoviz.runner import Lane
-from duoviz.web.jobs import MAX_REPEATS, Comparison
+from duoviz.runs import Lane
 from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import (
     Fields,
@@ -122,7 +122,7 @@ def asked(limits: Limits, sent: dict) -> Comparison:
     rest = {name: common.pop(name) for name in ("prompt", "pair", "raw", "repeats", "like_for_like")}
     methods = first.pop("method"), second.pop("method")
     for method in methods:
-        runner.check_method(method)
+        runs.check_method(method)
     check_flag("like_for_like", rest["like_for_like"])
     settings = [settings_from(limits, **common, **own) for own in (first, second)]
     lanes = lanes_of(settings[0], settings[1], methods, like_for_like=rest["like_for_like"])

@@ -6,8 +6,8 @@ from pathlib import Path
 import gradio as gr
 
 from duoviz.decoding import METHODS
+from duoviz.places.work import Run
 from duoviz.recordings import ENDING, FOLDER, PROMPT
-from duoviz.web.jobs import Run
 from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import (
     Fields,

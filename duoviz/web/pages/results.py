@@ -16,8 +16,8 @@ from plotly.graph_objects import Figure
 from plotly.io import from_json
 
 from duoviz.decoding import METHODS
-from duoviz.lab.bench import Progress
 from duoviz.lab.plan import QUICK, make_plan
+from duoviz.lab.progress import Progress
 from duoviz.lab.report import style
 from duoviz.lab.results import Results, is_being_written, load, telling, zipped
 from duoviz.lab.sample import sample
@@ -25,9 +25,10 @@ from duoviz.lab.shipping import kept_view
 from duoviz.lab.tasks import TASKS, LabError
 from duoviz.lab.view import first_view, parts_of
 from duoviz.models.registry import PAIRS
+from duoviz.places.jobs import Job
+from duoviz.places.work import Measurement
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.web.clients import client_of_request, session_of
-from duoviz.web.measuring import Measurement
 from duoviz.web.results_store import available, folder_named, keep_loaded
 from duoviz.web.results_view import ResultsView, view_value
 from duoviz.web.scratch import scratch_folder
@@ -310,13 +311,14 @@ def take_in(path: str, chosen: list[str]) -> tuple[object, object]:
 
 def connect(hardware: Hardware, inputs: dict, *, go, halt, chosen, part, download, board: Board) -> Dependency:
     """Bind the buttons to runs on the hardware. Returns the event of a run, for what follows its end."""
-    jobs: dict[str, Measurement] = {}
+    jobs: dict[str, Job] = {}
 
     def measure(request: gr.Request, size, pair, name, tasks, methods) -> Iterator[Updates]:
         """Run what was chosen, and show it as it fills."""
         try:
             plan = make_plan(quick=size == "quick", tasks=checked("task", tasks), methods=checked("method", methods))
-            job = Measurement(pair=pair, plan=plan, path=folder_named(name), client=client_of_request(request))
+            path = folder_named(name)
+            job = Job(work=Measurement(pair=pair, plan=plan, path=path), client=client_of_request(request))
             hardware.start(job)
         except (*USER_ERRORS, LabError) as error:
             yield {board.status: mistake(str(error))}
@@ -331,7 +333,7 @@ def connect(hardware: Hardware, inputs: dict, *, go, halt, chosen, part, downloa
                 if board.view in updates:
                     # What is opened now is the run's.
                     names = list(available(recorded_only=False))
-                    updates[chosen] = gr.update(choices=names, value=[job.path.name])
+                    updates[chosen] = gr.update(choices=names, value=[path.name])
                     if not is_filled:
                         updates[part] = ""
                     is_filled = True

@@ -1,6 +1,6 @@
 """Attack a running page, and report what held.
 
-    python -m tests.benchmarks.attacks [--only ITEM,…] [--out FILE.md]
+    python -m tests.benchmarks.attacks [--only ITEM,…] [--places N] [--out FILE.md]
 
 Starts the server itself, once as on one's own machine and once as on a Space, on loopback only; every attack
 is bounded in count and time. Memory is that of the server and its processes, after a visitor's run before the
@@ -42,10 +42,10 @@ def results_of(attack: Attack, site: Site) -> list[Result]:
     return [found] if isinstance(found, Result) else list(found)
 
 
-def against(kind: str, chosen: Sequence[Attack], folder: Path) -> list[tuple]:
+def against(kind: str, chosen: Sequence[Attack], folder: Path, places: str) -> list[tuple]:
     """Rows of the report: the attacks on one server, and last its memory."""
     rows = []
-    with started(kind, folder) as site:
+    with started(kind, folder, DUOVIZ_PLACES=places) as site:
         visitor = site.client()
         # What the first runs load is no attack's doing.
         for method in ("duodecoding", "speculative", "vanilla"):
@@ -88,6 +88,7 @@ def table(rows: Sequence[tuple]) -> str:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.attacks")
     parser.add_argument("--only", default="", metavar="ITEM,…", help="default: all")
+    parser.add_argument("--places", default="1", metavar="N", help="of the server; default: 1")
     parser.add_argument("--out", type=Path, metavar="FILE.md", help="where the report goes too")
     options = parser.parse_args(arguments)
     load_attacks()
@@ -97,7 +98,7 @@ def main(arguments: list[str] | None = None) -> int:
         for kind in KINDS:
             chosen = [each for each in ATTACKS if each.kind == kind and (not wanted or each.item in wanted)]
             if chosen:
-                rows += against(kind, chosen, Path(folder))
+                rows += against(kind, chosen, Path(folder), options.places)
     print(table(rows))
     if options.out:
         options.out.write_text(table(rows) + "\n", encoding="utf-8")

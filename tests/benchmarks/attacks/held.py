@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from tests.app import ROOT
 from tests.benchmarks.attacks.register import Result, attack
-from tests.benchmarks.attacks.site import Site
+from tests.benchmarks.attacks.site import Site, is_ours
 
 CLIENTS, RUNS = 12, 3
 METHODS = ("vanilla", "speculative", "duodecoding", "prompt_lookup")
@@ -73,7 +73,8 @@ def killed_drafts(site: Site) -> Result:
     expected = site.run_of(visitor, method="duodecoding", max_new_tokens=48)[1]["text"]
     told, right = [], 0
     for _ in range(5):
-        draft = next(each for each in site.family()[1:] if "spawn_main" in " ".join(each.cmdline()))
+        # The place's process is the server's child, and the draft's is the place's.
+        draft = next(child for place in site.places() for child in place.children() if is_ours(child))
         timer = threading.Timer(0.3, draft.kill)
         timer.start()
         try:
@@ -84,3 +85,21 @@ def killed_drafts(site: Site) -> Result:
         right += site.run_of(visitor, method="duodecoding", max_new_tokens=48)[1]["text"] == expected
     said = sum("draft process died" in each for each in told)
     return Result("5 drafts killed", f"{right} of 5 next runs right; {said} runs said so", right == 5)
+
+
+@attack("held", "its run ends with a sentence, and the next ones are right")
+def killed_places(site: Site) -> Result:
+    visitor = site.client()
+    expected = site.run_of(visitor, method="duodecoding", max_new_tokens=48)[1]["text"]
+    told, right = [], 0
+    for _ in range(3):
+        timer = threading.Timer(0.3, site.busiest_place().kill)
+        timer.start()
+        try:
+            told.append(str(site.run_of(visitor, method="duodecoding", max_new_tokens=256)[1]))
+        except Exception as error:
+            told.append(str(error))
+        timer.join()
+        right += site.run_of(visitor, method="duodecoding", max_new_tokens=48)[1]["text"] == expected
+    said = sum("was killed or ran out of memory" in each for each in told)
+    return Result("3 places killed", f"{right} of 3 next runs right; {said} runs said so", right == 3)

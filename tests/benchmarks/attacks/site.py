@@ -84,6 +84,14 @@ class Site:
         server = psutil.Process(self.process.pid)
         return [server, *server.children(recursive=True)]
 
+    def places(self) -> list[psutil.Process]:
+        """The processes that hold a pair."""
+        return [child for child in psutil.Process(self.process.pid).children() if is_ours(child)]
+
+    def busiest_place(self) -> psutil.Process:
+        """The place that has worked most, which is where the next run of an idle server goes or went."""
+        return max(self.places(), key=lambda place: sum(place.cpu_times()[:2]))
+
     def ask(self, method: str, path: str, body: object = None, *, timeout: float = 60, **headers: str) -> tuple:
         """(status, headers, text) of one request; a body that is no bytes goes as JSON."""
         connection = http.client.HTTPConnection(self.host, timeout=timeout)
@@ -141,6 +149,11 @@ def exchange(connection: http.client.HTTPConnection, method: str, path: str, bod
     connection.request(method, path, body, headers)
     answer = connection.getresponse()
     return answer.status, dict(answer.getheaders()), answer.read().decode(errors="replace")
+
+
+def is_ours(process: psutil.Process) -> bool:
+    """Whether it is a place's or a draft's, and not multiprocessing's own."""
+    return "spawn_main" in " ".join(process.cmdline())
 
 
 @contextmanager

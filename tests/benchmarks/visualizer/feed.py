@@ -4,20 +4,20 @@ import argparse
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from types import SimpleNamespace
 
 import gradio as gr
 from playwright.sync_api import Page
 
-from duoviz.decoding.engine import Engine
-from duoviz.web.jobs import Job
+from duoviz.decoding.settings import Settings
+from duoviz.places.line import Line
+from duoviz.places.pool import Pool, Seat
+from duoviz.places.work import Run
 from duoviz.web.limits import Limits
 from duoviz.web.session import Hardware
 from duoviz.web.visitors import Visitors
 from tests.benchmarks.visualizer.pages import PROBE, button_page, plain_page
 from tests.benchmarks.visualizer.report import Report
-from tests.benchmarks.visualizer.traces import events_of, longer
+from tests.benchmarks.visualizer.traces import METHOD, events_of, longer
 
 WANTED_P95_MS = 100
 NODES_AT = (100, 1000, 2000)
@@ -100,39 +100,42 @@ def watch_nodes(page: Page) -> None:
     )
 
 
-@dataclass(eq=False, kw_only=True)
-class Played(Job):
-    """A recorded run, as if it were under way: each event comes at its own time.
+class Played:
+    """A place that plays a recorded run, as if it were under way: each event comes at its own time.
 
     ended: when the iterations did, in ms of this machine's clock.
     """
 
-    trace: dict
-    ended: list[float] = field(default_factory=list)
+    def __init__(self, trace: dict):
+        self.left, self.start, self.ended = [*events_of(trace), {"type": "done"}], 0.0, []
 
-    def stream(self, engine: Engine) -> Iterator[dict]:
-        start = time.monotonic()
-        for event in events_of(self.trace):
-            if event["type"] == "iteration":
-                time.sleep(max(0, event["iteration"]["sync"] - passed(start)))
-                self.ended.append(1000 * time.time())
-            yield event
+    def send(self, message: object) -> None:
+        self.start = self.start or time.monotonic()
 
-    def take(self, event: dict) -> None:
-        self.events.put(event)
+    def receive(self, seconds: float) -> dict:
+        event = self.left.pop(0)
+        if event["type"] == "iteration":
+            time.sleep(max(0, event["iteration"]["sync"] - passed(self.start)))
+            self.ended.append(1000 * time.time())
+        return event
 
-    def finish(self, engine: Engine, reason: tuple[str, ...]) -> None:
+    def alive(self) -> bool:
+        return True
+
+    def close(self) -> None:
         pass
 
 
 def feed_served(browser, trace: dict, report: Report) -> None:
     """The same through Gradio, as a visitor's run comes; both clocks are this machine's."""
-    hardware, job = Hardware(Limits()), Played(pair="embedded", trace=trace)
-    hardware.loaded, hardware.engine = job.pair, SimpleNamespace(pair=None)
+    place = Played(trace)
+    hardware = Hardware(Limits(), Pool([Seat(start=lambda: place)], Line(), helper=None))
+    hardware.pool.start()
     visitors = Visitors(hardware)
+    run = Run(pair="embedded", method=METHOD, prompt=trace["header"]["prompt"], settings=Settings(), raw=False)
 
     def watch(request: gr.Request) -> Iterator[str]:
-        yield from visitors.watch(request, lambda: job)
+        yield from visitors.watch(request, lambda: run)
 
     with button_page(watch) as url:
         page = browser.new_page(viewport={"width": 1280, "height": 1000})
@@ -144,12 +147,12 @@ def feed_served(browser, trace: dict, report: Report) -> None:
         page.wait_for_function("document.querySelector('.dv').dataset.state === 'done'")
         report.times(
             "from the end of an iteration to its pixels",
-            latencies(job.ended, page.evaluate("painted")),
+            latencies(place.ended, page.evaluate("painted")),
             p95=WANTED_P95_MS,
         )
         report.long_tasks(page)
         page.close()
-    hardware.thread.shutdown()
+    hardware.close()
 
 
 def passed(start: float) -> float:

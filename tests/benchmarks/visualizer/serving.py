@@ -14,10 +14,12 @@ from statistics import median
 import gradio as gr
 import psutil
 
-from duoviz import runner
 from duoviz.decoding.settings import Settings
-from duoviz.trace.metrics import metrics
-from duoviz.web.jobs import Run
+from duoviz.places.jobs import Job
+from duoviz.places.line import Line
+from duoviz.places.pool import Pool
+from duoviz.places.sharing import seats_here
+from duoviz.places.work import Run
 from duoviz.web.limits import Limits
 from duoviz.web.session import Hardware
 from duoviz.web.visitors import Visitors
@@ -41,33 +43,41 @@ def discard(url: str) -> None:
                 return
 
 
-@contextmanager
-def served_page(hardware: Hardware, prompt: str, settings: Settings) -> Iterator[tuple[str, list[Run]]]:
-    """A page with one button, which shows the run as the Live tab does: its address, and the runs asked for so far."""
-    visitors, runs = Visitors(hardware), []
+class Noted(Hardware):
+    """Hardware that keeps the jobs asked for so far."""
 
-    def ask() -> Run:
-        runs.append(Run(pair="embedded", method=METHOD, prompt=prompt, settings=settings, raw=False))
-        return runs[-1]
+    def __init__(self):
+        super().__init__(Limits(), Pool(seats_here("1"), Line()))
+        self.jobs: list[Job] = []
+        self.pool.start("embedded")
+
+    def start(self, job: Job) -> None:
+        self.jobs.append(job)
+        super().start(job)
+
+
+@contextmanager
+def served_page(hardware: Noted, run: Run) -> Iterator[tuple[str, list[Job]]]:
+    """A page with one button, which shows the run as the Live tab does: its address, and the jobs asked for so far."""
+    visitors = Visitors(hardware)
 
     def watch(request: gr.Request) -> Iterator[str]:
-        yield from visitors.watch(request, ask)
+        yield from visitors.watch(request, lambda: run)
 
     with button_page(watch) as url:
-        yield url, runs
+        yield url, hardware.jobs
 
 
 def serving(browser, options: argparse.Namespace, report: Report) -> None:
-    hardware, prompt, settings = Hardware(Limits()), questions(1)[0], Settings(max_new_tokens=options.max_new_tokens)
-    engine = hardware.thread.submit(hardware.ready_engine, "embedded", bool).result()
-
-    def alone() -> dict:
-        return runner.collect(runner.stream(engine, METHOD, prompt, settings))
+    hardware, settings = Noted(), Settings(max_new_tokens=options.max_new_tokens)
+    run = Run(pair="embedded", method=METHOD, prompt=questions(1)[0], settings=settings, raw=False)
 
     def headless() -> float:
-        return metrics(hardware.thread.submit(alone).result())["tps"]
+        hardware.start(Job(work=run))
+        hardware.jobs[-1].future.result()
+        return hardware.jobs[-1].summary["metrics"]["tps"]
 
-    with served_page(hardware, prompt, settings) as (url, runs):
+    with served_page(hardware, run) as (url, runs):
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as client:
 
             def served() -> float:
@@ -94,7 +104,7 @@ def compare_serving(headless: Callable[[], float], served: Callable[[], float], 
     report.line("median of the pairs' ratios", f"{ratio:.3f}", good=ratio >= 1 - WANTED_SERVING_LOSS)
 
 
-def watched(browser, url: str, runs: list[Run], count: int, report: Report) -> None:
+def watched(browser, url: str, runs: list[Job], count: int, report: Report) -> None:
     """The same run with a page that shows it, which computes on the same machine."""
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
     page.set_default_timeout(0)

@@ -3,9 +3,8 @@
 import pytest
 
 from duoviz.web.app import build_app
-from duoviz.web.limits import Limits
-from duoviz.web.session import Hardware
 from duoviz.web.share import ShareBar
+from tests.thread_places import hardware_with
 from tests.web.front.runs import run_all
 
 
@@ -18,9 +17,7 @@ def traces(tmp_path_factory):
 @pytest.fixture(scope="session")
 def told():
     """What the browser knows of the page: its tabs with their fields, and on a Space its address."""
-    hardware = Hardware(Limits())
-    (bar,) = [block for block in build_app(hardware).blocks.values() if isinstance(block, ShareBar)]
-    hardware.close()
+    (bar,) = [block for block in build_app(hardware_with()).blocks.values() if isinstance(block, ShareBar)]
     return bar.props["site"]
 
 

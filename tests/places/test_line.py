@@ -4,17 +4,22 @@ from itertools import count
 
 import pytest
 
+from duoviz.decoding.settings import Settings
+from duoviz.places.jobs import Job
+from duoviz.places.line import Bounds, Line, LineFull
+from duoviz.places.work import Comparison, Run
 from duoviz.web.clients import Client
-from duoviz.web.jobs import Job
-from duoviz.web.line import PLACES, QUEUE_LENGTH, Line, LineFull
+
+QUEUE_LENGTH = Bounds().length
 
 
 def job(session, address=None, **options):
-    return Job(pair="embedded", client=Client(session, address), **options)
+    work = Run(pair="embedded", method="vanilla", prompt="hello", settings=Settings(), raw=False)
+    return Job(**{"work": work} | options, client=Client(session, address))
 
 
-def filled(*jobs):
-    line = Line()
+def filled(*jobs, **options):
+    line = Line(**options)
     for each in jobs:
         line.add(each)
     return line
@@ -37,15 +42,15 @@ def test_a_visitor_has_two_places_wherever_it_is():
         line.check(job("ann", "1"))
     line.leave(line.jobs[0])
     line.add(job("ann", "1"))
-    assert PLACES == 2 and len(line) == 2
+    assert len(line) == 2
 
 
 def test_a_class_behind_one_address_has_places_and_leaves_as_many():
     line = Line()
-    told = "30 runs from your address are already waiting: try again in a few minutes."
-    assert places(line, "a school") == (30, told)
+    told = "40 runs from your address are already waiting: try again in a few minutes."
+    assert places(line, "a school") == (40, told)
     others = [places(line, address)[0] for address in ("another", "a third", "a fourth")]
-    assert others == [15, 8, 4] and len(line) < QUEUE_LENGTH
+    assert others == [20, 10, 5] and len(line) < QUEUE_LENGTH
     line.add(job("late", "a late one"))
 
 
@@ -83,3 +88,26 @@ def test_others_go_before_a_job_whose_models_are_fetched_and_then_it_waits_behin
     line.leave(fetching)
     line.come_back(fetching)
     assert line.jobs == [first, third]
+
+
+def test_with_two_places_one_run_fewer_is_ahead_but_of_one_that_runs_alone():
+    first, second, third, fourth = jobs = [job(name) for name in "abcd"]
+    line = filled(*jobs, places=2)
+    assert [line.before(each) for each in jobs] == [0, 0, 1, 2] and line.first() is first
+    first.taken = second.taken = True
+    assert line.first() is third and line.before(second) == 0
+    alone = job("e", work=Comparison(pair="embedded", prompt="hello", lanes=(), raw=False, repeats=1))
+    line.add(alone)
+    line.add(behind := job("f"))
+    assert [line.before(each) for each in (third, alone, behind)] == [1, 4, 5]
+    line.leave(first)
+    assert [line.before(each) for each in (third, fourth, alone)] == [0, 1, 3]
+
+
+def test_the_bounds_can_be_set():
+    line = Line(Bounds(length=9, session=3, address=4))
+    assert places(line, "a school")[0] == 4 and places(line, "another")[0] == 3 and len(line) == 7
+    for _ in range(2):
+        line.add(job("ann"))
+    with pytest.raises(LineFull, match="The line is full"):
+        line.add(job("ann"))

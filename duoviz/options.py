@@ -1,0 +1,141 @@
+"""What the commands are, and their options."""
+
+import argparse
+from pathlib import Path
+
+from duoviz import commands, recordings, runner
+from duoviz.command_line import Parser, add_ray, add_serving
+from duoviz.decoding import METHODS
+from duoviz.decoding.settings import ABOUT, DEFAULTS, MAX_WHOLE
+from duoviz.lab.tasks import TASKS, LabError
+from duoviz.models.registry import PAIRS
+from duoviz.space import HARDWARE, SpaceError
+from duoviz.trace.reading import TraceError
+
+PAIR_HELP = f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id'
+GOES_ON = "stopped; run the same command again to resume"
+
+
+MISTAKES = (*runner.USER_ERRORS, LabError, TraceError, SpaceError)
+
+
+def parser() -> Parser:
+    top = Parser(prog="python -m duoviz", description="DuoDecoding, run for real.")
+    top.set_defaults(stopped="stopped")
+    names = top.add_subparsers(required=True, metavar="COMMAND")
+
+    page = names.add_parser("serve", help="open the page (same as `python app.py`)")
+    add_serving(page)
+
+    one = names.add_parser("generate", help="answer one prompt")
+    one.add_argument("prompt")
+    one.add_argument("--method", default="duodecoding", help=f"one of: {', '.join(METHODS)}; default: duodecoding")
+    add_decoding_options(one)
+    one.add_argument("--trace", type=Path, metavar="FILE", help="write the run's trace (.duoviz.json)")
+    one.add_argument("--json", action="store_true", help="print one JSON object as the last line")
+    one.set_defaults(run=commands.generate)
+
+    many = names.add_parser("compare", help="run several methods on the same prompts, alternating")
+    many.add_argument("--prompts", required=True, metavar="FILE|PROMPT", help="questions, or one prompt")
+    many.add_argument("--methods", default="vanilla,duodecoding")
+    many.add_argument("--repeats", type=int, default=3)
+    add_decoding_options(many)
+    many.add_argument("--trace", type=Path, metavar="DIR", help="write every run's trace (.duoviz.json) into it")
+    many.add_argument("--json", action="store_true", help="print one JSON object as the last line")
+    many.set_defaults(run=commands.compare)
+
+    costs = names.add_parser("calibrate", help="time forward passes of target and draft on this machine")
+    costs.add_argument("--pair", default="embedded", help=PAIR_HELP)
+    costs.add_argument("--json", action="store_true")
+    costs.set_defaults(run=commands.calibrate)
+
+    add_lab(names.add_parser("bench", help="measure the paper's tables and figures on this machine"))
+
+    along = names.add_parser("ship", help="put a Lab run into the shipped results and the README")
+    along.add_argument("results", type=Path, metavar="DIR", help="a finished run of `bench --out DIR`")
+    along.add_argument("--name", required=True, help="a name for the results, such as two-cores")
+    along.add_argument(
+        "--out", type=Path, default=Path("assets/results"), metavar="DIR", help="default: assets/results"
+    )
+    along.add_argument("--readme", type=Path, metavar="FILE", help="update its table too")
+    along.set_defaults(run=commands.ship)
+
+    saved = names.add_parser("export", help="turn a trace into a page, a table or a timeline")
+    saved.add_argument("trace", type=Path, metavar="TRACE", help="a trace file (.duoviz.json)")
+    saved.add_argument("--to", choices=commands.EXPORTS, required=True, help="html: replays the run without a server")
+    saved.add_argument(
+        "--out", type=Path, metavar="FILE", help="default: the trace's name with another ending, in this folder"
+    )
+    saved.set_defaults(run=commands.export)
+
+    tapes = names.add_parser("record", help="record one run of each method, as in assets/traces")
+    tapes.add_argument("--out", type=Path, required=True, metavar="DIR")
+    tapes.add_argument("--prompt", default=recordings.PROMPT)
+    tapes.add_argument("--max-new-tokens", type=int, default=recordings.NEW_TOKENS)
+    tapes.set_defaults(run=commands.record)
+
+    stores = names.add_parser("datastore", help="make a datastore for REST").add_subparsers(required=True)
+    build = stores.add_parser("build", help="from texts, or from corpora of `duoviz.training corpus`")
+    build.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a text, or a corpus (.npz)")
+    build.add_argument("--out", type=Path, required=True, metavar="DIR")
+    build.add_argument("--pair", default="embedded", help=PAIR_HELP)
+    build.set_defaults(run=commands.make_datastore)
+
+    place = names.add_parser("space", help="put the page on a Hugging Face Space, or update it there")
+    place.add_argument("name", metavar="OWNER/NAME", help="OWNER: your name on the hub, or your organisation's")
+    place.add_argument("--hardware", metavar="NAME", help=f"one of: {', '.join(HARDWARE)}; default: unchanged")
+    place.add_argument("--private", action="store_true", help="only you see it; default: unchanged")
+    place.set_defaults(run=commands.space, stopped=GOES_ON)
+    return top
+
+
+def add_lab(lab: argparse.ArgumentParser) -> None:
+    lab.add_argument(
+        "--quick", action="store_true", help="two questions per task: fills every table, but allows no conclusion"
+    )
+    lab.add_argument("--tasks", default="", metavar="A,B", help=f"of: {', '.join(TASKS)}; default: all")
+    lab.add_argument("--questions", type=Path, metavar="FILE", help="Spec-Bench's question.jsonl, or HumanEval's jsonl")
+    lab.add_argument("--methods", default="", metavar="A,B", help=f"of: {', '.join(METHODS)}; default: all")
+    lab.add_argument("--max-new-tokens", type=int, metavar="N", help="default: 128; 48 with --quick")
+    lab.add_argument("--repeats", type=int, default=1, metavar="R", help="default: 1")
+    lab.add_argument("--each", type=int, metavar="N", help="questions per task; default: all")
+    lab.add_argument("--table-1", action="store_true", help="leave out Tables 2 and 3: a third of the time")
+    lab.add_argument("--variants", action="store_true", help="add DuoTree in each of its two modes, and SpS with γ = 5")
+    lab.add_argument("--pair", default="embedded", help=PAIR_HELP)
+    lab.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="folder for the results; an existing one resumes that measurement",
+    )
+    lab.add_argument(
+        "--beside",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="DIR",
+        help="other results to show next to these in the report",
+    )
+    add_ray(lab)
+    lab.add_argument("--places", metavar="N", default="1", help="with --ray: places on each node; default: 1")
+    lab.set_defaults(run=commands.bench, stopped=GOES_ON)
+
+
+def add_decoding_options(command: argparse.ArgumentParser) -> None:
+    for name, default in DEFAULTS.items():
+        kind = type(default)
+        command.add_argument(f"--{name.replace('_', '-')}", type=kind, default=default, help=setting_help(name))
+    command.add_argument("--pair", default="embedded", help=PAIR_HELP)
+    command.add_argument("--raw", action="store_true", help="no chat template: continue the text as it is")
+
+
+def setting_help(name: str) -> str:
+    """What a setting does, what it may be, and which methods read it where not all do."""
+    about, default = ABOUT[name], DEFAULTS[name]
+    readers = [id for id, method in METHODS.items() if name in method.settings]
+    words = [f"{word} (default)" if word == default else word for word in about.words]
+    numbers = [] if about.low is None or about.high >= MAX_WHOLE else [f"{about.low:g} to {about.high:g}"]
+    usual = "" if default in ("", *about.words) else f"default: {default:g}"
+    told = "; ".join(filter(None, [about.info, " or ".join([*words, *numbers]), usual]))
+    return f"{told} ({', '.join(readers)})" if readers else told

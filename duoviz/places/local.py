@@ -1,0 +1,98 @@
+"""A place in a process of this machine."""
+
+import multiprocessing
+import os
+import signal
+import weakref
+from collections.abc import Sequence
+from ctypes import c_ulong
+from multiprocessing.connection import Connection
+from typing import Any, Protocol
+
+from duoviz.decoding.worker.pulse import Pulse, keep_beating
+from duoviz.places.messages import PlaceDied
+
+KILLED = "The process that ran this was killed or ran out of memory (exit code {})"
+HANGS = "The process that ran this stopped answering"
+
+
+class PlaceHandle(Protocol):
+    """A place, as those see it who give it orders."""
+
+    def send(self, message: Any) -> None:
+        """Raises PlaceDied."""
+        ...
+
+    def receive(self, seconds: float) -> dict | None:
+        """The next event, None where none comes in time. Raises PlaceDied."""
+        ...
+
+    def alive(self) -> bool: ...
+
+    def close(self) -> None:
+        """End it, with all that it started; safe to call twice."""
+        ...
+
+
+class LocalPlace:
+    """A process on these cores of the machine; load: of its `Place`, None for that of real pairs."""
+
+    def __init__(self, cores: Sequence[int] = (), load: Any = None):
+        # Not a daemon, which may have no children, and it starts the draft's process.
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        beats = context.RawValue(c_ulong)
+        self.pulse, self.heard = Pulse(beats), False
+        arguments = (theirs, beats, tuple(cores), load)
+        self.process = context.Process(target=serve_alone, args=arguments, name="duoviz-place")
+        self.process.start()
+        theirs.close()
+        # Python waits at its end for processes that are no daemons.
+        weakref.finalize(self, self.process.kill)
+
+    def send(self, message: Any) -> None:
+        try:
+            self.pipe.send(message)
+        except OSError as error:
+            raise self.died() from error
+
+    def receive(self, seconds: float) -> dict | None:
+        try:
+            if self.pipe.poll(seconds):
+                self.heard = True
+                return self.pipe.recv()
+        except (EOFError, OSError) as error:
+            raise self.died() from error
+        # While it imports what it needs, a thread may hold the process for long.
+        if self.heard and self.pulse.silent():
+            self.close()
+            raise PlaceDied(HANGS)
+        return None
+
+    def died(self) -> PlaceDied:
+        self.process.join(timeout=1)
+        code = self.process.exitcode
+        self.close()
+        return PlaceDied(KILLED.format(code))
+
+    def alive(self) -> bool:
+        return self.process.is_alive() and not self.pipe.closed
+
+    def close(self) -> None:
+        # Its draft ends when the process that started it has.
+        self.pipe.close()
+        self.process.kill()
+        self.process.join(timeout=5)
+
+
+def serve_alone(pipe: Connection, beats: c_ulong, cores: tuple[int, ...], load: Any) -> None:
+    """What the process does, until whoever started it closes the pipe or ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if cores and hasattr(os, "sched_setaffinity"):
+        # Before torch is imported, which reads once how many threads it may have.
+        os.sched_setaffinity(0, cores)
+    keep_beating(beats)
+    from duoviz.decoding.engine import load_engine
+    from duoviz.places.place import Place, serve
+
+    serve(pipe, Place(pipe.send, load or load_engine), gone=lambda: os._exit(0))

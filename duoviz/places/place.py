@@ -1,0 +1,173 @@
+"""A place as it is inside its process: it holds an engine, and does one order after another."""
+
+import gc
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from typing import Any
+
+import torch
+
+from duoviz import runner
+from duoviz.decoding.engine import Engine, load_engine
+from duoviz.decoding.forward import Stopped
+from duoviz.models.cache import measuring
+from duoviz.models.files import ModelFiles
+from duoviz.models.fit import check_room
+from duoviz.models.progress import part_of
+from duoviz.places.doing import DOING, fetch
+from duoviz.places.messages import Halt, Order, Quiet
+from duoviz.places.work import Fetch, Load
+
+# The share of a first start that goes by until the models are loaded; the rest goes into measuring them.
+LOADING = 0.75
+# Before that much of the whole is done, nothing can be said of how long the rest will take.
+EARLIEST = 0.04
+# Seconds between two looks whether a wait is to end.
+GLANCE = 0.1
+
+INTERNAL = "Internal error; the server's log has the details."
+
+Emit = Callable[[dict], None]
+LoadEngine = Callable[..., Engine]
+
+log = logging.getLogger(__name__)
+
+
+def progress_text(text: str, fraction: float, seconds: float) -> str:
+    """What is being done, how much of the whole is done after so many seconds, and how long the rest will take."""
+    if fraction < EARLIEST:
+        return f"{text} ({fraction:.0%})"
+    left = max(1, round(seconds * (1 - fraction) / fraction))
+    return f"{text} ({fraction:.0%}, about {left} s left)"
+
+
+class Place:
+    """One thread does its orders, for torch keeps its threads and pins with the thread that calls it.
+
+    load: called as `load_engine` is. emit: takes each event as it happens.
+    """
+
+    def __init__(self, emit: Emit, load: LoadEngine = load_engine):
+        self.emit, self.load = emit, load
+        self.engine: Engine | None = None
+        self.loaded: str | None = None
+        self.number, self.halt = 0, Halt(0)
+        self.quiet = threading.Event()
+        # What a kind of work keeps from one order to the next, for as long as the pair is loaded.
+        self.notes: dict[str, Any] = {}
+
+    def tell(self, message: Halt | Quiet) -> None:
+        """Take what concerns the order under way; from any thread."""
+        if isinstance(message, Halt):
+            self.halt = max(self.halt, message)
+        elif message.number == self.number:
+            self.quiet.set()
+
+    def over(self) -> bool:
+        """Whether the order is to end."""
+        return self.halt.number >= self.number
+
+    def check(self) -> None:
+        """Raise Stopped where the order is to end."""
+        if self.over():
+            raise Stopped
+
+    def do(self, order: Order) -> None:
+        """Do what is ordered; `done` is the last event, whatever happens."""
+        self.number = order.number
+        try:
+            self.check()
+            if isinstance(order.work, Fetch):
+                fetch(order.work, self.check, self.emit)
+            else:
+                engine = self.ready_engine(order.work.pair, order.sources)
+                facts = {"longest_prompt": engine.pair.longest_prompt, "memory": engine.pair.memory}
+                self.emit({"type": "ready", "pair": self.loaded, **facts})
+                self.check()
+                if not isinstance(order.work, Load):
+                    DOING[type(order.work)](engine, order.work, self)
+        except Stopped:
+            pass  # Its decoding has not begun: the visitor has been told.
+        except runner.USER_ERRORS as error:
+            self.emit({"type": "error", "message": str(error)})
+        except Exception:
+            log.exception("a job failed")
+            self.emit({"type": "error", "message": INTERNAL})
+        self.emit({"type": "done"})
+
+    def ready_engine(self, name: str, sources: Any = None) -> Engine:
+        """The pair's engine, loaded now if it was not the last one. Raises Stopped.
+
+        sources: its files, where they have been fetched. A pair that does not fit leaves the other one loaded.
+        """
+        begin = time.monotonic()
+
+        def tell(fraction: float, text: str) -> None:
+            self.check()
+            self.emit({"type": "loading", "text": progress_text(text, fraction, time.monotonic() - begin)})
+
+        if self.engine is None or self.loaded != name:
+            check_room(name, self.engine.pair.memory if self.engine else {})
+            self.release()
+            self.emit({"type": "released"})
+            files = sources and tuple(ModelFiles(**source) for source in sources)
+            self.engine = self.load(name, part_of(tell, 0.0, LOADING), files, draft=True)
+            self.engine.measuring = self.measuring
+            self.loaded = name
+            tell(LOADING, "Starting the draft and timing both models on this machine")
+            runner.prepare(self.engine, "duodecoding")
+        return self.engine
+
+    @contextmanager
+    def measuring(self, *, stopped: Callable[[], bool] = bool) -> Iterator[None]:
+        """While nothing else runs on the machine. Raises Stopped."""
+        self.quiet.clear()
+        self.emit({"type": "quiet"})
+        try:
+            while not self.quiet.wait(GLANCE):
+                if stopped() or self.over():
+                    raise Stopped
+            with measuring(stopped=stopped):
+                yield
+        finally:
+            self.emit({"type": "measured"})
+
+    def release(self) -> None:
+        """Close the loaded pair's draft and free its memory."""
+        if self.engine:
+            self.engine.close()
+        self.engine, self.loaded, self.notes = None, None, {}
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+
+def serve(pipe: Connection, place: Place, gone: Callable[[], object] = bool) -> None:
+    """Let a place, which sends its events through a pipe, do the orders that come through it, on this thread.
+
+    gone: called when the pipe has been closed, by the thread that reads it.
+    """
+    orders: SimpleQueue[Order | None] = SimpleQueue()
+
+    def read() -> None:
+        try:
+            while True:
+                message = pipe.recv()
+                orders.put(message) if isinstance(message, Order) else place.tell(message)
+        except (EOFError, OSError):
+            gone()
+            place.tell(Halt(2**63))
+            orders.put(None)
+
+    threading.Thread(target=read, name="orders", daemon=True).start()
+    while (order := orders.get()) is not None:
+        try:
+            place.do(order)
+        except OSError:
+            break  # Nobody takes its events any more.
+    place.release()

@@ -1,0 +1,154 @@
+"""Places as Ray actors, on this machine or on the nodes of a cluster."""
+
+from __future__ import annotations
+
+import os
+import threading
+from functools import partial
+from multiprocessing import Pipe
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from duoviz.decoding.settings import SettingsError
+from duoviz.folders import ASSETS
+from duoviz.models.cores import available_cores
+from duoviz.places.messages import PlaceDied, PlaceGone
+from duoviz.places.pool import Seat
+from duoviz.places.sharing import AUTO, number_of_places, shares
+
+LOCAL = "local"
+MISSING = "Ray is not installed, which places on a cluster need: pip install .[cluster]"
+LOST = "The place of this run, on {}, was lost"
+# Seconds in which an actor must be there.
+STARTING = 120.0
+
+
+def imported_ray() -> Any:
+    """Raises SettingsError where it is not installed."""
+    try:
+        import ray
+    except ImportError:
+        raise SettingsError(f"{MISSING}.") from None
+    return ray
+
+
+def connect(address: str) -> Any:
+    """Ray, connected to a cluster, or to one of this machine's own. Raises SettingsError."""
+    ray = imported_ray()
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "ignore_reinit_error": True}
+    if address == LOCAL:
+        # Whoever starts it here may not have installed duoviz.
+        path = os.pathsep.join(filter(None, [str(ASSETS.parent), os.environ.get("PYTHONPATH")]))
+        options |= {"num_cpus": len(available_cores()), "include_dashboard": False}
+        options |= {"runtime_env": {"env_vars": {"PYTHONPATH": path}}}
+    try:
+        ray.init(address=address, **options)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+        raise SettingsError(f"There is no Ray cluster at {address}: {reason}.") from error
+    return ray
+
+
+def seats_of(address: str, chosen: str | None = None, load: Any = None) -> list[Seat]:
+    """The places of a cluster: of each node as many as `sharing.number_of_places` says, or one for each GPU.
+
+    load: see `LocalPlace`. Raises SettingsError.
+    """
+    ray = connect(address)
+    seats = []
+    for place, node in enumerate(sorted(ray.nodes(), key=lambda node: node["NodeManagerAddress"]), 1):
+        cores, gpus = (int(node["Resources"].get(name, 0)) for name in ("CPU", "GPU"))
+        if not node["Alive"] or not cores:
+            continue
+        count = min(gpus, cores) or number_of_places(chosen or os.environ.get("DUOVIZ_PLACES") or AUTO, cores)
+        seats += [
+            Seat(
+                start=partial(RayPlace, node["NodeID"], number, count, cores, gpus, load),
+                name=f"node {place}, place {number + 1}",
+                machine=node["NodeID"],
+            )
+            for number in range(count)
+        ]
+    if not seats:
+        raise SettingsError(f"The Ray cluster at {address} has no node with a processor.")
+    return seats
+
+
+class Actor:
+    """What runs on a node: a `Place` on a thread of its own, whose pipe Ray leads on."""
+
+    def __init__(self, number: int, count: int, load: Any):
+        # A node's places share its cores as those of one machine do; torch reads once how many it has.
+        share = set(shares(available_cores(), count)[number])
+        if hasattr(os, "sched_setaffinity"):
+            for thread in (0, os.getpid()):
+                os.sched_setaffinity(thread, share)
+        os.environ["OMP_NUM_THREADS"] = str(len(share))
+        from duoviz.decoding.engine import load_engine
+        from duoviz.places.place import Place, serve
+
+        self.pipe, theirs = Pipe()
+        place = Place(theirs.send, load or load_engine)
+        threading.Thread(target=serve, args=(theirs, place), daemon=True).start()
+
+    def events(self):
+        """The events of all orders, as they happen."""
+        while True:
+            yield self.pipe.recv()
+
+    def tell(self, message: Any) -> None:
+        self.pipe.send(message)
+
+
+class RayPlace:
+    """A `PlaceHandle` of an actor: the place of this number, of so many on a node. load: see `LocalPlace`."""
+
+    def __init__(self, node: str, number: int, count: int, cores: int, gpus: int, load: Any = None):
+        self.ray = imported_ray()
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        alive = {each["NodeID"]: each["NodeManagerAddress"] for each in self.ray.nodes() if each["Alive"]}
+        if node not in alive:
+            raise PlaceGone(f"The node {node} has left the cluster")
+        self.node = alive[node]
+        resources = {"num_cpus": cores // count, "num_gpus": gpus // count}
+        on_node = NodeAffinitySchedulingStrategy(node, soft=False)
+        groups = {"events": 1, "orders": 1}
+        kind = self.ray.remote(concurrency_groups=groups)(Actor).options(**resources, scheduling_strategy=on_node)
+        self.actor = kind.remote(number, count, load)
+        self.came: SimpleQueue[dict | None] = SimpleQueue()
+        self.lost = False
+        events = self.actor.events.options(num_returns="streaming", concurrency_group="events").remote()
+        threading.Thread(target=self.read, args=(events,), daemon=True).start()
+
+    def read(self, events: Any) -> None:
+        """Take each event as it comes; None, where no more will."""
+        try:
+            for event in events:
+                self.came.put(self.ray.get(event))
+        except Exception:  # of many types: the actor, its node or the cluster is gone
+            self.lost = True
+            self.came.put(None)
+
+    def send(self, message: Any) -> None:
+        if self.lost:
+            raise PlaceDied(LOST.format(self.node))
+        self.actor.tell.options(concurrency_group="orders").remote(message)
+
+    def receive(self, seconds: float) -> dict | None:
+        try:
+            event = self.came.get(timeout=seconds)
+        except Empty:
+            return None
+        if event is None:
+            self.close()
+            raise PlaceDied(LOST.format(self.node))
+        return event
+
+    def alive(self) -> bool:
+        return not self.lost
+
+    def close(self) -> None:
+        self.lost = True
+        # Its draft ends when the process that started it has.
+        self.ray.kill(self.actor)

@@ -1,0 +1,41 @@
+"""How many places a machine has, and which cores each of them."""
+
+import os
+from collections.abc import Sequence
+from functools import partial
+
+from duoviz.decoding.settings import SettingsError
+from duoviz.models.cores import available_cores
+from duoviz.outside import in_short
+from duoviz.places.local import LocalPlace
+from duoviz.places.pool import Seat
+
+# Cores of a place where the machine shares itself out: one for the draft, the others for the target.
+CORES_A_PLACE = 3
+AUTO = "auto"
+
+
+def shares(cores: Sequence[int], places: int) -> list[list[int]]:
+    """The cores of each place: neighbours, and as many for each as can be."""
+    edges = [len(cores) * number // places for number in range(places + 1)]
+    return [list(cores[begin:end]) for begin, end in zip(edges, edges[1:], strict=False)]
+
+
+def number_of_places(chosen: str | None, cores: int) -> int:
+    """How many places there are on so many cores. Raises SettingsError.
+
+    chosen: a number, or `auto`; None: what DUOVIZ_PLACES says, and without it one.
+    """
+    text = (chosen or os.environ.get("DUOVIZ_PLACES") or "1").strip()
+    if text == AUTO:
+        return max(1, cores // CORES_A_PLACE)
+    if not text.isdecimal() or not 1 <= int(text) <= cores:
+        raise SettingsError(f"Places: enter auto or 1 to {cores}, for each needs a core, not {in_short(text)}.")
+    return int(text)
+
+
+def seats_here(chosen: str | None = None) -> list[Seat]:
+    """The places of this machine, see `number_of_places`; the only one has all cores. Raises SettingsError."""
+    cores = available_cores()
+    parts = shares(cores, number_of_places(chosen, len(cores)))
+    return [Seat(start=partial(LocalPlace, part), name=f"place {number}") for number, part in enumerate(parts, 1)]

@@ -1,0 +1,103 @@
+"""A run as data: its method, its lane in a comparison, its trace; nothing here computes one."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from typing import NamedTuple
+
+from duoviz.decoding import METHODS
+from duoviz.decoding.settings import Settings, SettingsError
+from duoviz.outside import in_short
+from duoviz.trace.metrics import metrics
+from duoviz.version import VERSION
+
+# A warm-up loads and measures what the runs after it use; it need not write a whole text.
+WARMUP_TOKENS = 16
+
+
+def check_method(method: object) -> None:
+    """Raise SettingsError unless the method exists."""
+    if not isinstance(method, str) or method not in METHODS:
+        raise SettingsError(f"There is no method named {in_short(method)}: choose one of {', '.join(METHODS)}.")
+
+
+class Lane(NamedTuple):
+    """What is compared: a method with its settings, under a name."""
+
+    name: str
+    method: str
+    settings: Settings
+
+
+def lanes(methods: Sequence[str], settings: Settings) -> list[Lane]:
+    """Both baselines of φ, vanilla at its best here and on the target's cores, and the methods asked for."""
+    baselines = [Lane("vanilla", "vanilla", replace(settings, cores=cores)) for cores in ("auto", "target")]
+    return baselines + [Lane(method, method, settings) for method in methods if method != "vanilla"]
+
+
+def short(settings: Settings) -> Settings:
+    """The settings of a warm-up."""
+    return replace(settings, max_new_tokens=min(WARMUP_TOKENS, settings.max_new_tokens))
+
+
+def new_trace() -> dict:
+    """A trace before its first event."""
+    return {"header": None, "iterations": [], "end": None}
+
+
+def add_event(trace: dict, event: dict) -> None:
+    """Add one event of `stream` to the trace."""
+    if event["type"] == "iteration":
+        trace["iterations"].append(event["iteration"])
+    else:
+        trace[event["type"]] = event[event["type"]]
+
+
+def collect(events: Iterator[dict]) -> dict:
+    """The trace of a complete run."""
+    trace = new_trace()
+    for event in events:
+        add_event(trace, event)
+    return trace
+
+
+def summary(trace: dict) -> dict:
+    """What `--json` prints and the page's endpoint ends with: text, token ids, settings, metrics."""
+    ids = [token["id"] for iteration in trace["iterations"] for token in iteration["committed"]]
+    settings = {"method": trace["header"]["method"], "pair": trace["header"]["pair"], **trace["header"]["settings"]}
+    result = {
+        "text": "".join(token["text"] for iteration in trace["iterations"] for token in iteration["committed"]),
+        "token_ids": ids,
+        "stopped": trace["end"]["stopped"],
+        "settings": settings,
+        "metrics": metrics(trace),
+    }
+    return result | ({"message": trace["end"]["message"]} if "message" in trace["end"] else {})
+
+
+def end(iterations: list[dict], stopped: str | None, message: str | None = None) -> dict:
+    """The trace's last part."""
+    text = "".join(token["text"] for iteration in iterations for token in iteration["committed"])
+    wall = iterations[-1]["sync"] if iterations else 0.0
+    return {"stopped": stopped, "wall": wall, "text": text} | ({"message": message} if message else {})
+
+
+def row(trace: dict, lane: str, repeat: int) -> dict:
+    """One run of a comparison: prompt, method (the lane's name), cores, repeat, its summary and the trace."""
+    header = trace["header"]
+    about = {"prompt": header["prompt"], "method": lane, "cores": header["settings"]["cores"], "repeat": repeat}
+    return {**about, **summary(trace), "trace": trace}
+
+
+def versions() -> dict:
+    """Of what a run's figures depend on."""
+    return {
+        "duoviz": VERSION,
+        "torch": version("torch"),
+        "numba": version("numba"),
+        "transformers": version("transformers"),
+        "python": platform.python_version(),
+    }

@@ -1,0 +1,140 @@
+"""A class presses Generate at once: what each visitor waits, and whether each text is right.
+
+    python -m tests.benchmarks.classroom [--clients 30] [--tokens 64] [--kinds 1,2,ray] [--kill]
+
+Starts the server itself, on loopback and as on a Space, with one place, with two, and with two places of a local Ray
+cluster. All clients come from one address, each with a session and a prompt of its own. Reports seconds to the first
+token and to the end, median and worst, and how many got their first token out of turn. With --kill a place is killed
+in the middle of a run: that run must end with a sentence, and all others must be right. Exits with 1 where something
+is not.
+"""
+
+import argparse
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import median
+from threading import Barrier, Timer
+from typing import NamedTuple
+
+import psutil
+from gradio_client import Client
+
+from tests.app import free_port, served
+
+WORDS = ("red", "cold", "tall", "soft", "old")
+METHODS = ("vanilla", "speculative", "duodecoding", "duotree")
+COMMANDS = {"1": ["--places", "1"], "2": ["--places", "2"], "ray": ["--ray", "local", "--places", "2"]}
+
+
+class Visit(NamedTuple):
+    """One client's run: seconds after it was asked for; text: None where it ended with an error, which `told` says."""
+
+    number: int
+    asked: float
+    first: float
+    end: float
+    text: str | None
+    told: str = ""
+
+
+def prompts(count: int) -> list[str]:
+    return [f"Name {number} things that are {WORDS[number % len(WORDS)]}." for number in range(2, 2 + count)]
+
+
+def visit(client: Client, number: int, prompt: str, tokens: int, together: Barrier) -> Visit:
+    together.wait()
+    # Clients of one millisecond have no order.
+    time.sleep(0.05 * number)
+    asked, first = time.monotonic(), None
+    method = METHODS[number % len(METHODS)]
+    job = client.submit(prompt=prompt, method=method, max_new_tokens=tokens, api_name="/generate")
+    try:
+        for output in job:
+            if first is None and output and output["text"]:
+                first = time.monotonic()
+        ended = time.monotonic()
+        return Visit(number, asked, (first or ended) - asked, ended - asked, output["text"])
+    except Exception as error:
+        ended = time.monotonic()
+        return Visit(number, asked, (first or ended) - asked, ended - asked, None, str(error))
+
+
+def kill_a_place(process: psutil.Process) -> None:
+    """The one that works most now."""
+    places = [child for child in process.children(recursive=True) if is_place(child)]
+    os.kill(max(places, key=lambda place: sum(place.cpu_times()[:2])).pid, signal.SIGKILL)
+
+
+def is_place(process: psutil.Process) -> bool:
+    """Whether it holds a pair: a place has a draft's process below it, or Ray says so in its name."""
+    try:
+        return "ray::Actor" in process.name() or any("spawn_main" in " ".join(c.cmdline()) for c in process.children())
+    except psutil.Error:
+        return False
+
+
+def memory(process: psutil.Process) -> float:
+    """Megabytes that the server and its processes hold, each page once."""
+    return sum(each.memory_full_info().pss for each in [process, *process.children(recursive=True)]) / 1e6
+
+
+def lesson(kind: str, options: argparse.Namespace, folder: Path) -> bool:
+    asked = prompts(options.clients)
+    command = [sys.executable, "-m", "duoviz", "serve", *COMMANDS[kind]]
+    with (
+        (folder / f"{kind}.log").open("w") as log,
+        served(free_port(), {"SPACE_ID": "someone/duoviz"}, command=command, stdout=log, stderr=log) as (url, process),
+    ):
+        server = psutil.Process(process.pid)
+        school = {"verbose": False, "headers": {"X-Forwarded-For": "8.8.8.8"}}
+        alone = Client(url, **school)
+        expected = [
+            alone.predict(prompt=prompt, method="vanilla", max_new_tokens=options.tokens, api_name="/generate")["text"]
+            for prompt in asked
+        ]
+        clients = [Client(url, **school) for _ in asked]
+        together = Barrier(len(clients))
+        if options.kill:
+            Timer(20, kill_a_place, [server]).start()
+        with ThreadPoolExecutor(len(clients)) as pool:
+            numbers = range(len(clients))
+            visits = list(pool.map(lambda n: visit(clients[n], n, asked[n], options.tokens, together), numbers))
+        held = memory(server)
+    return report(kind, visits, expected, held, killed=options.kill)
+
+
+def report(kind: str, visits: Sequence[Visit], expected: Sequence[str], held: float, *, killed: bool) -> bool:
+    right = [each.text == expected[each.number] for each in visits]
+    failed = [each for each in visits if each.text is None]
+    firsts, ends = ([getattr(each, name) for each in visits] for name in ("first", "end"))
+    order = sorted(visits, key=lambda each: each.asked + each.first)
+    late = sum(abs(place - each.number) > 2 for place, each in enumerate(order))
+    print(
+        f"{kind:>4}: {sum(right)} of {len(visits)} texts right; first token median {median(firsts):.1f} s, worst "
+        f"{max(firsts):.1f} s; end median {median(ends):.1f} s, worst {max(ends):.1f} s; {late} out of order; "
+        f"{held:.0f} MB; failed: {[each.told for each in failed]}"
+    )
+    wrong = len(visits) - sum(right)
+    return wrong == len(failed) and len(failed) == (1 if killed else 0)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.classroom")
+    parser.add_argument("--clients", type=int, default=30)
+    parser.add_argument("--tokens", type=int, default=64)
+    parser.add_argument("--kinds", default=",".join(COMMANDS), metavar="KIND,…", help=f"of: {', '.join(COMMANDS)}")
+    parser.add_argument("--kill", action="store_true", help="kill a place in the middle of a run")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="duoviz-classroom-") as folder:
+        held = [lesson(kind, options, Path(folder)) for kind in options.kinds.split(",")]
+    return 0 if all(held) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""Questions shared out to places: complete rows, each question in one place, and what becomes of a place that dies."""
+
+import json
+
+import pytest
+
+from duoviz.lab.bench import bench
+from duoviz.lab.plan import make_plan
+from duoviz.lab.report import write_report
+from duoviz.lab.results import load, opened
+from duoviz.lab.rows import key
+from duoviz.lab.shared import shared_bench
+from duoviz.lab.tasks import LabError
+from duoviz.models.progress import ModelUnavailable
+from duoviz.places import doing
+from duoviz.places.line import UNBOUNDED, Line
+from duoviz.places.pool import Pool, Seat
+from duoviz.places.work import Answers
+from tests.lab.asked import QUESTIONS
+from tests.thread_places import ThreadPlace, nothing_to_fetch
+from tests.tiny import tiny_engine
+
+
+@pytest.fixture
+def plan(tmp_path):
+    file = tmp_path / "question.jsonl"
+    file.write_text("".join(json.dumps(question) + "\n" for question in QUESTIONS[:4]))
+    return make_plan(quick=True, file=file, methods=["vanilla", "duodecoding"], max_new_tokens=8)
+
+
+@pytest.fixture
+def make():
+    pools = []
+
+    def made(load=lambda name, progress, sources, *, draft: tiny_engine()):
+        seats = [Seat(start=lambda: ThreadPlace(load), name=f"node {number}") for number in (1, 2)]
+        pools.append(Pool(seats, Line(UNBOUNDED, 2), helper=None))
+        pools[-1].start()
+        return pools[-1]
+
+    with nothing_to_fetch():
+        yield made
+        for pool in pools:
+            pool.close()
+
+
+def test_each_question_is_answered_in_one_place_and_nothing_is_missing(make, plan, tmp_path):
+    with opened(tmp_path / "shared") as folder:
+        progress = list(shared_bench(make(), "embedded", plan, folder))
+        shared = load(folder.path)
+        write_report(folder.path, shared)
+        assert "The questions were shared out to 2 places" in (folder.path / "report.html").read_text()
+    with opened(tmp_path / "alone") as folder:
+        list(bench(tiny_engine(), plan, folder))
+        alone = load(folder.path)
+    assert progress[-1].done == progress[-1].total == len(shared.rows) == len(alone.rows)
+    assert {key(row): row["choices"][0]["turns"] for row in shared.rows} == {
+        key(row): row["choices"][0]["turns"] for row in alone.rows
+    }
+    assert {row["verdict"] for row in shared.rows if row["model_id"] != "vanilla"} == {"equal"}
+    assert len({(row["question_id"], row["place"]) for row in shared.rows}) == 4
+    assert set(shared.environment["machines"]) == {row["place"] for row in shared.rows} == {"node 1", "node 2"}
+    assert [row["length"] for row in shared.forwards] == [row["length"] for row in alone.forwards]
+    with opened(tmp_path / "shared") as folder:
+        assert [each.total for each in shared_bench(make(), "embedded", plan, folder)] == [0]
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_question_whose_place_dies_goes_to_another_and_fails_the_second_time(
+    make, plan, tmp_path, monkeypatch, times
+):
+    left, answer_all = [None] * times, doing.answer_all
+
+    def dying(engine, work, place):
+        if left and work.answers[0].question.id == 2:
+            left.pop()
+            place.emit.__self__.close()
+        answer_all(engine, work, place)
+
+    monkeypatch.setitem(doing.DOING, Answers, dying)
+    with opened(tmp_path / "shared") as folder:
+        progress = list(shared_bench(make(), "embedded", plan, folder))
+        shared = load(folder.path)
+    assert progress[-1].done == progress[-1].total
+    assert {row["question_id"] for row in shared.failed} == ({2} if times == 2 else set())
+    assert {row["question_id"] for row in shared.rows} == ({1, 3, 4} if times == 2 else {1, 2, 3, 4})
+
+
+def test_what_cannot_be_loaded_is_told(make, plan, tmp_path):
+    def load(name, progress, sources, *, draft):
+        raise ModelUnavailable("The model is nowhere to be found.")
+
+    with opened(tmp_path / "shared") as folder, pytest.raises(LabError, match="The model is nowhere to be found."):
+        list(shared_bench(make(load), "embedded", plan, folder))

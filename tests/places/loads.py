@@ -1,0 +1,37 @@
+"""What places in processes of their own load in tests: the tiny pair, with methods that misbehave."""
+
+import time
+from dataclasses import replace
+
+from duoviz.decoding import METHODS
+from duoviz.decoding.engine import Engine
+from duoviz.decoding.forward import Stopped
+from duoviz.decoding.settings import Settings
+from duoviz.places.jobs import Job
+from duoviz.places.work import Run
+from tests.children import engine_with_draft
+
+
+def endless(plan):
+    """Writes nothing, and ends when it is told to."""
+    while not plan.stopped():
+        time.sleep(0.002)
+    raise Stopped
+
+
+def stubborn(plan):
+    """Writes nothing, and does not end."""
+    while True:
+        time.sleep(0.002)
+
+
+def tiny(name, progress, sources, *, draft) -> Engine:
+    """Called as `load_engine` is."""
+    for drafter in (endless, stubborn):
+        METHODS[drafter.__name__] = replace(METHODS["vanilla"], id=drafter.__name__, drafter=drafter)
+    return engine_with_draft()
+
+
+def run_of(method="duodecoding", prompt="hello", *, pair="embedded", tokens=40) -> Job:
+    settings = Settings(max_new_tokens=tokens)
+    return Job(work=Run(pair=pair, method=method, prompt=prompt, settings=settings, raw=False))

@@ -1,0 +1,157 @@
+"""Places in processes of their own: what dies ends its own run, and nothing is left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+from functools import partial
+
+import psutil
+import pytest
+
+from duoviz import runner
+from duoviz.decoding.settings import Settings
+from duoviz.decoding.worker import pulse
+from duoviz.places import pool as pool_module
+from duoviz.places.line import UNBOUNDED, Line
+from duoviz.places.local import LocalPlace
+from duoviz.places.pool import Pool, Seat
+from tests.app import ROOT
+from tests.orphans_child import gone
+from tests.places.loads import run_of, tiny
+from tests.tiny import tiny_engine
+from tests.web.visits import wait_until
+
+pytestmark = pytest.mark.thorough
+
+
+@pytest.fixture(scope="module")
+def pool():
+    seats = [Seat(start=partial(LocalPlace, load=tiny)) for _ in range(2)]
+    pool = Pool(seats, Line(UNBOUNDED, 2))
+    pool.start("embedded")
+    yield pool
+    places = [seat.place.process.pid for seat in pool.seats]
+    pool.close()
+    assert all(gone(place) for place in places)
+
+
+@pytest.fixture(autouse=True)
+def both_loaded(pool):
+    wait_until(lambda: all(seat.loaded and seat.alive() and not seat.job for seat in pool.seats))
+
+
+def texts(prompts):
+    """What the tiny pair writes, without any place."""
+    settings = Settings(max_new_tokens=40)
+    return [
+        runner.collect(runner.stream(tiny_engine(), "vanilla", prompt, settings))["end"]["text"] for prompt in prompts
+    ]
+
+
+def begun(pool, *jobs):
+    """Submit jobs, and wait until they decode; returns the places that do them."""
+    for job in jobs:
+        pool.submit(job)
+    wait_until(lambda: all(job.deadline for job in jobs))
+    return [next(seat for seat in pool.seats if seat.job is job) for job in jobs]
+
+
+def last_of(job):
+    job.future.result(timeout=120)
+    events = []
+    while not job.events.empty():
+        events.append(job.events.get())
+    return events[-1]
+
+
+def family(seat):
+    place = psutil.Process(seat.place.process.pid)
+    return [place.pid, *(child.pid for child in place.children(recursive=True))]
+
+
+def test_two_runs_go_on_at_once_and_each_of_many_has_its_own_text(pool):
+    first, second = run_of("endless"), run_of("endless")
+    assert len({id(seat) for seat in begun(pool, first, second)}) == 2
+    first.stop.set()
+    assert last_of(first)["end"]["stopped"] == "stopped" and not second.future.done()
+    prompts = [f"tell me {number}" for number in range(6)]
+    jobs = [run_of(method, prompt) for prompt, method in zip(prompts, ["vanilla", "duodecoding"] * 3, strict=True)]
+    for job in jobs:
+        pool.submit(job)
+    second.stop.set()
+    assert [last_of(job)["end"]["text"] for job in jobs] == texts(prompts)
+
+
+@pytest.mark.parametrize(
+    "sent, sentence",
+    [
+        (
+            signal.SIGKILL,
+            "The process that ran this was killed or ran out of memory (exit code -9). Start the run again",
+        ),
+        (signal.SIGSTOP, "The process that ran this stopped answering. Start the run again; other runs go on."),
+    ],
+)
+def test_a_place_that_is_killed_or_hangs_ends_its_own_run_and_another_starts(pool, monkeypatch, sent, sentence):
+    lost, other = run_of("endless"), run_of("endless")
+    seat, _ = begun(pool, lost, other)
+    processes = family(seat)
+    assert len(processes) >= 2, "the place and its draft"
+    if sent == signal.SIGSTOP:
+        monkeypatch.setattr(pulse, "SILENCE", 1.0)
+    os.kill(processes[0], sent)
+    assert last_of(lost)["message"].startswith(sentence) and lost.error
+    assert not other.future.done() and all(gone(process) for process in processes)
+    pool.submit(after := run_of("vanilla", "tell me"))
+    assert last_of(after)["end"]["text"] == texts(["tell me"])[0]
+    other.stop.set()
+    assert last_of(other)["end"]["stopped"] == "stopped"
+
+
+def test_a_place_that_does_not_stop_is_ended(pool, monkeypatch):
+    monkeypatch.setattr(pool_module, "ENDING", 0.5)
+    job = run_of("stubborn")
+    begun(pool, job)
+    job.stop.set()
+    assert last_of(job)["message"].startswith("The process that ran this did not stop, and was ended. Start")
+
+
+def test_a_place_that_dies_idle_is_replaced_before_anybody_comes(pool):
+    process = pool.seats[0].place.process
+    process.kill()
+    wait_until(lambda: pool.seats[0].loaded and pool.seats[0].place.process is not process)
+
+
+CHILD = """
+import sys
+from tests.places.loads import tiny
+from duoviz.places.local import LocalPlace
+from duoviz.places.messages import Order
+from duoviz.places.work import Load
+if __name__ == "__main__":
+    place = LocalPlace(load=tiny)
+    place.send(Order(1, Load(pair="embedded")))
+    while (event := place.receive(1.0)) is None or event["type"] != "done":
+        pass
+    print(place.process.pid, flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("sent", [None, "SIGTERM", "SIGKILL"])
+def test_no_place_outlives_the_server(sent, tmp_path):
+    script = tmp_path / "server.py"
+    script.write_text(CHILD)
+    server = subprocess.Popen(
+        [sys.executable, script], env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    place = int(server.stdout.readline())
+    drafts = [child.pid for child in psutil.Process(place).children(recursive=True)]
+    if sent:
+        server.send_signal(getattr(signal, sent))
+    else:
+        server.stdin.close()
+    server.wait(60)
+    assert drafts and gone(place) and all(gone(draft) for draft in drafts)
