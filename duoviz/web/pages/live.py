@@ -38,7 +38,7 @@ def live_page(hardware: Hardware) -> Page:
         halt = gr.Button("Stop", elem_id="stop", min_width=60)
         with gr.Accordion("Settings", open=False, elem_id="settings"):
             inputs = {"prompt": prompt, "method": method} | settings_fields(hardware.limits, method)
-    prompts_to_try(prompt, inputs["pair"])
+    prompts_to_try(prompt, inputs["pair"])  # pyright: ignore[reportArgumentType]
     opening = Opening(recorded_runs(), method.value, RUN_IT)
     visualizer = Visualizer(elem_id="visualizer", opening=opening)
     method.change(None, method, None, js=OF_METHOD, queue=False, api_visibility="private")

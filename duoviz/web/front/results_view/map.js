@@ -183,7 +183,7 @@ function legendNodes({ gain }) {
     return drawing;
   };
   const line = (name) => sign(svg("path", { d: "M1 10H23", class: `ll-border ${name}` }));
-  const ring = svg("g", { class: "ll-handle", transform: "translate(12 10)" });
+  const ring = svg("g", { class: "ll-ring", transform: "translate(12 10)" });
   ring.append(svg("circle", { r: 8 }), svg("circle", { r: 2.5 }));
   const percent = `${Math.round(100 * (gain - 1))} %`;
   const item = (name, drawn, words) => el("li", { "data-key": name }, drawn, words);
