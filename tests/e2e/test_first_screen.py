@@ -203,7 +203,7 @@ def test_the_recording_is_of_the_method_chosen_until_something_is_the_visitors_o
     # A file of the visitor's, and then a run, stay what is shown.
     page.get_by_label("Trace file").set_input_files(recording[0] / "duodecoding.duoviz.json")
     expect(dv).to_have_attribute("data-state", "done")
-    stays("SpS", "in turn", "yes", "duodecoding")
+    stays("SpS", "both use all cores", "yes", "duodecoding")
     page.locator("#generate").click()
     expect(dv).to_have_attribute("data-file", "no")
     expect(dv).to_have_attribute("data-state", "done")

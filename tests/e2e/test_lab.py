@@ -73,7 +73,7 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
         says(page, "Stopped. Finished answers are kept.")
     kept = load(tmp_path / "cache" / "lab" / "mine").rows
     assert len(kept) == 5
-    handle, choices = page.locator(".ll-handle").first, page.locator(".ll-select")
+    handle, choices = page.locator(".ll-map .ll-handle").first, page.locator(".ll-select")
     handle.focus()
     page.keyboard.press("ArrowUp")
     for choice, value in zip(choices.all(), ("free", "Question answering"), strict=True):
@@ -204,7 +204,7 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
             page.locator(".ll-map .ll-ways").evaluate_all("lines => lines.map((line) => line.getAttribute('d'))")
         )
         assert page.locator(".ll-pays [data-key=ways]").is_visible() == drawn
-    handle = page.locator(".ll-handle").first
+    handle = page.locator(".ll-map .ll-handle").first
     handle.focus()
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowRight")

@@ -269,6 +269,7 @@ def test_try_it_live_fills_in_the_live_tab_and_links_hold_the_place(page, site, 
     expect(page.locator("#method input:checked")).to_have_value("speculative")
     expect(page.locator("#temperature input")).to_have_value("0.8")
     expect(page.get_by_label("Acceptance")).to_have_value("rejection")
+    page.keyboard.press("Escape")
     page.get_by_role("link", name="Back to the lesson").click()
     expect(page.locator(".dl-watch")).to_have_count(0)
     expect(page.locator(".dl")).to_have_attribute("data-page", "4")

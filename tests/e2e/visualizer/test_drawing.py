@@ -218,7 +218,7 @@ READ_TREE = """() => {
     return isWithin && inner.top >= outer.top - 1 && inner.bottom <= outer.bottom + 1;
   };
   const letters = [...drawing.querySelectorAll(".dv-label")].map((label) => (
-    (parseFloat(getComputedStyle(label).fontSize) * label.getScreenCTM().a).toFixed(3)));
+    (parseFloat(getComputedStyle(label).fontSize) * label.getScreenCTM().a).toFixed(1)));
   return {
     lines: new Set([...drawing.querySelectorAll("g")].map((node) => node.getBoundingClientRect().top)).size,
     sizes: [...new Set(letters)], outside: parts.filter((part) => !isInside(part)).length,
