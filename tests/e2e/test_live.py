@@ -71,7 +71,7 @@ def test_a_wrong_setting_says_so_under_its_own_method_and_leaves_the_stage_as_it
     page.locator("#method label").filter(has_text="DuoTree").click()
     set_tokens(page, 0)
     page.locator("#prompt textarea").press("Enter")
-    expect(page.locator(".dv-message")).to_contain_text("Max new tokens: enter")
+    expect(page.locator(".dv-message")).to_contain_text("enter a whole number")
     expect(page.locator(".dv-method")).to_have_text("DuoTree")
     assert page.locator(".dv-text-box").inner_text() == text
     expect(page.locator("#visualizer .dv")).to_have_attribute("data-method", "duodecoding")

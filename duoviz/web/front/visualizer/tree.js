@@ -99,7 +99,8 @@ function createBox(drawing, goTo) {
 // The places and captions of a tree in a box of this width, and how wide the drawing is.
 function fitTree(tree, iteration, header, boxWidth) {
   // A window's levels stand one below the other, and so on one line.
-  const room = tree.windowRow === null ? boxWidth / SCALE : Infinity;
+  // A line's last edge, to the next line, needs a part of it too.
+  const room = tree.windowRow === null ? boxWidth / SCALE - COLUMN_GAP / 2 : Infinity;
   const places = placeItems(tree, (widths) => fillLines(widths, room), ROWS);
   const width = Math.max(places.right, boxWidth / SCALE);
   return { places, captions: treeCaptions(iteration, aboutOf(header), places, { split: tree.split, width }), width };
