@@ -200,7 +200,9 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
     # The legend has the dashed line where that is drawn.
     for rows in ("free", "here"):
         page.locator(".ll-pays .ll-select").select_option(rows)
-        drawn = any(page.locator(".ll-map .ll-ways").evaluate_all("lines => lines.map((line) => line.getAttribute('d'))"))
+        drawn = any(
+            page.locator(".ll-map .ll-ways").evaluate_all("lines => lines.map((line) => line.getAttribute('d'))")
+        )
         assert page.locator(".ll-pays [data-key=ways]").is_visible() == drawn
     handle = page.locator(".ll-map .ll-handle").first
     handle.focus()

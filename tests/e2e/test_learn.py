@@ -273,7 +273,7 @@ def test_try_it_live_fills_in_the_live_tab_and_links_hold_the_place(page, site, 
     page.get_by_role("link", name="Back to the lesson").click()
     expect(page.locator(".dl-watch")).to_have_count(0)
     expect(page.locator(".dl")).to_have_attribute("data-page", "4")
-    page.get_by_role("link", name="shared noise").click()
+    page.get_by_role("link", name="shared noise", exact=True).click()
     expect(page.locator(".dl")).to_have_attribute("data-lesson", "the-text-does-not-change")
     # A link that was followed last leads there again.
     for _ in range(2):
