@@ -41,7 +41,7 @@ READ_PAGE = """([parts, marks]) => {
 }"""
 
 
-# The tree is no wider than its box; on a narrow page it has its full height, and nothing below it that need not be there.
+# The tree is no wider than its box; on a narrow page it is shown in full, with no empty room below it.
 TREE_FITS = """() => {
   const box = document.querySelector(".dl-visualizer .dv-tree-box");
   const isAsHigh = box.scrollHeight <= box.clientHeight && box.clientHeight < box.firstChild.clientHeight + 2;
