@@ -41,15 +41,11 @@ READ_PAGE = """([parts, marks]) => {
 }"""
 
 
-# Nothing of the tree is out of sight, and on a narrow page nothing stands below it that could not be there.
+# The tree is no wider than its box; on a narrow page it is shown in full, with no empty room below it.
 TREE_FITS = """() => {
   const box = document.querySelector(".dl-visualizer .dv-tree-box");
-  const fits = box.scrollWidth <= box.clientWidth && box.scrollHeight <= box.clientHeight;
-  return fits && (innerWidth > 900 || box.clientHeight < box.firstChild.clientHeight + 2);
-}"""
-TREE_IS_NARROW = """() => {
-  const box = document.querySelector(".dl-visualizer .dv-tree-box");
-  return box.scrollWidth <= box.clientWidth;
+  const isAsHigh = box.scrollHeight <= box.clientHeight && box.clientHeight < box.firstChild.clientHeight + 2;
+  return box.scrollWidth <= box.clientWidth && (innerWidth > 900 || isAsHigh);
 }"""
 TREE_DRAWN = """() => {
   const drawing = document.querySelector(".dl-visualizer .dv-tree-drawing");
@@ -68,7 +64,7 @@ def check_presented(page):
     on = "(on) => document.documentElement.toggleAttribute('data-present', on)"
     page.set_viewport_size({"width": 1920, "height": 1080})
     page.evaluate(on, True)
-    page.wait_for_function(TREE_IS_NARROW)
+    page.wait_for_function(TREE_FITS)
     page.evaluate(on, False)
     page.set_viewport_size(size)
     # All is drawn as it was, and stays so.

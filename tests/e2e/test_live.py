@@ -81,7 +81,7 @@ def test_a_wrong_setting_says_so_under_its_own_method_and_leaves_the_stage_as_it
 def test_escape_closes_a_list_and_then_the_settings(page, site):
     open_live(page, site.url)
     open_settings(page)
-    field, options = page.get_by_label("Models"), page.locator("ul.options")
+    field, options = page.get_by_label("Models"), page.get_by_role("listbox")
     field.click()
     expect(options).to_be_visible()
     field.press("Escape")

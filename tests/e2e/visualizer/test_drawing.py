@@ -215,7 +215,8 @@ READ_TREE = """() => {
   const isInside = (part) => {
     const [outer, inner] = [drawing, part].map((each) => each.getBoundingClientRect());
     const isWithin = inner.left >= outer.left - 1 && inner.right <= outer.right + 1;
-    return isWithin && inner.top >= outer.top - 1 && inner.bottom <= outer.bottom + 1;
+    // A letter's box begins above its capitals.
+    return isWithin && inner.top >= outer.top - 4 && inner.bottom <= outer.bottom + 1;
   };
   const letters = [...drawing.querySelectorAll(".dv-label")].map((label) => (
     (parseFloat(getComputedStyle(label).fontSize) * label.getScreenCTM().a).toFixed(1)));
