@@ -41,7 +41,7 @@ def loading(recording):
         ready.wait(300)
         if name != "embedded":
             raise ModelUnavailable("The model cannot be fetched: there is no network.")
-        return tiny_engine(noise=0.3)
+        return tiny_engine(noise=0.3, context=4096)
 
     with tiny_site(load, recording=recording[0]) as site:
         yield site.url, ready

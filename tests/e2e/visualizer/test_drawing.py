@@ -245,7 +245,7 @@ def test_through_a_recording_no_letter_of_the_tree_changes_its_size(plain_page, 
     assert len({size for tree in trees for size in tree["sizes"]}) == 1
     # One of a token, and one of several lines.
     assert {1} < {tree["lines"] for tree in trees}
-    assert not any(tree["outside"] or tree["wider"] for tree in trees)
+    assert not [tree for tree in trees if tree["outside"] or tree["wider"]]
     # Where nothing is to be scrolled, it begins at the same place.
     assert len({round(tree["start"]) for tree in trees if not tree["higher"]}) == 1
 

@@ -15,7 +15,7 @@ import { isLeaving, isMoving, isPaced, writtenUpTo } from "./player.js";
 // Letters have one size, whatever the tree: one that is wider than its box goes on in further lines, and one that is
 // higher is scrolled.
 const BEATS = ["guess", "check", "verdict"];
-const [SCALE, ROWS, CAPTION_SIGN, KEY_SCROLL] = [1.1, 26, 7, 80];
+const [SCALE, ROWS, CAPTION_SIGN, KEY_SCROLL] = [1.1, 26, 9, 80];
 
 // How likely a node was thought to be after its parent: its chance, the draft's q, or its share of what the datastore
 // counted there.
