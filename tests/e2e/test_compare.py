@@ -94,7 +94,7 @@ NOTHING_EMPTY = """() => {
 
 def check_layout(page):
     """The texts stand at their end in whole lines; what their underlines mean is below them; nothing stands empty."""
-    page.wait_for_function(f"({PARTS_OF_LINES})().every((part) => Math.abs(part) < 0.2)")
+    page.wait_for_function(f"({PARTS_OF_LINES})().every((part) => Math.abs(part) < 0.1)")
     page.wait_for_function(f"({NOTHING_EMPTY})()")
 
 
