@@ -192,7 +192,7 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
             expect(shown).to_have_text(f"{phi:.2f}")
             lead = panel["beside"] and panel["beside"]["here"][place["alpha"]][place["ratio"]]
             way = page.locator(f'.ll-panel[data-method="{panel["method"]}"] .ll-way')
-            expect(way).to_have_text("" if lead is None else "beside" if lead > 0 else "in turn")
+            expect(way).to_have_text("" if lead is None else "parallel" if lead > 0 else "sequential")
         where = f"α = {pays['alphas'][place['alpha']]:.2f}, T_target / T_draft = {pays['ratios'][place['ratio']]:.1f}."
         expect(page.locator(".ll-where")).to_have_text(f"Your point: {where} {ESTIMATED}")
 
