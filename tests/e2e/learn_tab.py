@@ -41,9 +41,11 @@ READ_PAGE = """([parts, marks]) => {
 }"""
 
 
-# The tree is no wider than its box; on a narrow page it is shown in full, with no empty room below it.
+# The tree is drawn for its box as it is now, and no wider; on a narrow page it is shown in full, with no empty room
+# below it.
 TREE_FITS = """() => {
   const box = document.querySelector(".dl-visualizer .dv-tree-box");
+  if (Math.abs(box.firstChild.getAttribute("width") - box.clientWidth) > 1) return false;
   const isAsHigh = box.scrollHeight <= box.clientHeight && box.clientHeight < box.firstChild.clientHeight + 2;
   return box.scrollWidth <= box.clientWidth && (innerWidth > 900 || isAsHigh);
 }"""
