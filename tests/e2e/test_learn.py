@@ -11,7 +11,6 @@ from playwright.sync_api import expect
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.web.lessons.lesson import read_course
 from duoviz.web.pages.learn import LESSONS, learn_page
-from duoviz.web.theme import CSS, THEME
 from tests.e2e.learn_tab import ANSWERS, Keyboard, Pointer, check_page, told, wait_for_page
 from tests.e2e.pages import fits, page_in
 from tests.e2e.tiny_site import served
@@ -23,7 +22,7 @@ def learn_site(lessons, traces):
     """The tab alone: nothing is loaded for it but what stands in the two folders."""
     with gr.Blocks() as demo:
         learn_page(lessons, traces)
-    return served(demo, theme=THEME, css=CSS)
+    return served(demo)
 
 
 @pytest.fixture(scope="module")

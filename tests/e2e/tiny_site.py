@@ -12,7 +12,7 @@ from duoviz.web.app import build_app
 from duoviz.web.limits import Limits
 from duoviz.web.pages import compare, live
 from duoviz.web.serving import launch
-from duoviz.web.theme import CSS, THEME
+from duoviz.web.theme import CSS, HEAD, THEME
 from tests.tiny import held_engine
 
 # A run of more tokens goes on until it is stopped.
@@ -41,7 +41,7 @@ def tiny_site(load=None, *, recording=None) -> Iterator[Site]:
         mock.patch.object(session, "fetch_pair", lambda name, progress: ()),
         mock.patch.object(session, "load_engine", lambda name, progress, sources, *, draft: load(name, progress)),
     ):
-        _, url, _ = launch(demo, hardware, theme=THEME, css=CSS, prevent_thread_lock=True, quiet=True)
+        _, url, _ = launch(demo, hardware, theme=THEME, css=CSS, head=HEAD, prevent_thread_lock=True, quiet=True)
         try:
             yield Site(url, demo, hardware)
         finally:
@@ -50,10 +50,11 @@ def tiny_site(load=None, *, recording=None) -> Iterator[Site]:
 
 
 @contextmanager
-def served(demo: gr.Blocks, **options) -> Iterator[str]:
+def served(demo: gr.Blocks) -> Iterator[str]:
     """The address of a page while it is served, with its scripts and recordings."""
     routes = [*front.routes(), *published.routes()]
-    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, app_kwargs={"routes": routes}, **options)
+    options = {"theme": THEME, "css": CSS, "head": HEAD, "app_kwargs": {"routes": routes}}
+    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, **options)
     try:
         yield url
     finally:
