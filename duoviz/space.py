@@ -40,6 +40,7 @@ NEEDED = (
     "duoviz/**/*.css",
     "duoviz/lab/*.js",
     "duoviz/trace/*.schema.json",
+    "duoviz/web/fonts/*",
     "duoviz/web/static/*.js",
     "duoviz/web/static/entries.json",
     "assets/iteration.png",

@@ -17,6 +17,7 @@ from huggingface_hub import SpaceHardware, constants
 from duoviz import commands, space
 from duoviz.__main__ import main
 from duoviz.training.__main__ import CORPUS
+from duoviz.web.front import FONT
 from tests.stand_in_hub import Space, serving
 
 BINARY = {"assets/draft/model.safetensors": b"\0weights", "assets/datastore/tokens.npy": b"\0tokens"}
@@ -428,4 +429,5 @@ def test_the_real_project_by_way_of_xet(hub, tmp_path):
         "assets/results/two-cores.zip",
         "assets/iteration.png",
         "assets/iteration.webp",
+        f"duoviz/web/fonts/{FONT.name}",
     }

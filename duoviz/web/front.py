@@ -21,9 +21,10 @@ FONT_FACE = f"""
   src: url("{ADDRESS[1:]}/fonts/{FONT.name}") format("woff2");
 }}
 """
+MEDIA_TYPES = {"js": "text/javascript", "css": "text/css"}
 # Of each entry its file, and those that it imports.
 ENTRIES: dict[str, list[str]] = json.loads((STATIC / "entries.json").read_text(encoding="utf-8"))
-# JSON that scripts import, as modules by their files' names.
+# What is made here for the browser, by its file's name.
 SERVED: dict[str, str] = {}
 
 # A component's `js_on_load`. Values that come before its script are kept for it.
@@ -46,7 +47,7 @@ def start(entry: str, *events: str) -> str:
 
     events: of its own that the entry triggers; Gradio knows them by their names in this text.
     """
-    return START % (json.dumps(events), ADDRESS, ENTRIES[entry][0], serve("methods", methods_json()))
+    return START % (json.dumps(events), ADDRESS, ENTRIES[entry][0], serve_json("methods", methods_json()))
 
 
 def style(name: str) -> str:
@@ -54,7 +55,10 @@ def style(name: str) -> str:
     return (SOURCES / "styles" / f"{name}.css").read_text(encoding="utf-8")
 
 
-CSS = style("visualizer")
+def nested(name: str, *components: str) -> str:
+    """A style sheet for these components alone: as heavy as a rule for an id, and so above Gradio's own."""
+    within = ", ".join(f".of-{component}" for component in components)
+    return f":is(#above-gradio, {within}) {{\n{style(name)}}}\n"
 
 
 def methods_json() -> str:
@@ -68,18 +72,25 @@ def as_text(value: object) -> str:
 
 
 def serve(name: str, text: str) -> str:
-    """Let scripts import this JSON; returns the file's name, another one when the JSON changes."""
-    file = f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.js"
-    SERVED[file] = f"export default {text};\n"
+    """Serve a file under this name and a part that changes with its text; returns the name."""
+    stem, kind = name.split(".")
+    file = f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.{kind}"
+    SERVED[file] = text
     return file
 
 
+def serve_json(name: str, text: str) -> str:
+    """Let scripts import this JSON; returns the file's name."""
+    return serve(f"{name}.js", f"export default {text};\n")
+
+
 def routes() -> list[Mount]:
-    """What serves the scripts, what they import, and the page's letters."""
+    """What serves the scripts, what they import, the styles and the page's letters."""
     fonts = Mount("/fonts", Kept(directory=FONTS))
     return [Mount(ADDRESS, routes=[*map(route_of, SERVED), fonts, Mount("", Kept(directory=STATIC))])]
 
 
 def route_of(file: str) -> Route:
-    answer = Response(SERVED[file], media_type="text/javascript", headers=KEPT)
-    return Route(f"/{file}", lambda _: answer)
+    # What compresses an answer changes its headers: each is made anew.
+    kind = MEDIA_TYPES[file.rpartition(".")[2]]
+    return Route(f"/{file}", lambda _: Response(SERVED[file], media_type=kind, headers=KEPT))

@@ -7,7 +7,7 @@ import gradio as gr
 
 from duoviz.decoding import METHODS
 from duoviz.recordings import ENDING
-from duoviz.web.front import ADDRESS, CSS, as_text, serve, start, style
+from duoviz.web.front import ADDRESS, as_text, serve_json, start
 from duoviz.web.lessons.lesson import Course
 from duoviz.web.published import publish
 
@@ -19,10 +19,10 @@ class Learn(gr.HTML):
         super().__init__(
             value="",
             html_template='<div class="dl-root"></div>',
-            css_template=CSS + style("learn") + style("game"),
+            elem_classes="of-learn",
             js_on_load=start("learn", "moved"),
             apply_default_css=False,
-            course=f"{ADDRESS}/{serve('course', as_text(asdict(course)))}",
+            course=f"{ADDRESS}/{serve_json('course', as_text(asdict(course)))}",
             traces={method: f"{publish(traces)}/{method}{ENDING}" for method in METHODS},
             **options,
         )

@@ -12,7 +12,7 @@ from duoviz.decoding.settings import Settings
 from duoviz.recordings import ENDING
 from duoviz.trace.agreement import agreement, first_difference, written
 from duoviz.trace.reading import TraceError, read_trace
-from duoviz.web.front import CSS, as_text, start, style
+from duoviz.web.front import as_text, start
 from duoviz.web.published import publish
 from duoviz.web.visualizer import one_file
 
@@ -29,7 +29,7 @@ class Race(gr.HTML):
         super().__init__(
             value="",
             html_template='<div class="dv-root"></div>',
-            css_template=CSS + style("race"),
+            elem_classes="of-race",
             js_on_load=start("race"),
             apply_default_css=False,
             server_functions=[one_file],

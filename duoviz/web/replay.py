@@ -4,7 +4,7 @@ import base64
 import hashlib
 from functools import cache
 
-from duoviz.web.front import CSS, STATIC, methods_json
+from duoviz.web.front import STATIC, methods_json, style
 
 # The page's colours, which Gradio gives the visualizer elsewhere.
 PAGE_CSS = """
@@ -54,7 +54,7 @@ def replay_parts() -> tuple[str, str]:
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
     before, after = PAGE.split(TRACE)
     # The visualizer's rules are written to be nested.
-    css = f"{PAGE_CSS}body {{\n{CSS}}}\n"
+    css = f"{PAGE_CSS}body {{\n{style('visualizer')}}}\n"
     head = before.format(policy=POLICY.format(digest=digest), css=css, methods=methods_json())
     return head, after.format(script=code)
 

@@ -2,7 +2,7 @@
 
 import gradio as gr
 
-from duoviz.web.front import as_text, start, style
+from duoviz.web.front import as_text, start
 
 
 class ResultsView(gr.HTML):
@@ -12,7 +12,7 @@ class ResultsView(gr.HTML):
         super().__init__(
             value="",
             html_template='<div class="ll-root"></div>',
-            css_template=style("results_view"),
+            elem_classes="of-results",
             js_on_load=start("results", "opened"),
             apply_default_css=False,
             **options,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import gradio as gr
 from gradio.components import Component
 
-from duoviz.web.front import start, style
+from duoviz.web.front import start
 
 # How the names of the settings end with which a run reaches for the hub or a folder: a link that changes one of them
 # starts nothing by itself.
@@ -28,7 +28,7 @@ class ShareBar(gr.HTML):
         super().__init__(
             value="",
             html_template='<div class="dv-share"></div>',
-            css_template=style("share"),
+            elem_classes="of-share",
             js_on_load=start("share", "copylink", "openlink", "openfile"),
             apply_default_css=False,
             elem_id="share",

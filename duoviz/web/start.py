@@ -47,11 +47,11 @@ def serve(places: str | None = None, ray: str | None = None) -> None:
             # Gradio takes as long to import as the models to load, which goes on meanwhile.
             from duoviz.web.app import build_app
             from duoviz.web.serving import launch
-            from duoviz.web.theme import CSS, THEME
+            from duoviz.web.theme import CSS, HEAD, THEME
 
             app = build_app(hardware)
         # A Space is reached from outside its container.
         server_name = "0.0.0.0" if limits.on_space else None
-        launch(app, hardware, theme=THEME, css=CSS, server_name=server_name)
+        launch(app, hardware, theme=THEME, css=CSS, head=HEAD, server_name=server_name)
     finally:
         hardware.close()

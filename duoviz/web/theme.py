@@ -2,7 +2,7 @@
 
 from gradio.themes import Default
 
-from duoviz.web.front import FONT_FACE, style
+from duoviz.web.front import ADDRESS, FONT_FACE, nested, serve, style
 
 SANS = ["Inter", "ui-sans-serif", "system-ui", "sans-serif"]
 MONO = ["ui-monospace", "Consolas", "monospace"]
@@ -18,3 +18,12 @@ THEME = Default(primary_hue="indigo", neutral_hue="slate", font=SANS, font_mono=
 )
 
 CSS = FONT_FACE + style("frame") + style("ask") + style("present")
+# A component's own style sheet would be read again with each of its values, and so all stand in one.
+COMPONENTS = "".join(
+    (
+        nested("visualizer", "visualizer", "race", "learn"),
+        *(nested("story", "visualizer"), nested("race", "race"), nested("learn", "learn"), nested("game", "learn")),
+        *(nested("results_view", "results"), nested("share", "share")),
+    )
+)
+HEAD = f'<link rel="stylesheet" href="{ADDRESS[1:]}/{serve("components.css", COMPONENTS)}">'

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import gradio as gr
 
-from duoviz.web.front import CSS, as_text, start, style
+from duoviz.web.front import as_text, start
 from duoviz.web.published import publish
 from duoviz.web.replay import replay_parts
 
@@ -40,7 +40,7 @@ class Visualizer(gr.HTML):
         super().__init__(
             value="",
             html_template='<div class="dv-root"></div>',
-            css_template=CSS + style("story"),
+            elem_classes="of-visualizer",
             js_on_load=start("visualizer"),
             apply_default_css=False,
             server_functions=[one_file],

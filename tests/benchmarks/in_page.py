@@ -61,7 +61,7 @@ def main() -> None:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.add_init_script(SEEN)
         page.goto(url)
-        page.locator("#generate").wait_for(timeout=TIMEOUT)
+        page.locator(".dv").first.wait_for(timeout=TIMEOUT)
         speed(page, lanes[-1], "Warm up.", 16)
         rows = measure(page, lanes, options.max_new_tokens)
     for lane in lanes:

@@ -99,7 +99,7 @@ def check_layout(page):
 
 
 METHODS_CHOSEN = [f"#ask-race .block:has([aria-label='{side} method'])" for side in ("First", "Second")]
-PRESSED = ("#race", "#race-like-for-like", "#stop-race", "#race-settings > button")
+PRESSED = ("#race", "#race-like-for-like", "#race-settings > button")
 
 # Asked again and again: whether the form is where it was when last asked, three times on end.
 FORM_RESTS = """() => {
@@ -157,6 +157,7 @@ def open_compare(page, url, tokens):
     page.get_by_role("tab", name="Compare").click()
     expect(page.locator("#race")).to_be_visible()
     expect(page.locator(".dv-race")).to_have_attribute("data-state", "empty")
+    expect(page.locator("#stop-race")).to_be_hidden()
     page.get_by_role("button", name="Settings of both").click()
     type_number(page, "compare-max-new-tokens", tokens)
 

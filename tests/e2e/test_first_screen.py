@@ -41,7 +41,7 @@ def loading(recording):
         ready.wait(300)
         if name != "embedded":
             raise ModelUnavailable("The model cannot be fetched: there is no network.")
-        return tiny_engine(noise=0.3)
+        return tiny_engine(noise=0.3, context=4096)
 
     with tiny_site(load, recording=recording[0]) as site:
         yield site.url, ready
@@ -203,7 +203,7 @@ def test_the_recording_is_of_the_method_chosen_until_something_is_the_visitors_o
     # A file of the visitor's, and then a run, stay what is shown.
     page.get_by_label("Trace file").set_input_files(recording[0] / "duodecoding.duoviz.json")
     expect(dv).to_have_attribute("data-state", "done")
-    stays("SpS", "in turn", "yes", "duodecoding")
+    stays("SpS", "both use all cores", "yes", "duodecoding")
     page.locator("#generate").click()
     expect(dv).to_have_attribute("data-file", "no")
     expect(dv).to_have_attribute("data-state", "done")

@@ -12,7 +12,6 @@ from playwright.sync_api import expect
 from duoviz.recordings import ENDING
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.web.pages.learn import learn_page
-from duoviz.web.theme import CSS, THEME
 from tests.e2e.pages import page_in
 from tests.e2e.tiny_site import served
 from tests.e2e.visualizer.test_accessibility import serious
@@ -171,7 +170,7 @@ def made_url(tmp_path_factory):
     write_lesson(folder / "lessons", LESSON.replace("trace: duodecoding", "trace: speculative"))
     with gr.Blocks() as demo:
         learn_page(folder / "lessons", write_traces(folder / "traces", made_trace()))
-    with served(demo, theme=THEME, css=CSS) as url:
+    with served(demo) as url:
         yield url
 
 

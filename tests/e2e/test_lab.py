@@ -73,7 +73,7 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
         says(page, "Stopped. Finished answers are kept.")
     kept = load(tmp_path / "cache" / "lab" / "mine").rows
     assert len(kept) == 5
-    handle, choices = page.locator(".ll-handle").first, page.locator(".ll-select")
+    handle, choices = page.locator(".ll-map .ll-handle").first, page.locator(".ll-select")
     handle.focus()
     page.keyboard.press("ArrowUp")
     for choice, value in zip(choices.all(), ("free", "Question answering"), strict=True):
@@ -192,7 +192,7 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
             expect(shown).to_have_text(f"{phi:.2f}")
             lead = panel["beside"] and panel["beside"]["here"][place["alpha"]][place["ratio"]]
             way = page.locator(f'.ll-panel[data-method="{panel["method"]}"] .ll-way')
-            expect(way).to_have_text("" if lead is None else "beside" if lead > 0 else "in turn")
+            expect(way).to_have_text("" if lead is None else "parallel" if lead > 0 else "sequential")
         where = f"α = {pays['alphas'][place['alpha']]:.2f}, T_target / T_draft = {pays['ratios'][place['ratio']]:.1f}."
         expect(page.locator(".ll-where")).to_have_text(f"Your point: {where} {ESTIMATED}")
 
@@ -200,9 +200,11 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
     # The legend has the dashed line where that is drawn.
     for rows in ("free", "here"):
         page.locator(".ll-pays .ll-select").select_option(rows)
-        drawn = any(page.locator(".ll-ways").evaluate_all("lines => lines.map((line) => line.getAttribute('d'))"))
+        drawn = any(
+            page.locator(".ll-map .ll-ways").evaluate_all("lines => lines.map((line) => line.getAttribute('d'))")
+        )
         assert page.locator(".ll-pays [data-key=ways]").is_visible() == drawn
-    handle = page.locator(".ll-handle").first
+    handle = page.locator(".ll-map .ll-handle").first
     handle.focus()
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowRight")

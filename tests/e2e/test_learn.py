@@ -11,7 +11,6 @@ from playwright.sync_api import expect
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.web.lessons.lesson import read_course
 from duoviz.web.pages.learn import LESSONS, learn_page
-from duoviz.web.theme import CSS, THEME
 from tests.e2e.learn_tab import ANSWERS, Keyboard, Pointer, check_page, told, wait_for_page
 from tests.e2e.pages import fits, page_in
 from tests.e2e.tiny_site import served
@@ -23,7 +22,7 @@ def learn_site(lessons, traces):
     """The tab alone: nothing is loaded for it but what stands in the two folders."""
     with gr.Blocks() as demo:
         learn_page(lessons, traces)
-    return served(demo, theme=THEME, css=CSS)
+    return served(demo)
 
 
 @pytest.fixture(scope="module")
@@ -269,10 +268,11 @@ def test_try_it_live_fills_in_the_live_tab_and_links_hold_the_place(page, site, 
     expect(page.locator("#method input:checked")).to_have_value("speculative")
     expect(page.locator("#temperature input")).to_have_value("0.8")
     expect(page.get_by_label("Acceptance")).to_have_value("rejection")
+    page.keyboard.press("Escape")
     page.get_by_role("link", name="Back to the lesson").click()
     expect(page.locator(".dl-watch")).to_have_count(0)
     expect(page.locator(".dl")).to_have_attribute("data-page", "4")
-    page.get_by_role("link", name="shared noise").click()
+    page.get_by_role("link", name="shared noise", exact=True).click()
     expect(page.locator(".dl")).to_have_attribute("data-lesson", "the-text-does-not-change")
     # A link that was followed last leads there again.
     for _ in range(2):

@@ -13,7 +13,7 @@ from duoviz.web.app import build_app
 from duoviz.web.pages import compare, live
 from duoviz.web.serving import launch
 from duoviz.web.session import Hardware
-from duoviz.web.theme import CSS, THEME
+from duoviz.web.theme import CSS, HEAD, THEME
 from tests.thread_places import hardware_with, nothing_to_fetch, place_of
 from tests.tiny import held_engine
 
@@ -44,7 +44,7 @@ def tiny_site(load=None, *, recording=None) -> Iterator[Site]:
         hardware.pool.start(None if load else "embedded")
         while not load and not hardware.pool.seats[0].loaded:
             time.sleep(0.01)
-        _, url, _ = launch(demo, hardware, theme=THEME, css=CSS, prevent_thread_lock=True, quiet=True)
+        _, url, _ = launch(demo, hardware, theme=THEME, css=CSS, head=HEAD, prevent_thread_lock=True, quiet=True)
         try:
             yield Site(url, demo, hardware)
         finally:
@@ -53,10 +53,11 @@ def tiny_site(load=None, *, recording=None) -> Iterator[Site]:
 
 
 @contextmanager
-def served(demo: gr.Blocks, **options) -> Iterator[str]:
+def served(demo: gr.Blocks) -> Iterator[str]:
     """The address of a page while it is served, with its scripts and recordings."""
     routes = [*front.routes(), *published.routes()]
-    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, app_kwargs={"routes": routes}, **options)
+    options = {"theme": THEME, "css": CSS, "head": HEAD, "app_kwargs": {"routes": routes}}
+    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, **options)
     try:
         yield url
     finally:

@@ -8,8 +8,8 @@ import gradio as gr
 from playwright.sync_api import Page
 
 from duoviz.web import front, published
-from duoviz.web.front import CSS
 from duoviz.web.gradio_internals import calm
+from duoviz.web.theme import COMPONENTS, HEAD
 from duoviz.web.visitors import WATCHED
 from duoviz.web.visualizer import Visualizer
 from tests.e2e.pages import KNOWING, PLAIN, answer_module
@@ -46,7 +46,7 @@ PROBE = """() => {
 def plain_page(browser) -> Iterator[Page]:
     """A page with the visualizer and the probe, without Gradio."""
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
-    page.route(f"{PLAIN}/**", partial(answer_module, html=PAGE % CSS + KNOWING))
+    page.route(f"{PLAIN}/**", partial(answer_module, html=PAGE % COMPONENTS + KNOWING))
     page.goto(f"{PLAIN}/")
     page.wait_for_selector(".dv")
     page.evaluate(PROBE)
@@ -61,7 +61,7 @@ def button_page(watch: Callable[[gr.Request], Iterator[str]]) -> Iterator[str]:
         gr.Button("Run").click(watch, None, Visualizer(), **WATCHED)
     calm(demo)
     routes = [*front.routes(), *published.routes()]
-    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, app_kwargs={"routes": routes})
+    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, head=HEAD, app_kwargs={"routes": routes})
     try:
         yield url
     finally:

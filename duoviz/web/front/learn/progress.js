@@ -1,13 +1,15 @@
 // How far the reader has come, kept by this browser: pages seen, and questions answered rightly.
 
+import { remember, remembered } from "../visualizer/remembered.js";
+
 const PROGRESS_KEY = "duoviz lessons";
 
 function keptProgress() {
   try {
-    const { seen, right } = JSON.parse(localStorage.getItem(PROGRESS_KEY));
+    const { seen, right } = JSON.parse(remembered(PROGRESS_KEY));
     return { seen: new Set(seen), right: new Set(right) };
   } catch {
-    // Nothing yet, or this browser keeps nothing.
+    // Nothing yet.
     return { seen: new Set(), right: new Set() };
   }
 }
@@ -18,11 +20,7 @@ export function createProgress(told) {
   const keyOf = (lesson, page) => `${lesson.name}/${page + 1}`;
   const add = (set, lesson, page) => {
     set.add(keyOf(lesson, page));
-    try {
-      localStorage.setItem(PROGRESS_KEY, JSON.stringify({ seen: [...seen], right: [...right] }));
-    } catch {
-      // As long as the page is open it is known all the same.
-    }
+    remember(PROGRESS_KEY, JSON.stringify({ seen: [...seen], right: [...right] }));
     told();
   };
   const seenOf = (lesson) => lesson.pages.filter((page, index) => seen.has(keyOf(lesson, index))).length;

@@ -54,7 +54,7 @@ export function borderPath(lines, level, toX, toY, within = () => true) {
 }
 
 // The ways to draft, with the sign of their lead: over less of a map a way is not spoken of.
-const [WAYS, LEAST_PLACES] = [[["beside", 1], ["in turn", -1]], 60];
+const [WAYS, LEAST_PLACES] = [[["parallel", 1], ["sequential", -1]], 60];
 
 // Where to write each way's name: where it is faster by `gain` and gains that over the baseline too, as near to the
 // middle of this as is free.
@@ -128,7 +128,7 @@ function createPanel(panel, pays, move) {
   const [value, way] = [el("b", { class: "ll-phi" }), el("span", { class: "ll-way" })];
   const drawWays = (rows) => {
     const gains = (ratio, alpha) => panel[rows][alpha + 1][ratio + 1] >= pays.gain;
-    const isDrawn = wayPlaces(panel, rows, pays.gain).some(({ name }) => name === "beside");
+    const isDrawn = wayPlaces(panel, rows, pays.gain).some(({ name }) => name === "parallel");
     ways.setAttribute("d", isDrawn ? borderPath(panel.beside[rows], Math.log(pays.gain), toX, toY, gains) : "");
   };
   // Beside the ring and what was measured.
@@ -158,7 +158,7 @@ function createPanel(panel, pays, move) {
       }
       if (panel.beside) drawNames([ratio, alpha], rows);
       const phi = panel[rows][alpha][ratio];
-      const told = panel.beside ? (panel.beside[rows][alpha][ratio] > 0 ? "beside" : "in turn") : "";
+      const told = panel.beside ? (panel.beside[rows][alpha][ratio] > 0 ? "parallel" : "sequential") : "";
       handle.setAttribute("transform", `translate(${toX(ratio)} ${toY(alpha)})`);
       handle.setAttribute("aria-valuenow", pays.alphas[alpha]);
       handle.setAttribute("aria-valuetext", `α ${fixed(pays.alphas[alpha], 2)}, T_target over T_draft ${fixed(pays.ratios[ratio], 1)}: φ ${fixed(phi, 2)}${told && `, drafting ${told}`}`);
@@ -183,14 +183,14 @@ function legendNodes({ gain }) {
     return drawing;
   };
   const line = (name) => sign(svg("path", { d: "M1 10H23", class: `ll-border ${name}` }));
-  const ring = svg("g", { class: "ll-handle", transform: "translate(12 10)" });
+  const ring = svg("g", { class: "ll-ring", transform: "translate(12 10)" });
   ring.append(svg("circle", { r: 8 }), svg("circle", { r: 2.5 }));
   const percent = `${Math.round(100 * (gain - 1))} %`;
   const item = (name, drawn, words) => el("li", { "data-key": name }, drawn, words);
   return [
     item("phi", scale, "speed-up φ: brown loses, green gains"), item("ring", sign(ring), "your point"),
     item("measured", sign(svg("circle", { cx: 12, cy: 10, r: 4.5, class: "ll-measured", fill: "none" })), "measured here, task by task"),
-    item("gain", line(""), `${percent} gained`), item("ways", line("ll-ways"), `parallel is ${percent} faster than alternating`),
+    item("gain", line(""), `${percent} gained`), item("ways", line("ll-ways"), `parallel is ${percent} faster than sequential`),
   ];
 }
 

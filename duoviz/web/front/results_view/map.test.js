@@ -47,12 +47,12 @@ test("a border is drawn where the map's axes lead", () => {
 
 test("a way's name stands where it is faster and gains, near the middle and free", () => {
   const panel = { here: grid(10, 2), beside: { here: grid(10, 1) } };
-  assert.deepEqual(wayPlaces(panel, "here", 1.05), [{ name: "beside", ratio: 4, alpha: 4 }]);
+  assert.deepEqual(wayPlaces(panel, "here", 1.05), [{ name: "parallel", ratio: 4, alpha: 4 }]);
   const inTurn = { ...panel, beside: { here: grid(10, -1) } };
   assert.deepEqual(wayPlaces({ ...panel, beside: { here: grid(10, 0) } }, "here", 1.05), [], "both are as fast");
-  assert.deepEqual(wayPlaces(inTurn, "here", 1.05), [{ name: "in turn", ratio: 4, alpha: 4 }]);
+  assert.deepEqual(wayPlaces(inTurn, "here", 1.05), [{ name: "sequential", ratio: 4, alpha: 4 }]);
   const isFree = ({ ratio }) => ratio > 6;
-  assert.deepEqual(wayPlaces(panel, "here", 1.05, isFree), [{ name: "beside", ratio: 7, alpha: 4 }], "beside the ring");
+  assert.deepEqual(wayPlaces(panel, "here", 1.05, isFree), [{ name: "parallel", ratio: 7, alpha: 4 }], "beside the ring");
   assert.deepEqual(wayPlaces(panel, "here", 1.05, () => false), []);
   assert.deepEqual(wayPlaces({ ...panel, here: grid(10, 1) }, "here", 1.05), [], "nothing is gained");
   assert.deepEqual(wayPlaces({ here: grid(7, 2), beside: { here: grid(7, 1) } }, "here", 1.05), [],
@@ -62,5 +62,5 @@ test("a way's name stands where it is faster and gains, near the middle and free
 test("where both ways gain, each name stands in its own part", () => {
   const lines = Array.from({ length: 20 }, (_, alpha) => Array.from({ length: 10 }, () => (alpha < 10 ? -1 : 1)));
   const places = wayPlaces({ here: lines.map((line) => line.map(() => 2)), beside: { here: lines } }, "here", 1.05);
-  assert.deepEqual(places, [{ name: "beside", ratio: 4, alpha: 14 }, { name: "in turn", ratio: 4, alpha: 4 }]);
+  assert.deepEqual(places, [{ name: "parallel", ratio: 4, alpha: 14 }, { name: "sequential", ratio: 4, alpha: 4 }]);
 });

@@ -1,5 +1,7 @@
 // Light or dark: what the visitor's system wants, unless the page's button or its link says otherwise.
 
+import { remember, remembered } from "../visualizer/remembered.js";
+
 const THEME_KEPT = "duoviz theme";
 export const THEMES = ["light", "dark"];
 
@@ -15,20 +17,12 @@ export const setTheme = (theme) => document.body.classList.toggle("dark", theme 
 export function chooseTheme(theme) {
   chosen = theme;
   setTheme(theme);
-  try {
-    localStorage.setItem(THEME_KEPT, theme);
-  } catch {
-    // This browser keeps nothing.
-  }
+  remember(THEME_KEPT, theme);
 }
 
 export function restoreTheme() {
-  try {
-    const kept = localStorage.getItem(THEME_KEPT);
-    if (!THEMES.includes(kept)) return;
-    chosen = kept;
-    setTheme(kept);
-  } catch {
-    // As the system wants.
-  }
+  const kept = remembered(THEME_KEPT);
+  if (!THEMES.includes(kept)) return;
+  chosen = kept;
+  setTheme(kept);
 }

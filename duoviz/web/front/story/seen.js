@@ -1,5 +1,7 @@
 // Whether this browser's visitor has seen the story, or skipped it.
 
+import { remember } from "../visualizer/remembered.js";
+
 const KEY = "duoviz story";
 
 export function hasSeen() {
@@ -11,10 +13,4 @@ export function hasSeen() {
   }
 }
 
-export function keepSeen() {
-  try {
-    localStorage.setItem(KEY, "seen");
-  } catch {
-    // Then the button is there.
-  }
-}
+export const keepSeen = () => remember(KEY, "seen");

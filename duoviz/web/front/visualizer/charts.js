@@ -1,6 +1,7 @@
 // Tokens written, k, γ and θ over the iterations, and the histogram of k.
 
 import { el, section, setText, svg, textButton, watchSize } from "./dom.js";
+import { remember, remembered } from "./remembered.js";
 import { known } from "./words.js";
 import { MEANINGS } from "./meanings.js";
 import { term } from "./tip.js";
@@ -92,33 +93,17 @@ function histogramNodes(counts) {
   return nodes;
 }
 
-function keptOpen() {
-  try {
-    return localStorage.getItem(KEPT) === "open";
-  } catch {
-    return false;
-  }
-}
-
-function keepOpen(isOpen) {
-  try {
-    localStorage.setItem(KEPT, isOpen ? "open" : "folded");
-  } catch {
-    // This browser keeps nothing.
-  }
-}
-
 // A button that unfolds a panel. Folded, it is laid out all the same: pictures are made of what is in it.
 function createFold(panel) {
   const button = textButton("More charts", () => {
     show(panel.inert);
-    keepOpen(!panel.inert);
+    remember(KEPT, panel.inert ? "folded" : "open");
   });
   const show = (isOpen) => {
     panel.inert = !isOpen;
     button.setAttribute("aria-expanded", isOpen);
   };
-  show(keptOpen());
+  show(remembered(KEPT) === "open");
   return button;
 }
 

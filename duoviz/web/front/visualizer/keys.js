@@ -26,7 +26,9 @@ export function listenToKeys(root, actions) {
   const onKey = (event) => {
     const act = acts[event.key];
     const target = event.target instanceof Element ? event.target : document.body;
-    if (!act || event.ctrlKey || event.metaKey || event.altKey || target.closest(FIELDS)) return;
+    // A slider has no use for space.
+    const isFree = event.key === " " && target.matches(".dv-slider");
+    if (!act || event.ctrlKey || event.metaKey || event.altKey || (!isFree && target.closest(FIELDS))) return;
     if (event.key === " " && target.closest("button, a, summary, [role=button]")) return;
     if (usedLast() !== root) return;
     event.preventDefault();

@@ -15,7 +15,7 @@ import { isLeaving, isMoving, isPaced, writtenUpTo } from "./player.js";
 // Letters have one size, whatever the tree: one that is wider than its box goes on in further lines, and one that is
 // higher is scrolled.
 const BEATS = ["guess", "check", "verdict"];
-const [SCALE, ROWS, CAPTION_SIGN, KEY_SCROLL] = [1.1, 26, 7, 80];
+const [SCALE, ROWS, CAPTION_SIGN, KEY_SCROLL] = [1.1, 26, 9, 80];
 
 // How likely a node was thought to be after its parent: its chance, the draft's q, or its share of what the datastore
 // counted there.
@@ -99,7 +99,8 @@ function createBox(drawing, goTo) {
 // The places and captions of a tree in a box of this width, and how wide the drawing is.
 function fitTree(tree, iteration, header, boxWidth) {
   // A window's levels stand one below the other, and so on one line.
-  const room = tree.windowRow === null ? boxWidth / SCALE : Infinity;
+  // A line's last edge, to the next line, needs a part of it too.
+  const room = tree.windowRow === null ? boxWidth / SCALE - COLUMN_GAP / 2 : Infinity;
   const places = placeItems(tree, (widths) => fillLines(widths, room), ROWS);
   const width = Math.max(places.right, boxWidth / SCALE);
   return { places, captions: treeCaptions(iteration, aboutOf(header), places, { split: tree.split, width }), width };
