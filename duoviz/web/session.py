@@ -24,9 +24,9 @@ from duoviz.web.limits import Limits
 from duoviz.web.line import Line, LineFull
 
 # Seconds from one batch to the next: at least, of a run under way, and at most, while there is nothing
-# to tell. Each batch costs the run some 2 ms, for what sends it shares Python's lock with the decoding;
-# but Gradio notices between two batches only that a visitor has left.
-RUNNING_STEP = 0.055
+# to tell. Each batch costs the run some 2 ms, for what sends it shares Python's lock with the decoding, and a browser
+# on the same processor 20 ms, to draw it; but Gradio notices between two batches only that a visitor has left.
+RUNNING_STEP = 0.11
 WAITING_STEP = 0.25
 LONGEST_STEP = 1.0
 
