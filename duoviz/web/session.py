@@ -18,10 +18,10 @@ from duoviz.trace.metrics import metrics
 from duoviz.web.calls import Door
 from duoviz.web.limits import Limits
 
-# Seconds from one batch to the next: at least, of a run under way, and at most, while there is nothing
-# to tell. What sends a batch takes 2 ms of a processor that the run may need; but Gradio notices between two batches
-# only that a visitor has left.
-RUNNING_STEP = 0.055
+# Seconds from one batch to the next: at least, of a run under way, and at most, while there is nothing to tell. What a
+# batch takes of a processor, 2 ms to send it and 20 ms in a browser beside it, the run may need; but Gradio notices
+# between two batches only that a visitor has left.
+RUNNING_STEP = 0.11
 WAITING_STEP = 0.25
 LONGEST_STEP = 1.0
 
