@@ -16,8 +16,8 @@ SHORTER = 0.03
 
 
 def prior() -> Acceptance:
-    """What DuoDecoding assumes before anything was tested: 20 imagined tokens of either kind, three fifths accepted."""
-    return Acceptance(pending_accepted=12, pending_tested=20, hits=12, tries=20)
+    """What DuoDecoding assumes before anything was tested: of eight imagined tokens of either kind, five accepted."""
+    return Acceptance(pending_accepted=5, pending_tested=8, hits=5, tries=8)
 
 
 def draft_budget(costs: CostModel, *, rows: int, context: int) -> int:

@@ -18,9 +18,9 @@ from duoviz.decoding.worker.requests import DraftRequest
 if TYPE_CHECKING:
     from duoviz.decoding.plan import RunPlan
 
-# The draft tries for so many iterations, and where the target alone is expected to be faster then, it rests for so
-# many; each further rest is twice as long.
-TRIES, RESTS = 6, 16
+# The draft tries for so many iterations, and where the target is not expected to be so many times as fast with it, it
+# rests for so many; each further rest is twice as long.
+TRIES, GAIN, RESTS = 4, 1.05, 16
 
 
 class DuoDecoding(Drafter):
@@ -121,7 +121,7 @@ class DuoDecoding(Drafter):
         )
 
     def rest_or_go_on(self, context: int) -> None:
-        """Let the draft rest where the target alone is expected to be faster, and try again now and then.
+        """Let the draft rest where it is not expected to gain anything, and try again now and then.
 
         A budget that is set is used up, whether it pays or not.
         """
@@ -133,7 +133,7 @@ class DuoDecoding(Drafter):
             self.rests, self.iterations, self.rest = False, 0, 2 * self.rest
         elif not self.rests and self.iterations > TRIES:
             _, speed = worthwhile_length(self.plan.costs.model, self.acceptance, context=context)
-            if speed * seconds_with(alone.model, 1, context=context) < 1:
+            if speed * seconds_with(alone.model, 1, context=context) < GAIN:
                 self.rests, self.iterations = True, 0
                 self.branch = None
 

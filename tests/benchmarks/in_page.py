@@ -1,9 +1,10 @@
 """How fast the methods are in the page, with a browser on the same cores: 14 prompts, two of each task.
 
-    python -m tests.benchmarks.in_page [--methods NAME[:CORES],…] [--max-new-tokens 64]
+    python -m tests.benchmarks.in_page [--methods NAME[:CORES],…] [--max-new-tokens 64] [--repeats 3]
 
 Starts the server, opens the page in Chromium and runs each prompt with each method in turn, by links, as a visitor
-would. Vanilla is the baseline. CORES (all, target) forces the target's cores; without it they are the faster ones.
+would; of repeats the median counts. Vanilla is the baseline. CORES (all, target) forces the target's cores; without it
+they are the faster ones.
 """
 
 import argparse
@@ -40,13 +41,16 @@ def speed(page: Page, lane: str, prompt: str, tokens: int) -> float:
     return float(page.locator("[data-number=tps]").first.inner_text())
 
 
-def measure(page: Page, lanes: list[str], tokens: int) -> list[dict[str, float]]:
-    """Tokens a second by lane, for each prompt; every second prompt runs the lanes backwards."""
+def measure(page: Page, lanes: list[str], tokens: int, repeats: int) -> list[dict[str, float]]:
+    """Tokens a second by lane, for each prompt; every second round runs the lanes backwards."""
     prompts = [question.turns[0] for task in TASKS for question in own_questions([task])[:2]]
     rows = []
     for number, prompt in enumerate(prompts):
-        order = lanes[::-1] if number % 2 else lanes
-        rows.append({lane: speed(page, lane, prompt, tokens) for lane in order})
+        speeds: dict[str, list[float]] = {lane: [] for lane in lanes}
+        for repeat in range(repeats):
+            for lane in lanes[:: -1 if (number + repeat) % 2 else 1]:
+                speeds[lane].append(speed(page, lane, prompt, tokens))
+        rows.append({lane: median(speeds[lane]) for lane in lanes})
         print(f"{number + 1:2}", *(f"{lane} {rows[-1][lane]:.1f}" for lane in lanes), flush=True)
     return rows
 
@@ -55,6 +59,7 @@ def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--methods", default=METHODS)
     options.add_argument("--max-new-tokens", type=int, default=64)
+    options.add_argument("--repeats", type=int, default=3)
     options = options.parse_args()
     lanes = options.methods.split(",")
     with served(free_port(), {}) as (url, _), sync_playwright() as playwright, launch_chromium(playwright) as browser:
@@ -63,7 +68,7 @@ def main() -> None:
         page.goto(url)
         page.locator(".dv").first.wait_for(timeout=TIMEOUT)
         speed(page, lanes[-1], "Warm up.", 16)
-        rows = measure(page, lanes, options.max_new_tokens)
+        rows = measure(page, lanes, options.max_new_tokens, options.repeats)
     for lane in lanes:
         ratios = [row[lane] / row[BASE] for row in rows]
         slower = sum(ratio < SLOWER for ratio in ratios)
