@@ -13,6 +13,8 @@ from duoviz.decoding.worker.pulse import Pulse, keep_beating
 from duoviz.places.messages import PlaceDied
 
 KILLED = "The process that ran this was killed or ran out of memory (exit code {})"
+# It is imported in the processes of places, and not here: it loads a pair.
+HELD = "duoviz.places.held"
 HANGS = "The process that ran this stopped answering"
 
 
@@ -35,15 +37,21 @@ class PlaceHandle(Protocol):
 
 
 class LocalPlace:
-    """A process on these cores of the machine; load: of its `Place`, None for that of real pairs."""
+    """A process on these cores of the machine; load: of its `Place`, None for that of real pairs.
 
-    def __init__(self, cores: Sequence[int] = (), load: Any = None):
+    shares: whether it holds the embedded pair's weights together with others, where the system can fork.
+    """
+
+    def __init__(self, cores: Sequence[int] = (), load: Any = None, *, shares: bool = False):
+        forks = shares and "forkserver" in multiprocessing.get_all_start_methods()
         # Not a daemon, which may have no children, and it starts the draft's process.
-        context = multiprocessing.get_context("spawn")
+        context = multiprocessing.get_context("forkserver" if forks else "spawn")
+        if forks:
+            context.set_forkserver_preload([HELD])
         self.pipe, theirs = context.Pipe()
         beats = context.RawValue(c_ulong)
         self.pulse, self.heard = Pulse(beats), False
-        arguments = (theirs, beats, tuple(cores), load)
+        arguments = (theirs, beats, tuple(cores), load, forks)
         self.process = context.Process(target=serve_alone, args=arguments, name="duoviz-place")
         self.process.start()
         theirs.close()
@@ -85,14 +93,17 @@ class LocalPlace:
         self.process.join(timeout=5)
 
 
-def serve_alone(pipe: Connection, beats: c_ulong, cores: tuple[int, ...], load: Any) -> None:
+def serve_alone(pipe: Connection, beats: c_ulong, cores: tuple[int, ...], load: Any, forked: bool) -> None:
     """What the process does, until whoever started it closes the pipe or ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if cores and hasattr(os, "sched_setaffinity"):
         # Before torch is imported, which reads once how many threads it may have.
         os.sched_setaffinity(0, cores)
     keep_beating(beats)
-    from duoviz.decoding.engine import load_engine
     from duoviz.places.place import Place, serve
 
+    if forked:
+        from duoviz.places.held import load_held as load_engine
+    else:
+        from duoviz.decoding.engine import load_engine
     serve(pipe, Place(pipe.send, load or load_engine), gone=lambda: os._exit(0))

@@ -38,4 +38,5 @@ def seats_here(chosen: str | None = None) -> list[Seat]:
     """The places of this machine, see `number_of_places`; the only one has all cores. Raises SettingsError."""
     cores = available_cores()
     parts = shares(cores, number_of_places(chosen, len(cores)))
-    return [Seat(start=partial(LocalPlace, part), name=f"place {number}") for number, part in enumerate(parts, 1)]
+    start = partial(LocalPlace, shares=len(parts) > 1)
+    return [Seat(start=partial(start, part), name=f"place {number}") for number, part in enumerate(parts, 1)]

@@ -1,0 +1,46 @@
+"""The embedded pair, loaded once for all places of a machine: they are forked from a process that has it.
+
+Python's fork server imports this module. What a fork only reads, such as weights, stays in memory once.
+"""
+
+import gc
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from duoviz.decoding.engine import Engine, load_engine
+from duoviz.decoding.worker.process import start_draft
+from duoviz.models.cores import assign_cores, available_cores
+from duoviz.models.fit import target_device
+from duoviz.models.load import load_pair
+from duoviz.models.pair import Pair
+from duoviz.models.progress import ModelUnavailable
+
+NAME = "embedded"
+
+
+def held() -> Pair | None:
+    """The pair; None where it cannot be loaded, which each place then says for itself, or runs on a GPU."""
+    # A fork has none of the threads that torch would have started here.
+    torch.set_num_threads(1)
+    with suppress(ModelUnavailable):
+        if target_device() == "cpu":
+            return load_pair(NAME)
+    return None
+
+
+PAIR = held()
+# To look through what lives as long as the process would have each fork copy it.
+gc.freeze()
+
+
+def load_held(name: str, *arguments: Any, draft: bool) -> Engine:
+    """Called as `load_engine` is, in a fork."""
+    cores = available_cores()
+    torch.set_num_threads(len(cores))
+    if name != NAME or PAIR is None:
+        return load_engine(name, *arguments, draft=draft)
+    pair = replace(PAIR, cores=assign_cores(cores, target_on_gpu=False))
+    return Engine(pair, draft=start_draft(pair.draft.load, pair.cores.draft) if draft else None)
