@@ -59,6 +59,9 @@ def begun(pool: Pool, pair: str, plan: Plan, folder: Folder) -> tuple[dict, dict
     if job.error:
         raise LabError(job.error)
     environment = next(event["environment"] for event in events if event["type"] == "environment")
+    if held and held.environment.get("machines", {}).get(job.place) == machines[job.place]:
+        # The survey may be another of its places' than the first one was.
+        environment |= {name: held.environment[name] for name in MACHINE}
     folder.begin(plan.described(), environment)
     for event in events:
         if event["type"] == "forward":

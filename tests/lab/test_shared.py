@@ -17,7 +17,7 @@ from duoviz.places.line import UNBOUNDED, Line
 from duoviz.places.pool import Pool, Seat
 from duoviz.places.work import Answers
 from tests.lab.asked import QUESTIONS
-from tests.thread_places import ThreadPlace, nothing_to_fetch
+from tests.thread_places import ThreadPlace, kill, nothing_to_fetch
 from tests.tiny import tiny_engine
 
 
@@ -74,7 +74,7 @@ def test_a_question_whose_place_dies_goes_to_another_and_fails_the_second_time(
     def dying(engine, work, place):
         if left and work.answers[0].question.id == 2:
             left.pop()
-            place.emit.__self__.close()
+            kill(place)
         answer_all(engine, work, place)
 
     monkeypatch.setitem(doing.DOING, Answers, dying)
