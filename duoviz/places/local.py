@@ -45,7 +45,7 @@ class LocalPlace:
     def __init__(self, cores: Sequence[int] = (), load: Any = None, *, shares: bool = False):
         forks = shares and "forkserver" in multiprocessing.get_all_start_methods()
         # Not a daemon, which may have no children, and it starts the draft's process.
-        context = multiprocessing.get_context("forkserver" if forks else "spawn")
+        context = multiprocessing.get_context("forkserver") if forks else multiprocessing.get_context("spawn")
         if forks:
             context.set_forkserver_preload([HELD])
         self.pipe, theirs = context.Pipe()

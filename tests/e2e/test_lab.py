@@ -15,7 +15,7 @@ from duoviz.web.pages import results
 from tests.e2e.pages import fits
 from tests.e2e.visualizer.test_accessibility import serious
 from tests.lab.asked import hold_after
-from tests.web.visits import wait_until
+from tests.until import wait_until
 
 
 @pytest.fixture(autouse=True)

@@ -20,7 +20,7 @@ from tests.app import ROOT
 from tests.orphans_child import gone
 from tests.places.loads import run_of, tiny
 from tests.tiny import tiny_engine
-from tests.web.visits import wait_until
+from tests.until import wait_until
 
 pytestmark = pytest.mark.thorough
 

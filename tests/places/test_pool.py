@@ -13,7 +13,7 @@ from duoviz.places.work import Comparison, Load
 from duoviz.runs import Lane
 from tests.places.loads import run_of
 from tests.tiny import tiny_engine
-from tests.web.visits import wait_until
+from tests.until import wait_until
 
 
 class Played:

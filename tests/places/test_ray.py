@@ -19,7 +19,7 @@ from tests.lab.asked import QUESTIONS
 from tests.places.loads import run_of, tiny
 from tests.places.test_local import begun, last_of, texts
 from tests.tiny import tiny_engine
-from tests.web.visits import wait_until
+from tests.until import wait_until
 
 pytestmark = [pytest.mark.thorough, pytest.mark.ray]
 

@@ -11,7 +11,8 @@ from duoviz.recordings import PROMPT
 from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import PROMPTS, settings_from
 from duoviz.web.visualizer import batch
-from tests.web.visits import SENT, functions, visitor, wait_until
+from tests.until import wait_until
+from tests.web.visits import SENT, functions, visitor
 
 
 def test_the_page_sends_numbers_as_floats_and_text():

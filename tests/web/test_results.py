@@ -22,7 +22,8 @@ from duoviz.web.pages import results as page
 from duoviz.web.pages.results import take_in
 from duoviz.web.results_store import available, folder_named, keep_loaded, loaded_folder, own_folder
 from tests.lab.asked import QUESTIONS, hold_after
-from tests.web.visits import events_of, start, started, visitor, wait_until
+from tests.until import wait_until
+from tests.web.visits import events_of, start, started, visitor
 
 
 @pytest.fixture(autouse=True)

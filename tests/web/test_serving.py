@@ -22,8 +22,8 @@ from duoviz.web.pages import live
 from duoviz.web.replay import replay_parts
 from duoviz.web.visualizer import Visualizer
 from tests.app import ROOT
+from tests.until import wait_until
 from tests.web.client import client_of
-from tests.web.visits import wait_until
 
 GENERATE = "/gradio_api/call/v2/generate"
 

@@ -20,7 +20,8 @@ from duoviz.web import session
 from tests.decoding.small_draft import load as load_draft
 from tests.thread_places import place_of
 from tests.tiny import change_pair, draft_with, held_engine, tiny_engine
-from tests.web.visits import events_of, start, wait_until
+from tests.until import wait_until
+from tests.web.visits import events_of, start
 
 QUEUE_LENGTH = Bounds().length
 

@@ -1,7 +1,6 @@
 """What a visitor's page sends, the functions that it calls, and runs on the hardware."""
 
 import asyncio
-import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -46,10 +45,3 @@ def started(hardware, work):
 
 def events_of(hardware, run):
     return [event for events in hardware.batches(run) for event in events]
-
-
-def wait_until(condition):
-    end = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < end, "it did not come to pass"
-        time.sleep(0.005)

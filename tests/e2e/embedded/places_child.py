@@ -13,7 +13,7 @@ from duoviz.places.local import LocalPlace
 from duoviz.places.pool import Pool, Seat
 from tests.places.loads import run_of
 from tests.places.test_local import last_of
-from tests.web.visits import wait_until
+from tests.until import wait_until
 
 
 def main() -> None:
