@@ -54,15 +54,12 @@ def visit(client: Client, number: int, prompt: str, tokens: int, together: Barri
     asked, first = time.monotonic(), None
     method = METHODS[number % len(METHODS)]
     job = client.submit(prompt=prompt, method=method, max_new_tokens=tokens, api_name="/generate")
-    try:
-        for output in job:
-            if first is None and output and output["text"]:
-                first = time.monotonic()
-        ended = time.monotonic()
-        return Visit(number, asked, (first or ended) - asked, ended - asked, output["text"])
-    except Exception as error:
-        ended = time.monotonic()
-        return Visit(number, asked, (first or ended) - asked, ended - asked, None, str(error))
+    for output in job:
+        if first is None and output and output["text"]:
+            first = time.monotonic()
+    ended, error = time.monotonic(), job.exception()
+    text, told = (None, str(error)) if error else (output["text"], "")
+    return Visit(number, asked, (first or ended) - asked, ended - asked, text, told)
 
 
 def kill_a_place(process: psutil.Process) -> None:
@@ -101,7 +98,7 @@ def lesson(kind: str, options: argparse.Namespace, folder: Path) -> bool:
         clients = [Client(url, **school) for _ in asked]
         together = Barrier(len(clients))
         if options.kill:
-            Timer(20, kill_a_place, [server]).start()
+            Timer(8, kill_a_place, [server]).start()
         with ThreadPoolExecutor(len(clients)) as pool:
             numbers = range(len(clients))
             visits = list(pool.map(lambda n: visit(clients[n], n, asked[n], options.tokens, together), numbers))
