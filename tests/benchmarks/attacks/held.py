@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from tests.app import ROOT
 from tests.benchmarks.attacks.register import Result, attack
-from tests.benchmarks.attacks.site import Site, is_ours
+from tests.benchmarks.attacks.site import Site, place_of
 
 CLIENTS, RUNS = 12, 3
 METHODS = ("vanilla", "speculative", "duodecoding", "prompt_lookup")
@@ -73,9 +73,7 @@ def killed_drafts(site: Site) -> Result:
     expected = site.run_of(visitor, method="duodecoding", max_new_tokens=48)[1]["text"]
     told, right = [], 0
     for _ in range(5):
-        # The place's process is the server's child, and the draft's is the place's.
-        draft = next(child for place in site.places() for child in place.children() if is_ours(child))
-        timer = threading.Timer(0.3, draft.kill)
+        timer = threading.Timer(0.3, site.busiest_draft().kill)
         timer.start()
         try:
             told.append(site.run_of(visitor, method="duodecoding", max_new_tokens=256)[1].get("message", ""))
@@ -93,7 +91,7 @@ def killed_places(site: Site) -> Result:
     expected = site.run_of(visitor, method="duodecoding", max_new_tokens=48)[1]["text"]
     told, right = [], 0
     for _ in range(3):
-        timer = threading.Timer(0.3, site.busiest_place().kill)
+        timer = threading.Timer(0.3, place_of(site.busiest_draft()).kill)
         timer.start()
         try:
             told.append(str(site.run_of(visitor, method="duodecoding", max_new_tokens=256)[1]))

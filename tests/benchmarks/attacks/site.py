@@ -84,13 +84,13 @@ class Site:
         server = psutil.Process(self.process.pid)
         return [server, *server.children(recursive=True)]
 
-    def places(self) -> list[psutil.Process]:
-        """The processes that hold a pair."""
-        return [child for child in psutil.Process(self.process.pid).children() if is_ours(child)]
+    def drafts(self) -> list[psutil.Process]:
+        """The drafts' processes, which have no children; the parent of each is its place."""
+        return [each for each in self.family() if is_spawned(each) and not any(map(is_spawned, each.children()))]
 
-    def busiest_place(self) -> psutil.Process:
-        """The place that has worked most, which is where the next run of an idle server goes or went."""
-        return max(self.places(), key=lambda place: sum(place.cpu_times()[:2]))
+    def busiest_draft(self) -> psutil.Process:
+        """That of the place that has worked most, which is where the next run of an idle server goes or went."""
+        return max(self.drafts(), key=lambda draft: sum(place_of(draft).cpu_times()[:2]))
 
     def ask(self, method: str, path: str, body: object = None, *, timeout: float = 60, **headers: str) -> tuple:
         """(status, headers, text) of one request; a body that is no bytes goes as JSON."""
@@ -151,9 +151,15 @@ def exchange(connection: http.client.HTTPConnection, method: str, path: str, bod
     return answer.status, dict(answer.getheaders()), answer.read().decode(errors="replace")
 
 
-def is_ours(process: psutil.Process) -> bool:
-    """Whether it is a place's or a draft's, and not multiprocessing's own."""
+def is_spawned(process: psutil.Process) -> bool:
+    """Whether it is a draft's, or a place's that is alone, and not multiprocessing's own."""
     return "spawn_main" in " ".join(process.cmdline())
+
+
+def place_of(draft: psutil.Process) -> psutil.Process:
+    place = draft.parent()
+    assert place
+    return place
 
 
 @contextmanager

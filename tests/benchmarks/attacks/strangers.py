@@ -64,8 +64,9 @@ def a_class_behind_one_address(site: Site) -> list[Result]:
     headers = site.forwarded("8.8.4.4")
     statuses = site.flood(80, lambda at: sent[at], path="/gradio_api/call/generate", connections=16, **headers)
     summary = site.run_of(other)[1]
-    told = f"answers {statuses}; another visitor's run ended {time.monotonic() - begin:.0f} s after the first of them"
-    return [held, Result("80 forged sessions of one address", told, statuses.get(200, 0) <= 64 and bool(summary))]
+    seconds = time.monotonic() - begin
+    told = f"answers {statuses}; another visitor's run ended {seconds:.0f} s after the first of them"
+    return [held, Result("80 forged sessions of one address", told, bool(summary) and seconds < 30)]
 
 
 def arguments(site: Site, changes: dict) -> list:
@@ -80,8 +81,7 @@ def a_stopped_draft(site: Site) -> list[Result]:
     expected = site.run_of(visitor, method="duodecoding", max_new_tokens=48)[1]["text"]
     found = []
     for method in ("duodecoding", "duotree"):
-        draft = next(each for each in site.family()[1:] if "spawn_main" in " ".join(each.cmdline()))
-        threading.Timer(0.5, draft.suspend).start()
+        threading.Timer(0.5, site.busiest_draft().suspend).start()
         begin = time.monotonic()
         try:
             told = site.run_of(visitor, method=method, max_new_tokens=512, overlap="beside")[1].get("message", "it ran")
@@ -95,16 +95,19 @@ def a_stopped_draft(site: Site) -> list[Result]:
     return found
 
 
-@attack("dear prompts", "refused before they wait, by their tokens", kind="space")
+@attack("dear prompts", "refused by their tokens, before they are decoded", kind="space")
 def dear_prompts(site: Site) -> Result:
-    site.run_of(site.client("1.0.0.1"))
+    client = site.client("8.8.8.8")
     prompts = ["e\u0301" * 1500, "\U0001f9ff" * 2000, "\u0301" * 3000, "𒀀" * 2000, "a " * 4000, "x" * 8000]
-    begin = time.monotonic()
-    statuses = Counter(site.ask("POST", CALL, {"prompt": each}, **site.forwarded("8.8.8.8"))[0] for each in prompts)
+    begin, told = time.monotonic(), Counter()
+    for prompt in prompts:
+        try:
+            told["read"] += bool(site.run_of(client, prompt=prompt))
+        except Exception as error:
+            told[str(error).partition(":")[0]] += 1
     seconds = time.monotonic() - begin
-    told = f"answers {dict(statuses)} in {seconds:.1f} s"
     # What is long but of few tokens is read.
-    return Result(f"{len(prompts)} prompts", told, statuses[422] >= 5 and seconds < 5)
+    return Result(f"{len(prompts)} prompts", f"{dict(told)} in {seconds:.1f} s", told["read"] <= 1 and seconds < 15)
 
 
 @attack("forged addresses", "only what a Space's own proxies add is believed", kind="space")
