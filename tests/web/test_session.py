@@ -1,9 +1,11 @@
 """One place on the hardware: order, stop, time, failures."""
 
 import os
+import queue
 import threading
 import time
 import weakref
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,6 +50,16 @@ def test_runs_take_turns_and_keep_apart(hardware):
     texts = [events_of(hardware, run)[-1]["end"]["text"] for run in runs]
     alone = [events_of(hardware, start(hardware, prompt=text))[-1]["end"]["text"] for text in ("one", "two", "three")]
     assert texts == alone and len(set(texts)) == 3
+
+
+def test_nothing_follows_what_went_wrong(hardware, endless):
+    run = start(hardware, method=endless)
+    job = replace(run, fetching=True, progress="Waiting", events=queue.SimpleQueue(), future=Future())
+    stream = hardware.batches(job)
+    assert next(stream)[0]["type"] == "status"
+    job.fail("There is no network.")
+    job.fetching = False
+    assert [event["type"] for events in (next(stream), next(stream)) for event in events] == ["error"]
 
 
 def test_waiting_visitors_are_told_their_place_as_it_changes(hardware, endless):
