@@ -29,10 +29,16 @@ TIMEOUT = 120_000
 IS_ON = "(on) => document.querySelector('.dv').dataset.live === on"
 
 
-def speed(page: Page, lane: str, prompt: str, tokens: int) -> float:
-    """Run a prompt in Live by a link; tokens a second, as the page writes them."""
+def speed(page: Page, lane: str, prompt: str, tokens: int, seed: int = 0) -> float:
+    """Run a prompt in Live by a link; tokens a second, as the page writes them. seed: another to run it again."""
     method, _, cores = lane.partition(":")
-    settings = {"method": method, "cores": cores or "auto", "max_new_tokens": tokens, "prompt": prompt[:LONGEST]}
+    settings = {
+        "method": method,
+        "cores": cores or "auto",
+        "max_new_tokens": tokens,
+        "seed": seed,
+        "prompt": prompt[:LONGEST],
+    }
     link = urlencode({**settings, "autoplay": 1}, quote_via=quote)
     page.evaluate("(link) => { location.hash = link }", link)
     for on in ("yes", "no"):
@@ -49,7 +55,7 @@ def measure(page: Page, lanes: list[str], tokens: int, repeats: int) -> list[dic
         speeds: dict[str, list[float]] = {lane: [] for lane in lanes}
         for repeat in range(repeats):
             for lane in lanes[:: -1 if (number + repeat) % 2 else 1]:
-                speeds[lane].append(speed(page, lane, prompt, tokens))
+                speeds[lane].append(speed(page, lane, prompt, tokens, repeat))
         rows.append({lane: median(speeds[lane]) for lane in lanes})
         print(f"{number + 1:2}", *(f"{lane} {rows[-1][lane]:.1f}" for lane in lanes), flush=True)
     return rows
