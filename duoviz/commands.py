@@ -254,9 +254,9 @@ def measured(options: argparse.Namespace, plan: Plan, folder: Folder) -> Iterato
         with load_engine(options.pair, tell) as engine:
             yield from bench(engine, plan, folder)
         return
-    from duoviz.lab.shared import shared_bench
     from duoviz.places.line import UNBOUNDED, Line
     from duoviz.places.pool import Pool
+    from duoviz.places.questions import shared_bench
     from duoviz.places.ray import seats_of
 
     seats = seats_of(options.ray, options.places)

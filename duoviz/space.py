@@ -68,7 +68,7 @@ NOT_NEEDED = (
     "duoviz/lab/estimates.py",
     "duoviz/lab/picture.py",
     "duoviz/lab/readme.py",
-    "duoviz/lab/shared.py",
+    "duoviz/places/questions.py",
     "duoviz/options.py",
     "duoviz/space.py",
     "duoviz/trace/exports.py",

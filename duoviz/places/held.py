@@ -42,5 +42,6 @@ def load_held(name: str, *arguments: Any, draft: bool) -> Engine:
     torch.set_num_threads(len(cores))
     if name != NAME or PAIR is None:
         return load_engine(name, *arguments, draft=draft)
-    pair = replace(PAIR, cores=assign_cores(cores, target_on_gpu=False))
+    # Its memory is not given back when a place loads another pair.
+    pair = replace(PAIR, cores=assign_cores(cores, target_on_gpu=False), memory={})
     return Engine(pair, draft=start_draft(pair.draft.load, pair.cores.draft) if draft else None)

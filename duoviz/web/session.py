@@ -88,7 +88,7 @@ class Hardware:
                 if job.stop.is_set() and job.deadline is None and not job.error:
                     yield [{"type": "end", "end": end([], "stopped"), "metrics": metrics(new_trace())}]
                     return
-                # What went wrong is the last that its visitor is told.
+                # Nothing follows an error.
                 if not job.error and (text := self.status_of(job)) != status:
                     status = text
                     events.insert(0, {"type": "status", "text": text})

@@ -19,11 +19,13 @@ THEME = Default(primary_hue="indigo", neutral_hue="slate", font=SANS, font_mono=
 
 CSS = FONT_FACE + style("frame") + style("ask") + style("present")
 # A component's own style sheet would be read again with each of its values, and so all stand in one.
-COMPONENTS = "".join(
-    (
-        nested("visualizer", "visualizer", "race", "learn"),
-        *(nested("story", "visualizer"), nested("race", "race"), nested("learn", "learn"), nested("game", "learn")),
-        *(nested("results_view", "results"), nested("share", "share")),
-    )
+COMPONENTS = (
+    nested("visualizer", "visualizer", "race", "learn")
+    + nested("story", "visualizer")
+    + nested("race", "race")
+    + nested("learn", "learn")
+    + nested("game", "learn")
+    + nested("results_view", "results")
+    + nested("share", "share")
 )
 HEAD = f'<link rel="stylesheet" href="{ADDRESS[1:]}/{serve("components.css", COMPONENTS)}">'

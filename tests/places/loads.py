@@ -13,7 +13,7 @@ from tests.children import engine_with_draft
 
 
 def endless(plan):
-    """Writes nothing, and ends when it is told to."""
+    """Writes nothing until it is stopped."""
     while not plan.stopped():
         time.sleep(0.002)
     raise Stopped

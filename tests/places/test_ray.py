@@ -10,10 +10,10 @@ from duoviz.lab.bench import bench
 from duoviz.lab.plan import make_plan
 from duoviz.lab.results import load, opened
 from duoviz.lab.rows import key
-from duoviz.lab.shared import shared_bench
 from duoviz.places import ray as ray_module
 from duoviz.places.line import UNBOUNDED, Line
 from duoviz.places.pool import Pool
+from duoviz.places.questions import shared_bench
 from duoviz.places.ray import seats_of
 from tests.lab.asked import QUESTIONS
 from tests.places.loads import run_of, tiny

@@ -1,9 +1,12 @@
 """The table of what held: right texts, no foreign ones, no file of the host's, drafts replaced."""
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from urllib.parse import quote
+
+import psutil
 
 from tests.app import ROOT
 from tests.benchmarks.attacks.register import Result, attack
@@ -69,35 +72,29 @@ def files(site: Site) -> Result:
 
 @attack("held", "the run says so, and the next one has another draft")
 def killed_drafts(site: Site) -> Result:
-    visitor = site.client()
-    expected = site.run_of(visitor, method="duodecoding", max_new_tokens=48)[1]["text"]
-    told, right = [], 0
-    for _ in range(5):
-        timer = threading.Timer(0.3, site.busiest_draft().kill)
-        timer.start()
-        try:
-            told.append(site.run_of(visitor, method="duodecoding", max_new_tokens=256)[1].get("message", ""))
-        except Exception as error:
-            told.append(str(error))
-        timer.join()
-        right += site.run_of(visitor, method="duodecoding", max_new_tokens=48)[1]["text"] == expected
-    said = sum("draft process died" in each for each in told)
+    right, said = killed(site, Site.busiest_draft, 5, "draft process died")
     return Result("5 drafts killed", f"{right} of 5 next runs right; {said} runs said so", right == 5)
 
 
 @attack("held", "its run ends with a sentence, and the next ones are right")
 def killed_places(site: Site) -> Result:
+    right, said = killed(site, lambda site: place_of(site.busiest_draft()), 3, "was killed or ran out of memory")
+    return Result("3 places killed", f"{right} of 3 next runs right; {said} runs said so", right == 3)
+
+
+def killed(site: Site, victim: Callable[[Site], psutil.Process], times: int, sentence: str) -> tuple[int, int]:
+    """Kill a process in the middle of a run, so many times: how many next runs were right, how many runs said it."""
     visitor = site.client()
     expected = site.run_of(visitor, method="duodecoding", max_new_tokens=48)[1]["text"]
-    told, right = [], 0
-    for _ in range(3):
-        timer = threading.Timer(0.3, place_of(site.busiest_draft()).kill)
+    right = said = 0
+    for _ in range(times):
+        timer = threading.Timer(0.3, victim(site).kill)
         timer.start()
         try:
-            told.append(str(site.run_of(visitor, method="duodecoding", max_new_tokens=256)[1]))
+            end = str(site.run_of(visitor, method="duodecoding", max_new_tokens=256)[1])
         except Exception as error:
-            told.append(str(error))
+            end = str(error)
         timer.join()
+        said += sentence in end
         right += site.run_of(visitor, method="duodecoding", max_new_tokens=48)[1]["text"] == expected
-    said = sum("was killed or ran out of memory" in each for each in told)
-    return Result("3 places killed", f"{right} of 3 next runs right; {said} runs said so", right == 3)
+    return right, said

@@ -18,4 +18,4 @@ def test_weights_are_in_memory_once_and_texts_are_right(embedded_engine):
     expected = runner.collect(runner.stream(embedded_engine, "vanilla", "hello", settings))["end"]["text"]
     assert child["texts"] == [expected] * 2
     # Each place's own memory is less than the pair takes.
-    assert max(child["own"]) < child["pair"]["cpu"]
+    assert max(child["own"]) < embedded_engine.pair.memory["cpu"]

@@ -9,12 +9,12 @@ from duoviz.lab.plan import make_plan
 from duoviz.lab.report import write_report
 from duoviz.lab.results import load, opened
 from duoviz.lab.rows import key
-from duoviz.lab.shared import shared_bench
 from duoviz.lab.tasks import LabError
 from duoviz.models.progress import ModelUnavailable
 from duoviz.places import doing
 from duoviz.places.line import UNBOUNDED, Line
 from duoviz.places.pool import Pool, Seat
+from duoviz.places.questions import shared_bench
 from duoviz.places.work import Answers
 from tests.lab.asked import QUESTIONS
 from tests.thread_places import ThreadPlace, kill, nothing_to_fetch
