@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from duoviz.decoding.costs import BETWEEN, ROW_COUNTS, CostModel
+from duoviz.decoding.costs import ROW_COUNTS, CostModel
 from duoviz.decoding.drafting import DraftPlan
 from duoviz.decoding.length_policy import LengthPolicy
 from duoviz.decoding.settings import MAX_BUDGET, MAX_SEQUENCES, Settings
@@ -23,11 +23,9 @@ def prior() -> Acceptance:
 def draft_budget(costs: CostModel, *, rows: int, context: int) -> int:
     """γ: how many single-sequence draft steps fit into one target forward of `rows` rows (§3.2), less one.
 
-    The last would often end after the target: steps do not all take the same time. Fewer still where the target has
-    been waiting.
+    The last would often end after the target: steps do not all take the same time.
     """
-    seconds = costs.target_time(rows, context) - max(0.0, costs.between - BETWEEN)
-    fits = seconds / costs.draft_time(1, context)
+    fits = costs.target_time(rows, context) / costs.draft_time(1, context)
     return max(1, min(MAX_BUDGET, int(fits) - 1))
 
 

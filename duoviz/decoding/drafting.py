@@ -101,7 +101,12 @@ def branch_lengths(budget: int, k: int) -> list[int]:
 
 
 def draft(
-    model: LanguageModel, new_tokens: Sequence[int], plan: DraftPlan, *, stopped: Callable[[], bool] = bool
+    model: LanguageModel,
+    new_tokens: Sequence[int],
+    plan: DraftPlan,
+    *,
+    stopped: Callable[[], bool] = bool,
+    enough: Callable[[], bool] = bool,
 ) -> DraftResult:
     """Forward the context's new tokens, then grow k sequences after it.
 
@@ -109,7 +114,8 @@ def draft(
     k; from step 3 on all sequences grow together, the first one a token ahead (batched mode), or
     one after another (paper mode). Greedy, the first tokens are the k most probable; sampled, the k
     that the target's draw at this position, which meets the same noise, is most likely to be.
-    Raises Stopped where `stopped` says so while the new tokens are read.
+    Raises Stopped where `stopped` says so while the new tokens are read. enough: whether to end here, asked before
+    each step of the batched mode.
     """
     logits, span = timed_prefill(model, new_tokens, stopped=stopped)
     root = model.length - 1
@@ -119,7 +125,7 @@ def draft(
     starts = first_sequences(model, q[0], score[0], plan)
     steps = [ended_now(span)]
     lead = starts[0]
-    if plan.longest == 1 or not lead.pays(plan):
+    if plan.longest == 1 or enough() or not lead.pays(plan):
         candidates = [Candidate(token, probability, False) for token, probability in zip(best, best_p, strict=True)]
         return DraftResult([lead], candidates, None, steps)
 
@@ -131,7 +137,7 @@ def draft(
     sequences = starts[: min(k, plan.budget)]
     if plan.draft_mode == "batched":
         total = min(plan.steps[len(sequences) - 1], plan.longest)
-        grow_together(model, sequences, root, steps, plan, total=total)
+        grow_together(model, sequences, root, steps, plan, total=total, enough=enough)
     else:
         grow_in_turn(model, sequences, root, steps, plan, lengths=branch_lengths(plan.budget, len(sequences)))
     return DraftResult(sequences, candidates, theta, steps)
@@ -166,10 +172,19 @@ def first_sequences(model: LanguageModel, q: Tensor, score: Tensor, plan: DraftP
 
 
 def grow_together(
-    model: LanguageModel, sequences: list[DraftSequence], root: int, steps: list[Span], plan: DraftPlan, *, total: int
+    model: LanguageModel,
+    sequences: list[DraftSequence],
+    root: int,
+    steps: list[Span],
+    plan: DraftPlan,
+    *,
+    total: int,
+    enough: Callable[[], bool],
 ) -> None:
-    """One forward a step for all sequences that pay, until `total` steps have been made."""
-    while len(steps) < total and (paying := [sequence for sequence in sequences if sequence.pays(plan)]):
+    """One forward a step for all sequences that pay, until `total` steps have been made or these are enough."""
+    while (
+        len(steps) < total and not enough() and (paying := [sequence for sequence in sequences if sequence.pays(plan)])
+    ):
         grow(model, paying, root, steps, plan)
 
 

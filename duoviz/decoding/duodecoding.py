@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from duoviz.decoding.plan import RunPlan
 
 # The draft tries for so many iterations, and where the target is not expected to be so many times as fast with it, it
-# rests for so many; each further rest is twice as long.
+# rests for so many. After a rest one iteration decides, and each further rest is twice as long.
 TRIES, GAIN, RESTS = 4, 1.05, 16
 
 
@@ -83,6 +83,9 @@ class DuoDecoding(Drafter):
     def join(self) -> list[Node]:
         if not self.number or self.rests or (self.reads_prompt and not self.draft.ready()):
             return []
+        if self.plan.settings.budget == "auto" and self.plan.settings.draft_mode == "batched":
+            # Where another program held up the draft, the target takes what there is.
+            self.draft.enough()
         self.result = result = self.draft.result(stopped=self.plan.stopped)
         nodes = result.tree()
         if self.asked_at != self.length:
@@ -130,7 +133,7 @@ class DuoDecoding(Drafter):
             return
         self.iterations += 1
         if self.rests and self.iterations > self.rest:
-            self.rests, self.iterations, self.rest = False, 0, 2 * self.rest
+            self.rests, self.iterations, self.rest = False, TRIES, 2 * self.rest
         elif not self.rests and self.iterations > TRIES:
             _, speed = worthwhile_length(self.plan.costs.model, self.acceptance, context=context)
             if speed * seconds_with(alone.model, 1, context=context) < GAIN:

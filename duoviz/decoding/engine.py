@@ -54,7 +54,7 @@ class Engine:
             self.draft_beside.close()
             self.draft_beside = None
         if self.draft_beside is None:
-            self.draft_beside = start_draft(pair.draft.load, pair.cores.draft)
+            self.draft_beside = start_draft(pair.draft.load, pair.cores)
         self.draft_beside.wait_until_started()
         return self.draft_beside
 
@@ -137,7 +137,7 @@ def load_engine(
     raises ends the loading. Raises UnknownPair and ModelUnavailable.
     """
     prepared = prepare_pair(name, progress, sources)
-    started = start_draft(prepared.draft.load, prepared.cores.draft) if draft else None
+    started = start_draft(prepared.draft.load, prepared.cores) if draft else None
     try:
         return Engine(prepared.load(progress), draft=started)
     except BaseException:

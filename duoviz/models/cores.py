@@ -45,24 +45,24 @@ def assign_cores(cores: list[int], *, target_on_gpu: bool) -> Cores:
 
 
 @contextmanager
-def on_cores(cores: tuple[int, ...]) -> Iterator[None]:
-    """Run the calling thread on these cores, with as many threads for torch.
+def on_cores(cores: tuple[int, ...], *, threads: int = 0) -> Iterator[None]:
+    """Run the calling thread on these cores, with as many threads for torch, or so many.
 
     Only the calling thread is pinned, and the helpers of its team (see `team`). torch's other threads are made by
     the first computation that wants them, and keep the cores that the caller had then.
     """
     import torch
 
-    threads, mask = torch.get_num_threads(), None
+    before, mask = torch.get_num_threads(), None
     if hasattr(os, "sched_setaffinity"):
         thread = threading.get_native_id()
         mask = os.sched_getaffinity(thread)
         os.sched_setaffinity(thread, cores)
-    torch.set_num_threads(len(cores))
+    torch.set_num_threads(threads or len(cores))
     try:
         yield
     finally:
-        torch.set_num_threads(threads)
+        torch.set_num_threads(before)
         if mask is not None:
             os.sched_setaffinity(thread, mask)
 

@@ -44,4 +44,4 @@ def load_held(name: str, *arguments: Any, draft: bool) -> Engine:
         return load_engine(name, *arguments, draft=draft)
     # Its memory is not given back when a place loads another pair.
     pair = replace(PAIR, cores=assign_cores(cores, target_on_gpu=False), memory={})
-    return Engine(pair, draft=start_draft(pair.draft.load, pair.cores.draft) if draft else None)
+    return Engine(pair, draft=start_draft(pair.draft.load, pair.cores) if draft else None)

@@ -108,3 +108,11 @@ def test_a_sequence_ends_where_it_is_no_longer_sure_enough(least, first, sequenc
     assert len(drafted.steps) == max(lengths) + (sequences > 1)
     trusted = draft(lean(reference_model(2)), PROMPT, plan(sequences=sequences, rule=rule._replace(factor=100.0)))
     assert len(trusted.sequences[0].tokens) == 6
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_a_draft_ends_after_the_step_in_which_it_is_enough(steps):
+    asked = iter([False] * (steps - 1))
+    drafted = draft(lean(reference_model(2)), PROMPT, plan(sequences=2), enough=lambda: next(asked, True))
+    assert [step.tokens for step in drafted.steps] == [len(PROMPT), 1, 2][:steps]
+    assert (drafted.theta is None) == (steps == 1)

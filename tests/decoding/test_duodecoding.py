@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from duoviz.decoding.budget import draft_budget
 from duoviz.decoding.costs import ROW_COUNTS
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
@@ -147,9 +146,12 @@ def test_the_draft_rests_where_its_guesses_do_not_pay_and_tries_again():
     assert "alone" not in {iteration.mode for iteration in duodecoding(engine, max_new_tokens=60, budget=5)}
 
 
-def test_a_target_that_has_waited_gives_its_draft_less_time():
-    quick = made_up_costs([1.0] * 6, [0.1] * 8)
-    assert draft_budget(replace(quick, between=5.0), rows=1, context=64) < draft_budget(quick, rows=1, context=64) == 9
+@pytest.mark.parametrize("changes, hurried", [({}, True), ({"budget": 5}, False), ({"draft_mode": "paper"}, False)])
+def test_only_a_draft_whose_length_is_free_is_hurried(monkeypatch, changes, hurried):
+    calls = []
+    monkeypatch.setattr(InlineDraft, "enough", lambda draft: calls.append(draft))
+    duodecoding(tiny_engine(noise=0.0), max_new_tokens=20, **changes)
+    assert bool(calls) == hurried
 
 
 def test_paper_mode_drafts_the_budget_and_no_more():

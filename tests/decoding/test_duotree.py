@@ -14,7 +14,7 @@ from duoviz.decoding.worker.thread import ThreadDraft
 from duoviz.trace.explanation import explain
 from tests.decoding.proposals import proposed, tokens
 from tests.decoding.small_draft import load
-from tests.tiny import CORE, give_costs, made_up_costs, run, tiny_engine
+from tests.tiny import give_costs, made_up_costs, run, tiny_engine
 
 PROMPTS = [[5, 9, 3], [2] * 12, list(range(2, 30)) * 2]
 
@@ -54,7 +54,7 @@ def test_a_draft_of_its_own_is_still_after_a_run(kind, monkeypatch):
     # However slow a machine is, the draft's answer is waited for.
     monkeypatch.setattr(schedule, "PAUSE", 60.0)
     engine, settings = tiny_engine(), Settings(max_new_tokens=40, overlap="beside")
-    draft = engine.draft_beside = kind(load, (CORE,))
+    draft = engine.draft_beside = kind(load, engine.pair.cores)
     text, expected = texts(engine, PROMPTS[2], settings)
     assert text == expected
     left = run(engine, "duotree", PROMPTS[2], settings)

@@ -1,5 +1,6 @@
 """The draft in a process and in a thread: same answers, real failures."""
 
+import os
 from functools import partial
 
 import pytest
@@ -14,16 +15,18 @@ from duoviz.decoding.worker.process import ProcessDraft
 from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.decoding.worker.requests import DraftRequest, ExpandRequest, MeasureRequest, PauseRequest
 from duoviz.decoding.worker.thread import ThreadDraft
+from duoviz.models.cores import Cores, available_cores
 from tests.decoding.small_draft import load
 from tests.tiny import CORE
 
+CORES = Cores((CORE,), (CORE,))
 PLAN = DraftPlan(5, (5,) * 8, 2, "batched", 5)
 REQUEST = DraftRequest(None, 0, (5, 9, 3), PLAN)
 
 
 @pytest.fixture(params=[ProcessDraft, ThreadDraft], scope="module")
 def draft(request):
-    worker = request.param(load, (CORE,))
+    worker = request.param(load, CORES)
     worker.wait_until_started()
     yield worker
     worker.close()
@@ -44,6 +47,24 @@ def test_an_earlier_answer_is_dropped(draft):
     draft.submit(MeasureRequest(context=4, seconds=0.0))
     assert set(draft.result()) == set(range(1, 9))
     assert not draft.ready()
+
+
+def test_a_draft_answers_with_what_it_has_where_that_is_enough(draft):
+    long = DraftPlan(400, (400,) * 8, 1, "batched", 400)
+    draft.submit(DraftRequest(None, 0, (5, 9, 3), long))
+    draft.enough()
+    (sequence,) = draft.result().sequences
+    assert len(sequence.tokens) < 400
+    draft.submit(DraftRequest(0, 3, (4,), PLAN, kept=len(sequence.slots)))
+    assert draft.result().sequences
+
+
+def test_the_process_may_go_on_with_a_core_of_the_targets():
+    cores = tuple(available_cores())
+    worker = ProcessDraft(load, Cores(cores[-1:], cores[:1]))
+    worker.wait_until_started()
+    assert os.sched_getaffinity(worker.process.pid) == {cores[0], cores[-1]}
+    worker.close()
 
 
 def test_measuring_is_broken_off_where_another_request_waits(draft):
@@ -93,7 +114,7 @@ def test_a_tree_beside_grows_as_the_run_has_it(draft):
 
 @pytest.mark.thorough
 def test_a_killed_process_ends_in_a_sentence():
-    worker = ProcessDraft(load, (CORE,))
+    worker = ProcessDraft(load, CORES)
     worker.submit(MeasureRequest(context=4, seconds=60.0))
     worker.process.kill()
     with pytest.raises(DraftDied, match="died .*run again to start a new one"):
@@ -104,6 +125,6 @@ def test_a_killed_process_ends_in_a_sentence():
 @pytest.mark.thorough
 def test_a_model_that_cannot_be_loaded():
     for kind in (ProcessDraft, ThreadDraft):
-        worker = kind(partial(open, "no-such-model"), (CORE,))
+        worker = kind(partial(open, "no-such-model"), CORES)
         with pytest.raises(DraftDied, match="could not be loaded: .*No such file"):
             worker.wait_until_started()

@@ -18,7 +18,7 @@ TITLES = [
     "Guess meanwhile",
     "Right guesses are free",
     "Wrong guesses cost little",
-    "Unsure? Several beginnings",
+    "Unsure? Several sequences",
     "What it brings",
 ]
 

@@ -26,6 +26,9 @@ class InlineDraft:
     def ready(self) -> bool:
         return True
 
+    def enough(self) -> None:
+        pass
+
     def result(self, *, stopped: Callable[[], bool] = bool) -> Any:
         return None if isinstance(self.request, PauseRequest) else self.loop.handle(self.request, stopped=stopped)
 

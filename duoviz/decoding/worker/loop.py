@@ -18,13 +18,14 @@ from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.decoding.worker.requests import (
     Answer,
     DraftRequest,
+    EnoughRequest,
     ExpandRequest,
     MeasureRequest,
     PauseRequest,
     Request,
     RowRequest,
 )
-from duoviz.models.cores import on_cores
+from duoviz.models.cores import Cores, on_cores
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.pair import LoadDraft
 
@@ -42,16 +43,17 @@ class DraftLoop:
     def answers(self, request: Request, waits: Callable[[], bool]) -> Iterator[Answer]:
         """The answers to a request; all but the last are `Expansion`.
 
-        waits: whether another request is there. Nobody reads what is measured then, so that is broken off, and a tree
-        grows no further; a draft is not broken off, for the next one goes on from its cache.
+        waits: whether another request is there. Nobody reads what is measured then, so that is broken off; a tree and
+        sequences grow no further.
         """
         if isinstance(request, ExpandRequest):
             self.move(request)
             yield from self.steps(request, waits)
-        elif not isinstance(request, PauseRequest):
-            yield self.handle(request, stopped=waits if isinstance(request, MeasureRequest) else bool)
-            return
-        yield None
+            yield None
+        elif isinstance(request, PauseRequest):
+            yield None
+        elif not isinstance(request, EnoughRequest):
+            yield self.handle(request, stopped=waits if isinstance(request, MeasureRequest) else bool, enough=waits)
 
     def move(self, request: ExpandRequest) -> None:
         if request.config:
@@ -64,7 +66,9 @@ class DraftLoop:
         while not waits() and (width := steady_width(self.side.tree, request.draft_seconds)):
             yield self.side.step(width)
 
-    def handle(self, request: Request, *, stopped: Callable[[], bool] = bool) -> Answer:
+    def handle(
+        self, request: Request, *, stopped: Callable[[], bool] = bool, enough: Callable[[], bool] = bool
+    ) -> Answer:
         """Raises Stopped where `stopped` says so while a long context is read, or steps are timed."""
         if isinstance(request, MeasureRequest):
             return measure_steps(self.model, context=request.context, seconds=request.seconds, stopped=stopped)
@@ -72,7 +76,7 @@ class DraftLoop:
             return self.row(request.row).double().numpy()
         assert isinstance(request, DraftRequest)
         self.roll_back(request)
-        self.drafted = draft(self.model, request.new_tokens, request.plan, stopped=stopped)
+        self.drafted = draft(self.model, request.new_tokens, request.plan, stopped=stopped, enough=enough)
         return replace(self.drafted, sequences=[replace(sequence, rows=[]) for sequence in self.drafted.sequences])
 
     def roll_back(self, request: DraftRequest) -> None:
@@ -116,9 +120,16 @@ def measure_steps(
     return {k: medians.get(k, medians[1]) for k in range(1, MAX_SEQUENCES + 1)}
 
 
-def serve(pipe: Connection, load: LoadDraft, cores: tuple[int, ...]) -> None:
-    """Load the model, then answer requests until the pipe closes; what goes wrong is answered in a text."""
-    with on_cores(cores), torch.inference_mode(), suppress(EOFError, OSError, KeyboardInterrupt):
+def serve(pipe: Connection, load: LoadDraft, cores: Cores) -> None:
+    """Load the model, then answer requests until the pipe closes; what goes wrong is answered in a text.
+
+    Where another program takes the draft's core, the draft goes on with one of the target's, which waits for it.
+    """
+    with (
+        on_cores(cores.all, threads=len(cores.draft)),
+        torch.inference_mode(),
+        suppress(EOFError, OSError, KeyboardInterrupt),
+    ):
         try:
             loop = DraftLoop(load())
         except Exception as error:

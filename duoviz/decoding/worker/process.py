@@ -10,13 +10,14 @@ from duoviz.decoding.worker.protocol import DraftDied, DraftWorker
 from duoviz.decoding.worker.pulse import Pulse, keep_beating
 from duoviz.decoding.worker.thread import ThreadDraft
 from duoviz.decoding.worker.waiting import WaitingDraft
+from duoviz.models.cores import Cores
 from duoviz.models.pair import LoadDraft
 
 
 class ProcessDraft(WaitingDraft):
     """A process, pinned to its own cores."""
 
-    def __init__(self, load: LoadDraft, cores: tuple[int, ...]):
+    def __init__(self, load: LoadDraft, cores: Cores):
         """load: a picklable callable that gives the model; it is called in the new process."""
         super().__init__()
         context = multiprocessing.get_context("spawn")
@@ -51,14 +52,14 @@ class ProcessDraft(WaitingDraft):
         self.process.join(timeout=5)
 
 
-def serve_alone(pipe: Connection, beats: c_ulong, load: LoadDraft, cores: tuple[int, ...]) -> None:
+def serve_alone(pipe: Connection, beats: c_ulong, load: LoadDraft, cores: Cores) -> None:
     """What the process does."""
     keep_beating(beats)
-    os.environ["OMP_NUM_THREADS"] = str(len(cores))
+    os.environ["OMP_NUM_THREADS"] = str(len(cores.draft))
     serve(pipe, load, cores)
 
 
-def start_draft(load: LoadDraft, cores: tuple[int, ...]) -> DraftWorker:
+def start_draft(load: LoadDraft, cores: Cores) -> DraftWorker:
     """A draft process; in a daemonic parent, which may not have children, a thread."""
     kind = ThreadDraft if multiprocessing.current_process().daemon else ProcessDraft
     return kind(load, cores)

@@ -33,6 +33,10 @@ class DraftWorker(Protocol):
         """Whether `result` would answer at once. Raises DraftDied where the answer is long overdue."""
         ...
 
+    def enough(self) -> None:
+        """Let a `DraftRequest` end with the step that it is in. Raises DraftDied."""
+        ...
+
     def result(self, *, stopped: Callable[[], bool] = bool) -> Any:
         """Wait for the answer to the last request. Raises DraftDied, and Stopped where `stopped` says so."""
         ...

@@ -64,5 +64,10 @@ class PauseRequest:
     """Compute nothing until the next request; the answer is None."""
 
 
-Request = DraftRequest | MeasureRequest | RowRequest | ExpandRequest | PauseRequest
+@dataclass(frozen=True)
+class EnoughRequest:
+    """Answer the request before with what is drafted by now; this one has no answer of its own."""
+
+
+Request = DraftRequest | MeasureRequest | RowRequest | ExpandRequest | PauseRequest | EnoughRequest
 Answer = DraftResult | dict[int, float] | np.ndarray | Expansion | None

@@ -6,13 +6,14 @@ from multiprocessing import Pipe
 from duoviz.decoding.worker.loop import serve
 from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.decoding.worker.waiting import WaitingDraft
+from duoviz.models.cores import Cores
 from duoviz.models.pair import LoadDraft
 
 
 class ThreadDraft(WaitingDraft):
     """A thread; it cannot be killed, and ends after the request that it is in."""
 
-    def __init__(self, load: LoadDraft, cores: tuple[int, ...]):
+    def __init__(self, load: LoadDraft, cores: Cores):
         super().__init__()
         self.pipe, theirs = Pipe()
         self.thread = threading.Thread(target=serve, args=(theirs, load, cores), daemon=True)

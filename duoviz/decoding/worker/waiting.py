@@ -8,7 +8,7 @@ from typing import Any
 from duoviz.decoding.duotree.tree import Expansion
 from duoviz.decoding.forward import Stopped
 from duoviz.decoding.worker.protocol import DraftDied, DraftWorker
-from duoviz.decoding.worker.requests import Request
+from duoviz.decoding.worker.requests import EnoughRequest, Request
 
 # Seconds. A start loads and quantises the model; an answer takes milliseconds, a very long prompt perhaps a minute.
 # A process that is stopped meanwhile shows sooner (see `pulse`).
@@ -49,11 +49,18 @@ class WaitingDraft(DraftWorker):
     def expand(self, request: Request) -> None:
         if self.answered == self.submitted:
             self.expect_answer()
+        self.send(request)
+        self.submitted += 1
+
+    def send(self, request: Request) -> None:
         try:
             self.pipe.send(request)
         except OSError as error:
             raise self.died() from error
-        self.submitted += 1
+
+    def enough(self) -> None:
+        if self.owes:
+            self.send(EnoughRequest())
 
     def expansion(self, *, wait: bool, stopped: Callable[[], bool] = bool) -> Expansion | None:
         while self.answered < self.submitted:

@@ -31,7 +31,7 @@ export function slowerOf({ iterations }) {
 function oneAtATime({ alone }) {
   const some = alone && singleTokens(alone.iterations, ALONE_TOKENS);
   return some && {
-    words: "A language model writes one token: a word or a part of one. For the next, it reads all its weights again.",
+    words: "A language model writes one token: a word or a part of one. For the next, it reads all its millions of numbers again: one pass.",
     seen: "A bar fills, and a token is added to the text; four times.",
     trace: alone, from: some[0].index, to: some.at(-1).index, tail: tailBefore(alone.iterations, some[0].index),
     tokens: tokensOf(some),
@@ -54,7 +54,7 @@ function checkingIsCheap({ told }) {
   const [several, times] = [`${NUMBERS[costs.rows]} tokens`, costs.many / costs.one];
   const longer = times < A_LITTLE ? "only a little longer than" : `${times.toFixed(1)} times as long as`;
   return {
-    words: `Checking ${several} takes ${longer} writing one: most of the time goes into reading the weights.`,
+    words: `Checking ${several} takes ${longer} writing one: most of the time goes into reading these numbers.`,
     seen: `Two bars: one token takes ${inMs(costs.one)}, ${several} take ${inMs(costs.many)}.`,
     trace: told, ...costs, tokens,
   };
@@ -112,12 +112,12 @@ const withBars = (trace, iteration) => ({
 });
 
 // 6: one sequence where the first token was sure, several where it was not.
-function severalBeginnings({ told }) {
+function severalSequences({ told }) {
   const [sure, unsure] = [sureGuess(told.iterations), unsureGuess(told.iterations)];
   return unsure && {
-    words: "When the small model is sure, it writes one long guess; when it is not, several short ones. "
+    words: "When the small model is sure, it guesses one long sequence; when it is not, several short ones. "
       + "The line θ decides.",
-    seen: "Each first token whose bar passes the line θ begins a branch of the tree.",
+    seen: "Each first token whose bar passes the line θ begins a sequence of its own.",
     trace: told, parts: [sure, unsure].filter(Boolean).map((iteration) => withBars(told, iteration)),
   };
 }
@@ -155,7 +155,7 @@ const TOLD = [
   ["guess", "Guess meanwhile", guessMeanwhile],
   ["right", "Right guesses are free", rightGuesses],
   ["wrong", "Wrong guesses cost little", wrongGuesses],
-  ["several", "Unsure? Several beginnings", severalBeginnings],
+  ["several", "Unsure? Several sequences", severalSequences],
   ["race", "What it brings", whatItBrings],
 ];
 
