@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # The draft tries for so many iterations, and where the target is not expected to be so many times as fast with it, it
 # rests for so many. After a rest one iteration decides, and each further rest is twice as long.
-TRIES, GAIN, RESTS = 4, 1.05, 16
+TRIES, GAIN, RESTS = 3, 1.05, 16
 
 
 class DuoDecoding(Drafter):
