@@ -129,7 +129,7 @@ def test_only_what_is_worth_verifying_is_drafted():
 def test_wrong_drafts_are_seen():
     iterations = duodecoding(tiny_engine(noise=0.3), max_new_tokens=120)
     assert {"hit", "miss", "rejection"} <= {iteration.outcome for iteration in iterations}
-    assert {iteration.mode for iteration in iterations} == {"prefill", "pre", "post"}
+    assert {"prefill", "pre", "post"} <= {iteration.mode for iteration in iterations}
 
 
 def test_the_draft_rests_where_its_guesses_do_not_pay_and_tries_again():
