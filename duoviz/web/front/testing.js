@@ -2,18 +2,14 @@
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
-import { applyEvent, emptyState } from "./visualizer/state.js";
+import { eventsOf, stateAfter } from "./visualizer/state.js";
 
 const TRACES = new URL("../../../assets/traces/", import.meta.url);
 const ENDING = ".duoviz.json";
 
-// The methods that have a recorded run.
-export const RECORDED = readdirSync(TRACES)
-  .filter((name) => name.endsWith(ENDING))
-  .map((name) => name.slice(0, -ENDING.length))
-  .sort();
 export const recordingOf = (method) => JSON.parse(readFileSync(new URL(`${method}${ENDING}`, TRACES), "utf8"));
-export const recordings = () => RECORDED.map(recordingOf);
+export const recordings = () => readdirSync(TRACES).filter((name) => name.endsWith(ENDING))
+  .map((name) => recordingOf(name.slice(0, -ENDING.length)));
 
 // A proposed token, a first one that was accepted; the target's own; and one of the text. `more`: what is otherwise.
 export const nodeOf = (text, more = {}) => ({
@@ -48,22 +44,12 @@ export function headerOf({ about = {}, settings = {}, ...more } = {}) {
   };
 }
 
-// What the page knows of a run that has come to its last iteration and goes on.
-export function stateOf(iterations, header = headerOf()) {
-  const state = emptyState();
-  const told = iterations.map((iteration) => ({ type: "iteration", iteration }));
-  for (const event of [{ type: "reset" }, { type: "header", header }, ...told]) applyEvent(state, event);
-  return state;
-}
+const END = { stopped: "length" };
 
-export const ENDED = { type: "end", end: { stopped: "length" }, metrics: null };
-
-// And one that has ended.
-export function endedState(iterations, header = headerOf()) {
-  const state = stateOf(iterations, header);
-  applyEvent(state, ENDED);
-  return state;
-}
+// What the page knows of a run that has come to its last iteration and goes on; and of one that has ended.
+export const stateOf = (iterations, header = headerOf()) => stateAfter(eventsOf({ header, iterations }).slice(0, -1));
+export const endedState = (iterations, header = headerOf()) => (
+  stateAfter(eventsOf({ header, iterations, end: END, metrics: null })));
 
 // The same but for how fractions are rounded; null is only the same as null.
 export function near(actual, expected, within = 1e-9) {
@@ -72,9 +58,8 @@ export function near(actual, expected, within = 1e-9) {
 }
 
 // What the feed of a race tells of one run of a lane.
-export function laneEvents(lane, iterations, { repeat = 0, header = headerOf(), end = ENDED.end } = {}) {
-  const told = iterations.map((iteration) => ({ type: "iteration", iteration }));
-  const events = [{ type: "header", header }, ...told, { type: "end", end, metrics: null }];
+export function laneEvents(lane, iterations, { repeat = 0, end = END } = {}) {
+  const [, ...events] = eventsOf({ header: headerOf(), iterations, end, metrics: null });
   return events.map((event) => ({ type: "lane", lane, repeat, event }));
 }
 

@@ -1,13 +1,13 @@
 // One round of the game on the page: the text so far, the visitor's guesses, and the options for the next place.
 
-import { el, setText, textButton, zoomOf } from "../visualizer/dom.js";
+import { button, el, setText, textButton, zoomOf } from "../visualizer/dom.js";
 import { wantsNoMotion } from "../visualizer/player.js";
 import { MARKS } from "../visualizer/words.js";
 import { PLACES } from "./rounds.js";
 import { tokenWords } from "./words.js";
 
 const MOVE = { duration: 350, easing: "ease-out" };
-export const SOMETHING_ELSE = "Something else";
+const SOMETHING_ELSE = "Something else";
 const FOLLOWS = "These follow what the target wrote before them, whatever you chose.";
 const ORDINALS = ["first", "second", "third"];
 
@@ -50,7 +50,7 @@ function statusOf(index, isStop, { accepted, guesses, stop }) {
 }
 
 // The three places before the check: {status, words}; with a verdict the guesses and the target's own token.
-export function slotsOf({ places, next }, picks, verdict = null) {
+function slotsOf({ places, next }, picks, verdict = null) {
   if (!verdict) {
     return places.map((place, index) => (
       index < picks.length ? { status: "pending", words: guessOf(place, picks[index]) }
@@ -70,12 +70,8 @@ function slotNode({ status, words }) {
   return node;
 }
 
-function optionNode(words, number, act) {
-  const node = el("button", { type: "button", class: "dg-option" },
-    el("kbd", {}, String(number + 1)), el("span", { class: "dg-token" }, words));
-  node.addEventListener("click", () => act(number));
-  return node;
-}
+const optionNode = (words, number, act) => button({ class: "dg-option" }, () => act(number),
+  el("kbd", {}, String(number + 1)), el("span", { class: "dg-token" }, words));
 
 // act: {choose, goOn}, called with an option's number and when the visitor goes on.
 export function createBoard(tokens, act) {

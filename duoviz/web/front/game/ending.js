@@ -1,6 +1,7 @@
 // The end of a game: the visitor's figures beside the draft's, and a link to the same rounds.
 
 import { el, setText, textButton } from "../visualizer/dom.js";
+import { copied } from "../visualizer/export.js";
 import { fragmentTo } from "./link.js";
 import { costsOf, summary } from "./score.js";
 import { costsWords, paceWords, perForwardWords, shareWords, speedWords, stopsWords } from "./words.js";
@@ -37,8 +38,7 @@ function linkNodes(seed) {
   const copy = textButton("Copy link to these rounds", async () => {
     link.hidden = false;
     link.select();
-    const isCopied = await navigator.clipboard?.writeText(link.value).then(() => true, () => false);
-    setText(told, isCopied ? COPIED : REFUSED);
+    setText(told, (await copied(link.value)) ? COPIED : REFUSED);
   });
   return { copy, told, link };
 }

@@ -1,12 +1,13 @@
 // The game's keys: 1 to 5 choose, and Enter goes on.
 
+import { isBrowsers, PRESSED, targetOf } from "../visualizer/keys.js";
+
 const TYPED = "input, textarea, select, [contenteditable]:not([contenteditable=false])";
-const PRESSED = "button, a, summary, [role=button]";
 
 export function listenToKeys(root, { choose, goOn }) {
   document.addEventListener("keydown", (event) => {
-    const target = event.target instanceof Element ? event.target : document.body;
-    if (!root.checkVisibility() || event.ctrlKey || event.metaKey || event.altKey || target.closest(TYPED)) return;
+    const target = targetOf(event);
+    if (!root.checkVisibility() || isBrowsers(event) || target.closest(TYPED)) return;
     const isEnter = event.key === "Enter";
     if (!isEnter && !/^[1-5]$/.test(event.key)) return;
     // Held down, a key would go through a whole round.

@@ -15,24 +15,19 @@ const ROUND = {
   places: [place(" of", " of", " in"), place(" the", " a", " the"), place(" sky", " sun", " sea")],
   next: { id: ".", name: "." },
 };
-const said = (...picks) => verdictWords(judge(ROUND, picks), ROUND);
 
 test("what became of the guesses", () => {
-  const inOnePass = (tokens) => `${tokens} in one forward pass.`;
-  const among = "It was among the options.";
-  assert.equal(said(" of", " the", " sky"),
-    `The target accepted all 3 guesses and added ".": ${inOnePass("4 tokens")}`);
-  assert.equal(said(" of", " the", " sun"),
-    `The target accepted 2 of 3 guesses and wrote "sky": ${inOnePass("3 tokens")}`);
-  assert.equal(said(" in", " the", " sun"),
-    `The target accepted none of 3 guesses and wrote "of": ${inOnePass("1 token")}`);
-  assert.equal(said(" of", " the", null),
-    `The target accepted both guesses and added "sky": ${inOnePass("3 tokens")} `
-    + `"Something else" was right: none of the 2 options.`);
-  assert.equal(said(" of", null),
-    `The target accepted your guess and added "the": ${inOnePass("2 tokens")} ${among}`);
-  assert.equal(said(" in", null), `The target rejected your guess and wrote "of": ${inOnePass("1 token")}`);
-  assert.equal(said(null), `You made no guess. The target wrote "of": ${inOnePass("1 token")} ${among}`);
+  const [right, among] = [`"Something else" was right: none of the 2 options.`, "It was among the options."];
+  const said = [
+    [[" of", " the", " sky"], `The target accepted all 3 guesses and added ".": 4 tokens in one forward pass.`],
+    [[" of", " the", " sun"], `The target accepted 2 of 3 guesses and wrote "sky": 3 tokens in one forward pass.`],
+    [[" in", " the", " sun"], `The target accepted none of 3 guesses and wrote "of": 1 token in one forward pass.`],
+    [[" of", " the", null], `The target accepted both guesses and added "sky": 3 tokens in one forward pass. ${right}`],
+    [[" of", null], `The target accepted your guess and added "the": 2 tokens in one forward pass. ${among}`],
+    [[" in", null], `The target rejected your guess and wrote "of": 1 token in one forward pass.`],
+    [[null], `You made no guess. The target wrote "of": 1 token in one forward pass. ${among}`],
+  ];
+  for (const [picks, words] of said) assert.equal(verdictWords(judge(ROUND, picks), ROUND), words);
 });
 
 test("what the check will be", () => {

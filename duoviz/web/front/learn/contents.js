@@ -1,21 +1,23 @@
 // The head of the course: where the reader is, the list of all lessons, the glossary; and the summary at its end.
 
-import { drawer, el, setText, textButton } from "../visualizer/dom.js";
+import { button, drawer, el, setText, textButton } from "../visualizer/dom.js";
 import { MARKS } from "../visualizer/words.js";
 import { linkNode } from "./spans.js";
 
 const listOver = (name, summary, list) => drawer(`dl-drawer ${name}`, summary, el("div", { class: "dl-panel" }, list));
 
+const itemsOf = (parts) => parts.map(({ node }) => el("li", {}, node));
+
 // open: called with the number of a lesson and of a page, both from 0.
 function lessonButton(lesson, open) {
   const [mark, state] = [el("span", { class: "dl-mark", "aria-hidden": "true" }), el("span", { class: "dl-state" })];
-  const button = el("button", { type: "button", class: "dl-lesson" }, mark, el("b", {}, lesson.title), state, el("span", { class: "dl-about" }, lesson.summary));
-  button.addEventListener("click", open);
+  const about = el("span", { class: "dl-about" }, lesson.summary);
+  const node = button({ class: "dl-lesson" }, open, mark, el("b", {}, lesson.title), state, about);
   return {
-    button,
+    node,
     draw(progress) {
       const isDone = progress.isDone(lesson);
-      button.dataset.done = isDone;
+      node.dataset.done = isDone;
       setText(mark, isDone ? MARKS.accepted : MARKS.pending);
       setText(state, progress.words(lesson));
     },
@@ -34,7 +36,7 @@ export function createHead(lessons, terms, open, play) {
     contents.open = false;
     play();
   });
-  const list = el("ol", {}, ...buttons.map(({ button }) => el("li", {}, button)));
+  const list = el("ol", {}, ...itemsOf(buttons));
   const contents = listOver("dl-contents", summary, el("div", {}, el("div", { class: "dl-play" }, game, "A game."), list));
   const glossary = listOver("dl-glossary", el("summary", {}, "Glossary"), el("dl", {}, ...terms));
   glossary.hidden = !terms.length;
@@ -50,7 +52,7 @@ export function createHead(lessons, terms, open, play) {
         segments[index].dataset.current = index === current;
         segments[index].firstChild.style.width = `${100 * progress.share(lesson)}%`;
         buttons[index].draw(progress);
-        buttons[index].button.setAttribute("aria-current", index === current ? "step" : "false");
+        buttons[index].node.setAttribute("aria-current", index === current ? "step" : "false");
       });
     },
   };
@@ -59,7 +61,7 @@ export function createHead(lessons, terms, open, play) {
 export function createSummary(lessons, progress, open) {
   const done = lessons.filter((lesson) => progress.isDone(lesson)).length;
   const buttons = lessons.map((lesson, index) => lessonButton(lesson, () => open(index, progress.next(lesson))));
-  for (const button of buttons) button.draw(progress);
+  for (const each of buttons) each.draw(progress);
   const said = done === lessons.length ? `All ${done} lessons are done: every page seen, every question answered.`
     : `${done} of ${lessons.length} lessons are done. A lesson is done when you have seen all its pages and answered its question. The list shows what is left.`;
   const links = [
@@ -70,5 +72,5 @@ export function createSummary(lessons, progress, open) {
     el("ul", {}, ...links.map(([name, tab, about]) => el("li", {}, linkNode(name, `#tab=${tab}`), `: ${about}`))),
     el("div", { class: "dl-tools" }, textButton("Begin again", () => open(0, 0))),
   ];
-  return { words, list: el("ol", { class: "dl-summary", "aria-label": "Lessons" }, ...buttons.map(({ button }) => el("li", {}, button))) };
+  return { words, list: el("ol", { class: "dl-summary", "aria-label": "Lessons" }, ...itemsOf(buttons)) };
 }

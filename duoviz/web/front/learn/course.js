@@ -8,7 +8,6 @@ import { createProgress } from "./progress.js";
 import { createQuestion } from "./question.js";
 import { createStage } from "./stage.js";
 import { FIGURES } from "./figures.js";
-import { placeOf } from "./place.js";
 import { tellWhatToWatch } from "./watching.js";
 
 function mistakeList(mistakes) {
@@ -58,10 +57,13 @@ export function stepFrom(lessons, { lesson, page }, by) {
   return by > 0 && lesson < lessons.length ? { lesson: lessons.length, page: 0 } : null;
 }
 
-// Where a link leads; null for one that leads to no lesson.
-export function placeIn(lessons, place) {
-  const lesson = lessons.findIndex(({ name }) => name === place.lesson);
-  return lesson < 0 ? null : { lesson, page: Math.min(place.page, lessons[lesson].pages.length) - 1 };
+// Where a link leads by its fragment or else its query, which count pages from 1; null where it leads to no lesson.
+export function placeIn(lessons, { hash, search = "" }) {
+  const [fragment, query] = [new URLSearchParams(hash.slice(1)), new URLSearchParams(search)];
+  const take = (key) => fragment.get(key) ?? query.get(key);
+  const [lesson, page] = [lessons.findIndex(({ name }) => name === take("lesson")), Number(take("page"))];
+  if (lesson < 0) return null;
+  return { lesson, page: Number.isInteger(page) && page > 0 ? Math.min(page, lessons[lesson].pages.length) - 1 : 0 };
 }
 
 const linkTo = (lesson, page) => `#tab=learn&lesson=${lesson.name}&page=${page + 1}`;
@@ -145,12 +147,12 @@ export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetc
   }
 
   root.replaceChildren(mistakeList(mistakes), card, stage.node);
-  at = placeIn(lessons, placeOf(location)) ?? at;
+  at = placeIn(lessons, location) ?? at;
   draw();
   fillWindow(root);
   addEventListener("hashchange", () => {
     // The query was for the page as it opened.
-    const to = placeIn(lessons, placeOf({ hash: location.hash, search: "" }));
+    const to = placeIn(lessons, { hash: location.hash });
     if (to) turnTo(to);
   });
 }

@@ -7,24 +7,29 @@ import { placeIn, stepFrom } from "./course.js";
 const LESSONS = [{ name: "why", pages: [{}, {}] }, { name: "how", pages: [{}] }];
 const at = (lesson, page) => ({ lesson, page });
 
-test("forwards through all pages, to the course's end", () => {
-  const places = [at(0, 0)];
-  while (stepFrom(LESSONS, places.at(-1), 1)) places.push(stepFrom(LESSONS, places.at(-1), 1));
-  assert.deepEqual(places, [at(0, 0), at(0, 1), at(1, 0), at(2, 0)]);
+test("forwards through all pages, to the course's end, and back by the same way", () => {
+  const all = [at(0, 0), at(0, 1), at(1, 0), at(2, 0)];
+  for (const [by, expected] of [[1, all], [-1, all.toReversed()]]) {
+    const places = [expected[0]];
+    for (let next; (next = stepFrom(LESSONS, places.at(-1), by));) places.push(next);
+    assert.deepEqual(places, expected);
+  }
 });
 
-test("and back by the same way", () => {
-  const places = [at(2, 0)];
-  while (stepFrom(LESSONS, places.at(-1), -1)) places.push(stepFrom(LESSONS, places.at(-1), -1));
-  assert.deepEqual(places, [at(2, 0), at(1, 0), at(0, 1), at(0, 0)]);
+test("where a link leads", () => {
+  const led = {
+    "#tab=learn&lesson=why&page=2": at(0, 1), "#lesson=why": at(0, 0), "#lesson=why&page=99": at(0, 1),
+    "?lesson=how": at(1, 0), "?lesson=why&page=2#lesson=how": at(1, 0), "?lesson=how&page=2#lesson=why": at(0, 1),
+    "": null, "#heading": null, "#lesson=": null, "#lesson=nowhere&page=1": null,
+  };
+  for (const [link, place] of Object.entries(led)) {
+    const { hash, search } = new URL(link, "http://page/");
+    assert.deepEqual(placeIn(LESSONS, { hash, search }), place, link);
+  }
 });
 
-test("a link counts pages from 1, and a page beyond the last is the last", () => {
-  assert.deepEqual(placeIn(LESSONS, { lesson: "how", page: 1 }), at(1, 0));
-  assert.deepEqual(placeIn(LESSONS, { lesson: "why", page: 2 }), at(0, 1));
-  assert.deepEqual(placeIn(LESSONS, { lesson: "why", page: 99 }), at(0, 1));
-});
-
-test("a link to no lesson leads nowhere", () => {
-  for (const lesson of [null, "", "nowhere"]) assert.equal(placeIn(LESSONS, { lesson, page: 1 }), null);
+test("what is no page is the first", () => {
+  for (const page of ["0", "-1", "1.5", "two", ""]) {
+    assert.deepEqual(placeIn(LESSONS, { hash: `#lesson=why&page=${page}` }), at(0, 0));
+  }
 });

@@ -1,6 +1,6 @@
 // A page's question: the reader chooses, steps, clicks or drags, and is told why that is right or not.
 
-import { el, textButton } from "../visualizer/dom.js";
+import { button, el, textButton } from "../visualizer/dom.js";
 import { blockNodes, spanNodes } from "./spans.js";
 import { createSlider } from "./slider.js";
 import { listenToChoices } from "./choices.js";
@@ -8,14 +8,12 @@ import { listenToChoices } from "./choices.js";
 const SHORT = 14;
 
 function askChoose({ options }, tell) {
-  const buttons = options.map(({ spans, right, why }) => {
-    const button = el("button", { type: "button", class: "dl-option", "aria-pressed": "false" }, ...spanNodes(spans, null));
-    button.addEventListener("click", () => {
-      for (const other of buttons) other.setAttribute("aria-pressed", other === button);
+  const buttons = options.map(({ spans, right, why }) => (
+    button({ class: "dl-option", "aria-pressed": "false" }, ({ currentTarget }) => {
+      for (const each of buttons) each.setAttribute("aria-pressed", each === currentTarget);
       tell(right, why);
-    });
-    return button;
-  });
+    }, ...spanNodes(spans, null))
+  ));
   // Names, and not sentences, may stand side by side.
   const areShort = options.every(({ spans }) => spans.reduce((length, { text }) => length + text.length, 0) <= SHORT);
   return { nodes: [el("div", { class: "dl-options", role: "group", "aria-label": "Answers", "data-short": areShort }, ...buttons)] };

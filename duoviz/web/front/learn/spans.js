@@ -3,8 +3,6 @@
 import { el } from "../visualizer/dom.js";
 import { visible } from "../visualizer/words.js";
 
-const TAGS = { strong: "strong", em: "em", code: "code" };
-
 export function linkNode(text, to, attributes = {}) {
   if (to.startsWith("https:")) return el("a", { href: to, target: "_blank", rel: "noopener" }, text);
   const node = el("a", { href: to, ...attributes }, text);
@@ -21,7 +19,8 @@ export function spanNodes(spans, glossary) {
     if (kind === "term") return glossary ? glossary.button(text, to) : text;
     if (kind === "value") return el("span", { class: "dl-value" }, visible(text));
     if (kind === "link") return linkNode(text, to);
-    return kind === "text" ? text : el(TAGS[kind], {}, text);
+    // Any other kind is a tag: "strong", "em" or "code".
+    return kind === "text" ? text : el(kind, {}, text);
   });
 }
 

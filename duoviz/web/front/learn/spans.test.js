@@ -8,11 +8,8 @@ const SPANS = [
   { kind: "text", text: "A " }, { kind: "term", text: "drafts", to: "draft" }, { kind: "text", text: " <b>." },
 ];
 
-test("terms have buttons where there is a glossary", () => {
+test("terms have buttons where there is a glossary, and are text where no button may stand", () => {
   const glossary = { button: (text, to) => ({ text, to }) };
   assert.deepEqual(spanNodes(SPANS, glossary), ["A ", { text: "drafts", to: "draft" }, " <b>."]);
-});
-
-test("and where no button may stand they are text", () => {
   assert.deepEqual(spanNodes(SPANS, null), ["A ", "drafts", " <b>."]);
 });

@@ -34,8 +34,8 @@ export function createStage(fetchTrace) {
   const root = el("div", { class: "dl-visualizer" });
   const [lit, note, aside] = [el("style"), el("p", { class: "dl-note", role: "status" }), el("div", { class: "dl-aside" })];
   const node = el("div", { class: "dl-stage" }, note, aside, root, lit);
-  const subscribers = new Set();
-  const { state, show } = mount(root, { subscribe: (callback) => { subscribers.add(callback); } });
+  let send;
+  const { state, show } = mount(root, { subscribe(callback) { send = callback; } });
   const traces = new Map();
   let turn = 0;
 
@@ -67,9 +67,7 @@ export function createStage(fetchTrace) {
       if (mine !== turn) return;
       setText(note, !trace ? MISSING : page.parts.length ? `A recorded run of ${aboutOf(trace.header).title}.` : "");
       if (!trace) return;
-      if (state.header !== trace.header) {
-        for (const event of eventsOf(trace, page.trace)) for (const callback of subscribers) callback(event);
-      }
+      if (state.header !== trace.header) eventsOf(trace, page.trace).forEach(send);
       while (mine === turn && !isShown(trace)) await nextFrame();
       if (mine !== turn) return;
       show(page.at);

@@ -13,7 +13,7 @@ export function createRaceActions(race, redraw) {
     redraw();
   };
   const setRaceSpeed = (speed) => { race.speed = speed; redraw(); };
-  const shift = (by) => setRaceSpeed(SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, SPEEDS.indexOf(race.speed) + by))]);
+  const shift = (by) => setRaceSpeed(SPEEDS[SPEEDS.indexOf(race.speed) + by] ?? race.speed);
   const moments = () => sidesOf(race).flatMap((lane) => lane.state.iterations.map((iteration) => iteration.sync));
   const play = () => {
     if (!canReplay(race)) return;

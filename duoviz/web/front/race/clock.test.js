@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { near } from "../testing.js";
-import { endedRace, raceAfter, runningRace } from "./testing.js";
-import { advanceClock, canReplay, createRaceActions, hasEnded, placeSides } from "./clock.js";
+import { endedRace, raceAfter, raceAt, runningRace } from "./testing.js";
+import { advanceClock, canReplay, createRaceActions, hasEnded } from "./clock.js";
 
 function acted(race) {
   let drawn = 0;
@@ -20,12 +20,11 @@ test("a race can be replayed when it is over and something ran", () => {
 
 test("the clock is set within the race, and stops there", () => {
   const { race, actions } = acted(Object.assign(endedRace(), { playing: true }));
-  actions.setClock(2.5);
-  assert.deepEqual([race.clock, race.playing], [2.5, false]);
-  actions.setClock(99);
-  assert.equal(race.clock, 4);
-  actions.setClock(-1);
-  assert.equal(race.clock, 0);
+  const reached = [2.5, 99, -1].map((seconds) => {
+    actions.setClock(seconds);
+    return [race.clock, race.playing];
+  });
+  assert.deepEqual(reached, [[2.5, false], [4, false], [0, false]]);
 });
 
 test("stepping goes from end to end of either side's iterations", () => {
@@ -33,10 +32,7 @@ test("stepping goes from end to end of either side's iterations", () => {
   const reached = (act, times) => Array.from({ length: times }, () => { act(); return race.clock; });
   assert.deepEqual(reached(actions.forward, 6), [1, 1.5, 2, 3, 4, 4]);
   assert.deepEqual(reached(actions.back, 6), [3, 2, 1.5, 1, 0, 0]);
-  actions.last();
-  assert.equal(race.clock, 4);
-  actions.first();
-  assert.equal(race.clock, 0);
+  assert.deepEqual([actions.last, actions.first].map((act) => reached(act, 1)), [[4], [0]]);
 });
 
 test("playing begins where the clock stands, and at the end from the beginning", () => {
@@ -58,12 +54,9 @@ test("while the race goes on its clock is not moved", () => {
 
 test("faster and slower, up to the ends", () => {
   const { race, actions } = acted(endedRace());
-  actions.faster();
-  assert.equal(race.speed, 2);
-  for (let time = 0; time < 9; time++) actions.faster();
-  assert.equal(race.speed, 4);
-  for (let time = 0; time < 9; time++) actions.slower();
-  assert.equal(race.speed, 0.1);
+  const reached = (act) => Array.from({ length: 6 }, () => { act(); return race.speed; });
+  assert.deepEqual(reached(actions.faster), [2, 4, 4, 4, 4, 4]);
+  assert.deepEqual(reached(actions.slower), [2, 1, 0.5, 0.25, 0.1, 0.1]);
 });
 
 test("the clock goes on by what has passed, and stops at the end", () => {
@@ -78,11 +71,8 @@ test("the clock goes on by what has passed, and stops at the end", () => {
 });
 
 test("each side is shown as far as it had come", () => {
-  const shown = (race) => {
-    placeSides(race);
-    return race.lanes.map(({ state }) => state.shown);
-  };
-  assert.deepEqual(shown(Object.assign(endedRace(), { clock: 0.5 })), [-1, -1]);
-  assert.deepEqual(shown(Object.assign(endedRace(), { clock: 2 })), [1, 0]);
-  assert.deepEqual(shown(runningRace()), [1, 2], "and of a race that goes on, all");
+  const shown = (race) => race.lanes.map(({ state }) => state.shown);
+  assert.deepEqual(shown(raceAt(0.5)), [-1, -1]);
+  assert.deepEqual(shown(raceAt(2)), [1, 0]);
+  assert.deepEqual(shown(raceAt(0, runningRace())), [1, 2], "and of a race that goes on, all");
 });

@@ -68,7 +68,7 @@ export function createColumn(lane, place, { race, actions, twin, lookAt }) {
   node.addEventListener("pointerleave", () => twin(-1));
   return {
     node,
-    highlight: (position, on) => text.highlight(position, on),
+    highlight: text.highlight,
     mark: (token, on) => tokens()[token]?.classList.toggle("dv-twin", on),
     draw() {
       text.draw();
@@ -79,7 +79,7 @@ export function createColumn(lane, place, { race, actions, twin, lookAt }) {
       problem.hidden = !lane.error;
       Object.assign(node.dataset, { tokens: tokensOf(lane), written: writtenBy(lane) });
     },
-    settle: () => text.settle?.(),
+    settle: text.settle,
   };
 }
 

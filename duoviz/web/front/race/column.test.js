@@ -3,15 +3,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { endingAt, iterationOf, laneEvents } from "../testing.js";
-import { beginning, endedRace, ending, raceAfter, runningRace } from "./testing.js";
+import { beginning, endedRace, ending, raceAfter, raceAt, runningRace } from "./testing.js";
 import { countersOf, standing, twinWords } from "./column.js";
-import { placeSides } from "./clock.js";
 
 const standings = (race) => race.lanes.map((lane) => standing(race, lane));
 
 test("who has finished, and who first", () => {
-  assert.deepEqual(standings(Object.assign(endedRace(), { clock: 1.9 })), ["", ""]);
-  assert.deepEqual(standings(Object.assign(endedRace(), { clock: 2 })), ["✓ first", ""]);
+  assert.deepEqual(standings(raceAt(1.9)), ["", ""]);
+  assert.deepEqual(standings(raceAt(2)), ["✓ first", ""]);
   assert.deepEqual(standings(endedRace()), ["✓ first", "finished"]);
   assert.deepEqual(standings(runningRace()), ["", ""]);
 });
@@ -28,13 +27,10 @@ test("a side that was cut is not first, and one without a token does not stand a
 });
 
 test("tokens, seconds, and what they come to", () => {
-  const race = Object.assign(endedRace(), { clock: 3 });
-  placeSides(race);
+  const race = raceAt(3);
   const counters = race.lanes.map((lane) => countersOf(race, lane));
   assert.deepEqual(counters, [{ tokens: 2, seconds: 2, tps: 1 }, { tokens: 2, seconds: 3, tps: 2 / 3 }]);
-  race.clock = 0;
-  placeSides(race);
-  assert.deepEqual(countersOf(race, race.lanes[0]), { tokens: 0, seconds: 0, tps: null });
+  assert.deepEqual(countersOf(raceAt(0, race), race.lanes[0]), { tokens: 0, seconds: 0, tps: null });
 });
 
 test("when each side wrote a token", () => {

@@ -74,7 +74,6 @@ export function createCurves({ race, actions, hoverTime }) {
   return {
     node: section("race-curves", "Tokens over time", drawing, names),
     drawing,
-    momentWords: (time) => momentWords(race, time),
     showCross(time) {
       if (scale && time !== null) for (const end of ["x1", "x2"]) cross.setAttribute(end, scale.toX(time));
       cross.setAttribute("visibility", scale && time !== null ? "visible" : "hidden");

@@ -3,15 +3,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { endingAt, laneEvents } from "../testing.js";
-import { beginning, endedRace, ending, raceAfter, runningRace } from "./testing.js";
+import { beginning, endedRace, ending, raceAfter, raceAt, runningRace } from "./testing.js";
 import { baselineWords, headlineOf } from "./finish.js";
-import { placeSides } from "./clock.js";
 
-function headlineAt(clock, race = endedRace({ headline: "SpS was faster." })) {
-  Object.assign(race, { clock });
-  placeSides(race);
-  return headlineOf(race);
-}
+const headlineAt = (clock, race = endedRace({ headline: "SpS was faster." })) => headlineOf(raceAt(clock, race));
 
 test("who leads, until the slower side's end", () => {
   assert.equal(headlineAt(0.5), "After 500 ms: both have written 0 tokens.");

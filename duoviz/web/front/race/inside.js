@@ -4,30 +4,24 @@ import { el } from "../visualizer/dom.js";
 import { eventsOf } from "../visualizer/state.js";
 import { mount } from "../visualizer/mount.js";
 
-// The trace as a feed that has told all at once.
-export const feedOf = (run) => ({
-  subscribe(callback) {
-    eventsOf(run).forEach(callback);
-    return () => {};
-  },
-});
-
 export function createInside(lane, place, { race, options }) {
-  const root = el("div");
-  const node = el("details", { class: "dv-inside", "data-lane": lane.name }, el("summary", {}, `Look inside the run of ${lane.name}`), root);
+  const heading = el("summary", {}, `Look inside the run of ${lane.name}`);
+  const node = el("details", { class: "dv-inside", "data-lane": lane.name }, heading);
   let visualizer = null;
   const close = () => {
     visualizer?.destroy();
     visualizer = null;
   };
+  const shownRun = () => race.result && lane.runs.get(race.result.lanes[place].repeat);
   node.addEventListener("toggle", () => {
     if (!node.open) return close();
-    visualizer ??= mount(root, feedOf(lane.runs.get(race.result.lanes[place].repeat)), options);
+    const feed = { subscribe: (callback) => eventsOf(shownRun()).forEach(callback) };
+    visualizer ??= mount(node.appendChild(el("div")), feed, options);
   });
   return {
     node,
     close,
     show: (position) => visualizer?.show(position),
-    draw() { node.hidden = !race.result || !lane.runs.has(race.result.lanes[place].repeat); },
+    draw() { node.hidden = !shownRun(); },
   };
 }

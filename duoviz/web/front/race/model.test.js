@@ -3,13 +3,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { endingAt, laneEvents } from "../testing.js";
-import { BASELINE, beginning, endedRace, ending, raceAfter, RUNS, runningRace } from "./testing.js";
+import { BASELINE, beginning, endedRace, ending, LANES, raceAfter, RUNS, runningRace } from "./testing.js";
 import {
   applyRaceEvent, emptyRace, endOf, iterationAt, sidesOf, timeOf, tokensOf, wallOf, writtenBy,
 } from "./model.js";
 
 const [SPS, TREE] = [RUNS.filter(({ lane }) => lane === "SpS"), RUNS.filter(({ lane }) => lane === "DuoTree")];
-const LANES = beginning().lanes;
 const OVER = "Both runs are over. The replay shows them on one clock, as they were measured.";
 const LOST = "The connection to the server was lost";
 
@@ -81,6 +80,8 @@ test("a side that failed, was cut, or never ran", () => {
   assert.equal(said(...SPS, ...laneEvents("DuoTree", [], { end: { stopped: "stopped", message: "Closing." } })),
     "Closing.");
   assert.equal(said(...SPS), "Stopped before both methods had run.");
+  const late = laneEvents("DuoTree", endingAt(1), { repeat: 1, end: { stopped: "time", message: "Too late." } });
+  assert.equal(said(...RUNS, ...late), "Too late.", "in a later round");
 });
 
 test("why a side failed is kept, the first reason told", () => {

@@ -9,7 +9,7 @@ import { applyRaceEvent, emptyRace, iterationAt, sidesOf, tokensOf } from "./mod
 import { advanceClock, createRaceActions, placeSides } from "./clock.js";
 import { createControls, createRaceMessage } from "./controls.js";
 import { createColumn, twinWords } from "./column.js";
-import { createCurves } from "./curves.js";
+import { createCurves, momentWords } from "./curves.js";
 import { createFinish } from "./finish.js";
 import { createInside } from "./inside.js";
 import { createRaceFiles } from "./race_files.js";
@@ -33,7 +33,7 @@ function createLinks(race, curves, columns) {
     positions = time === null ? [] : sidesOf(race).map((lane) => iterationAt(lane, time));
     columns().forEach((column, place) => column.highlight(positions[place] ?? -1, true));
     curves().showCross(time);
-    setText(note, time === null ? "" : curves().momentWords(time));
+    setText(note, time === null ? "" : momentWords(race, time));
   };
   return { note, twin, hoverTime };
 }
@@ -118,7 +118,7 @@ function whenSeen(node, act) {
 }
 
 // options: of the visualizers that look inside, see `mount`; opening: gives the events of the race that is shown first.
-export function mountRace(root, feed, options = {}) {
+export function mountRace(root, feed, options) {
   const [race, queue] = [emptyRace(), []];
   const frames = createFrames(draw);
   const add = (events) => {

@@ -3,9 +3,8 @@
 import { MAX_FILE_BYTES } from "../visualizer/check.js";
 import { el, menu, section, setText, textButton } from "../visualizer/dom.js";
 import { fileName, save } from "../visualizer/export.js";
-import { acceptDrops, fileInput, json, readFile } from "../visualizer/files.js";
+import { createOpener, json } from "../visualizer/files.js";
 import { createFilming } from "../visualizer/film.js";
-import { clip, visible } from "../visualizer/words.js";
 import { canReplay } from "./clock.js";
 import { raceOf, readRace } from "./race_file.js";
 import { createRaceSlides, filmSeconds } from "./race_slides.js";
@@ -27,21 +26,13 @@ export function createRaceFiles({ view, race, isBusy, hasOwn, showRace, showOwn 
   const message = el("p", { class: "dv-note dv-files-message", role: "status" });
   const tell = (text) => setText(message, text);
   const filming = createFilming(tell);
-  let isReading = false, epoch = race.epoch;
-  const load = async (file) => {
-    if (!file || isReading) return;
-    if (isBusy()) return tell(RACING);
-    const name = clip(visible(file.name), 80);
-    isReading = true;
-    tell(`Reading ${name}.`);
-    const { race: read, problem } = await readFile(file, "race", readRace);
-    isReading = false;
-    // A race may have begun while the file was read.
-    const why = problem ?? (isBusy() ? RACING : null);
-    if (why) return tell(why);
-    showRace(read, name);
-    tell("");
+  let epoch = race.epoch;
+  const refusal = () => (isBusy() ? RACING : null);
+  const show = ({ race: found }, name) => {
+    showRace(found, name);
+    return "";
   };
+  const opener = createOpener("Open race…", { root: view, kind: "race", read: readRace, refusal, show, tell });
   const film = () => {
     if (isBusy()) return tell(STILL_RACING);
     const seconds = Math.ceil(filmSeconds(race));
@@ -49,7 +40,6 @@ export function createRaceFiles({ view, race, isBusy, hasOwn, showRace, showOwn 
     filmed.closest("details").open = false;
     return filming.film(() => createRaceSlides(view, race), `${nameOf(race)}.webm`, `Filming for ${seconds} seconds. Keep this page visible.`);
   };
-  const input = fileInput("Race file", load);
   const saveRace = () => {
     const [blob, name] = [json(raceOf(race)), `${nameOf(race)}.duorace.json`];
     if (blob.size > MAX_FILE_BYTES) return tell(TOO_LARGE);
@@ -59,10 +49,9 @@ export function createRaceFiles({ view, race, isBusy, hasOwn, showRace, showOwn 
   const saved = textButton("Save race", saveRace);
   const filmed = textButton("Save as film", film);
   const back = textButton("Back to your race", showOwn);
-  const tools = el("div", { class: "dv-tools" }, textButton("Open race…", () => input.click()), saved, filmed, input);
+  const tools = el("div", { class: "dv-tools" }, ...opener, saved, filmed);
   const hint = el("p", { class: "dv-note" }, "A race file (.duorace.json) holds every measured round; you can also drop one here. "
     + "A film (WebM) shows the race at the chosen speed, for slides, and takes that long to make.");
-  acceptDrops(view, load);
   return {
     node: section("files", "Files", message, filming.node, back, menu("race", "Files", tools, hint)),
     draw() {

@@ -1,7 +1,7 @@
 // A race as slides: both sides' counters and texts, and the page's own curves, from the start to the finish.
 
-import { el, svg } from "../visualizer/dom.js";
-import { SLIDE } from "../visualizer/film.js";
+import { svg } from "../visualizer/dom.js";
+import { createBackstage, SLIDE } from "../visualizer/film.js";
 import { boxOf, createSheet, finished, placed, stroke } from "../visualizer/picture.js";
 import { titleNodes } from "../visualizer/pictures.js";
 import { duration, fixed, known, visible } from "../visualizer/words.js";
@@ -74,13 +74,10 @@ export function createRaceSlides(view, shown) {
   const race = { ...shown, lanes, clock: 0, playing: true };
   const curves = createCurves({ race, actions: {}, hoverTime() {} });
   curves.watch(() => {});
-  const place = el("div", { class: "dv-backstage", "aria-hidden": "true", inert: "" }, curves.node);
-  view.append(place);
   const sheet = createSheet(view);
   let stood = 0;
   return {
-    isSeen: () => place.clientWidth > 0,
-    remove: () => place.remove(),
+    ...createBackstage(view, curves.node),
     part: () => (race.clock / race.speed + stood) / filmSeconds(race),
     next(elapsed) {
       if (stood >= FINISH_SECONDS) return null;

@@ -1,9 +1,10 @@
 // A made-up race for the tests of this folder.
 
 import { endingAt, laneEvents } from "../testing.js";
+import { placeSides } from "./clock.js";
 import { applyRaceEvent, emptyRace } from "./model.js";
 
-const LANES = ["SpS", "DuoTree"].map((name) => ({ name, method: "made_up", baseline: false }));
+export const LANES = ["SpS", "DuoTree"].map((name) => ({ name, method: "made_up", baseline: false }));
 export const BASELINE = { name: "Vanilla", method: "vanilla", baseline: true };
 
 export const beginning = (more = {}) => ({ type: "lanes", lanes: LANES, repeats: 1, ...more });
@@ -23,3 +24,8 @@ export const RUNS = [...laneEvents("SpS", endingAt(1, 2)), ...laneEvents("DuoTre
 export const runningRace = () => raceAfter(beginning(), ...RUNS);
 // And it is over.
 export const endedRace = (result) => raceAfter(beginning(), ...RUNS, ending(result));
+// And its replay stands at this time.
+export function raceAt(clock, race = endedRace()) {
+  placeSides(Object.assign(race, { clock }));
+  return race;
+}

@@ -2,6 +2,7 @@
 // draft.
 
 import { el, setText, svg } from "../visualizer/dom.js";
+import { isBrowsers } from "../visualizer/keys.js";
 import { fixed } from "../visualizer/words.js";
 
 const [MAP_WIDTH, MAP_HEIGHT, MAP_LEFT, MAP_RIGHT, MAP_TOP, MAP_BOTTOM] = [244, 216, 38, 12, 6, 36];
@@ -97,13 +98,16 @@ function createPanel(panel, pays, move) {
   const drawing = svg("svg", { viewBox: `0 0 ${MAP_WIDTH} ${MAP_HEIGHT}`, class: "ll-map" });
   const image = svg("image", { x: MAP_LEFT, y: MAP_TOP, width: MAP_WIDTH - MAP_LEFT - MAP_RIGHT, height: MAP_HEIGHT - MAP_TOP - MAP_BOTTOM, preserveAspectRatio: "none" });
   const [border, ways, names] = [svg("path", { class: "ll-border" }), svg("path", { class: "ll-border ll-ways" }), svg("g")];
-  const measured = panel.points.map(({ task, alpha, phi, n }) => {
-    const dot = svg("circle", { cx: toX(placeOfRatio(panel.ratio, pays)), cy: toY(placeOfAlpha(alpha, pays)), r: 4.5, class: "ll-measured", fill: `rgb(${colourOf(phi)})` });
-    dot.append(svg("title", {}, `measured, ${task}: φ ${fixed(phi, 2)} (n = ${n})`));
-    return dot;
+  // Where it was measured, by task.
+  const circles = panel.points.map(({ alpha }) => [placeOfRatio(panel.ratio, pays), placeOfAlpha(alpha, pays)]);
+  const measured = panel.points.map(({ task, phi, n }, at) => {
+    const [cx, cy] = [toX(circles[at][0]), toY(circles[at][1])];
+    const title = svg("title", {}, `measured, ${task}: φ ${fixed(phi, 2)} (n = ${n})`);
+    return svg("circle", { cx, cy, r: 4.5, class: "ll-measured", fill: `rgb(${colourOf(phi)})` }, title);
   });
-  const handle = svg("g", { class: "ll-handle", tabindex: 0, role: "slider", "aria-label": `Your point, ${panel.method}`, "aria-valuemin": pays.alphas[0], "aria-valuemax": pays.alphas.at(-1) });
-  handle.append(svg("circle", { r: RING }), svg("circle", { r: 2.5 }));
+  const range = { "aria-valuemin": pays.alphas[0], "aria-valuemax": pays.alphas.at(-1) };
+  const slider = { tabindex: 0, role: "slider", "aria-label": `Your point, ${panel.method}`, ...range };
+  const handle = svg("g", { class: "ll-handle", ...slider }, svg("circle", { r: RING }), svg("circle", { r: 2.5 }));
   drawing.append(image, border, ways, names, ...axisNodes(pays, toX, toY), ...measured, handle);
   const follow = ({ clientX, clientY }) => {
     const box = drawing.getBoundingClientRect();
@@ -121,7 +125,7 @@ function createPanel(panel, pays, move) {
   drawing.addEventListener("pointermove", (event) => { if (event.buttons === 1) follow(event); });
   handle.addEventListener("keydown", (event) => {
     const by = MOVES[event.key];
-    if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!by || isBrowsers(event)) return;
     event.preventDefault();
     move(({ ratio, alpha }) => ({ ratio: ratio + by[0], alpha: alpha + by[1] }));
   });
@@ -132,7 +136,6 @@ function createPanel(panel, pays, move) {
     ways.setAttribute("d", isDrawn ? borderPath(panel.beside[rows], Math.log(pays.gain), toX, toY, gains) : "");
   };
   // Beside the ring and what was measured.
-  const circles = panel.points.map(({ alpha }) => [placeOfRatio(panel.ratio, pays), placeOfAlpha(alpha, pays)]);
   const drawNames = (ring, rows) => {
     const isFree = ({ name, ratio, alpha }) => {
       const [half, x, y] = [NAME_SIGN * name.length, toX(ratio), toY(alpha)];
@@ -143,7 +146,7 @@ function createPanel(panel, pays, move) {
     names.replaceChildren(...wayPlaces(panel, rows, pays.gain, isFree).map(({ name, ratio, alpha }) => svg("text", { x: toX(ratio), y: toY(alpha) + 4, "text-anchor": "middle", class: "ll-way-name" }, name)));
   };
   const node = el("figure", { class: "ll-panel", "data-method": panel.method },
-    el("figcaption", {}, el("b", {}, panel.method), el("span", {}, "φ ", value), way, el("span", { class: "ll-over" }, `over ${panel.over}`)), drawing);
+    el("figcaption", {}, el("b", {}, panel.method), el("span", {}, "φ ", value), way), drawing);
   let painted = "";
   return {
     node,
@@ -177,18 +180,14 @@ function legendNodes({ gain }) {
   const stops = PHI_COLOURS.map(([phi, colour]) => `rgb(${colour}) ${(100 * phi) / LARGEST_PHI}%`);
   const ticks = Array.from({ length: LARGEST_PHI + 1 }, (_, phi) => el("span", {}, `${phi}`));
   const scale = el("span", { class: "ll-scale", style: `--colours: ${stops}` }, el("i"), ...ticks);
-  const sign = (shape) => {
-    const drawing = svg("svg", { viewBox: "0 0 24 20", width: 24, height: 20, "aria-hidden": "true" });
-    drawing.append(shape);
-    return drawing;
-  };
+  const sign = (shape) => svg("svg", { viewBox: "0 0 24 20", width: 24, height: 20, "aria-hidden": "true" }, shape);
   const line = (name) => sign(svg("path", { d: "M1 10H23", class: `ll-border ${name}` }));
-  const ring = svg("g", { class: "ll-ring", transform: "translate(12 10)" });
-  ring.append(svg("circle", { r: 8 }), svg("circle", { r: 2.5 }));
+  const circle = (r) => svg("circle", { r });
+  const ring = svg("g", { class: "ll-ring", transform: "translate(12 10)" }, circle(8), circle(2.5));
   const percent = `${Math.round(100 * (gain - 1))} %`;
   const item = (name, drawn, words) => el("li", { "data-key": name }, drawn, words);
   return [
-    item("phi", scale, "speed-up φ: brown loses, green gains"), item("ring", sign(ring), "your point"),
+    item("phi", scale, "speed-up φ over vanilla: brown loses, green gains"), item("ring", sign(ring), "your point"),
     item("measured", sign(svg("circle", { cx: 12, cy: 10, r: 4.5, class: "ll-measured", fill: "none" })), "measured here, task by task"),
     item("gain", line(""), `${percent} gained`), item("ways", line("ll-ways"), `parallel is ${percent} faster than sequential`),
   ];

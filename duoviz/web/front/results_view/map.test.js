@@ -25,24 +25,19 @@ test("a point moves to the nearest values, and never off the map", () => {
   assert.deepEqual(onMap({ ratio: -5, alpha: 99 }, PAYS), { ratio: 0, alpha: 4 });
 });
 
-test("a border passes each side in proportion", () => {
-  assert.equal(borderPath([[0, 0], [2, 2]], 1, same, same), "M1.0 0.5L0.0 0.5");
-  assert.equal(borderPath([[0, 0], [5, 5]], 1, same, same), "M1.0 0.2L0.0 0.2");
-  assert.equal(borderPath([[0, 2], [0, 2]], 1, same, same), "M0.5 0.0L0.5 1.0");
-});
-
-test("where the values pass the level twice there are two lines", () => {
-  assert.equal(borderPath([[2, 0], [0, 2]], 1, same, same), "M0.5 0.0L1.0 0.5M0.5 1.0L0.0 0.5");
-});
-
-test("where no value passes the level, or nobody asks, there is no border", () => {
-  assert.equal(borderPath(grid(3, 2), 1, same, same), "");
-  assert.equal(borderPath(grid(3, 1), 1, same, same), "", "at the level is over it");
-  assert.equal(borderPath([[0, 0], [2, 2]], 1, same, same, () => false), "");
-});
-
-test("a border is drawn where the map's axes lead", () => {
-  assert.equal(borderPath([[0, 0], [2, 2]], 1, (x) => 10 * x, (y) => 100 - 10 * y), "M10.0 95.0L0.0 95.0");
+test("a border passes each side in proportion, where the map's axes lead", () => {
+  const borders = [
+    [[[0, 0], [2, 2]], "M1.0 0.5L0.0 0.5"], [[[0, 0], [5, 5]], "M1.0 0.2L0.0 0.2"],
+    [[[0, 2], [0, 2]], "M0.5 0.0L0.5 1.0"],
+    // The values pass the level twice.
+    [[[2, 0], [0, 2]], "M0.5 0.0L1.0 0.5M0.5 1.0L0.0 0.5"],
+    // None passes it: at the level is over it.
+    [grid(3, 2), ""], [grid(3, 1), ""],
+  ];
+  for (const [lines, path] of borders) assert.equal(borderPath(lines, 1, same, same), path);
+  const [[half]] = borders;
+  assert.equal(borderPath(half, 1, same, same, () => false), "", "nobody asks");
+  assert.equal(borderPath(half, 1, (x) => 10 * x, (y) => 100 - 10 * y), "M10.0 95.0L0.0 95.0");
 });
 
 test("a way's name stands where it is faster and gains, near the middle and free", () => {

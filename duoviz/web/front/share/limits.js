@@ -1,6 +1,6 @@
 // What a link leaves on the page of all that can be pressed or set: `controls=step,play`, of the tab that it opens.
 
-import { FIELDS } from "../visualizer/keys.js";
+import { FIELDS, isBrowsers, PRESSED } from "../visualizer/keys.js";
 
 // Each control by its name: what is hidden where a link does not name it.
 const CONTROLS = {
@@ -20,7 +20,6 @@ const KEY_CONTROLS = {
   " ": "play", ArrowLeft: "step", ArrowRight: "step", Home: "step", End: "step", l: "step", L: "step",
   "+": "speed", "=": "speed", "-": "speed", "−": "speed", w: "zoom", s: "zoom", a: "zoom", d: "zoom", W: "zoom", S: "zoom", A: "zoom", D: "zoom",
 };
-const PRESSED = "button, a, summary, [role=button]";
 
 export const isControl = (name) => Object.hasOwn(CONTROLS, name);
 
@@ -48,9 +47,7 @@ export function limitKeys(selected) {
   document.addEventListener("keydown", (event) => {
     const controls = controlsOf(selected());
     const control = KEY_CONTROLS[event.key];
-    if (!controls || !control || controls.includes(control)) return;
-    // With these the key is the browser's own.
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!controls || !control || controls.includes(control) || isBrowsers(event)) return;
     if (event.target.closest?.(event.key === " " ? `${FIELDS}, ${PRESSED}` : FIELDS)) return;
     // The tree's W, S, A and D move in it: there they are no zoom.
     if (control === "zoom" && !event.target.closest?.(".dv-timeline")) return;

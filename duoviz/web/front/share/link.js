@@ -20,6 +20,7 @@ const said = (value) => named(typeof value === "object" ? JSON.stringify(value) 
 // Whole and not too large: an iteration number, or a seed.
 export const isWhole = (value) => Number.isInteger(value) && value >= 0 && value <= LONGEST_ITERATION;
 const FLAGS = new Map([["true", true], ["1", true], ["false", false], ["0", false]]);
+const readWhole = (text) => (/^\d+$/.test(text) ? Number(text) : undefined);
 
 const KINDS = {
   // Half a character (a lone surrogate) is in no text.
@@ -31,8 +32,8 @@ const KINDS = {
   },
   flag: { fits: (value) => typeof value === "boolean", read: (text) => FLAGS.get(text), what: "true or false" },
   choice: { fits: (value, { choices }) => choices.includes(value), read: (text) => text, what: "one of the choices" },
-  iteration: { fits: isWhole, read: (text) => (/^\d+$/.test(text) ? Number(text) : undefined), what: "an iteration number" },
-  rounds: { fits: isWhole, read: (text) => (/^\d+$/.test(text) ? Number(text) : undefined), what: "a whole number" },
+  iteration: { fits: isWhole, read: readWhole, what: "an iteration number" },
+  rounds: { fits: isWhole, read: readWhole, what: "a whole number" },
   stop: { fits: Number.isInteger, read: (text) => (/^[1-7]$/.test(text) ? Number(text) : undefined), what: "a stop from 1 to 7" },
   controls: { fits: Array.isArray, read: (text) => text.split(",").map((name) => name.trim()).filter(Boolean), what: "a list" },
 };
@@ -88,10 +89,11 @@ function decoded(text) {
   }
 }
 
-// The fragment's entries by name, and what of it is ignored, in words.
+// The fragment's entries by name, and what of it is ignored, in words. A heading's is no view.
 function entriesOf(fragment) {
   const [entries, ignored] = [new Map(), []];
-  for (const part of fragment.replace(/^#/, "").split("&").filter(Boolean)) {
+  const parts = fragment.includes("=") ? fragment.replace(/^#/, "").split("&").filter(Boolean) : [];
+  for (const part of parts) {
     const [name, value] = [part.split("=", 1)[0], part.slice(part.indexOf("=") + 1)].map(decoded);
     if (!part.includes("=") || name === null || value === null) ignored.push(`${named(part)} (cannot be read)`);
     else if (entries.has(name)) ignored.push(`${named(name)} (given twice)`);
@@ -138,8 +140,7 @@ const partsOf = (entries, names) => (
 // field. look: the theme, whether the page is presented, the controls left, and the stop of the story, where it says
 // so. problem: what of the link is ignored, in a sentence, "" where nothing is.
 export function viewOfFragment(fragment, pages) {
-  // A heading's is no view.
-  const { entries, ignored } = entriesOf(fragment.includes("=") ? fragment : "");
+  const { entries, ignored } = entriesOf(fragment);
   const tabs = { tab: { kind: "choice", choices: Object.keys(pages) } };
   const [[ofTab, rest], first] = [partsOf([...entries], tabs), tabs.tab.choices[0]];
   const { tab } = readEntries(ofTab, tabs, ignored);
@@ -155,7 +156,7 @@ export function viewOfFragment(fragment, pages) {
 // Of a fragment: the stop that it names, null where it names none; and whether the story may open by itself, which it
 // does where nothing of a run is named.
 export function storyIn(fragment) {
-  const { entries } = entriesOf(fragment.includes("=") ? fragment : "");
+  const { entries } = entriesOf(fragment);
   const mayOpen = [...entries.keys()].every((name) => BESIDE_THE_STORY.includes(name));
   return { stop: KINDS.stop.read(entries.get("story") ?? "") ?? null, mayOpen };
 }

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { fileOf, fragmentOf, LONGEST_TEXT, longestText, viewOfFile, viewOfFragment } from "./link.js";
+import { fileOf, fragmentOf, LONGEST_TEXT, longestText, storyIn, viewOfFile, viewOfFragment } from "./link.js";
 
 const PAGES = {
   live: {
@@ -180,5 +180,16 @@ test("one wrong entry, and nothing of a file is taken", async () => {
   ];
   for (const [more, words] of wrong) {
     assert.equal(await refusedFor(more), `This settings file cannot be used: ${words}. Nothing was changed.`);
+  }
+});
+
+test("a link may name a stop, and the story opens by itself where nothing of a run is named", () => {
+  assert.deepEqual(storyIn(""), { stop: null, mayOpen: true });
+  assert.deepEqual(storyIn("#story=3"), { stop: 3, mayOpen: true });
+  assert.deepEqual(storyIn("#theme=dark&present=1"), { stop: null, mayOpen: true });
+  for (const wrong of ["0", "8", "x", "03", ""]) assert.equal(storyIn(`#story=${wrong}`).stop, null);
+  for (const own of ["prompt=Hi", "iteration=3", "tab=lab", "method=vanilla", "controls=play"]) {
+    assert.equal(storyIn(`#${own}`).mayOpen, false);
+    assert.deepEqual(storyIn(`#${own}&story=2`), { stop: 2, mayOpen: false });
   }
 });

@@ -2,7 +2,8 @@
 // site: {pages, host}; pages: for each tab {fields, visualizer, start, reaching}: two ids of elements or null, and the
 // names of the fields with which a run reaches for the hub or a folder.
 
-import { save } from "../visualizer/export.js";
+import { copied, save } from "../visualizer/export.js";
+import { readFile } from "../visualizer/parse.js";
 import { controlsOf, limitControls } from "./limits.js";
 import { fileOf, fragmentOf, LONGEST_TEXT, longestText, viewOfFile, viewOfFragment } from "./link.js";
 import { present } from "./present.js";
@@ -45,9 +46,6 @@ const gameRounds = (tab) => document.querySelector(`#tab-${tab} [data-game]`)?.d
 
 // On a Space the page stands in a frame of another one, and only its own address leads to it.
 const addressOf = ({ host }) => (host ? `https://${host}/` : `${location.origin}${location.pathname}`);
-
-// A page that may not copy has no clipboard, or a refusal.
-const copied = (text) => (async () => navigator.clipboard.writeText(text))().then(() => true, () => false);
 
 // Two values of a component must differ, or the second is not told.
 const spoken = (value) => JSON.stringify({ ...value, at: performance.now() });
@@ -139,18 +137,11 @@ export function openLink(site) {
   return outputsFor(view, [ignored, problem, words].filter(Boolean).join(" "), site);
 }
 
-async function viewOfSettings(file, { pages }) {
-  if (file.size > MAX_SETTINGS_BYTES) {
-    return { problem: `This file has ${Math.ceil(file.size / 1e6)} MB, and a settings file may have at most ${MAX_SETTINGS_BYTES / 1e6} MB.` };
-  }
-  const text = await file.text().catch(() => null);
-  return text === null ? { problem: "This file cannot be read." } : viewOfFile(text, pages);
-}
-
 export async function openFile(site) {
   const file = await pickedFile();
   if (!file) return [];
-  const { view = null, problem } = await viewOfSettings(file, site);
+  const read = (text) => viewOfFile(text, site.pages);
+  const { view = null, problem } = await readFile(file, { kind: "settings file", most: MAX_SETTINGS_BYTES, read });
   return outputsFor(view, problem ?? "Prompt and settings loaded from the file.", site);
 }
 

@@ -1,6 +1,7 @@
 // Presenting: the page for a lecture hall, larger and without what is filled in. present.css says how it looks then.
 
-import { iconButton } from "../visualizer/dom.js";
+import { iconButton, isPresented } from "../visualizer/dom.js";
+import { isBrowsers, targetOf } from "../visualizer/keys.js";
 
 const PRESENT_ICONS = {
   begin: "M1.5 3h13v9h-13zm1.4 1.4v6.2h10.2V4.4zM5 13.2h6v1.3H5z",
@@ -10,13 +11,11 @@ const TYPED = "textarea, [contenteditable]:not([contenteditable=false]), input:n
 // What Escape closes.
 const OPENED = ".dv-menu[open], .dl-drawer[open], [aria-expanded=true]";
 
-const isPresenting = () => document.documentElement.hasAttribute("data-present");
-
 // The layout alone: a page that nobody has touched may not fill the screen.
-export function present(on) {
-  const [hidden, shown] = on ? [".dv-present", ".dv-present-end"] : [".dv-present-end", ".dv-present"];
+export function present(isOn) {
+  const [hidden, shown] = isOn ? [".dv-present", ".dv-present-end"] : [".dv-present-end", ".dv-present"];
   const losesFocus = document.activeElement?.matches(hidden);
-  document.documentElement.toggleAttribute("data-present", on);
+  document.documentElement.toggleAttribute("data-present", isOn);
   if (losesFocus) document.querySelector(shown).focus();
 }
 
@@ -33,12 +32,12 @@ function end() {
 
 function listenToPresentKeys() {
   document.addEventListener("keydown", (event) => {
-    const target = event.target instanceof Element ? event.target : document.body;
-    if (event.key === "Escape" && isPresenting() && !target.closest(OPENED)) return end();
-    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || target.closest(TYPED)) return;
+    const target = targetOf(event);
+    if (event.key === "Escape" && isPresented() && !target.closest(OPENED)) return end();
+    if (isBrowsers(event) || event.repeat || target.closest(TYPED)) return;
     if (event.key !== "f" && event.key !== "F") return;
     event.preventDefault();
-    if (isPresenting()) end();
+    if (isPresented()) end();
     else begin();
   }, true);
   // The browser's own Escape tells no key.

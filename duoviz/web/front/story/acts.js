@@ -7,15 +7,12 @@ import { proposedOf } from "./finding.js";
 import { createLanes, forwardOf, withoutDraft } from "./lanes.js";
 import { MOVE_SECONDS } from "../visualizer/motion.js";
 import { inMs, NUMBERS } from "./stops.js";
-import { createText, write } from "./text.js";
+import { bring, createText, hide, reveal } from "./text.js";
 import { createTree } from "./tree.js";
 
 // What is read before anything moves, and what a change is to be seen for.
 const [READING, SEEN, EACH] = [1.2, 0.5, 0.12];
 const [LARGE, SMALL] = ["Large model (target)", "Small model (draft)"];
-
-export const hide = (...nodes) => nodes.forEach((node) => node.classList.add("dv-story-unwritten"));
-export const reveal = (...nodes) => nodes.forEach((node) => node.classList.remove("dv-story-unwritten"));
 
 // A token goes from what `from` gives to its place. leave, come: called when it sets out, and when it is there.
 export function send(script, motion, { from, to, leave = () => {}, come = () => {} }) {
@@ -26,7 +23,7 @@ export function send(script, motion, { from, to, leave = () => {}, come = () => 
   }, MOVE_SECONDS);
   script.act(() => {
     flying?.remove();
-    write(to);
+    reveal(to);
     come();
   });
 }
@@ -97,7 +94,7 @@ export function cheap({ trace, one: single, many, rows, tokens, slower }, { figu
   script.wait(READING);
   for (const { bar, spans, seconds } of both) {
     script.later(0, () => fill(motion, bar, seconds));
-    spans.forEach((span, order) => script.later(seconds + order * EACH, () => write(span)));
+    spans.forEach((span, order) => script.later(seconds + order * EACH, () => reveal(span)));
   }
   script.wait(slower * many + rows * EACH);
 }
@@ -114,9 +111,8 @@ export function guess({ trace, iteration, tail, slower }, { figure, motion, scri
     hide(part.group, part.edge);
     part.show("pending");
     script.later(slower * Math.max(0, born[index].born - lanes.start), () => {
-      reveal(part.group, part.edge);
-      motion.appear(part.group);
-      motion.appear(part.edge, "0 0");
+      bring(motion, part.group);
+      bring(motion, part.edge, "0 0");
     });
   });
   script.wait(fillInTime(script, motion, lanes.bars, { start: lanes.start, slower }) + SEEN);
@@ -195,8 +191,7 @@ export function wrong(stop, { figure, motion, script, width, height }) {
   script.act(() => fall(motion, of("rejected", "discarded")), MOVE_SECONDS + SEEN);
   script.act(() => {
     correction.show("correction");
-    reveal(correction.group);
-    motion.appear(correction.group);
+    bring(motion, correction.group);
   }, 2 * SEEN);
   sendNode(script, motion, correction, text.spans[0], () => setText(counter, passWords(accepted + 1)));
   if (alone) compare(alone, { figure, motion, script });
@@ -209,8 +204,5 @@ function compare(alone, { figure, motion, script }) {
   figure.append(node);
   hide(node);
   script.wait(SEEN);
-  script.act(() => {
-    reveal(node);
-    motion.appear(node);
-  }, MOVE_SECONDS);
+  script.act(() => bring(motion, node), MOVE_SECONDS);
 }

@@ -3,9 +3,9 @@
 import { createCandidates } from "../visualizer/candidates.js";
 import { el, setText } from "../visualizer/dom.js";
 import { count } from "../visualizer/words.js";
-import { hide, reveal, send } from "./acts.js";
+import { send } from "./acts.js";
 import { MOVE_SECONDS } from "../visualizer/motion.js";
-import { createText, write } from "./text.js";
+import { bring, createText, hide, reveal } from "./text.js";
 import { createTree } from "./tree.js";
 
 const [READING, SEEN, COLUMN] = [1, 0.35, 0.24];
@@ -59,8 +59,8 @@ function playRow({ nodes, candidates }, row, { motion, script }) {
   const deepest = Math.max(...nodes.map((node) => depthOf(nodes, node)));
   for (let depth = 1; depth <= deepest; depth++) {
     script.act(() => parts.filter(({ node }) => depthOf(nodes, node) === depth).forEach(({ group, edge }) => {
-      reveal(group, edge);
-      motion.appear(group, "-8px 0");
+      reveal(edge);
+      bring(motion, group, "-8px 0");
     }), COLUMN);
   }
   script.wait(SEEN);
@@ -99,7 +99,7 @@ function createSide({ name, tokens, rate, passes }) {
     // As many tokens as were written after so many passes.
     show(tokensNow, passesNow) {
       if (!lines) measure();
-      for (; written < tokensNow; written++) write(text.spans[written]);
+      for (; written < tokensNow; written++) reveal(text.spans[written]);
       const above = Math.max(0, (lines[written - 1] ?? 0) + 1 - seen);
       text.text.style.transform = `translateY(${-above * height}px)`;
       const speed = passesNow === passes ? `${rate.toFixed(1)} tokens/s` : count(tokensNow, "token");
@@ -124,8 +124,5 @@ export function race({ sides, wall }, { figure, script, motion }) {
     });
   });
   script.wait(RACE_SECONDS + SEEN);
-  script.act(() => {
-    reveal(last);
-    motion.appear(last);
-  }, MOVE_SECONDS);
+  script.act(() => bring(motion, last), MOVE_SECONDS);
 }

@@ -13,7 +13,7 @@ const isHit = ({ verdict }) => verdict.outcome === "hit";
 export const tokensOf = (iterations) => iterations.flatMap(({ committed }) => committed);
 
 // Tokens that anybody can read: letters and punctuation, and no sign that only a model uses.
-export const isReadable = (nodes) => nodes.every(({ text }) => /^[ \p{L}\p{M}\p{N}\p{P}]+$/u.test(text));
+const isReadable = (nodes) => nodes.every(({ text }) => /^[ \p{L}\p{M}\p{N}\p{P}]+$/u.test(text));
 
 // The first of a list that is as wished. Where none is, the last wish is given up, then the one before; not the first.
 export function firstOf(list, wishes) {

@@ -1,17 +1,11 @@
 // The lanes of the stage's timeline, in large type: a part of a run, without the axis and what else the timeline tells.
 
 import { svg } from "../visualizer/dom.js";
-import { drawLanes, hatchPattern } from "../visualizer/lanes.js";
-import { applyEvent, emptyState, eventsOf } from "../visualizer/state.js";
+import { createHatch, drawLanes } from "../visualizer/lanes.js";
+import { eventsOf, stateAfter } from "../visualizer/state.js";
 
 // How much larger than on the stage, and where there is less room; and what the axis takes below the lanes.
 const [LARGER, LESS_LARGE, NARROW, AXIS] = [1.6, 1.3, 900, 17];
-
-function stateOf(trace) {
-  const state = emptyState();
-  for (const event of eventsOf(trace)) applyEvent(state, event);
-  return state;
-}
 
 // A trace of nothing but one forward.
 export const forwardOf = ({ header }, seconds, rows) => ({
@@ -27,13 +21,13 @@ export const withoutDraft = (trace) => ({ ...trace, header: { ...trace.header, d
 
 // names: of the lanes, by lane; width: in pixels. `bars`: each with its rectangle, lane, start and end.
 export function createLanes(trace, { start, end, names, width }) {
-  const hatch = `dv-hatch-${Math.random().toString(36).slice(2)}`;
-  const drawing = svg("svg", { class: "dv-story-lanes" });
+  const hatch = createHatch();
   const [layer, labels] = [svg("g"), svg("g")];
-  drawing.append(hatchPattern(hatch), layer, labels);
+  const drawing = svg("svg", { class: "dv-story-lanes" }, hatch.node, layer, labels);
+  const state = stateAfter(eventsOf(trace));
   const larger = width < NARROW ? LESS_LARGE : LARGER;
   const inner = width / larger;
-  drawLanes(drawing, layer, labels, { state: stateOf(trace), view: { start, end }, width: inner, hatch });
+  drawLanes(drawing, layer, labels, { state, view: { start, end }, width: inner, hatch: hatch.id });
   const height = drawing.getAttribute("height") - AXIS;
   drawing.setAttribute("viewBox", `0 0 ${inner} ${height}`);
   drawing.setAttribute("height", larger * height);

@@ -1,9 +1,9 @@
 // The story in the place of the stage: it opens at a first visit, from a link or with its button, and then gives way.
 
-import { FIELDS } from "../visualizer/keys.js";
-import { textButton } from "../visualizer/dom.js";
+import { isPresented, textButton } from "../visualizer/dom.js";
+import { FIELDS, isBrowsers, PRESSED, targetOf } from "../visualizer/keys.js";
+import { remember, remembered } from "../visualizer/remembered.js";
 import { storyIn } from "../share/link.js";
-import { hasSeen, keepSeen } from "./seen.js";
 import { stopsOf } from "./stops.js";
 import { createTeller } from "./teller.js";
 
@@ -11,13 +11,12 @@ import { createTeller } from "./teller.js";
 export const TOLD = "duodecoding";
 const ALONE = "vanilla";
 
-export const NO_STORY = { isOpen: () => false, close() {}, begin: () => false };
+export const NO_STORY = { isOpen: () => false, close() {}, begin() {} };
 
-const PRESSED = "button, a, summary, [role=button]";
+// Whether this browser's visitor has seen the story, or skipped it.
+const SEEN_KEY = "duoviz story";
 // What Escape closes before the story.
 const OPENED = ".dv-menu[open], .label-wrap.open";
-
-const isPresented = () => document.documentElement.hasAttribute("data-present");
 
 // What opens the tab on which the story is.
 const ownTab = (root) => document.getElementById(`${root.closest("[id^=tab-]")?.id}-button`);
@@ -25,8 +24,8 @@ const ownTab = (root) => document.getElementById(`${root.closest("[id^=tab-]")?.
 function listenToKeys(isShown, acts) {
   const onKey = (event) => {
     const act = acts[event.key];
-    const target = event.target instanceof Element ? event.target : document.body;
-    if (!act || !isShown() || event.ctrlKey || event.metaKey || event.altKey || target.closest(FIELDS)) return;
+    const target = targetOf(event);
+    if (!act || !isShown() || isBrowsers(event) || target.closest(FIELDS)) return;
     if (event.key === " " && target.closest(PRESSED)) return;
     // Presented, Escape ends the presentation and leaves the story where it is.
     if (event.key === "Escape" && (isPresented() || document.querySelector(OPENED))) return;
@@ -38,7 +37,9 @@ function listenToKeys(isShown, acts) {
   addEventListener("keydown", onKey, true);
 }
 
-// Whether it opens by itself: at a first visit, where neither the link nor the query says what is to be seen.
+// Whether it opens by itself: at a first visit, where neither the link nor the query says what is to be seen. A browser
+// that remembers nothing would tell it at each visit.
+const hasSeen = () => remembered(SEEN_KEY, "") !== null;
 const hasControls = () => new URLSearchParams(location.search).has("controls");
 const opensItself = () => !hasSeen() && storyIn(location.hash).mayOpen && !hasControls();
 
@@ -78,7 +79,7 @@ export function createStory(root, { recordingOf, hold, onClose, prompt }) {
     onClose();
   }
   function close(next = null) {
-    if (isOpen) keepSeen();
+    if (isOpen) remember(SEEN_KEY, "seen");
     leave(next);
   }
   const openLinked = () => {
@@ -96,12 +97,9 @@ export function createStory(root, { recordingOf, hold, onClose, prompt }) {
   return {
     isOpen: () => isOpen,
     close,
-    // As the page opens: whether it opens. isNew: whether nothing of the visitor's is on the page yet.
+    // As the page opens. isNew: whether nothing of the visitor's is on the page yet.
     begin(isNew) {
-      if (openLinked()) return true;
-      const opens = isNew && opensItself();
-      if (opens) open(1);
-      return opens;
+      if (!openLinked() && isNew && opensItself()) open(1);
     },
   };
 }

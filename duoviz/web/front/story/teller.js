@@ -1,11 +1,11 @@
 // Tells the stops one after another: each is shown, played, and left after a moment.
 
-import { ICONS } from "../visualizer/transport.js";
-import { el, iconButton, setText, textButton, watchSize } from "../visualizer/dom.js";
+import { button, el, isPresented, setText, textButton, watchSize } from "../visualizer/dom.js";
+import { createMotion } from "../visualizer/motion.js";
 import { wantsNoMotion } from "../visualizer/player.js";
+import { createSteps } from "../visualizer/transport.js";
 import { cheap, guess, one, right, wrong } from "./acts.js";
 import { race, several } from "./finale.js";
-import { createMotion } from "../visualizer/motion.js";
 import { createScore, createScript } from "./score.js";
 
 const ACTS = { one, cheap, guess, right, wrong, several, race };
@@ -14,20 +14,15 @@ const [LEAST, STANDS] = [5, 2.2];
 // What text and lanes take of the figure's height at most, and presented; what the tree has at least, and on a phone.
 const [OTHERS, OTHERS_PRESENTED, LEAST_HEIGHT, NARROW_HEIGHT] = [280, 195, 120, 150];
 
-// Presented, each stop waits for whoever presents.
-const isPresented = () => document.documentElement.hasAttribute("data-present");
-
 function createMarks(choose) {
   const list = el("ol", { class: "dv-story-marks" });
   return {
     node: list,
     draw(stops, at) {
       if (list.children.length !== stops.length) {
-        list.replaceChildren(...stops.map(({ number, title }, place) => {
-          const button = el("button", { type: "button", "aria-label": `${number}: ${title}`, title });
-          button.addEventListener("click", () => choose(place));
-          return el("li", {}, button);
-        }));
+        list.replaceChildren(...stops.map(({ number, title }, place) => (
+          el("li", {}, button({ "aria-label": `${number}: ${title}`, title }, () => choose(place)))
+        )));
       }
       [...list.children].forEach(({ firstChild }, place) => {
         if (place === at) firstChild.setAttribute("aria-current", "step");
@@ -38,48 +33,28 @@ function createMarks(choose) {
   };
 }
 
-function createHoldButton(act) {
-  const button = iconButton("Pause", ICONS.pause, act);
-  return {
-    button,
-    draw(goes) {
-      const [name, icon] = goes ? ["Pause", ICONS.pause] : ["Play", ICONS.play];
-      if (button.getAttribute("aria-label") === name) return;
-      button.setAttribute("aria-label", name);
-      button.title = `${name} (space)`;
-      button.querySelector("path").setAttribute("d", icon);
-    },
-  };
-}
-
-function createHead({ choose, back, toggle, forward, skip }) {
-  const [marks, hold, end] = [createMarks(choose), createHoldButton(toggle), textButton("Skip", skip)];
-  end.classList.add("dv-story-skip");
-  end.title = "Skip the story (Escape)";
-  const before = iconButton("Step back", ICONS.back, back);
-  const after = iconButton("Step forward", ICONS.forward, forward);
-  const buttons = el("div", { class: "dv-story-buttons" }, before, hold.button, after);
-  return { node: el("div", { class: "dv-story-head" }, marks.node, buttons, end), marks, hold };
-}
-
 // What stands on the screen: the head with marks and buttons, the words, the figure, and what moves over it.
 function createParts(acts) {
-  const { node: head, marks, hold } = createHead(acts);
+  const [marks, steps, end] = [createMarks(acts.choose), createSteps(acts), textButton("Skip", acts.skip)];
+  end.classList.add("dv-story-skip");
+  end.title = "Skip the story (Escape)";
+  const buttons = el("div", { class: "dv-story-buttons" }, ...steps.nodes);
+  const head = el("div", { class: "dv-story-head" }, marks.node, buttons, end);
   const [title, words] = [el("h3", { class: "dv-story-title" }), el("p", { class: "dv-story-sentence" })];
   const told = el("div", { "class": "dv-story-words", "aria-live": "polite", "aria-atomic": "true" }, title, words);
   const figure = el("div", { class: "dv-story-figure", role: "img" });
   const air = el("div", { "class": "dv-story-air", "aria-hidden": "true" });
   const label = "How it works, in seven stops";
   const about = { "class": "dv-story", "role": "region", "aria-label": label, "tabindex": "-1" };
-  return { node: el("section", about, head, told, figure, air), marks, hold, title, words, figure, air };
+  return { node: el("section", about, head, told, figure, air), marks, steps, title, words, figure, air };
 }
 
 // skip, finish: called when the visitor ends the story, and when it has come to its end.
 export function createTeller({ skip, finish }) {
   let [stops, at, isHeld, lastWidth] = [[], 0, false, 0];
-  const acts = { choose: show, back, toggle, forward: next, skip };
-  const { node, marks, hold, title, words, figure, air } = createParts(acts);
-  const score = createScore(node, () => hold.draw(score.goes()));
+  const acts = { choose: show, back, togglePlay: toggle, forward: next, skip };
+  const { node, marks, steps, title, words, figure, air } = createParts(acts);
+  const score = createScore(node, () => steps.draw(score.goes()));
 
   function next() {
     if (at < stops.length - 1) show(at + 1);
@@ -116,7 +91,7 @@ export function createTeller({ skip, finish }) {
     play(motion, script);
   }
   function play(motion, script) {
-    hold.button.hidden = motion.isStill;
+    steps.play.hidden = motion.isStill;
     if (motion.isStill) {
       score.stop();
       return script.inOrder().forEach(({ run }) => run());
@@ -124,6 +99,7 @@ export function createTeller({ skip, finish }) {
     motion.move(figure, [{ opacity: 0 }, {}]);
     motion.move(words.parentElement, [{ opacity: 0 }, {}]);
     score.play(script.inOrder(), Math.max(LEAST, script.length()) + STANDS, () => {
+      // Presented, each stop waits for whoever presents.
       if (!isHeld && !isPresented()) next();
     });
   }

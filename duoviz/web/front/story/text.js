@@ -3,6 +3,16 @@
 import { el } from "../visualizer/dom.js";
 import { visible } from "../visualizer/words.js";
 
+// What is hidden keeps its place.
+export const hide = (...nodes) => nodes.forEach((node) => node.classList.add("dv-story-unwritten"));
+export const reveal = (...nodes) => nodes.forEach((node) => node.classList.remove("dv-story-unwritten"));
+
+// A node is seen from now on, and comes from there.
+export function bring(motion, node, from) {
+  reveal(node);
+  motion.appear(node, from);
+}
+
 function tokenSpan(token, isWritten) {
   const name = isWritten ? "dv-token" : "dv-token dv-story-unwritten";
   return el("span", { "class": name, "data-source": token.source }, visible(token.text));
@@ -15,5 +25,3 @@ export function createText({ isCut, tokens }, coming, label = "") {
   const said = label ? [el("p", { class: "dv-story-label" }, label)] : [];
   return { node: el("div", { class: "dv-story-box" }, ...said, text), text, spans };
 }
-
-export const write = (span) => span.classList.remove("dv-story-unwritten");

@@ -27,25 +27,18 @@ test("an iteration's spans, each with its place and how many tokens it has", () 
   });
 });
 
-test("a long draft step is counted with every forward that it lies beside", () => {
-  const lanes = emptyLanes();
-  const add = (start, end, draft = []) => addSpans(lanes, iterationOf({ target: { start, end, rows: 1 }, draft }), 0);
+test("a draft step is counted with every forward that it lies beside", () => {
+  const step = (start, end) => ({ start, end, tokens: 1 });
+  const adding = (lanes) => (start, end, ...draft) => (
+    addSpans(lanes, iterationOf({ target: { start, end, rows: 1 }, draft }), 0));
+  const [add, other, last] = [1, 2, 3].map(() => adding(emptyLanes()));
   assert.deepEqual([add(0, 1), add(1, 2)], [0, 0]);
-  near(add(2.5, 3.5, [{ start: 0.5, end: 3, tokens: 1 }]), 0.5 + 1 + 0.5);
-  near(add(3.5, 4, [{ start: 3.25, end: 3.75, tokens: 1 }]), 0.25 + 0.25);
-});
-
-test("a step that goes on into the next forward is counted with it", () => {
-  const lanes = emptyLanes();
-  const draft = [{ start: 0.5, end: 3, tokens: 1 }];
-  near(addSpans(lanes, iterationOf({ target: { start: 0, end: 1, rows: 1 }, draft }), 0), 0.5);
-  near(addSpans(lanes, iterationOf({ target: { start: 2, end: 4, rows: 1 } }), 1), 1);
-});
-
-test("spans that only touch are not busy at once", () => {
-  const lanes = emptyLanes();
-  const draft = [{ start: 0, end: 1, tokens: 1 }, { start: 2, end: 3, tokens: 1 }];
-  assert.equal(addSpans(lanes, iterationOf({ target: { start: 1, end: 2, rows: 1 }, draft }), 0), 0);
+  near(add(2.5, 3.5, step(0.5, 3)), 0.5 + 1 + 0.5);
+  near(add(3.5, 4, step(3.25, 3.75)), 0.25 + 0.25);
+  // A step may go on into the next forward.
+  near(other(0, 1, step(0.5, 3)), 0.5);
+  near(other(2, 4), 1);
+  assert.equal(last(1, 2, step(0, 1), step(2, 3)), 0, "spans that only touch are not busy at once");
 });
 
 test("how long the lanes are busy", () => {

@@ -6,19 +6,15 @@ export function setAttributes(node, attributes) {
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
 }
 
-export function el(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
+function filled(node, attributes, children) {
   setAttributes(node, attributes);
   node.append(...children);
   return node;
 }
 
-export function svg(tag, attributes = {}, ...children) {
-  const node = document.createElementNS(SVG, tag);
-  setAttributes(node, attributes);
-  node.append(...children);
-  return node;
-}
+export const el = (tag, attributes = {}, ...children) => filled(document.createElement(tag), attributes, children);
+export const svg = (tag, attributes = {}, ...children) => (
+  filled(document.createElementNS(SVG, tag), attributes, children));
 
 export function section(name, heading, ...children) {
   const title = el("h3", { class: "dv-heading" }, heading);
@@ -55,6 +51,9 @@ export function watchSize(node, tell) {
 // By how much the page enlarges what it shows here: what is measured on the screen is so many times what styles say.
 export const zoomOf = (node) => node.currentCSSZoom ?? 1;
 
+// Whether the page is presented: see share/present.js.
+export const isPresented = () => document.documentElement.hasAttribute("data-present");
+
 // A button that opens a panel over the page; it closes where something else is pressed, and with Escape, which gives
 // the button the focus again.
 export function drawer(name, summary, panel) {
@@ -81,7 +80,8 @@ export function menu(name, label, ...children) {
   return drawer(`dv-menu dv-menu-${name}`, summary, el("div", { class: "dv-panel" }, ...children));
 }
 
-function button(attributes, act, ...children) {
+// act: called when it is pressed.
+export function button(attributes, act, ...children) {
   const node = el("button", { type: "button", ...attributes }, ...children);
   node.addEventListener("click", act);
   return node;

@@ -1,4 +1,4 @@
-// What is saved: the trace, the page that replays it, and the timeline as a Chrome trace.
+// What is saved or copied: the trace, the page that replays it, and the timeline as a Chrome trace.
 
 import { known } from "./words.js";
 
@@ -9,6 +9,9 @@ export function save(blob, name) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
+
+// Whether a text could be copied: a page that may not has no clipboard, or a refusal.
+export const copied = (text) => (async () => navigator.clipboard.writeText(text))().then(() => true, () => false);
 
 // The one file that replays a trace; its texts hold no markup.
 export function replayPage([before, after], trace) {

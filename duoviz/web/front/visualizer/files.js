@@ -8,6 +8,7 @@ import { chromeTrace, fileName, replayPage, save, traceOf } from "./export.js";
 import { createFilming } from "./film.js";
 import { pngOf } from "./picture.js";
 import { createPictures } from "./pictures.js";
+import { readFile } from "./parse.js";
 import { createSlides, MOST_ITERATIONS, SECONDS_EACH } from "./slides.js";
 
 const RUNNING = "A run is in progress: stop it, or load the file when it has ended.";
@@ -18,24 +19,22 @@ const STILL_RUNNING = "Filming would slow the run: film it when it has ended.";
 const FILMED = 6;
 export const json = (value) => new Blob([JSON.stringify(value)], { type: "application/json" });
 
-// A button that saves what `make` gives, a blob or a promise of one.
-function saveButton(label, nameOf, make, tell) {
-  return textButton(label, async () => {
-    const name = nameOf();
+const capital = (word) => word[0].toUpperCase() + word.slice(1);
+
+// The buttons that save what `make` gives, a blob or a promise of one.
+function saveButtons(context, tell) {
+  const { state, replayParts } = context;
+  const saved = (label, ending, make) => textButton(label, async () => {
+    const name = `${fileName(state.header)}${ending}`;
     const blob = await Promise.resolve().then(make).catch(() => null);
     if (blob) save(blob, name);
     tell(blob ? `Saved as ${name}.` : NOT_SAVED);
   });
-}
-
-function saveButtons(context, tell) {
-  const { state, replayParts } = context;
-  const saved = (label, ending, make) => saveButton(label, () => `${fileName(state.header)}${ending}`, make, tell);
   const pictures = Object.entries(createPictures(context)).flatMap(([part, make]) => {
-    const title = `${part[0].toUpperCase()}${part.slice(1)}`;
+    const blobOf = () => new Blob([make().text], { type: "image/svg+xml" });
     return [
-      saved(`${title} as SVG`, `-${part}.svg`, () => new Blob([make().text], { type: "image/svg+xml" })),
-      saved(`${title} as PNG`, `-${part}.png`, () => pngOf(make())),
+      saved(`${capital(part)} as SVG`, `-${part}.svg`, blobOf),
+      saved(`${capital(part)} as PNG`, `-${part}.png`, () => pngOf(make())),
     ];
   });
   return [
@@ -80,19 +79,7 @@ function createFilmRow({ root, state, isBusy }, filming, tell) {
   };
 }
 
-// What `read` makes of the file's text: {problem} or another object. `kind`: what the file should be.
-export async function readFile(file, kind, read) {
-  if (file.size > MAX_FILE_BYTES) {
-    return { problem: `This file has ${Math.ceil(file.size / 1e6)} MB, and a ${kind} may have at most ${MAX_FILE_BYTES / 1e6} MB.` };
-  }
-  try {
-    return await read(await file.text());
-  } catch {
-    return { problem: "This file cannot be read." };
-  }
-}
-
-export function acceptDrops(root, load) {
+function acceptDrops(root, load) {
   const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
   const onOver = (event) => {
     if (!hasFiles(event)) return;
@@ -106,13 +93,30 @@ export function acceptDrops(root, load) {
     event.preventDefault();
     load(event.dataTransfer.files[0]);
   };
-  return listen(root, { dragover: onOver, dragleave: onLeave, drop: onDrop });
+  listen(root, { dragover: onOver, dragleave: onLeave, drop: onDrop });
 }
 
-export function fileInput(label, load) {
-  const input = el("input", { type: "file", accept: ".json,application/json", hidden: "", "aria-label": label });
+// The button that opens files, and its field; they can be dropped on `root` too. kind, read: see `readFile`; refusal:
+// why none can be shown now, null where one can; show: takes what was read and a name, and returns what is said.
+export function createOpener(label, { root, kind, read, refusal, show, tell }) {
+  let isReading = false;
+  const load = async (file) => {
+    if (!file) return;
+    const refused = isReading ? LOADING : refusal();
+    if (refused) return tell(refused);
+    const name = clip(visible(file.name), 80);
+    isReading = true;
+    tell(`Reading ${name}.`);
+    const found = await readFile(file, { kind, most: MAX_FILE_BYTES, read });
+    isReading = false;
+    // A run may have begun while the file was read.
+    tell(found.problem ?? refusal() ?? show(found, name));
+  };
+  const attributes = { type: "file", accept: ".json,application/json", "aria-label": `${capital(kind)} file` };
+  const input = el("input", { ...attributes, hidden: "" });
   input.addEventListener("change", () => { load(input.files[0]); input.value = ""; });
-  return input;
+  acceptDrops(root, load);
+  return [textButton(label, () => input.click()), input];
 }
 
 // context.drawings: see pictures.js; context.isBusy: whether events are still to come; context.own: the run that the
@@ -121,42 +125,26 @@ export function createFiles(context) {
   const { root, state, own, isBusy, showFile, showOwn } = context;
   const message = el("p", { class: "dv-note dv-files-message", role: "status" });
   const tell = (text) => setText(message, text);
-  let isReading = false, epoch = state.epoch;
-  const isLoading = () => isReading || (isBusy() && state.file !== null && state.phase !== "waiting");
-  const refusal = () => (isLoading() ? LOADING : isBusy() ? RUNNING : null);
-  const read = async (file) => {
-    isReading = true;
-    tell(`Reading ${clip(visible(file.name), 60)}.`);
-    const { trace, problem } = await readFile(file, "trace", readTrace);
-    isReading = false;
-    // A run may have begun while the file was read.
-    const why = problem ?? refusal();
-    if (why) return tell(why);
-    showFile(eventsOf(trace, file.name));
-    tell(`Shown: the file ${clip(visible(file.name), 60)}.`);
+  let epoch = state.epoch;
+  const isLoading = () => state.file !== null && state.phase !== "waiting";
+  const refusal = () => (isBusy() ? isLoading() ? LOADING : RUNNING : null);
+  const show = ({ trace }, name) => {
+    showFile(eventsOf(trace, name));
+    return `Shown: the file ${name}.`;
   };
-  const load = (file) => {
-    if (!file) return;
-    if (refusal()) tell(refusal());
-    else read(file);
-  };
-  const input = fileInput("Trace file", load);
+  const opener = createOpener("Load trace…", { root, kind: "trace", read: readTrace, refusal, show, tell });
   const buttons = saveButtons(context, tell);
   const filming = createFilming(tell);
   const filmRow = createFilmRow(context, filming, tell);
   const ownEvents = () => eventsOf(own, null, own.last ?? { type: "connection", lost: own.lost });
   const back = textButton("Back to your run", () => showOwn(ownEvents()));
-  const tools = el("div", { class: "dv-tools" }, textButton("Load trace…", () => input.click()), ...buttons, input);
+  const tools = el("div", { class: "dv-tools" }, ...opener, ...buttons);
   const filmHint = el("p", { class: "dv-note" }, `A film (WebM) shows tree and timeline, for slides: ${SECONDS_EACH} seconds per iteration, and as long to make.`);
   const hint = el("p", { class: "dv-note" }, "You can also drop a trace file (.duoviz.json) on the page.");
-  const stopDrops = acceptDrops(root, load);
   return {
     node: section("files", "Files", message, filming.node, back),
     menu: menu("files", "Files", tools, filmRow.node, filmHint, hint),
-    stop() {
-      filming.stop();
-      stopDrops();
-    },
+    stop: filming.stop,
     draw() {
       filmRow.draw();
       // Whatever runs now is not to be slowed.

@@ -18,6 +18,13 @@ const nextSlideTime = () => new Promise((done) => {
   setTimeout(() => requestAnimationFrame(done), 1000 / FRAMES_PER_SECOND - 16);
 });
 
+// A place for what slides show, where the visitor does not see it.
+export function createBackstage(root, ...nodes) {
+  const place = el("div", { class: "dv-backstage", "aria-hidden": "true", inert: "" }, ...nodes);
+  root.append(place);
+  return { isSeen: () => place.clientWidth > 0, remove: () => place.remove() };
+}
+
 // The film as a blob; null where it was cancelled. slides: next(elapsed) gives the picture so many seconds after the
 // one before, null at the end; isSeen(): whether they are laid out, without which nothing can be drawn.
 async function filmOf(slides, type, { signal, tellPart }) {

@@ -1,16 +1,15 @@
 // Accepted tokens, and the target's own, on their way from the tree to their places in the text.
 
-import { MOVE_SECONDS, createMotion } from "./motion.js";
+import { createMotion } from "./motion.js";
 import { el } from "./dom.js";
+import { isChosen } from "./note.js";
 import { sendingOf } from "./player.js";
-
-const isText = ({ status }) => status === "accepted" || status === "correction";
 
 // Of each token that an iteration adds to the text, the node of the tree that it was: {list, index}; null where it was
 // none.
 export function nodesOf({ checked, drafted, committed }) {
   const nodes = Object.entries({ checked, drafted }).flatMap(([list, all]) => (
-    all.map((node, index) => ({ list, index, node })).filter(({ node }) => isText(node))
+    all.map((node, index) => ({ list, index, node })).filter(({ node }) => isChosen(node))
   ));
   return committed.map(({ id }) => {
     const at = nodes.findIndex(({ node }) => node.id === id);
@@ -38,7 +37,7 @@ export function createFlights(state, { labelOf, spansOf }) {
     sent = 0;
   };
   const send = ({ span, label }) => {
-    const flying = motion.fly(label, span, span.textContent.trim(), MOVE_SECONDS);
+    const flying = motion.fly(label, span);
     flying.getAnimations()[0].onfinish = () => land(span, flying);
   };
   const end = () => {

@@ -27,13 +27,13 @@ export function foldColumns(widths, lines) {
   return fillLines(widths, high);
 }
 
-// How many lines make a drawing as large as can be: no more than are needed for `enough`; one where none would do for
-// `least`. scaleOn(lines): its scale on so many.
-export function bestLines(most, scaleOn, { enough, least }) {
+// How many lines make a drawing as large as can be, and no more than are needed for the scale `enough`. scaleOn(lines):
+// its scale on so many.
+export function bestLines(most, scaleOn, enough) {
   let [best, scale] = [1, scaleOn(1)];
   for (let lines = 2; lines <= most && scale < enough; lines++) {
     const next = scaleOn(lines);
     if (next > scale) [best, scale] = [lines, next];
   }
-  return scale < least ? 1 : best;
+  return best;
 }

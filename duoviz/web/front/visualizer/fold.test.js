@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { bestLines, COLUMN_GAP, fillLines, foldColumns } from "./fold.js";
 
-const LIMITS = { enough: 0.9, least: 0.75 };
+const ENOUGH = 0.9;
 
 test("columns on one line stand a gap apart", () => {
   assert.equal(COLUMN_GAP, 26);
@@ -35,17 +35,8 @@ test("no line stays empty", () => {
 
 test("lines are added while they make the drawing larger", () => {
   const scales = [0.5, 0.8, 0.7, 1, 2];
-  assert.equal(bestLines(5, (lines) => scales[lines - 1], LIMITS), 4, "and no further than is enough");
-  assert.equal(bestLines(3, (lines) => scales[lines - 1], LIMITS), 2);
-});
-
-test("fewer lines where more gain nothing", () => {
-  assert.equal(bestLines(3, () => 0.8, LIMITS), 1);
-  assert.equal(bestLines(5, (lines) => lines, LIMITS), 1, "one is large enough");
-  assert.equal(bestLines(1, () => 0.1, LIMITS), 1);
-});
-
-test("one line where none would do", () => {
-  assert.equal(bestLines(4, (lines) => lines / 10, LIMITS), 1);
-  assert.equal(bestLines(4, (lines) => [0.1, 0.75, 0.2, 0.2][lines - 1], LIMITS), 2, "the least will do");
+  assert.equal(bestLines(5, (lines) => scales[lines - 1], ENOUGH), 4, "and no further than is enough");
+  assert.equal(bestLines(3, (lines) => scales[lines - 1], ENOUGH), 2);
+  assert.equal(bestLines(3, () => 0.8, ENOUGH), 1, "more gain nothing");
+  assert.equal(bestLines(5, (lines) => lines, ENOUGH), 1, "one is large enough");
 });

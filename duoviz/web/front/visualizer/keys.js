@@ -5,6 +5,10 @@ import { listen } from "./dom.js";
 // What has keys of its own.
 export const FIELDS = "input, textarea, select, [contenteditable]:not([contenteditable=false]), [role=tab], [role=slider], "
   + "[role=listbox], video, audio";
+export const PRESSED = "button, a, summary, [role=button]";
+// With these a key is the browser's own.
+export const isBrowsers = ({ ctrlKey, metaKey, altKey }) => ctrlKey || metaKey || altKey;
+export const targetOf = ({ target }) => (target instanceof Element ? target : document.body);
 
 function canPlay(root) {
   const box = root.getBoundingClientRect();
@@ -17,6 +21,7 @@ function usedLast() {
   return all.sort((one, other) => Number(other.dataset.used ?? 0) - Number(one.dataset.used ?? 0))[0];
 }
 
+// Returns what ends it, when the root is gone.
 export function listenToKeys(root, actions) {
   const acts = {
     " ": actions.togglePlay, ArrowLeft: actions.back, ArrowRight: actions.forward, Home: actions.first, End: actions.last,
@@ -25,16 +30,15 @@ export function listenToKeys(root, actions) {
   const onUse = () => { root.dataset.used = performance.now(); };
   const onKey = (event) => {
     const act = acts[event.key];
-    const target = event.target instanceof Element ? event.target : document.body;
+    const target = targetOf(event);
     // A slider has no use for space.
     const isFree = event.key === " " && target.matches(".dv-slider");
-    if (!act || event.ctrlKey || event.metaKey || event.altKey || (!isFree && target.closest(FIELDS))) return;
-    if (event.key === " " && target.closest("button, a, summary, [role=button]")) return;
+    if (!act || isBrowsers(event) || (!isFree && target.closest(FIELDS))) return;
+    if (event.key === " " && target.closest(PRESSED)) return;
     if (usedLast() !== root) return;
     event.preventDefault();
     act();
   };
-  const stopUse = listen(root, { pointerenter: onUse, pointerdown: onUse, focusin: onUse });
-  const stopKeys = listen(document, { keydown: onKey });
-  return () => { stopUse(); stopKeys(); };
+  listen(root, { pointerenter: onUse, pointerdown: onUse, focusin: onUse });
+  return listen(document, { keydown: onKey });
 }

@@ -58,10 +58,12 @@ function axisNodes(view, toX, y) {
   return nodes;
 }
 
-export function hatchPattern(id) {
+// For what is idle. Each drawing has its own: one in a drawing that is hidden would draw nothing.
+export function createHatch() {
+  const id = `dv-hatch-${Math.random().toString(36).slice(2)}`;
   const line = svg("line", { class: "dv-hatch", x1: 0, x2: 0, y1: 0, y2: 6 });
   const turned = { patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" };
-  return svg("defs", {}, svg("pattern", { id, width: 6, height: 6, ...turned }, line));
+  return { id, node: svg("defs", {}, svg("pattern", { id, width: 6, height: 6, ...turned }, line)) };
 }
 
 function timelineLane(lane, about) {

@@ -81,6 +81,16 @@ function drawnRest({ checked, rest = [] }) {
   return lives;
 }
 
+// The drawn nodes as items, each hung on its parent's, or on where the tree starts.
+function hung(nodes, drawn, { places }, start, itemAt) {
+  const own = [];
+  for (const index of drawn) {
+    const item = itemAt(index, places[index] ?? { depth: 0, row: 0 });
+    own[index] = { ...item, from: own[nodes[index].parent] ?? start };
+  }
+  return own.filter(Boolean);
+}
+
 // The checked nodes with what else the tree has, and apart from them the window.
 function checkedItems(iteration, start) {
   const { checked } = iteration;
@@ -88,16 +98,14 @@ function checkedItems(iteration, start) {
   const shown = drawnRest(iteration);
   const drawn = drawnOf(nodes, (node) => !isWindow(node)).filter((index) => index < checked.length || shown.has(index));
   const layout = layOut(nodes, drawn);
-  const own = [];
-  for (const index of drawn) {
-    const place = layout.places[index] ?? { depth: 0, row: 0 };
-    const item = index < checked.length ? itemOf("checked", index, nodes[index], place, 1) : itemOf("rest", index - checked.length, nodes[index], place, 1);
-    own[index] = { ...item, from: own[nodes[index].parent] ?? start };
-  }
+  const items = hung(nodes, drawn, layout, start, (index, place) => {
+    const [list, at] = index < checked.length ? ["checked", index] : ["rest", index - checked.length];
+    return itemOf(list, at, nodes[index], place, 1);
+  });
   const looking = drawnOf(nodes, isWindow);
   const below = layOutWindow(nodes, looking, Math.max(1, layout.rows));
   const window = looking.map((index) => itemOf("checked", index, nodes[index], below.places[index], 1));
-  return { items: own.filter(Boolean), window, rows: layout.rows, allRows: below.rows, depth: layout.depth };
+  return { items, window, allRows: below.rows, depth: layout.depth };
 }
 
 // The drafted nodes; they hang on the end of the pending sequence.
@@ -105,14 +113,11 @@ function draftedItems(nodes, anchor, column, taken) {
   const drawn = drawnOf(nodes, () => true);
   const layout = layOut(nodes, drawn);
   const sequences = sequenceOf(nodes);
-  const own = [];
-  for (const index of drawn) {
-    const place = layout.places[index] ?? { depth: 0, row: 0 };
-    const item = itemOf("drafted", index, nodes[index], place, column);
+  const items = hung(nodes, drawn, layout, anchor, (index, place) => {
     const isTaken = sequences[index] > 0 && sequences[index] === taken;
-    own[index] = { ...item, taken: isTaken, from: own[nodes[index].parent] ?? anchor };
-  }
-  return { items: own.filter(Boolean), rows: layout.rows };
+    return { ...itemOf("drafted", index, nodes[index], place, column), taken: isTaken };
+  });
+  return { items, rows: layout.rows };
 }
 
 // How often the datastore had seen this token there.
@@ -128,6 +133,15 @@ export function treeItems(iteration, tail) {
     items: [start, ...checked.items, ...checked.window, ...drafted.items],
     split, windowRow: checked.window[0]?.row ?? null, rows: Math.max(1, checked.allRows, drafted.rows),
   };
+}
+
+// The path of an item's edge: to the next line it leaves at the right, and comes in at the left.
+export function edgeLine({ from, x, y, line, entry }, right) {
+  const [end, isSame] = [from.x + from.width, from.line === line];
+  const [x0, y0] = isSame ? [end, from.y] : [0, entry];
+  const middle = Math.max(x0, x - COLUMN_GAP / 2);
+  const leaving = isSame ? "" : `M${end} ${from.y}H${right}`;
+  return `${leaving}M${x0} ${y0}H${Math.max(x0, x - COLUMN_GAP)}C${middle} ${y0} ${middle} ${y} ${x} ${y}`;
 }
 
 // The rows that are used on each line, so that none stays empty.

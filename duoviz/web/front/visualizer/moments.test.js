@@ -69,16 +69,13 @@ test("what is found elsewhere stands there at once", () => {
   const checked = [nodeOf("a", { source: "prompt" })];
   assert.deepEqual(bornIn("checked", TURNS, { target: { start: 3, end: 4, rows: 2 }, checked }), [3]);
   assert.deepEqual(bornIn("checked", TURNS, { draft: [{ start: 2, end: 3, tokens: 1 }], checked }), [2]);
+  assert.deepEqual(timesOf(iterationOf(), "rest", TURNS), [], "an iteration may not have a list");
 });
 
 test("what was not checked hangs on what was", () => {
   const [checked, rest] = [chain("a", "b"), [nodeOf("c", { parent: 1 }), nodeOf("d", { parent: 2 })]];
   assert.deepEqual(bornIn("rest", TURNS, { draft: stepsOf(1, 1, 1, 1), checked, rest }), [3, 4]);
   assert.deepEqual(bornIn("rest", TURNS, { draft: stepsOf(1, 1, 1), checked, rest }), [3, 3]);
-});
-
-test("a list that an iteration does not have", () => {
-  assert.deepEqual(timesOf(iterationOf(), "rest", TURNS), []);
 });
 
 test("what a node looks like", () => {

@@ -1,7 +1,7 @@
 // How things move on the stage and in the story: only by transforms and opacity. In the story, where motion is not
 // wanted, all stands where it ends, and an arrow leads there.
 
-import { el, setAttributes, svg, zoomOf } from "./dom.js";
+import { el, svg, zoomOf } from "./dom.js";
 
 export const MOVE_SECONDS = 0.35;
 const EASED = "cubic-bezier(0.3, 0, 0.2, 1)";
@@ -63,17 +63,17 @@ export function createMotion(air, isStill) {
     // A bar that fills from its left end.
     fill: (node, seconds) => move(node, [{ transform: "scaleX(0)" }, { transform: "scaleX(1)" }], seconds, "linear"),
     // A token on its way from a node to its place, which is seen when it has come.
-    fly(from, to, text = to.textContent.trim(), seconds = MOVE_SECONDS) {
+    fly(from, to) {
       const [there, here] = [from, to].map((node) => inAir(boxOf(node)));
       if (isStill) return arrows.append(...(to instanceof SVGElement ? arrowAside : arrow)(there, here));
-      const flying = el("span", { class: "dv-flying", "data-source": to.dataset.source ?? "" }, text);
+      const source = to.dataset.source ?? "";
+      const flying = el("span", { class: "dv-flying", "data-source": source }, to.textContent.trim());
       Object.assign(flying.style, { left: `${here.left}px`, top: `${here.top}px`, lineHeight: `${here.height}px` });
       air.append(flying);
       const scale = Math.max(0.5, Math.min(2, there.height / here.height));
       const [x, y] = [there.left - here.left, there.top - here.top];
-      move(flying, [{ transform: `translate(${x}px, ${y}px) scale(${scale})` }, { transform: "none" }], seconds);
+      move(flying, [{ transform: `translate(${x}px, ${y}px) scale(${scale})` }, { transform: "none" }]);
       return flying;
     },
-    size(width, height) { setAttributes(arrows, { width, height }); },
   };
 }

@@ -77,7 +77,8 @@ function createSource(feed, show) {
     if (event.type === "reset" || !showsFile) showOwn([note ? { ...event, note } : event]);
   };
   const lobby = createLobby({ keeps: () => own.iterations.length > 0, hear, say: (event) => show([event]) });
-  return { own, showFile, showOwn, isWaiting: lobby.isWaiting, listen: () => feed.subscribe(lobby.take) };
+  feed.subscribe(lobby.take);
+  return { own, showFile, showOwn, isWaiting: lobby.isWaiting };
 }
 
 function createParts(root, context, source, { isBusy, replayParts = null, pageKeys = [] }) {
@@ -96,7 +97,7 @@ function createParts(root, context, source, { isBusy, replayParts = null, pageKe
   root.tabIndex = 0;
   const below = [text, numbers, transport, legend, tree, timeline, charts, tip];
   root.replaceChildren(top, ...below.map((part) => part.node), flights.node);
-  return { all: [origin, message, files, ...below], timeline, text, tree, files, tip, flights };
+  return { all: [origin, message, files, ...below], timeline, text, tree, files, flights };
 }
 
 // options: replayParts, what stands before and after a trace in the one file that replays it, from whoever knows;
@@ -134,18 +135,14 @@ export function mount(root, feed, options = {}) {
   }
 
   const stopKeys = listenToKeys(root, actions);
-  const unsubscribe = source.listen();
   root.dataset.iterations = 0;
   writeAttributes(root, state, false);
   frames.ask();
   const destroy = () => {
-    unsubscribe?.();
     stopKeys();
     parts.files.stop();
-    parts.tip.stop();
     frames.stop();
-    root.replaceChildren();
-    root.classList.remove("dv");
+    root.remove();
   };
   return { destroy, show: actions.choose, state, run: source.own };
 }

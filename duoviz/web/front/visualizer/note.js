@@ -10,8 +10,8 @@ const MORE = 3;
 export const proposalsOf = ({ checked }) => checked.filter(({ status }) => status !== "correction" && status !== "window");
 export const startsOf = ({ drafted }) => drafted.filter(({ parent, status }) => parent === -1 && status !== "correction");
 // A special token has no text of its own among the committed ones; its node names it.
-export const chosenBy = ({ checked, drafted }) => (
-  [...checked, ...drafted].filter(({ status }) => status === "accepted" || status === "correction"));
+export const isChosen = ({ status }) => status === "accepted" || status === "correction";
+export const chosenBy = ({ checked, drafted }) => [...checked, ...drafted].filter(isChosen);
 
 export function branchesOf(proposals) {
   const parents = new Set(proposals.map(({ parent }) => parent));

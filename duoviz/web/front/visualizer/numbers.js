@@ -1,6 +1,6 @@
 // The figures: those of the whole run, and those of the iteration shown.
 
-import { el, section, setText } from "./dom.js";
+import { button, el, section, setText } from "./dom.js";
 import { duration, fixed, known, percent } from "./words.js";
 import { aboutOf } from "./methods.js";
 import { isLive, runningNumbers } from "./state.js";
@@ -72,8 +72,8 @@ export function createNumbers({ state }) {
   const run = createGroup("Whole run", OF_THE_RUN);
   const iteration = createGroup("This iteration", OF_THE_ITERATION);
   // Only where a page can run it.
-  const vanilla = el("button", { class: "dv-button dv-run-vanilla", type: "button" }, "φ? Run vanilla");
-  vanilla.addEventListener("click", () => document.querySelector(VANILLA)?.click());
+  const runVanilla = () => document.querySelector(VANILLA)?.click();
+  const vanilla = button({ class: "dv-button dv-run-vanilla" }, runVanilla, "φ? Run vanilla");
   run.row.append(vanilla);
   return {
     node: section("numbers", "Numbers", run.node, iteration.node),

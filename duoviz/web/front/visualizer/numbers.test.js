@@ -11,7 +11,6 @@ const TWO = [
   iterationOf({ sync: 1, committed: ["A"] }),
   iterationOf({ index: 1, sync: 1.5, committed: ["b", "c"], sequences: 2, budget: 3, longest: 4, theta: 0.25 }),
 ];
-const SETTINGS = { settings: { cores: "auto" } };
 
 test("the iteration shown", () => {
   const state = Object.assign(endedState(TWO), { shown: 1 });
@@ -34,7 +33,7 @@ test("a run that has ended, as it was measured", () => {
 });
 
 test("φ over vanilla's run in this visit", () => {
-  const header = headerOf({ prompt: "What is φ?", ...SETTINGS });
+  const header = headerOf({ prompt: "What is φ?" });
   const [end, metrics] = [{ stopped: "eos" }, { new_tokens: 20, tps: 0.5 }];
   keepSpeed({ header: { ...header, method: "vanilla" }, end, metrics });
   assert.equal(runNumbers(endedState(TWO, header)).phi, 4);

@@ -45,6 +45,10 @@ export function createOpening(receiver, addresses, { method, told, isFree, isCov
     const isStill = wasCovered || wantsNoMotion();
     openingEvents(trace, { at: held, told: wordsFor(trace), isStill }).forEach(receiver.send);
   };
+  const at = (iteration, name) => {
+    [method, held] = [name, iteration];
+    return show();
+  };
   return {
     // As the page opens; a link that was followed before has begun it.
     begin: () => (hasBegun ? null : show()),
@@ -57,14 +61,7 @@ export function createOpening(receiver, addresses, { method, told, isFree, isCov
       const trace = hasBegun && await recordingOf(method);
       if (trace && isFree()) receiver.send({ type: "status", text: wordsFor(trace) });
     },
-    at(iteration, name) {
-      [method, held] = [name, iteration];
-      return show();
-    },
-    of(name) {
-      if (name === method) return null;
-      [method, held] = [name, null];
-      return show();
-    },
+    at,
+    of: (name) => (name === method ? null : at(null, name)),
   };
 }

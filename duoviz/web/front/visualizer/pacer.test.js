@@ -4,36 +4,18 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { createPacer } from "./pacer.js";
 
-// Whether others have had a turn after the work has paused so many times, each time this many milliseconds later.
-async function letOthers(t, times, milliseconds) {
-  let [now, isTheirTurn] = [0, false];
-  t.mock.method(performance, "now", () => now);
-  const pace = createPacer();
-  setImmediate(() => { isTheirTurn = true; });
-  for (let time = 0; time < times; time++) {
-    now += milliseconds;
-    await pace();
-  }
-  return isTheirTurn;
-}
-
-test("within a slice the work goes on", async (t) => {
-  assert.equal(await letOthers(t, 7, 1), false);
-});
-
-test("after each slice others have a turn", async (t) => {
-  assert.equal(await letOthers(t, 3, 9), true);
-});
-
-test("a new slice begins after the turn", async (t) => {
+test("within a slice the work goes on, and after it others have a turn, after which a new one begins", async (t) => {
   let now = 0;
   t.mock.method(performance, "now", () => now);
   const pace = createPacer();
-  now = 9;
-  await pace();
-  let isTheirTurn = false;
-  setImmediate(() => { isTheirTurn = true; });
-  now = 16;
-  await pace();
-  assert.equal(isTheirTurn, false);
+  // Whether others have a turn while the work pauses at each of these milliseconds.
+  const letOthers = async (...times) => {
+    let isTheirTurn = false;
+    setImmediate(() => { isTheirTurn = true; });
+    for (now of times) await pace();
+    return isTheirTurn;
+  };
+  assert.equal(await letOthers(1, 2, 3, 4, 5, 6, 7), false);
+  assert.equal(await letOthers(9, 18, 27), true);
+  assert.equal(await letOthers(34), false);
 });

@@ -24,11 +24,6 @@ function endOfString(text, start) {
   return text.length;
 }
 
-function isLargeExponent(text, at) {
-  LARGE_EXPONENT.lastIndex = at;
-  return LARGE_EXPONENT.test(text);
-}
-
 // {parts}: where the list under the outermost key "iterations" begins and ends, and commas at which it can be cut into
 // parts, null where there is none; and whether a number may be infinite; or {problem}. Strings are passed over, so that
 // no text of a model's is taken for a bracket.
@@ -62,7 +57,8 @@ async function findParts(text, pace) {
         await pace();
       }
     } else if ((code | SMALL_BIT) === LETTER_E) {
-      mayBeInfinite ||= isLargeExponent(text, at);
+      LARGE_EXPONENT.lastIndex = at;
+      mayBeInfinite ||= LARGE_EXPONENT.test(text);
     }
     if (values > MAX_VALUES) return { problem: `has more than ${MAX_VALUES.toLocaleString("en")} values` };
   }
@@ -99,6 +95,19 @@ async function parseParts(text, { start, end, cuts }, pace) {
     await pace();
   }
   return value && { ...value, iterations };
+}
+
+// What `read` makes of a file's text: {problem} or another object. kind: what the file should be; most: its bytes.
+export async function readFile(file, { kind, most, read }) {
+  if (file.size > most) {
+    const size = Math.ceil(file.size / 1e6);
+    return { problem: `This file has ${size} MB, and a ${kind} may have at most ${most / 1e6} MB.` };
+  }
+  try {
+    return await read(await file.text());
+  } catch {
+    return { problem: "This file cannot be read." };
+  }
 }
 
 // {value}, or {problem}: the end of a sentence, what the text is or has.

@@ -20,13 +20,6 @@ const LONG = {
 };
 const WRITTEN = JSON.stringify(LONG);
 
-test("what is short is parsed whole", async () => {
-  const value = { iterations: [1, { a: [] }], b: null };
-  assert.deepEqual(await parseJson(JSON.stringify(value)), { value });
-  assert.deepEqual(await parseJson(" 1.5e3 "), { value: 1500 });
-  assert.deepEqual(await parseJson("null"), { value: null });
-});
-
 test("what is long is parsed in parts", async () => {
   for (const text of [WRITTEN, JSON.stringify(LONG, null, 2)]) {
     assert.ok(text.length > 3 * A_PART);
@@ -34,14 +27,17 @@ test("what is long is parsed in parts", async () => {
   }
 });
 
-test("the recordings", async () => {
-  for (const trace of recordings()) assert.deepEqual(await parseJson(JSON.stringify(trace)), { value: trace });
-});
-
-test("only the outermost iterations are cut", async () => {
-  const inner = { header: { iterations: LONG.iterations }, iterations: [1, 2] };
-  assert.deepEqual(await parseJson(JSON.stringify(inner)), { value: inner });
-  assert.deepEqual(await parseJson(JSON.stringify([LONG])), { value: [LONG] });
+test("what is written comes back", async () => {
+  const values = [
+    { iterations: [1, { a: [] }], b: null }, null, 1500, ...recordings(),
+    // Only the outermost iterations are cut.
+    { header: { iterations: LONG.iterations }, iterations: [1, 2] }, [LONG],
+    // Where a text would end too early or too late, its brackets would be the value's.
+    [`"${"[".repeat(40)}`], ["\\", "[".repeat(40)], [`\\"${"[".repeat(40)}`], [nested(99)],
+    // A text is no number, and these can be held.
+    ["1e999"], [1e308, 1e60],
+  ];
+  for (const value of values) assert.deepEqual(await parseJson(` ${JSON.stringify(value)} `), { value });
 });
 
 test("what is no JSON", async () => {
@@ -56,27 +52,17 @@ test("what is no JSON in one of many parts", async () => {
   const broken = [
     `${before},${after}`, `${before},]${after}`, `${before}${after.slice(1)}`, WRITTEN.slice(0, -1),
     WRITTEN.replace(`"index":3000`, `"index":03000`), WRITTEN.replace(`],"end"`, `,],"end"`),
+    // Nothing stands after a comma, though the part before it is JSON.
+    `{"iterations": ["${"x".repeat(A_PART)}", ]}`,
   ];
   for (const text of broken) assert.deepEqual(await parseJson(text), NO_JSON);
 });
 
-test("nothing after a comma is no JSON, though the part before it is", async () => {
-  assert.deepEqual(await parseJson(`{"iterations": ["${"x".repeat(A_PART)}", ]}`), NO_JSON);
-});
-
-test("where a text ends is told by its quotes, but not by those that belong to it", async () => {
-  // Where a text would end too early or too late, its brackets would be the value's.
-  for (const value of [[`"${"[".repeat(40)}`], ["\\", "[".repeat(40)], [`\\"${"[".repeat(40)}`]]) {
-    assert.deepEqual(await parseJson(JSON.stringify(value)), { value });
-  }
-});
-
 test("as deep as it may be, and deeper", async () => {
   assert.deepEqual(await parseJson(nested(32)), { value: JSON.parse(nested(32)) });
-  assert.deepEqual(await parseJson(nested(33)), { problem: "is nested deeper than 32 levels" });
-  assert.deepEqual(await parseJson(`{"a":`.repeat(33)), { problem: "is nested deeper than 32 levels" });
-  assert.deepEqual(await parseJson(JSON.stringify([nested(99)])), { value: [nested(99)] },
-    "brackets of a text are none");
+  for (const text of [nested(33), `{"a":`.repeat(33)]) {
+    assert.deepEqual(await parseJson(text), { problem: "is nested deeper than 32 levels" });
+  }
 });
 
 test("more values than a page can hold", async () => {
@@ -87,7 +73,5 @@ test("numbers that JavaScript cannot hold", async () => {
   for (const text of ["[1e309]", "[-1E+400]", "[1e0999]", `[${"9".repeat(310)}]`]) {
     assert.deepEqual(await parseJson(text), { problem: "has a number that is too large" }, text);
   }
-  assert.deepEqual(await parseJson("[1e308, 1e-400]"), { value: [1e308, 0] });
-  assert.deepEqual(await parseJson(`[${"9".repeat(60)}]`), { value: [1e60] });
-  assert.deepEqual(await parseJson(`["1e999"]`), { value: ["1e999"] }, "a text is no number");
+  assert.deepEqual(await parseJson(`[${"9".repeat(60)}, 1e-400]`), { value: [1e60, 0] });
 });

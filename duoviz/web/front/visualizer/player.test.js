@@ -12,10 +12,13 @@ import { beginAt } from "./state.js";
 // They take one second, one, and two.
 const THREE = [1, 2, 4].map((sync, index) => iterationOf({ index, sync, committed: ["a"] }));
 
-function playing(speed, from = 0) {
-  const state = endedState(THREE);
+function playing(speed, from = 0, state = endedState(THREE)) {
   beginAt(state, from);
   return Object.assign(state, { playing: true, follow: false, speed });
+}
+
+function advance(state, times, seconds = 0.25) {
+  for (let time = 0; time < times; time++) advancePlay(state, seconds);
 }
 
 function acted(state) {
@@ -51,12 +54,9 @@ test("speeds, from the slowest to the fastest", () => {
 test("faster and slower, up to the ends", () => {
   const state = endedState(THREE);
   const { actions } = acted(state);
-  actions.faster();
-  assert.equal(state.speed, 2);
-  for (let time = 0; time < 9; time++) actions.faster();
-  assert.equal(state.speed, 4);
-  for (let time = 0; time < 9; time++) actions.slower();
-  assert.equal(state.speed, SLOWLY);
+  const reached = (act, times) => Array.from({ length: times }, () => { act(); return state.speed; });
+  assert.deepEqual(reached(actions.faster, 3), [2, 4, 4]);
+  assert.deepEqual(reached(actions.slower, 8), [2, 1, 0.5, 0.25, 0.1, "1 s", SLOWLY, SLOWLY]);
 });
 
 test("at the real speed the clock goes on by what has passed", () => {
@@ -64,7 +64,7 @@ test("at the real speed the clock goes on by what has passed", () => {
   advancePlay(state, 0.2);
   near(state.clock, 0.2);
   assert.equal(state.moment, state.clock);
-  for (let time = 0; time < 5; time++) advancePlay(state, 0.2);
+  advance(state, 5, 0.2);
   near(state.clock, 1.2);
   assert.equal(state.shown, 1);
 });
@@ -76,48 +76,36 @@ test("a long pause does not jump ahead", () => {
 });
 
 test("what is too short to be seen is shown as it ended", () => {
-  const state = endedState([0.1, 0.2, 1].map((sync, index) => iterationOf({ index, sync })));
-  beginAt(state, 0);
-  Object.assign(state, { playing: true, speed: 1 });
+  const state = playing(1, 0, endedState([0.1, 0.2, 1].map((sync, index) => iterationOf({ index, sync }))));
   advancePlay(state, 0.05);
   assert.deepEqual([state.shown, state.moment], [0, 0.1]);
 });
 
 test("at four times the speed several iterations may pass at once", () => {
-  const state = endedState([0.3, 0.6, 0.9, 4].map((sync, index) => iterationOf({ index, sync })));
-  Object.assign(state, { playing: true, speed: 4 });
-  beginAt(state, 0);
+  const state = playing(4, 0, endedState([0.3, 0.6, 0.9, 4].map((sync, index) => iterationOf({ index, sync }))));
   advancePlay(state, 0.2);
   assert.equal(state.shown, 2);
 });
 
-test("at the end it stops", () => {
-  const state = playing(4, 2);
-  for (let time = 0; time < 2; time++) advancePlay(state, 0.25);
-  assert.deepEqual(shownIn(state), { shown: 2, playing: false, moment: null, follow: false });
-});
-
-test("where the run goes on, it is followed from there", () => {
-  const state = stateOf(THREE);
-  beginAt(state, 2);
-  Object.assign(state, { playing: true, follow: false, speed: 4 });
-  for (let time = 0; time < 2; time++) advancePlay(state, 0.25);
-  assert.deepEqual(shownIn(state), { shown: 2, playing: false, moment: null, follow: true });
+test("at the end it stops, and a run that goes on is followed from there", () => {
+  for (const [state, follow] of [[endedState(THREE), false], [stateOf(THREE), true]]) {
+    playing(4, 2, state);
+    advance(state, 2);
+    assert.deepEqual(shownIn(state), { shown: 2, playing: false, moment: null, follow });
+  }
 });
 
 test("slowly, each iteration takes as long, and its end stands for a while", () => {
   const state = playing(SLOWLY);
-  const steps = (number) => { for (let step = 0; step < number; step++) advancePlay(state, 0.25); };
-  steps(4);
+  advance(state, 4);
   // Of three seconds, 1.65 are the clock's.
   near(state.moment, 1 / 1.65);
-  steps(3);
-  assert.deepEqual([state.moment, state.rest, state.shown], [1, 0, 0]);
-  steps(5);
-  assert.deepEqual([state.rest, state.shown], [1.25, 0]);
-  steps(1);
-  assert.deepEqual([state.moment, state.rest, state.shown], [1, 0, 1]);
-  steps(2 * 13);
+  const reached = [3, 5, 1].map((times) => {
+    advance(state, times);
+    return [state.moment, state.rest, state.shown];
+  });
+  assert.deepEqual(reached, [[1, 0, 0], [1, 1.25, 0], [1, 0, 1]]);
+  advance(state, 2 * 13);
   assert.deepEqual(shownIn(state), { shown: 2, playing: false, moment: null, follow: false });
 });
 
@@ -208,9 +196,7 @@ test("an iteration has three beats, of which the verdict has two fifths of its t
   globalThis.matchMedia = () => ({ matches: false });
   for (const speed of Object.keys(PACES)) {
     const draft = [{ start: 0, end: 0.3, tokens: 1 }, { start: 0.3, end: 0.6, tokens: 1 }];
-    const state = endedState([iterationOf({ draft }), iterationOf({ index: 1, sync: 2 })]);
-    beginAt(state, 0);
-    Object.assign(state, { playing: true, speed });
+    const state = playing(speed, 0, endedState([iterationOf({ draft }), iterationOf({ index: 1, sync: 2 })]));
     const seen = [];
     for (; state.shown === 0; advancePlay(state, 0.001)) seen.push([beatOf(state), sendingOf(state), isLeaving(state)]);
     const beats = seen.map(([beat]) => beat);
@@ -227,7 +213,7 @@ test("an iteration has three beats, of which the verdict has two fifths of its t
 
 test("where no motion is wanted nothing moves, and the beats are the same", () => {
   const state = playing(SLOWLY);
-  for (let step = 0; step < 12; step++) advancePlay(state, 0.25);
+  advance(state, 12);
   const moves = (matches, more) => {
     globalThis.matchMedia = () => ({ matches });
     return [beatOf(state), sendingOf({ ...state, ...more }) !== null, isLeaving({ ...state, ...more })];

@@ -7,21 +7,17 @@ const SILENT_TICKS = 5;
 // subscribe, which makes it a feed; take, for each batch {run, seq, events}; isOpen: whether a run has begun and not
 // ended; holdNext: at which iteration the next run is held.
 export function createReceiver() {
-  const subscribers = new Set();
-  const send = (event) => subscribers.forEach((callback) => callback(event));
+  let send = () => {};
   let run = null, seen = -1, open = false, silent = 0, hold = null;
   // Ticks are counted and not time: while a computer sleeps, neither ticks nor batches come.
   setInterval(() => {
     if (open && ++silent === SILENT_TICKS) send({ type: "connection", lost: true });
   }, TICK_MS);
   return {
-    send,
+    send: (event) => send(event),
     isOpen: () => open,
     holdNext(iteration) { hold = iteration; },
-    subscribe(callback) {
-      subscribers.add(callback);
-      return () => subscribers.delete(callback);
-    },
+    subscribe(callback) { send = callback; },
     take(batch) {
       if (batch.run !== run) {
         [run, seen, open, silent] = [batch.run, -1, true, 0];
@@ -32,7 +28,7 @@ export function createReceiver() {
       if (batch.seq <= seen) return;
       if (silent >= SILENT_TICKS) send({ type: "connection", lost: false });
       [seen, silent] = [batch.seq, 0];
-      batch.events.forEach(send);
+      for (const event of batch.events) send(event);
       if (batch.events.some(({ type }) => type === "end" || type === "error")) open = false;
     },
   };

@@ -1,10 +1,11 @@
 // What this browser remembers from one visit to the next, where it remembers anything.
 
-export function remembered(key) {
+// The text under a key; null where there is none yet, and `never` where nothing is remembered.
+export function remembered(key, never = null) {
   try {
     return localStorage.getItem(key);
   } catch {
-    return null;
+    return never;
   }
 }
 

@@ -1,7 +1,6 @@
 // A stretch of iterations as slides: the page's own tree and timeline at each moment, as they play slowly.
 
-import { el } from "./dom.js";
-import { SLIDE } from "./film.js";
+import { createBackstage, SLIDE } from "./film.js";
 import { aboutOf } from "./methods.js";
 import { boxOf, createSheet, finished, placed } from "./picture.js";
 import { timelineLegend, titleNodes, treeLegend } from "./pictures.js";
@@ -19,24 +18,8 @@ const [TITLE_SIZE, SAID_SIZE, SAID_LINES, LEGEND_SCALE] = [22, 20, 2, 1.3];
 // The drawings' own width, in visualizer.css: so the tree is as much larger as the timeline, if it is not too high.
 const TREE_SCALE = INSIDE / 868;
 
-// The drawings in a place of their own, where the visitor does not see them: what is shown on the page stays free.
-function createDrawings(root, state) {
-  const ignore = () => {};
-  const context = { state, redraw: ignore, choose: ignore, hover: ignore };
-  const [tree, timeline] = [createTree(context), createTimeline(context)];
-  const place = el("div", { class: "dv-backstage", "aria-hidden": "true", inert: "" }, tree.node, timeline.node);
-  root.append(place);
-  return {
-    tree: tree.drawing, timeline: timeline.drawing, isSeen: () => place.clientWidth > 0, remove: () => place.remove(),
-    draw() {
-      tree.draw();
-      timeline.draw();
-    },
-  };
-}
-
 // From the bottom to the top: the legend, the timeline as wide as the slide, and the tree in what is left.
-function slideNodes(sheet, state, drawings) {
+function slideNodes(sheet, state, { tree, timeline }) {
   const { header } = state;
   const title = `${aboutOf(header).title}, iteration ${state.shown}`;
   const [said, head] = [{ size: SAID_SIZE }, SLIDE_MARGIN + TITLE_SIZE];
@@ -46,30 +29,29 @@ function slideNodes(sheet, state, drawings) {
   const entries = [...treeLegend(sheet, header, { full: false }), ...timelineLegend(sheet, header)];
   const { height } = sheet.legend(entries, { x: 0, y: 0, width: INSIDE, scale: LEGEND_SCALE });
   const legendTop = SLIDE.height - SLIDE_MARGIN / 2 - height;
-  const [, , lanesWidth, lanesHeight] = boxOf(drawings.timeline);
+  const [, , lanesWidth, lanesHeight] = boxOf(timeline.drawing);
   const lanesScale = INSIDE / lanesWidth;
   const lanesTop = legendTop - SLIDE_GAP / 2 - lanesScale * lanesHeight;
   const treeTop = head + 2 * SLIDE_GAP + SAID_LINES * 1.3 * SAID_SIZE;
-  const treeHeight = boxOf(drawings.tree).at(-1);
-  const room = lanesTop - SLIDE_GAP - treeTop;
-  const treeScale = Math.min(TREE_SCALE, room / treeHeight);
+  const treeScale = Math.min(TREE_SCALE, (lanesTop - SLIDE_GAP - treeTop) / boxOf(tree.drawing).at(-1));
   return [
     ...titleNodes(sheet, title, header, { x: SLIDE_MARGIN, y: head, width: INSIDE, size: TITLE_SIZE }), ...texts,
-    placed(drawings.tree, { x: SLIDE_MARGIN, y: treeTop, scale: treeScale }),
-    placed(drawings.timeline, { x: SLIDE_MARGIN, y: lanesTop, scale: lanesScale }),
+    placed(tree.drawing, { x: SLIDE_MARGIN, y: treeTop, scale: treeScale }),
+    placed(timeline.drawing, { x: SLIDE_MARGIN, y: lanesTop, scale: lanesScale }),
     ...sheet.legend(entries, { x: SLIDE_MARGIN, y: legendTop, width: INSIDE, scale: LEGEND_SCALE }).nodes,
   ];
 }
 
-// The slides of the iterations from `from` to `to` of what `shown` knows; see film.js.
+// The slides of the iterations from `from` to `to` of what `shown` knows; see film.js. What is shown on the page stays
+// as it is.
 export function createSlides(root, shown, { from, to }) {
   const state = { ...shown, playing: true, follow: false, speed: SLOWLY };
   beginAt(state, from);
-  const drawings = createDrawings(root, state);
+  const context = { state, redraw() {}, choose() {}, hover() {} };
+  const drawn = { tree: createTree(context), timeline: createTimeline(context) };
   const sheet = createSheet(root);
   return {
-    isSeen: drawings.isSeen,
-    remove: drawings.remove,
+    ...createBackstage(root, drawn.tree.node, drawn.timeline.node),
     part() {
       const { begin, end } = spanOf(state.iterations, state.shown);
       return (state.shown - from + (state.clock - begin) / (end - begin || 1)) / (to - from + 1);
@@ -77,8 +59,8 @@ export function createSlides(root, shown, { from, to }) {
     next(elapsed) {
       advancePlay(state, elapsed);
       if (!state.playing || state.shown > to) return null;
-      drawings.draw();
-      return finished(sheet, slideNodes(sheet, state, drawings), SLIDE);
+      for (const part of Object.values(drawn)) part.draw();
+      return finished(sheet, slideNodes(sheet, state, drawn), SLIDE);
     },
   };
 }

@@ -114,6 +114,12 @@ export function applyEvent(state, event) {
   CHANGES[event.type]?.(state, event);
 }
 
+export function stateAfter(events) {
+  const state = emptyState();
+  for (const event of events) applyEvent(state, event);
+  return state;
+}
+
 // The events that show a trace again; `last` is what is told after its iterations.
 export function eventsOf({ header, iterations, end, metrics }, file = null, last = { type: "end", end, metrics }) {
   const told = iterations.map((iteration) => ({ type: "iteration", iteration }));

@@ -32,7 +32,7 @@ function apply(state, ...events) {
 
 function told(...events) {
   const run = emptyRun();
-  for (const event of events) addToRun(run, event);
+  events.forEach((event) => addToRun(run, event));
   return run;
 }
 
@@ -47,19 +47,13 @@ test("sums run up to each iteration", () => {
 
 test("the figures so far", () => {
   const numbers = runningNumbers(stateOf(THREE, BESIDE), 2);
-  near(numbers.tps, 6 / 4);
-  near(numbers.tau, 6 / 3);
-  near(numbers.acceptance, 3 / 5);
-  near(numbers.overlap, 1.8 / 4);
-  near(numbers.ttft, 1);
+  const expected = { tps: 6 / 4, tau: 6 / 3, acceptance: 3 / 5, overlap: 1.8 / 4, ttft: 1 };
+  for (const [name, value] of Object.entries(expected)) near(numbers[name], value);
 });
 
 test("the figures at an earlier iteration know nothing of what comes after", () => {
-  const numbers = runningNumbers(stateOf(THREE, BESIDE), 1);
-  near(numbers.tps, 4 / 2);
-  near(numbers.acceptance, 2 / 3);
-  near(numbers.overlap, 0.5 / 2);
-  assert.deepEqual(numbers, runningNumbers(stateOf(THREE.slice(0, 2), BESIDE), 1));
+  const [late, early] = [THREE, THREE.slice(0, 2)].map((iterations) => stateOf(iterations, BESIDE));
+  assert.deepEqual(runningNumbers(late, 1), runningNumbers(early, 1));
 });
 
 test("what a run has no figure for", () => {
@@ -121,10 +115,8 @@ test("the iteration that a link holds is where following ends", () => {
 });
 
 test("a new run begins anew, and keeps the speed that the visitor chose", () => {
-  const state = Object.assign(endedState(THREE), { speed: 0.5 });
-  const { epoch } = state;
-  apply(state, { type: "reset" });
-  assert.deepEqual(state, { ...emptyState(), epoch: epoch + 1, phase: "running", speed: 0.5 });
+  const state = apply(Object.assign(endedState(THREE), { speed: 0.5 }), { type: "reset" });
+  assert.deepEqual(state, { ...emptyState(), epoch: 2, phase: "running", speed: 0.5 });
 });
 
 test("a recording's own speed does not outlast it", () => {
@@ -150,21 +142,23 @@ test("how a run ended, in words", () => {
 });
 
 test("words while nothing has come", () => {
-  const state = apply(endedState(THREE), { type: "waiting" });
-  assert.deepEqual([state.phase, state.message, state.iterations.length], ["waiting", "", 3]);
-  apply(state, { type: "status", text: "Two are before you." });
-  assert.equal(state.message, "Two are before you.");
-  apply(state, { type: "kept", text: "Never begun." });
-  assert.deepEqual([state.phase, state.message], ["done", "Never begun."]);
-  apply(state, { type: "error", message: "No room." });
-  assert.deepEqual([state.phase, state.message], ["error", "No room."]);
+  const state = endedState(THREE);
+  const said = [
+    [{ type: "waiting" }, "waiting", ""], [{ type: "status", text: "Two come first." }, "waiting", "Two come first."],
+    [{ type: "kept", text: "Never begun." }, "done", "Never begun."],
+    [{ type: "error", message: "No room." }, "error", "No room."],
+  ];
+  for (const [event, phase, message] of said) {
+    apply(state, event);
+    assert.deepEqual([state.phase, state.message, state.iterations.length], [phase, message, 3]);
+  }
 });
 
 test("a lost connection, and its return", () => {
   const [lost, back] = [{ type: "connection", lost: true }, { type: "connection", lost: false }];
   const state = apply(stateOf(THREE), lost);
-  assert.equal(state.phase, "lost");
-  assert.equal(state.message, "The connection to the server was lost; the earlier part is kept.");
+  const words = "The connection to the server was lost; the earlier part is kept.";
+  assert.deepEqual([state.phase, state.message], ["lost", words]);
   apply(state, back);
   assert.deepEqual([state.phase, state.message], ["running", "Running."]);
   assert.equal(apply(stateOf([]), lost).message, "The connection to the server was lost.");

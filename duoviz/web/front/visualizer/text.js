@@ -4,6 +4,7 @@ import { firstSo } from "./search.js";
 import { el, section, watchSize, zoomOf } from "./dom.js";
 import { count, fixed, known } from "./words.js";
 import { originOf } from "./methods.js";
+import { isChosen } from "./note.js";
 import { writtenUpTo } from "./player.js";
 
 const BEYOND_SIGHT = 40;
@@ -17,7 +18,7 @@ function fillToken(span, text) {
 }
 
 function tokenSpan(token, position, nodes, header) {
-  const at = nodes.findIndex((node) => node.id === token.id && (node.status === "accepted" || node.status === "correction"));
+  const at = nodes.findIndex((node) => node.id === token.id && isChosen(node));
   const [node] = at < 0 ? [] : nodes.splice(at, 1);
   const facts = [`iteration ${position}`, originOf(token.source, header)];
   if (known(node?.q)) facts.push(`draft probability ${fixed(node.q, 2)}`);
@@ -91,7 +92,7 @@ export function createText({ state, choose }) {
   const box = el("div", { class: "dv-text-box", tabindex: "0", role: "group", "aria-label": "Text" });
   const flow = createFlow(box, state);
   let epoch = state.epoch, outlined = -1, written = -1, isScrolled = true;
-  // The next iterations' tokens. A long trace comes in over many frames: see `takeEvents`.
+  // The next iterations' tokens. A long trace comes in over many frames.
   const grow = () => {
     if (epoch !== state.epoch) {
       flow.clear();

@@ -2,7 +2,7 @@
 
 import { el, section, setText, svg, textButton, watchSize } from "./dom.js";
 import { addPointer, addTimelineKeys, createView, ITERATIONS_IN_VIEW } from "./view.js";
-import { drawLanes, hatchPattern, placeBand, placePlayhead } from "./lanes.js";
+import { createHatch, drawLanes, placeBand, placePlayhead } from "./lanes.js";
 import { busyBetween } from "./busy.js";
 import { duration, percent } from "./words.js";
 import { isPaced } from "./player.js";
@@ -51,13 +51,12 @@ function createShares(state, view) {
 }
 
 export function createTimeline({ state, choose, redraw, hover }) {
-  // Each visualizer's own: a pattern of one that is hidden would draw nothing.
-  const hatch = `dv-hatch-${Math.random().toString(36).slice(2)}`;
+  const hatch = createHatch();
   const drawing = svg("svg", { class: "dv-timeline-drawing", tabindex: "0", role: "img", "aria-label": "Timeline: W and S zoom, A and D move" });
   const [band, layer, labels] = [svg("rect", { class: "dv-band" }), svg("g"), svg("g")];
   const [playhead, future] = [svg("line", { class: "dv-playhead", y1: 10, y2: "100%" }), svg("rect", { class: "dv-future" })];
   // What is still to come is paler, but not the lanes' names.
-  drawing.append(hatchPattern(hatch), band, layer, future, labels, playhead);
+  drawing.append(hatch.node, band, layer, future, labels, playhead);
   const view = createView(state);
   const shares = createShares(state, view);
   addPointer(drawing, view, { redraw, choose, hover });
@@ -75,7 +74,7 @@ export function createTimeline({ state, choose, redraw, hover }) {
       const place = `${state.epoch} ${state.shown} ${state.follow} ${view.auto} ${isPaced(state) && state.moment !== null}`;
       if (place !== followed) view.follow();
       followed = place;
-      const seen = { state, view, width, hatch };
+      const seen = { state, view, width, hatch: hatch.id };
       const key = `${state.epoch} ${state.iterations.length} ${width} ${view.start} ${view.end} ${Boolean(state.header)}`;
       if (key !== drawn) {
         drawLanes(drawing, layer, labels, seen);

@@ -53,6 +53,7 @@ export function createTip(root) {
     place();
   };
   const onKey = ({ key }) => { if (key === "Escape") hide(); };
+  listen(root, { pointerover: show, focusin: show, pointerleave: hide, focusout: hide, keydown: onKey });
   return {
     node,
     // What it belongs to may be gone, or mean something else by now.
@@ -60,6 +61,5 @@ export function createTip(root) {
       if (of?.isConnected && of.dataset.meaning) setText(node, of.dataset.meaning);
       else if (of) hide();
     },
-    stop: listen(root, { pointerover: show, focusin: show, pointerleave: hide, focusout: hide, keydown: onKey }),
   };
 }

@@ -8,7 +8,7 @@ import { sentence } from "./sentence.js";
 import { isLive, tokensBefore } from "./state.js";
 import { ALL_SPEEDS, isMoving, isPaced, PACES, speedWords, writtenUpTo } from "./player.js";
 
-export const ICONS = {
+const ICONS = {
   first: "M3 3h2v10H3zM13 3v10L6 8z", back: "M10 3 5 8l5 5 1.4-1.4L7.8 8l3.6-3.6z", play: "M4 2v12l10-6z",
   pause: "M4 3h3v10H4zM9 3h3v10H9z", forward: "M6 3l5 5-5 5-1.4-1.4L8.2 8 4.6 4.4z", last: "M11 3h2v10h-2zM3 3v10l7-5z",
 };
@@ -58,22 +58,27 @@ function createSentence(state) {
   };
 }
 
-// The five buttons that play a run or a race; first, last: what those at the ends are called.
-export function createButtons(state, actions, first, last) {
-  const play = iconButton("Play", ICONS.play, actions.togglePlay);
-  const node = el("div", { class: "dv-buttons" },
-    iconButton(first, ICONS.first, actions.first), iconButton("Step back", ICONS.back, actions.back), play,
-    iconButton("Step forward", ICONS.forward, actions.forward), iconButton(last, ICONS.last, actions.last));
+// The buttons that step and play. draw: shows whether something moves.
+export function createSteps({ back, togglePlay, forward }) {
+  const play = iconButton("Play", ICONS.play, togglePlay);
   return {
-    node,
+    nodes: [iconButton("Step back", ICONS.back, back), play, iconButton("Step forward", ICONS.forward, forward)],
     play,
-    draw() {
-      const [name, icon] = isMoving(state) ? ["Pause", ICONS.pause] : ["Play", ICONS.play];
+    draw(moves) {
+      const [name, icon] = moves ? ["Pause", ICONS.pause] : ["Play", ICONS.play];
       play.setAttribute("aria-label", name);
       play.title = `${name} (space)`;
       play.querySelector("path").setAttribute("d", icon);
     },
   };
+}
+
+// The five buttons of a run or a race; first, last: what those at the ends are called.
+export function createButtons(state, actions, first, last) {
+  const steps = createSteps(actions);
+  const node = el("div", { class: "dv-buttons" },
+    iconButton(first, ICONS.first, actions.first), ...steps.nodes, iconButton(last, ICONS.last, actions.last));
+  return { node, play: steps.play, draw: () => steps.draw(isMoving(state)) };
 }
 
 export function createTransport({ state, actions, choose }) {

@@ -4,7 +4,9 @@ import { el, section, setAttributes, setText, svg, watchSize } from "./dom.js";
 import { count, fixed, known, MARKS, quote } from "./words.js";
 import { aboutOf, originOf } from "./methods.js";
 import { COLUMN_GAP, fillLines } from "./fold.js";
-import { countLabel, placeItems, treeItems } from "./layout.js";
+import { countLabel, edgeLine, placeItems, treeItems } from "./layout.js";
+import { isBrowsers } from "./keys.js";
+import { proposalsOf } from "./note.js";
 import { createPointing } from "./pointing.js";
 import { createReach } from "./reach.js";
 import { createCandidates } from "./candidates.js";
@@ -27,14 +29,11 @@ function likelihood(node, nodes) {
   return node.count / (nodes[node.parent]?.count ?? siblings.reduce((sum, other) => sum + other.count, 0));
 }
 
-// To the next line it leaves at the right, and comes in at the left.
+const dataOf = ({ list, index, node }) => ({ "data-list": list, "data-index": index, "data-status": node.status });
+
 function edgePath(item, nodes, right) {
-  const [end, x1] = [item.from.x + item.from.width, item.x];
-  const isSame = item.from.line === item.line;
-  const [x0, y0] = isSame ? [end, item.from.y] : [0, item.entry];
-  const middle = Math.max(x0, x1 - COLUMN_GAP / 2);
-  const d = `${isSame ? "" : `M${end} ${item.from.y}H${right}`}M${x0} ${y0}H${Math.max(x0, x1 - COLUMN_GAP)}C${middle} ${y0} ${middle} ${item.y} ${x1} ${item.y}`;
-  const edge = svg("path", { class: `dv-edge${item.taken ? " dv-taken" : ""}`, d, "data-list": item.list, "data-index": item.index, "data-status": item.node.status });
+  const name = `dv-edge${item.taken ? " dv-taken" : ""}`;
+  const edge = svg("path", { class: name, d: edgeLine(item, right), ...dataOf(item) });
   const share = likelihood(item.node, nodes);
   edge.style.strokeWidth = `${share === null ? 1.25 : 1 + 6 * share}px`;
   return edge;
@@ -53,7 +52,7 @@ function nodeFacts({ text, id, q, p, count: seen, status, source, chance }, head
 
 function nodeGroup(item, header) {
   const { node } = item;
-  const data = node ? { "data-list": item.list, "data-index": item.index, "data-status": node.status, "data-source": node.source } : {};
+  const data = node ? { ...dataOf(item), "data-source": node.source } : {};
   const group = svg("g", { class: `${node ? "dv-node" : "dv-context"}${item.taken ? " dv-taken" : ""}`, transform: `translate(${item.x} ${item.y})`, ...data });
   group.append(svg("rect", { y: -11, width: item.width, height: 22, rx: 6 }), svg("text", { class: "dv-label", x: 9, y: 4 }, item.label));
   if (!node) return group;
@@ -67,9 +66,8 @@ function treeCaptions(iteration, { parallel, caption: proposedCaption }, { colum
   const within = (left, text) => Math.max(0, Math.min(left, width - CAPTION_SIGN * text.length));
   const over = (column, text) => [within(columns[column].left, text), columns[column].caption, text];
   const captions = [over(0, "verified text")];
-  const proposed = iteration.checked.some((node) => node.status !== "correction" && node.status !== "window");
   const alone = parallel ? "checked" : "the target's own token";
-  if (iteration.checked.length) captions.push(over(1, (proposed && proposedCaption) || alone));
+  if (iteration.checked.length) captions.push(over(1, (proposalsOf(iteration).length && proposedCaption) || alone));
   if (iteration.drafted.length) captions.push(over(split, "drafted meanwhile"));
   if (windowTop !== null) captions.push([columns[1].left, windowTop, "window: the target looks for new guesses here; none is verified"]);
   return captions;
@@ -91,7 +89,7 @@ function createBox(drawing, goTo) {
   const scroll = (by) => { box.scrollLeft += by; };
   const acts = { w: () => goTo(-1), s: () => goTo(1), a: () => scroll(-KEY_SCROLL), d: () => scroll(KEY_SCROLL) };
   box.addEventListener("keydown", (event) => {
-    if (!event.ctrlKey && !event.metaKey && !event.altKey) acts[event.key.toLowerCase()]?.();
+    if (!isBrowsers(event)) acts[event.key.toLowerCase()]?.();
   });
   return box;
 }

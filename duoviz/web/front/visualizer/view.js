@@ -1,5 +1,6 @@
 // What part of the clock the timeline shows, and moving it by pointer and keys.
 
+import { isBrowsers } from "./keys.js";
 import { isPaced } from "./player.js";
 import { beginOf } from "./state.js";
 
@@ -81,7 +82,7 @@ export function addTimelineKeys(drawing, view, redraw) {
   };
   drawing.addEventListener("keydown", (event) => {
     const act = acts[event.key.toLowerCase()];
-    if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!act || isBrowsers(event)) return;
     event.preventDefault();
     act();
     redraw();

@@ -28,7 +28,7 @@ export function quote(text, length = 24) {
   return rightToLeft ? `"\u2068${word}\u2069"` : `"${word}"`;
 }
 
-export const known = (value) => value !== null && value !== undefined && Number.isFinite(value);
+export const known = Number.isFinite;
 export const fixed = (value, digits) => (known(value) ? value.toFixed(digits) : "–");
 export const percent = (value) => (known(value) ? `${Math.round(100 * value)} %` : "–");
 export const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;

@@ -12,34 +12,21 @@ test("what cannot be seen gets a sign", () => {
 });
 
 test("what is too long is cut, and never through a character", () => {
-  assert.equal(clip("abcd", 4), "abcd");
-  assert.equal(clip("abcde", 4), "abc…");
-  assert.equal(clip("😀😀😀", 2), "😀…");
-  assert.equal(clip("😀😀", 2), "😀😀");
-  assert.equal(clip("", 4), "");
+  const cut = [["abcd", 4, "abcd"], ["abcde", 4, "abc…"], ["😀😀😀", 2, "😀…"], ["😀😀", 2, "😀😀"], ["", 4, ""]];
+  for (const [text, length, expected] of cut) assert.equal(clip(text, length), expected);
 });
 
 test("a token's label", () => {
-  assert.equal(tokenLabel(" rainbow"), "␣rainbow");
-  assert.equal(tokenLabel("\n\n"), "↵↵");
-  assert.equal(tokenLabel(""), "∅");
-  assert.equal(tokenLabel("<|im_end|>"), "end of answer");
-  assert.equal(tokenLabel("<|im_start|>"), "<|im_start|>");
-  assert.equal(tokenLabel("abcdefghijklm"), "abcdefghijk…");
+  const labels = [" rainbow", "\n\n", "", "<|im_end|>", "<|im_start|>", "abcdefghijklm"].map(tokenLabel);
+  assert.deepEqual(labels, ["␣rainbow", "↵↵", "∅", "end of answer", "<|im_start|>", "abcdefghijk…"]);
 });
 
 test("a token in a sentence", () => {
-  assert.equal(quote(" rainbow "), `"rainbow"`);
-  assert.equal(quote("  "), `"␣␣"`);
-  assert.equal(quote("\n"), `"↵"`);
-  assert.equal(quote(""), `""`);
-  assert.equal(quote("</s>"), "the end of the answer");
+  const quoted = [" rainbow ", "  ", "\n", "", "</s>"].map((text) => quote(text));
+  assert.deepEqual(quoted, [`"rainbow"`, `"␣␣"`, `"↵"`, `""`, "the end of the answer"]);
   assert.equal(quote("x".repeat(25)), `"${"x".repeat(23)}…"`);
   assert.equal(quote("x".repeat(25), 48), `"${"x".repeat(25)}"`);
-});
-
-test("what is written from right to left turns nothing else around", () => {
-  assert.equal(quote(" שלום"), `"\u2068שלום\u2069"`);
+  assert.equal(quote(" שלום"), `"\u2068שלום\u2069"`, "what is written from right to left turns nothing else around");
 });
 
 test("what is not known is a dash", () => {

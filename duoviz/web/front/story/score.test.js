@@ -1,20 +1,8 @@
-// Tests of what a link says of the story, and of the clock that its motions are held with.
+// Tests of score.js: the steps of a stop, and the clock that their motions are held with.
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { storyIn } from "../share/link.js";
 import { createScore, createScript } from "./score.js";
-
-test("a link may name a stop, and the story opens by itself where nothing of a run is named", () => {
-  assert.deepEqual(storyIn(""), { stop: null, mayOpen: true });
-  assert.deepEqual(storyIn("#story=3"), { stop: 3, mayOpen: true });
-  assert.deepEqual(storyIn("#theme=dark&present=1"), { stop: null, mayOpen: true });
-  for (const wrong of ["0", "8", "x", "03", ""]) assert.equal(storyIn(`#story=${wrong}`).stop, null);
-  for (const own of ["prompt=Hi", "iteration=3", "tab=lab", "method=vanilla", "controls=play"]) {
-    assert.equal(storyIn(`#${own}`).mayOpen, false);
-    assert.deepEqual(storyIn(`#${own}&story=2`), { stop: 2, mayOpen: false });
-  }
-});
 
 test("steps are run in their order, those beside others at their time", () => {
   const script = createScript();

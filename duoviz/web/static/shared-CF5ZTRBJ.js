@@ -1,2 +1,0 @@
-function f(){let l=new Set,n=e=>l.forEach(o=>o(e)),u=null,i=-1,t=!1,r=0,s=null;return setInterval(()=>{t&&++r===5&&n({type:"connection",lost:!0})},1e3),{send:n,isOpen:()=>t,holdNext(e){s=e},subscribe(e){return l.add(e),()=>l.delete(e)},take(e){e.run!==u&&([u,i,t,r]=[e.run,-1,!0,0],n({type:"reset"}),s!==null&&n({type:"hold",iteration:s}),s=null),!(e.seq<=i)&&(r>=5&&n({type:"connection",lost:!1}),[i,r]=[e.seq,0],e.events.forEach(n),e.events.some(({type:o})=>o==="end"||o==="error")&&(t=!1))}}}export{f as a};
-//# sourceMappingURL=shared-CF5ZTRBJ.js.map
