@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from starlette.responses import Response
@@ -42,12 +43,12 @@ Promise.all([load("%s"), load("%s")]).then(([{ start }, { default: methods }]) =
 """
 
 
-def start(entry: str, *events: str) -> str:
+def start(entry: str, triggers: Sequence[str]) -> str:
     """What a component runs as it comes on the page: its entry, with the methods that this version knows.
 
-    events: of its own that the entry triggers; Gradio knows them by their names in this text.
+    triggers: events of its own that the entry triggers; Gradio knows them by their names in this text.
     """
-    return START % (json.dumps(events), ADDRESS, ENTRIES[entry][0], serve_json("methods", methods_json()))
+    return START % (json.dumps(triggers), ADDRESS, ENTRIES[entry][0], serve_json("methods", methods_json()))
 
 
 def style(name: str) -> str:

@@ -49,8 +49,9 @@ class Gate:
     """An ASGI application before another one.
 
     doors: the endpoints by name. functions: the page's, by Gradio's number. servers: the components that have
-    functions of their own, as (number, function's name). uploads: whether files may be sent.
-    session_runs: how many runs of a session may be in the line.
+    functions of their own, as (number, function's name). session_runs: how many runs of a session may be in the line.
+
+    On a Space no files may be sent.
     """
 
     def __init__(
@@ -62,12 +63,10 @@ class Gate:
         servers: frozenset[tuple[int, str]],
         attendance: Attendance,
         on_space: bool,
-        uploads: bool,
         session_runs: int,
     ):
         self.app, self.doors, self.functions, self.servers = app, doors, functions, servers
-        self.attendance, self.on_space, self.uploads = attendance, on_space, uploads
-        self.session_runs = session_runs
+        self.attendance, self.on_space, self.session_runs = attendance, on_space, session_runs
         self.large = asyncio.Semaphore(LARGE_AT_ONCE)
         self.paces = {kind: Pace(rate, burst) for kind, (rate, burst) in PACES.items()}
         self.refusals = Pace(REFUSALS)
@@ -97,7 +96,7 @@ class Gate:
             # Whoever listens has had its turn when it asked.
             with self.attendance.listening(session):
                 return await self.app(scope, receive, send)
-        if path == f"{UPLOAD}_progress" and self.uploads or FILES.fullmatch(path):
+        if path == f"{UPLOAD}_progress" and not self.on_space or FILES.fullmatch(path):
             await self.in_turn("file", scope)
         elif PAGES.fullmatch(path):
             await self.in_turn("page", scope)
@@ -108,7 +107,7 @@ class Gate:
     async def post(self, path: str, scope: dict, receive: Callable, send: Callable) -> None:
         """Let a file, a call or what ends one through. Raises Refused."""
         if path == UPLOAD:
-            if not self.uploads or is_foreign(scope):
+            if self.on_space or is_foreign(scope):
                 raise Refused(403, "Nothing can be uploaded here.")
             return await self.app(scope, receive, send)
         called = NUMBERED.fullmatch(path) or NAMED.fullmatch(path)

@@ -12,12 +12,8 @@ from duoviz.places.line import Bounds
 
 # As many as in the longest prompts that are no attack; what has more is not even counted.
 CHARACTERS_A_TOKEN = 8
-# Of the line's bounds the environment variables, and what they are without them: see docs/visitors.md.
-BOUNDS = {
-    "length": ("DUOVIZ_LINE", Bounds().length),
-    "session": ("DUOVIZ_SESSION_RUNS", Bounds().session),
-    "address": ("DUOVIZ_ADDRESS_RUNS", Bounds().address),
-}
+# The environment variables of the line's bounds, one after the other: see docs/visitors.md.
+BOUNDS = ("DUOVIZ_LINE", "DUOVIZ_SESSION_RUNS", "DUOVIZ_ADDRESS_RUNS")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +76,7 @@ class Limits:
 
 def limits_here() -> Limits:
     """The limits of a Space where the environment says that this is one. Raises SettingsError."""
-    bounds = Bounds(**{name: whole_number(variable, usual) for name, (variable, usual) in BOUNDS.items()})
+    bounds = Bounds(*map(whole_number, BOUNDS, Bounds()))
     if os.environ.get("SPACE_ID"):
         limits = {"run_seconds": 60, "load_seconds": 300, "new_tokens": 256, "prompt_tokens": 1024}
         return Limits(on_space=True, **limits, bounds=bounds)

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import gradio as gr
-
 from duoviz import runs
 from duoviz.comparison import summed_up
 from duoviz.decoding import METHODS
@@ -12,33 +10,20 @@ from duoviz.decoding.settings import Settings
 from duoviz.recordings import ENDING
 from duoviz.trace.agreement import agreement, first_difference, written
 from duoviz.trace.reading import TraceError, read_trace
-from duoviz.web.front import as_text, start
+from duoviz.web.front import as_text
 from duoviz.web.published import publish
+from duoviz.web.scripted import Scripted
 from duoviz.web.visualizer import one_file
 
 
-class Race(gr.HTML):
+class Race(Scripted):
     """Shows two methods on one prompt: each as it runs, then both on one clock. Feed it `batch(…)` strings.
 
     recorded: the text of a `recorded_race`, which is shown before the first; "" for none.
     """
 
     def __init__(self, *, recorded: str = "", **options):
-        # Gradio asks its components for their arguments by name.
-        self.recorded = recorded
-        super().__init__(
-            value="",
-            html_template='<div class="dv-root"></div>',
-            elem_classes="of-race",
-            js_on_load=start("race"),
-            apply_default_css=False,
-            server_functions=[one_file],
-            recorded=recorded,
-            **options,
-        )
-
-    def api_info(self):
-        return {"type": "string"}
+        super().__init__("race", server_functions=[one_file], recorded=recorded, **options)
 
 
 def recorded_race(folder: Path, methods: Sequence[str]) -> str:

@@ -1,25 +1,14 @@
 """Results of the Lab as a Gradio component: `front/entries/results.js` fed by the component's value."""
 
-import gradio as gr
+from duoviz.web.front import as_text
+from duoviz.web.scripted import Scripted
 
-from duoviz.web.front import as_text, start
 
-
-class ResultsView(gr.HTML):
+class ResultsView(Scripted):
     """Shows results of the Lab. Feed it `view_value(…)` strings."""
 
     def __init__(self, **options):
-        super().__init__(
-            value="",
-            html_template='<div class="ll-root"></div>',
-            elem_classes="of-results",
-            js_on_load=start("results", "opened"),
-            apply_default_css=False,
-            **options,
-        )
-
-    def api_info(self):
-        return {"type": "string"}
+        super().__init__("results", ["opened"], root="ll-root", **options)
 
 
 def view_value(overview: dict | None, parts: dict[str, dict] | None = None, opened: str | None = "") -> str:

@@ -42,8 +42,7 @@ def bound_queue(demo: gr.Blocks) -> None:
 def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
     """Serve the page; options, and what is returned, as of `gr.Blocks.launch`."""
     attendance = Attendance(partial(gradio_internals.delivered, demo))
-    on_space = hardware.limits.on_space
-    doors = hardware.doors
+    limits, doors = hardware.limits, hardware.doors
     functions = {
         number: Function(function.api_name if function.api_name in doors else None, len(function.inputs))
         for number, function in demo.fns.items()
@@ -52,17 +51,15 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
     servers = frozenset(
         (number, fn.__name__) for number, block in demo.blocks.items() for fn in getattr(block, "server_fns", ())
     )
-    # On a Space nothing is loaded.
-    options_of_gate = {"attendance": attendance, "on_space": on_space, "uploads": not on_space}
-    options_of_gate["session_runs"] = hardware.limits.bounds.session
-    gate = Middleware(Gate, doors=doors, functions=functions, servers=servers, **options_of_gate)
+    known = {"doors": doors, "functions": functions, "servers": servers, "attendance": attendance}
+    gate = Middleware(Gate, **known, on_space=limits.on_space, session_runs=limits.bounds.session)
     served = {
         "middleware": [gate],
         "routes": [*front.routes(), *published.routes()],
         "lifespan": partial(lifespan, demo, attendance),
     }
     bounds = {
-        "max_threads": hardware.limits.bounds.length + THREADS,
+        "max_threads": limits.bounds.length + THREADS,
         "state_session_capacity": SESSIONS,
         "max_file_size": LARGEST_FILE,
         "enable_monitoring": False,

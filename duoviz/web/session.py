@@ -36,16 +36,6 @@ def runs_ahead(number: int) -> str:
     return "One run ahead of yours; yours is next." if number == 1 else f"{number} runs ahead of yours."
 
 
-def drain(events: queue.SimpleQueue) -> list[dict]:
-    """All that is in the queue now."""
-    taken = []
-    while True:
-        try:
-            taken.append(events.get_nowait())
-        except queue.Empty:
-            return taken
-
-
 class Hardware:
     """The places, and the limits of what is asked of them."""
 
@@ -84,7 +74,7 @@ class Hardware:
                     job.stop.set()
                     self.pool.end(job)
                 finished = job.future.done()
-                events = first + drain(job.events)
+                events = first + [job.events.get() for _ in range(job.events.qsize())]
                 if job.stop.is_set() and job.deadline is None and not job.error:
                     yield [{"type": "end", "end": end([], "stopped"), "metrics": metrics(new_trace())}]
                     return

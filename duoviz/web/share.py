@@ -6,7 +6,8 @@ from typing import NamedTuple
 import gradio as gr
 from gradio.components import Component
 
-from duoviz.web.front import start
+from duoviz.web.scripted import Scripted
+from duoviz.web.visitors import AT_ONCE
 
 # How the names of the settings end with which a run reaches for the hub or a folder: a link that changes one of them
 # starts nothing by itself.
@@ -21,23 +22,11 @@ class Page(NamedTuple):
     start: gr.Button | None = None
 
 
-class ShareBar(gr.HTML):
+class ShareBar(Scripted):
     """The buttons that make and open links and settings files; what became of it, and the link."""
 
-    def __init__(self, **options):
-        super().__init__(
-            value="",
-            html_template='<div class="dv-share"></div>',
-            elem_classes="of-share",
-            js_on_load=start("share", "copylink", "openlink", "openfile"),
-            apply_default_css=False,
-            elem_id="share",
-            site={},
-            **options,
-        )
-
-    def api_info(self):
-        return {"type": "string"}
+    def __init__(self):
+        super().__init__("share", ["copylink", "openlink", "openfile"], root="dv-share", elem_id="share", site={})
 
 
 def field_kind(field: Component) -> dict:
@@ -70,8 +59,7 @@ def share(bar: ShareBar, tabs: gr.Tabs, pages: dict[str, Page]) -> None:
     fields = [field for page in pages.values() for field in page.fields.values()]
     visualizers = [page.visualizer for page in pages.values() if page.visualizer]
     outputs = [tabs, bar, *visualizers, *fields]
-    private = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-    bar.copylink(None, fields, bar, js="(...values) => window.duoviz.share.copyLink(...values)", **private)
-    bar.openfile(None, None, outputs, js="() => window.duoviz.share.openFile()", **private)
-    opened = bar.openlink(None, None, outputs, js="() => window.duoviz.share.openLink()", **private)
-    opened.then(None, bar, None, js="(told) => window.duoviz.share.startRun(told)", **private)
+    bar.copylink(None, fields, bar, js="(...values) => window.duoviz.share.copyLink(...values)", **AT_ONCE)
+    bar.openfile(None, None, outputs, js="() => window.duoviz.share.openFile()", **AT_ONCE)
+    opened = bar.openlink(None, None, outputs, js="() => window.duoviz.share.openLink()", **AT_ONCE)
+    opened.then(None, bar, None, js="(told) => window.duoviz.share.startRun(told)", **AT_ONCE)

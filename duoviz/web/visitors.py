@@ -23,6 +23,8 @@ ANSWERED = {"concurrency_limit": None, "preprocess": False}
 # And what yields `watch`: a batch also goes out as it is, for what Gradio does to a usual value after each costs the
 # run time.
 WATCHED = {**ANSWERED, "show_progress": "hidden", "api_visibility": "private", "postprocess": False}
+# And what takes no time.
+AT_ONCE = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 
 # Seconds at most for which a visitor's next job waits until the one before has left the page: its values come up to
 # `session.WAITING_STEP` apart.

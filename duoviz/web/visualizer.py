@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-import gradio as gr
-
-from duoviz.web.front import as_text, start
+from duoviz.web.front import as_text
 from duoviz.web.published import publish
 from duoviz.web.replay import replay_parts
+from duoviz.web.scripted import Scripted
 
 # What a script calls when another method is chosen: its recorded run is shown, where nothing of the visitor's is.
 OF_METHOD = "(method) => { window.duoviz?.opening?.of(method); }"
@@ -28,28 +27,15 @@ def addressed(opening: Opening) -> dict:
     return {"addresses": addresses, "method": opening.method, "told": opening.sentence}
 
 
-class Visualizer(gr.HTML):
+class Visualizer(Scripted):
     """Shows a run: text, tree, timeline, k and θ. Feed it `batch(…)` strings.
 
     opening: what is shown before the first run, see `Opening`.
     """
 
     def __init__(self, *, opening: Opening | None = None, **options):
-        # Gradio asks its components for their arguments by name, and takes one that it does not find for an event.
-        self.opening = addressed(opening or Opening({}, "", ""))
-        super().__init__(
-            value="",
-            html_template='<div class="dv-root"></div>',
-            elem_classes="of-visualizer",
-            js_on_load=start("visualizer"),
-            apply_default_css=False,
-            server_functions=[one_file],
-            opening=self.opening,
-            **options,
-        )
-
-    def api_info(self):
-        return {"type": "string"}
+        opened = addressed(opening or Opening({}, "", ""))
+        super().__init__("visualizer", server_functions=[one_file], opening=opened, **options)
 
 
 def one_file(_asked: object) -> tuple[str, str]:

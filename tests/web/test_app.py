@@ -25,21 +25,13 @@ def test_a_batch_goes_out_as_it_is(hardware):
     assert len(streams) == 3 and not any(each.postprocess for each in streams)
 
 
-def imported(code, *packages):
-    """Which of these packages are imported once a new process has run this code."""
-    code = f"{code}; import sys; print([name for name in {packages} if name in sys.modules])"
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+PLACES = "duoviz.web.limits, duoviz.web.session, duoviz.places.sharing"
+PAGE = "duoviz.web.start, duoviz.web.app, duoviz.web.serving, duoviz.web.theme, duoviz.__main__"
 
 
-def test_the_places_start_before_gradio_is_imported():
-    code = "import duoviz.web.limits, duoviz.web.session, duoviz.places.sharing"
-    assert imported(code, "gradio", "torch", "numba", "transformers") == "[]"
-
-
-def test_the_pages_process_imports_nothing_that_decodes():
-    code = "import duoviz.web.start, duoviz.web.app, duoviz.web.serving, duoviz.web.theme, duoviz.__main__"
-    assert imported(code, "gradio", "torch", "numba", "transformers", "safetensors") == "['gradio']"
-
-
-def test_the_page_imports_nothing_of_training():
-    assert imported("import duoviz.web.start, duoviz.web.app", "gradio", "duoviz.training") == "['gradio']"
+@pytest.mark.parametrize("modules, needed", [(PLACES, []), (PAGE, ["gradio"])], ids=["places", "page"])
+def test_the_places_start_before_gradio_is_imported_and_the_page_imports_nothing_that_decodes(modules, needed):
+    heavy = ("gradio", "torch", "numba", "transformers", "safetensors", "duoviz.training")
+    code = f"import {modules}, sys; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(needed)

@@ -2,17 +2,18 @@
 
 import http.client
 import json
+from math import inf, nan
 from urllib.parse import urlsplit
 
 import pytest
 
+from duoviz.decoding import METHODS
 from duoviz.web.app import build_app
 from duoviz.web.calls import Refused, arguments, parsed
 from duoviz.web.serving import launch
 from tests.thread_places import hardware_with, nothing_to_fetch
 
 SHORT = {"prompt": "hello", "max_new_tokens": 3}
-METHODS = "choose one of vanilla, speculative, prompt_lookup, rest, lookahead, duodecoding, duotree."
 HUGE = 10**400
 FILE = {"meta": {"_type": "gradio.FileData"}}
 
@@ -61,80 +62,64 @@ def post(server, path, body):
     return name, value[0] if name == "complete" else value["error"]
 
 
-@pytest.mark.parametrize(
-    "argument, value, sentence",
-    [
-        ("prompt", None, "The prompt must be text, not None."),
-        ("prompt", 5, "The prompt must be text, not 5."),
-        ("prompt", True, "The prompt must be text, not True."),
-        ("prompt", " ", "The prompt is empty: enter a prompt."),
-        (
-            "prompt",
-            "a\ud83d",
-            "The prompt contains an invalid character (an unpaired surrogate)",
-        ),
-        ("method", None, f"There is no method named None: {METHODS}"),
-        ("method", "\udfff", rf"There is no method named '\udfff': {METHODS}"),
-        ("method", 5, f"There is no method named 5: {METHODS}"),
-        ("pair", None, "There is no pair named None: choose one of embedded, "),
-        ("pair", 7, "There is no pair named 7: choose one of embedded, "),
-        ("pair", "a + \ud800", r"There is no pair named 'a + \ud800': choose one of embedded, "),
-        ("pair", "a + b\0", r"There is no pair named 'a + b\x00': choose one of embedded, "),
-        ("temperature", 5e-324, "Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0, not 5e-324."),
-        ("temperature", 1e-310, "Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0, not 1e-310."),
-        ("temperature", HUGE, "Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0, not a number of more"),
-        ("temperature", "0.5", "Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0, not '0.5'."),
-        ("temperature", False, "Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0, not False."),
-        ("temperature", None, "Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0."),
-        ("temperature", float("nan"), "Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0, not nan."),
-        ("top_p", float("inf"), "Top-p (top_p): enter a number from 0.01 to 1, not inf."),
-        ("top_k", "5", "Top-k (top_k): enter a whole number from 0 to 9007199254740991, not '5'."),
-        ("top_k", -1, "Top-k (top_k): enter a whole number from 0 to 9007199254740991, not -1."),
-        ("seed", HUGE, "Seed: enter a whole number from 0 to 9007199254740991, not a number of more than 60 digits."),
-        ("seed", 1e300, "Seed: enter a whole number from 0 to 9007199254740991, not a number of more than 60 digits."),
-        ("seed", True, "Seed: enter a whole number from 0 to 9007199254740991, not True."),
-        ("max_new_tokens", "4", "Max new tokens (max_new_tokens): enter a whole number from 1 to 4096, not '4'."),
-        ("max_new_tokens", True, "Max new tokens (max_new_tokens): enter a whole number from 1 to 4096, not True."),
-        ("sequences", 2.5, "Draft sequences k (sequences): enter dynamic or a whole number from 1 to 8, not 2.5."),
-        ("sequences", None, "Draft sequences k (sequences): enter dynamic or a whole number from 1 to 8."),
-        ("budget", True, "Draft budget γ (budget): enter auto or a whole number from 1 to 64, not True."),
-        ("budget", "1_0", "Draft budget γ (budget): enter auto or a whole number from 1 to 64, not '1_0'."),
-        ("budget", "9" * 5000, "Draft budget γ (budget): enter auto or a whole number from 1 to 64, not '999"),
-        ("acceptance", "x", "Acceptance: enter coupled or rejection, not 'x'."),
-        ("cores", None, "Cores: enter auto, all or target."),
-        ("raw", "x", "raw: enter true or false, not 'x'."),
-        ("raw", 0, "raw: enter true or false, not 0."),
-        ("rest_datastore", "\ud800", r"Datastore (rest_datastore): enter the name of a folder, not '\ud800'."),
-        ("rest_datastore", 5, "Datastore (rest_datastore): enter the name of a folder, not 5."),
-    ],
-)
-def test_a_wrong_value_is_told_in_a_sentence(server, capfd, argument, value, sentence):
-    told = post(server, "call/v2/generate", SHORT | {argument: value})
-    assert told[0] in ("error", 422) and told[1].startswith(sentence) and told[1].endswith(".") and len(told[1]) < 400
-    assert "Traceback" not in capfd.readouterr().err
+def about(value):
+    """How a sentence on a setting goes on about a value."""
+    if value is None:
+        return "."
+    return ", not " + ("a number of more than 60 digits." if value in (HUGE, 1e300) else f"{value!r}."[:20])
 
 
-@pytest.mark.parametrize(
-    "argument, value, sentence",
-    [
-        ("like_for_like", "x", "like_for_like: enter true or false, not 'x'."),
-        ("like_for_like", None, "like_for_like: enter true or false."),
-        ("repeats", HUGE, "repeats: enter a whole number from 1 to 10, not a number of more than 60 digits."),
-        ("repeats", "2", "repeats: enter a whole number from 1 to 10, not '2'."),
-        ("repeats", True, "repeats: enter a whole number from 1 to 10, not True."),
-        ("first_method", None, f"There is no method named None: {METHODS}"),
-        ("second_method", 5, f"There is no method named 5: {METHODS}"),
-        ("prompt", None, "The prompt must be text, not None."),
-        ("prompt", "\udfff", "The prompt contains an invalid character"),
-        ("pair", None, "There is no pair named None: choose one of embedded, "),
-        ("temperature", 1e-310, "Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0, not 1e-310."),
-        ("second_budget", False, "Draft budget γ (budget): enter auto or a whole number from 1 to 64, not False."),
-        ("raw", 1, "raw: enter true or false, not 1."),
+WHOLE = "enter a whole number from 0 to 9007199254740991"
+SETTINGS = {
+    "temperature": (
+        "Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0",
+        [5e-324, HUGE, "0.5", False, None, nan],
+    ),
+    "top_p": ("Top-p (top_p): enter a number from 0.01 to 1", [inf]),
+    "top_k": (f"Top-k (top_k): {WHOLE}", ["5", -1]),
+    "seed": (f"Seed: {WHOLE}", [HUGE, 1e300, True]),
+    "max_new_tokens": ("Max new tokens (max_new_tokens): enter a whole number from 1 to 4096", ["4", True]),
+    "sequences": ("Draft sequences k (sequences): enter dynamic or a whole number from 1 to 8", [2.5, None]),
+    "budget": ("Draft budget γ (budget): enter auto or a whole number from 1 to 64", [True, "1_0", "9" * 5000]),
+    "acceptance": ("Acceptance: enter coupled or rejection", ["x"]),
+    "cores": ("Cores: enter auto, all or target", [None]),
+    "raw": ("raw: enter true or false", ["x", 0]),
+    "rest_datastore": ("Datastore (rest_datastore): enter the name of a folder", ["\ud800", 5]),
+}
+COMPARED = {
+    "like_for_like": ("like_for_like: enter true or false", ["x", None]),
+    "repeats": ("repeats: enter a whole number from 1 to 10", [HUGE, "2", True]),
+    "temperature": (SETTINGS["temperature"][0], [1e-310]),
+    "second_budget": (SETTINGS["budget"][0], [False]),
+    "raw": ("raw: enter true or false", [1]),
+}
+# What is no setting; a method's name is that of one side of a comparison.
+OTHERS = {
+    "prompt": [
+        *((value, f"The prompt must be text, not {value}.") for value in (None, 5, True)),
+        (" ", "The prompt is empty: enter a prompt."),
+        ("a\ud83d", "The prompt contains an invalid character (an unpaired surrogate)"),
     ],
-)
-def test_so_it_is_in_a_comparison(server, capfd, argument, value, sentence):
-    told = post(server, "call/v2/compare", SHORT | {argument: value})
-    assert told[0] in ("error", 422) and told[1].startswith(sentence)
+    "method": [
+        (value, f"There is no method named {value!r}: choose one of {', '.join(METHODS)}.")
+        for value in (None, "\udfff", 5)
+    ],
+    "pair": [
+        (value, f"There is no pair named {value!r}: choose one of embedded, ")
+        for value in (None, 7, "a + \ud800", "a + b\0")
+    ],
+}
+
+
+@pytest.mark.parametrize("endpoint, settings", [("generate", SETTINGS), ("compare", COMPARED)])
+def test_a_wrong_value_is_told_in_a_sentence(server, capfd, endpoint, settings):
+    wrong = [(name, value, begin + about(value)) for name, (begin, values) in settings.items() for value in values]
+    wrong += [(name, *case) for name, cases in OTHERS.items() for case in cases]
+    for name, value, sentence in wrong:
+        name = "second_method" if (name, endpoint) == ("method", "compare") else name
+        status, told = post(server, f"call/v2/{endpoint}", SHORT | {name: value})
+        assert status in ("error", 422) and told.startswith(sentence) and told.endswith("."), (name, value, told)
+        assert len(told) < 400
     assert "Traceback" not in capfd.readouterr().err
 
 

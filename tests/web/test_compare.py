@@ -44,7 +44,7 @@ def lane_events(events, name):
 
 def test_both_sides_share_some_settings_and_have_others_of_their_own():
     job = asked(
-        Limits(), sent(temperature=0.7, seed=3.0, second_sequences="2", first_cores="target", second_budget="5")
+        Limits(), **sent(temperature=0.7, seed=3.0, second_sequences="2", first_cores="target", second_budget="5")
     )
     first, second, all_cores = job.lanes
     assert (first.name, second.name) == ("Vanilla, the target's cores", "DuoDecoding")
@@ -52,7 +52,7 @@ def test_both_sides_share_some_settings_and_have_others_of_their_own():
     assert first.settings.seed == second.settings.seed == all_cores.settings.seed == 3
     assert (all_cores.method, all_cores.settings.cores) == ("vanilla", "auto") and job.repeats == 1
     with pytest.raises(SettingsError, match="Draft budget γ .*enter auto or a whole number from 1 to 64, not 'much'"):
-        asked(Limits(), sent(second_budget="much"))
+        asked(Limits(), **sent(second_budget="much"))
 
 
 def test_the_baselines_are_run_unless_a_side_is_one():

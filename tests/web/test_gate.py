@@ -31,7 +31,7 @@ class Gradio:
         await send({"type": "http.response.body", "body": content})
 
 
-def make(*, on_space=False, uploads=True, seen=None):
+def make(*, on_space=False, seen=None):
     def refusal(sent, client):
         if seen is not None:
             seen.append((sent, client))
@@ -42,7 +42,7 @@ def make(*, on_space=False, uploads=True, seen=None):
     doors = {"generate": Door(["prompt", "seed"], refusal)}
     functions = {4: Function("generate", 2), 5: Function(None, 2)}
     gate = Gate(app, doors=doors, functions=functions, servers=frozenset({(7, "one_file")}), attendance=attendance,
-                on_space=on_space, uploads=uploads, session_runs=2)  # fmt: skip
+                on_space=on_space, session_runs=2)  # fmt: skip
     return gate, app
 
 
@@ -329,11 +329,11 @@ def test_the_page_itself_is_open(path):
 
 
 @pytest.mark.parametrize(
-    "uploads, origin, status",
-    [(False, None, 403), (True, None, 200), (True, b"http://here:1", 200), (True, b"http://elsewhere", 403)],
+    "on_space, origin, status",
+    [(True, None, 403), (False, None, 200), (False, b"http://here:1", 200), (False, b"http://elsewhere", 403)],
 )
-def test_files_are_taken_where_they_are_needed_and_from_no_other_site(uploads, origin, status):
-    gate, app = make(uploads=uploads)
+def test_files_are_taken_where_they_are_needed_and_from_no_other_site(on_space, origin, status):
+    gate, app = make(on_space=on_space)
     headers = [(b"host", b"here:1")] + ([(b"origin", origin)] if origin else [])
     assert ask(gate, "/gradio_api/upload", headers=headers)[0] == status
     assert len(app.bodies) == (status == 200)

@@ -31,7 +31,7 @@ def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(results_store, "RECORDED", tmp_path / "recorded")
     monkeypatch.setattr(page, "TRACES", tmp_path / "no traces")
-    page.made_first.cache_clear(), page.made_parts.cache_clear()
+    page.made.cache_clear()
     (tmp_path / "recorded").mkdir()
 
 
@@ -270,14 +270,14 @@ def test_what_is_shipped_is_shown_first_and_without_being_made_again(hardware, q
     looked = {block.elem_id: update for block, update in functions_of["look"]([]).items()}
     assert looked["lab-results"]["value"] == ["here (recorded)"] and "mine" in looked["lab-results"]["choices"]
     opened = {block.elem_id: update for block, update in functions_of["open_part"](["here (recorded)"], "time").items()}
-    assert opened["lab-figure"]["value"].data and "Where each method" in opened["lab-part"]["value"]
+    assert json.loads(opened["lab-figure"]["value"].plot)["data"] and "Where each method" in opened["lab-part"]["value"]
     opened = {block.elem_id: update for block, update in functions_of["open_part"](["here (recorded)"], "").items()}
     assert not opened["lab-part"]["visible"]
 
 
 def test_where_nothing_was_measured_the_recorded_runs_stand_labelled_as_a_sample(hardware, monkeypatch):
     monkeypatch.setattr(page, "TRACES", TRACES)
-    page.made_first.cache_clear()
+    page.made.cache_clear()
     looked = {block.elem_id: update for block, update in functions(hardware)["look"]([]).items()}
     assert "A sample that allows no conclusion" in looked["lab-about"] and "AMD EPYC" in looked["lab-about"]
     lines = json.loads(looked["lab-view"])["overview"]["speeds"]["lines"]

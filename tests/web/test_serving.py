@@ -148,20 +148,13 @@ def test_a_run_that_nobody_listens_to_any_longer_ends_and_leaves_nothing(page, e
     wait_until(lambda: listened.outputs())
     leaving = page.begin({"prompt": "hello", "method": endless})
     wait_until(lambda: len(page.hardware.line) == 2)
+    assert leaving.getresponse().readline()
     leaving.close()
     impatient()
     # The first was asked for before, and would have ended before, were nobody listening.
     wait_until(lambda: len(page.hardware.line) == 1)
     assert not page.hardware.line.jobs[0].stop.is_set() and not listened.done()
     listened.cancel()
-    wait_until(lambda: not len(page.hardware.line) and page.kept() == (0, 0))
-
-
-def test_a_closed_stream_leaves_nothing(page, endless, impatient):
-    connection = page.begin({"prompt": "hello", "method": endless})
-    assert connection.getresponse().readline()
-    connection.close()
-    impatient()
     wait_until(lambda: not len(page.hardware.line) and page.kept() == (0, 0))
 
 
@@ -242,8 +235,9 @@ def test_the_page_tells_neither_who_was_here_nor_a_path_of_this_machine(page):
 
 def test_recordings_are_read_at_an_address_of_their_own_and_nothing_beside_them(page):
     (shown,) = (block for block in page.demo.blocks.values() if isinstance(block, Visualizer))
-    assert list(shown.opening["addresses"]) == [file.name.partition(".")[0] for file in live.recorded_runs().values()]
-    found, file = shown.opening["addresses"]["duodecoding"], live.recorded_runs()["duodecoding"]
+    addresses, files = shown.props["opening"]["addresses"], live.recorded_runs()
+    assert list(addresses) == [file.name.partition(".")[0] for file in files.values()]
+    found, file = addresses["duodecoding"], files["duodecoding"]
     status, _, content = page.ask("GET", found)
     assert status == 200 and json.loads(content)["header"]["method"] == "duodecoding"
     for path in (f"{found}/../../../README.md", found.replace(file.name, "..%2f..%2fREADME.md")):

@@ -33,7 +33,9 @@ def budget(facts: Facts) -> dict:
 
 def threshold(facts: Facts) -> dict:
     """The draft's first tokens and θ of the iteration shown. Reading: k."""
-    iteration = current_iteration(facts)
+    iteration = facts.iteration
+    # A page without one may not show this figure.
+    assert iteration is not None
     if iteration["theta"] is None:
         raise NotInTrace("threshold there")
     return {
@@ -97,12 +99,6 @@ def speeds(facts: Facts) -> dict:
             }
         )
     return {"runs": runs}
-
-
-def current_iteration(facts: Facts) -> dict:
-    """The iteration that the page shows; `lesson` has seen to it that there is one."""
-    assert facts.iteration is not None
-    return facts.iteration
 
 
 FIGURES = {

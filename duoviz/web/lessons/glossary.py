@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from duoviz.web.lessons.markdown import Span, blocks
-from duoviz.web.lessons.source import LessonError, read_lines
+from duoviz.web.lessons.markdown import Span, blocks, cut
+from duoviz.web.lessons.source import read_lines, sections
 
 
 class Term(NamedTuple):
@@ -17,20 +17,18 @@ class Term(NamedTuple):
 
 def read_glossary(file: Path) -> list[Term]:
     """`## NAME, OTHER FORM, …` and one paragraph, again and again; before them may stand a text. Raises LessonError."""
-    lines = read_lines(file)
-    starts = [index for index, line in enumerate(lines) if line.text.startswith("## ")]
     terms: list[Term] = []
     known: set[str] = set()
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        number = lines[start].number
-        forms = tuple(form.strip() for form in lines[start].text.removeprefix("## ").split(","))
+    _, parts = sections(read_lines(file))
+    for heading, *lines in parts:
+        forms = tuple(form.strip() for form in heading.text.removeprefix("## ").split(","))
         for form in forms:
             if not form or key_of(form) in known:
-                raise LessonError(file, number, f'the term "{form}" is empty or used twice.')
+                raise heading.mistake(f'the term "{form}" is empty or used twice.')
             known.add(key_of(form))
-        meaning = blocks(lines[start + 1 : end], lambda line, message: LessonError(file, line, message))
+        meaning = blocks(lines)
         if [block["kind"] for block in meaning] != ["paragraph"]:
-            raise LessonError(file, number, f'the term "{forms[0]}" needs one paragraph that says what it means.')
+            raise heading.mistake(f'the term "{forms[0]}" needs one paragraph that says what it means.')
         terms.append(Term(forms, meaning[0]["spans"]))
     return terms
 
@@ -52,24 +50,23 @@ class Finder:
     def __init__(self, terms: list[Term]):
         self.names = {key_of(form): term.forms[0] for term in terms for form in term.forms}
         forms = sorted((form for term in terms for form in term.forms), key=len, reverse=True)
-        choices = "|".join(map(pattern_of, forms))
-        self.pattern = re.compile(rf"(?<![\w-])(?:{choices})(?![\w-])") if choices else None
+        # Without terms, what never matches.
+        choices = "|".join(map(pattern_of, forms)) or "(?!)"
+        self.pattern = re.compile(rf"(?<![\w-])(?:{choices})(?![\w-])")
         self.seen: set[str] = set()
 
     def mark(self, spans: list[Span]) -> list[Span]:
         """The spans, with each term's first place in the page's text as a span of kind "term"."""
-        return [part for span in spans for part in (self.split(span) if span["kind"] == "text" else [span])]
+        return [
+            part
+            for span in spans
+            for part in (cut(span, self.pattern, self.term) if span["kind"] == "text" else [span])
+        ]
 
-    def split(self, span: Span) -> list[Span]:
-        parts, end, text = [], 0, span["text"]
-        for match in self.pattern.finditer(text) if self.pattern else ():
-            name = self.names[key_of(match[0])]
-            if name in self.seen:
-                continue
-            self.seen.add(name)
-            parts += [
-                {"kind": "text", "text": text[end : match.start()]},
-                {"kind": "term", "text": match[0], "to": name},
-            ]
-            end = match.end()
-        return [part for part in (*parts, {"kind": "text", "text": text[end:]}) if part["text"]]
+    def term(self, match: re.Match) -> Span | None:
+        """A term as a span, None where it stood before."""
+        name = self.names[key_of(match[0])]
+        if name in self.seen:
+            return None
+        self.seen.add(name)
+        return {"kind": "term", "text": match[0], "to": name}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
+from duoviz import runs
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import DEFAULTS, Settings, SettingsError, parsed
 from duoviz.recordings import ENDING, PLACES
@@ -17,7 +18,7 @@ from duoviz.trace.reading import TraceError, read_trace
 from duoviz.web.lessons.glossary import Finder, Term, read_glossary
 from duoviz.web.lessons.page import PageReader
 from duoviz.web.lessons.placeholders import Facts
-from duoviz.web.lessons.source import LessonError, Line, Page, Source, read_source
+from duoviz.web.lessons.source import Fields, LessonError, Line, read_source
 
 GLOSSARY = "glossary.md"
 ABOUT = "README.md"
@@ -39,11 +40,7 @@ class Course:
 def read_traces(folder: Path, mistakes: list[str]) -> dict[str, dict]:
     """The recorded trace of each method that has one; what is wrong with a file is added to the mistakes."""
     files = {method: folder / f"{method}{ENDING}" for method in METHODS}
-    traces = {
-        method: collect(mistakes, lambda file=file: read_trace(file))
-        for method, file in files.items()
-        if file.is_file()
-    }
+    traces = {method: collect(mistakes, read_trace, file) for method, file in files.items() if file.is_file()}
     return {method: trace for method, trace in traces.items() if trace}
 
 
@@ -72,22 +69,20 @@ def read_course(folder: Path, traces_folder: Path) -> Course:
     mistakes: list[str] = []
     traces = read_traces(traces_folder, mistakes)
     places = read_places(traces_folder, traces, mistakes)
-    terms = collect(mistakes, lambda: read_glossary(folder / GLOSSARY)) if (folder / GLOSSARY).is_file() else []
+    terms = (folder / GLOSSARY).is_file() and collect(mistakes, read_glossary, folder / GLOSSARY) or []
     files = unambiguous([file for file in sorted(folder.glob("*.md")) if file.name not in (ABOUT, GLOSSARY)], mistakes)
     names = {name_of(file) for file in files}
-    lessons = [
-        collect(mistakes, lambda file=file: read_lesson(file, traces, terms or [], names, places)) for file in files
-    ]
+    lessons = [collect(mistakes, read_lesson, file, traces, terms, names, places) for file in files]
     for mistake in mistakes:
         log.warning("a mistake in the lessons: %s", mistake)
-    glossary = [{"name": term.forms[0], "spans": term.spans} for term in terms or []]
+    glossary = [{"name": term.forms[0], "spans": term.spans} for term in terms]
     return Course([lesson for lesson in lessons if lesson], glossary, mistakes)
 
 
-def collect(mistakes: list[str], read: Callable[[], Content]) -> Content | None:
+def collect(mistakes: list[str], read: Callable[..., Content], *arguments: object) -> Content | None:
     """What `read` gives, or None and its mistake."""
     try:
-        return read()
+        return read(*arguments)
     except (LessonError, TraceError) as error:
         mistakes.append(str(error))
         return None
@@ -125,61 +120,57 @@ def read_lesson(
     file: Path, traces: dict[str, dict], terms: list[Term], lessons: set[str], places: Sequence[list[dict]] = ()
 ) -> dict:
     """One lesson's data. lessons: the names of all, for links. places: see `read_places`. Raises LessonError."""
-    source = read_source(file)
+    front, pages = read_source(file)
     return {
         "name": name_of(file),
-        "title": source.front.values["title"].text,
-        "summary": source.front.values["summary"].text,
+        "title": front["title"].text,
+        "summary": front["summary"].text,
         "pages": [
-            PageReader(source, page, facts_of(source, page, traces, places), Finder(terms), lessons).read()
-            for page in source.pages
+            PageReader(page, facts_of(front | page.fields, traces, places), Finder(terms), lessons).read()
+            for page in pages
         ],
-        "live": live_link(source),
-        "watch": source.front.values["watch"].text if source.front.get("watch") else None,
+        "live": live_link(front),
+        "watch": front["watch"].text if "watch" in front else None,
     }
 
 
-def facts_of(source: Source, page: Page, traces: dict[str, dict], places: Sequence[list[dict]]) -> Facts:
+def facts_of(fields: Fields, traces: dict[str, dict], places: Sequence[list[dict]]) -> Facts:
     """What a page's figures are read from. Raises LessonError."""
-    method = page.fields.get("trace") or source.front.values["trace"]
-    if method.text not in METHODS:
-        raise source.mistake(method.number, f'there is no method "{method.text}": choose one of {", ".join(METHODS)}.')
+    method = fields["trace"]
+    method.check(method.text, METHODS, f'there is no method "{method.text}"')
     if method.text not in traces:
-        raise source.mistake(
-            method.number, f"there is no recorded run of {method.text} yet: `python -m duoviz record`."
-        )
+        raise method.mistake(f"there is no recorded run of {method.text} yet: `python -m duoviz record`.")
     return Facts(traces, method.text, places=places)
 
 
-def live_link(source: Source) -> str | None:
+def live_link(front: Fields) -> str | None:
     """The fragment that opens the Live tab with the lesson's settings and runs it. Raises LessonError."""
-    line = source.front.get("live")
+    line = front.get("live")
     if line is None:
         for name in ("prompt", "watch"):
-            if alone := source.front.get(name):
-                raise source.mistake(alone.number, f'the field "{name}" is for "live", which is missing.')
+            if name in front:
+                raise front[name].mistake(f'the field "{name}" is for "live", which is missing.')
         return None
     chosen = {}
     for part in line.text.split():
         name, equals, text = part.partition("=")
         if not equals or name in chosen:
-            raise source.mistake(line.number, f'"{part}" is not NAME=VALUE, or its name is used twice.')
+            raise line.mistake(f'"{part}" is not NAME=VALUE, or its name is used twice.')
         chosen[name] = text
-    check_settings(source, line, chosen)
-    if prompt := source.front.get("prompt"):
-        chosen["prompt"] = prompt.text
+    check_settings(line, chosen)
+    if "prompt" in front:
+        chosen["prompt"] = front["prompt"].text
     chosen["autoplay"] = "true"
     return "#tab=live&" + "&".join(f"{name}={quote(text, safe='')}" for name, text in chosen.items())
 
 
-def check_settings(source: Source, line: Line, chosen: dict[str, str]) -> None:
+def check_settings(line: Line, chosen: dict[str, str]) -> None:
     """Raise LessonError unless these are a method and settings that a run may have."""
     try:
         values = {}
         for name, text in chosen.items():
             if name == "method":
-                if text not in METHODS:
-                    raise SettingsError(f"There is no method named {text!r}: choose one of {', '.join(METHODS)}.")
+                runs.check_method(text)
             elif name not in DEFAULTS:
                 raise SettingsError(f"There is no setting {name!r}.")
             else:
@@ -187,6 +178,6 @@ def check_settings(source: Source, line: Line, chosen: dict[str, str]) -> None:
                 values[name] = parsed(name, text) if kind is str else kind(text)
         Settings(**values)
     except SettingsError as error:
-        raise source.mistake(line.number, f"live: {error}") from None
+        raise line.mistake(f"live: {error}") from None
     except ValueError:
-        raise source.mistake(line.number, f"live: {name}: enter a number, not {text!r}.") from None
+        raise line.mistake(f"live: {name}: enter a number, not {text!r}.") from None

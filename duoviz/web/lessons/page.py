@@ -10,7 +10,7 @@ from duoviz.web.lessons.glossary import Finder
 from duoviz.web.lessons.markdown import Block, Span
 from duoviz.web.lessons.placeholders import PLACEHOLDER, Facts, NotInTrace, UnknownPlaceholder, value
 from duoviz.web.lessons.predicates import CONDITIONS, FORMS, find, is_condition, is_predicate, matching
-from duoviz.web.lessons.source import Fields, LessonError, Line, Option, Page, Question, Source
+from duoviz.web.lessons.source import Line, Option, Page, Question
 from duoviz.web.lessons.vocabulary import FIGURE_MARKS, MARKS, PARTS, Mark
 
 TABS = ("live", "compare", "learn", "lab")
@@ -25,7 +25,6 @@ class PageReader:
     link may lead to.
     """
 
-    source: Source
     page: Page
     facts: Facts
     finder: Finder
@@ -34,17 +33,14 @@ class PageReader:
 
     def __post_init__(self) -> None:
         self.at = self.find_iteration()
-        if self.at is not None and self.page.fields.get("at"):
+        if self.at is not None and "at" in self.page.fields:
             self.facts = replace(self.facts, iteration=self.facts.trace["iterations"][self.at])
-
-    def mistake(self, line: int, message: str) -> LessonError:
-        return self.source.mistake(line, message)
 
     def find_iteration(self) -> int | None:
         """A page without `at` shows the whole text, as it is at the end."""
         line = self.page.fields.get("at")
         if line and not is_predicate(line.text):
-            raise self.mistake(line.number, f'"{line.text}" names no iteration: write {FORMS}.')
+            raise line.mistake(f'"{line.text}" names no iteration: write {FORMS}.')
         return find(line.text if line else "last", self.facts.trace["iterations"])
 
     def read(self) -> dict:
@@ -55,7 +51,7 @@ class PageReader:
         data = {"title": self.page.title.text, "trace": self.facts.method, "at": self.at, "missing": None}
         try:
             if self.at is None:
-                raise NotInTrace(f"iteration with “{condition_of(self.page.fields.values['at'].text)}”")
+                raise NotInTrace(f"iteration with “{condition_of(self.page.fields['at'].text)}”")
             for name in highlights:
                 self.require(name, MARKS.get(name))
             figure = self.figure()
@@ -81,9 +77,7 @@ class PageReader:
             return []
         names = [name.strip() for name in line.text.split(",")]
         for name in names:
-            if name not in PARTS and name not in MARKS:
-                known = ", ".join((*PARTS, *MARKS))
-                raise self.mistake(line.number, f'"{name}" cannot be highlighted: choose one of {known}.')
+            line.check(name, (*PARTS, *MARKS), f'"{name}" cannot be highlighted')
         return names
 
     def require(self, name: str, mark: Mark | None) -> None:
@@ -95,28 +89,31 @@ class PageReader:
         line = self.page.fields.get("figure")
         if line is None:
             return None
-        if line.text not in FIGURES:
-            raise self.mistake(line.number, f'there is no figure "{line.text}": choose one of {", ".join(FIGURES)}.')
+        line.check(line.text, FIGURES, f'there is no figure "{line.text}"')
         if line.text in OF_ITERATION and self.facts.iteration is None:
-            raise self.mistake(line.number, f'the figure "{line.text}" is of an iteration; give the page an "at".')
+            raise line.mistake(f'the figure "{line.text}" is of an iteration; give the page an "at".')
         return {"kind": line.text, **FIGURES[line.text](self.facts)}
 
     def blocks(self, lines: Sequence[Line]) -> list[Block]:
         """Markdown with its placeholders filled in and its terms marked."""
-        blocks = markdown.blocks(lines, self.mistake)
+        blocks = markdown.blocks(lines)
         for block in blocks:
+            line = block.pop("line")
             if block["kind"] == "paragraph":
-                block["spans"] = self.finish(block["spans"], block.pop("line"))
+                block["spans"] = self.finish(block["spans"], line)
             else:
-                line = block.pop("line")
                 block["items"] = [self.finish(spans, line) for spans in block["items"]]
         return blocks
 
     def inline(self, line: Line) -> list[Span]:
         """A line's spans, finished."""
-        return self.finish(markdown.inline(line.text, line.number, self.mistake), line.number)
+        return self.finish(markdown.inline(line), line)
 
-    def finish(self, spans: list[Span], line: int) -> list[Span]:
+    def words(self, line: Line) -> str:
+        """A line's text, finished."""
+        return "".join(span["text"] for span in self.inline(line))
+
+    def finish(self, spans: list[Span], line: Line) -> list[Span]:
         """Links checked, figures filled in, terms marked."""
         done = []
         for span in spans:
@@ -125,7 +122,7 @@ class PageReader:
             done += self.filled(span, line)
         return self.finder.mark(done)
 
-    def link(self, to: str, line: int) -> str:
+    def link(self, to: str, line: Line) -> str:
         """`lesson:NAME`, `lesson:NAME/PAGE`, `tab:NAME`, `game:SEED` or an https address, as an address."""
         kind, _, name = to.partition(":")
         lesson, _, number = name.partition("/")
@@ -137,31 +134,22 @@ class PageReader:
             return f"#tab=learn&draft={name}"
         if kind == "https":
             return to
-        raise self.mistake(
-            line,
-            f'the link "{to}" leads nowhere; a link is lesson:NAME, lesson:NAME/PAGE, tab:NAME, game:SEED or https.',
+        raise line.mistake(
+            f'the link "{to}" leads nowhere; a link is lesson:NAME, lesson:NAME/PAGE, tab:NAME, game:SEED or https.'
         )
 
-    def filled(self, span: Span, line: int) -> list[Span]:
+    def filled(self, span: Span, line: Line) -> list[Span]:
         """A span cut at its placeholders; each one's value is a span of kind "value"."""
-        parts, end, text = [], 0, span["text"]
-        for match in PLACEHOLDER.finditer(text):
-            parts += [
-                {**span, "text": text[end : match.start()]},
-                {"kind": "value", "text": self.value(match[1], line)},
-            ]
-            end = match.end()
-        parts.append({**span, "text": text[end:]})
-        rest = [part for part in parts if part["text"]]
-        if any(part["kind"] != "value" and set("{}") & set(part["text"]) for part in rest):
-            raise self.mistake(line, "a brace { or } has no partner.")
-        return rest
+        parts = markdown.cut(span, PLACEHOLDER, lambda match: {"kind": "value", "text": self.value(match[1], line)})
+        if any(part["kind"] != "value" and set("{}") & set(part["text"]) for part in parts):
+            raise line.mistake("a brace { or } has no partner.")
+        return parts
 
-    def value(self, name: str, line: int) -> str:
+    def value(self, name: str, line: Line) -> str:
         try:
             return value(name, self.facts)
         except UnknownPlaceholder as error:
-            raise self.mistake(line, f"{error}.") from None
+            raise line.mistake(f"{error}.") from None
 
     def question(self, parts: set[str]) -> dict | None:
         """The page's question as data: its kind, its text, and what its kind asks for."""
@@ -170,83 +158,59 @@ class PageReader:
             return None
         data = {"kind": question.kind, "blocks": self.blocks(question.text)}
         if not data["blocks"]:
-            raise self.mistake(question.fields.line, "the question asks nothing: its text is missing.")
+            raise question.heading.mistake("the question asks nothing: its text is missing.")
         return data | getattr(self, f"ask_{question.kind}")(question, parts)
 
-    def field(self, fields: Fields, name: str) -> Line:
-        """A field that the question must have. Raises LessonError."""
-        if name not in fields.values:
-            raise self.mistake(fields.line, f'the question\'s field "{name}" is missing.')
-        return fields.values[name]
-
-    def spans_of(self, fields: Fields, *names: str) -> dict[str, list[Span]]:
-        return {name: self.inline(self.field(fields, name)) for name in names}
+    def spans_of(self, question: Question, *names: str) -> dict[str, list[Span]]:
+        return {name: self.inline(question.field(name)) for name in names}
 
     def ask_choose(self, question: Question, parts: set[str]) -> dict:
         """Options marked [x] and [ ], each with its reason; or plain ones and the `answer` that one of them is."""
         if len(question.options) < 2:
-            raise self.mistake(question.fields.line, "a question to choose needs two answers or more.")
-        if question.fields.get("answer"):
-            return {"options": self.options_by_answer(question)}
-        for option in question.options:
-            if option.right is None or not option.why:
-                raise self.mistake(
-                    option.line,
-                    'an answer is "- [x] TEXT" or "- [ ] TEXT", and under it, indented, why it is right or wrong.',
+            raise question.heading.mistake("a question to choose needs two answers or more.")
+        options = self.options_by_answer(question) if "answer" in question.fields else question.options
+        for option in options:
+            if option.right is None or not option.why.text:
+                raise option.text.mistake(
+                    'an answer is "- [x] TEXT" or "- [ ] TEXT", and under it, indented, why it is right or wrong.'
                 )
-        if not any(option.right for option in question.options):
-            raise self.mistake(question.fields.line, "no answer is the right one; mark it with [x].")
-        return {
-            "options": [
-                self.option(option, bool(option.right), Line(option.line, option.why)) for option in question.options
-            ]
-        }
+        if not any(option.right for option in options):
+            raise question.heading.mistake("no answer is the right one; mark it with [x].")
+        spans = [{"spans": self.inline(text), "right": right, "why": self.inline(why)} for text, right, why in options]
+        return {"options": spans}
 
-    def option(self, option: Option, right: bool, why: Line) -> dict:
-        return {"spans": self.inline(Line(option.line, option.text)), "right": right, "why": self.inline(why)}
-
-    def options_by_answer(self, question: Question) -> list[dict]:
-        fields = question.fields
-        answer = "".join(span["text"] for span in self.inline(fields.values["answer"]))
-        texts = [
-            "".join(span["text"] for span in self.inline(Line(option.line, option.text))) for option in question.options
-        ]
-        if answer not in texts:
+    def options_by_answer(self, question: Question) -> list[Option]:
+        """The options with what the field `answer` says of them. Raises NotInTrace where it is none of them."""
+        answer = self.words(question.fields["answer"])
+        marked = [(option.text, self.words(option.text) == answer) for option in question.options]
+        if not any(right for _, right in marked):
             raise NotInTrace(f"answer to choose: it would be “{answer}”")
-        return [
-            self.option(option, text == answer, self.field(fields, "right" if text == answer else "wrong"))
-            for option, text in zip(question.options, texts, strict=True)
-        ]
+        return [Option(text, right, question.field("right" if right else "wrong")) for text, right in marked]
 
     def ask_step(self, question: Question, parts: set[str]) -> dict:
         """The reader goes to an iteration; `answer` is a condition."""
-        answer = self.field(question.fields, "answer")
+        answer = question.field("answer")
         if not is_condition(answer.text):
             known = ", ".join(CONDITIONS)
-            raise self.mistake(
-                answer.number, f'"{answer.text}" is not a condition of an iteration: choose one of {known}.'
-            )
+            raise answer.mistake(f'"{answer.text}" is not a condition of an iteration: choose one of {known}.')
         indices = matching(answer.text, self.facts.trace["iterations"])
         if not indices:
             raise NotInTrace(f"iteration with “{answer.text}”")
-        return {"answer": indices} | self.spans_of(question.fields, "right", "wrong")
+        return {"answer": indices} | self.spans_of(question, "right", "wrong")
 
     def ask_click(self, question: Question, parts: set[str]) -> dict:
         """The reader clicks something; `answer` is what can be highlighted in a part, or a mark of the figure."""
-        answer = self.field(question.fields, "answer")
+        answer = question.field("answer")
         known: dict[str, Mark] = MARKS | (FIGURE_MARKS if self.figure_name() == "classical rule" else {})
-        if answer.text not in known:
-            raise self.mistake(
-                answer.number, f'"{answer.text}" cannot be clicked here: choose one of {", ".join(known)}.'
-            )
+        answer.check(answer.text, known, f'"{answer.text}" cannot be clicked here')
         if answer.text in self.highlights():
-            raise self.mistake(answer.number, f'"{answer.text}" is highlighted, which gives the answer away.')
+            raise answer.mistake(f'"{answer.text}" is highlighted, which gives the answer away.')
         mark = known[answer.text]
         if mark.part in PARTS and mark.part not in parts:
-            raise self.mistake(answer.number, f'"{answer.text}" is in the part "{mark.part}": highlight it.')
+            raise answer.mistake(f'"{answer.text}" is in the part "{mark.part}": highlight it.')
         self.require(answer.text, mark)
         where = {"answer": mark.selector, "choices": mark.choices, "part": PARTS.get(mark.part)}
-        return where | self.spans_of(question.fields, "right", "wrong")
+        return where | self.spans_of(question, "right", "wrong")
 
     def figure_name(self) -> str | None:
         line = self.page.fields.get("figure")
@@ -258,24 +222,24 @@ class PageReader:
         slider = None
         if self.figure_name() not in WITH_READING:
             unit = fields.get("unit")
-            ends = {name: self.number(self.field(fields, name)) for name in ("from", "to")}
+            ends = {name: self.number(question.field(name)) for name in ("from", "to")}
             slider = ends | {"unit": self.inline(unit) if unit else []}
-        elif extra := next((fields.get(name) for name in ("from", "to", "unit") if fields.get(name)), None):
-            raise self.mistake(extra.number, "the figure has its own slider: it needs no from, to or unit.")
+        elif extra := fields.get("from") or fields.get("to") or fields.get("unit"):
+            raise extra.mistake("the figure has its own slider: it needs no from, to or unit.")
         within = fields.get("within")
         return {
-            "answer": self.number(self.field(fields, "answer")),
+            "answer": self.number(question.field("answer")),
             "within": self.number(within) if within else 0,
             "slider": slider,
-        } | self.spans_of(fields, "right", "low", "high")
+        } | self.spans_of(question, "right", "low", "high")
 
     def number(self, line: Line) -> float:
         """A line's number, its placeholders filled in. Raises LessonError."""
-        text = "".join(span["text"] for span in self.inline(line))
+        text = self.words(line)
         try:
             return float(text)
         except ValueError:
-            raise self.mistake(line.number, f'"{text}" is not a number.') from None
+            raise line.mistake(f'"{text}" is not a number.') from None
 
 
 def condition_of(predicate: str) -> str:

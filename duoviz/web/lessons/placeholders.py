@@ -56,12 +56,8 @@ class Facts:
         return self.traces[self.method]
 
 
-def milliseconds(seconds: float) -> str:
-    return f"{1000 * seconds:.1f} ms" if seconds < 0.01 else f"{1000 * seconds:.0f} ms"
-
-
 def seconds(value: float) -> str:
-    return milliseconds(value) if value < 1 else f"{value:.2f} s"
+    return f"{value:.2f} s" if value >= 1 else f"{1000 * value:.{1 if value < 0.01 else 0}f} ms"
 
 
 def percent(value: float) -> str:
@@ -112,14 +108,13 @@ HEADER: dict[str, Callable[[dict], str | int | None]] = {
 }
 
 
-def node_text(iteration: Iteration, status: str) -> str | None:
-    """The first proposed or own token with this status, quoted."""
-    nodes = iteration["checked"] + iteration["drafted"]
-    return next((quoted(node["text"]) for node in nodes if node["status"] == status), None)
-
-
 def first_text(nodes: list[dict]) -> str | None:
     return quoted(nodes[0]["text"]) if nodes else None
+
+
+def node_text(iteration: Iteration, status: str) -> str | None:
+    """The first proposed or own token with this status, quoted."""
+    return first_text([node for node in iteration["checked"] + iteration["drafted"] if node["status"] == status])
 
 
 def free_tokens(iteration: Iteration) -> list[dict]:
@@ -201,7 +196,7 @@ ITERATION: dict[str, Callable[[Iteration], str | int | None]] = {
     "rejected_token": lambda iteration: node_text(iteration, "rejected"),
     "accepted_token": lambda iteration: node_text(iteration, "accepted"),
     "free_token": lambda iteration: first_text(free_tokens(iteration)),
-    "free_token_fate": lambda iteration: free_token_fate(iteration),
+    "free_token_fate": free_token_fate,
     "second_choice": lambda iteration: first_text([node for node, _ in second_choices(iteration)]),
     "preferred_token": lambda iteration: first_text([best for _, best in second_choices(iteration)]),
     "second_choice_q": lambda iteration: of_second_choice(iteration, "q"),
@@ -234,6 +229,11 @@ def rows_within(trace: dict, factor: float) -> int:
     return max(rows for rows in range(1, last + 1) if cost(trace, "target", rows) <= limit)
 
 
+def steps_that_fit(trace: dict, rows: int) -> int:
+    """γ by the calibration: how many draft steps fit into one target forward of so many rows; at least 1."""
+    return max(1, int(cost(trace, "target", rows) / cost(trace, "draft", 1)))
+
+
 # Of the calibration; those with a number in brackets take one.
 COSTS: dict[str, Callable[[dict, int], str | int]] = {
     "T_target": lambda trace, n: seconds(cost(trace, "target", n)),
@@ -241,13 +241,8 @@ COSTS: dict[str, Callable[[dict, int], str | int]] = {
     "target_ratio": lambda trace, n: fixed(1)(cost(trace, "target", n) / cost(trace, "target", 1)),
     "draft_ratio": lambda trace, k: fixed(1)(cost(trace, "draft", k) / cost(trace, "draft", 1)),
     "rows_within": rows_within,
-    "steps_that_fit": lambda trace, n: steps_that_fit(trace, n),
+    "steps_that_fit": steps_that_fit,
 }
-
-
-def steps_that_fit(trace: dict, rows: int) -> int:
-    """γ by the calibration: how many draft steps fit into one target forward of so many rows; at least 1."""
-    return max(1, int(cost(trace, "target", rows) / cost(trace, "draft", 1)))
 
 
 def comparable(traces: dict[str, dict]) -> dict[str, dict]:
@@ -268,20 +263,18 @@ def speeds(traces: dict[str, dict]) -> dict[str, float]:
     return {name: metrics(trace)["tps"] for name, trace in comparable(traces).items()}
 
 
-def token_ids(trace: dict) -> list[int]:
-    return [token["id"] for iteration in trace["iterations"] for token in iteration["committed"]]
-
-
 def same_text(traces: dict[str, dict]) -> int:
     """How many of the other comparable runs wrote vanilla's tokens."""
-    runs = comparable(traces)
-    wanted = token_ids(runs.pop("vanilla"))
-    return sum(token_ids(trace) == wanted for trace in runs.values())
+    vanilla, *others = (
+        [token["id"] for iteration in trace["iterations"] for token in iteration["committed"]]
+        for trace in comparable(traces).values()
+    )
+    return others.count(vanilla)
 
 
 def fastest(traces: dict[str, dict]) -> str:
     by_method = speeds(traces)
-    return METHODS[max(by_method, key=lambda method: by_method[method])].title
+    return METHODS[max(by_method, key=by_method.__getitem__)].title
 
 
 def speed_up(facts: Facts) -> float:

@@ -25,17 +25,12 @@ def looked_up(node: dict) -> bool:
 def second_choices(iteration: Iteration) -> list[tuple[dict, dict]]:
     """The draft's accepted tokens that it did not think the most probable there, each with the one that it did."""
     choices = []
-    for node in accepted(iteration):
+    for node in (node for node in iteration["checked"] if node["status"] == "accepted"):
         rivals = [rival for rival in guesses(iteration) if rival["parent"] == node["parent"] and rival["q"] is not None]
         best = max(rivals, key=lambda rival: rival["q"], default=node)
         if node["source"] == "draft" and best is not node and best["q"] > node["q"]:
             choices.append((node, best))
     return choices
-
-
-def accepted(iteration: Iteration) -> list[dict]:
-    """The checked tokens that were accepted."""
-    return [node for node in iteration["checked"] if node["status"] == "accepted"]
 
 
 def outcome(iteration: Iteration) -> str:
@@ -71,15 +66,11 @@ def discarded(iteration: Iteration) -> int:
     return sum(node["status"] == "discarded" for node in iteration["checked"] + iteration["drafted"])
 
 
-def begin(iteration: Iteration) -> float:
-    """When its first side began, in seconds of the run."""
-    return min([iteration["target"]["start"], *(step["start"] for step in iteration["draft"][:1])])
-
-
 def idle(iteration: Iteration, lane: str) -> float:
     """How long one side (`target` or `draft`) does nothing in this iteration, in seconds."""
     spans = iteration["draft"] if lane == "draft" else [iteration["target"]]
-    return iteration["sync"] - begin(iteration) - sum(span["end"] - span["start"] for span in spans)
+    begin = min(span["start"] for span in (iteration["target"], *iteration["draft"][:1]))
+    return iteration["sync"] - begin - sum(span["end"] - span["start"] for span in spans)
 
 
 # What may be true of an iteration.
@@ -172,9 +163,9 @@ def find(predicate: str, iterations: list[Iteration]) -> int | None:
         values = [(MEASURES[name](iterations[index]), index) for index in wanted]
         present = [(value, -index) for value, index in values if value is not None]
         return -max(present)[1] if present else None
-    if predicate.startswith("after first "):
-        first = next(iter(matching(predicate.removeprefix("after first "), iterations)), None)
-        return None if first is None or first + 1 >= len(iterations) else first + 1
-    order, condition = predicate.split(" ", 1)
+    order, condition = predicate.removeprefix("after ").split(" ", 1)
     indices = matching(condition, iterations)
-    return indices[0 if order == "first" else -1] if indices else None
+    if not indices:
+        return None
+    index = indices[0 if order == "first" else -1] + predicate.startswith("after ")
+    return index if index < len(iterations) else None

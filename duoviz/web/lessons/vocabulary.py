@@ -69,11 +69,7 @@ def numbers_mark(name: str) -> Mark:
 
 
 MARKS = {
-    "accepted": tree_mark("accepted"),
-    "rejected": tree_mark("rejected"),
-    "discarded": tree_mark("discarded"),
-    "pending": tree_mark("pending"),
-    "correction": tree_mark("correction"),
+    **{status: tree_mark(status) for status in ("accepted", "rejected", "discarded", "pending", "correction")},
     "looked up": Mark(
         "tree",
         '.dv-node:is([data-source="prompt"], [data-source="datastore"])',

@@ -1,7 +1,8 @@
 """The Compare tab: two methods on one prompt, one after the other, then both on one clock."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import gradio as gr
 
@@ -82,7 +83,7 @@ def comparison_fields(limits: Limits, sides: Mapping[str, gr.Dropdown]) -> Field
     return fields
 
 
-def lanes_of(first: Settings, second: Settings, methods: tuple[str, str], *, like_for_like: bool) -> list[Lane]:
+def lanes_of(first: Settings, second: Settings, methods: Sequence[str], *, like_for_like: bool) -> list[Lane]:
     """Both sides, and the baselines of φ that neither of them is: vanilla at its best here, and on the
     target's cores where the race is like for like.
     """
@@ -106,38 +107,27 @@ def title(method: str, settings: Settings) -> str:
     return METHODS[method].title + ("" if METHODS[method].parallel else names[settings.cores])
 
 
-def split(sent: dict) -> tuple[dict, dict, dict]:
-    """What was sent for both sides, for the first and for the second."""
-    first, second = (
-        {name.removeprefix(f"{side}_"): value for name, value in sent.items() if name.startswith(f"{side}_")}
-        for side in SIDES
-    )
-    common = {name: value for name, value in sent.items() if not name.startswith(tuple(f"{side}_" for side in SIDES))}
-    return common, first, second
-
-
-def asked(limits: Limits, sent: dict) -> Comparison:
+def asked(limits: Limits, *, prompt, pair, raw, repeats, like_for_like, **settings) -> Comparison:
     """The comparison that the page or a client asks for. Raises SettingsError."""
-    common, first, second = split(sent)
-    rest = {name: common.pop(name) for name in ("prompt", "pair", "raw", "repeats", "like_for_like")}
-    methods = first.pop("method"), second.pop("method")
-    for method in methods:
-        runs.check_method(method)
-    check_flag("like_for_like", rest["like_for_like"])
-    settings = [settings_from(limits, **common, **own) for own in (first, second)]
-    lanes = lanes_of(settings[0], settings[1], methods, like_for_like=rest["like_for_like"])
-    return Comparison(
-        pair=rest["pair"], prompt=rest["prompt"], raw=rest["raw"], repeats=as_integer(rest["repeats"]), lanes=lanes
-    )
+    check_flag("like_for_like", like_for_like)
+    common = {name: value for name, value in settings.items() if name.partition("_")[0] not in SIDES}
+    methods, sides = [], []
+    for begin in map("{}_".format, SIDES):
+        own = {name.removeprefix(begin): value for name, value in settings.items() if name.startswith(begin)}
+        methods.append(own.pop("method"))
+        runs.check_method(methods[-1])
+        sides.append(settings_from(limits, **common, **own))
+    lanes = lanes_of(sides[0], sides[1], methods, like_for_like=like_for_like)
+    return Comparison(pair=pair, prompt=prompt, raw=raw, repeats=as_integer(repeats), lanes=lanes)
 
 
 def connect(hardware: Hardware, inputs: Fields, *, go, fair, halt, view, client, answer) -> None:
     """Bind the buttons and the endpoint `compare` to comparisons on the hardware."""
-    visitors = Visitors(hardware)
+    visitors, ask = Visitors(hardware), partial(asked, hardware.limits)
 
     def race(request: gr.Request, **sent) -> Iterator[str]:
         """Stream a comparison into the race view."""
-        yield from visitors.watch(request, lambda: asked(hardware.limits, sent))
+        yield from visitors.watch(request, lambda: ask(**sent))
 
     def race_like_for_like(request: gr.Request, **sent) -> Iterator[str]:
         """The same, with both baselines of φ."""
@@ -151,7 +141,7 @@ def connect(hardware: Hardware, inputs: Fields, *, go, fair, halt, view, client,
             add_texts(texts, events)
             return {"texts": texts}
 
-        yield from visitors.answer(request, lambda: asked(hardware.limits, sent), progress)
+        yield from visitors.answer(request, lambda: ask(**sent), progress)
 
     def stop_race(request: gr.Request) -> None:
         """End this visitor's comparison."""
@@ -163,7 +153,7 @@ def connect(hardware: Hardware, inputs: Fields, *, go, fair, halt, view, client,
     # Not queued, so that it reaches a run however many others wait.
     halt.click(stop_race, queue=False, api_visibility="private")
     client.click(compare, None, answer, api_name="compare", inputs_kwargs=inputs, **ANSWERED)
-    hardware.doors["compare"] = visitors.door(inputs, lambda **sent: asked(hardware.limits, sent))
+    hardware.doors["compare"] = visitors.door(inputs, ask)
 
 
 def add_texts(texts: dict[str, str], events: list[dict]) -> None:

@@ -10,6 +10,7 @@ from duoviz.decoding.settings import ABOUT, DEFAULTS, Settings, parsed
 from duoviz.models.registry import PAIRS
 from duoviz.recordings import PROMPT
 from duoviz.web.limits import Limits
+from duoviz.web.visitors import AT_ONCE
 
 # What the page begins with where it is not what the command line does.
 ON_THE_PAGE = {"max_new_tokens": 128}
@@ -54,10 +55,6 @@ def method_choices() -> list[tuple[str, str]]:
     return [(method.title, name) for name, method in METHODS.items()]
 
 
-def method_chips(method: str) -> gr.Radio:
-    return gr.Radio(method_choices(), value=method, label="Method", info=METHODS[method].about, elem_id="method")
-
-
 def setting_field(name: str, place: str = "") -> Component:
     """A setting as a field. place: begins the ids of this page's fields."""
     about = ABOUT[name]
@@ -97,7 +94,7 @@ def prompts_to_try(prompt: gr.Textbox, pair: gr.Dropdown) -> None:
     def show_small(pair: str) -> dict:
         return gr.update(visible=pair == "embedded")
 
-    pair.change(show_small, pair, about, queue=False, show_progress="hidden", api_visibility="private")
+    pair.change(show_small, pair, about, **AT_ONCE)
 
 
 def raw_field() -> gr.Checkbox:
@@ -118,7 +115,5 @@ def own_fields(limits: Limits, method: gr.Dropdown | gr.Radio, place: str = "") 
         chosen = METHODS[method]
         return [gr.update(info=chosen.about), *(gr.update(visible=name in chosen.settings) for name in fields)]
 
-    method.change(
-        show, method, [method, *fields.values()], queue=False, show_progress="hidden", api_visibility="private"
-    )
+    method.change(show, method, [method, *fields.values()], **AT_ONCE)
     return fields

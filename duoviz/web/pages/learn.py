@@ -9,6 +9,7 @@ from duoviz.recordings import FOLDER as TRACES
 from duoviz.web.learn import Learn
 from duoviz.web.lessons.lesson import read_course
 from duoviz.web.share import Page
+from duoviz.web.visitors import AT_ONCE
 
 LESSONS = ASSETS / "lessons"
 
@@ -22,8 +23,5 @@ def learn_page(lessons: Path = LESSONS, traces: Path = TRACES) -> Page:
         "lesson": gr.Dropdown(["", *names], value="", visible="hidden"),
         "page": gr.Number(1, visible="hidden"),
     }
-    learn.moved(
-        None, None, [fields["lesson"], fields["page"]], js="() => window.duoviz.placeInCourse()",
-        queue=False, show_progress="hidden", api_visibility="private",
-    )  # fmt: skip
+    learn.moved(None, None, list(fields.values()), js="() => window.duoviz.placeInCourse()", **AT_ONCE)
     return Page(fields)

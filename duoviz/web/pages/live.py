@@ -11,7 +11,7 @@ from duoviz.recordings import ENDING, FOLDER, PROMPT
 from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import (
     Fields,
-    method_chips,
+    method_choices,
     own_fields,
     prompts_to_try,
     raw_field,
@@ -33,7 +33,8 @@ def live_page(hardware: Hardware) -> Page:
         prompt = gr.Textbox(
             label="Prompt", value=PROMPT, lines=1, max_lines=3, elem_id="prompt", container=False, scale=5
         )
-        method = method_chips("duodecoding")
+        about = METHODS["duodecoding"].about
+        method = gr.Radio(method_choices(), value="duodecoding", label="Method", info=about, elem_id="method")
         go = gr.Button("Generate", variant="primary", elem_id="generate", min_width=100)
         halt = gr.Button("Stop", elem_id="stop", min_width=60)
         with gr.Accordion("Settings", open=False, elem_id="settings"):
@@ -92,17 +93,13 @@ def connect(hardware: Hardware, inputs: Fields, *, go, vanilla, halt, visualizer
 
         yield from visitors.answer(request, lambda: ask(**sent), progress)
 
-    def stop(request: gr.Request) -> None:
-        """End this visitor's run."""
-        visitors.stop(request)
-
     submit = inputs["prompt"].submit  # pyright: ignore[reportAttributeAccessIssue]
     # A run may be started while another one goes on, which it ends: Gradio is not to drop what is pressed meanwhile.
     options = {"inputs_kwargs": inputs, "trigger_mode": "multiple", **WATCHED}
     gr.on([go.click, submit], watch, None, visualizer, **options)  # pyright: ignore[reportArgumentType]
     vanilla.click(watch_vanilla, None, visualizer, **options)
     # Not queued, so that it reaches a run however many others wait.
-    halt.click(stop, queue=False, api_visibility="private")
+    halt.click(visitors.stop, queue=False, api_visibility="private")
     client.click(generate, None, answer, api_name="generate", inputs_kwargs=inputs, **ANSWERED)
     hardware.doors["generate"] = visitors.door(inputs, ask)
 

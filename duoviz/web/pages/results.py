@@ -1,7 +1,8 @@
 """The Lab tab: the paper's tables and figures, recorded and measured here; on a Space, recorded results only."""
 
+import json
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import lru_cache
@@ -11,15 +12,14 @@ from typing import Any
 
 import gradio as gr
 from gradio.components import Component
+from gradio.components.plot import PlotData
 from gradio.events import Dependency
-from plotly.graph_objects import Figure
-from plotly.io import from_json
 
 from duoviz.decoding import METHODS
 from duoviz.lab.plan import QUICK, make_plan
 from duoviz.lab.progress import Progress
 from duoviz.lab.report import style
-from duoviz.lab.results import Results, is_being_written, load, telling, zipped
+from duoviz.lab.results import is_being_written, load, telling, zipped
 from duoviz.lab.sample import sample
 from duoviz.lab.shipping import kept_view
 from duoviz.lab.tasks import TASKS, LabError
@@ -29,10 +29,12 @@ from duoviz.places.jobs import Job
 from duoviz.places.work import Measurement
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.web.clients import client_of_request, session_of
+from duoviz.web.pages.fields import method_choices
 from duoviz.web.results_store import available, folder_named, keep_loaded
 from duoviz.web.results_view import ResultsView, view_value
 from duoviz.web.scratch import scratch_folder
 from duoviz.web.session import USER_ERRORS, Hardware
+from duoviz.web.visitors import AT_ONCE
 
 ABOUT = (
     "The paper's tables and figures, measured on this machine: every method answers prompts of seven tasks. "
@@ -51,7 +53,7 @@ WIDE = """
 #lab-about .lab p { max-width: none; font-size: 13px; margin: 0 0 4px; }
 #lab-status:not(:has(p)) { display: none; }
 """
-QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private", "concurrency_limit": None}
 
 
 class Board:
@@ -67,45 +69,35 @@ class Board:
             visible=False, show_label=False, container=False, elem_id="lab-figure", elem_classes="lab-drawing"
         )
         self.below = gr.HTML(visible=False, elem_id="lab-below", apply_default_css=False)
+        self.parts: list[Component] = [self.above, self.figure, self.below]
+        self.components = [self.about, self.status, self.view, *self.parts]
 
-    @property
-    def parts(self) -> list[Component]:
-        return [self.above, self.figure, self.below]
-
-    @property
-    def components(self) -> list[Component]:
-        return [self.about, self.status, self.view, *self.parts]
-
-    def emptied(self) -> Updates:
-        """What shows that there are no results."""
-        return {self.about: styled(f"<p>{escape(NOTHING)}</p>"), self.view: view_value(None)} | self.opened(None)
-
-    def filled(self, first: dict, parts: dict[str, dict] | None, name: str = "") -> Updates:
+    def filled(self, first: dict | None, parts: dict[str, dict] | None, name: str | None = "") -> Updates:
         """What shows results: their `first_view`, the parts to be opened (None: not known yet), and anew the open one.
 
-        name: of the part that is open; "" where none was, and one that was opened meanwhile stays.
+        first: None where there are no results. name: of the part that is open; "" where none was, and one that was
+        opened meanwhile stays; None where what is open is of other results, and is closed.
         """
+        if first is None:
+            return {self.about: styled(f"<p>{escape(NOTHING)}</p>"), self.view: view_value(None)} | self.opened(None)
+        if name == "":
+            opened, updates = None, dict.fromkeys(self.parts, gr.skip())
+        else:
+            part = (parts or {}).get(name or "")
+            opened, updates = name if part else "", self.opened(part)
         about = styled(f"<style>{style()}{WIDE}</style>{first['about']}")
-        if not name:
-            kept = dict.fromkeys(self.parts, gr.skip())
-            return {self.about: about, self.view: view_value(first["overview"], parts, None)} | kept
-        part = (parts or {}).get(name)
-        view = view_value(first["overview"], parts, name if part else "")
-        return {self.about: about, self.view: view} | self.opened(part)
-
-    def replaced(self, first: dict, parts: dict[str, dict]) -> Updates:
-        """What shows other results than before: the part that is open is theirs no more, and is closed."""
-        return self.filled(first, parts) | {self.view: view_value(first["overview"], parts)} | self.opened(None)
+        return {self.about: about, self.view: view_value(first["overview"], parts, opened)} | updates
 
     def opened(self, part: dict | None) -> Updates:
         """What shows a part, or none."""
         if part is None:
             return {component: gr.update(visible=False) for component in self.parts}
-        # What was made here is not checked again.
-        figure = part["figure"] and from_json(part["figure"], output_type=Figure, skip_invalid=True)  # pyright: ignore[reportArgumentType]
-        height = figure and f"<style>#lab-figure {{ --height: {figure.layout.height}px }}</style>"
+        figure, height = None, ""
+        if part["figure"]:
+            figure = PlotData(type="plotly", plot=part["figure"])
+            height = f"<style>#lab-figure {{ --height: {json.loads(figure.plot)['layout']['height']}px }}</style>"
         return {
-            self.above: gr.update(value=styled(f"{height or ''}{part['above']}"), visible=True),
+            self.above: gr.update(value=styled(height + part["above"]), visible=True),
             self.figure: gr.update(value=figure, visible=figure is not None),
             self.below: gr.update(value=styled(part["below"]), visible=True),
         }
@@ -115,44 +107,24 @@ def styled(inner: str) -> str:
     return f'<div class="lab">{inner}</div>'
 
 
-def first_of(files: Sequence[tuple[str, Path]]) -> dict | None:
-    """The first view of these results, by their names; of none, a sample's, or None. Raises LabError."""
+def view_of(what: str, files: Sequence[tuple[str, Path]]) -> dict | None:
+    """What is shown of these results, by their names: of "first" the first view, of "parts" the parts to be opened.
+
+    Of no results it is a sample's, None where there is no sample. Raises LabError.
+    """
     if len(files) == 1 and (kept := kept_view(files[0][1])):
-        return kept["first"]
-    return made_first(stamped(files))
+        return kept[what]
+    return made(what, tuple((name, path, stamp(path)) for name, path in files))
 
 
-def loaded(files: Sequence[tuple[str, Path]]) -> list[Results]:
-    """These results under their names; of none, a sample where there is one. Raises LabError."""
-    results = [replace(load(path), name=name) for name, path in files]
-    return results or [recorded for recorded in (sample(TRACES),) if recorded]
-
-
-def parts_to_open(files: Sequence[tuple[str, Path]]) -> dict[str, dict]:
-    """The parts of these results. Raises LabError."""
-    if len(files) == 1 and (kept := kept_view(files[0][1])):
-        return kept["parts"]
-    return made_parts(stamped(files))
-
-
-Stamped = tuple[tuple[str, Path, int], ...]
-
-
-def stamped(files: Sequence[tuple[str, Path]]) -> Stamped:
-    """Results with the times they were written: what is made of them is kept for as long as they are the same."""
-    return tuple((name, path, stamp(path)) for name, path in files)
-
-
-@lru_cache(maxsize=4)
-def made_first(files: Stamped) -> dict | None:
-    results = loaded([(name, path) for name, path, _ in files])
-    return first_view(results[0]) if results else None
-
-
-@lru_cache(maxsize=4)
-def made_parts(files: Stamped) -> dict[str, dict]:
-    results = loaded([(name, path) for name, path, _ in files])
-    return parts_of(results[0], results[1:]) if results else {}
+@lru_cache(maxsize=8)
+def made(what: str, files: tuple[tuple[str, Path, int], ...]) -> dict | None:
+    """The same, kept for as long as the results have the same stamps."""
+    results = [replace(load(path), name=name) for name, path, _ in files]
+    main = results[0] if results else sample(TRACES)
+    if main is None:
+        return None
+    return first_view(main) if what == "first" else parts_of(main, results[1:])
 
 
 def stamp(path: Path) -> int:
@@ -189,8 +161,8 @@ def results_page(hardware: Hardware, tab: gr.Tab) -> None:
                 halt = gr.Button("Stop", elem_id="lab-stop")
         run = connect(hardware, inputs, go=go, halt=halt, chosen=chosen, part=part, download=download, board=board)
         run.then(**binding)
-        taken = upload.upload(take_in, [upload, chosen], [chosen, board.status], **QUIET)
-        taken.then(**binding)
+        one: dict[str, Any] = QUIET | {"concurrency_limit": 1}
+        upload.upload(take_in, [upload, chosen], [chosen, board.status], **one).then(**binding)
     board.status.render()
 
 
@@ -210,7 +182,7 @@ def plan_fields() -> dict[str, Component]:
         [(label, task) for task, label in TASKS.items()], value=list(TASKS), label="Tasks", elem_id="lab-tasks"
     )
     fields["methods"] = gr.CheckboxGroup(
-        [(method.title, id) for id, method in METHODS.items()],
+        method_choices(),
         value=list(METHODS),
         label="Methods",
         info="vanilla always runs, as the baseline for speed and text",
@@ -220,9 +192,7 @@ def plan_fields() -> dict[str, Component]:
         lambda size, name: usual_name(size) if name in map(usual_name, SIZES.values()) else gr.skip(),
         [fields["size"], fields["name"]],
         fields["name"],
-        queue=False,
-        show_progress="hidden",
-        api_visibility="private",
+        **AT_ONCE,
     )
     return fields
 
@@ -247,21 +217,18 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
         return {chosen: gr.update(choices=choices, value=names)} | show_first(names)
 
     def show_first(names: list[str]) -> Updates:
-        files = files_of(names)
         try:
-            first = first_of(files)
+            return board.filled(view_of("first", files_of(names)), None)
         except LabError as error:
             return {board.status: mistake(str(error))}
-        return board.filled(first, None) if first else board.emptied()
 
     def show(names: list[str], name: str) -> Updates:
         """What is chosen, with all its parts, of which the one with this name is open; and as a zip."""
         files = files_of(names)
         try:
-            first, parts = first_of(files), parts_to_open(files)
+            updates = board.filled(view_of("first", files), view_of("parts", files), name)
         except LabError as error:
             return {board.status: mistake(str(error))}
-        updates = board.filled(first, parts, name) if first else board.emptied()
         # What could be saved now would be out of date with the next answer.
         if not files or is_being_written(files[0][1]):
             return updates | {download: gr.update(interactive=False)}
@@ -274,17 +241,16 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
     def open_part(names: list[str], name: str) -> Updates:
         """The part with this name, or none."""
         try:
-            return board.opened(parts_to_open(files_of(names)).get(name))
+            return board.opened((view_of("parts", files_of(names)) or {}).get(name))
         except LabError as error:
             return {board.status: mistake(str(error))}
 
     outputs = [*board.components, download]
-    binding = {"fn": show, "inputs": [chosen, part], "outputs": outputs, "concurrency_limit": None, **QUIET}
-    opened = tab.select(look, chosen, [chosen, *board.components], concurrency_limit=None, **QUIET)
-    opened.then(**binding)
+    binding = {"fn": show, "inputs": [chosen, part], "outputs": outputs, **QUIET}
+    tab.select(look, chosen, [chosen, *board.components], **QUIET).then(**binding)
     chosen.input(**binding)
-    named = board.view.opened(None, None, part, js="() => window.duoviz.openPart()", queue=False, **QUIET)
-    named.then(open_part, [chosen, part], [board.status, *board.parts], concurrency_limit=None, **QUIET)
+    named = board.view.opened(None, None, part, js="() => window.duoviz.openPart()", **AT_ONCE)
+    named.then(open_part, [chosen, part], [board.status, *board.parts], **QUIET)
     return binding
 
 
@@ -329,7 +295,7 @@ def connect(hardware: Hardware, inputs: dict, *, go, halt, chosen, part, downloa
         is_filled = False
         try:
             for events in hardware.batches(job):
-                updates |= updates_of(events, board, board.filled if is_filled else board.replaced)
+                updates |= updates_of(events, board, "" if is_filled else None)
                 if board.view in updates:
                     # What is opened now is the run's.
                     names = list(available(recorded_only=False))
@@ -350,14 +316,7 @@ def connect(hardware: Hardware, inputs: dict, *, go, halt, chosen, part, downloa
 
     # Not queued, so that it reaches a run however many others wait.
     halt.click(stop, queue=False, api_visibility="private")
-    return go.click(
-        measure,
-        list(inputs.values()),
-        [chosen, part, download, *board.components],
-        concurrency_limit=None,
-        show_progress="hidden",
-        api_visibility="private",
-    )
+    return go.click(measure, list(inputs.values()), [chosen, part, download, *board.components], **QUIET)
 
 
 def checked(what: str, values: list[str]) -> list[str]:
@@ -367,15 +326,15 @@ def checked(what: str, values: list[str]) -> list[str]:
     return values
 
 
-def updates_of(events: list[dict], board: Board, show: Callable[[dict, dict[str, dict]], Updates]) -> Updates:
-    """What these events change on the page; `show` gives what shows results. Gradio takes no update of nothing."""
+def updates_of(events: list[dict], board: Board, name: str | None) -> Updates:
+    """What these events change on the page; name: as in `Board.filled`. Gradio takes no update of nothing."""
     status = board.status
     updates: Updates = {status: gr.skip()}
     for event in events:
         if event["type"] == "progress":
             updates[status] = progress_html(event["progress"])
         elif event["type"] == "results":
-            updates |= show(event["view"], event["parts"])
+            updates |= board.filled(event["view"], event["parts"], name)
         elif event["type"] == "status" and event["text"]:
             updates[status] = styled(f"<p>{escape(event['text'])}</p>")
         elif event["type"] == "error":
