@@ -1,6 +1,8 @@
 """A run of the Lab: what its folder does not hold yet is measured and written there, answer after answer."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from duoviz import runner
@@ -34,11 +36,6 @@ class Job(NamedTuple):
         return self.lane.name, self.question.id, self.repeat
 
     @property
-    def tokens(self) -> int:
-        """How many tokens it may have, over all turns."""
-        return self.lane.settings.max_new_tokens * len(self.question.turns)
-
-    @property
     def label(self) -> str:
         return f"{label_of(self.lane.name)}, {task_name(self.question.task)} {self.question.id}"
 
@@ -46,16 +43,17 @@ class Job(NamedTuple):
 class Clock:
     """How long the answers to come will take, from those there are: each lane's seconds a token allowed."""
 
-    def __init__(self):
-        self.seconds: dict[str, float] = {}
-        self.tokens: dict[str, int] = {}
+    def __init__(self, rows: Sequence[Row] = ()):
+        self.seconds: dict[str, float] = defaultdict(float)
+        self.tokens: dict[str, int] = defaultdict(int)
+        for row in rows:
+            self.see(row)
 
     def see(self, row: Row) -> None:
         """Count in an answer that has been made."""
         lane, answer = row["model_id"], row["choices"][0]
-        self.seconds[lane] = self.seconds.get(lane, 0.0) + sum(answer["wall_time"])
-        allowed = row["settings"]["max_new_tokens"] * len(answer["turns"])
-        self.tokens[lane] = self.tokens.get(lane, 0) + allowed
+        self.seconds[lane] += sum(answer["wall_time"])
+        self.tokens[lane] += row["settings"]["max_new_tokens"] * len(answer["turns"])
 
     def left(self, jobs: Sequence[Job]) -> float | None:
         """Seconds for these; None before the first answer. A lane without one counts as the mean of the others."""
@@ -63,7 +61,9 @@ class Clock:
             return None
         mean = sum(self.seconds.values()) / sum(self.tokens.values())
         rates = {lane: self.seconds[lane] / self.tokens[lane] for lane in self.tokens}
-        return sum(rates.get(job.lane.name, mean) * job.tokens for job in jobs)
+        return sum(
+            rates.get(job.lane.name, mean) * job.lane.settings.max_new_tokens * len(job.question.turns) for job in jobs
+        )
 
 
 class CourseOfCosts:
@@ -107,9 +107,7 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
         return
     folder.begin(plan.described(), environment(engine.pair, course.means(), delta))
     held = folder.load()
-    answers, clock = {key(row): row for row in held.rows}, Clock()
-    for row in held.rows:
-        clock.see(row)
+    answers, clock = {key(row): row for row in held.rows}, Clock(held.rows)
     jobs = [job for job in jobs_of(plan) if job.key not in answers]
     done, total = len(answers), len(answers) + len(jobs)
 
@@ -138,7 +136,7 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
 def jobs_of(plan: Plan) -> list[Job]:
     """All answers in the order they are made: vanilla's first, those of the others in an order that turns round."""
     jobs = []
-    for number, (repeat, question) in enumerate(plan.rounds()):
+    for number, (repeat, question) in enumerate(product(range(plan.repeats), plan.questions)):
         first, *others = plan.lanes(question.task)
         others = others if number % 2 == 0 else others[::-1]
         jobs += [Job(repeat, question, lane) for lane in (first, *others)]

@@ -15,12 +15,10 @@ STRETCH, TEACHES = 8, 2
 
 def cost_models(environment: dict) -> dict[str, CostModel]:
     """The environment's cost models by TOGETHER, IN_TURN, and ON_TARGET where results have it."""
-    return {name: CostModel(*tables_of(costs)) for name, costs in environment["costs"].items()}
-
-
-def tables_of(costs: dict) -> tuple[tuple[tuple[float, ...], ...], tuple[tuple[float, ...], ...]]:
-    """Both sides' times."""
-    return tuple(map(tuple, costs["target"])), tuple(map(tuple, costs["draft"]))
+    return {
+        name: CostModel(tuple(map(tuple, costs["target"])), tuple(map(tuple, costs["draft"])))
+        for name, costs in environment["costs"].items()
+    }
 
 
 def works_beside(row: Row) -> bool:
@@ -66,16 +64,12 @@ def seconds_of_turn(turn: Mapping, costs: Costs, join: Callable) -> np.ndarray:
     expected = np.zeros(len(rows))
     for begin in range(1, len(rows), STRETCH):
         part, context = slice(begin, begin + STRETCH), int(contexts[begin])
-        drafting = draft_seconds(costs.model, steps[part], draft_rows[part], context)
+        # A step of several tokens: as if each had the same share of them.
+        widths = draft_rows[part] / np.maximum(1, steps[part])
+        drafting = steps[part] * np.interp(widths, WIDTHS, step_times(costs.model, context))
         expected[part] = join(costs.model.target_time(rows[part], context), drafting)
         for place in range(begin, min(begin + STRETCH, len(rows)), TEACHES):
             mean = round(draft_rows[place] / max(1, steps[place]))
             steps_seen = [Forward(mean, context, draft[place] / steps[place])] if steps[place] else []
             costs.observe([Forward(int(rows[place]), context, float(target[place]))], steps_seen)
     return expected
-
-
-def draft_seconds(costs: CostModel, steps: np.ndarray, rows: np.ndarray, context: float) -> np.ndarray:
-    """The time of so many draft steps that forward so many tokens together: as if each had the same share."""
-    by_width = step_times(costs, context)
-    return steps * np.interp(rows / np.maximum(1, steps), WIDTHS, by_width)

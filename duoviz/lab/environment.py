@@ -16,8 +16,9 @@ def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
     """What stands with every result.
 
     costs: by how they were measured, TOGETHER, IN_TURN and ON_TARGET; delta: δ, see `decoding.rounding`. places:
-    see `AcceptanceTable.places`, each as one list: its share, and the chances by rank.
+    `AcceptanceTable.places` that occur, each as one list: its share, and the chances by rank.
     """
+    places = (fitted_table(pair.draft.folder) or plain()).places()
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "pair": pair.name,
@@ -35,12 +36,6 @@ def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
         "system": f"{platform.system()} {platform.machine()}",
         "context_limit": pair.target.context_limit,
         "delta": delta,
-        "places": places_of(pair),
+        "places": [[weight, *chances] for weight, chances in places if weight],
         "costs": {name: {"target": model.target, "draft": model.draft} for name, model in costs.items()},
     }
-
-
-def places_of(pair: Pair) -> list[list[float]]:
-    """`AcceptanceTable.places` as JSON: [weight, chance of rank 1, …] for each kind of place that occurs."""
-    places = (fitted_table(pair.draft.folder) or plain()).places()
-    return [[weight, *chances] for weight, chances in places if weight]

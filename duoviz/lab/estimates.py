@@ -1,7 +1,6 @@
 """What other hardware would change: estimates of the cost model from what was measured here."""
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +21,7 @@ from duoviz.lab.prediction import (
     with_free_rows,
 )
 from duoviz.lab.results import Results
-from duoviz.lab.tables import tasks_of
-from duoviz.lab.values import acceptance, phi, rows_of
+from duoviz.lab.values import acceptance, phi, rows_of, tasks_of
 
 CORES = 8
 
@@ -43,16 +41,15 @@ def other_hardware(results: Results) -> str:
         f"SpS's acceptance, {alpha:.2f}. On this machine it estimates {here[DUOTREE]:.2f} for DuoTree; measured: "
         f"{measured.value:.2f}."
     ]
-    threads = results.environment.get("threads", {})
-    many = threads.get("all", 0)
-    few = Cores(threads.get("target", 0), threads.get("draft", 0))
-    if 0 < few.target < many < CORES and 0 < few.draft < many:
-        more = (on_cores(together, in_turn, few, many, CORES - 1), on_cores(together, in_turn, few, many, CORES))
+    threads = {"target": 0, "draft": 0, "all": 0} | results.environment.get("threads", {})
+    few, many = threads["target"], threads["all"]
+    if 0 < few < many < CORES and 0 < threads["draft"] < many:
         # A draft beside the target has as many cores as here.
-        beside = replace(more[0], draft=together.draft)
+        beside = replace(on_cores(together, in_turn, threads, CORES - 1), draft=together.draft)
+        alone = on_cores(together, in_turn, threads, CORES)
         said.append(
-            f"On {CORES} such cores (scaled from {few.target} and {many} cores by Amdahl's law), φ over vanilla on all "
-            f"of them would be {in_words(beside, more[1], alpha, places)}."
+            f"On {CORES} such cores (scaled from {few} and {many} cores by Amdahl's law), φ over vanilla on all "
+            f"of them would be {in_words(beside, alone, alpha, places)}."
         )
     free = replace(with_free_rows(in_turn), draft=together.draft)
     seconds, papers = in_turn.target_time(1, CONTEXT), 1 / paper.TABLE_1["Vicuna-7b-v1.5"][VANILLA][-2]
@@ -87,23 +84,16 @@ def estimated_phis(
     return phis, bool(ways.beside > ways.in_turn)
 
 
-class Cores(NamedTuple):
-    """How many each model had while both worked."""
-
-    target: int
-    draft: int
-
-
-def on_cores(together: CostModel, in_turn: CostModel, few: Cores, many: int, count: int) -> CostModel:
-    """The costs on so many cores, of those measured `together` on few and `in turn` on many.
+def on_cores(together: CostModel, in_turn: CostModel, threads: dict[str, int], count: int) -> CostModel:
+    """The costs on so many cores, of those measured `together` on threads of each side and `in turn` on all.
 
     Of each time one part is the same on any cores, and the other is divided by their number; neither is below zero.
     """
+    many = threads["all"]
 
-    def times(slow: tuple[tuple[float, ...], ...], quick: tuple[tuple[float, ...], ...], few: int) -> tuple:
-        on_few, on_many = np.array(slow), np.array(quick)
-        divided = np.clip((on_few - on_many) / (1 / few - 1 / many), 0, on_many * many)
-        return tuple(map(tuple, fewest(on_many - divided / many + divided / count).tolist()))
+    def times(side: str) -> tuple:
+        on_few, on_many = np.array(getattr(together, side)), np.array(getattr(in_turn, side))
+        divided = np.clip((on_few - on_many) / (1 / threads[side] - 1 / many), 0, on_many * many)
+        return fewest(on_many - divided / many + divided / count)
 
-    target = times(together.target, in_turn.target, few.target)
-    return CostModel(target, times(together.draft, in_turn.draft, few.draft))
+    return CostModel(times("target"), times("draft"))

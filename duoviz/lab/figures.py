@@ -13,15 +13,15 @@ from plotly.subplots import make_subplots
 from duoviz.decoding import METHODS
 from duoviz.lab import paying
 from duoviz.lab.paying import GAIN, ROWS
-from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA, VARIANTS, label_of, lane_labels, table_lanes
-from duoviz.lab.prediction import ALPHAS, PLAYED_ALPHAS, PLAYED_RATIOS, RATIOS, predict
+from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA, VARIANTS, label_of, table_lanes
+from duoviz.lab.prediction import ALPHAS, PLAYED_ALPHAS, PLAYED_RATIOS, RATIOS, predictions_of
 from duoviz.lab.results import Results
-from duoviz.lab.rows import TIME_PARTS, Row
-from duoviz.lab.tables import lanes_of, tasks_of
+from duoviz.lab.rows import Row
 from duoviz.lab.tasks import task_name
 from duoviz.lab.values import (
     Value,
     after_prompt,
+    by_lane,
     committed,
     iterations,
     mean_if_any,
@@ -29,6 +29,7 @@ from duoviz.lab.values import (
     ratios,
     rows_of,
     spread,
+    tasks_of,
     tokens,
     ttft,
 )
@@ -64,8 +65,8 @@ def styled(drawing: go.Figure, *, height: int = 380, **layout) -> go.Figure:
         margin={"l": 64, "r": 24, "t": 36, "b": 56},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
         hoverlabel={"font": {"family": FONT}},
-        **layout,
     )
+    drawing.update_layout(**layout)
     for axes in (drawing.update_xaxes, drawing.update_yaxes):
         axes(gridcolor=FAINT, zeroline=False, linecolor=FAINT, automargin=True, title={"font": {"size": 13}})
     return drawing
@@ -75,14 +76,10 @@ def colour_and_shape(lane: str) -> tuple[str, str]:
     """How a lane's bars are filled."""
     if lane in METHODS:
         return METHODS[lane].colour, METHODS[lane].shape
-    if methods := [variant.method for variant in VARIANTS.values() if variant.name == lane]:
-        return METHODS[methods[0]].colour, "."
+    for variant in VARIANTS.values():
+        if variant.name == lane:
+            return METHODS[variant.method].colour, "."
     return TARGET_ONLY_LOOK if lane == TARGET_ONLY else (VARIANT_COLOUR, "")
-
-
-def mark_of(lane: str, place: int) -> str:
-    """A lane's point; place: of those drawn."""
-    return METHODS[lane].mark if lane in METHODS else MARKS[place % len(MARKS)]
 
 
 def hatched(colour: str, shape: str) -> dict:
@@ -124,17 +121,17 @@ def figure_1(results: Results) -> Figure:
 
 def figure_3(results: Results) -> Figure:
     """The time to the first token, relative to vanilla's."""
-    rows, tasks = results.rows, tasks_of(results.rows)
-    drawing = go.Figure()
+    lanes, tasks, drawing = by_lane(results.rows, table_lanes()), tasks_of(results.rows), go.Figure()
+    base = lanes.pop(VANILLA, [])
     data: list[list] = [["method", "task", "TTFT over vanilla's", "standard deviation", "n", "mean TTFT, s"]]
-    for lane in [lane for lane in lanes_of(rows, table_lanes()) if lane != VANILLA]:
+    for lane, rows in lanes.items():
         bars = []
         for task in tasks:
-            relative = ratios(rows_of(rows, lane, task), rows_of(rows, VANILLA, task), ttft)
-            bars.append(mean_if_any(relative, 2) or Value(float("nan"), None, 0))
+            mine = rows_of(rows, lane, task)
+            relative = mean_if_any(ratios(mine, base, ttft), 2)
+            bars.append(relative or Value(float("nan"), None, 0))
             if relative:
-                absolute = mean_of(map(ttft, rows_of(rows, lane, task)))
-                data.append([label_of(lane), task_name(task), *bars[-1][:3], absolute.value])
+                data.append([label_of(lane), task_name(task), *relative[:3], mean_of(map(ttft, mine)).value])
         drawing.add_bar(
             x=[task_name(task) for task in tasks],
             y=[bar.value for bar in bars],
@@ -160,8 +157,8 @@ def figure_4(results: Results) -> Figure:
     """The mean iteration of vanilla, SpS and DuoDecoding: how long each side works, on how many tokens."""
     drawing, longest, seen = go.Figure(), 0.0, set()
     data: list[list] = [["method", "side", "start, ms", "mean time, ms", "standard deviation, ms", "mean tokens", "n"]]
-    for lane in lanes_of(results.rows, (VANILLA, SPS, DUO)):
-        for side, start, time, many, words in mean_iteration(rows_of(results.rows, lane), lane):
+    for lane, rows in by_lane(results.rows, (VANILLA, SPS, DUO)).items():
+        for side, start, time, many, words in mean_iteration(rows, lane):
             data.append([label_of(lane), side, start, *time[:2], many, time.n])
             longest = max(longest, start + time.value)
             drawing.add_bar(
@@ -264,13 +261,11 @@ PARTS = {
 
 def time_split(results: Results) -> Figure:
     """Where each method's time goes, in milliseconds for each token it wrote."""
-    lanes, drawing = lanes_of(results.rows, table_lanes()), go.Figure()
+    lanes, drawing = by_lane(results.rows, table_lanes()), go.Figure()
     data: list[list] = [["method", "part", "mean, ms per token", "standard deviation, ms per token", "n"]]
-    for part in TIME_PARTS:
-        label, colour, pattern = PARTS[part]
+    for part, (label, colour, pattern) in PARTS.items():
         values = []
-        for lane in lanes:
-            mine = rows_of(results.rows, lane)
+        for lane, mine in lanes.items():
             milliseconds = [1e3 * part_of(row, part) / tokens(row) for row in mine]
             together = 1e3 * sum(part_of(row, part) for row in mine) / sum(map(tokens, mine))
             values.append(Value(together, spread(milliseconds), len(milliseconds)))
@@ -302,34 +297,30 @@ def part_of(row: Row, part: str) -> float:
 
 def predicted(results: Results) -> Figure:
     """The cost model's tokens per second against the measured ones."""
-    drawing = go.Figure()
+    drawing, points = go.Figure(), predictions_of(results)
     data: list[list] = [["method", "measured, tokens/s", "predicted, tokens/s", "error"]]
-    points = []
-    for lane in lanes_of(results.rows, lane_labels()):
-        if prediction := predict(rows_of(results.rows, lane), results.forward_seconds):
-            points.append((lane, prediction))
-            data.append([label_of(lane), prediction.speed, prediction.speed_predicted, prediction.error])
-    top = 1.1 * max((max(prediction.speed, prediction.speed_predicted) for _, prediction in points), default=1)
+    data += [[label_of(lane), each.speed, each.speed_predicted, each.error] for lane, each in points.items()]
+    top = 1.1 * max((max(each.speed, each.speed_predicted) for each in points.values()), default=1)
     drawing.add_scatter(
         x=[0, top], y=[0, top], mode="lines", line={"color": GREY, "dash": "dot"}, name="as measured", hoverinfo="skip"
     )
-    for place, (lane, prediction) in enumerate(points):
+    for place, (lane, prediction) in enumerate(points.items()):
+        symbol = METHODS[lane].mark if lane in METHODS else MARKS[place % len(MARKS)]
         drawing.add_scatter(
             x=[prediction.speed],
             y=[prediction.speed_predicted],
             mode="markers",
-            marker={"color": colour_and_shape(lane)[0], "size": 11, "symbol": mark_of(lane, place)},
+            marker={"color": colour_and_shape(lane)[0], "size": 11, "symbol": symbol},
             name=label_of(lane),
             hovertemplate=f"measured %{{x:.1f}}, predicted %{{y:.1f}} tokens/s ({100 * prediction.error:+.0f} %)",
         )
     drawing.update_xaxes(title="measured, tokens/s", range=[0, top])
     drawing.update_yaxes(title="predicted, tokens/s", range=[0, top])
-    drawing = styled(drawing, height=440)
-    drawing.update_layout(legend={"orientation": "v", "x": 1.02, "xanchor": "left", "y": 1, "yanchor": "top"})
+    legend = {"orientation": "v", "x": 1.02, "xanchor": "left", "y": 1, "yanchor": "top"}
     return Figure(
         "cost-model",
         "The cost model: predicted against measured speed",
-        drawing,
+        styled(drawing, height=440, legend=legend),
         data,
         "Without reading the prompt. On the dotted line the prediction is right.",
     )
@@ -389,31 +380,24 @@ def pays(results: Results) -> Figure:
     drawing.update_yaxes(title="acceptance", col=1, range=[0, 1])
     # White is where nothing is gained.
     scale = [[0, "#b3541e"], [1 / 3, "#f3ede4"], [0.55, "#5fc4b6"], [1, "#0b4f6c"]]
-    drawing = styled(
-        drawing,
-        height=720,
-        coloraxis={"colorscale": scale, "cmin": 0, "cmax": 3, "colorbar": {"title": {"text": "φ"}, "outlinewidth": 0}},
-    )
-    # Two lines stand over each map.
-    drawing.update_layout(margin={"t": 52})
+    bar = {"title": {"text": "φ"}, "outlinewidth": 0}
+    colours = {"colorscale": scale, "cmin": 0, "cmax": 3, "colorbar": bar}
     return Figure(
         "pays",
         "When does it pay?",
-        drawing,
+        # Two lines stand over each map.
+        styled(drawing, height=720, margin={"t": 52}, coloraxis=colours),
         data,
         "A row is one token of a target forward pass. Colours: the speed-up φ that the cost model expects if every "
         f"token is accepted with the same probability; on the black line it is {GAIN:.2f}. A circle is a measurement "
-        "on one task, in the colour of its φ: SpS and DuoTree against vanilla on the same cores, DuoDecoding against "
-        "vanilla on its target's cores. "
-        "DuoDecoding has one sequence here; with several, first tokens are accepted more often. " + TREE_NOTE,
+        "on one task, in the colour of its φ. All are over vanilla on all cores. DuoDecoding has one sequence here; "
+        "with several, first tokens are accepted more often. For DuoTree, acceptance is that of the draft's best "
+        "tokens. Its policy is simulated at "
+        f"{len(PLAYED_RATIOS)} ratios and {len(PLAYED_ALPHAS)} acceptances, interpolated between, without text lookup. "
+        "On its dotted line, parallel and alternating are equally fast.",
     )
 
 
-TREE_NOTE = (
-    "For DuoTree, acceptance is that of the draft's best tokens. Its policy is simulated at "
-    f"{len(PLAYED_RATIOS)} ratios and {len(PLAYED_ALPHAS)} acceptances, interpolated between, without text lookup. On "
-    "its dotted line, parallel and alternating are equally fast."
-)
 HOVER_PHI = "φ %{z:.2f} at ratio %{x:.1f}, acceptance %{y:.2f}<extra></extra>"
 
 

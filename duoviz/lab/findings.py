@@ -4,16 +4,17 @@ A difference counts where it is larger than two standard errors.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection
 
-from duoviz.lab.plan import DUO, ONE_SEQUENCE, SPS, TARGET_ONLY, VANILLA, label_of, lane_labels, table_lanes
-from duoviz.lab.prediction import predict
+from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA, label_of, table_lanes
+from duoviz.lab.prediction import predictions_of
 from duoviz.lab.results import Results
-from duoviz.lab.tables import TABLE_2, TABLE_3, confusion, lanes_of, tasks_of
+from duoviz.lab.tables import confusion
 from duoviz.lab.tasks import task_name
 from duoviz.lab.values import (
     Difference,
     acceptance,
+    by_lane,
     difference,
     mean_if_any,
     mean_of,
@@ -21,6 +22,7 @@ from duoviz.lab.values import (
     ratios,
     rows_of,
     seconds,
+    tasks_of,
     tokens,
     tps,
     ttft,
@@ -34,10 +36,9 @@ TOO_FEW = (
 
 def about_table_1(results: Results) -> list[str]:
     """Which method is the fastest, and how DuoDecoding stands to the others."""
-    rows = results.rows
-    others = [lane for lane in lanes_of(rows, table_lanes()) if lane != VANILLA]
-    base, tasks = rows_of(rows, VANILLA), tasks_of(rows)
-    speed_ups = {lane: value for lane in others if (value := phi(rows_of(rows, lane), base, tasks))}
+    lanes, tasks = by_lane(results.rows, table_lanes()), tasks_of(results.rows)
+    base = lanes.pop(VANILLA, [])
+    speed_ups = {lane: value for lane, rows in lanes.items() if (value := phi(rows, base, tasks))}
     ranked = sorted(speed_ups, key=lambda lane: -speed_ups[lane].value)
     if len(ranked) < 2:
         return []
@@ -77,36 +78,24 @@ def percent(log_ratio: float) -> float:
     return 100 * (math.exp(log_ratio) - 1)
 
 
-def against_the_best(results: Results, lane: str, lanes: Sequence[str], name: str) -> list[str]:
+def against_the_best(results: Results, lane: str, lanes: Collection[str], name: str) -> list[str]:
     """Task by task, whether a lane is as fast as the fastest of the lanes, to within noise."""
-    sentences, good, tasks = [], 0, []
-    for task in tasks_of([row for row in results.rows if row["model_id"] in lanes and row["model_id"] != DUO]):
-        by_lane = {other: rows_of(results.rows, other, task) for other in lanes_of(results.rows, lanes)}
-        speeds = {other: speed.value for other, rows in by_lane.items() if (speed := tps(rows))}
+    sentences, good = [], []
+    # DuoDecoding itself runs on all tasks.
+    for task in tasks_of(row for row in results.rows if row["model_id"] in lanes and row["model_id"] != DUO):
+        rows = by_lane([row for row in results.rows if row["task"] == task], lanes)
+        speeds = {other: speed.value for other, mine in rows.items() if (speed := tps(mine))}
         best = max(speeds, key=lambda other: speeds[other])
-        if lane not in speeds:
-            continue
-        if best == lane:
+        if lane == best:
             sentences.append(f"{task_name(task)}: {name} is the fastest.")
-            is_good = True
-        elif apart := difference(by_lane[best], by_lane[lane]):
+            good.append(True)
+        elif apart := difference(rows[best], rows.get(lane, [])):
             sentences.append(f"{task_name(task)}: {label_of(best)} against {name}: {in_words(apart)}.")
-            is_good = apart.is_noise or apart.mean < 0
-        else:
-            continue
-        tasks.append(task)
-        good += is_good
-    if not tasks:
+            good.append(apart.is_noise or apart.mean < 0)
+    if not good:
         return []
-    return [f"{name[0].upper() + name[1:]} is within noise of the best on {good} of {len(tasks)} tasks.", *sentences]
-
-
-def about_table_2(results: Results) -> list[str]:
-    return against_the_best(results, DUO, TABLE_2, "the dynamic number")
-
-
-def about_table_3(results: Results) -> list[str]:
-    return against_the_best(results, ONE_SEQUENCE, TABLE_3, "the measured γ")
+    subject = name[0].upper() + name[1:]
+    return [f"{subject} is within noise of the best on {sum(good)} of {len(good)} tasks.", *sentences]
 
 
 def about_table_4(results: Results) -> list[str]:
@@ -128,8 +117,6 @@ def about_figure_1(results: Results) -> list[str]:
         (row["length"], mean_of(row["draft"]).value / mean_of(row["target"]).value)
         for row in sorted(results.forwards, key=lambda row: row["length"])
     ]
-    if not overheads:
-        return []
     low, high = min(overheads, key=lambda overhead: overhead[1]), max(overheads, key=lambda overhead: overhead[1])
     return [
         f"Drafting 8 tokens takes {low[1]:.2f} (after {low[0]:,} tokens) to {high[1]:.2f} (after {high[0]:,}) times as "
@@ -138,14 +125,12 @@ def about_figure_1(results: Results) -> list[str]:
 
 
 def about_figure_3(results: Results) -> list[str]:
-    base, sentences = rows_of(results.rows, VANILLA), []
-    for lane in (SPS, DUO):
-        if relative := mean_if_any(ratios(rows_of(results.rows, lane), base, ttft)):
-            sentences.append(
-                f"{label_of(lane)}'s first token takes {relative.value:.2f} times as long as vanilla's "
-                f"(n = {relative.n})."
-            )
-    return sentences
+    base = rows_of(results.rows, VANILLA)
+    return [
+        f"{label_of(lane)}'s first token takes {relative.value:.2f} times as long as vanilla's (n = {relative.n})."
+        for lane in (SPS, DUO)
+        if (relative := mean_if_any(ratios(rows_of(results.rows, lane), base, ttft)))
+    ]
 
 
 def about_time(results: Results) -> list[str]:
@@ -161,9 +146,7 @@ def about_time(results: Results) -> list[str]:
 
 
 def about_predictions(results: Results) -> list[str]:
-    forwards = results.forward_seconds
-    lanes = lanes_of(results.rows, lane_labels())
-    predictions = {lane: prediction for lane in lanes if (prediction := predict(rows_of(results.rows, lane), forwards))}
+    predictions = predictions_of(results)
     if not predictions:
         return []
     worst = max(predictions, key=lambda lane: abs(predictions[lane].error))

@@ -1,7 +1,5 @@
 """What the Lab's page shows first, as plain data: when drafting pays, and Table 1 as speed-ups beside the paper's."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from duoviz.lab import paper
@@ -10,11 +8,8 @@ from duoviz.lab.paying import GAIN, sides
 from duoviz.lab.plan import DUO, SPS, VANILLA, label_of, table_lanes
 from duoviz.lab.prediction import ALPHAS, RATIOS
 from duoviz.lab.results import Results
-from duoviz.lab.tables import lanes_of, tasks_of
-from duoviz.lab.tasks import TASKS, task_name
-from duoviz.lab.values import acceptance, average, phi, rows_of
-
-ALL_TASKS = "All tasks"
+from duoviz.lab.tasks import ALL_TASKS, TASKS, task_name, with_all
+from duoviz.lab.values import acceptance, average, by_lane, phi, rows_of, tasks_of
 
 
 def overview(results: Results) -> dict:
@@ -33,7 +28,6 @@ def pays(results: Results) -> dict:
     panels = [
         {
             "method": label_of(side.lane),
-            "over": "vanilla" if side.base == VANILLA else "vanilla on the target's cores",
             "ratio": side.ratio,
             **{rows: rounded(values) for rows, values in side.phi.items()},
             "beside": side.ways
@@ -70,32 +64,26 @@ def speeds(results: Results) -> dict:
 
     base: vanilla's tokens per second, by task.
     """
-    rows, tasks = results.rows, tasks_of(results.rows)
-    base = rows_of(rows, VANILLA)
-    lines = []
-    for lane in lanes_of(rows, [lane for lane in table_lanes() if lane != VANILLA]):
-        mine = rows_of(rows, lane)
-        here = {ALL_TASKS: phi(mine, base, tasks)}
-        here |= {task_name(task): phi(rows_of(rows, lane, task), base, [task]) for task in tasks}
-        lines.append(
-            {
-                "method": label_of(lane),
-                "colour": colour_and_shape(lane)[0],
-                "here": {
-                    task: {"phi": ratio.value, "spread": ratio.spread, "n": ratio.n}
-                    for task, ratio in here.items()
-                    if ratio
-                },
-                "paper": {model: papers_speed_ups(model, lane) for model in paper.TABLE_1},
-            }
-        )
-    speeds = {ALL_TASKS: average(base, tasks)} | {
-        task_name(task): average(rows_of(rows, VANILLA, task), [task]) for task in tasks
-    }
+    base, groups = rows_of(results.rows, VANILLA), with_all(tasks_of(results.rows))
+    lines = [
+        {
+            "method": label_of(lane),
+            "colour": colour_and_shape(lane)[0],
+            "here": {
+                name: {"phi": ratio.value, "spread": ratio.spread, "n": ratio.n}
+                for name, tasks in groups.items()
+                if (ratio := phi(mine, base, tasks))
+            },
+            "paper": {model: papers_speed_ups(model, lane) for model in paper.TABLE_1},
+        }
+        for lane, mine in by_lane(results.rows, table_lanes()).items()
+        if lane != VANILLA
+    ]
     return {
-        "tasks": [ALL_TASKS, *(task_name(task) for task in tasks)] if len(tasks) > 1 else [*map(task_name, tasks)],
+        # One task is all tasks.
+        "tasks": list(groups) if len(groups) > 2 else list(groups)[1:],
         "papers": list(paper.TABLE_1),
-        "base": {task: value.value for task, value in speeds.items() if value},
+        "base": {name: value.value for name, tasks in groups.items() if (value := average(base, tasks))},
         "lines": lines,
     }
 
@@ -105,6 +93,5 @@ def papers_speed_ups(model: str, lane: str) -> dict[str, float]:
     mine, base = paper.TABLE_1[model].get(lane), paper.TABLE_1[model][VANILLA]
     if not mine:
         return {}
-    names: Sequence[str] = list(TASKS.values())
-    ratios = {name: one / other for name, one, other in zip(names, mine, base, strict=False)}
+    ratios = {name: one / other for name, one, other in zip(TASKS.values(), mine, base, strict=False)}
     return {ALL_TASKS: mine[-1]} | ratios

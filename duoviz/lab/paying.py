@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from duoviz.decoding.costs import CONTEXTS, CostModel
 from duoviz.lab.environment import IN_TURN, TOGETHER
-from duoviz.lab.plan import DUO, DUOTREE, SPS, TARGET_ONLY, VANILLA
+from duoviz.lab.plan import DUO, DUOTREE, SPS, VANILLA
 from duoviz.lab.prediction import (
     ALPHAS,
     RATIOS,
@@ -20,8 +21,7 @@ from duoviz.lab.prediction import (
     speculative_phi,
 )
 from duoviz.lab.results import Results
-from duoviz.lab.tables import tasks_of
-from duoviz.lab.values import Value, acceptance, phi, rows_of
+from duoviz.lab.values import Value, acceptance, phi, rows_of, tasks_of
 
 # Of φ: where the line is drawn. At 1 itself DuoDecoding is wherever it keeps no more than first tokens.
 GAIN = 1.05
@@ -40,12 +40,11 @@ class Point:
 
 @dataclass(frozen=True)
 class Side:
-    """A method. base: the lane that its φ is over; ratio: T_target / T_draft where it was measured; phi: [alpha][ratio]
-    for each of ROWS; ways: what phi is the larger one of, where the draft may work beside the target or in turn.
+    """A method. ratio: T_target / T_draft where it was measured; phi: over vanilla, [alpha][ratio] for each of ROWS;
+    ways: what phi is the larger one of, where the draft may work beside the target or in turn.
     """
 
     lane: str
-    base: str
     ratio: float
     phi: dict[str, np.ndarray]
     points: list[Point]
@@ -56,29 +55,25 @@ def sides(results: Results) -> list[Side]:
     """SpS, DuoDecoding and DuoTree."""
     models, ways = padded_models(results.environment), tree_ways(results.environment)
     together, in_turn = models[TOGETHER], models[IN_TURN]
-    maps = {
-        SPS: formula_maps(speculative_phi, growth(in_turn)),
-        DUO: formula_maps(duodecoding_phi, growth(together)),
-        DUOTREE: {rows: way.phi for rows, way in ways.items()},
-    }
-    parts = ((SPS, VANILLA, in_turn), (DUO, TARGET_ONLY, together), (DUOTREE, VANILLA, in_turn))
+    maps = formula_maps(duodecoding_phi, together)
+    # Vanilla has the draft's cores too.
+    fewer_cores = in_turn.target_time(1, CONTEXTS[0]) / together.target_time(1, CONTEXTS[0])
+    maps["here"] *= fewer_cores
+
+    def side(lane: str, costs: CostModel, phi: dict[str, np.ndarray], ways: dict | None = None) -> Side:
+        return Side(lane, ratio_of(costs), phi, points_of(results, lane), ways)
+
     return [
-        Side(
-            lane,
-            base,
-            ratio_of(costs),
-            maps[lane],
-            points_of(results, lane, base),
-            ways if lane == DUOTREE else None,
-        )
-        for lane, base, costs in parts
+        side(SPS, in_turn, formula_maps(speculative_phi, in_turn)),
+        side(DUO, together, maps),
+        side(DUOTREE, in_turn, {rows: np.asarray(way.phi) for rows, way in ways.items()}, ways),
     ]
 
 
-def formula_maps(formula: Callable, grown: np.ndarray) -> dict[str, np.ndarray]:
+def formula_maps(formula: Callable, costs: CostModel) -> dict[str, np.ndarray]:
     """φ by a formula of `prediction` at ALPHAS (lines) and RATIOS, for each of ROWS."""
-    growths = {"here": grown, "free": growth(None)}
-    return {rows: np.array([formula(alpha, RATIOS, cost) for alpha in ALPHAS]) for rows, cost in growths.items()}
+    growths = {"here": growth(costs), "free": growth(None)}
+    return {rows: np.array([formula(alpha, RATIOS, grown) for alpha in ALPHAS]) for rows, grown in growths.items()}
 
 
 def tree_ways(environment: dict) -> dict[str, Ways]:
@@ -92,15 +87,15 @@ def tree_ways(environment: dict) -> dict[str, Ways]:
     return maps
 
 
-def points_of(results: Results, lane: str, base: str) -> list[Point]:
+def points_of(results: Results, lane: str) -> list[Point]:
     """A lane's φ, task by task.
 
     Of a tree, the tokens verified are no sample of the draft's best ones; of the chains that SpS drafts they are.
     """
     points = []
-    for task in tasks_of(rows_of(results.rows, lane)):
-        mine, theirs = rows_of(results.rows, lane, task), rows_of(results.rows, base, task)
-        alpha = acceptance(rows_of(results.rows, SPS, task) if lane == DUOTREE else mine).rate
+    mine, theirs = rows_of(results.rows, lane), rows_of(results.rows, VANILLA)
+    for task in tasks_of(mine):
+        alpha = acceptance(rows_of(results.rows, SPS if lane == DUOTREE else lane, task)).rate
         speed_up = phi(mine, theirs, [task])
         if alpha is not None and speed_up:
             points.append(Point(task, alpha, speed_up))

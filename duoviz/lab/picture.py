@@ -13,9 +13,8 @@ from duoviz.lab.paying import GAIN, ROWS, Side, sides
 from duoviz.lab.plan import VANILLA, label_of
 from duoviz.lab.prediction import ALPHAS, RATIOS
 from duoviz.lab.results import Results
-from duoviz.lab.tables import lanes_of, tasks_of
-from duoviz.lab.tasks import task_name
-from duoviz.lab.values import phi, rows_of
+from duoviz.lab.tasks import with_all
+from duoviz.lab.values import by_lane, phi, rows_of, tasks_of
 
 WIDTH, ROW, TOP = 880, 30, 92
 INK, SOFT, LINE, CARD = "#1f2328", "#59636e", "#d1d9e0", "#ffffff"
@@ -29,30 +28,23 @@ def picture(results: Results) -> str:
     tasks = tasks_of(results.rows)
     bottom = TOP + ROW * (len(tasks) + 1)
     marks = [*speed_ups(results, tasks, bottom), *borders(sides(results), bottom)]
+    environment = results.environment
+    title = f"Speed-ups over vanilla on {environment['devices']['target']}, {str(environment['date'])[:10]}"
     height = bottom + 46
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-        f'font-family="{FONT}" font-size="13" fill="{INK}"><title>{escape(title(results))}</title>'
+        f'font-family="{FONT}" font-size="13" fill="{INK}"><title>{escape(title)}</title>'
         f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1}" rx="8" fill="{CARD}" stroke="{LINE}"/>'
         f"{''.join(marks)}</svg>\n"
     )
 
 
-def title(results: Results) -> str:
-    environment = results.environment
-    return f"Speed-ups over vanilla on {environment['devices']['target']}, {str(environment['date'])[:10]}"
-
-
 def speed_ups(results: Results, tasks: list[str], bottom: float) -> list[str]:
     """A row for each task, in it a mark for each method at its φ."""
-    base = rows_of(results.rows, VANILLA)
-    lanes = [lane for lane in lanes_of(results.rows, list(METHODS)) if lane != VANILLA]
-    rows = [("All tasks", tasks), *((task_name(task), [task]) for task in tasks)]
-    values = {
-        lane: [phi([row for row in rows_of(results.rows, lane) if row["task"] in some], base, some) for _, some in rows]
-        for lane in lanes
-    }
-    overall = {lane: first.value if (first := values[lane][0]) else 0.0 for lane in lanes}
+    base, rows = rows_of(results.rows, VANILLA), with_all(tasks)
+    lanes = {lane: mine for lane, mine in by_lane(results.rows, METHODS).items() if lane != VANILLA}
+    values = {lane: [phi(mine, base, some) for some in rows.values()] for lane, mine in lanes.items()}
+    overall = {lane: first.value if first else 0.0 for lane, (first, *_) in values.items()}
     top = 0.25 + max((value.value for line in values.values() for value in line if value), default=1)
 
     def to_x(value: float) -> float:
@@ -62,7 +54,7 @@ def speed_ups(results: Results, tasks: list[str], bottom: float) -> list[str]:
     for tick in np.arange(0, top, 0.5):
         marks += [upright(to_x(tick), TOP, bottom, colour=INK if tick == 1 else LINE)]
         marks.append(text(to_x(tick), bottom + 18, f"{tick:g}", anchor="middle", colour=SOFT))
-    for number, (name, _) in enumerate(rows):
+    for number, name in enumerate(rows):
         y = TOP + ROW * (number + 0.5)
         marks.append(text(LEFT[0] - 12, y + 4, name, anchor="end", weight=600 if number == 0 else 400))
         marks.append(f'<path d="M{LEFT[0]} {y:.1f}H{LEFT[1]}" stroke="{LINE}" stroke-width="0.75"/>')

@@ -24,16 +24,19 @@ from duoviz.runs import Lane
 # The names of lanes: of rows, their files and the lines of tables.
 VANILLA, TARGET_ONLY = "vanilla", "vanilla-target-cores"
 SPS, DUO, DUOTREE = "speculative", "duodecoding", "duotree"
-# Lanes that are told what their methods find out for themselves in Table 1, by what they are called.
+ONE_SEQUENCE = f"{DUO}-k1"
+# Lanes by what they are called: with settings for what their methods find out for themselves in Table 1; with Table 2's
+# fixed numbers of sequences; and with Table 3's distances from the measured γ (one sequence, as in the paper).
 VARIANTS = {
     "DuoTree, sequential": Lane("duotree-in-turn", DUOTREE, Settings(overlap="in_turn")),
     "DuoTree, parallel": Lane("duotree-beside", DUOTREE, Settings(overlap="beside")),
     "SpS, γ = 5": Lane("speculative-gamma5", SPS, Settings(budget=5)),
 }
-# Table 2's fixed numbers of sequences, and Table 3's distances from the measured γ (one sequence, as in the paper).
-STATIC = {f"{DUO}-k{k}": k for k in (1, 2, 3)}
-ONE_SEQUENCE = f"{DUO}-k1"
-AROUND = {f"{DUO}-k1-gamma{offset:+d}": offset for offset in (-2, -1, 1, 2)}
+STATIC = {f"DuoDecoding, k = {k}": Lane(f"{DUO}-k{k}", DUO, Settings(sequences=k)) for k in (1, 2, 3)}
+AROUND = {
+    f"DuoDecoding, k = 1, γ {shown}": Lane(f"{ONE_SEQUENCE}-gamma{n:+d}", DUO, Settings(sequences=1, budget_offset=n))
+    for shown, n in (("−2", -2), ("−1", -1), ("+1", 1), ("+2", 2))
+}
 # The tasks of the paper's Tables 2 and 3.
 FOUR_TASKS = ("mt_bench", "translation", "math_reasoning", "code")
 
@@ -52,10 +55,8 @@ def lane_labels() -> dict[str, str]:
     """What each lane is called, in the order of the tables."""
     titles = {method: record.title for method, record in METHODS.items()}
     titles[TARGET_ONLY] = f"{titles[VANILLA]}, the target's cores only"
-    static = {name: f"{titles[DUO]}, k = {k}" for name, k in STATIC.items()}
-    around = {name: f"{titles[DUO]}, k = 1, γ {offset:+d}".replace("-", "−") for name, offset in AROUND.items()}
-    variants = {lane.name: label for label, lane in VARIANTS.items()}
-    return {lane: titles[lane] for lane in table_lanes()} | variants | static | around
+    others = {lane.name: label for label, lane in (VARIANTS | STATIC | AROUND).items()}
+    return {lane: titles[lane] for lane in table_lanes()} | others
 
 
 def label_of(lane: str) -> str:
@@ -88,40 +89,21 @@ class Plan:
     def tasks(self) -> list[str]:
         return in_order(question.task for question in self.questions)
 
-    @property
-    def ablation_tasks(self) -> list[str]:
-        """The tasks of Tables 2 and 3: the paper's four, or all where the questions have none of them."""
-        return [task for task in self.tasks if task in FOUR_TASKS] or self.tasks
-
     def lanes(self, task: str) -> list[Lane]:
         """What runs on a question of this task. Vanilla comes first: the others are checked against its text."""
         tokens = min(self.max_new_tokens, SHORT_ANSWER) if task in SHORT_TASKS else self.max_new_tokens
-        lanes = baselines_and(self.methods)
+        lanes = [Lane(VANILLA, VANILLA, Settings()), Lane(TARGET_ONLY, VANILLA, Settings(cores="target"))]
+        lanes += [Lane(method, method, Settings()) for method in self.methods if method != VANILLA]
         if self.variants:
             lanes += [lane for lane in VARIANTS.values() if lane.method in self.methods]
-        if self.ablations and DUO in self.methods and task in self.ablation_tasks:
-            lanes += around_duodecoding()
+        # Of Tables 2 and 3, on the paper's tasks, or on all where the questions have none of these.
+        if self.ablations and DUO in self.methods and (task in FOUR_TASKS or not {*FOUR_TASKS} & {*self.tasks}):
+            lanes += [*STATIC.values(), *AROUND.values()]
         return [lane._replace(settings=replace(lane.settings, max_new_tokens=tokens)) for lane in lanes]
 
     def described(self) -> dict:
         """What is kept of it with the results."""
         return vars(self) | {"questions": len(self.questions), "tasks": self.tasks, "methods": list(self.methods)}
-
-    def rounds(self) -> list[tuple[int, Question]]:
-        """(repeat, question), in the order they run."""
-        return [(repeat, question) for repeat in range(self.repeats) for question in self.questions]
-
-
-def baselines_and(methods: Sequence[str]) -> list[Lane]:
-    """Table 1's lanes: both baselines of φ, and the methods."""
-    lanes = [Lane(VANILLA, "vanilla", Settings()), Lane(TARGET_ONLY, "vanilla", Settings(cores="target"))]
-    return lanes + [Lane(method, method, Settings()) for method in methods if method != "vanilla"]
-
-
-def around_duodecoding() -> list[Lane]:
-    """The lanes of Tables 2 and 3 beyond DuoDecoding itself."""
-    static = [Lane(name, DUO, Settings(sequences=k)) for name, k in STATIC.items()]
-    return static + [Lane(name, DUO, Settings(sequences=1, budget_offset=offset)) for name, offset in AROUND.items()]
 
 
 def make_plan(

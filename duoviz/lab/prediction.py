@@ -14,8 +14,10 @@ from duoviz.decoding.duotree.simulate import CONTEXT, Places, forecast, tilted
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
 from duoviz.lab.course import cost_models, works_beside
+from duoviz.lab.plan import lane_labels
+from duoviz.lab.results import Results
 from duoviz.lab.rows import Row, key
-from duoviz.lab.values import acceptance, after_prompt, committed
+from duoviz.lab.values import acceptance, after_prompt, by_lane, committed
 
 # The map: T_target / T_draft and α. DuoTree is played at some of them only, each for so many iterations.
 RATIOS, ALPHAS = np.geomspace(0.5, 128, 49), np.linspace(0.02, 0.98, 49)
@@ -36,7 +38,6 @@ class Prediction(NamedTuple):
     tau_predicted: float | None
     seconds: float
     seconds_predicted: float
-    iterations: int
 
     @property
     def speed(self) -> float:
@@ -54,18 +55,15 @@ class Prediction(NamedTuple):
         return self.speed_predicted / self.speed - 1
 
 
-def fewest(seconds: np.ndarray) -> np.ndarray:
+def fewest(seconds: Sequence[Sequence[float]] | np.ndarray) -> tuple[tuple[float, ...], ...]:
     """Times by rows (the last axis), where fewer rows take no longer than more do: they could be padded to them."""
-    return np.minimum.accumulate(seconds[..., ::-1], axis=-1)[..., ::-1]
+    shortest = np.minimum.accumulate(np.array(seconds)[:, ::-1], axis=1)[:, ::-1]
+    return tuple(map(tuple, shortest.tolist()))
 
 
 def padded_models(environment: dict) -> dict[str, CostModel]:
     """The `cost_models` for a map of φ: a vanilla that is slower than more rows would be makes any drafting pay."""
-    models = cost_models(environment)
-    return {
-        name: replace(costs, target=tuple(map(tuple, fewest(np.array(costs.target)).tolist())))
-        for name, costs in models.items()
-    }
+    return {name: replace(costs, target=fewest(costs.target)) for name, costs in cost_models(environment).items()}
 
 
 def places_of(environment: dict) -> Places:
@@ -73,6 +71,12 @@ def places_of(environment: dict) -> Places:
     kept = [(weight, tuple(chances)) for weight, *chances in environment.get("places", []) if weight]
     total = sum(weight for weight, _ in kept)
     return tuple((weight / total, chances) for weight, chances in kept) or plain().places()
+
+
+def predictions_of(results: Results) -> dict[str, Prediction]:
+    """By lane, where there is one, in the order of the tables."""
+    lanes, forwards = by_lane(results.rows, lane_labels()), results.forward_seconds
+    return {lane: prediction for lane, rows in lanes.items() if (prediction := predict(rows, forwards))}
 
 
 def predict(rows: Sequence[Row], forwards: Mapping[tuple, list[np.ndarray]]) -> Prediction | None:
@@ -94,19 +98,14 @@ def predict(rows: Sequence[Row], forwards: Mapping[tuple, list[np.ndarray]]) -> 
             drafted += list(arrays["drafted"])
     if not seconds:
         return None
+    formula = METHODS[rows[0]["settings"]["method"]].expected
     return Prediction(
         tau=sum(tokens) / len(tokens),
-        tau_predicted=tau_by_formula(rows, drafted),
+        # As if every token were accepted with the same chance.
+        tau_predicted=formula and formula.tokens(acceptance(rows), drafted),
         seconds=sum(seconds) / len(seconds),
         seconds_predicted=float(sum(predicted)) / len(seconds),
-        iterations=len(seconds),
     )
-
-
-def tau_by_formula(rows: Sequence[Row], drafted: Sequence[int]) -> float | None:
-    """Tokens a target forward when every token is accepted with the same chance; None where no formula holds."""
-    expected = METHODS[rows[0]["settings"]["method"]].expected
-    return expected and expected.tokens(acceptance(rows), list(drafted))
 
 
 def growth(costs: CostModel | None) -> np.ndarray:

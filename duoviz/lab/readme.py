@@ -1,5 +1,6 @@
 """What the README and the page of results say of speeds: tables, a picture and sentences, made of the Lab's results."""
 
+from collections.abc import Iterable
 from statistics import median
 
 from duoviz.decoding import METHODS
@@ -9,9 +10,8 @@ from duoviz.lab.findings import TOO_FEW, about_table_1
 from duoviz.lab.plan import TARGET_ONLY, VANILLA, label_of, table_1_lanes
 from duoviz.lab.results import Results
 from duoviz.lab.rows import Row
-from duoviz.lab.tables import lanes_of, tasks_of
 from duoviz.lab.tasks import SHORT_ANSWER, SHORT_TASKS, LabError, task_name
-from duoviz.lab.values import Value, average, phi, rows_of, tokens, ttft
+from duoviz.lab.values import Value, average, by_lane, phi, rows_of, tasks_of, tokens, ttft
 
 BEGIN, END = "<!-- speeds: `python -m duoviz ship` replaces what follows -->", "<!-- end of speeds -->"
 # The picture, and the page of all tables, from the README's folder.
@@ -37,7 +37,7 @@ def summary(results: Results) -> str:
         f"{asked} prompts of {len(tasks_of(results.rows))} tasks on {environment['devices']['target']}, target in "
         f"{environment['precision']['target']}, greedy, {str(environment['date'])[:10]}:"
     )
-    lines = [[name, speed, tau, phi] for name, speed, _, tau, phi, _ in speeds(results, list(METHODS))]
+    lines = [[name, speed, tau, phi] for name, speed, _, tau, phi, _ in speeds(results, METHODS)]
     table = markdown(["", "tokens/s", "tokens per forward pass τ", "speed-up φ"], lines)
     return "\n\n".join([where, table, f"![{PICTURE_WORDS}]({PICTURE})"])
 
@@ -46,8 +46,11 @@ def results_page(results: Results) -> str:
     """Where it was measured, each method's speed over all tasks, whose text it wrote, φ by task, and an estimate."""
     said = [TOO_FEW] if results.plan["quick"] else about_table_1(results)
     heads = ["", "tokens/s", "first token", "τ", "φ over vanilla", "φ over vanilla, target's cores"]
-    parts = ["# Results", measured_text(results), markdown(heads, speeds(results, table_1_lanes())), " ".join(said)]
-    parts += [
+    parts = [
+        "# Results",
+        measured_text(results),
+        markdown(heads, speeds(results, table_1_lanes())),
+        " ".join(said),
         texts_sentence(results),
         by_task_table(results),
         f"![{PICTURE_WORDS}](../{PICTURE})",
@@ -73,12 +76,11 @@ def measured_text(results: Results) -> str:
     )
 
 
-def speeds(results: Results, lanes: list[str]) -> list[list[str]]:
+def speeds(results: Results, lanes: Iterable[str]) -> list[list[str]]:
     """Each lane's figures over all tasks: its name, tokens/s, time to the first token, τ, and φ over both baselines."""
     rows, tasks = results.rows, tasks_of(results.rows)
     lines = []
-    for lane in lanes_of(rows, lanes):
-        mine = rows_of(rows, lane)
+    for lane, mine in by_lane(rows, lanes).items():
         forwards = sum(sum(row["choices"][0]["decoding_steps"]) for row in mine)
         lines.append(
             [
@@ -108,22 +110,18 @@ def texts_sentence(results: Results) -> str:
     rows = [row for row in results.rows if row["model_id"] in table_1_lanes() and row["model_id"] != VANILLA]
     verdicts = [row["verdict"] for row in rows]
     parts = [f"{verdicts.count('equal'):,} of these {len(verdicts):,} answers are vanilla's text, token for token"]
-    parts += [f"{count} {what}" for verdict, what in (("tie", "differ at a numerical tie"), ("defect", "are defects"),
-             (None, "were not checked")) if (count := verdicts.count(verdict))]  # fmt: skip
+    others = {"tie": "differ at a numerical tie", "defect": "are defects", None: "were not checked"}
+    parts += [f"{count} {what}" for verdict, what in others.items() if (count := verdicts.count(verdict))]
     failed = f" {len(results.failed)} answers failed." if results.failed else ""
     return f"{', '.join(parts)}.{failed} φ over vanilla by task:"
 
 
 def by_task_table(results: Results) -> str:
     """φ over vanilla, lane by lane and task by task."""
-    rows, tasks = results.rows, tasks_of(results.rows)
+    lanes, tasks = by_lane(results.rows, table_1_lanes()), tasks_of(results.rows)
+    base = lanes.pop(VANILLA, [])
     lines = [
-        [
-            label_of(lane),
-            *(in_digits(phi(rows_of(rows, lane, task), rows_of(rows, VANILLA, task), [task]), 2) for task in tasks),
-        ]
-        for lane in lanes_of(rows, table_1_lanes())
-        if lane != VANILLA
+        [label_of(lane), *(in_digits(phi(rows, base, [task]), 2) for task in tasks)] for lane, rows in lanes.items()
     ]
     return markdown(["", *map(task_name, tasks)], lines)
 

@@ -50,7 +50,7 @@ def table_csv(table: Table) -> str:
 def lines_csv(lines: Sequence[Sequence]) -> str:
     """Lines as CSV; None is an empty cell."""
     text = io.StringIO()
-    csv.writer(text).writerows(["" if value is None else value for value in line] for line in lines)
+    csv.writer(text).writerows(lines)
     return text.getvalue()
 
 
@@ -103,7 +103,6 @@ def about_html(results: Results) -> str:
 
 def section_html(part: Section, *, quick: bool) -> tuple[str, str]:
     """A section: what stands above its figure, and what stands below."""
-    papers = [table for table in part.tables if table.papers]
     above = [f'<h2 id="{part.name}">{escape(part.title)}</h2>']
     above += [table_html(table) for table in part.tables if not table.papers]
     below = [note_html(part.figure.note)] if part.figure else []
@@ -111,7 +110,7 @@ def section_html(part: Section, *, quick: bool) -> tuple[str, str]:
     if quick and part.conclusions:
         below.append(note_html("A quick run has too few answers to say anything here."))
     if part.papers:
-        inner = "".join(table_html(table) for table in papers)
+        inner = "".join(table_html(table) for table in part.tables if table.papers)
         below.append(f'<aside class="lab-paper"><p>{escape(part.papers)}</p>{inner}</aside>')
     return "".join(above), "".join(below)
 

@@ -185,7 +185,9 @@ def load(path: Path) -> Results:
         reader = Reader(most_bytes=LINE_BYTES, most_values=ZIP_VALUES, most_lines=ZIP_LINES)
         with opened_zip(path) as files:
             results = read_results(path.stem, files, reader)
-        check_groups(results)
+        for what in ("task", "model_id"):
+            if len({row[what] for row in results.rows + results.failed}) > MAX_GROUPS:
+                raise Refused(f"has more than {MAX_GROUPS:,} values of {what}")
         return results
     except Refused as error:
         raise LabError(f"{path.name} holds no Lab results, or damaged ones: it {error}.") from error
@@ -201,10 +203,8 @@ def files_in(path: Path) -> Files:
 
 def read_results(name: str, files: Files, reader: Reader) -> Results:
     """Raises Refused."""
-    rows = {}
-    for file in sorted(name for name in files if name.startswith("answers/")):
-        for row in rows_in(file, files, reader, ANSWERED):
-            rows[key(row)] = row
+    answers = sorted(file for file in files if file.startswith("answers/"))
+    rows = {key(row): row for file in answers for row in rows_in(file, files, reader, ANSWERED)}
     return Results(
         name=name,
         environment=object_in("environment.json", files, reader, ENVIRONMENT),
@@ -213,13 +213,6 @@ def read_results(name: str, files: Files, reader: Reader) -> Results:
         failed=list(rows_in("failed.jsonl", files, reader, FAILED)),
         forwards=list(rows_in("forwards.jsonl", files, reader, FORWARDS)),
     )
-
-
-def check_groups(results: Results) -> None:
-    """Raise Refused for more tasks or lanes than a table can show."""
-    for what in ("task", "model_id"):
-        if len({row[what] for row in results.rows + results.failed}) > MAX_GROUPS:
-            raise Refused(f"has more than {MAX_GROUPS:,} values of {what}")
 
 
 def object_in(name: str, files: Files, reader: Reader, shape: Check) -> dict:
@@ -232,9 +225,7 @@ def object_in(name: str, files: Files, reader: Reader, shape: Check) -> dict:
 
 def rows_in(name: str, files: Files, reader: Reader, shape: Check) -> Iterator[dict]:
     """The rows of a .jsonl file, where it is there, each checked before the next is read. Raises Refused."""
-    if name not in files:
-        return
-    with files[name]() as file, named_in_errors(name):
+    with files.get(name, io.BytesIO)() as file, named_in_errors(name):
         for line in reader.lines(file):
             # A torn last line is left out.
             if line.endswith(b"\n"):

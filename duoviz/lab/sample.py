@@ -30,23 +30,14 @@ def sample(folder: Path) -> Results | None:
     traces = {method: json.loads(file.read_text(encoding="utf-8")) for method, file in files.items()}
     headers = {method: trace["header"] for method, trace in traces.items()}
     question = Question(1, TASK, (headers["vanilla"]["prompt"],))
-    settings = Settings(max_new_tokens=headers["vanilla"]["settings"]["max_new_tokens"])
+    tokens = headers["vanilla"]["settings"]["max_new_tokens"]
     rows = []
     for method, trace in traces.items():
-        row = answer_row(question, Lane(method, method, settings), 0, [trace])
+        row = answer_row(question, Lane(method, method, Settings(max_new_tokens=tokens)), 0, [trace])
         if method != "vanilla" and first_difference(written(traces["vanilla"]), written(trace)) is None:
             row["verdict"] = "equal"
         rows.append(row)
-    plan = {
-        "quick": True,
-        "source": SOURCE,
-        "questions": 1,
-        "tasks": [TASK],
-        "methods": list(METHODS),
-        "max_new_tokens": settings.max_new_tokens,
-        "repeats": 1,
-        "warmups": 1,
-    }
+    plan = {"quick": True, "source": SOURCE, "questions": 1, "tasks": [TASK], "max_new_tokens": tokens, "repeats": 1}
     return Results(NAME, environment_of(headers), plan, rows)
 
 

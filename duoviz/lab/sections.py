@@ -34,9 +34,9 @@ def sections(results: Results, beside: Sequence[Results] = ()) -> list[Section]:
         said = findings.about_figure_3(results)
         parts.append(of_figure(figures.figure_3(results), conclusions=said, papers=paper.FIGURE_3))
     if {DUO, ONE_SEQUENCE} <= lanes:
-        said = findings.about_table_2(results)
+        said = findings.against_the_best(results, DUO, paper.TABLE_2, "the dynamic number")
         parts.append(of_table(tables.table_2(results), tables.papers_table_2(), conclusions=said))
-        said = findings.about_table_3(results)
+        said = findings.against_the_best(results, ONE_SEQUENCE, paper.TABLE_3, "the measured γ")
         parts.append(of_table(tables.table_3(results), tables.papers_table_3(), conclusions=said))
     if DUO in lanes:
         facts = findings.about_table_4(results) + findings.about_drafting(results)

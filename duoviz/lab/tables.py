@@ -1,40 +1,29 @@
 """The paper's tables, made from rows, and the paper's own values beside them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.lab import paper
 from duoviz.lab.course import cost_models
 from duoviz.lab.environment import IN_TURN, TOGETHER
-from duoviz.lab.plan import (
-    AROUND,
-    DUO,
-    FOUR_TASKS,
-    ONE_SEQUENCE,
-    STATIC,
-    TARGET_ONLY,
-    VANILLA,
-    label_of,
-    lane_labels,
-    table_1_lanes,
-)
-from duoviz.lab.prediction import Prediction, predict
+from duoviz.lab.plan import DUO, FOUR_TASKS, TARGET_ONLY, VANILLA, label_of, lane_labels, table_1_lanes
+from duoviz.lab.prediction import Prediction, predict, predictions_of
 from duoviz.lab.results import Results
 from duoviz.lab.rows import BEYOND, Row
-from duoviz.lab.tasks import TASKS, in_order, task_name
-from duoviz.lab.values import Value, average, iterations, mean_if_any, phi, rows_of, spread, tps
+from duoviz.lab.tasks import TASKS, task_name
+from duoviz.lab.values import Value, average, by_lane, iterations, mean_if_any, phi, rows_of, spread, tasks_of, tps
 
-# The lines of Tables 2 and 3, in the paper's order.
-TABLE_2 = (*STATIC, DUO)
-TABLE_3 = (*list(AROUND)[:2], ONE_SEQUENCE, *list(AROUND)[2:])
-
-# The figures of a prediction, in the table's order, with their digits; seconds in ms, shares in %.
-PREDICTED = (
-    ("speed", 1), ("speed_predicted", 1), ("error", 0), ("tau", 2), ("tau_predicted", 2), ("seconds", 1),
-    ("seconds_predicted", 1),
-)  # fmt: skip
-SCALES = {"seconds": 1e3, "seconds_predicted": 1e3, "error": 100}
+# The figures of a prediction: each one's heading, its scale (of seconds and shares), and its digits.
+PREDICTED = {
+    "speed": ("measured, tokens/s", 1, 1),
+    "speed_predicted": ("predicted, tokens/s", 1, 1),
+    "error": ("error, %", 100, 0),
+    "tau": ("τ measured, tokens", 1, 2),
+    "tau_predicted": ("τ by formula, tokens", 1, 2),
+    "seconds": ("one iteration measured, ms", 1e3, 1),
+    "seconds_predicted": ("one iteration predicted, ms", 1e3, 1),
+}
 
 Cell = Value | str | None
 
@@ -48,22 +37,11 @@ class Table:
     title: str
     head: str
     columns: list[str]
-    lines: list[tuple[str, list[Cell]]]
+    lines: Sequence[tuple[str, Sequence[Cell]]]
     note: str = ""
     papers: bool = False
     shares: list[list[float]] = field(default_factory=list)
     words: bool = False
-
-
-def tasks_of(rows: Sequence[Row]) -> list[str]:
-    """The tasks that have rows, in the order of the tables."""
-    return in_order(row["task"] for row in rows)
-
-
-def lanes_of(rows: Sequence[Row], wanted: Iterable[str]) -> list[str]:
-    """Those of the lanes that have rows."""
-    present = {row["model_id"] for row in rows}
-    return [lane for lane in wanted if lane in present]
 
 
 def table_1(results: Results) -> Table:
@@ -71,17 +49,17 @@ def table_1(results: Results) -> Table:
     rows, tasks = results.rows, tasks_of(results.rows)
     base, same = rows_of(rows, VANILLA), rows_of(rows, TARGET_ONLY)
     lines = []
-    for lane in lanes_of(rows, table_1_lanes()):
-        mine = rows_of(rows, lane)
-        cells = [tps(rows_of(rows, lane, task)) for task in tasks]
+    for lane, mine in by_lane(rows, table_1_lanes()).items():
+        cells = [tps(rows_of(mine, lane, task)) for task in tasks]
         cells += [average(mine, tasks), phi(mine, base, tasks), phi(mine, same, tasks)]
-        lines.append((label_of(lane), cells + [papers_phi(model, lane) for model in paper.TABLE_1]))
+        papers = [values.get(lane) for values in paper.TABLE_1.values()]
+        lines.append((label_of(lane), cells + [f"{values[-1]:.2f}" if values else None for values in papers]))
     return Table(
         "table-1",
         "Table 1: tokens per second by task, and the speed-up φ over vanilla",
         "Method",
         [
-            *(f"{task_name(task)}, tokens/s" for task in tasks),
+            *map(in_tokens, tasks),
             "Average, tokens/s",
             "φ over vanilla",
             "φ over vanilla on the target's cores",
@@ -95,53 +73,70 @@ def table_1(results: Results) -> Table:
     )
 
 
-def papers_phi(model: str, lane: str) -> str | None:
-    """The paper's φ over all tasks; None where it has none for the lane."""
-    values = paper.TABLE_1[model].get(lane)
-    return f"{values[-1]:.2f}" if values else None
+def in_tokens(task: str) -> str:
+    """A task's column."""
+    return f"{task_name(task)}, tokens/s"
+
+
+def papers_table(
+    name: str, title: str, values: dict[str, tuple], label: Callable, tasks: Iterable[str], *more: str, head: str = ""
+) -> Table:
+    """A table of the paper's own values, by lane; more: the columns after those of the tasks."""
+    lines = [(label(lane), [f"{value:.2f}" for value in line]) for lane, line in values.items()]
+    return Table(f"paper-{name}", f"The paper's {title}", head, [*map(in_tokens, tasks), *more], lines, papers=True)
 
 
 def papers_table_1() -> list[Table]:
+    more = ("Average, tokens/s", "φ over vanilla")
     return [
-        Table(
-            f"paper-table-1-{model.lower()}",
-            f"The paper's Table 1, {model}",
-            "Method",
-            [*(f"{name}, tokens/s" for name in TASKS.values()), "Average, tokens/s", "φ over vanilla"],
-            [(label_of(lane), [f"{value:.2f}" for value in values]) for lane, values in lines.items()],
-            papers=True,
-        )
-        for model, lines in paper.TABLE_1.items()
+        papers_table(f"table-1-{model.lower()}", f"Table 1, {model}", values, label_of, TASKS, *more, head="Method")
+        for model, values in paper.TABLE_1.items()
     ]
 
 
-def ablation(results: Results, wanted: Sequence[str]) -> tuple[list[str], list[tuple[str, list[Cell]]]]:
-    """The tasks on which the lanes ran, and a line of tokens per second for each lane."""
-    rows = [row for row in results.rows if row["model_id"] in wanted]
+def papers_table_2() -> Table:
+    return papers_table("table-2", "Table 2, Llama-2-7b", paper.TABLE_2, sequences_of, FOUR_TASKS)
+
+
+def papers_table_3() -> Table:
+    return papers_table("table-3", "Table 3, Llama-2-7b", paper.TABLE_3, budget_of, FOUR_TASKS)
+
+
+def sequences_of(lane: str) -> str:
+    """What a lane is called in Table 2."""
+    return label_of(lane).removeprefix("DuoDecoding, ").replace("DuoDecoding", "dynamic")
+
+
+def budget_of(lane: str) -> str:
+    """What a lane is called in Table 3."""
+    return label_of(lane).removeprefix("DuoDecoding, k = 1").removeprefix(", ") or "γ"
+
+
+def ablation(results: Results, wanted: Iterable[str]) -> tuple[list[str], dict[str, list[Cell]]]:
+    """The tasks on which the lanes ran, and by lane its tokens per second on each."""
+    lanes = by_lane(results.rows, wanted)
     # DuoDecoding itself runs on all tasks.
-    tasks = tasks_of([row for row in rows if row["model_id"] != DUO])
-    lanes = lanes_of(rows, wanted)
-    return tasks, [(label_of(lane), [tps(rows_of(rows, lane, task)) for task in tasks]) for lane in lanes]
+    tasks = tasks_of(row for lane, rows in lanes.items() for row in rows if lane != DUO)
+    return tasks, {lane: [tps(rows_of(rows, lane, task)) for task in tasks] for lane, rows in lanes.items()}
 
 
 def table_2(results: Results) -> Table:
     """DuoDecoding with a fixed number of sequences, and with the dynamic one."""
-    tasks, lines = ablation(results, TABLE_2)
+    tasks, lines = ablation(results, paper.TABLE_2)
     return Table(
         "table-2",
         "Table 2: one, two and three draft sequences against the dynamic number",
         "Sequences k",
-        [f"{task_name(task)}, tokens/s" for task in tasks],
-        [(label.removeprefix("DuoDecoding, ").replace("DuoDecoding", "dynamic"), cells) for label, cells in lines],
+        [*map(in_tokens, tasks)],
+        [(sequences_of(lane), cells) for lane, cells in lines.items()],
         "Every row uses the measured draft budget γ.",
     )
 
 
 def table_3(results: Results) -> Table:
     """One sequence, with budgets around the measured γ."""
-    tasks, lines = ablation(results, TABLE_3)
-    lanes = lanes_of(results.rows, TABLE_3)
-    for lane, (_, cells) in zip(lanes, lines, strict=True):
+    tasks, lines = ablation(results, paper.TABLE_3)
+    for lane, cells in lines.items():
         used = iterations(rows_of(results.rows, lane), "budget", "draft_steps", later=True)
         cells.append(mean_if_any(budget for budget, _ in used if budget is not None))
         cells.append(mean_if_any(steps for _, steps in used))
@@ -149,32 +144,11 @@ def table_3(results: Results) -> Table:
         "table-3",
         "Table 3: draft budgets around the measured γ, one sequence",
         "Budget",
-        [*(f"{task_name(task)}, tokens/s" for task in tasks), "γ used, draft steps", "draft steps made"],
-        [(label.removeprefix("DuoDecoding, k = 1").removeprefix(", ") or "γ", cells) for label, cells in lines],
+        [*map(in_tokens, tasks), "γ used, draft steps", "draft steps made"],
+        [(budget_of(lane), cells) for lane, cells in lines.items()],
         "γ is measured again in every iteration and is at least 1; the last columns are means over iterations. The "
         "draft makes fewer steps where a longer sequence would not pay; the offset is added to that length too.",
     )
-
-
-def papers_four_tasks(name: str, title: str, values: dict[str, tuple], labels: Sequence[str]) -> Table:
-    return Table(
-        name,
-        title,
-        "",
-        [f"{task_name(task)}, tokens/s" for task in FOUR_TASKS],
-        [(label, [f"{value:.2f}" for value in line]) for label, line in zip(labels, values.values(), strict=True)],
-        papers=True,
-    )
-
-
-def papers_table_2() -> Table:
-    labels = ["k = 1", "k = 2", "k = 3", "dynamic"]
-    return papers_four_tasks("paper-table-2", "The paper's Table 2, Llama-2-7b", paper.TABLE_2, labels)
-
-
-def papers_table_3() -> Table:
-    labels = ["γ −2", "γ −1", "γ", "γ +1", "γ +2"]
-    return papers_four_tasks("paper-table-3", "The paper's Table 3, Llama-2-7b", paper.TABLE_3, labels)
 
 
 def confusion(rows: Sequence[Row]) -> list[list[int]]:
@@ -210,10 +184,8 @@ def table_4(results: Results) -> Table:
 
 def checks(results: Results) -> Table:
     """How many answers were vanilla's text, token for token."""
-    lanes = [lane for lane in lane_labels() if lane != VANILLA and lane in {row["model_id"] for row in results.rows}]
-    failed = [row for row in results.failed if row["model_id"] not in lanes]
-    lines = []
-    for lane in [*lanes, *dict.fromkeys(row["model_id"] for row in failed)]:
+    lanes, lines = [lane for lane in by_lane(results.rows, lane_labels()) if lane != VANILLA], []
+    for lane in dict.fromkeys((*lanes, *(row["model_id"] for row in results.failed))):
         verdicts = [row["verdict"] for row in rows_of(results.rows, lane)]
         errors = sum(row["model_id"] == lane for row in results.failed)
         cells = [verdicts.count(verdict) for verdict in ("equal", "tie", "defect")] + [verdicts.count(None), errors]
@@ -232,26 +204,16 @@ def checks(results: Results) -> Table:
 
 def predictions(results: Results) -> Table:
     """The cost model's speed of each lane beside the measured one."""
-    forwards, lines = results.forward_seconds, []
-    for lane in lanes_of(results.rows, lane_labels()):
+    lines = []
+    for lane, together in predictions_of(results).items():
         rows = rows_of(results.rows, lane)
-        if together := predict(rows, forwards):
-            apart = [prediction for row in rows if (prediction := predict([row], forwards))]
-            cells = [figure(together, apart, name, digits) for name, digits in PREDICTED]
-            lines.append((label_of(lane), cells))
+        apart = [prediction for row in rows if (prediction := predict([row], results.forward_seconds))]
+        lines.append((label_of(lane), [figure(together, apart, name) for name in PREDICTED]))
     return Table(
         "cost-model",
         "The cost model against measurements",
         "Method",
-        [
-            "measured, tokens/s",
-            "predicted, tokens/s",
-            "error, %",
-            "τ measured, tokens",
-            "τ by formula, tokens",
-            "one iteration measured, ms",
-            "one iteration predicted, ms",
-        ],
+        [heading for heading, *_ in PREDICTED.values()],
         lines,
         "Without reading the prompt. An iteration's time is predicted from the measured cost of its rows and draft "
         "steps. τ is predicted from the measured acceptance, where there is a formula for independent tokens.",
@@ -260,21 +222,20 @@ def predictions(results: Results) -> Table:
 
 def failures(results: Results) -> Table:
     """The answers that could not be had, and why."""
-    lines = []
-    for row in results.failed:
-        cells = [task_name(row["task"]), str(row["question_id"]), row["message"]]
-        lines.append((label_of(row["model_id"]), cells))
+    lines = [
+        (label_of(row["model_id"]), [task_name(row["task"]), str(row["question_id"]), row["message"]])
+        for row in results.failed
+    ]
     return Table("failed", "Failed answers", "Method", ["task", "question", "why"], lines, words=True)
 
 
-def figure(together: Prediction, apart: Sequence[Prediction], name: str, digits: int) -> Value | None:
+def figure(together: Prediction, apart: Sequence[Prediction], name: str) -> Value | None:
     """One figure of all answers together, with its spread over them."""
-    value = getattr(together, name)
-    if value is None:
+    _, scale, digits = PREDICTED[name]
+    if getattr(together, name) is None:
         return None
-    values = [single for answer in apart if (single := getattr(answer, name)) is not None]
-    scale = SCALES.get(name, 1)
-    return Value(scale * value, spread([scale * single for single in values]), len(values), digits)
+    value, *values = (scale * each for one in (together, *apart) if (each := getattr(one, name)) is not None)
+    return Value(value, spread(values), len(values), digits)
 
 
 def environments(several: Sequence[Results]) -> Table:
@@ -309,9 +270,7 @@ def costs_in_words(environment: dict, name: str) -> str:
 def compared(several: Sequence[Results]) -> Table:
     """Several results side by side: tokens per second and φ of each lane of Table 1."""
     lines = []
-    for lane in table_1_lanes():
-        if not any(rows_of(results.rows, lane) for results in several):
-            continue
+    for lane in by_lane([row for results in several for row in results.rows], table_1_lanes()):
         cells: list[Cell] = []
         for results in several:
             tasks, mine = tasks_of(results.rows), rows_of(results.rows, lane)

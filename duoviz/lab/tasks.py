@@ -24,6 +24,7 @@ TASKS = {
     "rag": "Retrieval",
     "code": "Code",
 }
+ALL_TASKS = "All tasks"
 # MT-Bench's questions come in categories of their own.
 MT_BENCH = {"writing", "roleplay", "reasoning", "math", "coding", "extraction", "stem", "humanities"}
 # Characters of a name, and bytes of a question: a text of many times what a model reads.
@@ -59,6 +60,11 @@ def in_order(tasks: Iterable[str]) -> list[str]:
     """Each task once: the seven as the paper has them, then others as they come."""
     wanted = list(dict.fromkeys(tasks))
     return [task for task in TASKS if task in wanted] + [task for task in wanted if task not in TASKS]
+
+
+def with_all(tasks: Sequence[str]) -> dict[str, list[str]]:
+    """All tasks together and then each alone, by what tables call them."""
+    return {ALL_TASKS: list(tasks)} | {task_name(task): [task] for task in tasks}
 
 
 def own_questions(tasks: Sequence[str]) -> list[Question]:

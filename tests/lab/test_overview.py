@@ -55,13 +55,8 @@ def test_a_sample_is_the_recordings_own_and_labelled(tmp_path):
 def test_a_picture_has_its_figures_bars_inside_it(finished):
     results = load(finished)
     for drawing in (figure_3(results).drawing, figure_4(results).drawing, time_split(results).drawing):
-        boxes = [
-            tuple(map(float, each))
-            for each in re.findall(
-                r'x="([-\d.]+)" y="([-\d.]+)" width="([\d.]+)" height="([\d.]+)"', thumbnail(drawing)
-            )
-        ]
+        boxes = re.findall(r'x="([-\d.]+)" y="([-\d.]+)" width="([\d.]+)" height="([\d.]+)"', thumbnail(drawing))
         assert len(boxes) == sum(len(trace.x) for trace in drawing.data if trace.type == "bar")
-        for x, y, width, height in boxes:
+        for x, y, width, height in (map(float, box) for box in boxes):
             assert x >= 0 and y >= 0 and x + width <= WIDTH + 0.2 and y + height <= HEIGHT + 0.2
     assert "<rect" in thumbnail(None)

@@ -12,7 +12,7 @@ from duoviz.decoding.duotree.simulate import tilted
 from duoviz.lab import findings, prediction, tables
 from duoviz.lab.course import cost_models, forward_seconds
 from duoviz.lab.environment import ON_TARGET
-from duoviz.lab.estimates import Cores, on_cores, other_hardware
+from duoviz.lab.estimates import on_cores, other_hardware
 from duoviz.lab.paying import tree_ways
 from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA
 from duoviz.lab.prediction import (
@@ -84,7 +84,9 @@ def test_a_target_on_its_own_cores_has_the_costs_of_these_where_results_hold_the
 def test_a_draft_may_work_beside_the_target_or_in_turn():
     """The same iteration of DuoTree: the longer of both sides, or their sum and the costs on all cores."""
     one = {"committed": [1, 1, 2], "rows": [7, 3, 3], "draft_steps": [0, 1, 2], "draft_rows": [0, 7, 2]}
-    in_turn, beside = (predicted(row("duotree", each=[9, 9, 0.012], overlap=overlap, **one)) for overlap in (None, 0.4))
+    rows = [row("duotree", each=[9, 9, 0.012], **one) for _ in range(2)]
+    rows[1]["measured"][0]["metrics"]["overlap"] = 0.4
+    in_turn, beside = map(predicted, rows)
     assert in_turn.seconds_predicted == pytest.approx(0.016) and beside.seconds_predicted == pytest.approx(0.012)
 
 
@@ -111,10 +113,6 @@ def test_the_table_has_each_methods_error_and_the_sentence_the_worst():
         "The cost model's mean error over 5 methods is 20 %; the largest is +100 %, for Vanilla, the target's cores "
         "only."
     ]
-
-
-def test_more_rows_than_were_measured_go_on_as_the_last_did():
-    assert list(MODELS["in turn"].target_time(np.array([1, 32, 64]), 64)) == pytest.approx([0.01, 0.041, 0.073])
 
 
 def played(alpha, ratio, grown, *, gamma, parallel, seed=0):
@@ -195,11 +193,12 @@ def test_places_are_those_kept_with_the_results_or_what_is_assumed_of_any_draft(
 def test_more_cores_divide_the_part_of_a_time_that_two_do():
     one, two = (CostModel(((seconds,) * 6,) * 2, ((0.002,) * 8,) * 2) for seconds in (0.03, 0.02))
     # 10 ms are on any cores, 20 are divided; the draft gains nothing.
-    found = on_cores(one, two, Cores(1, 1), 2, 8)
+    threads = {"all": 2, "target": 1, "draft": 1}
+    found = on_cores(one, two, threads, 8)
     assert found.target[0][0] == pytest.approx(0.0125) and found.draft[1][7] == pytest.approx(0.002)
     # No core makes a time negative, and none makes it longer.
     for slow, expected in ((0.05, 0.005), (0.01, 0.02)):
-        found = on_cores(replace(one, target=((slow,) * 6,) * 2), two, Cores(1, 1), 2, 8)
+        found = on_cores(replace(one, target=((slow,) * 6,) * 2), two, threads, 8)
         assert found.target[0][0] == pytest.approx(expected)
 
 

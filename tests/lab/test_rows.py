@@ -4,7 +4,6 @@ import pytest
 
 from duoviz import runner
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.theory import Acceptance, acceptance_of
 from duoviz.lab.rows import BEYOND, measured, needed_k, time_parts
 from tests.tiny import tiny_engine
 
@@ -24,39 +23,27 @@ def test_one_entry_an_iteration_and_times_that_add_up(method):
     drafts = method in ("speculative", "duodecoding")
     assert (sum(arrays["draft_steps"]) > 0) == drafts == (sum(arrays["draft"]) > 0)
     assert arrays["draft_rows"] == [sum(step["tokens"] for step in each["draft"]) for each in trace["iterations"]]
-    assert (kept["counts"]["tested"] > 0) == (method != "vanilla")
+    tested = sum(iteration["verdict"]["tested"] for iteration in trace["iterations"])
+    assert kept["counts"]["tested"] == tested and (tested > 0) == (method != "vanilla")
     # Only DuoDecoding chooses k.
     assert any(k is not None for k in arrays["k"]) == (method == "duodecoding")
 
 
-def test_counts_are_the_acceptance_of_the_trace():
-    trace = trace_of("duodecoding")
-    found = measured(trace)["counts"]
-    assert Acceptance(**found) == acceptance_of(trace["iterations"])
-    assert found["tested"] == sum(each["verdict"]["tested"] for each in trace["iterations"])
-
-
 def iteration(outcome, wanted, *, theta=0.3):
-    candidates = [{"id": id, "text": "", "p": 0.1, "over": False} for id in (7, 3, 5, 2)]
-    status = "accepted" if outcome == "hit" else "correction"
-    drafted = [
-        {"id": wanted if outcome == "hit" else 7, "parent": -1, "status": status if outcome == "hit" else "rejected"},
-        {"id": 4, "parent": 0, "status": "pending"},
-    ]
+    candidates = [{"id": id} for id in (7, 3, 5, 2)]
+    drafted = [{"id": 7, "parent": -1, "status": "rejected"}, {"id": 4, "parent": 0, "status": "pending"}]
+    if outcome == "hit":
+        drafted[0] = {"id": wanted, "parent": -1, "status": "accepted"}
     if outcome == "miss":
-        drafted.append({"id": wanted, "parent": -1, "status": status})
+        drafted.append({"id": wanted, "parent": -1, "status": "correction"})
     return {"theta": theta, "verdict": {"outcome": outcome}, "drafted": drafted, "candidates": candidates}
 
 
 def test_the_needed_k_is_the_rank_of_the_targets_token_among_the_first_tokens():
-    assert needed_k(iteration("hit", 7)) == 1
-    assert needed_k(iteration("hit", 5)) == 3
-    assert needed_k(iteration("miss", 2)) == 4
-    assert needed_k(iteration("miss", 11)) == BEYOND
-    assert needed_k(iteration("rejection", 7)) is None
+    ranks = {("hit", 7): 1, ("hit", 5): 3, ("miss", 2): 4, ("miss", 11): BEYOND, ("rejection", 7): None}
+    assert {case: needed_k(iteration(*case)) for case in ranks} == ranks
     assert needed_k(iteration("hit", 7, theta=None)) is None
-    run = trace_of("duodecoding")["iterations"]
-    for each in run:
+    for each in trace_of("duodecoding")["iterations"]:
         if each["verdict"]["outcome"] == "hit" and each["theta"] is not None:
             assert needed_k(each) == each["verdict"]["sequence"]
 

@@ -19,8 +19,7 @@ from duoviz.lab.readme import BEGIN, END
 from duoviz.lab.results import load, opened
 from duoviz.lab.sections import sections
 from duoviz.lab.shipping import kept_view, ship, shipped, view_of
-from duoviz.lab.tables import tasks_of
-from duoviz.lab.values import average, phi, rows_of
+from duoviz.lab.values import average, phi, rows_of, tasks_of
 from duoviz.lab.view import first_view
 from duoviz.recordings import FOLDER
 

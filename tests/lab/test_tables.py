@@ -5,7 +5,7 @@ import math
 import pytest
 
 from duoviz.lab import findings, paper, tables
-from duoviz.lab.plan import AROUND, DUO, ONE_SEQUENCE, SPS, STATIC, TARGET_ONLY, VANILLA
+from duoviz.lab.plan import DUO, ONE_SEQUENCE, SPS, TARGET_ONLY, VANILLA
 from duoviz.lab.values import difference, rows_of
 from tests.lab.made_results import results, row
 
@@ -62,11 +62,10 @@ def test_the_repeats_of_a_question_are_one_answer():
 
 
 def test_table_3_says_task_by_task_whether_the_measured_budget_is_the_best():
-    lanes = [*AROUND, ONE_SEQUENCE]
     rows = []
-    for lane in lanes:
+    for place, lane in enumerate(paper.TABLE_3):
         for n in range(6):
-            wobble = 0.05 * ((n * 7 + lanes.index(lane)) % 3)
+            wobble = 0.05 * ((n * 7 + place) % 3)
             slow = 2 if lane == ONE_SEQUENCE else 0
             steps = {"method": DUO, "budget": [9, 4, 5], "draft_steps": [9, 2, 3]}
             rows.append(row(lane, n, seconds=10 + wobble, **steps))
@@ -76,7 +75,7 @@ def test_table_3_says_task_by_task_whether_the_measured_budget_is_the_best():
     assert [label for label, _ in table.lines] == ["γ −2", "γ −1", "γ", "γ +1", "γ +2"]
     assert line(table, "γ")["γ used, draft steps"].value == 4.5
     assert line(table, "γ")["draft steps made"].value == 2.5
-    said = findings.about_table_3(made)
+    said = findings.against_the_best(made, ONE_SEQUENCE, paper.TABLE_3, "the measured γ")
     assert said[0] == "The measured γ is within noise of the best on 1 of 2 tasks."
     assert any(each.startswith("Translation: DuoDecoding, k = 1, γ") and "faster (noise" in each for each in said)
     papers = tables.papers_table_3()
@@ -84,7 +83,7 @@ def test_table_3_says_task_by_task_whether_the_measured_budget_is_the_best():
 
 
 def test_table_2_compares_fixed_numbers_of_sequences_with_the_dynamic_one():
-    made = results(*(row(lane, n, method=DUO, seconds=5 + n) for lane in (*STATIC, DUO) for n in range(2)),
+    made = results(*(row(lane, n, method=DUO, seconds=5 + n) for lane in paper.TABLE_2 for n in range(2)),
                    row(DUO, 9, task="qa"))  # fmt: skip
     table = tables.table_2(made)
     assert table.columns == ["Code, tokens/s"]
