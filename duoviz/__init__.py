@@ -1,11 +1,15 @@
 """duoviz: DuoDecoding, run for real and shown live."""
 
+import os
 from importlib import import_module
 from typing import Any
 
-from duoviz import waiting
-
-waiting.be_a_good_neighbour()
+# Threads that wait spin for so many rounds and then sleep, unless the environment says how they wait. GNU OpenMP's own
+# 300,000 keep a thread on its core for milliseconds that a neighbour on the same machine, or the thread waited for,
+# could use. torch reads it once, as it is imported.
+SPINS = 2_000
+if "OMP_WAIT_POLICY" not in os.environ:
+    os.environ.setdefault("GOMP_SPINCOUNT", str(SPINS))
 
 # Where each name is from. What decodes is imported with its first use: the page's process never needs it.
 HOMES = {

@@ -22,9 +22,7 @@ class Parser(argparse.ArgumentParser):
 def add_serving(command: argparse.ArgumentParser) -> None:
     """The options of `serve`, and what it does."""
     command.add_argument(
-        "--places",
-        metavar="N|auto",
-        help="runs at once; auto: as the cores allow; default: DUOVIZ_PLACES, or 1",
+        "--places", metavar="N|auto", help="runs at once; auto: as the cores allow; default: DUOVIZ_PLACES, or 1"
     )
     add_ray(command)
     command.set_defaults(run=serve, stopped="stopped")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from duoviz import comparison, recordings, runner, runs
 from duoviz.command_line import UsageError, check_write, tell
 from duoviz.decoding.budget import draft_budget
-from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS
+from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS, WIDTHS
 from duoviz.decoding.datastore import build_datastore, read_sequences
 from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.settings import DEFAULTS, Settings, parsed
@@ -29,6 +29,7 @@ from duoviz.models.prompt import check_prompt
 from duoviz.models.registry import find_pair
 from duoviz.models.tokenizers import fingerprint, load_tokenizer
 from duoviz.outside import Reader, Refused, open_file
+from duoviz.shape import fields, items, string
 from duoviz.space import ROOT, publish
 from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.trace.reading import parse_trace, read_text
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from duoviz.lab.progress import Progress
     from duoviz.lab.results import Folder
 
-BAD_QUESTIONS = "{} is not in the question format: write one JSON object with a list of turns per line."
+HAS_TURNS = fields(turns=items(string(inf), least=1))
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
@@ -81,8 +82,7 @@ def answer(engine: Engine, options: argparse.Namespace, settings: Settings) -> i
         if trace["header"] and not trace["end"]:
             trace["end"] = runner.end(trace["iterations"], "stopped")
         if options.trace and trace["header"]:
-            with check_write(options.trace):
-                options.trace.write_text(json.dumps(trace, ensure_ascii=False), encoding="utf-8")
+            save_trace(trace, options.trace)
     result = runs.summary(trace)
     if options.json:
         print(json.dumps(result, ensure_ascii=False))
@@ -102,11 +102,8 @@ def metrics_line(figures: dict) -> str:
         f"first token {figures['ttft']:.2f} s",
         f"τ {figures['tau']:.2f}",
     ]
-    if figures["acceptance"] is not None:
-        parts.append(f"acceptance {figures['acceptance']:.2f}")
-    if figures["overlap"] is not None:
-        parts.append(f"overlap {figures['overlap']:.2f}")
-    return ", ".join(parts)
+    shares = [f"{name} {figures[name]:.2f}" for name in ("acceptance", "overlap") if figures[name] is not None]
+    return ", ".join([*parts, *shares])
 
 
 def read_prompts(source: str) -> list[str]:
@@ -116,19 +113,17 @@ def read_prompts(source: str) -> list[str]:
     try:
         with open_file(Path(source)) as lines:
             questions: list[Any] = [value for _, value in Reader(most_bytes=LINE_BYTES, most_values=inf).values(lines)]
-        turns: list[Any] = [question["turns"] for question in questions]
-        prompts: list[Any] = [turn[0] if isinstance(turn, list) else None for turn in turns]
     except OSError as error:
         raise UsageError(f"The prompts cannot be read: {error.strerror}: {source}.") from error
     except Refused as error:
         raise UsageError(f"{source} {error}.") from error
-    except (LookupError, TypeError) as error:
-        raise UsageError(BAD_QUESTIONS.format(source)) from error
-    if not all(isinstance(prompt, str) for prompt in prompts):
-        raise UsageError(BAD_QUESTIONS.format(source))
-    if not prompts:
+    if any(HAS_TURNS(question) is not None for question in questions):
+        raise UsageError(
+            f"{source} is not in the question format: write one JSON object with a list of turns per line."
+        )
+    if not questions:
         raise UsageError(f"The prompts cannot be used: there is none in {source}.")
-    return prompts
+    return [question["turns"][0] for question in questions]
 
 
 def compare(options: argparse.Namespace) -> None:
@@ -146,30 +141,26 @@ def compare(options: argparse.Namespace) -> None:
     if options.trace:
         with check_write(options.trace):
             options.trace.mkdir(parents=True, exist_ok=True)
+    lanes, rows = runs.lanes(methods, settings), []
     with load_engine(options.pair, tell) as engine:
-        alternate(engine, prompts, runs.lanes(methods, settings), options)
+        try:
+            for row in runner.compare(engine, prompts, lanes, repeats=options.repeats, raw=options.raw):
+                lane = f"{row['method']:13} {row['cores']:6}"
+                print(f"{lane} {metrics_line(row['metrics'])}", file=sys.stderr, flush=True)
+                rows.append(row)
+                if options.trace:
+                    run = f"{1 + prompts.index(row['prompt']):03}-{row['method']}-{row['cores']}-{row['repeat'] + 1}"
+                    save_trace(row["trace"], options.trace / f"{run}.duoviz.json")
+        finally:
+            # Also where a method failed or the user stopped it: what was measured before is not lost.
+            if rows:
+                print_comparison(engine, rows, options)
 
 
-def alternate(engine: Engine, prompts: list[str], lanes: list[runner.Lane], options: argparse.Namespace) -> None:
-    """Run the lanes in alternation, and print what they came to."""
-    rows = []
-    try:
-        for row in runner.compare(engine, prompts, lanes, repeats=options.repeats, raw=options.raw):
-            print(f"{row['method']:13} {row['cores']:6} {metrics_line(row['metrics'])}", file=sys.stderr, flush=True)
-            rows.append(row)
-            if options.trace:
-                save_trace(row, options.trace, 1 + prompts.index(row["prompt"]))
-    finally:
-        # Also where a method failed or the user stopped it: what was measured before is not lost.
-        if rows:
-            print_comparison(engine, rows, options)
-
-
-def save_trace(row: dict, folder: Path, number: int) -> None:
-    """Write one run's trace; number: of its prompt."""
-    file = folder / f"{number:03}-{row['method']}-{row['cores']}-{row['repeat'] + 1}.duoviz.json"
+def save_trace(trace: dict, file: Path) -> None:
+    """Write one run's trace."""
     with check_write(file):
-        file.write_text(json.dumps(row["trace"], ensure_ascii=False), encoding="utf-8")
+        file.write_text(json.dumps(trace, ensure_ascii=False), encoding="utf-8")
 
 
 def print_comparison(engine: Engine, rows: list[dict], options: argparse.Namespace) -> None:
@@ -177,10 +168,8 @@ def print_comparison(engine: Engine, rows: list[dict], options: argparse.Namespa
     disturbed = disturbance(rows)
     lines = comparison.table(rows, disturbed=disturbed is not None)
     agreements = comparison.against_vanilla(engine, rows)
-    print(
-        f"{'method':13} {'cores':7} {'runs':>4} {'tokens/s':>9} {'lowest':>7} {'highest':>8} {'TTFT s':>7} {'τ':>5} "
-        f"{'φ':>5} {'φ same cores':>13}  equal/tie/defect"
-    )
+    titles = " ".join(f"{title:>{width}}" for title, _, width, _ in FIGURES)
+    print(f"{'method':13} {'cores':7} {'runs':>4} {titles}  equal/tie/defect")
     for line in lines:
         print(table_line(line, agreements))
     explained = not disturbed and len({row["prompt"] for row in rows}) == 1
@@ -195,17 +184,22 @@ def print_comparison(engine: Engine, rows: list[dict], options: argparse.Namespa
         print(json.dumps(result | about, ensure_ascii=False))
 
 
+# The table's figures: the title, name, width and digits of each.
+FIGURES = (
+    ("tokens/s", "tps", 9, 2), ("lowest", "tps_lowest", 7, 2), ("highest", "tps_highest", 8, 2),
+    ("TTFT s", "ttft", 7, 3), ("τ", "tau", 5, 2), ("φ", "phi", 5, 2), ("φ same cores", "phi_same_cores", 13, 2),
+)  # fmt: skip
+
+
 def table_line(line: dict, agreements: list[dict]) -> str:
     """One line of the table; "–" for a figure that could not be measured."""
-
-    def number(name: str, width: int, digits: int) -> str:
-        return f"{'–':>{width}}" if line[name] is None else f"{line[name]:{width}.{digits}f}"
-
     lane = line["method"], line["cores"]
     mine = [agreement["verdict"] for agreement in agreements if (agreement["method"], agreement["cores"]) == lane]
     counts = "/".join(str(mine.count(verdict)) for verdict in ("equal", "tie", "defect")) if mine else ""
-    widths = (("tps", 9, 2), ("tps_lowest", 7, 2), ("tps_highest", 8, 2), ("ttft", 7, 3), ("tau", 5, 2), ("phi", 5, 2))
-    figures = " ".join(number(*width) for width in (*widths, ("phi_same_cores", 13, 2)))
+    figures = " ".join(
+        f"{'–':>{width}}" if line[name] is None else f"{line[name]:{width}.{digits}f}"
+        for _, name, width, digits in FIGURES
+    )
     return f"{line['method']:13} {line['cores']:7} {line['runs']:4} {figures}  {counts}"
 
 
@@ -308,13 +302,10 @@ def calibrate(options: argparse.Namespace) -> None:
         print(json.dumps({"contexts": CONTEXTS, "rows": ROW_COUNTS, "target": costs.target, "draft": costs.draft}))
         return
     print(f"target on {pair.target_device_label(pair.cores.target)}, draft on {pair.draft_device_label()}")
-    for index, context in enumerate(CONTEXTS):
+    for context, target, draft in zip(CONTEXTS, costs.target, costs.draft, strict=True):
         print(f"context {context}, milliseconds")
-        print(
-            "  target, rows  "
-            + "  ".join(f"{n}: {t * 1e3:.1f}" for n, t in zip(ROW_COUNTS, costs.target[index], strict=True))
-        )
-        print("  draft, k      " + "  ".join(f"{k}: {t * 1e3:.1f}" for k, t in enumerate(costs.draft[index], 1)))
+        for label, counts, times in (("target, rows", ROW_COUNTS, target), ("draft, k    ", WIDTHS, draft)):
+            print(f"  {label}  " + "  ".join(f"{n}: {t * 1e3:.1f}" for n, t in zip(counts, times, strict=True)))
         print(f"  γ with nothing pending: {draft_budget(costs, rows=1, context=context)}")
 
 

@@ -101,14 +101,10 @@ def outcome(engine: Engine, lanes: Sequence[Lane], rows: Sequence[dict], errors:
     """
     mine = [[row for row in rows if row["method"] == lane.name] for lane in lanes[:2]]
     agreements = [agreed(engine, *pair) for pair in rounds(*mine)]
-    counted = uncut(rows)
-    return summed_up(lanes, counted, errors, agreements, disturbance(counted))
-
-
-def uncut(rows: Sequence[dict]) -> list[dict]:
-    """The rows but those that were cut where their lane has a whole one: the prompt is a larger part of their time."""
+    # Of a run that was cut the prompt is a larger part: it does not count where its lane has a whole one.
     known = {row["method"] for row in rows if not was_cut(row)}
-    return [row for row in rows if not was_cut(row) or row["method"] not in known]
+    counted = [row for row in rows if not was_cut(row) or row["method"] not in known]
+    return summed_up(lanes, counted, errors, agreements, disturbance(counted))
 
 
 def was_cut(row: dict) -> bool:
@@ -132,22 +128,18 @@ def summed_up(
     verdict = worst(agreements) if agreements else None
     sides = [row for row in map(median_row, mine[:2]) if row]
     comparable = len(sides) == 2 and not disturbed and not any(was_cut(row) for row in sides)
-    sides_and_traces = [lane.name for lane in lanes[:2]], [row["trace"] for row in sides] if comparable else []
+    sides_and_traces = [lane.name for lane in lanes[:2]], [row["trace"] for row in sides]
     return {
         "lanes": [
-            {
-                "name": lane.name,
-                "error": errors.get(lane.name),
-                "figures": lines.get(lane.name),
-                **run_summary(median_row(runs)),
-            }
+            {"name": lane.name, "error": errors.get(lane.name), "figures": lines.get(lane.name)}
+            | run_summary(median_row(runs))
             for lane, runs in zip(lanes, mine, strict=True)
         ],
         "baselines": {"all": baseline_of(rows, lines, "auto"), "target": baseline_of(rows, lines, "target")},
         "verdict": verdict and verdict | {"sentence": sentence(verdict)},
         "disturbance": disturbed,
-        "headline": headline(*sides_and_traces) if sides_and_traces[1] else "",
-        "sentences": explain(*sides_and_traces) if sides_and_traces[1] else [],
+        "headline": headline(*sides_and_traces) if comparable else "",
+        "sentences": explain(*sides_and_traces) if comparable else [],
     }
 
 

@@ -14,8 +14,6 @@ from duoviz.trace.reading import TraceError
 
 PAIR_HELP = f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id'
 GOES_ON = "stopped; run the same command again to resume"
-
-
 MISTAKES = (*runner.USER_ERRORS, LabError, TraceError, SpaceError)
 
 
@@ -103,19 +101,10 @@ def add_lab(lab: argparse.ArgumentParser) -> None:
     lab.add_argument("--variants", action="store_true", help="add DuoTree in each of its two modes, and SpS with γ = 5")
     lab.add_argument("--pair", default="embedded", help=PAIR_HELP)
     lab.add_argument(
-        "--out",
-        type=Path,
-        required=True,
-        metavar="DIR",
-        help="folder for the results; an existing one resumes that measurement",
+        "--out", type=Path, required=True, metavar="DIR", help="folder for the results; an existing one is continued"
     )
     lab.add_argument(
-        "--beside",
-        type=Path,
-        nargs="+",
-        default=[],
-        metavar="DIR",
-        help="other results to show next to these in the report",
+        "--beside", type=Path, nargs="+", default=[], metavar="DIR", help="other results to show in the report"
     )
     add_ray(lab)
     lab.add_argument("--places", metavar="N", default="1", help="with --ray: places on each node; default: 1")

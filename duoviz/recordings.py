@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.folders import ASSETS
 from duoviz.models.columns import over_vocabulary
+from duoviz.models.progress import Progress, no_progress
 from duoviz.trace.metrics import metrics
 
 if TYPE_CHECKING:
@@ -46,15 +46,9 @@ python -m duoviz record --out assets/traces
 and q of the draft.
 
 """
-HEADINGS = (
-    "file", "recorded", "target on", "draft on",
-    "tokens", "target forwards", "tokens/s", "first token, s", "τ", "acceptance", "overlap",
-)  # fmt: skip
 
 
-def record(
-    engine: Engine, settings: Settings, prompt: str, *, report: Callable[[float, str], None] | None = None
-) -> dict[str, dict]:
+def record(engine: Engine, settings: Settings, prompt: str, *, report: Progress = no_progress) -> dict[str, dict]:
     """Of each method the run of median duration, after an unrecorded one. Raises one of `runner.USER_ERRORS`.
 
     report: called with the share that is done and what comes next.
@@ -65,8 +59,7 @@ def record(
     runs = [(number, method) for number in range(1 + ROUNDS) for method in METHODS]
     traces = {method: [] for method in METHODS}
     for done, (number, method) in enumerate(runs):
-        if report:
-            report(done / len(runs), f"{'Recording' if number else 'Warming up'} {method}")
+        report(done / len(runs), f"{'Recording' if number else 'Warming up'} {method}")
         trace = runner.collect(runner.stream(engine, method, prompt, settings))
         if trace["end"]["stopped"] == "error":
             raise DraftDied(trace["end"]["message"])
@@ -132,27 +125,25 @@ def readme(traces: dict[str, dict]) -> str:
         f"- Prompt: {json.dumps(header['prompt'], ensure_ascii=False)}",
         f"- Settings: at most {settings['max_new_tokens']} new tokens, temperature {settings['temperature']:g}, "
         f"seed {settings['seed']}",
-        *(
-            f"- {side.capitalize()}: {header[side]['name']}, {header[side]['precision']}"
-            for side in ("target", "draft")
-        ),
+        f"- Target: {header['target']['name']}, {header['target']['precision']}",
+        f"- Draft: {header['draft']['name']}, {header['draft']['precision']}",
         f"- Versions: {versions}",
     ]
-    table = [HEADINGS, ["---"] * len(HEADINGS), *(row(method, trace) for method, trace in traces.items())]
+    rows = [row(method, trace) for method, trace in traces.items()]
+    table = [rows[0], ["---"] * len(rows[0]), *(each.values() for each in rows)]
     return ABOUT + "\n".join(lines) + "\n\n" + "\n".join(f"| {' | '.join(cells)} |" for cells in table) + "\n"
 
 
-def row(method: str, trace: dict) -> list[str]:
-    """A trace's cells in the table."""
+def row(method: str, trace: dict) -> dict[str, str]:
+    """A trace's cells in the table, by heading."""
     header, figures = trace["header"], metrics(trace)
-    shares = [figures[name] for name in ("ttft", "tau", "acceptance", "overlap")]
-    return [
-        f"`{method}{ENDING}`",
-        header["date"],
-        header["target"]["device"],
-        header["draft"]["device"] if header["draft"] else "",
-        str(figures["new_tokens"]),
-        str(figures["target_forwards"]),
-        f"{figures['tps']:.1f}",
-        *("" if value is None else f"{value:.2f}" for value in shares),
-    ]
+    shares = {"first token, s": "ttft", "τ": "tau", "acceptance": "acceptance", "overlap": "overlap"}
+    return {
+        "file": f"`{method}{ENDING}`",
+        "recorded": header["date"],
+        "target on": header["target"]["device"],
+        "draft on": header["draft"]["device"] if header["draft"] else "",
+        "tokens": str(figures["new_tokens"]),
+        "target forwards": str(figures["target_forwards"]),
+        "tokens/s": f"{figures['tps']:.1f}",
+    } | {title: "" if figures[name] is None else f"{figures[name]:.2f}" for title, name in shares.items()}

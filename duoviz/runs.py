@@ -1,7 +1,5 @@
 """A run as data: its method, its lane in a comparison, its trace; nothing here computes one."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -94,10 +92,5 @@ def row(trace: dict, lane: str, repeat: int) -> dict:
 
 def versions() -> dict:
     """Of what a run's figures depend on."""
-    return {
-        "duoviz": VERSION,
-        "torch": version("torch"),
-        "numba": version("numba"),
-        "transformers": version("transformers"),
-        "python": platform.python_version(),
-    }
+    libraries = {name: version(name) for name in ("torch", "numba", "transformers")}
+    return {"duoviz": VERSION, **libraries, "python": platform.python_version()}

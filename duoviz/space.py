@@ -72,7 +72,6 @@ NOT_NEEDED = (
     "duoviz/options.py",
     "duoviz/space.py",
     "duoviz/trace/exports.py",
-    "duoviz/trace/race.py",
     "duoviz/training/*",
 )
 OURS = ("duoviz/", "assets/")
@@ -136,10 +135,8 @@ def publish(
     hardware: one of HARDWARE; None leaves it as it is. private: hide the Space; False leaves it as it is.
     progress: called with a fraction of 1 and a sentence. Raises SpaceError.
     """
-    check_name(name)
-    check_hardware(hardware)
     files = space_files(root)
-    check_complete(root, files)
+    check(root, files, name, hardware)
     additions = read(root, files)
     api = HfApi()
     progress(0.0, "Asking the hub who you are")
@@ -158,8 +155,8 @@ def publish(
     return f"{api.endpoint}/spaces/{name}"
 
 
-def check_name(name: str) -> None:
-    """Raise SpaceError unless the name is of the form OWNER/NAME."""
+def check(root: Path, files: list[str], name: str, hardware: str | None) -> None:
+    """Raise SpaceError for a name or hardware that no Space of ours has, or where the page lacks some of its files."""
     if "/" not in name:
         raise SpaceError(f"The Space {name!r} has no owner: write OWNER/NAME, where OWNER is your name on the hub.")
     try:
@@ -168,16 +165,8 @@ def check_name(name: str) -> None:
         raise SpaceError(
             f"No Space can be named {name!r}: write OWNER/NAME, each of letters, digits, '-', '_' and '.'."
         ) from error
-
-
-def check_hardware(hardware: str | None) -> None:
-    """Raise SpaceError for hardware that no Space has, or that the page cannot use."""
     if hardware is not None and hardware not in HARDWARE:
         raise SpaceError(f"There is no hardware named {hardware!r} for this page: choose one of {', '.join(HARDWARE)}.")
-
-
-def check_complete(root: Path, files: list[str]) -> None:
-    """Raise SpaceError where the page could not start from these files."""
     if lacking := [file for file in CORE if file not in files]:
         raise SpaceError(f"{root} is incomplete: it lacks {', '.join(lacking)}.")
 

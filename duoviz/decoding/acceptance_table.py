@@ -99,12 +99,6 @@ class Recalibration:
         """Tokens of this source that came true over those that were to; 1 before any was verified."""
         return (PRIOR + self.seen.get(source, 0.0)) / (PRIOR + self.expected.get(source, 0.0))
 
-    def copy(self) -> "Recalibration":
-        """As it is now, for another process or thread."""
-        copied = Recalibration()
-        copied.expected, copied.seen = dict(self.expected), dict(self.seen)
-        return copied
-
     def observe(self, source: str, chance: float, taken: bool) -> None:
         """A token that was verified, after a verified one."""
         for counts, new in ((self.expected, chance), (self.seen, float(taken))):

@@ -16,8 +16,8 @@ SHORTER = 0.03
 
 
 def prior() -> Acceptance:
-    """What DuoDecoding assumes before anything was tested: of five imagined tokens of either kind, three accepted."""
-    return Acceptance(pending_accepted=3, pending_tested=5, hits=3, tries=5)
+    """What DuoDecoding assumes before anything was tested: of eight imagined tokens of either kind, five accepted."""
+    return Acceptance(pending_accepted=5, pending_tested=8, hits=5, tries=8)
 
 
 def draft_budget(costs: CostModel, *, rows: int, context: int) -> int:

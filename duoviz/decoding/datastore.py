@@ -181,13 +181,8 @@ def write_datastore(
     np.save(folder / TOKENS, tokens)
     np.save(folder / SUFFIXES, suffixes.astype(np.uint32))
     ends = int((tokens == end_of_sequence(vocabulary)).sum())
-    header = {
-        "format": FORMAT,
-        "vocabulary": vocabulary,
-        "tokenizer": tokenizer,
-        "sequences": ends,
-        "tokens": len(tokens) - ends,
-    }
+    header = {"format": FORMAT, "vocabulary": vocabulary, "tokenizer": tokenizer}
+    header |= {"sequences": ends, "tokens": len(tokens) - ends}
     (folder / HEADER).write_text(json.dumps(header, indent=1))
 
 

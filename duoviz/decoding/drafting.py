@@ -137,7 +137,8 @@ def draft(
     sequences = starts[: min(k, plan.budget)]
     if plan.draft_mode == "batched":
         total = min(plan.steps[len(sequences) - 1], plan.longest)
-        grow_together(model, sequences, root, steps, plan, total=total, enough=enough)
+        while len(steps) < total and not enough() and (paying := [branch for branch in sequences if branch.pays(plan)]):
+            grow(model, paying, root, steps, plan)
     else:
         grow_in_turn(model, sequences, root, steps, plan, lengths=branch_lengths(plan.budget, len(sequences)))
     return DraftResult(sequences, candidates, theta, steps)
@@ -169,23 +170,6 @@ def first_sequences(model: LanguageModel, q: Tensor, score: Tensor, plan: DraftP
         for rank, (token, probability) in enumerate(zip(ids_of(order, model.known), q[order].tolist(), strict=True))
         if probability > 0
     ]
-
-
-def grow_together(
-    model: LanguageModel,
-    sequences: list[DraftSequence],
-    root: int,
-    steps: list[Span],
-    plan: DraftPlan,
-    *,
-    total: int,
-    enough: Callable[[], bool],
-) -> None:
-    """One forward a step for all sequences that pay, until `total` steps have been made or these are enough."""
-    while (
-        len(steps) < total and not enough() and (paying := [sequence for sequence in sequences if sequence.pays(plan)])
-    ):
-        grow(model, paying, root, steps, plan)
 
 
 def grow_in_turn(

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from duoviz.decoding.plan import RunPlan
 
 # The draft tries for so many iterations, and where the target is not expected to be so many times as fast with it, it
-# rests for so many. After a rest one iteration decides, and each further rest is twice as long.
-TRIES, GAIN, RESTS = 3, 1.05, 16
+# rests for so many; each further rest is twice as long.
+TRIES, GAIN, RESTS = 4, 1.05, 16
 
 
 class DuoDecoding(Drafter):
@@ -133,7 +133,7 @@ class DuoDecoding(Drafter):
             return
         self.iterations += 1
         if self.rests and self.iterations > self.rest:
-            self.rests, self.iterations, self.rest = False, TRIES, 2 * self.rest
+            self.rests, self.iterations, self.rest = False, 0, 2 * self.rest
         elif not self.rests and self.iterations > TRIES:
             _, speed = worthwhile_length(self.plan.costs.model, self.acceptance, context=context)
             if speed * seconds_with(alone.model, 1, context=context) < GAIN:

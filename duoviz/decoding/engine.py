@@ -15,7 +15,7 @@ from duoviz.decoding.worker.process import start_draft
 from duoviz.decoding.worker.protocol import DraftWorker
 from duoviz.models.cache import measuring
 from duoviz.models.cores import on_cores
-from duoviz.models.files import ModelFiles
+from duoviz.models.files import PairFiles
 from duoviz.models.load import prepare_pair
 from duoviz.models.pair import Pair
 from duoviz.models.progress import Progress, no_progress
@@ -124,11 +124,7 @@ class Engine:
 
 
 def load_engine(
-    name: str = "embedded",
-    progress: Progress = no_progress,
-    sources: tuple[ModelFiles, ModelFiles] | None = None,
-    *,
-    draft: bool = False,
+    name: str = "embedded", progress: Progress = no_progress, sources: PairFiles | None = None, *, draft: bool = False
 ) -> Engine:
     """Load a pair of the registry, or any two models named as "TARGET + DRAFT".
 

@@ -31,20 +31,15 @@ class Retrieval(Drafter):
         self.settings, self.pair, self.datastore, self.matched = plan.settings, plan.pair, plan.datastore, []
 
     def propose(self, text: Sequence[int], longest: int) -> list[Node]:
+        settings, target, depth = self.settings, self.pair.target, min(DEPTH, longest)
         length, continuations = self.datastore.continuations(
-            text,
-            longest=self.settings.rest_longest,
-            shortest=self.settings.rest_shortest,
-            depth=min(DEPTH, longest),
+            text, longest=settings.rest_longest, shortest=settings.rest_shortest, depth=depth
         )
         self.matched = text[len(text) - length :]
-        return frequent_tree(
-            continuations,
-            size=min(self.settings.rest_tokens, self.pair.target.context_limit - len(text)),
-            breadth=self.settings.rest_tokens if self.pair.target.supports_tree else 1,
-            vocabulary=self.datastore.vocabulary,
-            ends=self.pair.eos,
-        )
+        size = min(settings.rest_tokens, target.context_limit - len(text))
+        breadth = settings.rest_tokens if target.supports_tree else 1
+        ends, vocabulary = self.pair.eos, self.datastore.vocabulary
+        return frequent_tree(continuations, size=size, breadth=breadth, vocabulary=vocabulary, ends=ends)
 
     def observe(self, text, verified, own) -> Drafting:
         return Drafting(matched=self.matched)

@@ -7,14 +7,12 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from filelock import FileLock
 
 # Seconds: no measurement takes longer, so what holds the lock by then hangs.
 PATIENCE = 90.0
-
-T = TypeVar("T")
 
 
 def cache_folder() -> Path:
@@ -65,12 +63,3 @@ def measuring(*, stopped: Callable[[], bool] = bool) -> Iterator[None]:
         with suppress(OSError):  # a Timeout is one
             held.enter_context(lock.acquire(timeout=PATIENCE, cancel_check=stopped))
         yield
-
-
-def measured_once(stored: Callable[[], T | None], measure: Callable[[], T], *, stopped: Callable[[], bool] = bool) -> T:
-    """What is stored, else what `measure` gives and stores; meanwhile no other process measures."""
-    if (result := stored()) is not None:
-        return result
-    with measuring(stopped=stopped):
-        # Another process may have measured the same while this one waited.
-        return measure() if (result := stored()) is None else result

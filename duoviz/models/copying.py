@@ -9,16 +9,7 @@ from torch import Tensor
 
 from duoviz.models.columns import column_of
 from duoviz.models.language_model import LanguageModel
-from duoviz.models.ngrams import KINDS, Match, NGrams
-
-# For each of KINDS w_1, w_2, …, each at least 0 and below 1; one such list holds for all kinds.
-Weights = Sequence[Sequence[float]] | Sequence[float]
-
-
-def by_kind(weights: Weights) -> Sequence[Sequence[float]]:
-    """The weights of each of KINDS, [kinds, n]."""
-    rows = [row for row in weights if isinstance(row, Sequence)]
-    return rows or [[weight for weight in weights if not isinstance(weight, Sequence)]] * len(KINDS)
+from duoviz.models.ngrams import Match, NGrams
 
 
 class Copying:
@@ -27,11 +18,12 @@ class Copying:
     Where the longest end of the text (up to n tokens) stood earlier, followed by a token c, the distribution becomes
     (1 − w) · q + w · [c]; w depends on n and on the kind of match. Only drafts are mixed so: a draft's distribution may
     be anything, the text stays the target's. A token c that the model's head does not know gets a column of its own
-    behind the head's, for that forward: `known` names it.
+    behind the head's, for that forward: `known` names it. weights: for each of ngrams.KINDS w_1, w_2, …, each at least
+    0 and below 1.
     """
 
-    def __init__(self, model: LanguageModel, weights: Weights):
-        self.model, self.weights = model, by_kind(weights)
+    def __init__(self, model: LanguageModel, weights: Sequence[Sequence[float]]):
+        self.model, self.weights = model, weights
         self.label, self.precision, self.device = model.label, model.precision, model.device
         self.context_limit, self.vocab_size = model.context_limit, model.vocab_size
         self.supports_tree, self.known = model.supports_tree, model.known

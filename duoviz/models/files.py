@@ -25,6 +25,10 @@ class ModelFiles:
     parameters: int
 
 
+# A pair's target and draft.
+PairFiles = tuple[ModelFiles, ModelFiles]
+
+
 def look_into(folder: Path, label: str) -> ModelFiles:
     """See ModelFiles. Raises ModelUnavailable for what shows before the weights are read."""
     config = read_config(folder)
@@ -58,7 +62,7 @@ def find_draft(model: str, progress: Progress) -> ModelFiles:
     return look_into(DRAFT_FOLDER, OUR_DRAFT) if model == EMBEDDED else find_files(model, progress)
 
 
-def fetch_pair(name: str, progress: Progress = no_progress) -> tuple[ModelFiles, ModelFiles]:
+def fetch_pair(name: str, progress: Progress = no_progress) -> PairFiles:
     """The files of a pair's target and draft, fetched if need be. Raises UnknownPair and ModelUnavailable."""
     models = find_pair(name)
     target = find_target(models.target, part_of(progress, 0.0, 0.8))

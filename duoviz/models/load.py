@@ -9,7 +9,7 @@ from typing import Any
 from duoviz.models.checkpoint import read_config
 from duoviz.models.copying import Copying
 from duoviz.models.cores import Cores, assign_cores, available_cores
-from duoviz.models.files import ModelFiles, context_of, fetch_pair, version_of, vocabulary_of
+from duoviz.models.files import PairFiles, context_of, fetch_pair, version_of, vocabulary_of
 from duoviz.models.fit import check_fit, memory_needs, precisions, target_device
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.llama import load_llama
@@ -39,11 +39,11 @@ def load_model(folder: Path, **options: Any) -> LanguageModel:
 class PreparedPair:
     """A pair whose files are here and which fits in memory: its draft can be loaded, while `load` reads its target.
 
-    files: of the target and of the draft. prompt_format: see Models. memory: see Pair.
+    prompt_format: see Models. memory: see Pair.
     """
 
     name: str
-    files: tuple[ModelFiles, ModelFiles]
+    files: PairFiles
     load_target: Callable[[], LanguageModel]
     draft: DraftSource
     cores: Cores
@@ -74,9 +74,7 @@ class PreparedPair:
         )
 
 
-def prepare_pair(
-    name: str, progress: Progress = no_progress, sources: tuple[ModelFiles, ModelFiles] | None = None
-) -> PreparedPair:
+def prepare_pair(name: str, progress: Progress = no_progress, sources: PairFiles | None = None) -> PreparedPair:
     """Find a pair's files, fetched if need be, and see that its models fit in memory.
 
     An exception that `progress` raises ends it. sources: what `fetch_pair` gave, where it was called before.
@@ -104,8 +102,6 @@ def prepare_pair(
     )
 
 
-def load_pair(
-    name: str = "embedded", progress: Progress = no_progress, sources: tuple[ModelFiles, ModelFiles] | None = None
-) -> Pair:
+def load_pair(name: str, progress: Progress = no_progress) -> Pair:
     """Load a pair of the registry, or any two models named as "TARGET + DRAFT"; see `prepare_pair`."""
-    return prepare_pair(name, progress, sources).load(progress)
+    return prepare_pair(name, progress).load(progress)

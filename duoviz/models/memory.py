@@ -6,13 +6,10 @@ import torch
 
 # Where a container's limit and what it uses of it stand: of control groups version 2, and of version 1, as in
 # https://docs.kernel.org/admin-guide/cgroup-v2.html and cgroup-v1/memory.html.
+ONE, TWO = Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup")
 GROUPS = (
-    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current"), Path("/sys/fs/cgroup/memory.stat")),
-    (
-        Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-        Path("/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-        Path("/sys/fs/cgroup/memory/memory.stat"),
-    ),
+    (TWO / "memory.max", TWO / "memory.current", TWO / "memory.stat"),
+    (ONE / "memory.limit_in_bytes", ONE / "memory.usage_in_bytes", ONE / "memory.stat"),
 )
 
 

@@ -1,20 +1,18 @@
 """A loaded target with its tokenizer, and how to load its draft."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from duoviz.models.cores import Cores, core_label, gpu_name
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.prompt import PromptError, check_characters, check_prompt
 
-
-class LoadDraft(Protocol):
-    """Loads a pair's draft, on the CPU in its own precision unless the call says otherwise. Raises ModelUnavailable."""
-
-    def __call__(self, *, device: str = ..., precision: str = ...) -> LanguageModel: ...
+# Loads a pair's draft, on the CPU in its own precision unless its options `device` and `precision` say otherwise.
+# Raises ModelUnavailable.
+LoadDraft = Callable[..., LanguageModel]
 
 
 @dataclass(frozen=True)

@@ -15,18 +15,14 @@ EMBEDDED_VOCABULARY = "33b7dd0ab4327c920591a9b8d479821d62d9585690dabe107eff2c8b8
 
 def tokenizer_class(folder: Path) -> Any:
     """transformers' class for the tokenizer in a folder."""
+    import transformers
+
     try:
         name = read_json(folder / "tokenizer_config.json").get("tokenizer_class")
     except ModelUnavailable:
         name = None
-    if name == "TokenizersBackend":
-        # What AutoTokenizer would find for it, after an import that takes seconds.
-        from transformers import TokenizersBackend
-
-        return TokenizersBackend
-    from transformers import AutoTokenizer
-
-    return AutoTokenizer
+    # What AutoTokenizer would find for it, after an import that takes seconds.
+    return transformers.TokenizersBackend if name == "TokenizersBackend" else transformers.AutoTokenizer
 
 
 def load_tokenizer(files: ModelFiles) -> Any:

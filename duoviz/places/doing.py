@@ -80,9 +80,7 @@ def compare(engine: Engine, work: Comparison, place: Place) -> None:
     check_tokens(work, engine.pair)
     race = Race(work, place.emit)
     race.begin()
-    stream = runner.race(
-        engine, [work.prompt], work.lanes, repeats=work.repeats, raw=work.raw, stopped=place.over
-    )  # fmt: skip
+    stream = runner.race(engine, [work.prompt], work.lanes, repeats=work.repeats, raw=work.raw, stopped=place.over)
     for number, event in enumerate(stream):
         if not number:
             place.emit(BEGUN)

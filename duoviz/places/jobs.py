@@ -80,10 +80,6 @@ class Job:
         timely = self.deadline is None or time.monotonic() <= self.deadline
         return None if timely else ("time", f"Stopped: a run may take {self.seconds:g} seconds here.")
 
-    def be_ready_soon(self) -> None:
-        """Let the time begin in which its models must be ready."""
-        self.ready_by = time.monotonic() + self.load_seconds
-
     def late(self) -> bool:
         """Whether its models should have been ready by now."""
         # Read once: the thread that has them ready takes it away.

@@ -45,29 +45,26 @@ class Line:
     def __len__(self) -> int:
         return len(self.jobs)
 
-    def check(self, job: Job) -> None:
-        """Raise LineFull where the job finds no place."""
-        with self.changed:
-            self.check_bounds(job)
-
     def add(self, job: Job) -> None:
         """Give the job a place. Raises LineFull."""
         with self.changed:
-            self.check_bounds(job)
+            self.check(job)
             self.place(job)
 
-    def check_bounds(self, job: Job) -> None:
+    def check(self, job: Job) -> None:
         """Raise LineFull where the visitor has all its places, its address has, or the line is full."""
         length, of_session, of_address = self.bounds
-        clients = [queued.client for queued in self.jobs if queued.client]
+        with self.changed:
+            clients = [queued.client for queued in self.jobs if queued.client]
+            waiting = len(self.jobs)
         mine = sum(client.session == job.client.session for client in clients) if job.client else 0
         if mine >= of_session:
             raise LineFull(PLACES_TAKEN.format(mine))
-        if len(self.jobs) >= length:
+        if waiting >= length:
             raise LineFull(LINE_TAKEN)
         address = job.client and job.client.address
         near = sum(client.address == address for client in clients) if address else 0
-        if near and near >= min(of_address, length - len(self.jobs)):
+        if near and near >= min(of_address, length - waiting):
             raise LineFull(ADDRESS_TAKEN.format(near))
 
     def place(self, job: Job) -> None:

@@ -23,17 +23,14 @@ class PlaceHandle(Protocol):
 
     def send(self, message: Any) -> None:
         """Raises PlaceDied."""
-        ...
 
     def receive(self, seconds: float) -> dict | None:
         """The next event, None where none comes in time. Raises PlaceDied."""
-        ...
 
     def alive(self) -> bool: ...
 
     def close(self) -> None:
         """End it, with all that it started; safe to call twice."""
-        ...
 
 
 class LocalPlace:

@@ -193,7 +193,7 @@ class Pool:
             while seat.alone is Alone.WANTED and not self.granted(seat, idle=True):
                 if job.stop.wait(GLANCE):
                     return
-            job.be_ready_soon()
+            job.ready_by = time.monotonic() + job.load_seconds
             if not seat.alive():
                 seat.discard()
                 seat.status = "Starting"

@@ -1,7 +1,5 @@
 """Places as Ray actors, on this machine or on the nodes of a cluster."""
 
-from __future__ import annotations
-
 import os
 import threading
 from functools import partial
@@ -19,8 +17,6 @@ from duoviz.places.sharing import AUTO, number_of_places, shares
 LOCAL = "local"
 MISSING = "Ray is not installed, which places on a cluster need: pip install .[cluster]"
 LOST = "The place of this run, on {}, was lost"
-# Seconds in which an actor must be there.
-STARTING = 120.0
 
 
 def imported_ray() -> Any:

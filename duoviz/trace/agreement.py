@@ -60,7 +60,7 @@ def agreement(first: Written, second: Written, delta: float) -> dict:
     run's token was within δ of the next best, so that rounding decided; from there on the texts have
     different beginnings and say nothing); `defect`; or `incomparable` (the classical rule decided one).
     tokens: how many are the same from the start; place: of the first difference, from 0, or None;
-    margin: the larger of both gaps there, None where another token could not be drawn at all.
+    margin: the larger of both gaps there, None where a run has no token, or another one could not be drawn at all.
     """
     if first.by_chance or second.by_chance:
         return {"verdict": "incomparable", "tokens": 0, "place": None, "margin": None, "delta": None}
@@ -68,15 +68,10 @@ def agreement(first: Written, second: Written, delta: float) -> dict:
     if place is None:
         both = min(len(first.ids), len(second.ids))
         return {"verdict": "equal", "tokens": both, "place": None, "margin": None, "delta": None}
-    margin = margin_at(place, first, second)
+    one, other = (run.gaps[place] if place < len(run.gaps) else None for run in (first, second))
+    margin = None if one is None or other is None else max(one, other)
     verdict = "tie" if margin is not None and margin <= delta else "defect"
     return {"verdict": verdict, "tokens": place, "place": place, "margin": margin, "delta": delta}
-
-
-def margin_at(place: int, first: Written, second: Written) -> float | None:
-    """The larger of both runs' gaps at a place; None where one has no token or no gap there."""
-    one, other = (run.gaps[place] if place < len(run.gaps) else None for run in (first, second))
-    return None if one is None or other is None else max(one, other)
 
 
 def worst(agreements: Iterable[dict]) -> dict:

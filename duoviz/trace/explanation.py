@@ -42,20 +42,13 @@ class Side(NamedTuple):
         """Whether the method proposes tokens at all."""
         return bool(METHODS[self.header["method"]].proposers)
 
-    @property
-    def on_cpu(self) -> bool:
-        """Whether the target ran on a processor."""
-        return "CPU core" in self.header["target"]["device"]
-
 
 def explain(names: Sequence[str], traces: Sequence[dict]) -> list[str]:
-    """Which was faster and by what, where the time went, and what would change it; [] where one wrote nothing.
+    """Which was faster and by what, where the time went, and what would change it; both wrote something.
 
     Every figure is the traces', but those in a sentence that begins with "Estimate:", which come
     from the measured costs in their headers and the acceptance of this run.
     """
-    if not all(trace["iterations"] for trace in traces):
-        return []
     # Where one side proposes tokens, it is the one to talk about; of two such, the slower.
     fast, slow = sides_of(names, traces)
     subject, other = sorted((slow, fast), key=lambda side: not side.proposes)
@@ -69,8 +62,8 @@ def sides_of(names: Sequence[str], traces: Sequence[dict]) -> list[Side]:
 
 
 def headline(names: Sequence[str], traces: Sequence[dict]) -> str:
-    """Which was faster, in one short sentence; "" where one wrote nothing."""
-    return f"{faster(*sides_of(names, traces))}." if all(trace["iterations"] for trace in traces) else ""
+    """Which was faster, in one short sentence; both wrote something."""
+    return f"{faster(*sides_of(names, traces))}."
 
 
 def faster(fast: Side, slow: Side) -> str:
@@ -206,7 +199,8 @@ def better_method(subject: Side, other: Side) -> str:
 
 def on_gpu(side: Side) -> str:
     """What the same proposals would give where neither rows nor drafting lengthen an iteration."""
-    if not side.on_cpu or not side.proposes or side.figures["tau"] < NOTICEABLE:
+    on_cpu = "CPU core" in side.header["target"]["device"]
+    if not on_cpu or not side.proposes or side.figures["tau"] < NOTICEABLE:
         return ""
     what = "drafts" if side.header["draft"] else "proposals"
     return (

@@ -25,8 +25,7 @@ def metrics(trace: dict) -> dict:
     wall = iterations[-1]["sync"]
     committed = [token for iteration in iterations for token in iteration["committed"]]
     drafted = proposals(iterations)
-    tested = sum(iteration["verdict"]["tested"] for iteration in iterations)
-    accepted = sum(iteration["verdict"]["accepted"] for iteration in iterations)
+    tested, accepted = (sum(iteration["verdict"][name] for iteration in iterations) for name in ("tested", "accepted"))
     target, draft = busy(iterations)
     has_draft = trace["header"]["draft"] is not None
     return {

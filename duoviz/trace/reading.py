@@ -69,14 +69,13 @@ def out_of_order(iterations: list[dict]) -> str | None:
     return None
 
 
-def unknown_method(header: dict) -> str | None:
-    """A method that this version does not know must say itself how it is shown."""
-    return None if "about" in header or header["method"] in METHODS else ".header.method"
-
-
 def wrong_in_trace(value: dict) -> str | None:
     """Where in a value something is not as in a trace; None where all is."""
-    return wrong_field(TRACE, value) or unknown_method(value["header"]) or out_of_order(value["iterations"])
+    if wrong := wrong_field(TRACE, value):
+        return wrong
+    # A method that this version does not know must say itself how it is shown.
+    known = "about" in value["header"] or value["header"]["method"] in METHODS
+    return out_of_order(value["iterations"]) if known else ".header.method"
 
 
 def read_text(path: Path) -> str:

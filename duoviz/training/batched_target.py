@@ -1,5 +1,6 @@
 """The target with many texts in its cache at once: one token of each a step."""
 
+from pathlib import Path
 from typing import Any, cast
 
 import torch
@@ -7,6 +8,8 @@ import torch.nn.functional as F
 from torch import Tensor
 from transformers import LlamaConfig, LlamaForCausalLM
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
+
+from duoviz.models.fit import target_device
 
 
 class BatchedTarget:
@@ -56,22 +59,28 @@ class BatchedTarget:
         return F.linear(F.rms_norm(x, x.shape[-1:], self.norm, self.eps), self.head)
 
 
+def load_target(folder: Path) -> LlamaForCausalLM:
+    """In float32, on the GPU if there is one."""
+    model = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    return model.to(target_device())  # pyright: ignore[reportArgumentType]
+
+
 def fused_layers(model: LlamaForCausalLM, dtype: torch.dtype) -> list[dict[str, Tensor]]:
-    return [fused(cast(LlamaDecoderLayer, layer), dtype) for layer in model.model.layers]
-
-
-def fused(layer: LlamaDecoderLayer, dtype: torch.dtype) -> dict[str, Tensor]:
-    """A decoder layer's matrices, those of one input joined."""
-    attention, mlp = layer.self_attn, layer.mlp
-    matrices = {
-        "before": layer.input_layernorm.weight,
-        "qkv": torch.cat([attention.q_proj.weight, attention.k_proj.weight, attention.v_proj.weight]),
-        "out": attention.o_proj.weight,
-        "after": layer.post_attention_layernorm.weight,
-        "gate_up": torch.cat([mlp.gate_proj.weight, mlp.up_proj.weight]),
-        "down": mlp.down_proj.weight,
-    }
-    return {name: value.detach().to(dtype) for name, value in matrices.items()}
+    """Each decoder layer's matrices, those of one input joined."""
+    fused = []
+    for layer in model.model.layers:
+        layer = cast(LlamaDecoderLayer, layer)
+        attention, mlp = layer.self_attn, layer.mlp
+        matrices = {
+            "before": layer.input_layernorm.weight,
+            "qkv": torch.cat([attention.q_proj.weight, attention.k_proj.weight, attention.v_proj.weight]),
+            "out": attention.o_proj.weight,
+            "after": layer.post_attention_layernorm.weight,
+            "gate_up": torch.cat([mlp.gate_proj.weight, mlp.up_proj.weight]),
+            "down": mlp.down_proj.weight,
+        }
+        fused.append({name: value.detach().to(dtype) for name, value in matrices.items()})
+    return fused
 
 
 def rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

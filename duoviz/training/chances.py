@@ -1,8 +1,6 @@
 """The chance table, fitted on held-out self-chat: how often the target writes what the draft proposes."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -10,7 +8,6 @@ from torch import Tensor
 
 from duoviz.decoding.acceptance_table import (
     EDGES,
-    FILE,
     LONGEST_MATCH,
     MIDDLES,
     PLACES,
@@ -123,7 +120,3 @@ def count_copies(counts: Counts, ids: list[int], own: Mapping[int, int]) -> None
             # What the target writes later is known after the text as it goes on, and after no other.
             if token != ids[place + ahead]:
                 break
-
-
-def save_chances(chances: AcceptanceTable, folder: Path) -> None:
-    (folder / FILE).write_text(json.dumps(vars(chances)) + "\n")

@@ -1,6 +1,7 @@
 """What each command of training's command line does, and what it checks before anything is loaded."""
 
 import argparse
+import json
 import sys
 from math import inf
 from pathlib import Path
@@ -9,11 +10,12 @@ from zipfile import BadZipFile
 import numpy as np
 
 from duoviz.command_line import UsageError, check_write, tell
+from duoviz.decoding.acceptance_table import FILE
 from duoviz.models.checkpoint import OUR_KIND, read_config
 from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
 from duoviz.models.load import load_pair
 from duoviz.training.assistant import export_assistant
-from duoviz.training.chances import ROWS, fit_chances, save_chances
+from duoviz.training.chances import ROWS, fit_chances
 from duoviz.training.corpus import ARRAYS, load_corpus, sample
 from duoviz.training.distillation import HELD_OUT, Recipe, train_draft
 from duoviz.training.selfchat import make_corpus
@@ -61,7 +63,7 @@ def write_chances(options: argparse.Namespace) -> None:
     corpus = load_corpus(options.corpus, held_out=HELD_OUT)
     rows = sample(corpus.rows(held_out=True), ROWS)
     chances = fit_chances(pair.target, pair.draft.load(), corpus, rows, lambda text: print(text, file=sys.stderr))
-    save_chances(chances, options.out)
+    (options.out / FILE).write_text(json.dumps(vars(chances)) + "\n")
 
 
 def write_assistant(options: argparse.Namespace) -> None:

@@ -4,17 +4,19 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from itertools import chain, count
 from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import nn
 
 from duoviz.models.cache import cache_folder
 from duoviz.models.llama import load_llama
+from duoviz.training.batched_target import load_target
 from duoviz.training.copying import fit_copying
 from duoviz.training.corpus import Corpus, batches, load_corpus, sample
 from duoviz.training.evaluation import evaluate, scores
@@ -26,7 +28,6 @@ from duoviz.training.student import (
     read_student,
     save_draft,
     student_hidden,
-    student_logits,
     with_head,
 )
 from duoviz.training.teacher import Teacher
@@ -87,6 +88,18 @@ class Progress:
         self.__dict__.update(state["counts"])
         return True
 
+    def note(self, wanted: int, losses: list[float], agreement: float) -> str:
+        """Add a line to the log, with the mean of these losses; returns it in words. wanted: tokens to train on."""
+        loss = round(sum(losses) / len(losses), 4) if losses else None
+        minutes = round(self.seconds / 60, 2)
+        self.log.append({"minutes": minutes, "tokens": self.tokens, "loss": loss, "agreement": round(agreement, 4)})
+        text = f"{self.tokens:,} of {wanted:,} tokens, agreement {agreement:.3f}"
+        if not losses:
+            return text
+        speed = self.tokens / self.seconds
+        left = max(0, wanted - self.tokens) / speed / 60
+        return f"{text}, loss {loss}, {speed:.0f} tokens a second, {left:.1f} min left"
+
 
 @torch.no_grad()
 def fit_map(student: Student, teacher: Teacher, rows: list[int]) -> None:
@@ -116,14 +129,6 @@ def learning_rate(fraction: float, *, peak: float) -> float:
     return peak * (0.02 + 0.98 * (1 + math.cos(math.pi * progress)) / 2)
 
 
-def endless_batches(corpus: Corpus, rows: list[int], *, tokens: int, seed: int) -> Iterator[list[int]]:
-    """Rows of one batch, reshuffled each epoch."""
-    epoch = 0
-    while True:
-        yield from batches(corpus, rows, tokens=tokens, rng=np.random.default_rng([seed, epoch]))
-        epoch += 1
-
-
 def fast_dtype(device: str) -> torch.dtype:
     """bfloat16 where the device multiplies it faster than float32, else float32."""
     if device != "cpu":
@@ -141,13 +146,10 @@ def fast_dtype(device: str) -> torch.dtype:
 
 def load_teacher(target_folder: Path, corpus_files: list[Path], *, held_out: int = HELD_OUT) -> Teacher:
     """The target beside its corpus, on the GPU if there is one; on a processor its states are kept in the cache."""
-    from transformers import LlamaForCausalLM
-
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    target = LlamaForCausalLM.from_pretrained(target_folder, dtype=torch.float32).eval()
-    target = target.to(device)  # pyright: ignore[reportArgumentType]
-    folder = cache_folder() / "teacher" if device == "cpu" else None
-    return Teacher(target, load_corpus(corpus_files, held_out=held_out), fast_dtype(device), folder=folder)
+    target = load_target(target_folder)
+    folder = cache_folder() / "teacher" if target.device.type == "cpu" else None
+    corpus = load_corpus(corpus_files, held_out=held_out)
+    return Teacher(target, corpus, fast_dtype(target.device.type), folder=folder)
 
 
 def new_student(teacher: Teacher, recipe: Recipe) -> Student:
@@ -156,10 +158,8 @@ def new_student(teacher: Teacher, recipe: Recipe) -> Student:
     tokens = torch.from_numpy(teacher.corpus.most_frequent(recipe.output_tokens)).to(device)
     if recipe.start:
         return with_head(read_student(Path(recipe.start)).to(device), tokens, target.lm_head.weight.detach())
-    student = cut_from_target(target, layers=recipe.layers, embedding_rank=recipe.embedding_rank, tokens=tokens).to(
-        device
-    )
-    fit_map(student, teacher, teacher.corpus.rows(held_out=False)[:FITTED_ROWS])
+    student = cut_from_target(target, layers=recipe.layers, embedding_rank=recipe.embedding_rank, tokens=tokens)
+    fit_map(student.to(device), teacher, teacher.corpus.rows(held_out=False)[:FITTED_ROWS])
     return student
 
 
@@ -174,11 +174,19 @@ def train(teacher: Teacher, recipe: Recipe, *, checkpoint: Path | None = None, r
     progress = Progress(student, optimiser, lessons.corpus)
     scored = sample(teacher.corpus.rows(held_out=True), SCORED_ROWS)
     copied, scored_copied = (LookUps(source.corpus, student.known) for source in (lessons, teacher))
+
+    def note(losses: list[float]) -> None:
+        """Report the agreement of the draft as it will be used, and the mean loss since it was reported last."""
+        report(progress.note(recipe.tokens, losses, evaluate(student, teacher, scored, scored_copied).top1))
+
     if not (checkpoint and progress.load(checkpoint, recipe)):
-        note(progress, recipe, teacher, scored, scored_copied, [], report)
+        note([])
     losses, saved = [], time.perf_counter()
     rows = teacher.corpus.rows(held_out=False)
-    for step, batch in enumerate(endless_batches(lessons.corpus, rows, tokens=recipe.batch_tokens, seed=recipe.seed)):
+    # Reshuffled each epoch.
+    shuffles = (np.random.default_rng([recipe.seed, epoch]) for epoch in count())
+    epochs = (batches(lessons.corpus, rows, tokens=recipe.batch_tokens, rng=rng) for rng in shuffles)
+    for step, batch in enumerate(chain.from_iterable(epochs)):
         if progress.tokens >= recipe.tokens:
             break
         if step < progress.step:
@@ -187,12 +195,12 @@ def train(teacher: Teacher, recipe: Recipe, *, checkpoint: Path | None = None, r
         losses.append(train_step(lessons, recipe, progress, batch, copied))
         progress.seconds += time.perf_counter() - begin
         if progress.step % STEPS_BETWEEN_SCORES == 0:
-            note(progress, recipe, teacher, scored, scored_copied, losses, report)
+            note(losses)
             losses = []
         if checkpoint and time.perf_counter() - saved > SECONDS_BETWEEN_CHECKPOINTS:
             progress.save(checkpoint, recipe)
             saved = time.perf_counter()
-    note(progress, recipe, teacher, scored, scored_copied, losses, report)
+    note(losses)
     return progress
 
 
@@ -211,36 +219,6 @@ def train_step(teacher: Teacher, recipe: Recipe, progress: Progress, rows: list[
     optimiser.step()
     progress.step, progress.tokens = progress.step + 1, progress.tokens + len(hidden)
     return loss.item()
-
-
-def note(
-    progress: Progress,
-    recipe: Recipe,
-    teacher: Teacher,
-    rows: list[int],
-    copied: LookUps,
-    losses: list[float],
-    report: Report,
-) -> None:
-    """Add a line to the log: the mean loss since the last one, and the agreement of the draft as it will be used."""
-
-    def draft(part: list[int]) -> Tensor:
-        return student_logits(progress.student, teacher.corpus, part)
-
-    agreement = evaluate(draft, teacher, rows, progress.student.known, copied).top1
-    line = {
-        "minutes": round(progress.seconds / 60, 2),
-        "tokens": progress.tokens,
-        "loss": round(sum(losses) / len(losses), 4) if losses else None,
-        "agreement": round(agreement, 4),
-    }
-    progress.log.append(line)
-    speed = progress.tokens / progress.seconds if progress.seconds else 0.0
-    text = f"{progress.tokens:,} of {recipe.tokens:,} tokens, agreement {agreement:.3f}"
-    if losses:
-        left = max(0, recipe.tokens - progress.tokens) / speed / 60
-        text += f", loss {line['loss']}, {speed:.0f} tokens a second, {left:.1f} min left"
-    report(text)
 
 
 def train_draft(

@@ -1,6 +1,5 @@
 """How often the draft is right on held-out rows: by position in the draft, by task, and when sampled."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,16 +13,12 @@ from duoviz.models.copying import Copying
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.llama import load_llama
 from duoviz.training.corpus import Corpus, sample
-from duoviz.training.losses import Copied, mixed
+from duoviz.training.losses import LookUps, mixed
 from duoviz.training.student import Student, student_logits
 from duoviz.training.teacher import Teacher
 
 POSITIONS = 8
 ROWS_AT_ONCE = 8
-
-# From rows to logits [answer tokens, columns], and to what is copied there.
-Draft = Callable[[list[int]], Tensor]
-Copies = Callable[[list[int]], Copied]
 
 
 @dataclass
@@ -101,24 +96,13 @@ def fraction_by(names: list, rows: list[np.ndarray]) -> dict:
 
 
 @torch.no_grad()
-def evaluate(
-    draft: Draft,
-    teacher: Teacher,
-    rows: list[int],
-    known: Tensor,
-    copied: Copies | None = None,
-    *,
-    sampled: bool = False,
-) -> Agreement:
-    """Agreement on rows; known: the ids of the draft's columns; copied: what it also copies.
-
-    sampled: also at temperature 1, which costs a draw for every token.
-    """
+def evaluate(student: Student, teacher: Teacher, rows: list[int], copied: LookUps) -> Agreement:
+    """Agreement on rows of the student that also copies."""
     agreement = Agreement()
     for start in range(0, len(rows), ROWS_AT_ONCE):
         part = rows[start : start + ROWS_AT_ONCE]
-        ours = draft(part) if copied is None else mixed(draft(part), copied(part))
-        compare(agreement, teacher.corpus, part, teacher.exact_logits(part), ours, known, sampled=sampled)
+        ours = mixed(student_logits(student, teacher.corpus, part), copied(part))
+        compare(agreement, teacher.corpus, part, teacher.exact_logits(part), ours, student.known)
     return agreement
 
 
@@ -132,7 +116,10 @@ def compare(
     *,
     sampled: bool = False,
 ) -> None:
-    """Add some rows to an agreement; theirs: the target's logits of their answer tokens, ours: the draft's."""
+    """Add some rows to an agreement; theirs: the target's logits of their answer tokens, ours: the draft's.
+
+    sampled: also at temperature 1, which costs a draw for every token.
+    """
     same = (theirs.argmax(-1) == known[ours.argmax(-1)]).cpu().numpy()
     counts = np.cumsum([len(corpus.answered(row)) for row in rows])[:-1]
     agreement.same += np.split(same, counts)

@@ -1,12 +1,12 @@
 """What the draft is trained to make small: how far it is from the target, copying included."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from duoviz.models.copying import Weights, by_kind
 from duoviz.models.ngrams import NGrams
 from duoviz.training.copying import START_WEIGHTS
 from duoviz.training.corpus import Corpus
@@ -49,7 +49,10 @@ class CopyingKL(torch.autograd.Function):
             q = F.linear(hidden[part], weight).softmax(dim=-1, dtype=torch.float32)
             columns, p = best.column[part], best.probability[part]
             q_best = q.gather(-1, columns)
-            loss, of_best, of_rest = grouped_kl(q_best, p, *copied_among(columns, copied, part))
+            # How much copying adds to each of the best ids, and to the rest.
+            added = copied.weight[part, None]
+            here = added * (columns == copied.column[part, None])
+            loss, of_best, of_rest = grouped_kl(q_best, p, here, added - here.sum(dim=-1, keepdim=True))
             gradient[part] = q.mul_(of_rest).scatter_(-1, columns, q_best * of_best)
             losses.append(loss)
         gradient /= len(hidden)
@@ -60,13 +63,6 @@ class CopyingKL(torch.autograd.Function):
     def backward(ctx, above: Tensor) -> tuple[Tensor, Tensor, None, None]:
         of_hidden, of_head = ctx.saved_tensors
         return of_hidden * above, of_head * above, None, None
-
-
-def copied_among(columns: Tensor, copied: Copied, part: slice) -> tuple[Tensor, Tensor]:
-    """How much copying adds to each of the best ids, [n, k], and to the rest, [n, 1]."""
-    weight = copied.weight[part, None]
-    here = weight * (columns == copied.column[part, None])
-    return here, weight - here.sum(dim=-1, keepdim=True)
 
 
 def grouped_kl(q: Tensor, p: Tensor, here: Tensor, elsewhere: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -95,27 +91,22 @@ def mixed(logits: Tensor, copied: Copied) -> Tensor:
 
 
 def look_ups(
-    ids: list[int], answered: list[int], weights: Weights, *, columns: dict[int, int]
-) -> tuple[list[int], list[float]]:
-    """(columns, weights) that copying proposes for the answer tokens of a row (see `models.copying`).
+    ids: list[int], answered: list[int], weights: Sequence[Sequence[float]], *, columns: dict[int, int]
+) -> list[tuple[int, float]]:
+    """(column, weight) that copying proposes for each answer token of a row (see `models.copying`).
 
-    answered: where they stand; columns: of the ids that the draft's head has. Column 0 and weight 0 where nothing is
-    found.
+    answered: where they stand; columns: of the ids that the draft's head has. (0, 0.0) where nothing is found.
     """
-    weights, wanted = by_kind(weights), set(answered)
-    grams = NGrams(len(weights[0]))
-    proposed, shares = [], []
+    wanted, grams = set(answered), NGrams(len(weights[0]))
+    found: list[tuple[int, float]] = []
     for place, token in enumerate(ids):
-        if place in wanted:
-            match = grams.look_up(grams.tokens[-grams.longest :], end=len(grams.tokens))
-            if match is not None and match.token in columns:
-                proposed.append(columns[match.token])
-                shares.append(weights[match.kind][match.length - 1])
-            else:
-                proposed.append(0)
-                shares.append(0.0)
+        match = grams.look_up(grams.tokens[-grams.longest :], end=place) if place in wanted else None
+        if match is not None and match.token in columns:
+            found.append((columns[match.token], weights[match.kind][match.length - 1]))
+        elif place in wanted:
+            found.append((0, 0.0))
         grams.append([token])
-    return proposed, shares
+    return found
 
 
 class LookUps:
@@ -125,13 +116,12 @@ class LookUps:
         """known: the ids of the draft's head, int64, on the device where the answers are wanted."""
         self.corpus, self.device = corpus, known.device
         self.columns = {token: column for column, token in enumerate(known.tolist())}
-        self.look_ups: dict[int, tuple[list[int], list[float]]] = {}
+        self.look_ups: dict[int, list[tuple[int, float]]] = {}
 
     def __call__(self, rows: list[int]) -> Copied:
         for row in rows:
             if row not in self.look_ups:
                 ids, answered = self.corpus.row(row).tolist(), self.corpus.answered(row).tolist()
                 self.look_ups[row] = look_ups(ids, answered, START_WEIGHTS, columns=self.columns)
-        columns = [column for row in rows for column in self.look_ups[row][0]]
-        weights = [weight for row in rows for weight in self.look_ups[row][1]]
+        columns, weights = zip(*(found for row in rows for found in self.look_ups[row]), strict=True)
         return Copied(torch.tensor(columns, device=self.device), torch.tensor(weights, device=self.device))

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from transformers import AutoTokenizer
 
-from duoviz.training.batched_target import BatchedTarget
+from duoviz.training.batched_target import BatchedTarget, load_target
 from duoviz.training.openings import TASKS, opening
 
 QUESTION_TOKENS, ANSWER_TOKENS, CONTEXT = 176, 160, 448
@@ -105,22 +106,6 @@ def chat_format(tokenizer) -> Format:
     return Format(begin=begin, between=between, again=again[1:], end=again[0])
 
 
-def new_text(tokenizer, chat: Format, row: int, seed: int) -> Text:
-    """Row `row` of the corpus: its opening and all its randomness follow from (seed, row)."""
-    rng = np.random.default_rng([seed, row])
-    task = TASKS[row % len(TASKS)]
-    cached = chat.begin[:-1]
-    given = tokenizer.encode(opening(rng, task), add_special_tokens=False)
-    greedy = bool(rng.random() < 0.6)
-    return Text(
-        row, task, rng, greedy,
-        turns=2 if task == "mt_bench" else 1,
-        forced=[chat.begin[-1], *given],
-        ids=list(cached),
-        answer=[False] * len(cached),
-    )  # fmt: skip
-
-
 def write_texts(target: BatchedTarget, tokenizer, rows: Iterator[int], *, seed: int) -> Iterator[Text]:
     """Complete rows, as they are finished; a finished text's slot goes to the next row at once."""
     chat = chat_format(tokenizer)
@@ -144,11 +129,18 @@ def write_texts(target: BatchedTarget, tokenizer, rows: Iterator[int], *, seed: 
 
 
 def started(tokenizer, chat: Format, rows: Iterator[int], seed: int) -> Text | None:
-    """The next row's text, up to its first token that is not in the slot yet; None after the last row."""
+    """The next row's text, up to its first token that is not in the slot yet; None after the last row.
+
+    Its opening and all its randomness follow from (seed, row).
+    """
     row = next(rows, None)
     if row is None:
         return None
-    text = new_text(tokenizer, chat, row, seed)
+    rng, task, cached = np.random.default_rng([seed, row]), TASKS[row % len(TASKS)], chat.begin[:-1]
+    given = tokenizer.encode(opening(rng, task), add_special_tokens=False)
+    greedy, turns = bool(rng.random() < 0.6), 2 if task == "mt_bench" else 1
+    forced, answer = [chat.begin[-1], *given], [False] * len(cached)
+    text = Text(row, task, rng, greedy, turns, forced, ids=list(cached), answer=answer)
     text.next_forced()
     return text
 
@@ -193,13 +185,8 @@ def make_corpus(
 
     Finished rows are appended to `out`.jsonl at once; the same call goes on from there.
     """
-    from transformers import AutoTokenizer, LlamaForCausalLM
-
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    model = LlamaForCausalLM.from_pretrained(target_folder, dtype=torch.float32).eval()
-    model = model.to(device)  # pyright: ignore[reportArgumentType]
     tokenizer = AutoTokenizer.from_pretrained(target_folder)
-    target = BatchedTarget(model, slots=slots, context=CONTEXT, dtype=torch.bfloat16)
+    target = BatchedTarget(load_target(target_folder), slots=slots, context=CONTEXT, dtype=torch.bfloat16)
     lines = out.with_suffix(".jsonl")
     lines.parent.mkdir(parents=True, exist_ok=True)
     done = read_lines(lines)

@@ -200,8 +200,7 @@ def save_draft(student: Student, folder: Path) -> None:
 
     The draft copies with the weights that its training assumed, until they are fitted.
     """
-    tensors = {}
-    tensors["lm_head.known"] = student.known.to("cpu", torch.int32)
+    tensors = {"lm_head.known": student.known.to("cpu", torch.int32)}
     for name, value in student.named_parameters():
         value = value.detach().float().cpu()
         if value.dim() == 2:

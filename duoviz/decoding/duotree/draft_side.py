@@ -1,20 +1,14 @@
 """DuoTree's draft side: the tree, the draft's cache that follows it, and the steps that grow it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from duoviz.decoding.drafting import ended_now, proposals
 from duoviz.decoding.duotree.tree import Expansion, Tree, TreeConfig, TreeNode
 from duoviz.decoding.forward import timed_forward, timed_prefill
 from duoviz.models.columns import ids_of
 from duoviz.models.language_model import LanguageModel
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 class DraftSide:
@@ -69,15 +63,9 @@ class DraftSide:
             logits, span = timed_forward(self.model, [node.token for node in nodes], parents=parents)
         positions = [position + (tree.nodes[index].depth if index >= 0 else 0) for index in wanted]
         _, q, score = proposals(self.model, logits, positions, self.config.sampling)
-        children = self.config.children if self.config.trees else 1
-        best = [best_tokens(self.model, score[row], q[row], children) for row in range(len(wanted))]
-        children_of = [(tree.tokens_to(index), *tokens) for index, tokens in zip(wanted, best, strict=True)]
+        best = score.topk(min(self.config.children if self.config.trees else 1, score.shape[-1])).indices
+        children = zip(ids_of(best, self.model.known), q.gather(-1, best).tolist(), strict=True)
+        children_of = [(tree.tokens_to(index), *tokens) for index, tokens in zip(wanted, children, strict=True)]
         expansion = Expansion(position, ended_now(span), children_of)
         tree.apply(expansion, step=number)
         return expansion
-
-
-def best_tokens(model: LanguageModel, score: Tensor, q: Tensor, count: int) -> tuple[list[int], list[float]]:
-    """The model's `count` tokens of greatest score, with their q; both [vocab]."""
-    order = score.topk(min(count, len(score))).indices
-    return ids_of(order, model.known), q[order].tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -11,17 +11,19 @@ import numpy as np
 from duoviz.decoding.acceptance_table import plain
 from duoviz.decoding.costs import BETWEEN, step_times
 from duoviz.decoding.drafter import Drafter
-from duoviz.decoding.duotree.policy import decide, most_verified
-from duoviz.decoding.duotree.record import as_node, first_tokens, mark_survivors, record_rest
+from duoviz.decoding.duotree.policy import MOST_VERIFIED, decide
 from duoviz.decoding.duotree.schedule import Beside, InTurn
 from duoviz.decoding.duotree.tree import Tree, TreeConfig, TreeNode
-from duoviz.decoding.iteration import Drafting, Node, Start
+from duoviz.decoding.iteration import Candidate, Drafting, Node, Start
 from duoviz.decoding.method import DRAFT, PROMPT, VERIFYING, Method
 from duoviz.decoding.settings import MAX_SEQUENCES
 
 if TYPE_CHECKING:
     from duoviz.decoding.plan import RunPlan
     from duoviz.decoding.worker.inline import InlineDraft
+
+# Of the tree's tokens that were not verified, so many are recorded, those of greatest value.
+RECORDED = 24
 
 
 class DuoTree(Drafter):
@@ -62,7 +64,8 @@ class DuoTree(Drafter):
         plan, tree = self.plan, self.side.tree
         context, config = len(tree.text), tree.config
         costs = self.costs.model
-        target_seconds = costs.target_time(np.arange(1, most_verified(plan.settings.tree_budget) + 2), context)
+        most = MOST_VERIFIED if plan.settings.tree_budget == "auto" else plan.settings.tree_budget
+        target_seconds = costs.target_time(np.arange(1, most + 2), context)
         draft_seconds = step_times(costs, context)
         by_rank = config.table.by_rank[: config.children if config.trees else 1]
         # Beside the target, what was waited for is in `spent` already.
@@ -110,6 +113,41 @@ def recalibrate(tree: Tree, chosen: Sequence[int], nodes: Sequence[Node]) -> Non
     for index, node in zip(chosen, nodes, strict=False):
         if node.parent < 0 or nodes[node.parent].status == "accepted":
             tree.recalibration.observe(node.source, tree.nodes[index].chance, node.status == "accepted")
+
+
+def as_node(tree: Tree, index: int, place: Mapping[int, int]) -> Node:
+    """place: where its parent stands in the record."""
+    node = tree.nodes[index]
+    chance, parent = tree.chance_of(node), place.get(node.parent, -1)
+    return Node(node.token, parent, node.source, q=node.q, chance=chance, step=node.step, was=node.place)
+
+
+def first_tokens(tree: Tree) -> list[Candidate]:
+    """The draft's first tokens, the most probable first."""
+    firsts = [Candidate(node.token, node.q, False) for node in tree.nodes if node.parent < 0 and node.q is not None]
+    return sorted(firsts, key=lambda candidate: -candidate.p)
+
+
+def record_rest(tree: Tree, chosen: Sequence[int], start: int) -> tuple[list[Node], list[TreeNode]]:
+    """The rest of the tree, for the record and as it is; all nodes know their place in the record now.
+
+    start: how many nodes the record has before. Steps that ended while the target worked have given nodes that it
+    did not verify.
+    """
+    place = {index: number for number, index in enumerate(chosen)}
+    rest = [index for index in tree.chosen(len(chosen) + RECORDED) if index not in place]
+    place |= {index: number for number, index in enumerate(rest, start)}
+    nodes = [as_node(tree, index, place) for index in rest]
+    for index, node in enumerate(tree.nodes):
+        node.place = place.get(index)
+    return nodes, [tree.nodes[index] for index in rest]
+
+
+def mark_survivors(alive: Sequence[TreeNode], unverified: Sequence[TreeNode], rest: Sequence[Node]) -> None:
+    """What led to the new root or is under it lives on, all else is gone."""
+    alive_ids = set(map(id, alive))
+    for node, recorded in zip(unverified, rest, strict=True):
+        recorded.status = "pending" if id(node) in alive_ids else "discarded"
 
 
 DUOTREE = Method(

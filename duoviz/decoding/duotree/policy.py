@@ -1,7 +1,7 @@
 """DuoTree's policy: how many nodes are worth verifying, and whether another draft step pays before."""
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,11 +14,6 @@ WIDTHS = (1, 2, 4)
 MOST_VERIFIED = ROW_COUNTS[-1] - 1
 # A draft beside the target stops at so many nodes, or where the best of them has less value than this.
 MOST_NODES, LEAST_VALUE = 192, 0.02
-
-
-def most_verified(budget: int | Literal["auto"]) -> int:
-    """How many tokens of the tree one verification may have; budget: the setting `tree_budget`."""
-    return MOST_VERIFIED if budget == "auto" else budget
 
 
 class Decision(NamedTuple):

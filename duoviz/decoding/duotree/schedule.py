@@ -67,8 +67,7 @@ class Beside:
         config = None if self.tree.text else self.tree.config
         self.unread = len(tokens) + (0 if config or self.tree.expanded else self.unread)
         path = self.tree.move(tokens)
-        recalibration = self.tree.recalibration.copy()
-        self.draft.expand(ExpandRequest(tuple(tokens), tuple(draft_seconds), recalibration, config))
+        self.draft.expand(ExpandRequest(tuple(tokens), tuple(draft_seconds), self.tree.recalibration, config))
         return path
 
     def widths(self, draft_seconds: Sequence[float]) -> Sequence[int]:

@@ -119,9 +119,6 @@ class Tree:
         """Of a node, or of the root."""
         return self.nodes[index].value if index >= 0 else 1.0
 
-    def is_expanded(self, index: int) -> bool:
-        return self.nodes[index].expanded if index >= 0 else self.expanded
-
     def expand(self, parent: int, tokens: Sequence[int], q: Sequence[float], *, step: int | None = None) -> None:
         """The draft's best tokens after a node, best first."""
         for rank, (token, p) in enumerate(zip(tokens, q, strict=True)):
@@ -153,7 +150,8 @@ class Tree:
         leaves = [
             index
             for index, node in enumerate(self.nodes)
-            if not node.expanded and node.depth < self.deepest and self.is_expanded(node.parent)
+            if not node.expanded and node.depth < self.deepest
+            if node.parent < 0 or self.nodes[node.parent].expanded
             if node.token not in self.config.ends
         ]
         return sorted(leaves, key=lambda index: -self.nodes[index].value)

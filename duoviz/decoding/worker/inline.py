@@ -5,29 +5,24 @@ from typing import Any
 
 from duoviz.decoding.duotree.tree import Expansion
 from duoviz.decoding.worker.loop import DraftLoop
+from duoviz.decoding.worker.protocol import DraftWorker
 from duoviz.decoding.worker.requests import ExpandRequest, PauseRequest, Request
 from duoviz.models.language_model import LanguageModel
 
 
-class InlineDraft:
-    """The draft in the caller's own thread, as methods use it that take turns: nothing overlaps."""
+class InlineDraft(DraftWorker):
+    """The draft in the caller's own thread, as methods use it that take turns: nothing overlaps, starts or ends."""
 
     def __init__(self, model: LanguageModel):
         self.model, self.loop = model, DraftLoop(model)
         self.request: Request
         self.expansions: Iterator[Expansion] = iter(())
 
-    def wait_until_started(self) -> None:
-        pass
-
     def submit(self, request: Request) -> None:
         self.request = request
 
     def ready(self) -> bool:
         return True
-
-    def enough(self) -> None:
-        pass
 
     def result(self, *, stopped: Callable[[], bool] = bool) -> Any:
         return None if isinstance(self.request, PauseRequest) else self.loop.handle(self.request, stopped=stopped)
@@ -41,6 +36,3 @@ class InlineDraft:
 
     def alive(self) -> bool:
         return True
-
-    def close(self) -> None:
-        pass

@@ -1,14 +1,14 @@
-"""The draft in a process of its own."""
+"""The draft in a process of its own, or in a thread of this one."""
 
 import multiprocessing
 import os
+import threading
 from ctypes import c_ulong
 from multiprocessing.connection import Connection
 
 from duoviz.decoding.worker.loop import serve
 from duoviz.decoding.worker.protocol import DraftDied, DraftWorker
 from duoviz.decoding.worker.pulse import Pulse, keep_beating
-from duoviz.decoding.worker.thread import ThreadDraft
 from duoviz.decoding.worker.waiting import WaitingDraft
 from duoviz.models.cores import Cores
 from duoviz.models.pair import LoadDraft
@@ -57,6 +57,26 @@ def serve_alone(pipe: Connection, beats: c_ulong, load: LoadDraft, cores: Cores)
     keep_beating(beats)
     os.environ["OMP_NUM_THREADS"] = str(len(cores.draft))
     serve(pipe, load, cores)
+
+
+class ThreadDraft(WaitingDraft):
+    """A thread, where a process cannot be started; it cannot be killed, and ends after the request that it is in."""
+
+    def __init__(self, load: LoadDraft, cores: Cores):
+        super().__init__()
+        self.pipe, theirs = multiprocessing.Pipe()
+        self.thread = threading.Thread(target=serve, args=(theirs, load, cores), daemon=True)
+        self.thread.start()
+
+    def died(self) -> DraftDied:
+        self.close()
+        return DraftDied("The draft's thread ended: run again to start a new one.")
+
+    def alive(self) -> bool:
+        return self.thread.is_alive() and not self.pipe.closed and not self.overdue
+
+    def close(self) -> None:
+        self.pipe.close()
 
 
 def start_draft(load: LoadDraft, cores: Cores) -> DraftWorker:

@@ -23,11 +23,9 @@ class DraftWorker(Protocol):
 
     def wait_until_started(self) -> None:
         """Wait until the model is loaded. Raises DraftDied."""
-        ...
 
     def submit(self, request: Request) -> None:
         """Start on a request; what an earlier one would still give is dropped."""
-        ...
 
     def ready(self) -> bool:
         """Whether `result` would answer at once. Raises DraftDied where the answer is long overdue."""
@@ -35,22 +33,18 @@ class DraftWorker(Protocol):
 
     def enough(self) -> None:
         """Let a `DraftRequest` end with the step that it is in. Raises DraftDied."""
-        ...
 
     def result(self, *, stopped: Callable[[], bool] = bool) -> Any:
         """Wait for the answer to the last request. Raises DraftDied, and Stopped where `stopped` says so."""
-        ...
 
     def expand(self, request: ExpandRequest) -> None:
         """Go on with the tree of the `ExpandRequest` before, whose last steps may still come."""
-        ...
 
     def expansion(self, *, wait: bool, stopped: Callable[[], bool] = bool) -> Expansion | None:
         """The next step's, None where none has come yet; wait: for the next one, None where the tree grows no more.
 
         Raises DraftDied, and Stopped where `stopped` says so.
         """
-        ...
 
     def alive(self) -> bool:
         """Whether it is worth a request: not ended, and no answer long overdue."""
@@ -58,7 +52,6 @@ class DraftWorker(Protocol):
 
     def close(self) -> None:
         """End it; safe to call twice."""
-        ...
 
 
 def row_of_draft(draft: DraftWorker, vocabulary: int) -> Callable[[int], Tensor]:

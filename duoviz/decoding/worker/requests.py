@@ -49,8 +49,8 @@ class ExpandRequest:
     """The text goes on with these tokens: grow its tree until another request comes.
 
     Each step's `Expansion` is sent at once, and None at the end. draft_seconds: T_draft(1), T_draft(2), …, which decide
-    how wide the steps are. recalibration: of the tree's chances, as the run has it by now. config: given where a run
-    begins; the tokens are its prompt then.
+    how wide the steps are. recalibration: of the tree's chances, as the run has it by now; the pipe copies it. config:
+    given where a run begins; the tokens are its prompt then.
     """
 
     tokens: tuple[int, ...]
