@@ -21,14 +21,6 @@ def program() -> str:
     return str(Path(ROOT_DIR, "node.exe" if os.name == "nt" else "bin/node"))
 
 
-def node(script: str, *, input: str = "") -> str:
-    """What a module prints that imports the page's by their paths from `FRONT`, and reads `input`."""
-    command = [program(), "--input-type=module", "-e", script]
-    done = subprocess.run(command, cwd=FRONT, input=input, capture_output=True, encoding="utf-8")
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 EVALUATE = """
 import { text } from "node:stream/consumers";
 import { know } from "./visualizer/methods.js";
@@ -45,4 +37,8 @@ def evaluate(function: str, argument: Any = None) -> Any:
     from duoviz.web.front import methods_json
 
     script = EVALUATE % function.replace("http://plain.test/", f"{FRONT.as_uri()}/")
-    return json.loads(node(script, input=json.dumps([json.loads(methods_json()), argument])))
+    given = json.dumps([json.loads(methods_json()), argument])
+    command = [program(), "--input-type=module", "-e", script]
+    done = subprocess.run(command, cwd=FRONT, input=given, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)

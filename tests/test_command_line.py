@@ -47,10 +47,12 @@ def test_sampling_options_reach_the_run(capsys):
     assert len(text(*sampled, "--acceptance", "rejection")) == 20
 
 
-def test_compare(capsys, tmp_path):
+@pytest.mark.parametrize("methods", [[], ["--methods", "duodecoding,duodecoding"]], ids=["usual", "named twice"])
+def test_compare(capsys, tmp_path, methods):
     file = tmp_path / "questions.jsonl"
     file.write_text('{"question_id": 1, "category": "qa", "turns": ["one", "two"]}\n')
-    assert main(["compare", "--prompts", str(file), "--max-new-tokens", "5", "--repeats", "1", "--json"]) == 0
+    arguments = ["compare", "--prompts", str(file), "--max-new-tokens", "5", "--repeats", "1", "--json"]
+    assert main(arguments + methods) == 0
     table = json.loads(capsys.readouterr().out.splitlines()[-1])["table"]
     assert [line["method"] for line in table] == ["vanilla", "vanilla", "duodecoding"]
 
@@ -107,35 +109,20 @@ def test_calibrate(capsys, monkeypatch, tmp_path):
         (["generate", ""], "prompt is empty"),
         (["generate", "x" * 700], "too long"),
         (["generate", "hi", "--max-new-tokens", "0"], "Max new tokens (max_new_tokens): enter"),
-        (["generate", "hi", "--max-new-tokens", "1000000"], "Max new tokens (max_new_tokens): enter"),
         (["generate", "hi", "--sequences", "nine"], "Draft sequences k (sequences): enter"),
         (["generate", "hi", "--budget", "-1"], "Draft budget γ (budget): enter"),
         (["generate", "hi", "--temperature", "2.5"], "Temperature: enter 0 (greedy) or a number from 1e-05 to 2"),
-        (["generate", "hi", "--temperature", "nan"], "Temperature: enter 0 (greedy) or a number from 1e-05 to 2"),
-        (["generate", "hi", "--temperature", "5e-324"], "Temperature: enter 0 (greedy) or a number from 1e-05 to 2"),
         (["generate", "hi", "--temperature", "1e999"], "Temperature: enter 0 (greedy) or a number from 1e-05 to 2"),
-        (
-            ["generate", "hi", "--seed", "1" + "0" * 400],
-            "Seed: enter a whole number from 0 to 9007199254740991, not a",
-        ),
-        (
-            ["generate", "hi", "--budget", "9" * 5000],
-            "Draft budget γ (budget): enter auto or a whole number from 1 to 64, not '9999",
-        ),
+        (["generate", "hi", "--seed", "1" + "0" * 400], "Seed: enter a whole number from 0 to 9007199254740991, not"),
+        (["generate", "hi", "--budget", "9" * 5000], "Draft budget γ (budget): enter auto or a whole number from 1 to"),
         (["generate", "hi\udcff"], "The prompt contains an invalid character (an unpaired surrogate)"),
-        (
-            ["generate", "hi", "--rest-datastore", "a\udcff"],
-            r"Datastore (rest_datastore): enter the name of a folder, not 'a\udcff'",
-        ),
+        (["generate", "hi", "--rest-datastore", "a\udcff"], r"enter the name of a folder, not 'a\udcff'"),
         (["generate", "hi", "--method", "\udcff"], r"There is no method named '\udcff'"),
         (["compare", "--prompts", "hi\udcff"], "The prompt contains an invalid character (an unpaired surrogate)"),
         (["compare", "--prompts", " "], "prompt is empty"),
         (["compare", "--prompts", "hi", "--temperature", "1e-310"], "Temperature: enter 0 (greedy) or a number from"),
-        (["generate", "hi", "--top-k", "-1"], "Top-k (top_k): enter"),
         (["generate", "hi", "--top-p", "0"], "Top-p (top_p): enter a number from 0.01 to 1"),
-        (["generate", "hi", "--seed", "-1"], "Seed: enter"),
         (["generate", "hi", "--acceptance", "odd"], "Acceptance: enter coupled or rejection"),
-        (["generate", "hi", "--draft-mode", "odd"], "Drafting order (draft_mode): enter"),
         (["generate", "hi", "--method", "magic"], "no method named"),
         (["generate", "hi", "--trace", "/no/such/folder/x.json"], "cannot be written"),
         (["generate", "hi", "--trace", "."], "cannot be written"),
@@ -164,14 +151,13 @@ def test_arguments_that_cannot_be_read(capsys):
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
+NO_QUESTIONS = ["[]", "7", '{"turns": []}', '{"turns": "abc"}', '{"turns": [5]}']
+
+
 @pytest.mark.parametrize(
     "line, reason",
     [
-        ("[]", "is not in the question format"),
-        ("7", "is not in the question format"),
-        ('{"turns": []}', "is not in the question format"),
-        ('{"turns": "abc"}', "is not in the question format"),
-        ('{"turns": [5]}', "is not in the question format"),
+        *((line, "is not in the question format") for line in NO_QUESTIONS),
         ("{", "has a line 2 that is not JSON"),
         ('{"turns": ["a"], "time": NaN}', "has a line 2 that has NaN for a number"),
         ('{"turns": ' + "[" * 100_000, "has a line 2 that is nested deeper than 32 levels"),
@@ -197,9 +183,3 @@ def test_a_file_without_prompts_is_told_before_anything_is_loaded(tmp_path, caps
         told = capsys.readouterr().err
         assert told.startswith(("duoviz: The prompts cannot be used: ", "duoviz: The prompts cannot be read: "))
         assert told.endswith(f" {file}.\n") and told.count("\n") == 1
-
-
-def test_a_method_named_twice_runs_once(capsys):
-    arguments = ["compare", "--prompts", "hi", "--methods", "duodecoding,duodecoding", "--max-new-tokens", "3"]
-    assert main([*arguments, "--repeats", "1"]) == 0
-    assert sum(line.startswith("duodecoding ") for line in capsys.readouterr().out.splitlines()) == 1

@@ -53,23 +53,10 @@ def test_strings_are_told_from_what_stands_around_them():
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "{",
-        "[1,]",
-        "[1 2]",
-        '"open',
-        '"a\\',
-        "'a'",
-        "tru",
-        "]",
-        "[}",
-        '{"a":}',
-        b"\xff",
-        '"a\nb"',
-        '["[[[["',
+        "", "{", "[1,]", "[1 2]", '"open', '"a\\', "'a'", "tru", "]", "[}", '{"a":}', b"\xff", '"a\nb"', '["[[[["',
         "[" * 9,
     ],
-)
+)  # fmt: skip
 def test_what_is_no_json(text):
     assert refusal(text) == "is not JSON"
 

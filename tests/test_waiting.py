@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from duoviz.waiting import SPINS
+from duoviz import SPINS
 
 # The environment is set before torch is imported.
 CODE = """

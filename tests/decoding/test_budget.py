@@ -3,14 +3,7 @@
 import pytest
 
 from duoviz.decoding.acceptance_table import plain
-from duoviz.decoding.budget import (
-    draft_budget,
-    plan_draft,
-    prior,
-    speculative_budget,
-    steps_in,
-    worthwhile_length,
-)
+from duoviz.decoding.budget import draft_budget, plan_draft, prior, speculative_budget, steps_in, worthwhile_length
 from duoviz.decoding.costs import ROW_COUNTS, CostModel
 from duoviz.decoding.length_policy import LengthPolicy
 from duoviz.decoding.settings import Settings

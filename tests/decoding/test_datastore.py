@@ -113,6 +113,7 @@ def test_building_reports_its_progress_and_replaces_the_datastore(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["store"]
 
 
+@pytest.mark.thorough
 def test_a_killed_build_leaves_no_half_made_datastore(tmp_path):
     out = tmp_path / "store"
     child, _ = start(killed_build, out)

@@ -8,9 +8,8 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.duotree import schedule
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
-from duoviz.decoding.worker.process import ProcessDraft
+from duoviz.decoding.worker.process import ProcessDraft, ThreadDraft
 from duoviz.decoding.worker.protocol import DraftDied
-from duoviz.decoding.worker.thread import ThreadDraft
 from duoviz.trace.explanation import explain
 from tests.decoding.proposals import proposed, tokens
 from tests.decoding.small_draft import load
@@ -49,7 +48,7 @@ def test_a_late_draft_changes_no_token(temperature):
         assert sum(iteration.accepted for iteration in iterations) > 0
 
 
-@pytest.mark.parametrize("kind", [ProcessDraft, ThreadDraft])
+@pytest.mark.parametrize("kind", [pytest.param(ProcessDraft, marks=pytest.mark.thorough), ThreadDraft])
 def test_a_draft_of_its_own_is_still_after_a_run(kind, monkeypatch):
     # However slow a machine is, the draft's answer is waited for.
     monkeypatch.setattr(schedule, "PAUSE", 60.0)

@@ -54,7 +54,7 @@ def test_no_id_beyond_another_models_vocabulary_is_proposed():
 @pytest.mark.parametrize("changes", [{}, {"temperature": 0.9, "seed": 3}])
 @pytest.mark.parametrize("method", METHODS_WITH_DRAFT)
 def test_a_guess_is_wrong_only_where_the_targets_token_is_unknown(method, changes, copying):
-    draft = Copying(knowing(), [0.0]) if copying else knowing()
+    draft = Copying(knowing(), [[0.0]] * 3) if copying else knowing()
     engine, settings = engine_with(draft), Settings(max_new_tokens=60, tree_children=1, **changes)
     iterations = list(run(engine, method, [5, 9, 3], settings))
     assert tokens(iterations) == tokens(run(engine, "vanilla", [5, 9, 3], settings))
@@ -92,7 +92,7 @@ def test_the_classical_rule_accepts_all_that_the_target_gives_no_less(method):
 
 
 def test_what_is_copied_has_its_column_and_one_of_its_own_where_the_head_has_none():
-    model = Copying(knowing(), [0.5])
+    model = Copying(knowing(), [[0.5]] * 3)
     even = torch.full((3, len(KNOWN)), 1 / len(KNOWN), dtype=torch.float64)
     mixed = model.mix(even.log(), [Match(1, 4, 0, ONCE), Match(1, 3, 0, ONCE), None]).softmax(-1)
     assert model.known.tolist() == [*KNOWN.tolist(), 3]
@@ -108,7 +108,7 @@ def test_what_is_copied_has_its_column_and_one_of_its_own_where_the_head_has_non
 
 
 def test_a_draft_proposes_by_copying_what_its_head_does_not_know():
-    model = Copying(knowing(), [0.9])
+    model = Copying(knowing(), [[0.9]] * 3)
     (unknown, *_) = set(range(2, 40)) - set(KNOWN.tolist())
     text = (4, unknown, 4)
     for sampling in (Sampling(), Sampling(0.9, seed=1)):

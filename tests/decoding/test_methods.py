@@ -86,17 +86,16 @@ def test_seed_temperature_and_filters_change_the_text():
 @pytest.mark.parametrize("changes", [{}, {"temperature": 0.7}, {"temperature": 1.3}, SAMPLED], ids=str)
 @pytest.mark.parametrize("method", METHODS)
 def test_the_text_is_seeded_vanillas(method, changes, store):
-    record, base = METHODS[method], Settings(max_new_tokens=40, rest_datastore=store, **changes)
+    base = Settings(max_new_tokens=40, rest_datastore=store, **changes)
     variants = [*VARIANTS[method]]
-    if not record.classical_rule:
+    if not METHODS[method].classical_rule:
         # It has nothing to divide by where no draft's distribution is known.
         variants.append({"acceptance": "rejection"})
-    for noise in (0.0, 0.2, 3.0) if record.draft else (0.15,):
+    for noise, prompt in zip((0.0, 0.2, 3.0), PROMPTS, strict=True):
         engine = tiny_engine(noise=noise)
-        for prompt in PROMPTS:
-            expected = tokens(run(engine, "vanilla", prompt, base))
-            for variant in variants:
-                assert tokens(run(engine, method, prompt, replace(base, **variant))) == expected, (noise, variant)
+        expected = tokens(run(engine, "vanilla", prompt, base))
+        for variant in variants:
+            assert tokens(run(engine, method, prompt, replace(base, **variant))) == expected, (noise, variant)
 
 
 @pytest.mark.parametrize("changes", [{}, SAMPLED, {"temperature": 1.0, "acceptance": "rejection", "seed": 2}], ids=str)
@@ -131,6 +130,22 @@ def counting(tmp_path):
     made.prompt = [*range(VOCABULARY), 0, 1, 2]
     made.store = str(build([[*range(VOCABULARY)]], tmp_path / "store"))
     return made
+
+
+@pytest.mark.parametrize(
+    "method, length, changes, written",
+    [
+        ("prompt_lookup", 30, {}, [1, *[11] * 4, 10]),
+        ("rest", VOCABULARY, {}, [1, 11, 11, 10]),
+        ("lookahead", 6, dict(lookahead_window=3, lookahead_ngram=5, lookahead_guesses=2), [1, *[5] * 11, 4]),
+    ],
+)
+def test_a_text_that_is_known_is_proposed_and_accepted(method, length, changes, written, counting):
+    settings = Settings(max_new_tokens=sum(written), rest_datastore=counting.store, **changes)
+    iterations = list(run(counting_engine(length), method, [*range(length), 0, 1], settings))
+    assert [len(iteration.committed) for iteration in iterations] == written
+    assert [iteration.outcome for iteration in iterations] == ["none", *["hit"] * (len(written) - 1)]
+    assert tokens(iterations) == [(2 + place) % length for place in range(sum(written))]
 
 
 @pytest.mark.parametrize("method", IN_TURN + ["duodecoding"])

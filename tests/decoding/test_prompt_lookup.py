@@ -61,13 +61,6 @@ def test_the_longest_ngram_and_its_first_or_latest_occurrence(prompt, changes, e
     assert [node.token for node in proposed(second)] == expected
 
 
-def test_a_text_that_loops_is_proposed_and_accepted():
-    settings = Settings(max_new_tokens=55)
-    iterations = list(run(counting_engine(30), "prompt_lookup", [*range(30), 0, 1], settings))
-    assert [len(iteration.committed) for iteration in iterations] == [1, *[11] * 4, 10]
-    assert [iteration.outcome for iteration in iterations] == ["none", *["hit"] * 5]
-
-
 def test_a_text_that_never_repeats_proposes_nothing():
     iterations = list(run(counting_engine(150), "prompt_lookup", [7], Settings(max_new_tokens=100)))
     assert tokens(iterations) == list(range(8, 108)) and len(iterations) == 100

@@ -63,12 +63,6 @@ def test_the_tree_by_hand(tmp_path):
     assert len(tree_after(1, rest_longest=2)) == 5
 
 
-def test_a_text_that_the_datastore_knows_is_accepted(numbers):
-    iterations = list(rest(counting_engine(), [1, 2], numbers, max_new_tokens=33))
-    assert [len(iteration.committed) for iteration in iterations] == [1, 11, 11, 10]
-    assert [iteration.outcome for iteration in iterations] == ["none", *["hit"] * 3]
-
-
 def test_a_text_shorter_than_the_shortest_suffix(numbers):
     iterations = list(rest(counting_engine(), [1], numbers, max_new_tokens=13, rest_shortest=3))
     assert [len(proposed(iteration)) for iteration in iterations[:3]] == [0, 0, 10]

@@ -11,10 +11,9 @@ from duoviz.decoding.duotree.tree import TreeConfig
 from duoviz.decoding.forward import Stopped
 from duoviz.decoding.sampling import Sampling
 from duoviz.decoding.worker.inline import InlineDraft
-from duoviz.decoding.worker.process import ProcessDraft
+from duoviz.decoding.worker.process import ProcessDraft, ThreadDraft
 from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.decoding.worker.requests import DraftRequest, ExpandRequest, MeasureRequest, PauseRequest
-from duoviz.decoding.worker.thread import ThreadDraft
 from duoviz.models.cores import Cores, available_cores
 from tests.decoding.small_draft import load
 from tests.tiny import CORE
@@ -24,7 +23,7 @@ PLAN = DraftPlan(5, (5,) * 8, 2, "batched", 5)
 REQUEST = DraftRequest(None, 0, (5, 9, 3), PLAN)
 
 
-@pytest.fixture(params=[ProcessDraft, ThreadDraft], scope="module")
+@pytest.fixture(params=[pytest.param(ProcessDraft, marks=pytest.mark.thorough), ThreadDraft], scope="module")
 def draft(request):
     worker = request.param(load, CORES)
     worker.wait_until_started()

@@ -22,7 +22,7 @@ from tests.until import wait_until
 def folders(tmp_path, monkeypatch):
     monkeypatch.setattr(results_store, "RECORDED", tmp_path / "recorded")
     monkeypatch.setattr(results, "TRACES", TRACES)
-    results.made_first.cache_clear(), results.made_parts.cache_clear()
+    results.made.cache_clear()
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "cache"))
     (tmp_path / "recorded").mkdir()
 

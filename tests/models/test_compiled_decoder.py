@@ -24,8 +24,6 @@ from duoviz.models.weights import quantise_rows
 from tests.models.reference import FAMILIES, exact_model, expected, random_ids, saved
 from tests.tiny import VOCABULARY
 
-NONE = np.zeros(0, np.float32)
-
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):

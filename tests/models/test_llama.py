@@ -1,7 +1,6 @@
 """What the lean decoder does and does not do, against transformers."""
 
 import pytest
-import torch
 import transformers as hf
 from safetensors.torch import load_file, save_file
 
@@ -13,32 +12,12 @@ from duoviz.models.llama_config import is_lean
 from duoviz.models.progress import ModelUnavailable
 from duoviz.models.torch_decoder import TorchDecoder
 from tests.models.reference import FAMILIES, LINEAR, SHAPE, close, exact_model, expected, random_ids, saved
-from tests.tiny import VOCABULARY, lean, reference_model
+from tests.tiny import VOCABULARY
 
-
-def test_random_trees():
-    generator = torch.Generator().manual_seed(1)
-    reference, prompt = reference_model(3), random_ids(9)
-    model = lean(reference)
-    model.forward(prompt)
-    paths = {8: prompt}
-    for _ in range(6):
-        count = int(torch.randint(1, 5, (1,), generator=generator))
-        start, known = model.length, list(paths)
-        parents = [known[int(torch.randint(len(known), (1,), generator=generator))] for _ in range(count)]
-        tokens = random_ids(count, seed=start)
-        logits = model.forward(tokens, parents=parents)
-        for row in range(count):
-            paths[start + row] = paths[parents[row]] + [tokens[row]]
-            assert close(logits[row], expected(reference, paths[start + row])[-1])
-
-
+LATE = dict(use_sliding_window=True, max_window_layers=1)
 WINDOWS = {
     "mistral": (hf.MistralForCausalLM, hf.MistralConfig(**SHAPE, sliding_window=24)),
-    "qwen2": (
-        hf.Qwen2ForCausalLM,
-        hf.Qwen2Config(**SHAPE, use_sliding_window=True, sliding_window=24, max_window_layers=1),
-    ),
+    "qwen2": (hf.Qwen2ForCausalLM, hf.Qwen2Config(**SHAPE, **LATE, sliding_window=24)),
 }
 
 

@@ -42,7 +42,7 @@ def test_any_two_folders_make_a_pair(make_target, make_draft, precision, tmp_pat
 
 def test_a_draft_can_be_loaded_before_the_target_and_copies_where_its_config_says_so(two, tmp_path):
     draft = shutil.copytree(two[1], tmp_path / "draft")
-    set_config(draft, copying=[0.1, 0.6])
+    set_config(draft, copying=[[0.1, 0.6]] * 3)
     prepared = prepare_pair(f"{two[0]} + {draft}")
     copying = prepared.draft.load()
     assert isinstance(copying, Copying) and copying.weights == [[0.1, 0.6]] * 3

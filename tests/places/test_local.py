@@ -17,10 +17,9 @@ from duoviz.places.line import UNBOUNDED, Line
 from duoviz.places.local import LocalPlace
 from duoviz.places.pool import Pool, Seat
 from tests.app import ROOT
-from tests.orphans_child import gone
 from tests.places.loads import run_of, tiny
 from tests.tiny import tiny_engine
-from tests.until import wait_until
+from tests.until import has_ended, wait_until
 
 pytestmark = pytest.mark.thorough
 
@@ -33,7 +32,7 @@ def pool():
     yield pool
     places = [seat.place.process.pid for seat in pool.seats]
     pool.close()
-    assert all(gone(place) for place in places)
+    wait_until(lambda: all(map(has_ended, places)))
 
 
 @pytest.fixture(autouse=True)
@@ -102,7 +101,8 @@ def test_a_place_that_is_killed_or_hangs_ends_its_own_run_and_another_starts(poo
         monkeypatch.setattr(pulse, "SILENCE", 1.0)
     os.kill(processes[0], sent)
     assert last_of(lost)["message"].startswith(sentence) and lost.error
-    assert not other.future.done() and all(gone(process) for process in processes)
+    wait_until(lambda: all(map(has_ended, processes)))
+    assert not other.future.done()
     pool.submit(after := run_of("vanilla", "tell me"))
     assert last_of(after)["end"]["text"] == texts(["tell me"])[0]
     other.stop.set()
@@ -154,4 +154,5 @@ def test_no_place_outlives_the_server(sent, tmp_path):
     else:
         server.stdin.close()
     server.wait(60)
-    assert drafts and gone(place) and all(gone(draft) for draft in drafts)
+    assert drafts
+    wait_until(lambda: all(map(has_ended, [place, *drafts])))

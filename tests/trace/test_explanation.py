@@ -25,15 +25,8 @@ def sps(**about):
     """Five iterations of 20 ms drafting and 120 ms verifying; three are hits of one token, two are rejections."""
     hit = step(0.12, rows=2, before=0.02, outcome="hit", tested=1, accepted=1, ids=[7, 7], sources=["draft", "target"],
                checked=[node("accepted"), node("correction", "target")])  # fmt: skip
-    miss = step(
-        0.12,
-        rows=2,
-        before=0.02,
-        outcome="rejection",
-        tested=1,
-        ids=[7],
-        checked=[node("rejected"), node("correction", "target")],
-    )
+    miss = step(0.12, rows=2, before=0.02, outcome="rejection", tested=1, ids=[7],
+                checked=[node("rejected"), node("correction", "target")])  # fmt: skip
     return made("speculative", [hit, hit, hit, miss, miss], draft=HERE, **about)
 
 
@@ -167,10 +160,9 @@ def test_vanilla_on_fewer_cores():
     assert spent.endswith("a forward pass over one token took 150 ms instead of 100 ms.")
 
 
-def test_about_equal_and_nothing_written():
+def test_about_equal():
     result, *_ = explain(("Vanilla (first)", "Vanilla (second)"), (vanilla(10, 0.1), vanilla(10, 0.101)))
     assert result.startswith("Vanilla (first) and Vanilla (second) were about equally fast (10.0 against 9.9 tokens/s)")
-    assert explain(("Vanilla", "SpS"), (vanilla(10), made("speculative", []))) == []
 
 
 @pytest.mark.parametrize("first_is_subject", [True, False])

@@ -4,10 +4,7 @@ import pytest
 
 from duoviz.decoding.theory import acceptance_of
 from duoviz.trace.metrics import common, forward_seconds, lost, metrics
-
-
-def node(status, source="draft"):
-    return {"source": source, "status": status}
+from tests.trace.made import node
 
 
 def iteration(start, end, draft, sync, checked, drafted, outcome, tested, accepted, sources):

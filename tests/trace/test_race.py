@@ -8,12 +8,12 @@ import pytest
 from duoviz import runner
 from duoviz.comparison import outcome
 from duoviz.decoding.settings import Settings
-from duoviz.trace.race import SCHEMA
 from duoviz.trace.reading import validator, wrong_field
+from duoviz.trace.schema import read_schema
 from tests.tiny import tiny_engine
 
 LANES = [runner.Lane(name, name, Settings(max_new_tokens=8)) for name in ("rest", "speculative", "vanilla")]
-CHECK = validator(SCHEMA)
+CHECK = validator(read_schema("race.schema.json"))
 
 
 @pytest.fixture(scope="module")

@@ -33,35 +33,31 @@ def test_positions_are_conditional_on_the_ones_before():
 
 def test_the_target_agrees_with_itself(teacher):
     rows = teacher.corpus.rows(held_out=True)[:10]
-    found = evaluate(teacher.exact_logits, teacher, rows, torch.arange(64), sampled=True)
+    found, logits = Agreement(), teacher.exact_logits(rows)
+    compare(found, teacher.corpus, rows, logits, logits, torch.arange(64), sampled=True)
     assert found.top1 == 1.0 and found.shared_noise == 1.0 and found.classical == pytest.approx(1.0, abs=1e-5)
     assert found.drawn == answer_tokens(teacher, rows) == sum(map(len, found.same))
 
 
 def test_a_draft_without_knowledge_has_the_overlap_of_a_flat_distribution(teacher):
     rows = teacher.corpus.rows(held_out=True)[:10]
-
-    def flat(part):
-        return torch.zeros(answer_tokens(teacher, part), 48)
-
     known = torch.arange(64)[torch.arange(64) % 4 > 0]
-    found = evaluate(flat, teacher, rows, known, sampled=True)
-    p = teacher.exact_logits(rows).softmax(-1)[:, known]
+    found, theirs = Agreement(), teacher.exact_logits(rows)
+    compare(found, teacher.corpus, rows, theirs, torch.zeros(len(theirs), 48), known, sampled=True)
+    p = theirs.softmax(-1)[:, known]
     assert found.classical == pytest.approx(float(p.clamp(max=1 / 48).sum(-1).mean()), abs=1e-5)
     assert found.top1 < 0.2 and found.shared_noise < found.classical + 0.1
 
 
 def test_copying_counts(teacher):
     rows = teacher.corpus.rows(held_out=True)[:4]
+    student = cut_from_target(teacher.target, layers=1, embedding_rank=16, tokens=torch.arange(64)).eval()
 
-    def flat(part):
-        return torch.zeros(answer_tokens(teacher, part), 64)
-
-    def told(part):
+    def copied(part):
         best = teacher.exact_logits(part).argmax(-1)
-        return Copied(best, torch.full((len(best),), 0.5))
+        return Copied(best, torch.full((len(best),), 0.999))
 
-    assert evaluate(flat, teacher, rows, torch.arange(64), told).top1 == 1.0
+    assert evaluate(student, teacher, rows, copied).top1 == 1.0
 
 
 def top1(draft, teacher):
@@ -77,7 +73,7 @@ def test_a_saved_draft_is_scored_by_the_exact_target_and_with_its_own_copying(te
     save_draft(student, tmp_path)
     file, rounded = tmp_path / "config.json", Teacher(teacher.target, teacher.corpus, torch.bfloat16)
     found = []
-    for weights in ([0.0, 0.0], [0.9, 0.9]):
+    for weights in ([[0.0, 0.0]] * 3, [[0.9, 0.9]] * 3):
         file.write_text(json.dumps(json.loads(file.read_text()) | {"copying": weights}))
         draft = Copying(load_llama(tmp_path, precision="int8", label="draft"), weights)
         found.append(scores(rounded, student, tmp_path))

@@ -36,7 +36,8 @@ def test_the_loss_is_that_of_the_mixture_with_the_rest_as_one_and_so_is_its_grad
 
 def test_look_ups_are_those_of_the_text_before_each_answer_token():
     ids = [5, 6, 7, 5, 6, 7, 5, 9]
-    columns, weights = look_ups(ids, [3, 5, 6, 7], [0.1, 0.2, 0.3], columns={5: 1, 6: 2, 7: 3})
+    by_kind = [[0.1, 0.2, 0.3]] * 3
+    found = look_ups(ids, [3, 5, 6, 7], by_kind, columns={5: 1, 6: 2, 7: 3})
     # Before place 3 nothing repeats; then 5 6 → 7, 5 6 7 → 5, 7 5 → 6 (the longest known end).
-    assert columns == [0, 3, 1, 2] and weights == [0.0, 0.2, 0.3, 0.3]
-    assert look_ups(ids, [5], [0.1, 0.2, 0.3], columns={5: 0, 6: 1}) == ([0], [0.0])
+    assert found == [(0, 0.0), (3, 0.2), (1, 0.3), (2, 0.3)]
+    assert look_ups(ids, [5], by_kind, columns={5: 0, 6: 1}) == [(0, 0.0)]
