@@ -140,6 +140,11 @@ def test_the_draft_rests_where_its_guesses_do_not_pay_and_tries_again():
     assert "alone" not in {iteration.mode for iteration in duodecoding(engine, max_new_tokens=60, budget=5)}
 
 
+def test_paper_mode_drafts_the_budget_and_no_more():
+    iterations = duodecoding(tiny_engine(noise=0.0), max_new_tokens=100, sequences=3, budget=13, draft_mode="paper")
+    assert [len(from_draft(iteration.drafted)) for iteration in iterations[:4]] == [0, 13, 13, 13]
+
+
 @pytest.mark.parametrize("changes, hurried", [({}, True), ({"budget": 5}, False), ({"draft_mode": "paper"}, False)])
 def test_only_a_draft_whose_length_is_free_is_hurried(monkeypatch, changes, hurried):
     calls = []
