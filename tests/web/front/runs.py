@@ -8,6 +8,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.recordings import ENDING, FOLDER
 from duoviz.trace.metrics import metrics
+from tests.benchmarks.visualizer.traces import events_of
 from tests.decoding.proposals import tokens
 from tests.decoding.stores import build, random_sequences
 from tests.tiny import VOCABULARY, run, tiny_engine
@@ -31,31 +32,6 @@ def datastore_of(folder):
     ways = [Settings(max_new_tokens=60, temperature=temperature, seed=1) for temperature in (0.3, 0.6, 1.2)]
     written = [tokens(run(engine, "vanilla", engine.pair.encode(PROMPT), settings)) for settings in ways]
     return build(written + random_sequences(0, tokens=VOCABULARY), folder)
-
-
-def events_of(trace):
-    """A trace as a run tells it, from its header to its end."""
-    told = [{"type": "iteration", "iteration": each} for each in trace["iterations"]]
-    last = {"type": "end", "end": trace["end"], "metrics": metrics(trace)}
-    return [{"type": "header", "header": trace["header"]}, *told, last]
-
-
-def longer(trace, count):
-    """A trace of so many iterations: those after the first over and over, each time later by their length."""
-    first, *others = trace["iterations"]
-    length, iterations = others[-1]["sync"] - first["sync"], [first]
-    while len(iterations) < count:
-        turn, place = divmod(len(iterations) - 1, len(others))
-        iterations.append(later(others[place], turn * length, len(iterations)))
-    return trace | {"iterations": iterations, "end": runner.end(iterations, "length")}
-
-
-def later(iteration, seconds, index):
-    def moved(span):
-        return span | {name: round(span[name] + seconds, 6) for name in ("start", "end")}
-
-    moves = {"index": index, "sync": round(iteration["sync"] + seconds, 6), "target": moved(iteration["target"])}
-    return iteration | moves | {"draft": [moved(step) for step in iteration["draft"]]}
 
 
 def run_all(folder):
