@@ -24,7 +24,7 @@ function createRow({ iteration, tail, nodes, candidates, trace }, { width, heigh
   const isNarrow = width < NARROW;
   const inner = isNarrow ? width : TREES_PART * (width - GAP);
   const tree = createTree(nodes, tail, { width: inner, height, lines: isNarrow ? 2 : 1, isShort: isNarrow });
-  const label = iteration.sequences === 1 ? "Sure: one branch" : `Unsure: ${iteration.sequences} branches`;
+  const label = iteration.sequences === 1 ? "Sure: one sequence" : `Unsure: ${iteration.sequences} sequences`;
   const node = el("div", { class: "dv-story-row" }, el("p", { class: "dv-story-label" }, label), chart.node, tree.node);
   const find = (selector) => [...chart.node.querySelectorAll(selector)];
   const draw = (known) => {
