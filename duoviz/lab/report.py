@@ -67,16 +67,11 @@ def report_html(results: Results, parts: Sequence[Section]) -> str:
         about=about_html(results),
         links=links,
         body=body,
-        style=style(),
+        style=(HERE / "report.css").read_text(encoding="utf-8"),
         plotly=get_plotlyjs(),
         data=data,
         script=(HERE / "report.js").read_text(encoding="utf-8"),
     )
-
-
-def style() -> str:
-    """The look of tables and texts, here and on the Lab's tab."""
-    return (HERE / "report.css").read_text(encoding="utf-8")
 
 
 def about_html(results: Results) -> str:

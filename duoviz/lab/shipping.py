@@ -10,7 +10,6 @@ from pathlib import Path
 from duoviz.folders import ASSETS
 from duoviz.lab.results import Results, is_being_written, load, telling
 from duoviz.lab.tasks import LabError
-from duoviz.lab.view import first_view, parts_of
 
 # Of a turn: these serve to check it against vanilla's, which is done. Of its metrics, what is read of them here.
 NOT_SHIPPED = ("gaps", "token_ids")
@@ -83,6 +82,9 @@ def shipped(file: Path) -> Results:
 
 def view_of(file: Path) -> dict:
     """What the page shows of shipped results: `first`, and its `parts`."""
+    # It draws, with plotly, which the page need not wait for: what was kept is all that it shows at first.
+    from duoviz.lab.view import first_view, parts_of
+
     results = shipped(file)
     return {"first": first_view(results), "parts": parts_of(results)}
 

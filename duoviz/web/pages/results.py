@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 from html import escape
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,10 @@ from gradio.events import Dependency
 from duoviz.decoding import METHODS
 from duoviz.lab.plan import QUICK, make_plan
 from duoviz.lab.progress import Progress
-from duoviz.lab.report import style
 from duoviz.lab.results import is_being_written, load, telling, zipped
 from duoviz.lab.sample import sample
 from duoviz.lab.shipping import kept_view
 from duoviz.lab.tasks import TASKS, LabError
-from duoviz.lab.view import first_view, parts_of
 from duoviz.models.registry import PAIRS
 from duoviz.places.jobs import Job
 from duoviz.places.work import Measurement
@@ -48,6 +47,8 @@ SIZES = {
 NOTHING = "No results are shown: choose earlier results, or measure them here."
 
 Updates = dict[Component, Any]
+# The look of tables and texts, here as in the report.
+LOOK = files("duoviz.lab") / "report.css"
 # The paragraph about the results stands above all, in few lines.
 WIDE = """
 #lab-about .lab p { max-width: none; font-size: 13px; margin: 0 0 4px; }
@@ -85,7 +86,7 @@ class Board:
         else:
             part = (parts or {}).get(name or "")
             opened, updates = name if part else "", self.opened(part)
-        about = styled(f"<style>{style()}{WIDE}</style>{first['about']}")
+        about = styled(f"<style>{LOOK.read_text(encoding='utf-8')}{WIDE}</style>{first['about']}")
         return {self.about: about, self.view: view_value(first["overview"], parts, opened)} | updates
 
     def opened(self, part: dict | None) -> Updates:
@@ -120,6 +121,9 @@ def view_of(what: str, files: Sequence[tuple[str, Path]]) -> dict | None:
 @lru_cache(maxsize=8)
 def made(what: str, files: tuple[tuple[str, Path, int], ...]) -> dict | None:
     """The same, kept for as long as the results have the same stamps."""
+    # It draws, with plotly, which the page need not wait for.
+    from duoviz.lab.view import first_view, parts_of
+
     results = [replace(load(path), name=name) for name, path, _ in files]
     main = results[0] if results else sample(TRACES)
     if main is None:

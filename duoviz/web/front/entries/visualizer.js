@@ -7,6 +7,7 @@ import { mount } from "../visualizer/mount.js";
 import { createOpening } from "../visualizer/opening.js";
 import { createReceiver } from "../visualizer/receiver.js";
 import { PAGE_KEYS } from "../visualizer/help.js";
+import { passFocus, startFromChips } from "../share/form.js";
 import { storyIn } from "../share/link.js";
 import { createStory, NO_STORY, TOLD } from "../story/story.js";
 import { page } from "../page.js";
@@ -21,23 +22,6 @@ function storyOver(root, shown, recordings, opening) {
     hold: () => { if (shown.state.playing) shown.show(shown.state.shown); },
     onClose: opening.uncover,
     prompt: () => document.querySelector("#prompt textarea"),
-  });
-}
-
-// Stop stands where Generate stood, and takes its focus; and the other way.
-function passFocus(root) {
-  const [generate, stop] = ["generate", "stop"].map((id) => document.getElementById(id));
-  const pass = () => {
-    const [from, to] = root.dataset.live === "yes" ? [generate, stop] : [stop, generate];
-    if (document.activeElement === from) to.focus({ preventScroll: true });
-  };
-  if (generate && stop) new MutationObserver(pass).observe(root, { attributeFilter: ["data-live"] });
-}
-
-// From a method's chip the run starts as from the prompt: Generate may not be there.
-function startFromChips() {
-  document.getElementById("method")?.addEventListener("keydown", ({ key }) => {
-    if (key === "Enter") document.getElementById("generate").click();
   });
 }
 
