@@ -33,6 +33,7 @@ def tiny(monkeypatch, tmp_path):
     return ran
 
 
+@pytest.mark.thorough
 def test_one_run_of_each_method_is_kept(tiny, tmp_path, capsys):
     out = tmp_path / "new" / "traces"
     assert main(["record", "--out", str(out), "--prompt", "hello", "--max-new-tokens", "24"]) == 0

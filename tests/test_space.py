@@ -330,6 +330,7 @@ def test_what_else_a_hub_may_answer(request_, answer, sentence, hub, project, ca
     assert failure(["me/duoviz"], capsys).startswith(f"duoviz: {sentence}")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "broken, again",
     [

@@ -32,6 +32,7 @@ def from_draft(nodes):
     return [node for node in nodes if node.source == "draft"]
 
 
+@pytest.mark.thorough
 def test_sharing_the_noise_makes_drafted_tokens_agree():
     """With the target's noise the draft is right about as often as the two distributions overlap."""
     engine, changes = tiny_engine(noise=0.1), dict(max_new_tokens=200, temperature=1.2, sequences=1, budget=5)
@@ -47,6 +48,7 @@ def test_sharing_the_noise_makes_drafted_tokens_agree():
     assert sum(iteration.accepted for iteration in same) > 1.5 * sum(iteration.accepted for iteration in other)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["greedy", pytest.param("sampled", marks=pytest.mark.thorough), "rejection"])
 def test_the_text_is_vanillas_and_iterations_are_consistent(kind):
     for number, settings in enumerate(COMBINATIONS):

@@ -37,6 +37,7 @@ class LateDraft(InlineDraft):
         return self.made.pop(0) if self.made and (wait or self.rng.random() < 0.5) else None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
 def test_a_late_draft_changes_no_token(temperature):
     for seed in range(6):

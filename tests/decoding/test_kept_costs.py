@@ -88,11 +88,11 @@ def change(file, side, name, value):
         partial(change, side="target", name="seen", value="soon"),
     ],
 )
-def test_damaged_costs_are_none(unmeasured, cache, damage):
-    way = way_of(unmeasured)
-    unmeasured.known_costs(way)
-    file = costs_file(unmeasured.pair, way)
+def test_damaged_costs_are_none(engine, cache, damage):
+    way = way_of(engine)
+    file = costs_file(engine.pair, way)
+    remember_costs(file, engine.costs(way))
     damage(file)
     assert recall_costs(file).target.count == recall_costs(file).draft.count == 0
-    remember_costs(file, unmeasured.costs(way))
+    remember_costs(file, engine.costs(way))
     assert recall_costs(file).target.count > 0 and list(cache.iterdir()) == [file]

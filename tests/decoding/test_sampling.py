@@ -38,6 +38,7 @@ def test_noise_depends_on_seed_position_and_stream_alone():
     assert all(not torch.equal(noise(1, 2, 50), other) for other in others)
 
 
+@pytest.mark.thorough
 def test_draws_have_the_distribution():
     logits = LOGITS[0, :12]
     sampling = Sampling(temperature=1.2, top_k=9)
@@ -121,6 +122,7 @@ def test_rows_are_drawn_by_their_own_positions():
     assert len(draws) == 3 and draws.distribution(1).sum() == pytest.approx(1)
 
 
+@pytest.mark.thorough
 def test_chance_accepts_and_picks_with_the_probabilities():
     accepted = sum(RejectionNoise(seed).accepts(0.3, 11, 2) for seed in range(10_000))
     assert accepted / 10_000 == pytest.approx(0.3, abs=0.016)

@@ -58,6 +58,7 @@ def test_a_draft_answers_with_what_it_has_where_that_is_enough(draft):
     assert draft.result().sequences
 
 
+@pytest.mark.thorough
 def test_the_process_may_go_on_with_a_core_of_the_targets():
     cores = tuple(available_cores())
     worker = ProcessDraft(load, Cores(cores[-1:], cores[:1]))

@@ -65,6 +65,7 @@ def test_a_damaged_file_is_told_by_name(bad, name, content, reason):
     assert refusal(bad({name: content})).startswith(f": it has a file {name} that {reason}")
 
 
+@pytest.mark.thorough
 def test_lines_and_values_are_counted_over_all_files(bad, monkeypatch):
     file = bad({"failed.jsonl": FAILED_ROW * 30_000, "answers/x.jsonl": "", "forwards.jsonl": "{}\n" * 30_000})
     assert "forwards.jsonl that lacks" in refusal(file)

@@ -73,6 +73,7 @@ def test_a_second_turn_is_asked_with_the_first_answer_in_the_conversation(finish
     assert second["token_ids"] == [token["id"] for each in alone["iterations"] for token in each["committed"]]
 
 
+@pytest.mark.thorough
 def test_stopped_in_the_middle_of_an_answer_it_goes_on_later(questions, tmp_path):
     plan = make_plan(quick=True, file=questions, methods=["duodecoding"], max_new_tokens=TOKENS)
     glances = iter(range(10**6))
@@ -87,6 +88,7 @@ def test_stopped_in_the_middle_of_an_answer_it_goes_on_later(questions, tmp_path
     assert progress[-1].words == f"{progress[-1].total} of {progress[-1].total} answers"
 
 
+@pytest.mark.thorough
 def test_results_hold_the_costs_that_the_run_has_shown(questions, tmp_path):
     engine = tiny_engine()
     engine.kept_costs.clear()

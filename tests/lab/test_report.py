@@ -53,6 +53,7 @@ def test_the_files_are_written_and_the_numbers_can_be_traced(finished):
     assert lines["DuoDecoding", "Code, tokens/s"]["n"] == "1"
 
 
+@pytest.mark.thorough
 def test_the_report_needs_nothing_else_and_warns_of_a_quick_run(finished):
     results = load(finished)
     results.plan["quick"] = True

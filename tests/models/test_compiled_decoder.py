@@ -245,6 +245,7 @@ def no_space(*arguments):
     raise OSError(28, "No space left on device")
 
 
+@pytest.mark.thorough
 def test_a_process_ends_while_helpers_sleep():
     code = "from duoviz.models.team import Team; Team(4).run(lambda counter, rank, threads: None)"
     assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0

@@ -129,6 +129,7 @@ def test_cropping_leaves_no_trace():
     assert grams.look_up([2, 3, 2], end=9) == other.look_up([2, 3, 2], end=9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("changes", [{}, {"temperature": 0.9, "seed": 2}])
 def test_the_text_is_vanillas_and_more_is_accepted(changes):
     settings = Settings(max_new_tokens=150, **changes)

@@ -44,6 +44,7 @@ def make():
             pool.close()
 
 
+@pytest.mark.thorough
 def test_each_question_is_answered_in_one_place_and_nothing_is_missing(make, plan, tmp_path):
     with opened(tmp_path / "shared") as folder:
         progress = list(shared_bench(make(), "embedded", plan, folder))
@@ -65,6 +66,7 @@ def test_each_question_is_answered_in_one_place_and_nothing_is_missing(make, pla
         assert [each.total for each in shared_bench(make(), "embedded", plan, folder)] == [0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_question_whose_place_dies_goes_to_another_and_fails_the_second_time(
     make, plan, tmp_path, monkeypatch, times
