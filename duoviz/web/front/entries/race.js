@@ -12,8 +12,6 @@ export function start({ element, props, server, methods }) {
   const opening = props.recorded ? () => recordedEvents(JSON.parse(props.recorded), window.gradio_config.root) : null;
   mountRace(element.querySelector(".dv-root"), receiver, { replayParts: () => server.one_file(), pageKeys: PAGE_KEYS, opening });
   return (text) => {
-    const value = JSON.parse(text);
-    element.dataset.run = value.run;
-    receiver.take(value);
+    element.dataset.run = receiver.take(JSON.parse(text));
   };
 }

@@ -54,10 +54,11 @@ export function start({ element, props, server, methods }) {
   return (text) => {
     const value = JSON.parse(text);
     if (!value.view) {
+      const [before, run] = [element.dataset.run, receiver.take(value)];
+      element.dataset.run = run;
       // The visitor's own run is what is looked at now.
-      if (value.run !== element.dataset.run) story.close();
-      element.dataset.run = value.run;
-      return receiver.take(value);
+      if (run !== before) story.close();
+      return;
     }
     if (storyIn(location.hash).stop === null) story.close();
     receiver.holdNext(value.view.iteration);

@@ -4,11 +4,12 @@
 const TICK_MS = 1000;
 const SILENT_TICKS = 5;
 
-// subscribe, which makes it a feed; take, for each batch {run, seq, events}; isOpen: whether a run has begun and not
-// ended; holdNext: at which iteration the next run is held.
+// subscribe, which makes it a feed; take, for each batch {run, seq, events}, which gives the run under way; isOpen:
+// whether a run has begun and not ended; holdNext: at which iteration the next run is held.
 export function createReceiver() {
   let send = () => {};
   let run = null, seen = -1, open = false, silent = 0, hold = null;
+  const begun = new Set();
   // Ticks are counted and not time: while a computer sleeps, neither ticks nor batches come.
   setInterval(() => {
     if (open && ++silent === SILENT_TICKS) send({ type: "connection", lost: true });
@@ -19,17 +20,21 @@ export function createReceiver() {
     holdNext(iteration) { hold = iteration; },
     subscribe(callback) { send = callback; },
     take(batch) {
+      // Gradio sends a run's last batch once more when the server has left the run, and the next may have come by then.
+      if (batch.run !== run && begun.has(batch.run)) return run;
       if (batch.run !== run) {
+        begun.add(batch.run);
         [run, seen, open, silent] = [batch.run, -1, true, 0];
         send({ type: "reset" });
         if (hold !== null) send({ type: "hold", iteration: hold });
         hold = null;
       }
-      if (batch.seq <= seen) return;
+      if (batch.seq <= seen) return run;
       if (silent >= SILENT_TICKS) send({ type: "connection", lost: false });
       [seen, silent] = [batch.seq, 0];
       for (const event of batch.events) send(event);
       if (batch.events.some(({ type }) => type === "end" || type === "error")) open = false;
+      return run;
     },
   };
 }

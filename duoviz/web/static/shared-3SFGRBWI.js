@@ -1,2 +1,0 @@
-function u(){let n=()=>{},i=null,r=-1,t=!1,s=0,l=null;return setInterval(()=>{t&&++s===5&&n({type:"connection",lost:!0})},1e3),{send:e=>n(e),isOpen:()=>t,holdNext(e){l=e},subscribe(e){n=e},take(e){if(e.run!==i&&([i,r,t,s]=[e.run,-1,!0,0],n({type:"reset"}),l!==null&&n({type:"hold",iteration:l}),l=null),!(e.seq<=r)){s>=5&&n({type:"connection",lost:!1}),[r,s]=[e.seq,0];for(let o of e.events)n(o);e.events.some(({type:o})=>o==="end"||o==="error")&&(t=!1)}}}}export{u as a};
-//# sourceMappingURL=shared-3SFGRBWI.js.map
