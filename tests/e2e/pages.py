@@ -15,14 +15,16 @@ import {{ know }} from "/visualizer/methods.js";
 know({methods_json()});
 </script>"""
 
+CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+
 # Milliseconds for whatever is to come: no machine is so slow, nor so busy.
 PATIENCE = 60_000
 expect.set_options(timeout=PATIENCE)
 
 
 def launch_chromium(playwright):
-    """The system's Chromium, without a window."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    """The system's Chromium, without a window: best the build that has none, for it takes a third less time."""
+    chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
     assert chromium, "the browser tests need Chromium: install your system's package"
     return playwright.chromium.launch(
         executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]

@@ -142,22 +142,26 @@ def test_presented_all_that_matters_is_on_one_screen_and_half_as_large_again(sta
     dv.press("f")
     expect(root).to_have_count(1)
     stage.wait_for_function(fills)
+    # As the browser's own Escape does.
+    stage.evaluate("document.exitFullscreen()")
+    expect(root).to_have_count(0)
+    # Without the screen, which a page in a frame may not have, and in the other tabs.
+    stage.evaluate("() => { Element.prototype.requestFullscreen = () => Promise.reject(new Error('not allowed')); }")
+    present = stage.get_by_role("button", name="Present", exact=True)
+    present.click()
+    expect(root).to_have_count(1)
+    assert not stage.evaluate(fills)
     for width, height in ((1280, 720), (1920, 1080), (1280, 800)):
         check_screen(stage, width, height, PRESENTED)
         assert letters(stage) > 1.4 * size and stage.locator(".dv-tree-box").bounding_box()["height"] > 90
     expect(stage.locator("#prompt")).to_be_hidden()
     press_bar(stage)
     slider.fill("3")
-    # As the browser's own Escape does.
-    stage.evaluate("document.exitFullscreen()")
+    dv.press("f")
     expect(root).to_have_count(0)
     expect(dv).to_have_attribute("data-shown", "3")
     assert boxes(stage) == before
-    # Without the screen, which a page in a frame may not have, and in the other tabs.
-    stage.evaluate("() => { Element.prototype.requestFullscreen = () => Promise.reject(new Error('not allowed')); }")
-    stage.get_by_role("button", name="Present", exact=True).click()
-    expect(root).to_have_count(1)
-    assert not stage.evaluate(fills)
+    present.click()
     for tab, form, part in (("Compare", "#ask-race", ".dv-race"), ("Learn", "#ask", ".dl")):
         stage.get_by_role("tab", name=tab).click()
         expect(stage.locator(part)).to_be_visible()
