@@ -19,8 +19,8 @@ from duoviz.models import embedded
 from duoviz.models.cores import assign_cores, available_cores
 from duoviz.models.language_model import LanguageModel
 from tests.decoding.stores import build
-from tests.tiny import change_pair, near_copy, reference_model, tiny_engine, weights
-from tests.weights import decoder
+from tests.tiny import change_pair, tiny_engine
+from tests.weights import decoder, near_copy, tiny_weights
 
 SETTINGS = Settings(max_new_tokens=120)
 
@@ -39,7 +39,7 @@ def engine_with_draft(load: Callable[[dict, dict], LanguageModel] = decoder) -> 
     """The tiny engine on this machine's cores; load makes the draft of its weights, where it runs."""
     engine = tiny_engine()
     engine.draft_beside = None
-    draft = replace(engine.pair.draft, load=partial(load, *weights(near_copy(reference_model(0), 0.15))))
+    draft = replace(engine.pair.draft, load=partial(load, *near_copy(tiny_weights(0), 0.15)))
     return change_pair(engine, draft=draft, cores=assign_cores(available_cores(), target_on_gpu=False))
 
 

@@ -1,15 +1,15 @@
 """Tiny random models and pairs, made in the test."""
 
+from __future__ import annotations
+
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
 from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 import torch
-from transformers import LlamaConfig as HFConfig
-from transformers import LlamaForCausalLM, PreTrainedModel
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.costs import ROW_COUNTS, CostModel, Costs
@@ -24,26 +24,26 @@ from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.models.cores import Cores, available_cores
 from duoviz.models.llama import Llama
 from duoviz.models.pair import DraftSource, Pair
-from tests.weights import decoder
+from tests.weights import VOCABULARY, decoder, near_copy, tiny_weights
+
+if TYPE_CHECKING:
+    from transformers import LlamaForCausalLM, PreTrainedModel
 
 # Tiny products gain nothing from threads, and lose much where another process is busy.
 torch.set_num_threads(1)
 # Nor do the tiny pairs of two test processes use the same core.
 CORE = available_cores()[int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % len(available_cores())]
 
-VOCABULARY = 40
-
 
 @cache
 def reference_model(seed: int, *, context: int = 256) -> LlamaForCausalLM:
-    """A tiny transformers Llama in float64."""
-    torch.manual_seed(seed)
-    config = HFConfig(
-        vocab_size=VOCABULARY, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
-        num_key_value_heads=2, max_position_embeddings=context, initializer_range=0.35, tie_word_embeddings=False,
-        attn_implementation="sdpa",
-    )  # fmt: skip
-    return exact(LlamaForCausalLM(config))
+    """The tiny Llama of these weights in transformers, in float64."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config, tensors = tiny_weights(seed, context=context)
+    model = exact(LlamaForCausalLM(LlamaConfig(**config, attn_implementation="sdpa")))
+    model.load_state_dict(tensors)
+    return model
 
 
 def exact(model: PreTrainedModel) -> PreTrainedModel:
@@ -56,14 +56,9 @@ def exact(model: PreTrainedModel) -> PreTrainedModel:
     return model
 
 
-def weights(model: LlamaForCausalLM) -> tuple[dict, dict]:
-    """The arguments of `decoder`, which can be pickled."""
-    return model.config.to_dict(), dict(model.state_dict())
-
-
 def lean(model: LlamaForCausalLM) -> Llama:
     """The lean decoder with the same weights."""
-    return decoder(*weights(model))
+    return decoder(model.config.to_dict(), dict(model.state_dict()))
 
 
 class DigitTokenizer:
@@ -84,24 +79,13 @@ class DigitTokenizer:
         return self("".join(message["content"] for message in messages))
 
 
-@cache
-def near_copy(model: LlamaForCausalLM, noise: float, seed: int = 7) -> LlamaForCausalLM:
-    """A draft that often, but not always, agrees with the model."""
-    other = deepcopy(model)
-    torch.manual_seed(seed)
-    with torch.no_grad():
-        for parameter in other.parameters():
-            parameter += noise * parameter.std() * torch.randn_like(parameter)
-    return other
-
-
 def tiny_engine(*, seed: int = 0, noise: float = 0.15, eos: frozenset = frozenset(), context: int = 256) -> Engine:
     """A float64 pair whose draft runs inline; costs are made up, so that γ = auto is about 6."""
-    model = reference_model(seed, context=context)
-    draft = InlineDraft(lean(near_copy(model, noise)))
+    weights = tiny_weights(seed, context=context)
+    draft = InlineDraft(decoder(*near_copy(weights, noise)))
     pair = Pair(
         name="tiny",
-        target=lean(model),
+        target=decoder(*weights),
         tokenizer=DigitTokenizer(),
         eos=eos,
         cores=Cores(target=(CORE,), draft=(CORE,)),

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from tests.tiny import reference_model, weights
-from tests.weights import decoder
+from tests.weights import decoder, tiny_weights
 
-load = partial(decoder, *weights(reference_model(2, context=1024)))
+load = partial(decoder, *tiny_weights(2, context=1024))

@@ -12,8 +12,8 @@ from duoviz.models.columns import over_vocabulary
 from duoviz.models.copying import Copying
 from duoviz.models.ngrams import ONCE, Match
 from tests.decoding.proposals import tokens
-from tests.tiny import VOCABULARY, reference_model, run, tiny_engine, weights
-from tests.weights import decoder
+from tests.tiny import VOCABULARY, run, tiny_engine
+from tests.weights import decoder, tiny_weights
 
 KNOWN = torch.tensor([id for id in range(VOCABULARY) if id % 3])
 METHODS_WITH_DRAFT = sorted(name for name, method in METHODS.items() if method.draft)
@@ -21,7 +21,7 @@ METHODS_WITH_DRAFT = sorted(name for name, method in METHODS.items() if method.d
 
 def knowing(**options):
     """The target itself as a draft, with a head for some ids."""
-    config, tensors = weights(reference_model(0))
+    config, tensors = tiny_weights(0)
     tensors = tensors | {"lm_head.weight": tensors["lm_head.weight"][KNOWN], "lm_head.known": KNOWN.int()}
     return decoder(config, tensors, **options)
 
