@@ -1,20 +1,8 @@
 """Starting the page's server."""
 
-import gc
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 
-
-@contextmanager
-def no_collecting() -> Iterator[None]:
-    """Collect no garbage meanwhile: imports leave none, and to look for it takes a fifth of their time."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
+from duoviz.web.importing import quickly
 
 
 def serve(places: str | None = None, ray: str | None = None) -> None:
@@ -43,7 +31,7 @@ def serve(places: str | None = None, ray: str | None = None) -> None:
     hardware = Hardware(limits, Pool(seats, Line(limits.bounds, len(seats)), helper=helper))
     try:
         hardware.pool.start("embedded")
-        with no_collecting():
+        with quickly():
             # Gradio takes as long to import as the models to load, which goes on meanwhile.
             from duoviz.web.app import build_app
             from duoviz.web.serving import launch

@@ -3,6 +3,11 @@
 import pytest
 from playwright.sync_api import sync_playwright
 
+from duoviz.web.importing import quickly
+
+with quickly():
+    import gradio  # noqa: F401
+
 from tests.e2e.pages import PATIENCE, launch_chromium, open_modules, page_in
 from tests.e2e.tiny_site import tiny_site
 

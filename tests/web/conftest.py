@@ -6,6 +6,11 @@ from functools import cache
 
 import pytest
 
+from duoviz.web.importing import quickly
+
+with quickly():
+    import gradio  # noqa: F401
+
 from duoviz.decoding import METHODS
 from duoviz.decoding.forward import Stopped
 from duoviz.web.lessons.lesson import read_course

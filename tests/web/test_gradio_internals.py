@@ -1,8 +1,10 @@
 """What is touched of Gradio's own parts is where it was, and does what it did."""
 
 import asyncio
+import importlib
 import inspect
 import sys
+from contextlib import nullcontext
 
 import gradio as gr
 import pytest
@@ -11,6 +13,7 @@ from gradio.routes import App
 
 from duoviz.web import gradio_internals
 from duoviz.web.app import build_app
+from duoviz.web.importing import quickly
 from tests.web.visits import in_a_loop
 
 CHECKED_WITH = "6.31.0"
@@ -30,6 +33,16 @@ def demo():
     with gr.Blocks(analytics_enabled=False) as demo:
         gr.Button().click(lambda: None)
     return demo
+
+
+@pytest.mark.parametrize("stubs", [False, True])
+def test_it_is_imported_without_its_stubs(stubs, tmp_path, monkeypatch):
+    name = f"component_with_{'' if stubs else 'no_'}stubs"
+    (tmp_path / f"{name}.py").write_text("import gradio as gr\n\n\nclass Mine(gr.HTML):\n    EVENTS = ['go']\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with nullcontext() if stubs else quickly():
+        importlib.import_module(name)
+    assert (tmp_path / f"{name}.pyi").exists() == stubs, MOVED.format("create_or_modify_pyi")
 
 
 @pytest.mark.parametrize("name", QUEUE)
