@@ -1,5 +1,6 @@
 """The settings as fields of a page, and what the fields send as Settings."""
 
+import json
 from typing import Any
 
 import gradio as gr
@@ -88,8 +89,14 @@ def prompts_to_try(prompt: gr.Textbox, pair: gr.Dropdown) -> None:
     """Lay out prompts to choose, and what the embedded pair's answers are not there for."""
     with gr.Row(elem_id="prompts"):
         texts = list(PROMPTS.values())
-        gr.Examples(texts, inputs=prompt, example_labels=list(PROMPTS), label="Try", elem_id="examples")
+        tries = gr.Dataset(
+            label="Try", components=[prompt], samples=[[text] for text in texts], sample_labels=list(PROMPTS),
+            elem_id="examples",
+        )  # fmt: skip
         about = gr.HTML(SMALL_TARGET, elem_id="small-target", apply_default_css=False, padding=False)
+
+    # In the browser, where no press waits for the one before.
+    tries.click(None, tries, prompt, js=f"(number) => {json.dumps(texts)}[number]", **AT_ONCE)
 
     def show_small(pair: str) -> dict:
         return gr.update(visible=pair == "embedded")
