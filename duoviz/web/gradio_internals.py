@@ -1,4 +1,4 @@
-"""All that duoviz touches of Gradio without Gradio having promised it: checked with 6.31.0.
+"""All that duoviz touches of Gradio without Gradio having promised it, but for its import: checked with 6.31.0.
 
 `tests/web/test_gradio_internals.py` names what is missing when a new version has moved it. Each is here because
 nothing public does it: a queue that computes less beside a run, that keeps nothing for those who never listen,
