@@ -9,15 +9,40 @@ from typing import Any
 
 from filelock import FileLock
 from numba import njit
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+
+from duoviz.models.cache import cache_folder
 
 # What the code is made from: numba itself looks only at the file of the function that is called.
 SOURCES = ("barrier.py", "kernels.py", "machine_code.py", "tiles.py")
 VERSION = hashlib.sha256(b"".join((Path(__file__).parent / name).read_bytes() for name in SOURCES)).hexdigest()
 
 
+class Beside(_CacheLocator):
+    """Beside the converted models, for all copies of the sources: one that cannot be written to has it, too."""
+
+    def __init__(self, function: Callable):
+        self.line = function.__code__.co_firstlineno
+
+    @classmethod
+    def from_function(cls, py_func, py_file):
+        return cls(py_func)
+
+    def get_cache_path(self):
+        return str(cache_folder() / "machine-code")
+
+    def get_source_stamp(self):
+        return VERSION
+
+    def get_disambiguator(self):
+        return str(self.line)
+
+
 class Kept(FunctionCache):
     """numba's cache of compiled code; what cannot be kept, or was damaged, is compiled again at the next start."""
+
+    class _impl_class(CompileResultCacheImpl):
+        _locator_classes = [Beside]
 
     def save_overload(self, sig, data):
         # A filelock's Timeout is an OSError, too.
@@ -35,9 +60,6 @@ class Kept(FunctionCache):
                 self.flush()
             return None
 
-    def _index_key(self, sig, codegen):
-        return *super()._index_key(sig, codegen), VERSION
-
 
 def compiled(function: Callable, flags: Collection[str] = ("nnan", "nsz")) -> Callable[..., Any]:
     """The function as machine code that runs without Python's lock.
@@ -46,6 +68,5 @@ def compiled(function: Callable, flags: Collection[str] = ("nnan", "nsz")) -> Ca
     product fused into it.
     """
     made = njit(nogil=True, error_model="numpy", fastmath=set(flags))(function)
-    with suppress(RuntimeError):  # no folder can be written
-        made._cache = Kept(function)  # pyright: ignore[reportAttributeAccessIssue]
+    made._cache = Kept(function)  # pyright: ignore[reportAttributeAccessIssue]
     return made

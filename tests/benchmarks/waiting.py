@@ -5,7 +5,6 @@ with several numbers of looks before a thread sleeps, in alternation.
 """
 
 import argparse
-import os
 import subprocess
 import sys
 import tempfile
@@ -19,11 +18,12 @@ NEVER = 1 << 60
 WAYS = {"never sleeps": NEVER, "duoviz's": None, "40,000 looks": 40_000, "400 looks": 400, "sleeps at once": 0}
 
 
-def child(spins: int | None, cores: str) -> None:
-    """Run vanilla once for each line on stdin, and print its tokens a second."""
+def child(spins: int | None, cores: str, code: Path) -> None:
+    """Run vanilla once for each line on stdin, and print its tokens a second. code: a folder for what is compiled."""
     from duoviz import Settings, load_engine, runner, runs
-    from duoviz.models import barrier
+    from duoviz.models import barrier, machine_code
 
+    machine_code.cache_folder = lambda: code
     if spins is not None:
         barrier.SPINS = spins
     engine = load_engine("embedded")
@@ -36,9 +36,9 @@ def child(spins: int | None, cores: str) -> None:
 
 def started(spins: int | None, cores: str, cache: Path) -> subprocess.Popen:
     """A child with a cache of compiled code of its own, for what is compiled depends on the number of looks."""
-    command = [sys.executable, "-m", "tests.benchmarks.waiting", "--child", str(spins), "--cores", cores]
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache / str(spins))}
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+    code = ["--code", str(cache / str(spins))]
+    command = [sys.executable, "-m", "tests.benchmarks.waiting", "--child", str(spins), "--cores", cores, *code]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def answer(process: subprocess.Popen) -> str:
@@ -98,8 +98,9 @@ if __name__ == "__main__":
     parser.add_argument("--neighbours", type=int, default=2)
     parser.add_argument("--child")
     parser.add_argument("--cores", default="all")
+    parser.add_argument("--code", type=Path)
     options = parser.parse_args()
     if options.child is None:
         measure(options.rounds, options.neighbours)
     else:
-        child(None if options.child == "None" else int(options.child), options.cores)
+        child(None if options.child == "None" else int(options.child), options.cores, options.code)

@@ -17,7 +17,7 @@ from duoviz.models.checkpoint import OUR_KIND
 from duoviz.models.cores import available_cores, on_cores
 from duoviz.models.llama import Llama, load_llama
 from duoviz.models.llama_config import LlamaConfig
-from duoviz.models.machine_code import Kept, compiled
+from duoviz.models.machine_code import compiled
 from duoviz.models.team import Team, team
 from duoviz.models.tiles import PANEL, TILE
 from duoviz.models.weights import quantise_rows
@@ -212,33 +212,35 @@ def test_a_model_that_is_not_used_any_more_is_not_kept(large, set_threads):
 
 @pytest.mark.parametrize("damage", ["full", "cut", "nowhere"])
 def test_code_that_cannot_be_kept_is_compiled_again(damage, tmp_path, monkeypatch):
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("DUOVIZ_CACHE", str(folder))
     if damage == "nowhere":
-        monkeypatch.setattr(Kept, "_impl_class", no_folder)
+        folder.write_text("no folder")
     elif damage == "full":
         monkeypatch.setattr(numba.core.caching.IndexDataCacheFile, "save", no_space)
     assert compiled(kernels.own_range.py_func)(7, 1, 2) == (3, 7)
     if damage == "cut":
-        files = [file for file in tmp_path.rglob("*") if file.is_file()]
+        files = [file for file in folder.rglob("*") if file.is_file()]
         assert files
         for file in files:
             file.write_bytes(file.read_bytes()[:40])
     assert compiled(kernels.own_range.py_func)(7, 0, 2) == (0, 3)
 
 
-def test_code_is_compiled_again_when_any_of_its_sources_changes(tmp_path, monkeypatch):
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+def test_code_is_kept_for_every_copy_of_its_sources_and_compiled_again_when_one_changes(tmp_path, monkeypatch):
+    monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path))
     hits = []
-    for version in ("this", "this", "other"):
+    for version, copy in (("this", "one"), ("this", "another"), ("other", "one")):
         monkeypatch.setattr(machine_code, "VERSION", version)
-        made = compiled(kernels.own_range.py_func)
-        made(7, 1, 2)
+        source = tmp_path / f"{copy}/kernel.py"
+        source.parent.mkdir(exist_ok=True)
+        source.write_text("def next_one(number):\n    return number + 1\n")
+        code, scope = compile(source.read_text(), source, "exec"), {"__name__": "kernel"}
+        exec(code, scope)
+        made = compiled(scope["next_one"])
+        assert made(7) == 8
         hits.append(len(made.stats.cache_hits))
     assert hits == [0, 1, 0]
-
-
-def no_folder(*arguments):
-    raise RuntimeError("no locator available")
 
 
 def no_space(*arguments):
