@@ -3,6 +3,7 @@
 import shutil
 from functools import partial
 
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import expect
 
 from duoviz.web.front import SOURCES, methods_json
@@ -67,3 +68,19 @@ def settle(page):
 def fits(page):
     """Whether nothing is wider than the window."""
     return page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
+
+
+SERIOUS = """async ([part, rules]) => {
+  const { violations } = await axe.run(part, { resultTypes: ["violations"], ...rules });
+  const serious = violations.filter(({ impact }) => ["serious", "critical"].includes(impact));
+  return Object.fromEntries(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]));
+}"""
+# The page's colours, and what axe is to look at in them: what is the same in both is looked at once.
+SCHEMES = (("light", None), ("dark", {"runOnly": ["color-contrast", "link-in-text-block"]}))
+
+
+def serious(page, part="html", *, rules=None):
+    """What axe holds to be serious, with the nodes it is about. rules: as in `SCHEMES`."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE_SCRIPT)
+    return page.evaluate(SERIOUS, [part, rules])

@@ -4,17 +4,15 @@ import itertools
 import json
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from duoviz.decoding import METHODS
 from duoviz.recordings import FOLDER
 from duoviz.trace.metrics import metrics
 from tests.e2e.live_tab import type_number
-from tests.e2e.pages import fits, page_in
+from tests.e2e.pages import SCHEMES, fits, page_in, serious
 from tests.e2e.race_tab import figure, finished, side, text_of
 from tests.e2e.tiny_site import tiny_site
-from tests.e2e.visualizer.test_accessibility import serious
 from tests.web.client import client_of
 from tests.web.front.runs import recorded
 
@@ -138,9 +136,9 @@ def test_the_race_lies_on_one_screen_and_fits_a_phone(new_context, shipped):
         return [page.locator(part).first.bounding_box() for part in parts]
 
     assert all(box["x"] + box["width"] <= 1280 and box["y"] + box["height"] <= 800 for box in boxes(*RACE))
-    for scheme in ("light", "dark"):
+    for scheme, rules in SCHEMES:
         page.emulate_media(color_scheme=scheme)
-        assert not serious(Axe().run(page, context=".dv-race"))
+        assert not serious(page, ".dv-race", rules=rules)
     check_layout(page)
     for presented in ("true", "false"):
         page.evaluate(f"document.documentElement.toggleAttribute('data-present', {presented})")

@@ -6,15 +6,13 @@ from itertools import accumulate
 
 import gradio as gr
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from duoviz.recordings import ENDING
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.web.pages.learn import learn_page
-from tests.e2e.pages import page_in
+from tests.e2e.pages import page_in, serious
 from tests.e2e.tiny_site import served
-from tests.e2e.visualizer.test_accessibility import serious
 from tests.web.lessons.made import LESSON, candidate, iteration, node, own, trace, write_lesson, write_traces
 
 ROUNDS = 8
@@ -112,7 +110,7 @@ def test_eight_rounds_by_keys_from_a_link_and_the_same_rounds_again(new_context,
     expect(page.get_by_role("tab", name="Learn")).to_have_attribute("aria-selected", "true")
     game = Game(page, RECORDED)
     assert len(game.options()) == 5
-    assert not serious(Axe().run(page, context=".dg"))
+    assert not serious(page, ".dg")
     played = game.play(ROUNDS, lambda number: number % 2 == 0)
     moves = page.evaluate("window.moves")
     assert len(moves) == sum(each[2] + 1 for each in played) and all(250 <= each <= 400 for each in moves)
@@ -126,7 +124,7 @@ def test_eight_rounds_by_keys_from_a_link_and_the_same_rounds_again(new_context,
     expect(page.locator(".dg-end")).to_contain_text(f"You would make the target {mine[2][:-1]} times as fast")
     expect(page.locator(".dg-rounds tbody tr").first.locator("td")).to_have_text([str(each[2] + 1) for each in played])
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
-    assert not serious(Axe().run(page, context=".dg"))
+    assert not serious(page, ".dg")
     page.get_by_role("button", name="Copy link to these rounds").click()
     expect(page.locator(".dg-link")).to_have_value(f"{site.url}#tab=learn&draft=7")
     # The page's own link holds the game that is open.

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from duoviz.lab.overview import overview
@@ -12,8 +11,7 @@ from duoviz.lab.sample import sample
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.web import results_store
 from duoviz.web.pages import results
-from tests.e2e.pages import fits
-from tests.e2e.visualizer.test_accessibility import serious
+from tests.e2e.pages import SCHEMES, fits, serious
 from tests.lab.asked import hold_after
 from tests.until import wait_until
 
@@ -229,9 +227,9 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
         assert box["x"] + box["width"] <= 1280 and box["y"] + box["height"] <= 800, (part, box)
     expect(page.locator(".ll-thumbnail").first).to_be_visible()
     open_part(page, "table-1")
-    for scheme in ("light", "dark"):
+    for scheme, rules in SCHEMES:
         page.emulate_media(color_scheme=scheme)
-        assert not serious(Axe().run(page, context="#lab-view"))
+        assert not serious(page, "#lab-view", rules=rules)
     page.emulate_media(color_scheme=None)
     check_presented(page)
     page.set_viewport_size({"width": 390, "height": 844})

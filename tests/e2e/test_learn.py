@@ -5,16 +5,14 @@ from urllib.parse import parse_qs
 
 import gradio as gr
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.web.lessons.lesson import read_course
 from duoviz.web.pages.learn import LESSONS, learn_page
 from tests.e2e.learn_tab import ANSWERS, Keyboard, Pointer, check_page, told, wait_for_page
-from tests.e2e.pages import fits, page_in
+from tests.e2e.pages import fits, page_in, serious
 from tests.e2e.tiny_site import served
-from tests.e2e.visualizer.test_accessibility import serious
 from tests.web.lessons.made import LESSON, duo_trace, vanilla_trace, write_lesson, write_traces
 
 
@@ -56,7 +54,7 @@ def test_every_lesson_can_be_walked_through(new_context, site, course, width, sc
                 ANSWERS[shown["question"]["kind"]](page, shown["question"], hand)
                 # One of all pages that are made of the same parts.
                 made_of = (shown["question"]["kind"], shown["figure"] and shown["figure"]["kind"], *shown["parts"])
-                assert made_of in seen or not serious(Axe().run(page, context=".dl")), shown["title"]
+                assert made_of in seen or not serious(page, ".dl"), shown["title"]
                 seen.add(made_of)
             if number < len(lesson["pages"]):
                 assert page.locator(".dl-live:visible").count() == 0
@@ -68,7 +66,7 @@ def test_every_lesson_can_be_walked_through(new_context, site, course, width, sc
     expect(forward).to_be_hidden()
     expect(page.locator(".dl-body")).to_contain_text(f"All {len(course.lessons)} lessons are done")
     assert page.locator(".dl-summary .dl-lesson[data-done=true]").count() == len(course.lessons)
-    assert fits(page) and not serious(Axe().run(page, context=".dl"))
+    assert fits(page) and not serious(page, ".dl")
     hand.press(back)
     wait_for_page(page, lesson, number, lesson["pages"][-1])
     # What was done is known when the page is opened again.

@@ -7,13 +7,6 @@ from playwright.sync_api import expect
 from tests.benchmarks.visualizer.traces import events_of
 from tests.e2e.visualizer.shown import load, saved_to, send, show, shown
 
-
-def serious(results):
-    """What axe holds to be serious, with the parts of the page it is about."""
-    found = [each for each in results.response["violations"] if each["impact"] in ("serious", "critical")]
-    return {each["id"]: [node["html"][:200] for node in each["nodes"]] for each in found}
-
-
 POINTED = re.compile(r"\bdv-pointed\b")
 
 
