@@ -181,17 +181,17 @@ def rotate(x, cos, sin, y):
 
 
 @compiled
-def embed(model, ids, y):
+def embed(panels, scales, ids, y):
     """Each id's row of the embedding table: ids int64 [rows], y float32 [rows, width of the table]."""
     for row in range(len(ids)):
         panel, column = ids[row] // PANEL, ids[row] % PANEL
-        scale = model.embedding_scale[ids[row]] if len(model.embedding_scale) else ONE
+        scale = scales[ids[row]] if len(scales) else ONE
         for place in range(y.shape[1]):
-            y[row, place] = np.float32(model.embedding[panel, place, column]) * scale
+            y[row, place] = np.float32(panels[panel, place, column]) * scale
 
 
 @compiled
-def store(model, shape, layer, call, qkv, keys, values, head, turned):
+def store(norms, cos, sin, shape, call, qkv, keys, values, head, turned):
     """Put a key head of the new rows into the cache, turned to their positions, and its value head.
 
     keys [slots / 32, size, 32], values [size / 32, slots, 32]; turned [size] is written over.
@@ -201,16 +201,16 @@ def store(model, shape, layer, call, qkv, keys, values, head, turned):
     for row in range(rows):
         slot, place = start + row, (shape.heads + head) * size
         key = qkv[row, place : place + size]
-        if model.head_norms.shape[1]:
-            normalise(key, model.head_norms[layer, shape.heads + head], shape.eps, key)
-        rotate(key, model.cos[call.depths[row]], model.sin[call.depths[row]], turned)
+        if len(norms):
+            normalise(key, norms[shape.heads + head], shape.eps, key)
+        rotate(key, cos[call.depths[row]], sin[call.depths[row]], turned)
         for column in range(size):
             keys[slot // PANEL, column, slot % PANEL] = turned[column]
             values[column // PANEL, slot, column % PANEL] = qkv[row, place + shape.kv_heads * size + column]
 
 
 @compiled
-def attend(model, shape, layer, call, qkv, keys, values, head, first, scores, turned, mixed):
+def attend(norms, cos, sin, shape, call, qkv, keys, values, head, first, scores, turned, mixed):
     """Attention of one query head for up to TILE rows from `first` on, into its columns of mixed [rows, …].
 
     qkv [rows, …], keys and values as in `store`; scores [TILE, slots] and turned [2, TILE, size] are written over.
@@ -223,10 +223,10 @@ def attend(model, shape, layer, call, qkv, keys, values, head, first, scores, tu
     scale = ONE / np.sqrt(np.float32(size))
     for row in range(rows):
         query = qkv[first + row, begin : begin + size]
-        if model.head_norms.shape[1]:
-            normalise(query, model.head_norms[layer, head], shape.eps, query)
+        if len(norms):
+            normalise(query, norms[head], shape.eps, query)
         depth = call.depths[first + row]
-        rotate(query, model.cos[depth], model.sin[depth], queries[row])
+        rotate(query, cos[depth], sin[depth], queries[row])
         for place in range(size):
             queries[row, place] *= scale
     for panel in range(-(-slots // PANEL)):
@@ -268,16 +268,16 @@ def run(model, shape, cache, work, call, logits, counter, rank, threads):
     wide, inner, mixed, y = work.wide[:rows], work.inner[:rows], work.mixed[:rows], work.y[:rows]
     if len(model.widen):
         narrow = own[:, : model.widen.shape[1]]
-        embed(model, call.ids, narrow)
+        embed(model.embedding, model.embedding_scale, call.ids, narrow)
         first, last = own_range(len(model.widen), rank, threads)
         product(narrow, model.widen, model.widen_scale, none, y, first, last)
         for row in range(rows):
             for column in range(first * PANEL, min(last * PANEL, x.shape[1])):
                 x[row, column] = y[row, column]
     elif rank == 0:
-        embed(model, call.ids, x)
+        embed(model.embedding, model.embedding_scale, call.ids, x)
     for layer in range(len(model.qkv)):
-        keys, values = cache.keys[layer], cache.values[layer]
+        keys, values, norms = cache.keys[layer], cache.values[layer], model.head_norms[layer]
         wait_for_all(counter, threads)
         for row in range(rows):
             normalise(x[row], model.attention_norm[layer], shape.eps, own[row])
@@ -287,14 +287,17 @@ def run(model, shape, cache, work, call, logits, counter, rank, threads):
         wait_for_all(counter, threads)
         first, last = own_range(shape.kv_heads, rank, threads)
         for head in range(first, last):
-            store(model, shape, layer, call, wide, keys[head], values[head], head, turned[0, 0])
+            store(norms, model.cos, model.sin, shape, call, wide, keys[head], values[head], head, turned[0, 0])
         wait_for_all(counter, threads)
         tiles = -(-rows // TILE)
         first, last = own_range(shape.heads * tiles, rank, threads)
         for unit in range(first, last):
             head = unit // tiles
             group, start = head * shape.kv_heads // shape.heads, unit % tiles * TILE
-            attend(model, shape, layer, call, wide, keys[group], values[group], head, start, scores, turned, mixed)
+            attend(
+                norms, model.cos, model.sin, shape, call, wide, keys[group], values[group], head, start,
+                scores, turned, mixed,
+            )  # fmt: skip
         wait_for_all(counter, threads)
         first, last = own_range(model.out.shape[1], rank, threads)
         scale, bias = model.out_scale[layer], model.out_bias[layer]

@@ -21,12 +21,13 @@ VERSION = hashlib.sha256(b"".join((Path(__file__).parent / name).read_bytes() fo
 class Beside(_CacheLocator):
     """Beside the converted models, for all copies of the sources: one that cannot be written to has it, too."""
 
-    def __init__(self, function: Callable):
-        self.line = function.__code__.co_firstlineno
+    def __init__(self, function: Callable, file: str):
+        # numba's complaint about what it cannot keep says where that stands.
+        self.line, self._py_file = function.__code__.co_firstlineno, file
 
     @classmethod
     def from_function(cls, py_func, py_file):
-        return cls(py_func)
+        return cls(py_func, py_file)
 
     def get_cache_path(self):
         return str(cache_folder() / "machine-code")
