@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.web.lessons.lesson import read_course
 from duoviz.web.pages.learn import LESSONS, learn_page
-from tests.e2e.learn_tab import ANSWERS, Keyboard, Pointer, check_page, told, wait_for_page
+from tests.e2e.learn_tab import ANSWERS, Keyboard, Pointer, check_page, check_presented, told, wait_for_page
 from tests.e2e.pages import fits, page_in, serious
 from tests.e2e.tiny_site import served
 from tests.web.lessons.made import LESSON, duo_trace, vanilla_trace, write_lesson, write_traces
@@ -49,13 +49,16 @@ def test_every_lesson_can_be_walked_through(new_context, site, course, width, sc
     for lesson in course.lessons:
         for number, shown in enumerate(lesson["pages"], 1):
             wait_for_page(page, lesson, number, shown)
+            question, figure = shown["question"], shown["figure"]
+            # One of all pages that are made of the same parts is looked at more closely.
+            made_of = (question and question["kind"], figure and figure["kind"], *shown["parts"])
             check_page(page, shown)
-            if shown["question"]:
-                ANSWERS[shown["question"]["kind"]](page, shown["question"], hand)
-                # One of all pages that are made of the same parts.
-                made_of = (shown["question"]["kind"], shown["figure"] and shown["figure"]["kind"], *shown["parts"])
+            if made_of not in seen:
+                check_presented(page, shown)
+            if question:
+                ANSWERS[question["kind"]](page, question, hand)
                 assert made_of in seen or not serious(page, ".dl"), shown["title"]
-                seen.add(made_of)
+            seen.add(made_of)
             if number < len(lesson["pages"]):
                 assert page.locator(".dl-live:visible").count() == 0
             else:
