@@ -182,7 +182,7 @@ def rotate(x, cos, sin, y):
 
 @compiled
 def embed(panels, scales, ids, y):
-    """Each id's row of the embedding table: ids int64 [rows], y float32 [rows, width of the table]."""
+    """Each id's row of the embedding table, in panels: ids int64 [rows], y float32 [rows, width of the table]."""
     for row in range(len(ids)):
         panel, column = ids[row] // PANEL, ids[row] % PANEL
         scale = scales[ids[row]] if len(scales) else ONE
@@ -194,7 +194,8 @@ def embed(panels, scales, ids, y):
 def store(norms, cos, sin, shape, call, qkv, keys, values, head, turned):
     """Put a key head of the new rows into the cache, turned to their positions, and its value head.
 
-    keys [slots / 32, size, 32], values [size / 32, slots, 32]; turned [size] is written over.
+    norms: the layer's `head_norms`; keys [slots / 32, size, 32], values [size / 32, slots, 32]; turned [size] is
+    written over.
     """
     size, rows = shape.size, len(call.ids)
     start = call.seen.shape[1] - rows
@@ -213,7 +214,8 @@ def store(norms, cos, sin, shape, call, qkv, keys, values, head, turned):
 def attend(norms, cos, sin, shape, call, qkv, keys, values, head, first, scores, turned, mixed):
     """Attention of one query head for up to TILE rows from `first` on, into its columns of mixed [rows, …].
 
-    qkv [rows, …], keys and values as in `store`; scores [TILE, slots] and turned [2, TILE, size] are written over.
+    qkv [rows, …], norms, keys and values as in `store`; scores [TILE, slots] and turned [2, TILE, size] are written
+    over.
     """
     size, start = shape.size, call.seen.shape[1] - len(call.ids)
     rows, begin = min(TILE, len(call.ids) - first), head * size

@@ -18,8 +18,8 @@ SOURCES = ("barrier.py", "kernels.py", "machine_code.py", "tiles.py")
 VERSION = hashlib.sha256(b"".join((Path(__file__).parent / name).read_bytes() for name in SOURCES)).hexdigest()
 
 
-class Beside(_CacheLocator):
-    """Beside the converted models, for all copies of the sources: one that cannot be written to has it, too."""
+class InCacheFolder(_CacheLocator):
+    """Code lies beside the converted models, for all copies of the sources, also one that cannot be written to."""
 
     def __init__(self, function: Callable, file: str):
         # numba's complaint about what it cannot keep says where that stands.
@@ -30,7 +30,8 @@ class Beside(_CacheLocator):
         return cls(py_func, py_file)
 
     def get_cache_path(self):
-        return str(cache_folder() / "machine-code")
+        # Two versions that run at once do not write over each other's code.
+        return str(cache_folder() / "machine-code" / VERSION[:16])
 
     def get_source_stamp(self):
         return VERSION
@@ -43,7 +44,7 @@ class Kept(FunctionCache):
     """numba's cache of compiled code; what cannot be kept, or was damaged, is compiled again at the next start."""
 
     class _impl_class(CompileResultCacheImpl):
-        _locator_classes = [Beside]
+        _locator_classes = [InCacheFolder]
 
     def save_overload(self, sig, data):
         # A filelock's Timeout is an OSError, too.
