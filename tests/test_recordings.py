@@ -11,7 +11,8 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.trace.reading import read_trace
 from tests.decoding.stores import build, random_sequences
-from tests.tiny import VOCABULARY, change_pair, lean, reference_model, tiny_engine
+from tests.tiny import VOCABULARY, change_pair, tiny_engine
+from tests.weights import tiny_decoder
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def tiny(monkeypatch, tmp_path):
     real = runner.stream
     monkeypatch.setattr(runner, "stream", stream)
     engine = tiny_engine(noise=0.3)
-    change_pair(engine, draft=replace(engine.pair.draft, load=lambda: lean(reference_model(1))))
+    change_pair(engine, draft=replace(engine.pair.draft, load=lambda: tiny_decoder(1)))
     monkeypatch.setattr(commands, "load_engine", lambda name, progress: engine)
     return ran
 

@@ -22,7 +22,6 @@ from duoviz.decoding.settings import Settings
 from duoviz.decoding.way import Way
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.models.cores import Cores, available_cores
-from duoviz.models.llama import Llama
 from duoviz.models.pair import DraftSource, Pair
 from tests.weights import VOCABULARY, decoder, near_copy, tiny_weights
 
@@ -54,11 +53,6 @@ def exact(model: PreTrainedModel) -> PreTrainedModel:
             norm = torch.nn.RMSNorm(len(module.weight), eps=module.variance_epsilon, dtype=torch.float64)
             model.set_submodule(name, norm)
     return model
-
-
-def lean(model: LlamaForCausalLM) -> Llama:
-    """The lean decoder with the same weights."""
-    return decoder(model.config.to_dict(), dict(model.state_dict()))
 
 
 class DigitTokenizer:

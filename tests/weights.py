@@ -4,7 +4,7 @@ import os
 from functools import cache
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from duoviz.models.llama import Llama
 from duoviz.models.llama_config import LlamaConfig
@@ -24,7 +24,7 @@ Weights = tuple[dict, dict[str, Tensor]]
 
 @cache
 def tiny_weights(seed: int, *, context: int = 256) -> Weights:
-    """A tiny Llama's, with the numbers that transformers gives it after this seed."""
+    """A tiny Llama's, drawn after this seed; its norms are ones."""
     config = {
         "model_type": "llama", "vocab_size": VOCABULARY, "hidden_size": WIDTH, "intermediate_size": INNER,
         "num_hidden_layers": LAYERS, "num_attention_heads": HEADS, "num_key_value_heads": KV_HEADS,
@@ -32,21 +32,13 @@ def tiny_weights(seed: int, *, context: int = 256) -> Weights:
     }  # fmt: skip
     torch.manual_seed(seed)
     layers = {f"model.layers.{layer}.{name}.weight": SHAPES[name] for layer in range(LAYERS) for name in SHAPES}
-    body = {"model.embed_tokens.weight": (VOCABULARY, WIDTH), **layers, "model.norm.weight": (WIDTH,)}
-    return config, drawn(body) | drawn({"lm_head.weight": (VOCABULARY, WIDTH)})
+    ends = {"model.embed_tokens.weight": (VOCABULARY, WIDTH), "lm_head.weight": (VOCABULARY, WIDTH)}
+    shapes = {**ends, **layers, "model.norm.weight": (WIDTH,)}
+    return config, {name: drawn(name, shape) for name, shape in shapes.items()}
 
 
-def drawn(shapes: dict[str, tuple[int, ...]]) -> dict[str, Tensor]:
-    # First each module draws what it begins with, and then all matrices are drawn anew; norms begin with ones.
-    for name, shape in shapes.items():
-        if "embed" in name:
-            nn.Embedding(*shape)
-        elif len(shape) == 2:
-            nn.Linear(*shape[::-1], bias=False)
-    return {
-        name: (torch.empty(shape).normal_(0, SPREAD) if len(shape) == 2 else torch.ones(shape)).double()
-        for name, shape in shapes.items()
-    }
+def drawn(name: str, shape: tuple[int, ...]) -> Tensor:
+    return (torch.ones(shape) if "norm" in name else torch.empty(shape).normal_(0, SPREAD)).double()
 
 
 def near_copy(weights: Weights, noise: float, *, seed: int = 7) -> Weights:
@@ -63,6 +55,10 @@ def near_copy(weights: Weights, noise: float, *, seed: int = 7) -> Weights:
 def decoder(config: dict, weights: dict[str, Tensor], **options) -> Llama:
     """The lean decoder in float64."""
     return Llama(LlamaConfig.from_dict(config), weights, precision="float64", **options)
+
+
+def tiny_decoder(seed: int) -> Llama:
+    return decoder(*tiny_weights(seed))
 
 
 def ends_at_once(config: dict, weights: dict[str, Tensor]) -> None:

@@ -9,7 +9,8 @@ from duoviz.decoding.acceptance_table import plain
 from duoviz.decoding.duotree.draft_side import DraftSide
 from duoviz.decoding.duotree.tree import TreeConfig
 from duoviz.decoding.sampling import Sampling
-from tests.tiny import lean, reference_model
+from tests.tiny import reference_model
+from tests.weights import tiny_decoder
 
 SAMPLED = Sampling(temperature=0.8, seed=5)
 
@@ -20,7 +21,7 @@ def test_steps_propose_what_the_draft_writes_after_each_path(trees, sampling):
     """However the root moved: to a node, past one, or away from the tree."""
     reference, chance = reference_model(3), random.Random(0)
     config = TreeConfig(table=plain(), sampling=sampling, children=3, trees=trees, limit=200)
-    side = DraftSide(lean(reference), config)
+    side = DraftSide(tiny_decoder(3), config)
     side.move([5, 9, 3])
     tree, kept = side.tree, 0
     for _ in range(25):

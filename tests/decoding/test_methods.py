@@ -19,7 +19,7 @@ from tests.decoding.stores import build
 from tests.tiny import VOCABULARY, reference_model, run, tiny_engine
 
 PROMPTS = [[5, 9, 3], [2] * 12, [*range(2, 14)] * 2]
-SAMPLED = {"temperature": 0.8, "top_p": 0.9, "seed": 2}
+SAMPLED = {"temperature": 0.8, "top_p": 0.9, "seed": 5}
 THOROUGH = partial(pytest.param, marks=pytest.mark.thorough)
 IN_TURN = [name for name, method in METHODS.items() if method.proposers and not method.parallel]
 

@@ -3,11 +3,11 @@
 import torch
 
 from duoviz.decoding.rounding import LARGEST_DELTA, delta_of, readings
-from tests.tiny import lean, reference_model
+from tests.weights import tiny_decoder
 
 
 def test_the_same_text_is_read_at_every_row_count():
-    model = lean(reference_model(0))
+    model = tiny_decoder(0)
     logits = list(readings(model, [3, 5, 7]))
     assert [reading.shape for reading in logits] == [(16, 40)] * 5 and model.length == 0
     # float64 rounds too, but far below any gap that a trace can hold.

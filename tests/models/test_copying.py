@@ -10,7 +10,8 @@ from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.models.copying import Copying
 from duoviz.models.ngrams import ALIKE, DIFFER, ONCE, Match, NGrams
 from tests.decoding.proposals import tokens
-from tests.tiny import VOCABULARY, lean, reference_model, run, tiny_engine
+from tests.tiny import VOCABULARY, reference_model, run, tiny_engine
+from tests.weights import tiny_decoder
 
 WEIGHTS = [0.2, 0.5, 0.9]
 
@@ -50,7 +51,7 @@ def repetitive(count, seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_each_row_is_the_mixture(reference, seed):
     text = repetitive(20, seed)
-    model = Copying(lean(reference), [WEIGHTS] * 3)
+    model = Copying(tiny_decoder(3), [WEIGHTS] * 3)
     rows = torch.cat([model.forward(text[:9]), model.forward(text[9:])]).softmax(-1)
     for end in range(1, len(text) + 1):
         wanted = mixture(plain(reference, text[:end]), expected_copy(text[:end], text[:end]))
@@ -60,7 +61,7 @@ def test_each_row_is_the_mixture(reference, seed):
 @pytest.mark.parametrize("seed", range(4))
 def test_trees_keep_and_crop(reference, seed):
     chance = random.Random(seed)
-    model, text = Copying(lean(reference), [WEIGHTS] * 3), repetitive(12, seed)
+    model, text = Copying(tiny_decoder(3), [WEIGHTS] * 3), repetitive(12, seed)
     model.forward(text)
     for _ in range(6):
         root = model.length - 1
@@ -96,7 +97,7 @@ def test_trees_keep_and_crop(reference, seed):
 
 
 def test_a_token_beyond_the_vocabulary_is_not_copied(reference):
-    model = Copying(lean(reference), [WEIGHTS] * 3)
+    model = Copying(tiny_decoder(3), [WEIGHTS] * 3)
     assert not model.mix(torch.zeros(1, VOCABULARY), [Match(3, VOCABULARY + 5, 0, ONCE)]).any()
 
 
@@ -113,7 +114,7 @@ def test_a_match_is_of_the_kind_that_followed_the_last_two_times():
 
 
 def test_each_kind_of_match_has_weights_of_its_own(reference):
-    model = Copying(lean(reference), [[0.2, 0.3], [0.5, 0.6], [0.7, 0.8]])
+    model = Copying(tiny_decoder(3), [[0.2, 0.3], [0.5, 0.6], [0.7, 0.8]])
     matches = [Match(1, 3, 0, ONCE), Match(2, 3, 0, ALIKE), Match(2, 3, 0, DIFFER), None]
     mixed = model.mix(torch.zeros(4, VOCABULARY, dtype=torch.float64), matches).softmax(-1)
     expected = [weight + (1 - weight) / VOCABULARY for weight in (0.2, 0.6, 0.8, 0.0)]

@@ -42,8 +42,8 @@ def test_special_tokens_have_no_text():
 
 def test_what_a_look_up_matched_is_the_end_of_the_text():
     engine = tiny_engine()
-    trace = runner.collect(runner.stream(engine, "prompt_lookup", "hello hello", Settings(max_new_tokens=40)))
-    text = "".join(f"<{id}>" for id in engine.pair.encode("hello hello"))
+    trace = runner.collect(runner.stream(engine, "prompt_lookup", "aaaa bbbb aaaa", Settings(max_new_tokens=40)))
+    text = "".join(f"<{id}>" for id in engine.pair.encode("aaaa bbbb aaaa"))
     lengths = set()
     for each in trace["iterations"]:
         if each["matched"]:

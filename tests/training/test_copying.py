@@ -8,7 +8,7 @@ import pytest
 from duoviz.models.ngrams import ALIKE, DIFFER, ONCE, Match
 from duoviz.training.copying import LARGEST_WEIGHT, LONGEST, Seen, fit_copying, fit_weights, observations
 from duoviz.training.corpus import Corpus
-from tests.tiny import lean, reference_model
+from tests.weights import tiny_decoder
 
 
 def test_a_weight_is_how_often_the_look_up_is_right_where_the_draft_knows_nothing():
@@ -33,7 +33,7 @@ def test_fitted_on_a_corpus_and_written_to_the_config(tmp_path):
         flat=np.array(sum(rows, [])), starts=np.array([0, 12, 20]), answer=np.array(answer),
         greedy=np.ones(2, bool), task=np.array(["qa", "qa"]), file=np.zeros(2, int), held_out=np.ones(2, bool),
     )  # fmt: skip
-    draft = lean(reference_model(0))
+    draft = tiny_decoder(0)
     seen = observations(draft, corpus, [0, 1])
     # From the second time round on the look-up is always right; before, it has nothing to say.
     assert {each.right for each in seen} == {True} and {each.match.kind for each in seen} == {ONCE}
