@@ -16,7 +16,7 @@ PATIENCE = 90.0
 
 
 def cache_folder() -> Path:
-    """The folder for converted models and calibrations: `DUOVIZ_CACHE`, or the platform's user cache."""
+    """The folder for converted models, costs and compiled code: `DUOVIZ_CACHE`, or the platform's user cache."""
     if chosen := os.environ.get("DUOVIZ_CACHE"):
         return Path(chosen).expanduser()
     if sys.platform == "darwin":

@@ -194,8 +194,7 @@ def embed(panels, scales, ids, y):
 def store(norms, cos, sin, shape, call, qkv, keys, values, head, turned):
     """Put a key head of the new rows into the cache, turned to their positions, and its value head.
 
-    norms: the layer's `head_norms`; keys [slots / 32, size, 32], values [size / 32, slots, 32]; turned [size] is
-    written over.
+    norms: of the heads; keys [slots / 32, size, 32], values [size / 32, slots, 32]; turned [size] is written over.
     """
     size, rows = shape.size, len(call.ids)
     start = call.seen.shape[1] - rows
@@ -214,8 +213,7 @@ def store(norms, cos, sin, shape, call, qkv, keys, values, head, turned):
 def attend(norms, cos, sin, shape, call, qkv, keys, values, head, first, scores, turned, mixed):
     """Attention of one query head for up to TILE rows from `first` on, into its columns of mixed [rows, …].
 
-    qkv [rows, …], norms, keys and values as in `store`; scores [TILE, slots] and turned [2, TILE, size] are written
-    over.
+    qkv [rows, …], others as in `store`; scores [TILE, slots] and turned [2, TILE, size] are written over.
     """
     size, start = shape.size, call.seen.shape[1] - len(call.ids)
     rows, begin = min(TILE, len(call.ids) - first), head * size
@@ -265,7 +263,7 @@ def gate(gate_up, inner, first, last):
 @compiled
 def run(model, shape, cache, work, call, logits, counter, rank, threads):
     """One thread's part of a forward, to logits [wanted, 32 · panels of the head]; for `counter` see `wait_for_all`."""
-    rows, none = len(call.ids), model.norm[:0]
+    rows, none, cos, sin = len(call.ids), model.norm[:0], model.cos, model.sin
     x, own, scores, turned = work.x[:rows], work.own[rank][:rows], work.scores[rank], work.turned[rank]
     wide, inner, mixed, y = work.wide[:rows], work.inner[:rows], work.mixed[:rows], work.y[:rows]
     if len(model.widen):
@@ -289,17 +287,14 @@ def run(model, shape, cache, work, call, logits, counter, rank, threads):
         wait_for_all(counter, threads)
         first, last = own_range(shape.kv_heads, rank, threads)
         for head in range(first, last):
-            store(norms, model.cos, model.sin, shape, call, wide, keys[head], values[head], head, turned[0, 0])
+            store(norms, cos, sin, shape, call, wide, keys[head], values[head], head, turned[0, 0])
         wait_for_all(counter, threads)
         tiles = -(-rows // TILE)
         first, last = own_range(shape.heads * tiles, rank, threads)
         for unit in range(first, last):
             head = unit // tiles
             group, start = head * shape.kv_heads // shape.heads, unit % tiles * TILE
-            attend(
-                norms, model.cos, model.sin, shape, call, wide, keys[group], values[group], head, start,
-                scores, turned, mixed,
-            )  # fmt: skip
+            attend(norms, cos, sin, shape, call, wide, keys[group], values[group], head, start, scores, turned, mixed)
         wait_for_all(counter, threads)
         first, last = own_range(model.out.shape[1], rank, threads)
         scale, bias = model.out_scale[layer], model.out_bias[layer]

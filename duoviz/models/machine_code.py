@@ -19,10 +19,10 @@ VERSION = hashlib.sha256(b"".join((Path(__file__).parent / name).read_bytes() fo
 
 
 class InCacheFolder(_CacheLocator):
-    """Code lies beside the converted models, for all copies of the sources, also one that cannot be written to."""
+    """Keeps code beside the converted models, where every copy of the sources finds it, a read-only one too."""
 
     def __init__(self, function: Callable, file: str):
-        # numba's complaint about what it cannot keep says where that stands.
+        # numba names the file when it cannot keep a function.
         self.line, self._py_file = function.__code__.co_firstlineno, file
 
     @classmethod

@@ -96,7 +96,7 @@ def test_trees_keep_and_crop(reference, seed):
         assert torch.allclose(row, mixture(plain(reference, text), expected_copy(text, text)), rtol=0, atol=1e-9)
 
 
-def test_a_token_beyond_the_vocabulary_is_not_copied(reference):
+def test_a_token_beyond_the_vocabulary_is_not_copied():
     model = Copying(tiny_decoder(3), [WEIGHTS] * 3)
     assert not model.mix(torch.zeros(1, VOCABULARY), [Match(3, VOCABULARY + 5, 0, ONCE)]).any()
 
@@ -113,7 +113,7 @@ def test_a_match_is_of_the_kind_that_followed_the_last_two_times():
     assert grams.look_up([9], end=8) is None
 
 
-def test_each_kind_of_match_has_weights_of_its_own(reference):
+def test_each_kind_of_match_has_weights_of_its_own():
     model = Copying(tiny_decoder(3), [[0.2, 0.3], [0.5, 0.6], [0.7, 0.8]])
     matches = [Match(1, 3, 0, ONCE), Match(2, 3, 0, ALIKE), Match(2, 3, 0, DIFFER), None]
     mixed = model.mix(torch.zeros(4, VOCABULARY, dtype=torch.float64), matches).softmax(-1)
