@@ -61,8 +61,8 @@ class Shape(NamedTuple):
 
 
 class Cache(NamedTuple):
-    """Keys in panels of 32 slots, [layers, kv heads, slots / 32, size, 32]; values in panels of 32 of their columns,
-    [layers, kv heads, size / 32, slots, 32]."""
+    """Keys in panels of slots, [layers, kv heads, slots / PANEL, size, PANEL]; values in panels of their columns,
+    [layers, kv heads, size / PANEL, slots, PANEL]."""
 
     keys: Array
     values: Array
@@ -142,7 +142,7 @@ def normalise(x, weight, eps, y):
 def product(x, panels, scale, bias, y, first, last):
     """Columns of y = x Wᵀ · scale + bias, those of the panels from `first` to before `last`.
 
-    x [rows, in], panels [out / 32, in, 32], scale and bias [out] or empty, y [rows, at least out].
+    x [rows, in], panels [out / PANEL, in, PANEL], scale and bias [out] or empty, y [rows, at least out].
     """
     for panel in range(first, last):
         for row in range(0, len(x), TILE):
@@ -194,7 +194,8 @@ def embed(panels, scales, ids, y):
 def store(norms, cos, sin, shape, call, qkv, keys, values, head, turned):
     """Put a key head of the new rows into the cache, turned to their positions, and its value head.
 
-    norms: of the heads; keys [slots / 32, size, 32], values [size / 32, slots, 32]; turned [size] is written over.
+    norms: of the heads; keys [slots / PANEL, size, PANEL], values [size / PANEL, slots, PANEL]; turned [size] is
+    written over.
     """
     size, rows = shape.size, len(call.ids)
     start = call.seen.shape[1] - rows
@@ -230,7 +231,7 @@ def attend(norms, cos, sin, shape, call, qkv, keys, values, head, first, scores,
         for place in range(size):
             queries[row, place] *= scale
     for panel in range(-(-slots // PANEL)):
-        tile(queries, 0, rows, keys, panel, scores)  # pyright: ignore[reportCallIssue]
+        tile(queries[:rows], 0, rows, keys, panel, scores)  # pyright: ignore[reportCallIssue]
     for row in range(rows):
         seen, weights = call.seen[first + row], scores[row]
         highest = np.float32(-np.inf)
@@ -240,7 +241,7 @@ def attend(norms, cos, sin, shape, call, qkv, keys, values, head, first, scores,
             weight = exponential(weights[slot] - highest)
             weights[slot] = weight if seen[slot] else np.float32(0)
     for panel in range(len(values)):
-        tile(scores, 0, rows, values[:, :slots], panel, result)  # pyright: ignore[reportCallIssue]
+        tile(scores[:rows], 0, rows, values[:, :slots], panel, result)  # pyright: ignore[reportCallIssue]
     for row in range(rows):
         # In order, as a slot that is not seen adds nothing then.
         total = np.float32(0)
@@ -262,7 +263,7 @@ def gate(gate_up, inner, first, last):
 
 @compiled
 def run(model, shape, cache, work, call, logits, counter, rank, threads):
-    """One thread's part of a forward, to logits [wanted, 32 · panels of the head]; for `counter` see `wait_for_all`."""
+    """One thread's part of a forward, to logits [wanted, columns of the head]; for `counter` see `wait_for_all`."""
     rows, none, cos, sin = len(call.ids), model.norm[:0], model.cos, model.sin
     x, own, scores, turned = work.x[:rows], work.own[rank][:rows], work.scores[rank], work.turned[rank]
     wide, inner, mixed, y = work.wide[:rows], work.inner[:rows], work.mixed[:rows], work.y[:rows]
