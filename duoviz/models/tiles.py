@@ -5,9 +5,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-# A matrix [out, in] is kept in panels [out / PANEL, in, PANEL]: what a product reads next is what stands next in memory.
-# The sums of TILE rows by a panel fit into the registers, and are enough of them to keep the processor adding. With more
-# than ALONE rows a product fetches the next panel itself; with fewer the processor does it better.
+# A matrix [out, in] is kept in panels [out / PANEL, in, PANEL]: what a product reads next stands next in memory. The
+# sums of TILE rows by a panel fit into the registers, and are enough to keep the processor adding. With more than ALONE
+# rows a product fetches the next panel itself; with fewer the processor does it better.
 PANEL, TILE, ALONE = (32, 8, 8) if binding.get_host_cpu_features().get("avx512f") else (16, 4, 2)
 
 ADDRESS, LANE, NUMBER, BYTE = ir.IntType(64), ir.IntType(32), ir.FloatType(), ir.IntType(8)
