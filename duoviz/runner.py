@@ -85,7 +85,7 @@ def stream(
 def header(plan: RunPlan) -> dict:
     """The trace's header."""
     pair, method = plan.pair, plan.method
-    device = pair.target_device_label(plan.way.cores)
+    device = pair.target_device_label(plan.way.cores, plan.way.lent)
     return {
         "schema": SCHEMA_VERSION,
         "method": method.id,

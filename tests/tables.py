@@ -22,7 +22,7 @@ PROMPT, FIRST = [7, 3], 5
 class TableModel:
     """A language model whose logits are looked up by the last two tokens."""
 
-    label, precision, device, supports_tree = "table", "float64", "cpu", True
+    label, precision, device, supports_tree, joinable = "table", "float64", "cpu", True, False
     context_limit, vocab_size, known = 64, VOCABULARY, None
 
     def __init__(self, table: Tensor):

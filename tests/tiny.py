@@ -94,7 +94,13 @@ def tiny_engine(*, seed: int = 0, noise: float = 0.15, eos: frozenset = frozense
 def give_costs(engine: Engine, beside: CostModel, in_turn: CostModel | None = None) -> None:
     """Costs that are not measured, in every way of the engine's cores."""
     cores = engine.pair.cores
-    for way in (Way(True, cores.target), Way(False, cores.target), Way(False, cores.all)):
+    ways = [
+        Way(True, cores.target),
+        Way(True, cores.target, cores.draft),
+        Way(False, cores.target),
+        Way(False, cores.all),
+    ]
+    for way in ways:
         model = beside if way.beside else in_turn or beside
         engine.kept_costs[way] = GivenCosts(model)
 

@@ -63,7 +63,8 @@ def worthwhile_length(costs: CostModel, acceptance: Acceptance, *, context: int)
     """
     lengths = np.arange(2, ROW_COUNTS[-1] + 1)
     alpha, beta = acceptance.alpha or 0.0, acceptance.beta or 0.0
-    speeds = parallel_speed(alpha, beta, lengths, target=partial(seconds_with, costs, context=context))
+    lost = costs.lost * lengths * costs.draft_time(1, context)
+    speeds = parallel_speed(alpha, beta, lengths, target=lambda rows: seconds_with(costs, rows, context=context) + lost)
     best = float(np.max(speeds))
     return int(lengths[np.argmax(speeds >= (1 - SHORTER) * best)]), best
 

@@ -23,9 +23,10 @@ def calibrate(
     beside: both sides work at the same time; else one after the other. Raises DraftDied, Stopped.
     """
     draft.submit(MeasureRequest(CONTEXT, BESIDE if beside else 0.0))
-    # A draft in turn works when it is asked to, before this.
-    forwards = measure_target(target, stopped=stopped)
-    steps = draft.result(stopped=stopped)
+    if beside:
+        forwards, steps = measure_target(target, stopped=stopped), draft.result(stopped=stopped)
+    else:
+        steps, forwards = draft.result(stopped=stopped), measure_target(target, stopped=stopped)
     costs.observe(forwards, [Forward(k, CONTEXT, steps[k]) for k in WIDTHS])
 
 

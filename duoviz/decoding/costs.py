@@ -39,12 +39,14 @@ class CostModel:
     """Seconds of one forward.
 
     target: [context][rows], at CONTEXTS and ROW_COUNTS; draft: [context][k - 1], k = 1..8. between: seconds of an
-    iteration in which no model works that the target would wait for.
+    iteration in which no model works that the target would wait for. lost: where the target goes on with the draft's
+    cores once they are free, how much longer its forward takes for each second in which they are not; else 0.
     """
 
     target: tuple[tuple[float, ...], ...]
     draft: tuple[tuple[float, ...], ...]
     between: float = 0.0
+    lost: float = 0.0
 
     def target_time(self, rows: int | np.ndarray, context: float) -> Any:
         """T_target(rows), interpolated over rows and over the context's length; for one row count or an array.
@@ -170,23 +172,30 @@ class Estimate:
 
 
 class Costs:
-    """Both sides' costs in one way to run: what all its forwards have shown."""
+    """Both sides' costs in one way to run: what all its forwards have shown; lost: see `CostModel`."""
 
     def __init__(self):
         self.target, self.draft, self.between = Estimate(ROW_COUNTS), Estimate(WIDTHS), BETWEEN
+        self.lost = 0.0
 
     @property
     def model(self) -> CostModel:
         """The costs as they are now."""
-        return CostModel(self.target.table, self.draft.table, self.between)
+        return CostModel(self.target.table, self.draft.table, self.between, self.lost)
 
     def observe_between(self, seconds: float) -> None:
         """Learn from an iteration how long no model worked that the target would wait for."""
         self.between += WEIGHT * (min(max(seconds, 0.0), 4 * max(self.between, BETWEEN)) - self.between)
 
     def observe(self, target: Sequence[Forward], draft: Sequence[Forward]) -> None:
-        """Learn from forwards of both sides; those of many tokens, as of a prompt, say nothing."""
+        """Learn from forwards of both sides; those of many tokens, as of a prompt, say nothing.
+
+        Those of one kind count as one that took as long as they do on average: each that is seen costs the run time.
+        """
         for side, forwards in ((self.target, target), (self.draft, draft)):
-            for forward in forwards:
-                if forward.rows <= 2 * side.points[-1] and SHORTEST <= forward.seconds <= LONGEST:
-                    side.observe(forward)
+            kinds: dict[tuple[int, int], list[float]] = {}
+            for rows, context, seconds in forwards:
+                if rows <= 2 * side.points[-1] and SHORTEST <= seconds <= LONGEST:
+                    kinds.setdefault((rows, context), []).append(seconds)
+            for kind, times in kinds.items():
+                side.observe(Forward(*kind, sum(times) / len(times)))

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 from duoviz.decoding.calibration import calibrate
@@ -19,6 +20,7 @@ from duoviz.models.files import PairFiles
 from duoviz.models.load import prepare_pair
 from duoviz.models.pair import Pair
 from duoviz.models.progress import Progress, no_progress
+from duoviz.models.team import lent
 
 # Other cores are taken where a forward on them takes less than this share of the time.
 CLEARLY = 0.95
@@ -64,18 +66,33 @@ class Engine:
             self.kept_costs[way] = recall_costs(costs_file(self.pair, way))
         return self.kept_costs[way]
 
+    def lost(self, way: Way) -> float:
+        """The share of a forward that its target does not do alone, by the costs with these cores and without them.
+
+        Where they are not known, as if each core did as much as any other.
+        """
+        cores = self.pair.cores
+        alone, together = (self.costs(Way(False, own)) for own in (way.cores, cores.all))
+        if alone.target.count and together.target.count:
+            seconds = [costs.model.target_time(1, CONTEXTS[0]) for costs in (alone, together)]
+            return max(0.0, 1 - seconds[1] / seconds[0])
+        return len(way.lent) / len(cores.all)
+
     def known_costs(self, way: Way, *, stopped: Callable[[], bool] = bool) -> Costs:
         """The costs of a way; measured now where the draft has not run in it. Raises DraftDied, Stopped."""
         costs = self.costs(way)
         if not costs.draft.count:
             self.calibrate(way, stopped=stopped)
+        costs.lost = self.lost(way) if way.lent else 0.0
         return costs
 
     def calibrate(self, way: Way, *, stopped: Callable[[], bool] = bool) -> None:
         """Time one forward of each kind, for half a second. Raises DraftDied, Stopped."""
         draft = self.draft(beside=way.beside)
-        with self.measuring(stopped=stopped), on_cores(way.cores):
-            calibrate(self.pair.target, draft, self.costs(way), beside=way.beside, stopped=stopped)
+        lending = lent(way.lent, draft.busy) if way.lent else nullcontext()
+        with self.measuring(stopped=stopped), on_cores(way.cores), lending:
+            beside = way.beside and not way.lent
+            calibrate(self.pair.target, draft, self.costs(way), beside=beside, stopped=stopped)
         self.keep_costs(way)
 
     def keep_costs(self, way: Way) -> None:

@@ -18,6 +18,7 @@ from duoviz.decoding.verification import judge
 from duoviz.decoding.way import Way
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
+from duoviz.models.team import lent
 
 # Every so many iterations, from which one on, two are made on the other cores; unless some were in the last seconds.
 TRY_EVERY, TRY_FIRST, LATELY = 48, 6, 60.0
@@ -36,7 +37,11 @@ def decode(plan: RunPlan) -> Iterator[Iteration]:
             if plan.stopped():
                 raise Stopped
             way, context = way_now(plan, drafter, number), len(text)
-            with on_cores(way.cores) if way.cores != plan.way.cores else nullcontext():
+            with (
+                on_cores(way.cores) if way.cores != plan.way.cores else nullcontext(),
+                # The prompt is read on all cores.
+                lent(way.lent, plan.draft.busy) if way.lent and plan.draft and number else nullcontext(),
+            ):
                 iteration = iterate(plan, drafter, text)
             # The first one on other cores begins with empty caches, and the prompt is many tokens.
             if number and number % TRY_EVERY != TRY_FIRST:
@@ -60,8 +65,9 @@ def way_now(plan: RunPlan, drafter: Drafter, number: int) -> Way:
 
 def learn(costs: Costs, iteration: Iteration, context: int, *, beside: bool, seconds: float) -> None:
     """Let the costs follow what an iteration of so many seconds, and its forwards, took."""
-    spans = [iteration.target], iteration.draft
-    costs.observe(*([Forward(span.tokens, context, span.seconds) for span in side] for side in spans))
+    target, steps = iteration.target, [Forward(span.tokens, context, span.seconds) for span in iteration.draft]
+    alone = min(sum(step.seconds for step in steps), target.seconds)
+    costs.observe([Forward(target.tokens, context, target.seconds - costs.lost * alone)], steps)
     waited_for = [iteration.target] if beside else [iteration.target, *iteration.draft]
     costs.observe_between(seconds - sum(span.seconds for span in waited_for))
 

@@ -116,10 +116,20 @@ def way_of(engine: Engine, method: Method, settings: Settings) -> Way:
         on_gpu = engine.pair.target.device != "cpu" and cores.can_overlap
         beside = on_gpu if settings.overlap == "auto" else settings.overlap == "beside"
     if beside:
-        return Way(True, cores.target)
+        return Way(True, cores.target, lent_cores(engine, settings) if method.parallel else ())
     if settings.cores == "auto":
         return engine.alone()
     return Way(False, cores.target if settings.cores == "target" else cores.all)
+
+
+def lent_cores(engine: Engine, settings: Settings) -> tuple[int, ...]:
+    """The draft's cores, where the target is to go on with them once the draft is done.
+
+    They stay idle in the authors' mode, and where more cores are no faster now.
+    """
+    cores = engine.pair.cores
+    possible = engine.pair.target.joinable and cores.can_overlap and settings.draft_mode == "batched"
+    return cores.draft if possible and engine.alone().cores == cores.all else ()
 
 
 def other_cores(engine: Engine, way: Way) -> Way | None:

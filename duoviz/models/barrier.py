@@ -7,12 +7,12 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
-from duoviz.models.machine_code import compiled
+from duoviz.models.machine_code import compiled, intrinsic
 
-# How often a thread looks before it sleeps between two looks, and for how long, in microseconds.
-SPINS, NAP = 4_000, 20
+# How often a thread looks before it sleeps between two looks, and for how long, in microseconds; on a core that another
+# program needs it sleeps longer.
+SPINS, NAP, LONG_NAP = 4_000, 20, 200
 
 
 @intrinsic
@@ -53,15 +53,15 @@ def pause(typing):
 if sys.platform == "win32":
 
     @compiled
-    def nap():
+    def nap(microseconds):
         pause()
 
 else:
     usleep = types.ExternalFunction("usleep", types.int32(types.uint32))
 
     @compiled
-    def nap():
-        usleep(np.uint32(NAP))
+    def nap(microseconds):
+        usleep(np.uint32(microseconds))
 
 
 @compiled
@@ -72,11 +72,50 @@ def wait_for_all(counter, threads):
     """
     if threads == 1:
         return
-    enough = (arrive(counter) // threads + 1) * threads  # pyright: ignore[reportCallIssue]
+    wait_until(counter, (arrive(counter) // threads + 1) * threads)
+
+
+@compiled
+def wait_until(counter, enough):
+    """Go on when counter[0] has reached this number."""
     spins = 0
     while arrived(counter) < enough:
         if spins < SPINS:
             spins += 1
             pause()
         else:
-            nap()
+            nap(NAP)
+
+
+# What threads share that do a work of several parts together, int64 [4]: who has come to the barriers of the first
+# ones, and to those after another has joined them; whether that one knocked; the part, from 1, that it takes part in
+# first, beyond all parts where it came too late.
+FIRST, ALL, KNOCKED, JOINED, MEETING = 0, 1, 2, 3, 4
+
+
+@compiled
+def join(meeting, busy):
+    """Wait until nothing is busy, and then for the next part of the work; returns which that is, from 0."""
+    while arrived(busy) and not arrived(meeting[JOINED:]):
+        nap(LONG_NAP)
+    arrive(meeting[KNOCKED:])
+    wait_until(meeting[JOINED:], 1)
+    return arrived(meeting[JOINED:]) - 1
+
+
+@compiled
+def gather(meeting, rank, threads, now, part):
+    """Go on with a part when all threads are here, of which `now` take part; returns how many do from now on.
+
+    threads: those from the beginning; the one that joins them has their number for its rank.
+    """
+    if now > threads:
+        wait_for_all(meeting[ALL:], now)
+        return now
+    if rank == 0 and arrived(meeting[KNOCKED:]):
+        meeting[JOINED] = part + 1
+    wait_for_all(meeting[FIRST:], threads)
+    if not arrived(meeting[JOINED:]):
+        return threads
+    wait_for_all(meeting[ALL:], threads + 1)
+    return threads + 1

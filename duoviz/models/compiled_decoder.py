@@ -10,8 +10,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from duoviz.models import kernels
+from duoviz.models.barrier import MEETING
 from duoviz.models.llama_config import Limits, LlamaConfig, rotary_angles
-from duoviz.models.team import team
+from duoviz.models.team import LENT, NOTHING, team
 from duoviz.models.tiles import PANEL, TILE
 from duoviz.models.weights import LayerWeights, Matrix, WeightReader, joined
 
@@ -36,7 +37,7 @@ class CompiledDecoder:
         )
         self.work: kernels.Buffers | None = None
         # Compiled here, where no other thread waits for it.
-        kernels.run(*self.arguments([0], [0], np.ones((1, 1), np.bool_), [0], 1), np.zeros(1, np.int64), 0, 1)
+        kernels.run(*self.arguments([0], [0], np.ones((1, 1), np.bool_), [0], 1), np.zeros(MEETING, np.int64), 0, 1)
 
     def forward(self, ids: Sequence[int], depths: Sequence[int], seen: np.ndarray, wanted: Sequence[int]) -> Tensor:
         """Logits, float32 [wanted, written ids]; seen: bool [ids, slots]; for the arguments see `kernels.Call`.
@@ -44,7 +45,7 @@ class CompiledDecoder:
         Raises IndexError for an id or a row that is none.
         """
         workers = team()
-        arguments = self.arguments(ids, depths, seen, wanted, workers.threads)
+        arguments = self.arguments(ids, depths, seen, wanted, workers.parts)
         workers.run(kernels.run, *arguments)
         return torch.from_numpy(arguments[-1])[:, : self.limits.written]
 
@@ -59,7 +60,8 @@ class CompiledDecoder:
             raise IndexError(f"each row must be one of the {len(ids)}, and wanted once")
         call = kernels.Call(np.array(ids, np.int64), np.array(depths, np.int64), seen, np.array(wanted, np.int64))
         logits = np.empty((len(wanted), len(self.weights.head) * PANEL), np.float32)
-        return self.weights, self.shape, self.cache, self.buffers(len(ids), threads), call, logits
+        work, busy = self.buffers(len(ids), threads), LENT.get(NOTHING).busy
+        return self.weights, self.shape, self.cache, work, call, busy, logits
 
     def buffers(self, rows: int, threads: int) -> kernels.Buffers:
         """Enough for so many rows and threads; kept from one forward to the next."""

@@ -26,7 +26,7 @@ class Copying:
         self.model, self.weights = model, weights
         self.label, self.precision, self.device = model.label, model.precision, model.device
         self.context_limit, self.vocab_size = model.context_limit, model.vocab_size
-        self.supports_tree, self.known = model.supports_tree, model.known
+        self.supports_tree, self.joinable, self.known = model.supports_tree, model.joinable, model.known
         self.columns = column_of(model.known) or {}
         self.chain = NGrams(len(self.weights[0]))
         # What grows after the chain: slot by slot, each with its parent's slot.

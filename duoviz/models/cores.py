@@ -88,9 +88,11 @@ def gpu_name(device: str) -> str:
     return torch.cuda.get_device_name(device)
 
 
-def core_label(cores: tuple[int, ...]) -> str:
-    """What to call these cores on the page; a core is never called a GPU."""
+def core_label(cores: tuple[int, ...], lent: tuple[int, ...] = ()) -> str:
+    """What to call these cores on the page, and those that are lent to them; a core is never called a GPU."""
     plural = "s" if len(cores) > 1 else ""
     if not hasattr(os, "sched_setaffinity"):
-        return f"{len(cores)} CPU core{plural} ({machine_name()})"
-    return f"CPU core{plural} {', '.join(map(str, cores))} ({machine_name()})"
+        more = f", then {len(cores) + len(lent)}" if lent else ""
+        return f"{len(cores)} CPU core{plural}{more} ({machine_name()})"
+    more = f", then also {', '.join(map(str, lent))}" if lent else ""
+    return f"CPU core{plural} {', '.join(map(str, cores))}{more} ({machine_name()})"

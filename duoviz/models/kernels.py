@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from duoviz.models.barrier import wait_for_all
+from duoviz.models.barrier import FIRST, JOINED, gather, join, wait_for_all
 from duoviz.models.machine_code import compiled
 from duoviz.models.tiles import PANEL, TILE, tile
 
@@ -146,7 +146,7 @@ def product(x, panels, scale, bias, y, first, last):
     """
     for panel in range(first, last):
         for row in range(0, len(x), TILE):
-            tile(x, row, min(TILE, len(x) - row), panels, panel, y)  # pyright: ignore[reportCallIssue]
+            tile(x, row, min(TILE, len(x) - row), panels, panel, y)
         begin = panel * PANEL
         for row in range(len(x)):
             if len(scale):
@@ -181,13 +181,31 @@ def rotate(x, cos, sin, y):
 
 
 @compiled
-def embed(panels, scales, ids, y):
+def look_up(panels, scales, ids, y):
     """Each id's row of the embedding table, in panels: ids int64 [rows], y float32 [rows, width of the table]."""
     for row in range(len(ids)):
         panel, column = ids[row] // PANEL, ids[row] % PANEL
         scale = scales[ids[row]] if len(scales) else ONE
         for place in range(y.shape[1]):
             y[row, place] = np.float32(panels[panel, place, column]) * scale
+
+
+@compiled
+def embed(embedding, embedding_scale, widen, widen_scale, ids, own, x, y, rank, threads):
+    """One thread's part of x [rows, width] for these ids, widened where the table is narrower.
+
+    own and y [rows, …] are written over.
+    """
+    if len(widen):
+        narrow = own[:, : widen.shape[1]]
+        look_up(embedding, embedding_scale, ids, narrow)
+        first, last = own_range(len(widen), rank, threads)
+        product(narrow, widen, widen_scale, x[0, :0], y, first, last)
+        for row in range(len(ids)):
+            for column in range(first * PANEL, min(last * PANEL, x.shape[1])):
+                x[row, column] = y[row, column]
+    elif rank == 0:
+        look_up(embedding, embedding_scale, ids, x)
 
 
 @compiled
@@ -231,7 +249,7 @@ def attend(norms, cos, sin, shape, call, qkv, keys, values, head, first, scores,
         for place in range(size):
             queries[row, place] *= scale
     for panel in range(-(-slots // PANEL)):
-        tile(queries[:rows], 0, rows, keys, panel, scores)  # pyright: ignore[reportCallIssue]
+        tile(queries[:rows], 0, rows, keys, panel, scores)
     for row in range(rows):
         seen, weights = call.seen[first + row], scores[row]
         highest = np.float32(-np.inf)
@@ -241,7 +259,7 @@ def attend(norms, cos, sin, shape, call, qkv, keys, values, head, first, scores,
             weight = exponential(weights[slot] - highest)
             weights[slot] = weight if seen[slot] else np.float32(0)
     for panel in range(len(values)):
-        tile(scores[:rows], 0, rows, values[:, :slots], panel, result)  # pyright: ignore[reportCallIssue]
+        tile(scores[:rows], 0, rows, values[:, :slots], panel, result)
     for row in range(rows):
         # In order, as a slot that is not seen adds nothing then.
         total = np.float32(0)
@@ -262,59 +280,64 @@ def gate(gate_up, inner, first, last):
 
 
 @compiled
-def run(model, shape, cache, work, call, logits, counter, rank, threads):
-    """One thread's part of a forward, to logits [wanted, columns of the head]; for `counter` see `wait_for_all`."""
+def run(model, shape, cache, work, call, busy, logits, meeting, rank, threads):
+    """One thread's part of a forward, to logits [wanted, columns of the head].
+
+    A thread whose rank is `threads` joins the others where busy[0] becomes 0; for `meeting` see `barrier`.
+    """
+    layers, first_layer, now, barrier = len(model.qkv), 0, threads, meeting[FIRST:]
+    if rank == threads:
+        first_layer, now = join(meeting, busy), threads + 1
+        if first_layer > layers:
+            return
     rows, none, cos, sin = len(call.ids), model.norm[:0], model.cos, model.sin
     x, own, scores, turned = work.x[:rows], work.own[rank][:rows], work.scores[rank], work.turned[rank]
     wide, inner, mixed, y = work.wide[:rows], work.inner[:rows], work.mixed[:rows], work.y[:rows]
-    if len(model.widen):
-        narrow = own[:, : model.widen.shape[1]]
-        embed(model.embedding, model.embedding_scale, call.ids, narrow)
-        first, last = own_range(len(model.widen), rank, threads)
-        product(narrow, model.widen, model.widen_scale, none, y, first, last)
-        for row in range(rows):
-            for column in range(first * PANEL, min(last * PANEL, x.shape[1])):
-                x[row, column] = y[row, column]
-    elif rank == 0:
-        embed(model.embedding, model.embedding_scale, call.ids, x)
-    for layer in range(len(model.qkv)):
+    if rank < threads:
+        embedding, widen = (model.embedding, model.embedding_scale), (model.widen, model.widen_scale)
+        embed(*embedding, *widen, call.ids, own, x, y, rank, threads)
+    for layer in range(first_layer, layers):
         keys, values, norms = cache.keys[layer], cache.values[layer], model.head_norms[layer]
-        wait_for_all(counter, threads)
+        now = gather(meeting, rank, threads, now, layer)
+        barrier = meeting[now - threads :]
         for row in range(rows):
             normalise(x[row], model.attention_norm[layer], shape.eps, own[row])
-        first, last = own_range(model.qkv.shape[1], rank, threads)
+        first, last = own_range(model.qkv.shape[1], rank, now)
         scale, bias = model.qkv_scale[layer], model.qkv_bias[layer]
         product(own, model.qkv[layer], scale, bias, wide, first, last)
-        wait_for_all(counter, threads)
-        first, last = own_range(shape.kv_heads, rank, threads)
+        wait_for_all(barrier, now)
+        first, last = own_range(shape.kv_heads, rank, now)
         for head in range(first, last):
             store(norms, cos, sin, shape, call, wide, keys[head], values[head], head, turned[0, 0])
-        wait_for_all(counter, threads)
+        wait_for_all(barrier, now)
         tiles = -(-rows // TILE)
-        first, last = own_range(shape.heads * tiles, rank, threads)
+        first, last = own_range(shape.heads * tiles, rank, now)
         for unit in range(first, last):
             head = unit // tiles
             group, start = head * shape.kv_heads // shape.heads, unit % tiles * TILE
             attend(norms, cos, sin, shape, call, wide, keys[group], values[group], head, start, scores, turned, mixed)
-        wait_for_all(counter, threads)
-        first, last = own_range(model.out.shape[1], rank, threads)
+        wait_for_all(barrier, now)
+        first, last = own_range(model.out.shape[1], rank, now)
         scale, bias = model.out_scale[layer], model.out_bias[layer]
         add_product(mixed, model.out[layer], scale, bias, y, x, first, last)
-        wait_for_all(counter, threads)
+        wait_for_all(barrier, now)
         for row in range(rows):
             normalise(x[row], model.mlp_norm[layer], shape.eps, own[row])
-        first, last = own_range(model.gate_up.shape[1] // 2, rank, threads)
+        first, last = own_range(model.gate_up.shape[1] // 2, rank, now)
         scale, bias = model.gate_up_scale[layer], model.gate_up_bias[layer]
         product(own, model.gate_up[layer], scale, bias, wide, 2 * first, 2 * last)
         gate(wide, inner, first, last)
-        wait_for_all(counter, threads)
-        first, last = own_range(model.down.shape[1], rank, threads)
+        wait_for_all(barrier, now)
+        first, last = own_range(model.down.shape[1], rank, now)
         scale, bias = model.down_scale[layer], model.down_bias[layer]
         add_product(inner, model.down[layer], scale, bias, y, x, first, last)
-    wait_for_all(counter, threads)
+    now = gather(meeting, rank, threads, now, layers)
+    barrier = meeting[now - threads :]
     for number, row in enumerate(call.wanted):
         normalise(x[row], model.norm, shape.eps, own[number])
-    first, last = own_range(len(model.head), rank, threads)
+    first, last = own_range(len(model.head), rank, now)
     product(own[: len(call.wanted)], model.head, model.head_scale, none, logits, first, last)
     # Who called may read the logits once its own part is done.
-    wait_for_all(counter, threads)
+    wait_for_all(barrier, now)
+    if rank == 0 and now == threads:
+        meeting[JOINED] = layers + 2

@@ -16,7 +16,8 @@ class LanguageModel(Protocol):
 
     A slot's parent is the slot of the token before it; the tokens of one path attend to each other
     only. Decoding methods never touch a cache tensor. Without `supports_tree` only chains can be
-    forwarded: each token's parent is the slot before it.
+    forwarded: each token's parent is the slot before it. joinable: whether a forward goes on with the cores
+    that are lent to it (see `team`).
 
     known: the ids that the columns of the last forward's logits stand for, int64 [columns]: the head's, ascending, and
     what a draft that also copies adds to them; None where an id is its column's number, as it is for every target.
@@ -29,6 +30,7 @@ class LanguageModel(Protocol):
     vocab_size: int
     known: Tensor | None
     supports_tree: bool
+    joinable: bool
 
     @property
     def length(self) -> int:

@@ -1,5 +1,6 @@
 """Models of the Llama family: Llama, Mistral, Qwen2, Qwen3 and our own draft."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ class Llama:
     For what it does see `llama_config.is_lean`. Its logits are float32 in the precisions float32 and int8.
     """
 
-    supports_tree = True
+    supports_tree, joinable = True, False
 
     def __init__(
         self,
@@ -60,6 +61,8 @@ class Llama:
         self.decoder: CompiledDecoder | TorchDecoder
         if device == "cpu" and precision in ("float32", "int8"):
             self.decoder = CompiledDecoder(config, source, limits)
+            # On Windows a thread that waits keeps its core busy.
+            self.joinable = sys.platform != "win32"
         else:
             self.decoder = TorchDecoder(config, source, limits, DTYPES[precision], device)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
-from numba import njit
+from numba import extending, njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 
 from duoviz.models.cache import cache_folder
@@ -16,6 +16,9 @@ from duoviz.models.cache import cache_folder
 # What the code is made from: numba itself looks only at the file of the function that is called.
 SOURCES = ("barrier.py", "kernels.py", "machine_code.py", "tiles.py")
 VERSION = hashlib.sha256(b"".join((Path(__file__).parent / name).read_bytes() for name in SOURCES)).hexdigest()
+
+# A function that makes LLVM's code; its type says nothing of how compiled code calls it.
+intrinsic: Any = extending.intrinsic
 
 
 class InCacheFolder(_CacheLocator):

@@ -73,9 +73,9 @@ class Pair:
             raise PromptError(f"The prompt is too long: {len(ids):,} tokens; the limit is {limit:,}.")
         return ids
 
-    def target_device_label(self, cores: tuple[int, ...]) -> str:
-        """What the target runs on, as the page calls it; cores: those it uses where that is the CPU."""
-        return core_label(cores) if self.target.device == "cpu" else gpu_name(self.target.device)
+    def target_device_label(self, cores: tuple[int, ...], lent: tuple[int, ...] = ()) -> str:
+        """What the target runs on, as the page calls it; cores, lent: those it uses where that is the CPU."""
+        return core_label(cores, lent) if self.target.device == "cpu" else gpu_name(self.target.device)
 
     def draft_device_label(self) -> str:
         return core_label(self.cores.draft)

@@ -2,65 +2,95 @@
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+
+from duoviz.models.barrier import MEETING
+
+
+class Lent(NamedTuple):
+    """Cores that a forward may use as soon as busy[0], int64 in memory shared with whoever works there, is 0."""
+
+    cores: tuple[int, ...] = ()
+    busy: np.ndarray = np.ones(1, np.int64)
+
+
+NOTHING = Lent()
+LENT: ContextVar[Lent] = ContextVar("LENT")
+
+
+@contextmanager
+def lent(cores: tuple[int, ...], busy: np.ndarray) -> Iterator[None]:
+    """Lend these cores to the forwards of the calling thread (see `Lent`)."""
+    token = LENT.set(Lent(cores, busy))
+    try:
+        yield
+    finally:
+        LENT.reset(token)
 
 
 class Team:
     """The calling thread and helpers, which run on the cores that the thread had that made them.
 
-    Between two forwards a helper sleeps, and costs other users of its core nothing.
+    Between two forwards a helper sleeps, and costs other users of its core nothing. With lent cores there is one
+    helper more, on them, which takes part in a forward from where they are lent.
     """
 
-    def __init__(self, threads: int):
+    def __init__(self, threads: int, lent_cores: tuple[int, ...] = ()):
         self.threads, self.lock = threads, threading.Lock()
-        self.orders: list[SimpleQueue] = [SimpleQueue() for _ in range(threads - 1)]
+        self.parts = threads + bool(lent_cores)
+        self.orders: list[SimpleQueue] = [SimpleQueue() for _ in range(self.parts - 1)]
         for rank, orders in enumerate(self.orders, 1):
-            threading.Thread(target=help_with, args=(orders, rank, threads), daemon=True).start()
+            cores = lent_cores if rank == threads else ()
+            threading.Thread(target=help_with, args=(orders, rank, threads, cores), daemon=True).start()
 
     def run(self, work: Callable[..., None], *arguments: Any) -> None:
-        """Call work(*arguments, counter, rank, threads) in each thread, with a `counter` for `barrier.wait_for_all`.
+        """Call work(*arguments, meeting, rank, threads) in each thread; `meeting`: see `barrier`.
 
         It must have been called before, so that it is compiled: a helper that fails would be waited for without end.
         """
-        counter = np.zeros(1, np.int64)
-        if self.threads == 1:
-            work(*arguments, counter, 0, 1)
+        meeting = np.zeros(MEETING, np.int64)
+        if self.parts == 1:
+            work(*arguments, meeting, 0, 1)
             return
         with self.lock:
             for orders in self.orders:
-                orders.put((work, arguments, counter))
+                orders.put((work, arguments, meeting))
             try:
-                work(*arguments, counter, 0, self.threads)
+                work(*arguments, meeting, 0, self.threads)
             except BaseException:
                 # The helpers wait for this thread's part.
                 made_team.cache_clear()
                 raise
 
 
-def help_with(orders: SimpleQueue, rank: int, threads: int) -> None:
-    """What a helper does: the orders (work, arguments, counter) as they come, for ever."""
+def help_with(orders: SimpleQueue, rank: int, threads: int, cores: tuple[int, ...]) -> None:
+    """What a helper does: the orders (work, arguments, meeting) as they come, for ever; cores: its own, where given."""
+    if cores and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(threading.get_native_id(), cores)
     while True:
-        work, arguments, counter = orders.get()
-        work(*arguments, counter, rank, threads)
+        work, arguments, meeting = orders.get()
+        work(*arguments, meeting, rank, threads)
         # A model that is not used any more is not to be kept.
-        del work, arguments, counter
+        del work, arguments, meeting
 
 
 def team() -> Team:
     """That of the calling thread: as many threads as torch would use, on the same cores."""
     cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else {threading.get_ident()}
-    return made_team(torch.get_num_threads(), frozenset(cores))
+    return made_team(torch.get_num_threads(), frozenset(cores), LENT.get(NOTHING).cores)
 
 
 @cache
-def made_team(threads: int, cores: frozenset[int]) -> Team:
-    return Team(threads)
+def made_team(threads: int, cores: frozenset[int], lent_cores: tuple[int, ...]) -> Team:
+    return Team(threads, lent_cores)
 
 
 if hasattr(os, "register_at_fork"):

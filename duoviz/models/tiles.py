@@ -3,7 +3,8 @@
 from llvmlite import binding, ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+
+from duoviz.models.machine_code import intrinsic
 
 # A matrix [out, in] is kept in panels [out / PANEL, in, PANEL]: what a product reads next stands next in memory. The
 # sums of TILE rows by a panel fit into the registers, and are enough to keep the processor adding. With more than ALONE

@@ -46,7 +46,7 @@ class TransformersModel:
         self.vocab_size = min(rows, vocabulary or rows)
         self.known: Tensor | None = None
         self.model = model.to(device).eval()  # pyright: ignore[reportArgumentType]
-        self.supports_tree = True
+        self.supports_tree, self.joinable = True, False
         self.crop(0)
         self.check_crop()
         self.supports_tree = not sees_a_window(config, self.context_limit) and self.trees_work()

@@ -28,7 +28,7 @@ ROWS = (1, 2, 4, 8, 16)
 
 
 @njit(nogil=True)
-def products(model, x, inner, y, logits, counter, rank, threads):
+def products(model, x, inner, y, logits, meeting, rank, threads):
     """One thread's part of a forward's products, and nothing else of it."""
     none = model.norm[:0]
     for layer in range(len(model.qkv)):
@@ -38,17 +38,17 @@ def products(model, x, inner, y, logits, counter, rank, threads):
             (x, model.gate_up, model.gate_up_scale, model.gate_up_bias),
             (inner, model.down, model.down_scale, model.down_bias),
         ):
-            wait_for_all(counter, threads)
+            wait_for_all(meeting, threads)
             first, last = kernels.own_range(panels.shape[1], rank, threads)
             kernels.product(x_of, panels[layer], scale[layer], bias[layer], y, first, last)
-    wait_for_all(counter, threads)
+    wait_for_all(meeting, threads)
     first, last = kernels.own_range(len(model.head), rank, threads)
     kernels.product(x, model.head, model.head_scale, none, logits, first, last)
-    wait_for_all(counter, threads)
+    wait_for_all(meeting, threads)
 
 
 @njit(nogil=True)
-def read(weights, totals, counter, rank, threads):
+def read(weights, totals, meeting, rank, threads):
     """One thread's part of a plain read: weights, int64 arrays of one dimension."""
     total = 0
     for each in weights:
@@ -56,13 +56,13 @@ def read(weights, totals, counter, rank, threads):
         for value in each[first:last]:
             total += value
     totals[rank] = total
-    wait_for_all(counter, threads)
+    wait_for_all(meeting, threads)
 
 
 def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
+    start = time.perf_meeting()
     work()
-    return time.perf_counter() - start
+    return time.perf_meeting() - start
 
 
 def measure(name: str, model: LanguageModel, context: int, rounds: int) -> None:

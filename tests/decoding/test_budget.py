@@ -1,5 +1,7 @@
 """The cost model, γ, and how many batched steps fill the same time."""
 
+from dataclasses import replace
+
 import pytest
 
 from duoviz.decoding.acceptance_table import plain
@@ -52,6 +54,12 @@ def test_a_sequence_is_as_long_as_it_pays_and_no_longer_for_the_last_few_percent
     assert worthwhile_length(dear, unsure, context=SHORT)[0] == 2
     some = costs(0.01, slope=0.0002)
     assert 2 <= worthwhile_length(some, unsure, context=SHORT)[0] < worthwhile_length(some, sure, context=SHORT)[0]
+
+
+def test_where_the_draft_keeps_a_core_from_the_target_sequences_are_shorter():
+    free, sure = costs(0.01, slope=0.0001), accepted(100, 80, 100, 80)
+    lengths = [worthwhile_length(replace(free, lost=lost), sure, context=SHORT)[0] for lost in (0.0, 0.1, 0.5)]
+    assert lengths[0] > lengths[1] > lengths[2] >= 2
 
 
 def test_rows_that_cost_nothing_are_used():

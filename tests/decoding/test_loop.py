@@ -9,14 +9,16 @@ import torch
 
 from duoviz import runner
 from duoviz.decoding import METHODS, loop, verification
+from duoviz.decoding.costs import Costs
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.forward import PREFILL_CHUNK, Stopped
-from duoviz.decoding.iteration import Drafting, Node
-from duoviz.decoding.loop import TRY_FIRST, decode
+from duoviz.decoding.iteration import Drafting, Iteration, Node, Span
+from duoviz.decoding.loop import TRY_FIRST, decode, learn
 from duoviz.decoding.plan import make_plan
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.way import Way
 from duoviz.models.cores import Cores
+from duoviz.models.team import LENT, NOTHING
 from tests.decoding.counting import counting_engine
 from tests.decoding.proposals import tokens
 from tests.tiny import CORE, change_pair, draft_with, run, tiny_engine
@@ -30,7 +32,7 @@ def watched(engine):
     forward, read = target.forward, draft.loop.model.forward
 
     def watched_forward(ids, **options):
-        events.append(("target", len(ids), torch.get_num_threads()))
+        events.append(("target", len(ids), torch.get_num_threads(), LENT.get(NOTHING).cores))
         return forward(ids, **options)
 
     def watched_read(ids, **options):
@@ -146,15 +148,17 @@ def test_sync_comes_after_the_verdict_and_an_iteration_is_frozen(scripted, monke
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_target_reads_the_prompt_first_and_with_all_cores(method, store):
-    """Then it has the run's own."""
+    """Then it has the run's own, and with DuoDecoding the draft's as soon as that is done."""
     engine = change_pair(tiny_engine(), cores=Cores(target=(CORE,), draft=(CORE + 1,)))
+    engine.pair.target.joinable = True
     events = watched(engine)
     settings = Settings(overlap="beside", cores="target", max_new_tokens=9, rest_datastore=store)
     run = runner.stream(engine, method, "x" * len(PROMPT), settings)
     assert [next(run)["type"], next(run)["type"]] == ["header", "iteration"]
-    assert events == [("target", PREFILL_CHUNK, 2), ("target", len(PROMPT) - PREFILL_CHUNK, 2)]
+    assert events == [("target", PREFILL_CHUNK, 2, ()), ("target", len(PROMPT) - PREFILL_CHUNK, 2, ())]
     list(run)
-    assert {event[2] for event in events[2:] if event[0] == "target"} == {1}
+    lent = (CORE + 1,) if method == "duodecoding" else ()
+    assert {event[2:] for event in events[2:] if event[0] == "target"} == {(1, lent)}
     assert (("draft", PREFILL_CHUNK) in events) == METHODS[method].draft
 
 
@@ -181,6 +185,16 @@ def test_a_draft_beside_another_device_reads_the_prompt_at_once(method, monkeypa
     setattr(draft, asked, watched_ask)
     next(run(engine, method, PROMPT, Settings(overlap="beside", max_new_tokens=9)))
     assert events[: events.index("target")] == [tuple(PROMPT)]
+
+
+@pytest.mark.parametrize(("drafting", "expected"), [((0.004, 0.006), 0.025), ((0.06,), 0.015), ((), 0.03)])
+def test_how_long_the_drafts_core_was_missed_is_no_cost_of_the_targets(drafting, expected):
+    costs, seen = Costs(), []
+    costs.lost, costs.observe = 0.5, lambda target, draft: seen.extend(target)
+    steps = [Span(0, seconds, 1) for seconds in drafting]
+    iteration = Iteration(target=Span(0, 0.03, 2), sync=0.03, checked=[], drafted=[], committed=[], draft=steps)
+    learn(costs, iteration, 5, beside=True, seconds=0.03)
+    assert seen == [(2, 5, pytest.approx(expected))]
 
 
 def test_other_cores_are_tried_for_two_iterations_where_no_run_has_lately(monkeypatch):

@@ -56,7 +56,7 @@ def test_auto_takes_turns_on_a_processor_and_drafts_beside_a_target_on_a_gpu(mon
     tiny = apart()
     assert not plan.way_of(tiny, METHODS["duotree"], Settings()).beside
     monkeypatch.setattr(tiny.pair.target, "device", "cuda:0")
-    assert plan.way_of(tiny, METHODS["duotree"], Settings()) == (True, tiny.pair.cores.target)
+    assert plan.way_of(tiny, METHODS["duotree"], Settings()) == Way(True, tiny.pair.cores.target)
 
 
 def test_a_target_in_turn_has_the_cores_that_are_faster_now():
@@ -74,6 +74,24 @@ def test_a_target_in_turn_has_the_cores_that_are_faster_now():
     assert cores_with(0.02, 0.03, cores="target") == one
     tiny.kept_costs.clear()
     assert plan.way_of(tiny, METHODS["speculative"], Settings()) == both
+
+
+def test_the_drafts_core_is_lent_where_the_target_is_faster_with_it():
+    tiny = apart()
+    both, one = (Way(False, cores) for cores in (tiny.pair.cores.all, tiny.pair.cores.target))
+
+    def lent(on_both=0.02, on_one=0.03, *, method="duodecoding", joinable=True, **settings):
+        tiny.pair.target.joinable, tiny.taken = joinable, None
+        for way, seconds in ((both, on_both), (one, on_one)):
+            tiny.kept_costs[way] = GivenCosts(costs(seconds))
+        way = plan.way_of(tiny, METHODS[method], Settings(**settings))
+        assert way.cores == one.cores and way.beside
+        return way.lent
+
+    assert lent() == (999,)
+    assert lent(on_one=0.018) == lent(joinable=False) == lent(draft_mode="paper") == ()
+    # DuoTree's draft is never done.
+    assert lent(method="duotree", overlap="beside") == ()
 
 
 def test_a_target_that_reads_one_continuation_is_refused_where_trees_are_needed():

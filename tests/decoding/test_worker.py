@@ -1,6 +1,8 @@
 """The draft in a process and in a thread: same answers, real failures."""
 
 import os
+import threading
+import time
 from functools import partial
 
 import pytest
@@ -39,6 +41,27 @@ def test_answers_as_in_the_callers_thread(draft):
         ours, theirs = draft.result(), inline.result()
         assert [(s.tokens, s.slots) for s in ours.sequences] == [(s.tokens, s.slots) for s in theirs.sequences]
         assert [step.tokens for step in ours.steps] == [step.tokens for step in theirs.steps]
+
+
+def test_a_draft_shows_whether_it_works():
+    gate = threading.Event()
+
+    def load_slow():
+        model = load()
+        forward = model.forward
+        model.forward = lambda *arguments, **options: gate.wait() and forward(*arguments, **options)
+        return model
+
+    worker = ThreadDraft(load_slow, CORES)
+    worker.wait_until_started()
+    assert not worker.busy[0]
+    worker.submit(REQUEST)
+    assert worker.busy[0]
+    gate.set()
+    worker.result()
+    while worker.busy[0]:
+        time.sleep(0.001)
+    worker.close()
 
 
 def test_an_earlier_answer_is_dropped(draft):

@@ -12,13 +12,13 @@ import pytest
 import torch
 
 from duoviz.models import kernels, machine_code
-from duoviz.models.barrier import wait_for_all
+from duoviz.models.barrier import JOINED, KNOCKED, gather, join, wait_for_all
 from duoviz.models.checkpoint import OUR_KIND
 from duoviz.models.cores import available_cores, on_cores
 from duoviz.models.llama import Llama, load_llama
 from duoviz.models.llama_config import LlamaConfig
 from duoviz.models.machine_code import compiled
-from duoviz.models.team import Team, team
+from duoviz.models.team import Team, lent, team
 from duoviz.models.tiles import PANEL, TILE
 from duoviz.models.weights import quantise_rows
 from tests.models.reference import FAMILIES, exact_model, expected, random_ids, saved
@@ -168,26 +168,67 @@ def test_a_thread_that_is_late_is_waited_for():
     team, log = Team(3), []
     late = threading.Event()
 
-    def part(counter, rank, threads):
+    def part(meeting, rank, threads):
         for number in range(3):
             if rank == number:
                 late.wait(0.05)
             log.append(number)
-            wait_for_all(counter, threads)
+            wait_for_all(meeting, threads)
 
     team.run(part)
     team.run(part)
     assert log == [0] * 3 + [1] * 3 + [2] * 3 + [0] * 3 + [1] * 3 + [2] * 3
 
 
+@pytest.mark.parametrize("lent_in", [0, 2, None])
+def test_a_thread_joins_the_others_at_the_part_at_which_its_core_is_lent(lent_in):
+    """And where that is after the last part, it does nothing."""
+    team, busy, log = Team(2, tuple(available_cores())[:1]), np.ones(1, np.int64), []
+
+    def work(meeting, rank, threads):
+        part, now = (join(meeting, busy), threads + 1) if rank == threads else (0, threads)
+        while part < 4:
+            if rank == 0 and part == lent_in:
+                busy[0] = 0
+                while not meeting[KNOCKED]:
+                    time.sleep(0.001)
+            now = gather(meeting, rank, threads, now, part)
+            log.append((part, rank, now))
+            wait_for_all(meeting[now - threads :], now)
+            part += 1
+        if rank == 0 and now == threads:
+            meeting[JOINED] = part + 1
+
+    for _ in range(2):
+        busy[0] = 1
+        log.clear()
+        team.run(work)
+        ranks = {part: (0, 1) if lent_in is None or part < lent_in else (0, 1, 2) for part in range(4)}
+        assert sorted(log) == [(part, rank, len(ranks[part])) for part in range(4) for rank in ranks[part]]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_bits_are_the_same_with_a_core_that_is_lent_meanwhile(large, threads, set_threads):
+    model, ids, busy = loaded(large), random_ids(TILE + 3), np.zeros(1, np.int64)
+    alone = model.forward(ids)
+    set_threads(threads)
+    for number in range(20):
+        model.crop(0)
+        busy[0] = number % 2
+        with lent(tuple(available_cores())[:1], busy):
+            if number % 2:
+                threading.Timer(0.002, busy.fill, (0,)).start()
+            assert torch.equal(model.forward(ids), alone)
+
+
 def test_a_part_that_fails_leaves_no_other_waiting(set_threads):
-    def fails(counter, rank, threads):
+    def fails(meeting, rank, threads):
         if rank == 0:
             raise KeyboardInterrupt
-        wait_for_all(counter, threads)
+        wait_for_all(meeting, threads)
 
-    def works(counter, rank, threads):
-        wait_for_all(counter, threads)
+    def works(meeting, rank, threads):
+        wait_for_all(meeting, threads)
 
     set_threads(2)
     with pytest.raises(KeyboardInterrupt):
@@ -249,5 +290,5 @@ def no_space(*arguments):
 
 @pytest.mark.thorough
 def test_a_process_ends_while_helpers_sleep():
-    code = "from duoviz.models.team import Team; Team(4).run(lambda counter, rank, threads: None)"
+    code = "from duoviz.models.team import Team; Team(4).run(lambda meeting, rank, threads: None)"
     assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0

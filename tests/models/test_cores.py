@@ -5,7 +5,7 @@ import os
 import pytest
 import torch
 
-from duoviz.models.cores import assign_cores, available_cores, core_label, on_cores
+from duoviz.models.cores import assign_cores, available_cores, core_label, machine_name, on_cores
 
 
 @pytest.mark.parametrize("count", [2, 3, 16])
@@ -38,3 +38,9 @@ def test_where_threads_cannot_be_pinned_no_core_is_named(monkeypatch):
         assert torch.get_num_threads() == 3
     assert torch.get_num_threads() == threads
     assert core_label((5,)).startswith("1 CPU core (") and core_label((5, 6)).startswith("2 CPU cores (")
+    assert core_label((5,), (6,)).startswith("1 CPU core, then 2 (")
+
+
+def test_a_label_names_the_cores_and_those_that_are_lent():
+    assert core_label((5,)) == f"CPU core 5 ({machine_name()})"
+    assert core_label((1, 2), (0,)) == f"CPU cores 1, 2, then also 0 ({machine_name()})"

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from duoviz.decoding.duotree.tree import Expansion
 from duoviz.decoding.worker.loop import DraftLoop
 from duoviz.decoding.worker.protocol import DraftWorker
@@ -14,7 +16,7 @@ class InlineDraft(DraftWorker):
     """The draft in the caller's own thread, as methods use it that take turns: nothing overlaps, starts or ends."""
 
     def __init__(self, model: LanguageModel):
-        self.model, self.loop = model, DraftLoop(model)
+        self.model, self.loop, self.busy = model, DraftLoop(model), np.zeros(1, np.int64)
         self.request: Request
         self.expansions: Iterator[Expansion] = iter(())
 

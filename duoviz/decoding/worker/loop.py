@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -120,8 +121,10 @@ def measure_steps(
     return {k: medians.get(k, medians[1]) for k in range(1, MAX_SEQUENCES + 1)}
 
 
-def serve(pipe: Connection, load: LoadDraft, cores: Cores) -> None:
+def serve(pipe: Connection, load: LoadDraft, cores: Cores, busy: np.ndarray) -> None:
     """Load the model, then answer requests until the pipe closes; what goes wrong is answered in a text.
+
+    busy: int64 [1], for others to see whether this works; who asks sets it, too.
 
     Where another program takes the draft's core, the draft goes on with one of the target's, which waits for it.
     """
@@ -137,8 +140,11 @@ def serve(pipe: Connection, load: LoadDraft, cores: Cores) -> None:
         pipe.send("")
         while True:
             try:
-                for answer in loop.answers(pipe.recv(), pipe.poll):
+                request = pipe.recv()
+                busy[0] = True
+                for answer in loop.answers(request, pipe.poll):
                     pipe.send(answer)
+                busy[0] = False
             except (EOFError, OSError):
                 raise
             except Exception as error:

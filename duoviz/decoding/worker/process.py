@@ -3,8 +3,10 @@
 import multiprocessing
 import os
 import threading
-from ctypes import c_ulong
+from ctypes import Array, c_int64, c_ulong
 from multiprocessing.connection import Connection
+
+import numpy as np
 
 from duoviz.decoding.worker.loop import serve
 from duoviz.decoding.worker.protocol import DraftDied, DraftWorker
@@ -22,9 +24,9 @@ class ProcessDraft(WaitingDraft):
         super().__init__()
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        beats = context.RawValue(c_ulong)
-        self.pulse = Pulse(beats)
-        arguments = (theirs, beats, load, cores)
+        beats, busy = context.RawValue(c_ulong), context.RawArray(c_int64, 1)
+        self.pulse, self.busy = Pulse(beats), np.ctypeslib.as_array(busy)
+        arguments = (theirs, beats, busy, load, cores)
         self.process = context.Process(target=serve_alone, args=arguments, daemon=True, name="duoviz-draft")
         self.process.start()
         theirs.close()
@@ -52,11 +54,11 @@ class ProcessDraft(WaitingDraft):
         self.process.join(timeout=5)
 
 
-def serve_alone(pipe: Connection, beats: c_ulong, load: LoadDraft, cores: Cores) -> None:
+def serve_alone(pipe: Connection, beats: c_ulong, busy: Array, load: LoadDraft, cores: Cores) -> None:
     """What the process does."""
     keep_beating(beats)
     os.environ["OMP_NUM_THREADS"] = str(len(cores.draft))
-    serve(pipe, load, cores)
+    serve(pipe, load, cores, np.ctypeslib.as_array(busy))
 
 
 class ThreadDraft(WaitingDraft):
@@ -65,7 +67,8 @@ class ThreadDraft(WaitingDraft):
     def __init__(self, load: LoadDraft, cores: Cores):
         super().__init__()
         self.pipe, theirs = multiprocessing.Pipe()
-        self.thread = threading.Thread(target=serve, args=(theirs, load, cores), daemon=True)
+        self.busy = np.zeros(1, np.int64)
+        self.thread = threading.Thread(target=serve, args=(theirs, load, cores, self.busy), daemon=True)
         self.thread.start()
 
     def died(self) -> DraftDied:

@@ -19,7 +19,12 @@ class DraftDied(RuntimeError):
 
 
 class DraftWorker(Protocol):
-    """A running draft: it works on one request at a time, apart from the caller."""
+    """A running draft: it works on one request at a time, apart from the caller.
+
+    busy: int64 [1], not 0 while it works on a request apart from the caller.
+    """
+
+    busy: np.ndarray
 
     def wait_until_started(self) -> None:
         """Wait until the model is loaded. Raises DraftDied."""

@@ -19,7 +19,7 @@ GLANCE = 0.1
 
 
 class WaitingDraft(DraftWorker):
-    """What a draft in a thread and one in a process have in common; `pipe` leads to `server.serve`."""
+    """What a draft in a thread and one in a process have in common; `pipe` leads to `loop.serve`."""
 
     pipe: Connection
 
@@ -53,6 +53,7 @@ class WaitingDraft(DraftWorker):
         self.submitted += 1
 
     def send(self, request: Request) -> None:
+        self.busy[0] = True
         try:
             self.pipe.send(request)
         except OSError as error:
