@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from duoviz.decoding.budget import plan_draft, prior, seconds_with, worthwhile_length
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.drafting import DraftPlan, DraftResult
-from duoviz.decoding.iteration import Drafting, Node
+from duoviz.decoding.iteration import Drafting, Node, Verified
 from duoviz.decoding.length_policy import LengthPolicy
 from duoviz.decoding.method import DRAFT, VERIFYING, Method
 from duoviz.decoding.theory import IN_PARALLEL
@@ -56,7 +56,7 @@ class DuoDecoding(Drafter):
 
     def start(self, text: Sequence[int], tree: Sequence[Node]) -> None:
         self.length, self.result = len(text), None
-        if self.reads_prompt or self.rests:
+        if self.reads_prompt or self.rests or (self.number and self.asked_at == len(text)):
             return
         rows, context = len(tree) + 1, len(text) + len(tree)
         self.draft_plan = plan_draft(
@@ -93,6 +93,14 @@ class DuoDecoding(Drafter):
         return nodes
 
     def observe(self, text, verified, own) -> Drafting:
+        drafting = self.conclude(text, verified)
+        if not verified.stop:
+            # Before the loop shows this iteration to whoever runs it, which takes some of the draft's time.
+            self.start(text, self.pending)
+        return drafting
+
+    def conclude(self, text: Sequence[int], verified: Verified) -> Drafting:
+        """What came of the forward, for the next one."""
         length, pending, result = len(text) - len(verified.committed), self.pending, self.result
         reads_prompt = length == len(self.plan.prompt_ids)
         mode = "prefill" if reads_prompt else "post" if pending else "alone" if self.rests else "pre"

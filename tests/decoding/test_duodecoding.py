@@ -175,3 +175,12 @@ def test_the_target_goes_on_alone_until_the_draft_has_read_the_prompt():
     assert {node.status for node in iterations[3].drafted} == {"discarded"} and iterations[3].outcome == "none"
     assert tokens(iterations) == tokens(run(engine, "vanilla", PROMPTS[2], Settings(max_new_tokens=40)))
     assert "hit" in {iteration.outcome for iteration in iterations[4:]}
+
+
+def test_the_draft_goes_on_before_an_iteration_is_shown():
+    engine, asked = tiny_engine(), []
+    submit = engine.draft_beside.submit
+    engine.draft_beside.submit = lambda request: asked.append(request) or submit(request)
+    for number, iteration in enumerate(run(engine, "duodecoding", [5, 9, 3], Settings(max_new_tokens=20, budget=4))):
+        assert len(asked) == number + (iteration.stop is None)
+    assert number > 4
