@@ -66,7 +66,7 @@ def way_now(plan: RunPlan, drafter: Drafter, number: int) -> Way:
 def learn(costs: Costs, iteration: Iteration, context: int, *, beside: bool, seconds: float) -> None:
     """Let the costs follow what an iteration of so many seconds, and its forwards, took."""
     target, steps = iteration.target, [Forward(span.tokens, context, span.seconds) for span in iteration.draft]
-    alone = min(sum(step.seconds for step in steps), target.seconds)
+    alone = sum(max(0.0, min(target.end, step.end) - max(target.start, step.start)) for step in iteration.draft)
     costs.observe([Forward(target.tokens, context, target.seconds - costs.lost * alone)], steps)
     waited_for = [iteration.target] if beside else [iteration.target, *iteration.draft]
     costs.observe_between(seconds - sum(span.seconds for span in waited_for))

@@ -3,6 +3,7 @@
 import time
 from contextlib import nullcontext
 from dataclasses import FrozenInstanceError
+from itertools import accumulate, pairwise
 
 import pytest
 import torch
@@ -191,7 +192,8 @@ def test_a_draft_beside_another_device_reads_the_prompt_at_once(method, monkeypa
 def test_how_long_the_drafts_core_was_missed_is_no_cost_of_the_targets(drafting, expected):
     costs, seen = Costs(), []
     costs.lost, costs.observe = 0.5, lambda target, draft: seen.extend(target)
-    steps = [Span(0, seconds, 1) for seconds in drafting]
+    # The first step begins before the target does.
+    steps = [Span(start, end, 1) for start, end in pairwise((-0.001, *accumulate(drafting)))]
     iteration = Iteration(target=Span(0, 0.03, 2), sync=0.03, checked=[], drafted=[], committed=[], draft=steps)
     learn(costs, iteration, 5, beside=True, seconds=0.03)
     assert seen == [(2, 5, pytest.approx(expected))]
