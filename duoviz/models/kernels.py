@@ -11,7 +11,7 @@ import numpy as np
 
 from duoviz.models.barrier import FIRST, JOINED, gather, join, wait_for_all
 from duoviz.models.machine_code import compiled
-from duoviz.models.tiles import PANEL, TILE, tile
+from duoviz.models.tiles import PAIRED, PANEL, TILE, tile
 
 Array = np.ndarray
 
@@ -144,16 +144,18 @@ def product(x, panels, scale, bias, y, first, last):
 
     x [rows, in], panels [out / PANEL, in, PANEL], scale and bias [out] or empty, y [rows, at least out].
     """
-    for panel in range(first, last):
+    most = 2 if len(x) <= PAIRED else 1
+    for panel in range(first, last, most):
+        together = min(most, last - panel)
         for row in range(0, len(x), TILE):
-            tile(x, row, min(TILE, len(x) - row), panels, panel, y)
-        begin = panel * PANEL
+            tile(x, row, min(TILE, len(x) - row), panels, panel, together, y)
+        begin, end = panel * PANEL, (panel + together) * PANEL
         for row in range(len(x)):
             if len(scale):
-                for column in range(begin, begin + PANEL):
+                for column in range(begin, end):
                     y[row, column] *= scale[column]
             if len(bias):
-                for column in range(begin, begin + PANEL):
+                for column in range(begin, end):
                     y[row, column] += bias[column]
 
 
@@ -249,7 +251,7 @@ def attend(norms, cos, sin, shape, call, qkv, keys, values, head, first, scores,
         for place in range(size):
             queries[row, place] *= scale
     for panel in range(-(-slots // PANEL)):
-        tile(queries[:rows], 0, rows, keys, panel, scores)
+        tile(queries[:rows], 0, rows, keys, panel, 1, scores)
     for row in range(rows):
         seen, weights = call.seen[first + row], scores[row]
         highest = np.float32(-np.inf)
@@ -259,7 +261,7 @@ def attend(norms, cos, sin, shape, call, qkv, keys, values, head, first, scores,
             weight = exponential(weights[slot] - highest)
             weights[slot] = weight if seen[slot] else np.float32(0)
     for panel in range(len(values)):
-        tile(scores[:rows], 0, rows, values[:, :slots], panel, result)
+        tile(scores[:rows], 0, rows, values[:, :slots], panel, 1, result)
     for row in range(rows):
         # In order, as a slot that is not seen adds nothing then.
         total = np.float32(0)

@@ -8,23 +8,26 @@ from duoviz.models.machine_code import intrinsic
 
 # A matrix [out, in] is kept in panels [out / PANEL, in, PANEL]: what a product reads next stands next in memory. The
 # sums of TILE rows by a panel fit into the registers, and are enough to keep the processor adding. With more than ALONE
-# rows a product fetches the next panel itself; with fewer the processor does it better.
+# rows a product fetches the next panel itself; with fewer the processor does it better. Up to PAIRED rows it reads two
+# panels at once: memory is faster in two places than in one.
 PANEL, TILE, ALONE = (32, 8, 8) if binding.get_host_cpu_features().get("avx512f") else (16, 4, 2)
+PAIRED = 2
 
 ADDRESS, LANE, NUMBER, BYTE = ir.IntType(64), ir.IntType(32), ir.FloatType(), ir.IntType(8)
 NUMBERS, BYTES = ir.VectorType(NUMBER, PANEL), ir.VectorType(BYTE, PANEL)
 
 
 @intrinsic
-def tile(typing, x, row, rows, panels, panel, y):
+def tile(typing, x, row, rows, panels, panel, together, y):
     """y[row + r, PANEL · panel + c] = Σ x[row + r, k] · panels[panel, k, c], r < rows ≤ TILE, each sum in k's order.
 
-    x, y: float32, the last axis contiguous; panels: float32 or int8 [panels, in, PANEL], each contiguous. Where x has
-    more than ALONE rows, each tile of them fetches its share of the next panel, so memory never waits for the sums.
+    together: 1, or 2 for the next panel as well, with at most PAIRED rows. x, y: float32, the last axis contiguous;
+    panels: float32 or int8 [panels, in, PANEL], each contiguous. Where x has more than ALONE rows, each tile of them
+    fetches its share of the next panel, so memory never waits for the sums.
     """
 
     def generate(context, builder, signature, arguments):
-        x, row, rows, panels, panel, y = (
+        x, row, rows, panels, panel, together, y = (
             context.make_array(kind)(context, builder, value) if isinstance(kind, types.Array) else value
             for kind, value in zip(signature.args, arguments, strict=True)
         )
@@ -41,55 +44,53 @@ def tile(typing, x, row, rows, panels, panel, y):
         alone = builder.icmp_signed("<=", all_rows, ADDRESS(ALONE))
         following = builder.select(alone, weights, builder.add(weights, builder.add(panel_step, share)))
         ahead = following, builder.select(alone, ADDRESS(0), stride)
+        both = [weights, builder.add(weights, panel_step)]
         end = builder.append_basic_block()
-        choice = builder.switch(rows, end)
-        for count in range(1, TILE + 1):
-            block = builder.append_basic_block()
-            choice.add_case(ADDRESS(count), block)
-            builder.position_at_end(block)
-            for number, total in enumerate(add_up(builder, count, inputs, x_step, weights, stored, terms, ahead)):
-                place = builder.add(results, builder.mul(y_step, ADDRESS(number)))
-                builder.store(total, builder.inttoptr(place, NUMBERS.as_pointer()), align=4)
-            builder.branch(end)
+        choice = builder.switch(builder.add(rows, builder.mul(together, ADDRESS(TILE))), end)
+        for panels_read, most in ((1, TILE), (2, PAIRED)):
+            for count in range(1, most + 1):
+                block = builder.append_basic_block()
+                choice.add_case(ADDRESS(count + panels_read * TILE), block)
+                builder.position_at_end(block)
+                sums = add_up(builder, count, inputs, x_step, both[:panels_read], stored, terms, ahead)
+                for number, total in enumerate(sums):
+                    place = builder.add(results, builder.mul(y_step, ADDRESS(number % count)))
+                    place = builder.add(place, ADDRESS(number // count * 4 * PANEL))
+                    builder.store(total, builder.inttoptr(place, NUMBERS.as_pointer()), align=4)
+                builder.branch(end)
         builder.position_at_end(end)
         return context.get_dummy_value()
 
-    return types.void(x, types.int64, types.int64, panels, types.int64, y), generate
+    return types.void(x, types.int64, types.int64, panels, types.int64, types.int64, y), generate
 
 
-def add_up(builder, count, inputs, step, weights, stored, terms, ahead):
+def add_up(builder, count, inputs, step, places, stored, terms, ahead):
     """Code for the sums of `count` rows, which are at `inputs` and then `step` bytes apart; returns those sums.
 
-    weights: where a panel is, as `stored`; terms: how many numbers a row has; ahead: what to fetch meanwhile, from
-    where on and how many bytes a term.
+    places: where the panels are, as `stored`; the sums are those of the first one, then of the next. terms: how many
+    numbers a row has; ahead: see `fetch`.
     """
     before, loop, after = builder.block, builder.append_basic_block(), builder.append_basic_block()
     builder.branch(loop)
     builder.position_at_end(loop)
     term = builder.phi(ADDRESS)
-    sums = [builder.phi(NUMBERS) for _ in range(count)]
-    size = size_of(stored)
-    place = builder.add(weights, builder.mul(term, ADDRESS(size)))
-    weight = builder.load(builder.inttoptr(place, stored.as_pointer()), align=size // PANEL)
-    if stored == BYTES:
-        weight = builder.sitofp(weight, NUMBERS)
-    fetch = cgutils.get_or_insert_function(
-        builder.module,
-        ir.FunctionType(ir.VoidType(), [BYTE.as_pointer(), LANE, LANE, LANE]),
-        "llvm.prefetch.p0",
-    )
-    begin, stride = ahead
-    wanted = builder.inttoptr(builder.add(begin, builder.mul(term, stride)), BYTE.as_pointer())
-    # To read, into the nearest cache, of data.
-    builder.call(fetch, [wanted, LANE(0), LANE(3), LANE(1)])
-    add = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(NUMBERS, [NUMBERS] * 3), f"llvm.fmuladd.v{PANEL}f32"
-    )
-    larger = []
-    for number, total in enumerate(sums):
+    sums = [builder.phi(NUMBERS) for _ in range(len(places) * count)]
+    size, weights, values = size_of(stored), [], []
+    for panel in places:
+        place = builder.add(panel, builder.mul(term, ADDRESS(size)))
+        weight = builder.load(builder.inttoptr(place, stored.as_pointer()), align=size // PANEL)
+        weights.append(builder.sitofp(weight, NUMBERS) if stored == BYTES else weight)
+    fetch(builder, term, terms, ahead)
+    for number in range(count):
         offset = builder.add(builder.mul(step, ADDRESS(number)), builder.mul(term, ADDRESS(4)))
         value = builder.load(builder.inttoptr(builder.add(inputs, offset), NUMBER.as_pointer()), align=4)
-        larger.append(builder.call(add, [in_all_lanes(builder, value), weight, total]))
+        values.append(in_all_lanes(builder, value))
+    kind = ir.FunctionType(NUMBERS, [NUMBERS] * 3)
+    add = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.v{PANEL}f32")
+    larger = [
+        builder.call(add, [values[number % count], weights[number // count], total])
+        for number, total in enumerate(sums)
+    ]
     following = builder.add(term, ADDRESS(1))
     builder.cbranch(builder.icmp_signed("<", following, terms), loop, after)
     for phi, new in zip([term, *sums], [following, *larger], strict=True):
@@ -97,6 +98,20 @@ def add_up(builder, count, inputs, step, weights, stored, terms, ahead):
         phi.add_incoming(new, loop)
     builder.position_at_end(after)
     return larger
+
+
+def fetch(builder, term, terms, ahead):
+    """Code that brings near what is needed next.
+
+    ahead: from where on, and how many bytes a term; first halves and second halves in turn (see PAIRED).
+    """
+    (begin, stride), one = ahead, ADDRESS(1)
+    step = builder.add(builder.lshr(term, one), builder.mul(builder.and_(term, one), builder.lshr(terms, one)))
+    place = builder.inttoptr(builder.add(begin, builder.mul(step, stride)), BYTE.as_pointer())
+    kind = ir.FunctionType(ir.VoidType(), [place.type, LANE, LANE, LANE])
+    prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    # To read, into the nearest cache, of data.
+    builder.call(prefetch, [place, LANE(0), LANE(3), LANE(1)])
 
 
 def size_of(stored):

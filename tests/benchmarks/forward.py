@@ -60,9 +60,9 @@ def read(weights, totals, meeting, rank, threads):
 
 
 def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_meeting()
+    start = time.perf_counter()
     work()
-    return time.perf_meeting() - start
+    return time.perf_counter() - start
 
 
 def measure(name: str, model: LanguageModel, context: int, rounds: int) -> None:
