@@ -67,9 +67,9 @@ class Engine:
         return self.kept_costs[way]
 
     def lost(self, way: Way) -> float:
-        """The share of a forward that its target does not do alone, by the costs with these cores and without them.
+        """How much longer a forward takes for each second in which the draft still needs the lent cores.
 
-        Where they are not known, as if each core did as much as any other.
+        By the costs with these cores and without them; until they are known, as if each core did as much as any other.
         """
         cores = self.pair.cores
         alone, together = (self.costs(Way(False, own)) for own in (way.cores, cores.all))
