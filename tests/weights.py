@@ -10,7 +10,7 @@ from duoviz.models.llama import Llama
 from duoviz.models.llama_config import LlamaConfig
 
 VOCABULARY = 40
-WIDTH, INNER, LAYERS, HEADS, KV_HEADS, SPREAD = 32, 48, 2, 4, 2, 0.35
+WIDTH, INNER, LAYERS, HEADS, KV_HEADS, SPREAD = 32, 48, 1, 4, 2, 0.35
 KV_WIDTH = WIDTH * KV_HEADS // HEADS
 SHAPES = {
     "self_attn.q_proj": (WIDTH, WIDTH), "self_attn.k_proj": (KV_WIDTH, WIDTH), "self_attn.v_proj": (KV_WIDTH, WIDTH),

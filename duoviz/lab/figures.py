@@ -41,6 +41,19 @@ TARGET_ONLY_LOOK, VARIANT_COLOUR = ("#5b6472", "."), "#6bc9bd"
 MARKS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
 GREY, FAINT = "#7d8694", "rgba(128,136,148,0.28)"
 FONT = "ui-sans-serif, system-ui, sans-serif"
+AXIS = {"gridcolor": FAINT, "zeroline": False, "linecolor": FAINT, "automargin": True, "title": {"font": {"size": 13}}}
+LOOK = go.layout.Template(
+    layout={
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": FONT, "size": 13, "color": GREY},
+        "margin": {"l": 64, "r": 24, "t": 36, "b": 56},
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
+        "hoverlabel": {"font": {"family": FONT}},
+        "xaxis": AXIS,
+        "yaxis": AXIS,
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -56,20 +69,7 @@ class Figure:
 
 def styled(drawing: go.Figure, *, height: int = 380, **layout) -> go.Figure:
     """The look that all figures share."""
-    drawing.update_layout(
-        template="none",
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"family": FONT, "size": 13, "color": GREY},
-        height=height,
-        margin={"l": 64, "r": 24, "t": 36, "b": 56},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
-        hoverlabel={"font": {"family": FONT}},
-    )
-    drawing.update_layout(**layout)
-    for axes in (drawing.update_xaxes, drawing.update_yaxes):
-        axes(gridcolor=FAINT, zeroline=False, linecolor=FAINT, automargin=True, title={"font": {"size": 13}})
-    return drawing
+    return drawing.update_layout(template=LOOK, height=height, **layout)
 
 
 def colour_and_shape(lane: str) -> tuple[str, str]:
@@ -340,6 +340,7 @@ def pays(results: Results) -> Figure:
     )
     data: list[list] = [["what", "panel", "T_target / T_draft", "acceptance", "φ", "standard deviation", "n"]]
     for column, side in enumerate(sides, 1):
+        label = label_of(side.lane)
         for row, rows in enumerate(ROWS, 1):
             z, where = side.phi[rows].astype("f4"), {"row": row, "col": column}
             drawing.add_heatmap(x=RATIOS, y=ALPHAS, z=z, coloraxis="coloraxis", hovertemplate=HOVER_PHI, **where)
@@ -350,12 +351,12 @@ def pays(results: Results) -> Figure:
                     z=lead, line={"color": "#14161c", "width": 1.5, "dash": "dot"}, **contour_at(0), **where
                 )
             data += [
-                ["model", f"{label_of(side.lane)}, {costs[row - 1]}", ratio, alpha, value, "", ""]
+                ["model", f"{label}, {costs[row - 1]}", ratio, alpha, value, "", ""]
                 for alpha, line in zip(ALPHAS, side.phi[rows], strict=True)
                 for ratio, value in zip(RATIOS, line, strict=True)
             ]
         data += [
-            ["measured", f"{label_of(side.lane)}, {task_name(point.task)}", side.ratio, point.alpha, *point.phi[:3]]
+            ["measured", f"{label}, {task_name(point.task)}", side.ratio, point.alpha, *point.phi[:3]]
             for point in side.points
         ]
         drawing.add_scatter(

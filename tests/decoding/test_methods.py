@@ -85,12 +85,10 @@ def test_seed_temperature_and_filters_change_the_text():
     assert len(texts) == len(changes)
 
 
-@pytest.mark.parametrize(
-    "changes", [{}, *map(THOROUGH, [{"temperature": 0.7}, {"temperature": 1.3}, SAMPLED])], ids=str
-)
+@pytest.mark.parametrize("changes", [{}, *map(THOROUGH, [{"temperature": 1.3}, SAMPLED])], ids=str)
 @pytest.mark.parametrize("method", METHODS)
 def test_the_text_is_seeded_vanillas(method, changes, store):
-    base = Settings(max_new_tokens=40, rest_datastore=store, **changes)
+    base = Settings(max_new_tokens=30, rest_datastore=store, **changes)
     variants = [*VARIANTS[method]]
     if not METHODS[method].classical_rule:
         # It has nothing to divide by where no draft's distribution is known.
@@ -103,7 +101,7 @@ def test_the_text_is_seeded_vanillas(method, changes, store):
 
 
 @pytest.mark.parametrize(
-    "changes", [{}, *map(THOROUGH, [SAMPLED, {"temperature": 1.0, "acceptance": "rejection", "seed": 2}])], ids=str
+    "changes", [{}, *map(THOROUGH, [SAMPLED, {"temperature": 1.0, "acceptance": "rejection", "seed": 3}])], ids=str
 )
 @pytest.mark.parametrize("method", IN_TURN)
 def test_iterations_are_consistent(method, changes, store):

@@ -93,7 +93,7 @@ def test_the_schemas_say_what_each_field_is_and_are_of_one_version():
 
 
 def test_times_are_in_order_and_texts_add_up():
-    trace = runner.collect(runner.stream(tiny_engine(), "duodecoding", "hello", Settings(max_new_tokens=40)))
+    trace = runner.collect(runner.stream(tiny_engine(), "duodecoding", "hello you", Settings(max_new_tokens=40)))
     last = 0.0
     for each in trace["iterations"]:
         assert last <= each["target"]["start"] < each["target"]["end"] <= each["sync"]
