@@ -1,7 +1,7 @@
 """duoviz: DuoDecoding, run for real and shown live."""
 
 import os
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 
 # Threads that wait spin for so many rounds and then sleep, unless the environment says how they wait. GNU OpenMP's own
@@ -13,11 +13,11 @@ if "OMP_WAIT_POLICY" not in os.environ:
 
 # Where each name is from. What decodes is imported with its first use: the page's process never needs it.
 HOMES = {
-    "Engine": "duoviz.decoding.engine.Engine",
-    "Iteration": "duoviz.decoding.iteration.Iteration",
-    "Settings": "duoviz.decoding.settings.Settings",
-    "generate": "duoviz.runner.stream",
-    "load_engine": "duoviz.decoding.engine.load_engine",
+    "Engine": "duoviz.decoding.engine:Engine",
+    "Iteration": "duoviz.decoding.iteration:Iteration",
+    "Settings": "duoviz.decoding.settings:Settings",
+    "generate": "duoviz.runner:stream",
+    "load_engine": "duoviz.decoding.engine:load_engine",
 }
 __all__ = list(HOMES)
 
@@ -25,5 +25,4 @@ __all__ = list(HOMES)
 def __getattr__(name: str) -> Any:
     if name not in HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, _, attribute = HOMES[name].rpartition(".")
-    return getattr(import_module(module), attribute)
+    return resolve_name(HOMES[name])

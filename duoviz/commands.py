@@ -96,14 +96,11 @@ def answer(engine: Engine, options: argparse.Namespace, settings: Settings) -> i
 
 def metrics_line(figures: dict) -> str:
     """A run's metrics in a line."""
-    parts = [
-        f"{figures['new_tokens']} tokens",
-        f"{figures['tps']:.1f} tokens/s",
-        f"first token {figures['ttft']:.2f} s",
-        f"τ {figures['tau']:.2f}",
-    ]
-    shares = [f"{name} {figures[name]:.2f}" for name in ("acceptance", "overlap") if figures[name] is not None]
-    return ", ".join([*parts, *shares])
+    shares = [f", {name} {figures[name]:.2f}" for name in ("acceptance", "overlap") if figures[name] is not None]
+    return (
+        f"{figures['new_tokens']} tokens, {figures['tps']:.1f} tokens/s, first token {figures['ttft']:.2f} s, "
+        f"τ {figures['tau']:.2f}{''.join(shares)}"
+    )
 
 
 def read_prompts(source: str) -> list[str]:
@@ -214,17 +211,9 @@ def bench(options: argparse.Namespace) -> None:
     from duoviz.lab.report import write_report
     from duoviz.lab.results import is_results, load, opened
 
-    plan = make_plan(
-        quick=options.quick,
-        tasks=names_in(options.tasks),
-        file=options.questions,
-        methods=names_in(options.methods),
-        max_new_tokens=options.max_new_tokens,
-        repeats=options.repeats,
-        per_task=options.each,
-        variants=options.variants,
-        ablations=not options.table_1,
-    )
+    same = ("quick", "file", "max_new_tokens", "repeats", "per_task", "variants", "ablations")
+    how = {name: getattr(options, name) for name in same}
+    plan = make_plan(tasks=names_in(options.tasks), methods=names_in(options.methods), **how)
     beside = [load(path) for path in options.beside]
     interrupted = None
     with opened(options.out) as folder:

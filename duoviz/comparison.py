@@ -113,11 +113,7 @@ def was_cut(row: dict) -> bool:
 
 
 def summed_up(
-    lanes: Sequence[Lane],
-    rows: Sequence[dict],
-    errors: dict[str, str],
-    agreements: Sequence[dict],
-    disturbed: str | None,
+    lanes: Sequence[Lane], rows: Sequence[dict], errors: dict[str, str], agreements: list[dict], disturbed: str | None
 ) -> dict:
     """The outcome of a race whose rounds were found to agree so, and to be disturbed or not.
 
@@ -147,18 +143,16 @@ def reasons(rows: Sequence[dict]) -> dict[str, list[str]]:
     """For each method, on one prompt, why its speed is not that of vanilla at its best here."""
     base = median_row(baseline(rows, "auto"))
     methods = dict.fromkeys(row["method"] for row in rows if row["settings"]["method"] != "vanilla")
-    medians = {method: median_row([row for row in rows if row["method"] == method]) for method in methods}
     return {
-        method: explain(("vanilla", method), (base["trace"], row["trace"]))
-        for method, row in medians.items()
-        if base and row
+        method: explain(("vanilla", method), (base["trace"], median["trace"]))
+        for method in methods
+        if base and (median := median_row([row for row in rows if row["method"] == method]))
     }
 
 
 def median_row(rows: Sequence[dict]) -> dict | None:
     """The row that stands for its lane: the one of median speed, of an even number the slower one."""
-    finished = [row for row in rows if row["metrics"]["tps"] is not None]
-    if not finished:
+    if not (finished := [row for row in rows if row["metrics"]["tps"] is not None]):
         return None
     speed = median_low(row["metrics"]["tps"] for row in finished)
     return next(row for row in finished if row["metrics"]["tps"] == speed)
@@ -174,8 +168,7 @@ def run_summary(row: dict | None) -> dict:
 
 def baseline_of(rows: Sequence[dict], lines: dict[str, dict], cores: str) -> dict | None:
     """A baseline of φ: which lane it is, where it ran and its tokens a second; None where it did not run."""
-    row = median_row(baseline(rows, cores))
-    if row is None:
+    if not (row := median_row(baseline(rows, cores))):
         return None
     device = row["trace"]["header"]["target"]["device"]
     return {"lane": row["method"], "device": device, "tps": lines[row["method"]]["tps"]}

@@ -21,8 +21,7 @@ def disturbance(rows: Sequence[dict]) -> str | None:
     for row in rows:
         if row["metrics"]["tps"] is not None:
             by_method.setdefault((row["method"], row["cores"]), []).append(row)
-    signs = [sign for mine in by_method.values() if (sign := unsteady(mine) or slowed(mine))]
-    if not signs:
+    if not (signs := [sign for mine in by_method.values() if (sign := unsteady(mine) or slowed(mine))]):
         return None
     return (
         f"{WORDS.format('; '.join(signs))} Such times allow no conclusion about the methods. "

@@ -190,13 +190,7 @@ def errors_as_events(events: Iterator[dict]) -> Generator[dict]:
 
 
 def compare(
-    engine: Engine,
-    prompts: Sequence[str],
-    lanes: Sequence[Lane],
-    *,
-    repeats: int = 1,
-    warmups: int = 1,
-    raw: bool = False,
+    engine: Engine, prompts: list[str], lanes: list[Lane], *, repeats: int = 1, warmups: int = 1, raw: bool = False
 ) -> Iterator[dict]:
     """The rows of a `race`, each as its run ends; warm-ups give none. Raises LaneFailed."""
     trace = new_trace()

@@ -33,8 +33,7 @@ def opened_zip(path: Path) -> Iterator[dict[str, Callable[[], BinaryIO]]]:
         entries = archive.infolist()
         if len(entries) > MAX_FILES:
             raise Refused(f"has more than {MAX_FILES:,} files")
-        tops = [entry.filename for entry in entries if entry.filename.endswith("environment.json")]
-        if not tops:
+        if not (tops := [entry.filename for entry in entries if entry.filename.endswith("environment.json")]):
             raise Refused("has no environment.json")
         top = min(tops, key=len).removesuffix("environment.json")
         wanted = [entry for entry in entries if entry.filename.startswith(top)]

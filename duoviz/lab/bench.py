@@ -17,6 +17,7 @@ from duoviz.lab.progress import Progress
 from duoviz.lab.results import Folder
 from duoviz.lab.rows import Row, answer_row, failed_row, key
 from duoviz.lab.tasks import Question, task_name
+from duoviz.lab.values import seconds, speed
 from duoviz.runs import Lane, short
 from duoviz.trace.agreement import Written, agreement, worst
 
@@ -51,9 +52,8 @@ class Clock:
 
     def see(self, row: Row) -> None:
         """Count in an answer that has been made."""
-        lane, answer = row["model_id"], row["choices"][0]
-        self.seconds[lane] += sum(answer["wall_time"])
-        self.tokens[lane] += row["settings"]["max_new_tokens"] * len(answer["turns"])
+        self.seconds[row["model_id"]] += seconds(row)
+        self.tokens[row["model_id"]] += row["settings"]["max_new_tokens"] * len(row["choices"][0]["turns"])
 
     def left(self, jobs: Sequence[Job]) -> float | None:
         """Seconds for these; None before the first answer. A lane without one counts as the mean of the others."""
@@ -116,8 +116,7 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
         warm_up(engine, jobs, plan.warmups, stopped)
         for row in missing_forwards(engine, plan.quick, held.forwards, stopped):
             folder.append("forwards.jsonl", row)
-            text = f"Figure 1: {TOKENS} tokens after {row['length']:,}"
-            yield Progress(done, total, clock.left(jobs), text)
+            yield Progress(done, total, clock.left(jobs), f"Figure 1: {TOKENS} tokens after {row['length']:,}")
         for number, job in enumerate(jobs, 1):
             row = answer(engine, job, answers.get((VANILLA, job.question.id, job.repeat)), delta, stopped)
             if "choices" in row:
@@ -200,6 +199,4 @@ def answer_line(job: Job, row: Row) -> str:
     """One line about an answer."""
     if "choices" not in row:
         return f"{job.label}: failed. {row['message']}"
-    answer = row["choices"][0]
-    speed = sum(answer["new_tokens"]) / sum(answer["wall_time"])
-    return f"{job.label}: {speed:.1f} tokens/s" + (f", {row['verdict']}" if row["verdict"] else "")
+    return f"{job.label}: {speed(row):.1f} tokens/s" + (f", {row['verdict']}" if row["verdict"] else "")

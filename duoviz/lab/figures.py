@@ -191,8 +191,7 @@ def figure_4(results: Results) -> Figure:
 
 def mean_iteration(rows: list[Row], lane: str) -> list[tuple[str, float, Value, float, str]]:
     """For each side that works: its name, its start and its time in ms, its tokens, and all that in words."""
-    columns = iterations(rows, "target", "rows", "draft", "drafted", later=True)
-    if not columns:
+    if not (columns := iterations(rows, "target", "rows", "draft", "drafted", later=True)):
         return []
     target, checked, draft, drafted = (mean_of(column) for column in zip(*columns, strict=True))
     target, draft = (Value(1e3 * value.value, 1e3 * (value.spread or 0), value.n) for value in (target, draft))

@@ -100,8 +100,7 @@ def against_the_best(results: Results, lane: str, lanes: Collection[str], name: 
 
 def about_table_4(results: Results) -> list[str]:
     counts = confusion(results.rows)
-    total = sum(map(sum, counts))
-    if not total:
+    if not (total := sum(map(sum, counts))):
         return []
     cells = [(needed, k, count) for needed, line in enumerate(counts, 1) for k, count in enumerate(line, 1)]
     exact = sum(count for needed, k, count in cells if needed == k) / total
@@ -134,8 +133,7 @@ def about_figure_3(results: Results) -> list[str]:
 
 
 def about_time(results: Results) -> list[str]:
-    rows = rows_of(results.rows, DUO)
-    if not rows:
+    if not (rows := rows_of(results.rows, DUO)):
         return []
     shares = {name: sum(turn["time"][name] for row in rows for turn in row["measured"]) for name in ("both", "neither")}
     wall = sum(map(seconds, rows))
@@ -146,8 +144,7 @@ def about_time(results: Results) -> list[str]:
 
 
 def about_predictions(results: Results) -> list[str]:
-    predictions = predictions_of(results)
-    if not predictions:
+    if not (predictions := predictions_of(results)):
         return []
     worst = max(predictions, key=lambda lane: abs(predictions[lane].error))
     middle = sum(abs(prediction.error) for prediction in predictions.values()) / len(predictions)

@@ -29,9 +29,9 @@ def pays(results: Results) -> dict:
         {
             "method": label_of(side.lane),
             "ratio": side.ratio,
-            **{rows: rounded(values) for rows, values in side.phi.items()},
+            **{rows: values.round(3).tolist() for rows, values in side.phi.items()},
             "beside": side.ways
-            and {rows: rounded(np.log(ways.beside / ways.in_turn)) for rows, ways in side.ways.items()},
+            and {rows: np.log(ways.beside / ways.in_turn).round(3).tolist() for rows, ways in side.ways.items()},
             "points": [
                 {"task": task_name(point.task), "alpha": point.alpha, "phi": point.phi.value, "n": point.phi.n}
                 for point in side.points
@@ -48,10 +48,6 @@ def pays(results: Results) -> dict:
         "start": {"alpha": nearest(ALPHAS, alpha), "ratio": nearest(RATIOS, compared[0].ratio)},
         "panels": panels,
     }
-
-
-def rounded(values: np.ndarray) -> list[list[float]]:
-    return values.round(3).tolist()
 
 
 def nearest(values: np.ndarray, value: float) -> int:

@@ -92,11 +92,7 @@ def points_of(results: Results, lane: str) -> list[Point]:
 
     Of a tree, the tokens verified are no sample of the draft's best ones; of the chains that SpS drafts they are.
     """
-    points = []
-    mine, theirs = rows_of(results.rows, lane), rows_of(results.rows, VANILLA)
-    for task in tasks_of(mine):
-        alpha = acceptance(rows_of(results.rows, SPS if lane == DUOTREE else lane, task)).rate
-        speed_up = phi(mine, theirs, [task])
-        if alpha is not None and speed_up:
-            points.append(Point(task, alpha, speed_up))
-    return points
+    rows, chains = results.rows, SPS if lane == DUOTREE else lane
+    mine, theirs = rows_of(rows, lane), rows_of(rows, VANILLA)
+    found = [(task, acceptance(rows_of(rows, chains, task)).rate, phi(mine, theirs, [task])) for task in tasks_of(mine)]
+    return [Point(task, alpha, ratio) for task, alpha, ratio in found if alpha is not None and ratio]

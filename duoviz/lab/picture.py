@@ -51,9 +51,7 @@ def speed_ups(results: Results, tasks: list[str], bottom: float) -> list[str]:
         return LEFT[0] + (LEFT[1] - LEFT[0]) * value / top
 
     marks = [text(24, 28, "Speed-up φ over vanilla, by task", size=15, weight=600)]
-    for tick in np.arange(0, top, 0.5):
-        marks += [upright(to_x(tick), TOP, bottom, colour=INK if tick == 1 else LINE)]
-        marks.append(text(to_x(tick), bottom + 18, f"{tick:g}", anchor="middle", colour=SOFT))
+    marks += [tick(to_x(value), bottom, value, INK if value == 1 else LINE) for value in np.arange(0, top, 0.5)]
     for number, name in enumerate(rows):
         y = TOP + ROW * (number + 0.5)
         marks.append(text(LEFT[0] - 12, y + 4, name, anchor="end", weight=600 if number == 0 else 400))
@@ -62,8 +60,7 @@ def speed_ups(results: Results, tasks: list[str], bottom: float) -> list[str]:
         for lane in sorted(lanes, key=lambda lane: overall[lane]):
             if value := values[lane][number]:
                 marks.append(mark(lane, to_x(value.value), y))
-    ranked = sorted(lanes, key=lambda lane: -overall[lane])
-    for place, lane in enumerate(ranked):
+    for place, lane in enumerate(sorted(lanes, key=lambda lane: -overall[lane])):
         x, y = 32 + 160 * (place % 3), 48 + 19 * (place // 3)
         speed = f"{overall[lane]:.2f}" if overall[lane] else ""
         marks += [mark(lane, x, y), text(x + 12, y + 4, f"{label_of(lane)} {speed}")]
@@ -89,11 +86,8 @@ def borders(compared: list[Side], bottom: float) -> list[str]:
     for alpha in (0, 0.25, 0.5, 0.75, 1):
         marks.append(f'<path d="M{RIGHT[0]} {to_y(alpha):.1f}H{RIGHT[1]}" stroke="{LINE}"/>')
         marks.append(text(RIGHT[0] - 8, to_y(alpha) + 4, f"{alpha:g}", anchor="end", colour=SOFT))
-    for ratio in (0.5, 2, 8, 32, 128):
-        marks.append(upright(to_x(ratio), TOP, bottom, colour=LINE))
-        marks.append(text(to_x(ratio), bottom + 18, f"{ratio:g}", anchor="middle", colour=SOFT))
-    middle = (RIGHT[0] + RIGHT[1]) / 2
-    marks.append(small(middle, bottom + 36, "time of a target pass / draft step", anchor="middle"))
+    marks += [tick(to_x(ratio), bottom, ratio, LINE) for ratio in (0.5, 2, 8, 32, 128)]
+    marks.append(small(sum(RIGHT) / 2, bottom + 36, "time of a target pass / draft step", anchor="middle"))
     y = (TOP + bottom) / 2
     marks.append(
         f'<text transform="translate({RIGHT[0] - 38} {y:.0f}) rotate(-90)" text-anchor="middle" font-size="12" '
@@ -136,9 +130,10 @@ def text(
     )
 
 
-def upright(x: float, top: float, bottom: float, *, colour: str) -> str:
-    """A vertical line."""
-    return f'<path d="M{x:.1f} {top}V{bottom}" stroke="{colour}"/>'
+def tick(x: float, bottom: float, value: float, colour: str) -> str:
+    """A vertical line, and below it the value that it stands for."""
+    number = text(x, bottom + 18, f"{value:g}", anchor="middle", colour=SOFT)
+    return f'<path d="M{x:.1f} {TOP}V{bottom}" stroke="{colour}"/>{number}'
 
 
 def corners(count: int, *, inner: float = 1.0) -> list[tuple[float, float]]:

@@ -8,16 +8,7 @@ from pathlib import Path
 from duoviz import runs
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
-from duoviz.lab.tasks import (
-    SHORT_ANSWER,
-    SHORT_TASKS,
-    TASKS,
-    LabError,
-    Question,
-    in_order,
-    own_questions,
-    read_questions,
-)
+from duoviz.lab.tasks import SHORT_ANSWER, SHORT_TASKS, LabError, Question, in_order, own_questions, read_questions
 from duoviz.models.embedded import sha256
 from duoviz.runs import Lane
 
@@ -131,7 +122,7 @@ def make_plan(
     if per_task is not None and per_task < 1:
         raise LabError("Questions per task: enter 1 or more.")
     usual, tokens, warmups = QUICK if quick else FULL
-    questions = read_questions(file) if file else own_questions(tasks or list(TASKS))
+    questions = read_questions(file) if file else own_questions(tasks)
     tokens = tokens if max_new_tokens is None else max_new_tokens
     Settings(max_new_tokens=tokens)
     return Plan(

@@ -57,8 +57,7 @@ def lines_csv(lines: Sequence[Sequence]) -> str:
 def report_html(results: Results, parts: Sequence[Section]) -> str:
     """The whole page; it needs no other file and no network."""
     links = "".join(f'<li><a href="#{part.name}">{escape(part.title)}</a></li>' for part in parts)
-    figures = [part.figure for part in parts if part.figure]
-    drawings = {figure.name: json.loads(str(figure.drawing.to_json())) for figure in figures}
+    drawings = {figure.name: json.loads(str(figure.drawing.to_json())) for part in parts if (figure := part.figure)}
     body = "".join(section_with_figure(part, quick=results.plan["quick"]) for part in parts)
     # No markup of anybody's text ends the script that carries it.
     data = json.dumps({"drawings": drawings, "config": CONFIG}, ensure_ascii=False).replace("<", "\\u003c")

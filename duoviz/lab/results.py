@@ -32,8 +32,7 @@ from duoviz.shape import Check
 
 LOCK = ".lock"
 # What must not differ between rows that stand in one table.
-SAME_PLAN = ("source", "max_new_tokens")
-SAME_MACHINE = ("pair", "models", "devices", "cores", "precision", "versions")
+SAME = ("source", "max_new_tokens", "pair", "models", "devices", "cores", "precision", "versions")
 # A line is one answer: of a context that a model fills to its end, some 600 kB. A zip may be anyone's, so what it
 # comes to in memory is bounded too: 480 questions, as many as Spec-Bench has, are three quarters of it.
 LINE_BYTES = 4_000_000
@@ -73,14 +72,12 @@ class Folder:
         """Note what is run and where. Raises LabError where the folder's rows are of another run."""
         if is_results(self.path):
             before = self.load()
-            for name, old, new in (
-                *((name, before.plan[name], plan[name]) for name in SAME_PLAN),
-                *((name, before.environment[name], environment[name]) for name in SAME_MACHINE),
-            ):
-                if old != new:
+            held, asked = before.environment | before.plan, environment | plan
+            for name in SAME:
+                if held[name] != asked[name]:
                     raise LabError(
-                        f"{self.path} holds results with a different {name.replace('_', ' ')} ({listed(old)}, now "
-                        f"{listed(new)}): choose another folder."
+                        f"{self.path} holds results with a different {name.replace('_', ' ')} ({listed(held[name])}, "
+                        f"now {listed(asked[name])}): choose another folder."
                     )
             environment |= {"date": before.environment["date"]}
         with telling(self.path):

@@ -31,7 +31,7 @@ from duoviz.decoding.theory import acceptance_of
 from duoviz.lab.tasks import Question
 from duoviz.runs import Lane
 from duoviz.trace.agreement import written
-from duoviz.trace.metrics import Interval, common, metrics, total
+from duoviz.trace.metrics import Interval, busy, common, metrics, total
 
 # A rank beyond the candidates that a trace keeps.
 BEYOND = 9
@@ -109,8 +109,7 @@ def time_parts(iterations: Sequence[dict]) -> dict[str, float]:
     only the draft, neither (proposing without a model, verification, rollback, the trace itself).
     """
     begin, wall = iterations[0]["sync"], iterations[-1]["sync"]
-    target = clipped([(iteration["target"]["start"], iteration["target"]["end"]) for iteration in iterations], begin)
-    draft = clipped([(step["start"], step["end"]) for iteration in iterations for step in iteration["draft"]], begin)
+    target, draft = (clipped(side, begin) for side in busy(iterations))
     both = common(target, draft)
     parts = {"prompt": begin, "target": total(target) - both, "both": both, "draft": total(draft) - both}
     parts["neither"] = wall - sum(parts.values())

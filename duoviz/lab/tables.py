@@ -1,5 +1,6 @@
 """The paper's tables, made from rows, and the paper's own values beside them."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -153,11 +154,8 @@ def table_3(results: Results) -> Table:
 
 def confusion(rows: Sequence[Row]) -> list[list[int]]:
     """How often which k was predicted (columns, from 1) where which was needed (lines, from 1; the last is beyond)."""
-    counts = [[0] * MAX_SEQUENCES for _ in range(BEYOND)]
-    for needed, k in iterations(rows_of(rows, DUO), "needed", "k"):
-        if needed is not None and k is not None:
-            counts[needed - 1][k - 1] += 1
-    return counts
+    counts = Counter(iterations(rows_of(rows, DUO), "needed", "k"))
+    return [[counts[needed, k] for k in range(1, MAX_SEQUENCES + 1)] for needed in range(1, BEYOND + 1)]
 
 
 def table_4(results: Results) -> Table:

@@ -68,11 +68,11 @@ def with_all(tasks: Sequence[str]) -> dict[str, list[str]]:
 
 
 def own_questions(tasks: Sequence[str]) -> list[Question]:
-    """The prompts that come along, of these tasks. Raises LabError for a task that is none."""
+    """The prompts that come along, of these tasks, or of all for none. Raises LabError for a task that is none."""
     for task in tasks:
         if task not in TASKS:
             raise LabError(f"There is no task named {task!r}: choose one of {', '.join(TASKS)}.")
-    return [question for task in in_order(tasks) for question in read_questions(PROMPTS / f"{task}.jsonl")]
+    return [question for task in in_order(tasks or TASKS) for question in read_questions(PROMPTS / f"{task}.jsonl")]
 
 
 def read_questions(file: Path) -> list[Question]:

@@ -82,8 +82,7 @@ def tps(rows: Sequence[Row]) -> Value | None:
 def paired(rows: Iterable[Row], bases: Iterable[Row]) -> list[tuple[Row, Row]]:
     """Answers to the same question in the same repeat."""
     by_key = {(row["question_id"], row["repeat"]): row for row in bases}
-    both = [(row, by_key.get((row["question_id"], row["repeat"]))) for row in rows]
-    return [(row, base) for row, base in both if base]
+    return [(row, base) for row in rows if (base := by_key.get((row["question_id"], row["repeat"])))]
 
 
 def ratios(rows: Iterable[Row], bases: Iterable[Row], figure: Callable[[Row], float]) -> list[float]:

@@ -64,8 +64,7 @@ def close(trace: dict, reason: tuple[str, ...]) -> None:
 def run(engine: Engine, work: Run, place: Place) -> None:
     check_tokens(work, engine.pair)
     trace = new_trace()
-    stream = runner.stream(engine, work.method, work.prompt, work.settings, raw=work.raw, stopped=place.over)
-    for event in stream:
+    for event in runner.stream(engine, work.method, work.prompt, work.settings, raw=work.raw, stopped=place.over):
         if event["type"] == "header":
             place.emit(BEGUN)
         add_event(trace, event)

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 from duoviz.places.work import Work
 
+INTERNAL = "Internal error; the server's log has the details."
+
 
 class Order(NamedTuple):
     """Do this work. number: of the place's orders, ascending. sources: its pair's files, where they were fetched."""

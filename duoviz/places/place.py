@@ -20,7 +20,7 @@ from duoviz.models.files import ModelFiles
 from duoviz.models.fit import check_room
 from duoviz.models.progress import part_of
 from duoviz.places.doing import DOING, fetch
-from duoviz.places.messages import Halt, Order, Quiet
+from duoviz.places.messages import INTERNAL, Halt, Order, Quiet
 from duoviz.places.work import Fetch, Load
 
 # The share of a first start that goes by until the models are loaded; the rest goes into measuring them.
@@ -30,10 +30,7 @@ EARLIEST = 0.04
 # Seconds between two looks whether a wait is to end.
 GLANCE = 0.1
 
-INTERNAL = "Internal error; the server's log has the details."
-
 Emit = Callable[[dict], None]
-LoadEngine = Callable[..., Engine]
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +49,7 @@ class Place:
     load: called as `load_engine` is. emit: takes each event as it happens.
     """
 
-    def __init__(self, emit: Emit, load: LoadEngine = load_engine):
+    def __init__(self, emit: Emit, load: Callable[..., Engine] = load_engine):
         self.emit, self.load = emit, load
         self.engine: Engine | None = None
         self.loaded: str | None = None

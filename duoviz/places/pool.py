@@ -13,7 +13,7 @@ from duoviz.models.registry import needs_the_hub
 from duoviz.places.jobs import Job
 from duoviz.places.line import Line, LineFull
 from duoviz.places.local import LocalPlace, PlaceHandle
-from duoviz.places.messages import Halt, Order, PlaceDied, PlaceGone, Quiet
+from duoviz.places.messages import INTERNAL, Halt, Order, PlaceDied, PlaceGone, Quiet
 from duoviz.places.work import Fetch, Load
 
 # Seconds between two looks whether a job is to end, and between two looks for places that have died idle.
@@ -141,7 +141,7 @@ class Pool:
                 log.exception("a place's thread failed")
                 seat.broken = isinstance(job.work, Load)
                 seat.discard()
-                job.fail("Internal error; the server's log has the details.")
+                job.fail(INTERNAL)
                 self.end(job)
             finally:
                 with self.line.changed:

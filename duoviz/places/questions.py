@@ -92,21 +92,16 @@ def answered(pool: Pool, jobs: Sequence[Job], machines: dict[str, dict]) -> Iter
 
 def questions(pair: str, plan: Plan, left: Sequence[Answer], held: dict[tuple, Row]) -> list[Job]:
     """One job for each question, and repeat, that lacks an answer."""
-    return [
-        Job(
-            work=Answers(
-                pair=pair, answers=tuple(answers), vanilla=held.get((VANILLA, question, repeat)), warmups=plan.warmups
-            )
-        )
-        for (question, repeat), answers in groupby(left, key=lambda answer: (answer.question.id, answer.repeat))
-    ]
+    jobs = []
+    for (question, repeat), answers in groupby(left, key=lambda answer: (answer.question.id, answer.repeat)):
+        vanilla = held.get((VANILLA, question, repeat))
+        jobs.append(Job(work=Answers(pair=pair, answers=tuple(answers), vanilla=vanilla, warmups=plan.warmups)))
+    return jobs
 
 
 def events_of(job: Job, machines: dict[str, dict]) -> list[dict]:
     """All events of a job that has ended; what they say of its place is kept in `machines`."""
-    found = []
-    while not job.events.empty():
-        found.append(job.events.get())
+    found = [job.events.get() for _ in range(job.events.qsize())]
     for event in found:
         if event["type"] == "environment":
             machines[job.place] = {name: event["environment"][name] for name in MACHINE}

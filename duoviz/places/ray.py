@@ -57,14 +57,9 @@ def seats_of(address: str, chosen: str | None = None, load: Any = None) -> list[
         if not node["Alive"] or not cores:
             continue
         count = min(gpus, cores) or number_of_places(chosen or os.environ.get("DUOVIZ_PLACES") or AUTO, cores)
-        seats += [
-            Seat(
-                start=partial(RayPlace, node["NodeID"], number, count, cores, gpus, load),
-                name=f"node {place}, place {number + 1}",
-                machine=node["NodeID"],
-            )
-            for number in range(count)
-        ]
+        for number in range(count):
+            start = partial(RayPlace, node["NodeID"], number, count, cores, gpus, load)
+            seats.append(Seat(start=start, name=f"node {place}, place {number + 1}", machine=node["NodeID"]))
     if not seats:
         raise SettingsError(f"The Ray cluster at {address} has no node with a processor.")
     return seats

@@ -1,7 +1,7 @@
 """What a place is asked to do, as plain data; `doing` does it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -22,7 +22,7 @@ class Work:
     pair: str
     alone: ClassVar[bool] = False
     timed: ClassVar[bool] = True
-    prompt_tokens: float = field(default=float("inf"))
+    prompt_tokens: float = float("inf")
 
     def check(self) -> None:
         """Raise SettingsError for what shows before it runs."""

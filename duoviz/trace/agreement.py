@@ -64,8 +64,7 @@ def agreement(first: Written, second: Written, delta: float) -> dict:
     """
     if first.by_chance or second.by_chance:
         return {"verdict": "incomparable", "tokens": 0, "place": None, "margin": None, "delta": None}
-    place = first_difference(first, second)
-    if place is None:
+    if (place := first_difference(first, second)) is None:
         both = min(len(first.ids), len(second.ids))
         return {"verdict": "equal", "tokens": both, "place": None, "margin": None, "delta": None}
     one, other = (run.gaps[place] if place < len(run.gaps) else None for run in (first, second))

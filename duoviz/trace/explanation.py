@@ -199,8 +199,7 @@ def better_method(subject: Side, other: Side) -> str:
 
 def on_gpu(side: Side) -> str:
     """What the same proposals would give where neither rows nor drafting lengthen an iteration."""
-    on_cpu = "CPU core" in side.header["target"]["device"]
-    if not on_cpu or not side.proposes or side.figures["tau"] < NOTICEABLE:
+    if "CPU core" not in side.header["target"]["device"] or not side.proposes or side.figures["tau"] < NOTICEABLE:
         return ""
     what = "drafts" if side.header["draft"] else "proposals"
     return (

@@ -32,9 +32,7 @@ def csv_table(trace: dict) -> str:
     """One row an iteration, under a row of column names."""
     rows = [iteration_row(iteration) for iteration in trace["iterations"]]
     text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+    csv.writer(text, lineterminator="\n").writerows([rows[0].keys(), *(row.values() for row in rows)])
     return text.getvalue()
 
 
@@ -76,8 +74,7 @@ def perfetto_events(trace: dict) -> list[dict]:
     names = [named("process_name", 0, {"name": f"duoviz {header['method']}"})]
     for lane, thread in (("target", 1), ("draft", 2)):
         if header[lane]:
-            title = f"{lane.capitalize()} · {header[lane]['device']}"
-            names.append(named("thread_name", thread, {"name": title}))
+            names.append(named("thread_name", thread, {"name": f"{lane.capitalize()} · {header[lane]['device']}"}))
             names.append(named("thread_sort_index", thread, {"sort_index": thread}))
     return names + [event for iteration in trace["iterations"] for event in iteration_events(iteration)]
 

@@ -1,6 +1,6 @@
 """What a trace's numbers come to; every definition once."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 Interval = tuple[float, float]
 
@@ -19,8 +19,7 @@ def metrics(trace: dict) -> dict:
     drafted; overlap: time both sides are busy / wall, None where they share one core or there is no
     draft; idle_*: share of the wall a side is not busy; lost_*: see `lost`.
     """
-    iterations = trace["iterations"]
-    if not iterations:
+    if not (iterations := trace["iterations"]):
         return dict.fromkeys(NOTHING_TO_DIVIDE, None) | {"new_tokens": 0, "target_forwards": 0, "wall": 0.0}
     wall = iterations[-1]["sync"]
     committed = [token for iteration in iterations for token in iteration["committed"]]
@@ -57,7 +56,7 @@ def proposals(iterations: list[dict]) -> int:
     return proposed
 
 
-def busy(iterations: list[dict]) -> tuple[list[Interval], list[Interval]]:
+def busy(iterations: Sequence[dict]) -> tuple[list[Interval], list[Interval]]:
     """When the target and when the draft was busy."""
     target = [(iteration["target"]["start"], iteration["target"]["end"]) for iteration in iterations]
     return target, [(step["start"], step["end"]) for iteration in iterations for step in iteration["draft"]]

@@ -1,6 +1,6 @@
 """The chance table, fitted on held-out self-chat: how often the target writes what the draft proposes."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import torch
@@ -18,8 +18,10 @@ from duoviz.decoding.acceptance_table import (
 from duoviz.decoding.sampling import Sampling, scores, tempered
 from duoviz.models.columns import ids_of
 from duoviz.models.language_model import LanguageModel
-from duoviz.models.ngrams import KINDS, NGrams
+from duoviz.models.ngrams import KINDS
+from duoviz.training.copying import matches
 from duoviz.training.corpus import Corpus
+from duoviz.training.evaluation import answer_logits
 
 # So many of the held-out rows are counted.
 ROWS = 400
@@ -44,11 +46,7 @@ class Counts:
 
 @torch.inference_mode()
 def fit_chances(
-    target: LanguageModel,
-    draft: LanguageModel,
-    corpus: Corpus,
-    rows: Iterable[int],
-    report: Callable[[str], None] = print,
+    target: LanguageModel, draft: LanguageModel, corpus: Corpus, rows: list[int], report: Callable[[str], None] = print
 ) -> AcceptanceTable:
     """Count on these rows' answers: greedy and, with shared noise, at each of TEMPERATURES.
 
@@ -56,14 +54,9 @@ def fit_chances(
     """
     drawn = {temperature: Counts(RANKS, len(EDGES)) for temperature in (0.0, *TEMPERATURES)}
     copied, by_rank = {temperature: Counts(len(KINDS), LONGEST_MATCH, PLACES) for temperature in drawn}, Counts(RANKS)
-    rows = list(rows)
     for number, row in enumerate(rows):
         ids, places = corpus.row(row).tolist(), corpus.answered(row).tolist()
-        wanted = [place - 1 for place in places]
-        logits = []
-        for model in (target, draft):
-            model.crop(0)
-            logits.append(model.forward(ids, rows=wanted).float().cpu())
+        logits = [answer_logits(model, corpus, row).cpu() for model in (target, draft)]
         for temperature, counts in drawn.items():
             sampling = Sampling(temperature=temperature, seed=row)
             own = count_draws(counts, logits, places, sampling, draft.known, None if temperature else by_rank)
@@ -82,12 +75,7 @@ def fit_chances(
 
 
 def count_draws(
-    counts: Counts,
-    logits: list,
-    places: list[int],
-    sampling: Sampling,
-    known: Tensor | None,
-    by_rank: Counts | None = None,
+    counts: Counts, logits: list, places: list[int], sampling: Sampling, known: Tensor | None, by_rank: Counts | None
 ) -> list[int]:
     """Count which of the draft's best tokens the target's own is, at each place; known: the draft's ids.
 
@@ -106,10 +94,7 @@ def count_draws(
 
 def count_copies(counts: Counts, ids: list[int], own: Mapping[int, int]) -> None:
     """How far what followed the same tokens earlier is what the target writes; own: its token at each of its places."""
-    known = NGrams(LONGEST_MATCH)
-    for place in own:
-        known.append(ids[len(known.tokens) : place])
-        match = known.look_up(ids[:place][-LONGEST_MATCH:], end=place)
+    for place, match in zip(own, matches(ids, own, LONGEST_MATCH), strict=True):
         if not match:
             continue
         for ahead in range(min(PLACES, place - match.place)):

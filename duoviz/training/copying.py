@@ -1,6 +1,7 @@
 """Fitting how much the draft trusts a look-up in its own context."""
 
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +33,14 @@ class Seen(NamedTuple):
     right: bool
 
 
+def matches(ids: list[int], places: Iterable[int], longest: int) -> Iterator[Match | None]:
+    """What a look-up of up to `longest` tokens finds for each of these places, ascending, in the text before it."""
+    grams = NGrams(longest)
+    for place in places:
+        grams.append(ids[len(grams.tokens) : place])
+        yield grams.look_up(grams.tokens, end=place)
+
+
 def observations(draft: LanguageModel, corpus: Corpus, rows: list[int]) -> list[Seen]:
     """Each answer token that a look-up has a word for.
 
@@ -43,13 +52,10 @@ def observations(draft: LanguageModel, corpus: Corpus, rows: list[int]) -> list[
         draft.crop(0)
         q = draft.forward(ids[:-1], rows=[place - 1 for place in answered]).float().softmax(dim=-1)
         q = torch.stack([over_vocabulary(row, draft.known) for row in q])
-        grams, row_of = NGrams(LONGEST), {place: index for index, place in enumerate(answered)}
-        for place, token in enumerate(ids):
-            match = grams.look_up(grams.tokens[-LONGEST:], end=len(grams.tokens)) if place in row_of else None
+        for place, match, known in zip(answered, matches(ids, answered, LONGEST), q, strict=True):
             if match is not None:
-                known = float(q[row_of[place], token]) if token < q.shape[-1] else 0.0
-                seen.append(Seen(match, known, match.token == token))
-            grams.append([token])
+                token = ids[place]
+                seen.append(Seen(match, float(known[token]) if token < len(known) else 0.0, match.token == token))
     return seen
 
 
@@ -72,6 +78,5 @@ def fit_copying(draft: LanguageModel, corpus: Corpus, rows: list[int], folder: P
     """Fit the weights on corpus rows that the draft was not trained on, and write them to the draft's config."""
     weights = fit_weights(observations(draft, corpus, rows))
     file = folder / "config.json"
-    config = json.loads(file.read_text())
-    file.write_text(json.dumps(config | {"copying": weights}, indent=2) + "\n")
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"copying": weights}, indent=2) + "\n")
     return weights

@@ -100,13 +100,11 @@ def sample(rows: list[int], count: int) -> list[int]:
 def batches(corpus: Corpus, rows: list[int], *, tokens: int, rng: np.random.Generator) -> list[list[int]]:
     """Group rows of like length into batches of about `tokens` padded tokens, in random order."""
     order = sorted(rng.permutation(rows).tolist(), key=lambda row: corpus.length(row) // 8)
-    groups, group, longest = [], [], 0
+    groups, longest = [], 0
     for row in order:
         longest = max(longest, corpus.length(row))
-        if group and longest * (len(group) + 1) > tokens:
-            groups.append(group)
-            group, longest = [], corpus.length(row)
-        group.append(row)
-    if group:
-        groups.append(group)
+        if not groups or longest * (len(groups[-1]) + 1) > tokens:
+            groups.append([])
+            longest = corpus.length(row)
+        groups[-1].append(row)
     return [groups[index] for index in rng.permutation(len(groups))]

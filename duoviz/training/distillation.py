@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from itertools import chain, count
 from pathlib import Path
+from timeit import timeit
 
 import numpy as np
 import torch
@@ -137,10 +138,7 @@ def fast_dtype(device: str) -> torch.dtype:
     for dtype in (torch.float32, torch.bfloat16):
         a, b = torch.ones(1024, 576, dtype=dtype), torch.ones(1536, 576, dtype=dtype)
         F.linear(a, b)
-        start = time.perf_counter()
-        for _ in range(5):
-            F.linear(a, b)
-        times[dtype] = time.perf_counter() - start
+        times[dtype] = timeit(lambda: F.linear(a, b), number=5)
     return min(times, key=lambda dtype: times[dtype])
 
 

@@ -62,12 +62,9 @@ class Agreement:
         rows = [same for same, greedy in zip(self.same, self.greedy, strict=True) if greedy]
         shares, alive = [], [np.ones(len(same), dtype=bool) for same in rows]
         for ahead in range(POSITIONS):
-            tested = right = 0
-            for index, same in enumerate(rows):
-                here = alive[index][: max(0, len(same) - ahead)]
-                hit = here & same[ahead:]
-                tested, right = tested + int(here.sum()), right + int(hit.sum())
-                alive[index] = hit
+            here = [starts[: max(0, len(same) - ahead)] for starts, same in zip(alive, rows, strict=True)]
+            alive = [starts & same[ahead:] for starts, same in zip(here, rows, strict=True)]
+            tested, right = (sum(int(starts.sum()) for starts in side) for side in (here, alive))
             shares.append(right / tested if tested else 0.0)
         return shares
 
@@ -162,10 +159,10 @@ def scores(teacher: Teacher, student: Student, folder: Path, *, count: int | Non
     return {"float32": round(exact.top1, 4), "int8": round(alone.top1, 4), "copying": figures(used)}
 
 
-def answer_logits(draft: LanguageModel, corpus: Corpus, row: int) -> Tensor:
-    """A draft's logits of a row's answer tokens, [tokens, columns]; its `known` names the columns."""
-    draft.crop(0)
-    return draft.forward(corpus.row(row).tolist(), rows=(corpus.answered(row) - 1).tolist()).float()
+def answer_logits(model: LanguageModel, corpus: Corpus, row: int) -> Tensor:
+    """A model's logits of a row's answer tokens, [tokens, columns]; its `known` names the columns."""
+    model.crop(0)
+    return model.forward(corpus.row(row).tolist(), rows=(corpus.answered(row) - 1).tolist()).float()
 
 
 def figures(agreement: Agreement) -> dict:

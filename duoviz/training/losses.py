@@ -7,8 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from duoviz.models.ngrams import NGrams
-from duoviz.training.copying import START_WEIGHTS
+from duoviz.training.copying import START_WEIGHTS, matches
 from duoviz.training.corpus import Corpus
 
 # Of the loss; their probabilities stay in the processor's cache.
@@ -95,18 +94,12 @@ def look_ups(
 ) -> list[tuple[int, float]]:
     """(column, weight) that copying proposes for each answer token of a row (see `models.copying`).
 
-    answered: where they stand; columns: of the ids that the draft's head has. (0, 0.0) where nothing is found.
+    answered: where they stand, ascending; columns: of the ids that the draft's head has. (0, 0.0): nothing is found.
     """
-    wanted, grams = set(answered), NGrams(len(weights[0]))
-    found: list[tuple[int, float]] = []
-    for place, token in enumerate(ids):
-        match = grams.look_up(grams.tokens[-grams.longest :], end=place) if place in wanted else None
-        if match is not None and match.token in columns:
-            found.append((columns[match.token], weights[match.kind][match.length - 1]))
-        elif place in wanted:
-            found.append((0, 0.0))
-        grams.append([token])
-    return found
+    return [
+        (columns[match.token], weights[match.kind][match.length - 1]) if match and match.token in columns else (0, 0.0)
+        for match in matches(ids, answered, len(weights[0]))
+    ]
 
 
 class LookUps:

@@ -92,16 +92,10 @@ def loops(ids: list[int]) -> bool:
 
 def chat_format(tokenizer) -> Format:
     """The pieces of the chat template, found by rendering a marked conversation."""
-    marks = ("{first}", "{answer}", "{second}")
-    messages = [
-        {"role": role, "content": mark} for role, mark in zip(("user", "assistant", "user"), marks, strict=True)
-    ]
+    mark = "{text}"
+    messages = [{"role": role, "content": mark} for role in ("user", "assistant", "user")]
     text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-    pieces = []
-    for mark in marks:
-        piece, _, text = text.partition(mark)
-        pieces.append(tokenizer.encode(piece, add_special_tokens=False))
-    begin, between, again = pieces
+    begin, between, again = (tokenizer.encode(piece, add_special_tokens=False) for piece in text.split(mark)[:3])
     # The target writes the end mark itself after a question or an answer; what follows the mark is given.
     return Format(begin=begin, between=between, again=again[1:], end=again[0])
 
@@ -133,8 +127,7 @@ def started(tokenizer, chat: Format, rows: Iterator[int], seed: int) -> Text | N
 
     Its opening and all its randomness follow from (seed, row).
     """
-    row = next(rows, None)
-    if row is None:
+    if (row := next(rows, None)) is None:
         return None
     rng, task, cached = np.random.default_rng([seed, row]), TASKS[row % len(TASKS)], chat.begin[:-1]
     given = tokenizer.encode(opening(rng, task), add_special_tokens=False)
@@ -156,12 +149,11 @@ def pack(rows: list[dict]) -> dict[str, np.ndarray]:
 
     A row is left out if an earlier one has the same answers.
     """
-    seen, kept = set(), []
+    by_answers: dict[tuple[int, ...], dict] = {}
     for row in sorted(rows, key=lambda row: row["row"]):
-        answers = tuple(token for token, mine in zip(row["ids"], row["answer"], strict=True) if mine)
-        if answers and answers not in seen:
-            seen.add(answers)
-            kept.append(row)
+        if answers := tuple(token for token, mine in zip(row["ids"], row["answer"], strict=True) if mine):
+            by_answers.setdefault(answers, row)
+    kept = by_answers.values()
     return {
         "flat": np.array([token for row in kept for token in row["ids"]], dtype=np.uint16),
         "length": np.array([len(row["ids"]) for row in kept], dtype=np.int32),

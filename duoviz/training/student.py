@@ -210,5 +210,4 @@ def save_draft(student: Student, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
     config = {"model_type": OUR_KIND, **asdict(student.shape), "bos_token_id": 1, "eos_token_id": 2}
-    config["copying"] = START_WEIGHTS
-    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    (folder / "config.json").write_text(json.dumps(config | {"copying": START_WEIGHTS}, indent=2) + "\n")

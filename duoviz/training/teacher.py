@@ -7,6 +7,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 from transformers import LlamaForCausalLM
 
 from duoviz.training.batched_target import fused_layers, head_dim_of, rotary_table, rotated
@@ -56,8 +57,7 @@ class Teacher:
         """float32 [answer tokens of all rows, hidden]: the normalised state that predicts each answer token."""
         if not self.kept:
             return torch.cat(self.computed(rows))
-        missing = [row for row in rows if not self.done[row]]
-        if missing:
+        if missing := [row for row in rows if not self.done[row]]:
             for row, states in zip(missing, self.computed(missing), strict=True):
                 self.kept[row][:] = states.half().cpu().numpy()
                 self.done[row][:] = 1
@@ -93,8 +93,7 @@ class Teacher:
     @torch.no_grad()
     def best(self, rows: list[int], known: Tensor) -> Best:
         """The target's BEST most probable of the known ids, always the same ones; what a row gave is remembered."""
-        missing = [row for row in rows if row not in self.known]
-        if missing:
+        if missing := [row for row in rows if row not in self.known]:
             head = self.target.lm_head.weight[known].to(self.dtype)
             p = F.linear(self.hidden(missing).to(self.dtype), head).softmax(dim=-1, dtype=torch.float32)
             probability, column = p.topk(min(BEST, len(known)), dim=-1)
@@ -120,11 +119,7 @@ def opened(file: Path, dtype: type, shape: tuple[int, ...]) -> np.memmap:
 
 def padded(corpus: Corpus, rows: list[int]) -> Tensor:
     """int64 [rows, longest]; the padding stands at the right, where causal attention never looks."""
-    longest = max(corpus.length(row) for row in rows)
-    ids = torch.zeros(len(rows), longest, dtype=torch.int64)
-    for slot, row in enumerate(rows):
-        ids[slot, : corpus.length(row)] = torch.from_numpy(corpus.row(row))
-    return ids
+    return pad_sequence([torch.from_numpy(corpus.row(row)) for row in rows], batch_first=True)
 
 
 def predicting(corpus: Corpus, row: int, states: Tensor) -> Tensor:

@@ -15,11 +15,6 @@ class Learn(Scripted):
     """Shows a course. traces: the folder of the recorded runs that it is about."""
 
     def __init__(self, course: Course, traces: Path, **options):
-        super().__init__(
-            "learn",
-            ["moved"],
-            root="dl-root",
-            course=f"{ADDRESS}/{serve_json('course', as_text(asdict(course)))}",
-            traces={method: f"{publish(traces)}/{method}{ENDING}" for method in METHODS},
-            **options,
-        )
+        lessons = f"{ADDRESS}/{serve_json('course', as_text(asdict(course)))}"
+        runs = {method: f"{publish(traces)}/{method}{ENDING}" for method in METHODS}
+        super().__init__("learn", ["moved"], root="dl-root", course=lessons, traces=runs, **options)

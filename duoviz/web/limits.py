@@ -36,9 +36,8 @@ class Limits:
     def check_pair(self, pair: object) -> None:
         """Raise UnknownPair unless the pair is in the registry or, off a Space, two models as TARGET + DRAFT."""
         if self.on_space and not (isinstance(pair, str) and pair in PAIRS):
-            raise UnknownPair(
-                f"There is no pair named {in_short(pair)} on this Space: choose one of {', '.join(PAIRS)}."
-            )
+            known = ", ".join(PAIRS)
+            raise UnknownPair(f"There is no pair named {in_short(pair)} on this Space: choose one of {known}.")
         find_pair(pair)
 
     def check_prompt(self, prompt: object, longest: int | None) -> None:
@@ -60,11 +59,6 @@ class Limits:
         """Raise SettingsError on a Space, where no visitor names folders."""
         if self.on_space and folder:
             raise SettingsError("On this Space REST uses the shipped datastore: leave the field empty.")
-
-    def load_time_over(self, pair: str) -> str:
-        """What a visitor is told whose models took too long to come."""
-        most = f"{self.load_seconds:g} seconds, the limit here"
-        return f"{pair} was not ready within {most}: choose another pair."
 
     def note(self) -> str:
         """The line that the page shows on a Space."""

@@ -42,9 +42,7 @@ def recorded_race(folder: Path, methods: Sequence[str]) -> str:
     lanes = [runs.Lane(METHODS[method].title, method, Settings()) for method in methods]
     # Each method was recorded at its best.
     rows = [runs.row(trace, lane.name, 0) | {"cores": "auto"} for lane, trace in zip(lanes, traces, strict=True)]
-    recorded = {
-        "lanes": [{"name": lane.name, "method": lane.method, "baseline": False} for lane in lanes],
-        "recordings": [f"{publish(folder)}/{file.name}" for file in files],
-        "result": summed_up(lanes, rows, {}, [agreement(first, second, 0.0)], None),
-    }
-    return as_text(recorded)
+    shown = [{"name": lane.name, "method": lane.method, "baseline": False} for lane in lanes]
+    recordings = [f"{publish(folder)}/{file.name}" for file in files]
+    result = summed_up(lanes, rows, {}, [agreement(first, second, 0.0)], None)
+    return as_text({"lanes": shown, "recordings": recordings, "result": result})

@@ -44,7 +44,6 @@ checked several guesses at once. The guesses change only the speed. Press play, 
 </body>
 </html>
 """
-TRACE = "{trace}"
 
 
 @cache
@@ -52,7 +51,7 @@ def replay_parts() -> tuple[str, str]:
     """What stands before and after the trace's JSON in the file; the page puts the same parts together."""
     code = (STATIC / "replay.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
-    before, after = PAGE.split(TRACE)
+    before, after = PAGE.split("{trace}")
     # The visualizer's rules are written to be nested.
     css = f"{PAGE_CSS}body {{\n{style('visualizer')}}}\n"
     head = before.format(policy=POLICY.format(digest=digest), css=css, methods=methods_json())

@@ -35,14 +35,14 @@ def available(*, recorded_only: bool) -> dict[str, Path]:
 
     Those that are not the page's own runs say so in their names, as no run's name can.
     """
-    stored = []
-    if not recorded_only:
-        own = [path for path in own_folder().glob("*") if is_results(path) and (is_zip(path) or has_answers(path))]
-        # Earlier versions kept zips beside the runs.
-        zips = [path for path in (*own, *loaded_folder().glob("*")) if is_zip(path)]
-        stored += [(path.name, path) for path in own if path not in zips]
-        stored += [(f"{path.stem} (loaded)", path) for path in zips]
     recorded = {recorded_name(path): path for path in sorted(RECORDED.glob("*.zip"))}
+    if recorded_only:
+        return recorded
+    own = [path for path in own_folder().glob("*") if is_results(path) and (is_zip(path) or has_answers(path))]
+    # Earlier versions kept zips beside the runs.
+    zips = [path for path in (*own, *loaded_folder().glob("*")) if is_zip(path)]
+    stored = [(path.name, path) for path in own if path not in zips]
+    stored += [(f"{path.stem} (loaded)", path) for path in zips]
     return recorded | dict(sorted(stored, key=lambda entry: entry[1].stat().st_mtime, reverse=True))
 
 

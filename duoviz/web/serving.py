@@ -53,11 +53,8 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
     )
     known = {"doors": doors, "functions": functions, "servers": servers, "attendance": attendance}
     gate = Middleware(Gate, **known, on_space=limits.on_space, session_runs=limits.bounds.session)
-    served = {
-        "middleware": [gate],
-        "routes": [*front.routes(), *published.routes()],
-        "lifespan": partial(lifespan, demo, attendance),
-    }
+    routes = [*front.routes(), *published.routes()]
+    served = {"middleware": [gate], "routes": routes, "lifespan": partial(lifespan, demo, attendance)}
     bounds = {
         "max_threads": limits.bounds.length + THREADS,
         "state_session_capacity": SESSIONS,

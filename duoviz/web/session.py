@@ -29,6 +29,7 @@ LONGEST_STEP = 1.0
 USER_ERRORS = (LineFull, PromptError, SettingsError, UnknownPair)
 
 MACHINE_ALONE = "Waiting until nothing else runs on this machine: what is measured has it to itself."
+LATE = "{} was not ready within {:g} seconds, the limit here: choose another pair."
 
 
 def runs_ahead(number: int) -> str:
@@ -70,7 +71,7 @@ class Hardware:
         try:
             while True:
                 if job.late():
-                    job.fail(self.limits.load_time_over(job.work.pair))
+                    job.fail(LATE.format(job.work.pair, self.limits.load_seconds))
                     job.stop.set()
                     self.pool.end(job)
                 finished = job.future.done()

@@ -3,11 +3,10 @@
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import gradio as gr
-from gradio.components import Component
 
 from duoviz.places.jobs import Job
 from duoviz.places.line import LineFull
@@ -115,9 +114,9 @@ class Visitors:
         self.hardware.start(job)
         return job
 
-    def door(self, inputs: Mapping[str, Component], ask: Callable[..., Work]) -> Door:
-        """What the gate knows of an endpoint with these arguments, of which `ask` makes work."""
-        usual = {name: field.value for name, field in inputs.items()}
+    def open(self, name: str, function: Callable, inputs: dict[str, Any], ask: Callable[..., Work]) -> None:
+        """Make a function that yields `answer` an endpoint with these fields as arguments; `ask` makes work of them."""
+        usual = {argument: field.value for argument, field in inputs.items()}
 
         def refusal(sent: dict, client: Client) -> str | None:
             try:
@@ -128,4 +127,6 @@ class Visitors:
                 pass  # What is of another kind is told where arguments are read.
             return None
 
-        return Door(list(inputs), refusal)
+        client, answer = gr.Button(visible=False), gr.JSON(visible=False)
+        client.click(function, None, answer, api_name=name, inputs_kwargs=inputs, **ANSWERED)
+        self.hardware.doors[name] = Door(list(inputs), refusal)

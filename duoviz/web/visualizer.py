@@ -21,12 +21,6 @@ class Opening(NamedTuple):
     sentence: str
 
 
-def addressed(opening: Opening) -> dict:
-    """As the browser gets it: the address of each method's recording."""
-    addresses = {method: f"{publish(file.parent)}/{file.name}" for method, file in opening.files.items()}
-    return {"addresses": addresses, "method": opening.method, "told": opening.sentence}
-
-
 class Visualizer(Scripted):
     """Shows a run: text, tree, timeline, k and θ. Feed it `batch(…)` strings.
 
@@ -34,7 +28,9 @@ class Visualizer(Scripted):
     """
 
     def __init__(self, *, opening: Opening | None = None, **options):
-        opened = addressed(opening or Opening({}, "", ""))
+        files, method, sentence = opening or Opening({}, "", "")
+        addresses = {name: f"{publish(file.parent)}/{file.name}" for name, file in files.items()}
+        opened = {"addresses": addresses, "method": method, "told": sentence}
         super().__init__("visualizer", server_functions=[one_file], opening=opened, **options)
 
 

@@ -45,7 +45,12 @@ def wait_for_iterations(page, count):
 def start_endless(page, url):
     """Start a run on the tiny site that goes on until it is stopped, and see it under way."""
     open_live(page, url)
+    press_endless(page)
+
+
+def press_endless(page):
+    """The same on the page as it stands."""
     set_tokens(page, 4000)
     page.locator("#generate").click()
-    wait_for_iterations(page, 3)
     expect(page.locator(".dv")).to_have_attribute("data-state", "running")
+    wait_for_iterations(page, 3)

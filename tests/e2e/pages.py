@@ -84,3 +84,12 @@ def serious(page, part="html", *, rules=None):
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
     return page.evaluate(SERIOUS, [part, rules])
+
+
+def serious_in_both(page, part="html"):
+    """The same in each of the page's colours; those that it has then are the dark ones."""
+    found = {}
+    for scheme, rules in SCHEMES:
+        page.evaluate("(scheme) => document.body.classList.toggle('dark', scheme === 'dark')", scheme)
+        found |= {f"{rule}, {scheme}": nodes for rule, nodes in serious(page, part, rules=rules).items()}
+    return found

@@ -122,15 +122,8 @@ def test_a_link_with_another_prompt_says_that_the_recording_is_not_of_it(page, l
     expect(page.locator(".dv-message")).to_contain_text("A recording of another prompt.")
 
 
-def test_a_prompt_to_try_is_taken_where_the_target_is_small_says_so(page, loaded):
-    page.goto(loaded)
-    for name, text in PROMPTS.items():
-        page.locator("#examples").get_by_role("button", name=name, exact=True).click()
-        expect(page.locator("#prompt textarea")).to_have_value(text)
-    expect(page.locator("#small-target")).to_be_visible()
-    page.evaluate("location.hash = '#pair=big+%2B+small'")
-    expect(page.locator("#small-target")).to_be_hidden()
-    assert not page.errors
+def choose(page, name):
+    page.locator("#method label").filter(has_text=name).click()
 
 
 IS_WHOLE = "(node) => node.scrollWidth <= node.clientWidth && node.scrollHeight <= node.clientHeight"
@@ -143,7 +136,6 @@ def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_co
     expect(calm.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
     last = len(recording[1]["iterations"]) - 1
     expect(calm.locator(".dv-where")).to_have_text(re.compile(rf"^Iteration \d+ of {last}$"))
-    at = int(calm.locator("#visualizer .dv").get_attribute("data-shown"))
     # Where it comes from can be read whole, and takes nothing from the stage.
     for viewport in ({"width": 1280, "height": 800}, {"width": 390, "height": 844}):
         calm.set_viewport_size(viewport)
@@ -151,20 +143,22 @@ def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_co
         if viewport["width"] == 1280:
             charts = calm.locator(".dv-chart-grid").first.bounding_box()
             assert charts["y"] + charts["height"] <= viewport["height"]
-    calm.get_by_role("button", name="Step forward").click()
-    calm.get_by_role("button", name="Copy link").click()
-    expect(calm.locator(".dv-share-link")).to_have_value(re.compile(f"&recording={at + 1}$"))
+    calm.set_viewport_size({"width": 1280, "height": 800})
+    choose(calm, "SpS")
+    expect(calm.locator(".dv-origin")).to_contain_text("(SpS), recorded on")
+    last = len(json.loads((recording[0] / "speculative.duoviz.json").read_text())["iterations"]) - 1
+    expect(calm.locator(".dv-where")).to_have_text(re.compile(rf"^Iteration \d+ of {last}$"))
+    for name in ("First iteration", "Step forward", "Copy link"):
+        calm.get_by_role("button", name=name).click()
+    expect(calm.locator(".dv-share-link")).to_have_value(re.compile("&method=speculative&.*&recording=1$"))
     link = calm.locator(".dv-share-link").input_value()
     context.close()
     page.goto(link)
-    expect(page.locator(".dv-where")).to_have_text(f"Iteration {at + 1} of {last}")
+    expect(page.locator(".dv-origin")).to_contain_text("(SpS), recorded on")
+    expect(page.locator(".dv-where")).to_have_text(f"Iteration 1 of {last}")
     # The link of a recording that plays would name no iteration.
     page.get_by_role("button", name="Copy link").click()
     expect(page.locator(".dv-share-link")).to_have_value(link)
-
-
-def choose(page, name):
-    page.locator("#method label").filter(has_text=name).click()
 
 
 def test_the_recording_is_of_the_method_chosen_until_something_is_the_visitors_own(page, loaded, recording):
@@ -179,17 +173,6 @@ def test_the_recording_is_of_the_method_chosen_until_something_is_the_visitors_o
     choose(page, "PLD")
     expect(page.locator("#method")).to_contain_text("earlier in the text")
     expect(origin).to_contain_text("(SpS), recorded on")
-    choose(page, "SpS")
-    link = ""
-    # The recording is read anew, and until then there is none to link to.
-    while not re.search("&method=speculative&.*&recording=0$", link):
-        page.get_by_role("button", name="First iteration").click()
-        page.get_by_role("button", name="Copy link").click()
-        link = page.locator(".dv-share-link").input_value()
-    page.goto("about:blank")
-    page.goto(link)
-    expect(origin).to_contain_text("(SpS), recorded on")
-    expect(page.locator(".dv-where")).to_contain_text("Iteration 0 of")
     choose(page, "DuoDecoding")
     expect(origin).to_contain_text("DuoDecoding, recorded on")
 
@@ -211,11 +194,18 @@ def test_the_recording_is_of_the_method_chosen_until_something_is_the_visitors_o
     assert not page.errors
 
 
-def test_the_page_works_without_a_recording(page, loaded):
+def test_the_page_works_without_a_recording_and_has_prompts_to_try(page, loaded):
     page.route("**/*.duoviz.json", lambda route: route.fulfill(status=404))
     with page.expect_response("**/*.duoviz.json"):
         page.goto(loaded)
     expect(page.locator(".dv-message")).to_contain_text("Nothing has run yet")
     page.locator("#generate").click()
     expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "done")
+    for name, text in PROMPTS.items():
+        page.locator("#examples").get_by_role("button", name=name, exact=True).click()
+        expect(page.locator("#prompt textarea")).to_have_value(text)
+    # Where the target is small the page says so.
+    expect(page.locator("#small-target")).to_be_visible()
+    page.evaluate("location.hash = '#pair=big+%2B+small'")
+    expect(page.locator("#small-target")).to_be_hidden()
     assert not page.errors

@@ -1,13 +1,10 @@
 """The Live tab's runs: those that do not end by themselves, take another one's place, or do not begin."""
 
 import re
-import time
 
-import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.live_tab import open_live, open_settings, set_tokens, start_endless
-from tests.web.client import client_of
+from tests.e2e.live_tab import open_live, open_settings, press_endless, set_tokens, start_endless
 
 
 def test_the_text_grows_with_the_run_and_stop_keeps_it(page, site):
@@ -26,38 +23,21 @@ def test_the_text_grows_with_the_run_and_stop_keeps_it(page, site):
     assert not page.errors
 
 
-def test_closing_the_tab_frees_the_hardware(new_context, site):
-    context = new_context()
-    start_endless(context.new_page(), site.url)
-    context.close()
-    client = client_of(site.url)
-    result = client.predict(prompt="Say hello.", method="vanilla", max_new_tokens=4, api_name="/generate")
-    assert result["metrics"]["new_tokens"] <= 4
-
-
-def test_a_run_whose_time_is_over_keeps_its_text_and_says_so(page, site):
-    start_endless(page, site.url)
-    (run,) = site.hardware.line.jobs
-    run.deadline = time.monotonic()
-    expect(page.locator(".dv")).to_have_attribute("data-state", "done")
-    expect(page.locator(".dv-message")).to_have_text("Stopped: a run may take 600 seconds here.")
-    assert 3 <= page.locator(".dv-token").count() < 4000
-
-
-@pytest.mark.parametrize("place", ["#prompt textarea", "#method input:checked"])
-def test_a_run_that_is_started_during_another_ends_it(page, site, place):
-    start_endless(page, site.url)
-    (run,) = site.hardware.line.jobs
-    prompt = page.locator("#prompt textarea")
-    prompt.click()
-    prompt.press("Control+a")
-    prompt.press_sequentially("Another")
-    set_tokens(page, 5)
-    page.locator(place).press("Enter")
-    # The first one never had an end to show; the second one has.
-    expect(page.locator(".dv-message")).to_contain_text("Finished")
-    expect(page.locator(".dv")).to_have_attribute("data-iterations", re.compile("^[1-5]$"))
-    assert run.stop.is_set() and not site.hardware.line.jobs
+def test_a_run_that_is_started_during_another_ends_it(page, site):
+    open_live(page, site.url)
+    for place in ("#prompt textarea", "#method input:checked"):
+        press_endless(page)
+        (run,) = site.hardware.line.jobs
+        prompt = page.locator("#prompt textarea")
+        prompt.click()
+        prompt.press("Control+a")
+        prompt.press_sequentially("Another")
+        set_tokens(page, 5)
+        page.locator(place).press("Enter")
+        # The first one never had an end to show; the second one has.
+        expect(page.locator(".dv-message")).to_contain_text("Finished")
+        expect(page.locator(".dv")).to_have_attribute("data-iterations", re.compile("^[1-5]$"))
+        assert run.stop.is_set() and not site.hardware.line.jobs
     assert not page.errors
 
 
@@ -75,10 +55,7 @@ def test_a_wrong_setting_says_so_under_its_own_method_and_leaves_the_stage_as_it
     assert page.locator(".dv-text-box").inner_text() == text
     expect(page.locator("#visualizer .dv")).to_have_attribute("data-method", "duodecoding")
     expect(page.locator("#generate")).to_be_visible()
-
-
-def test_escape_closes_a_list_and_then_the_settings(page, site):
-    open_live(page, site.url)
+    # Escape closes a list, and then the settings.
     open_settings(page)
     field, options = page.get_by_label("Models"), page.get_by_role("listbox")
     field.click()

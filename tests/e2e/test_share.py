@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import expect
 
+from duoviz.recordings import PROMPT
 from tests.e2e.live_tab import start_endless
 
 
@@ -75,19 +76,16 @@ def test_a_link_gives_the_same_view_and_runs_nothing(page, site):
     expect(message(page)).to_have_text(SET)
     expect(prompt(page)).to_have_value(VIEW["prompt"])
     assert page.evaluate("document.querySelector('#share b')") is None
+    expect(live(page)).to_have_attribute("data-state", "empty")
     link = copy(page)
     assert link.startswith(url + "#tab=live&") and "seed=11" in link and "rest_shortest=3" in link
-    opened(page, url, link.removeprefix(url))
-    expect(message(page)).to_have_text(SET)
-    assert copy(page) == link
-    expect(live(page)).to_have_attribute("data-state", "empty")
     run(page, **VIEW)
     page.locator("#visualizer .dv-slider").fill("4")
     held = copy(page)
     assert held == link + "&iteration=4"
     opened(page, url, held.removeprefix(url))
     expect(message(page)).to_contain_text("Iteration 4 will be shown")
-    run(page, "vanilla", seed=11)
+    run(page, **VIEW)
     expect(live(page)).to_have_attribute("data-shown", "4")
     assert not page.errors
 
@@ -128,21 +126,6 @@ def test_inside_another_sites_frame_the_link_is_taken_up_and_stands_selected(pag
     assert link.evaluate(selected) and link.evaluate("input => document.activeElement === input")
 
 
-def test_autoplay_runs_and_a_link_followed_on_the_page_is_taken_up(page, site, monkeypatch):
-    started, start = [], site.hardware.start
-    monkeypatch.setattr(site.hardware, "start", lambda job: started.append(job.work.method) or start(job))
-    opened(page, site.url, "#method=vanilla&max_new_tokens=3&autoplay=1")
-    expect(live(page)).to_have_attribute("data-state", "done")
-    expect(live(page)).to_have_attribute("data-iterations", "3")
-    follow(page, "#prompt=Another&seed=5")
-    expect(prompt(page)).to_have_value("Another")
-    expect(live(page)).to_have_attribute("data-iterations", "3")
-    follow(page, "#a-heading")
-    expect(message(page)).to_be_hidden()
-    run(page, "duodecoding", prompt="Another", seed=5, max_new_tokens=128)
-    assert started == ["vanilla", "duodecoding"]
-
-
 def test_a_link_says_when_a_run_is_in_the_way_and_starts_its_own_though_that_is_still_ending(page, site, monkeypatch):
     batches, over, released = site.hardware.batches, threading.Event(), threading.Event()
 
@@ -166,15 +149,13 @@ def test_a_link_says_when_a_run_is_in_the_way_and_starts_its_own_though_that_is_
 
 
 def test_what_a_link_says_wrongly_stays_as_it_was(page, site):
-    opened(page, site.url)
-    before = prompt(page).input_value()
     fragments = ["#prompt=%E0%A4%A&seed=5", "#seed=x", "#<img src=x onerror=window.hacked=1>=1"]
     opened(page, site.url, fragments[0])
     for fragment, named in zip(fragments, ("prompt=%E0", '"seed"', "%3Cimg|<img"), strict=True):
         # The first as the page opens; the others are followed on it.
         follow(page, fragment)
         expect(message(page)).to_contain_text(re.compile(f"^Ignored in this link: .*({named})"))
-    assert prompt(page).input_value() == before
+    assert prompt(page).input_value() == PROMPT
     assert page.evaluate("window.hacked") is None and page.locator("#share img").count() == 0
     assert copy(page).endswith("&seed=5")
     assert not page.errors
@@ -240,7 +221,7 @@ def test_a_long_prompt_travels_as_a_file(page, site, tmp_path):
     file, bad = tmp_path / waiting.value.suggested_filename, tmp_path / "bad.json"
     waiting.value.save_as(file)
     bad.write_text('{"a": "<b>"}')
-    opened(page, site.url)
+    prompt(page).fill("Short")
     for path, said in (
         (file, "Prompt and settings loaded from the file."),
         (bad, "This is not a duoviz settings file. Nothing was changed."),

@@ -102,28 +102,11 @@ def test_figures_have_three_sizes_and_never_collide(stage):
         assert fits(stage), width
 
 
-def test_the_page_is_as_high_as_the_screen_and_has_no_foot(stage):
+def test_the_page_is_as_high_as_the_screen_has_no_foot_and_its_own_letters(stage):
     stage.set_viewport_size({"width": 1280, "height": 800})
     settle(stage)
     assert stage.evaluate("document.documentElement.scrollHeight") <= 800
     assert stage.locator("footer:visible").count() == 0
-
-
-def test_charts_but_those_of_k_and_theta_are_folded_until_asked_for_and_that_is_kept(stage, site):
-    button, more = stage.get_by_role("button", name="More charts"), stage.locator(".dv-more-charts")
-    assert more.bounding_box()["height"] == 0 and stage.locator(".dv-line[data-chart=k]").is_visible()
-    button.click()
-    expect(button).to_have_attribute("aria-expanded", "true")
-    assert more.bounding_box()["height"] > 40
-    page = stage.context.new_page()
-    open_live(page, site.url)
-    assert page.locator(".dv-more-charts").evaluate("(node) => !node.inert")
-    page.close()
-    button.click()
-    assert more.bounding_box()["height"] == 0
-
-
-def test_the_letters_are_the_pages_own(stage):
     (face,) = stage.evaluate(FACES)
     family = stage.locator(".dv-sentence").evaluate("(node) => getComputedStyle(node).fontFamily")
     assert face == "loaded" and family.startswith("Inter")
@@ -197,13 +180,20 @@ def test_on_a_phone_player_sentence_text_and_tree_come_first_and_nothing_is_wide
     stage.set_viewport_size({"width": 1280, "height": 800})
 
 
-def test_the_theme_can_be_changed_and_stays(stage):
+def test_charts_but_those_of_k_and_theta_are_folded_until_asked_for_and_that_is_kept_as_the_theme_is(stage):
+    button, more = stage.get_by_role("button", name="More charts"), stage.locator(".dv-more-charts")
+    assert more.bounding_box()["height"] == 0 and stage.locator(".dv-line[data-chart=k]").is_visible()
+    for expanded in ("true", "false", "true"):
+        button.click()
+        expect(button).to_have_attribute("aria-expanded", expanded)
+        assert (more.bounding_box()["height"] > 40) == (expanded == "true")
     dark = "document.body.classList.contains('dark')"
     was = stage.evaluate(dark)
     stage.get_by_role("button", name="Light or dark").click()
     assert stage.evaluate(dark) != was
     stage.reload()
     stage.wait_for_function(f"{dark} === {str(not was).lower()}")
+    stage.wait_for_function("document.querySelector('.dv-more-charts')?.inert === false")
     stage.evaluate("localStorage.clear()")
 
 

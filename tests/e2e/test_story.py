@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from duoviz.recordings import FOLDER
-from tests.e2e.pages import PATIENCE, SCHEMES, page_in, serious, settle
+from tests.e2e.pages import PATIENCE, page_in, serious_in_both, settle
 from tests.e2e.tiny_site import tiny_site
 
 TITLES = [
@@ -80,7 +80,7 @@ def test_it_opens_by_itself_is_stepped_through_and_ends_with_the_prompt(browser,
         expect(button).to_be_focused()
 
 
-def test_a_link_opens_it_at_a_stop_and_a_link_to_a_run_does_not_open_it(browser, url):
+def test_a_link_opens_it_at_a_stop(browser, url):
     with first_visit(browser, url, "#story=3") as page:
         stop_at(page, 3)
         expect(page.locator(".dv-share-message")).to_be_hidden()
@@ -93,14 +93,12 @@ def test_a_link_opens_it_at_a_stop_and_a_link_to_a_run_does_not_open_it(browser,
         page.evaluate("location.hash = '#story=5'")
         stop_at(page, 5)
         expect(page.locator(".dv-story")).to_be_visible()
-    with first_visit(browser, url, "#method=speculative") as page:
-        expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
-        expect(page.locator(".dv-story")).to_be_hidden()
 
 
-def test_a_run_takes_its_place(browser, url):
+def test_a_link_to_a_run_does_not_open_it_and_a_run_takes_its_place(browser, url):
     with first_visit(browser, url, "#method=vanilla&max_new_tokens=4000&autoplay=1") as page:
         expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "running")
+        expect(page.locator(".dv-story")).to_be_hidden()
         page.get_by_role("button", name="How it works", exact=True).click()
         stop_at(page, 1)
         expect(page.locator("#stop")).to_be_visible()
@@ -132,12 +130,10 @@ OVERFLOWS = """() => {
 SIZES = ((1280, 800), (390, 844), (1920, 1080))
 
 
-@pytest.mark.parametrize(("scheme", "rules"), SCHEMES)
-def test_without_motion_each_stop_is_a_still_that_fits_and_can_be_read(browser, url, scheme, rules):
-    view = {"color_scheme": scheme, "reduced_motion": "reduce"}
-    with first_visit(browser, url, f"#theme={scheme}", **view) as page:
+def test_without_motion_each_stop_is_a_still_that_fits_and_can_be_read(browser, url):
+    with first_visit(browser, url, reduced_motion="reduce") as page:
         # What is no motion, as a theme's colours that come one after another, is read at once.
-        page.add_style_tag(content="* { transition: none !important; }")
+        page.add_style_tag(content="*, ::before, ::after { transition: none !important; }")
         for number in range(1, 8):
             for width, height in SIZES:
                 page.set_viewport_size({"width": width, "height": height})
@@ -148,9 +144,9 @@ def test_without_motion_each_stop_is_a_still_that_fits_and_can_be_read(browser, 
                 if number not in ((2, 7) if width > 900 else (2, 6, 7)):
                     assert page.locator(".dv-story-arrows path").count() > 1, number
                 assert page.evaluate(OVERFLOWS) == []
-                assert not serious(page, ".dv-story", rules=rules), number
                 top, story = (page.locator(part).bounding_box() for part in ("#top", ".dv-story"))
                 assert top["y"] + top["height"] <= story["y"], number
                 assert story["y"] + story["height"] <= height, number
+                assert not serious_in_both(page, ".dv-story"), number
             page.locator(".dv-story").get_by_role("button", name="Step forward").click()
         expect(page.locator("#prompt textarea")).to_be_focused()

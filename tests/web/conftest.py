@@ -20,10 +20,12 @@ from tests.thread_places import hardware_with, nothing_to_fetch
 read_once = cache(read_course)
 
 
-@pytest.fixture(autouse=True)
-def lessons_read_once(monkeypatch):
+@pytest.fixture(autouse=True, scope="module")
+def lessons_read_once():
     """Most pages that are built here are not about the lessons."""
-    monkeypatch.setattr(learn, "read_course", read_once)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(learn, "read_course", read_once)
+        yield
 
 
 @pytest.fixture
@@ -45,6 +47,16 @@ def make_hardware():
 @pytest.fixture
 def hardware(make_hardware):
     return make_hardware()
+
+
+@pytest.fixture(scope="module")
+def shared_hardware():
+    """Hardware on which no test leaves anything behind."""
+    with nothing_to_fetch():
+        hardware = hardware_with()
+        hardware.pool.start()
+        yield hardware
+        hardware.close()
 
 
 @pytest.fixture

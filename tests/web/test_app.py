@@ -8,9 +8,7 @@ import pytest
 from duoviz.web import app
 
 
-@pytest.mark.parametrize(
-    "gpu, cores, told", [(False, 2, app.NO_GPU), (False, 1, app.ONE_CORE), (True, 2, None), (True, 1, None)]
-)
+@pytest.mark.parametrize("gpu, cores, told", [(False, 2, app.NO_GPU), (False, 1, app.ONE_CORE), (True, 1, None)])
 def test_the_page_says_what_the_machine_cannot_do(hardware, monkeypatch, gpu, cores, told):
     monkeypatch.setattr(app, "has_gpu", lambda: gpu)
     monkeypatch.setattr(app, "available_cores", lambda: tuple(range(cores)))

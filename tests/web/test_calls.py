@@ -11,7 +11,6 @@ from duoviz.decoding import METHODS
 from duoviz.web.app import build_app
 from duoviz.web.calls import Refused, arguments, parsed
 from duoviz.web.serving import launch
-from tests.thread_places import hardware_with, nothing_to_fetch
 
 SHORT = {"prompt": "hello", "max_new_tokens": 3}
 HUGE = 10**400
@@ -19,16 +18,12 @@ FILE = {"meta": {"_type": "gradio.FileData"}}
 
 
 @pytest.fixture(scope="module")
-def server():
+def server(shared_hardware):
     """The page on a tiny pair, as (host and port, the app)."""
-    with nothing_to_fetch():
-        hardware = hardware_with()
-        hardware.pool.start()
-        demo = build_app(hardware)
-        _, url, _ = launch(demo, hardware, prevent_thread_lock=True, quiet=True)
-        yield urlsplit(url).netloc, demo
-        demo.close()
-        hardware.close()
+    demo = build_app(shared_hardware)
+    _, url, _ = launch(demo, shared_hardware, prevent_thread_lock=True, quiet=True)
+    yield urlsplit(url).netloc, demo
+    demo.close()
 
 
 def exchange(server, method, path, body=b""):

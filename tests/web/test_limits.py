@@ -15,31 +15,22 @@ def space(request, monkeypatch):
     return bool(request.param)
 
 
-def test_pairs(space):
+def test_pairs_tokens_and_time(space):
     limits = limits_here()
     limits.check_pair("embedded")
+    limits.check_tokens(256)
+    assert limits.run_seconds == (60 if space else 600)
     with pytest.raises(UnknownPair, match="no pair named 'nobody'"):
         limits.check_pair("nobody")
     if space:
         with pytest.raises(UnknownPair):
             limits.check_pair("big + small")
-    else:
-        limits.check_pair("big + small")
-
-
-def test_tokens(space):
-    limits = limits_here()
-    limits.check_tokens(256)
-    # Off a Space, what is too much is for Settings to say.
-    if space:
         with pytest.raises(SettingsError, match="On this Space a run may have at most 256 new tokens: enter fewer"):
             limits.check_tokens(257.0)
     else:
+        limits.check_pair("big + small")
+        # What is too much is for Settings to say.
         limits.check_tokens(5000)
-
-
-def test_time(space):
-    assert limits_here().run_seconds == (60 if space else 600)
 
 
 def test_the_page_tells_a_spaces_limits_in_one_line(space, make_hardware):

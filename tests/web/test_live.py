@@ -46,8 +46,13 @@ def test_no_visitor_of_a_space_names_a_folder():
     assert settings_from(Limits(), **SENT | {"rest_datastore": "mine"}).rest_datastore == "mine"
 
 
-def test_a_methods_own_settings_are_shown_with_it(hardware):
-    show = functions(hardware)["show"]
+@pytest.fixture(scope="module")
+def page(shared_hardware):
+    """The functions of a page on which nothing stays behind."""
+    return functions(shared_hardware)
+
+
+def test_a_methods_own_settings_are_shown_with_it(page):
     own = {name for method in METHODS.values() for name in method.settings} - {"budget_offset"}
     names = [name for name in Settings.__dataclass_fields__ if name in own]
     for method, expected in {
@@ -58,7 +63,7 @@ def test_a_methods_own_settings_are_shown_with_it(hardware):
         "lookahead": {"lookahead_window", "lookahead_ngram", "lookahead_guesses", "cores"},
         "duodecoding": {"acceptance", "sequences", "budget", "draft_mode"},
     }.items():
-        told, *updates = show(method)
+        told, *updates = page["show"](method)
         assert told["info"] == METHODS[method].about
         visible = [update["visible"] for update in updates]
         assert {name for name, shown in zip(names, visible, strict=True) if shown} == expected
@@ -105,8 +110,7 @@ def test_a_closed_page_frees_its_place(hardware, endless):
     wait_until(lambda: left() is None)
 
 
-def test_mistakes_are_told_in_the_page(hardware):
-    page = functions(hardware)
+def test_mistakes_are_told_in_the_page(page):
     for changes, sentence in (
         ({"prompt": ""}, "The prompt is empty"),
         ({"max_new_tokens": 0}, "Max new tokens (max_new_tokens): enter a whole number from 1 to 4096"),
@@ -118,15 +122,8 @@ def test_mistakes_are_told_in_the_page(hardware):
         assert event["type"] == "error" and sentence in event["message"]
 
 
-def test_a_space_tells_its_own_limit_on_tokens(make_hardware):
-    page = functions(make_hardware(on_space=True, new_tokens=256))
-    for count in (257, 5000.0):
-        _, event = events_in(page["watch"](visitor("ann"), **asked(max_new_tokens=count)))
-        assert event["message"].startswith("On this Space a run may have at most 256 new tokens")
-
-
-def test_the_endpoint_ends_with_the_summary(hardware):
-    *texts, summary = functions(hardware)["generate"](visitor("ann"), **asked())
+def test_the_endpoint_ends_with_the_summary(page):
+    *texts, summary = page["generate"](visitor("ann"), **asked())
     assert texts[-1] == {"text": summary["text"]} and summary["metrics"]["new_tokens"] == 12
 
 
@@ -135,7 +132,7 @@ def test_batches_of_a_run_are_never_equal():
     assert json.loads(batch("run", 2, [{"type": "status", "text": "é"}]))["events"][0]["text"] == "é"
 
 
-def test_six_prompts_to_try_and_what_a_small_target_is_good_for(hardware):
+def test_six_prompts_to_try_and_what_a_small_target_is_good_for(page):
     assert len(PROMPTS) == 6 and PROMPT in PROMPTS.values()
-    small = functions(hardware)["show_small"]
+    small = page["show_small"]
     assert small("embedded")["visible"] and not small("SmolLM2-1.7B")["visible"]

@@ -1,6 +1,7 @@
 """The Lab's job on the hardware, and what the tab is sent."""
 
 import json
+import shutil
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 
@@ -35,11 +36,21 @@ def own_cache(tmp_path, monkeypatch):
     (tmp_path / "recorded").mkdir()
 
 
+def written(folder, questions=QUESTIONS):
+    file = folder / "question.jsonl"
+    file.write_text("".join(json.dumps(question) + "\n" for question in questions))
+    return file
+
+
 @pytest.fixture
 def questions(tmp_path):
-    file = tmp_path / "question.jsonl"
-    file.write_text("".join(json.dumps(question) + "\n" for question in QUESTIONS))
-    return file
+    return written(tmp_path)
+
+
+@pytest.fixture
+def few(tmp_path):
+    """Two good questions and two others."""
+    return written(tmp_path, QUESTIONS[4:])
 
 
 def measurement_of(file, **options):
@@ -48,14 +59,14 @@ def measurement_of(file, **options):
     return Measurement(pair="embedded", plan=plan, path=folder_named("mine"))
 
 
-def test_a_run_is_shown_as_it_goes_and_has_a_report_at_its_end(hardware, questions, monkeypatch):
+def test_a_run_is_shown_as_it_goes_and_has_a_report_at_its_end(hardware, few, monkeypatch):
     monkeypatch.setattr("duoviz.places.doing.LOOK_EVERY", 0)
-    job = started(hardware, measurement_of(questions))
+    job = started(hardware, measurement_of(few))
     events = events_of(hardware, job)
     progress = [event["progress"] for event in events if event["type"] == "progress"]
     looks = [event["answers"] for event in events if event["type"] == "results"]
-    assert looks == sorted(looks) and looks[0] == 1 and looks[-1] == 12 and len(set(looks)) == 12
-    assert progress[-1].done == progress[-1].total == 16
+    assert looks == sorted(looks) and looks[0] == 1 and looks[-1] == 4 and len(set(looks)) == 4
+    assert progress[-1].done == progress[-1].total == 8
     assert events[-1] == {"type": "end", "stopped": False}
     assert (job.work.path / "report.html").is_file() and list(available(recorded_only=False)) == ["mine"]
     last = [event for event in events if event["type"] == "results"][-1]
@@ -93,6 +104,17 @@ def test_mistakes_reach_the_visitor_in_a_sentence(hardware, questions):
     assert "The results cannot be written to" in events_of(hardware, last)[-1]["message"]
 
 
+def functions(hardware):
+    """The page's functions by name; of two with one name the Lab's."""
+    return {each.name: each.fn for each in build_app(hardware).fns.values()}
+
+
+@pytest.fixture(scope="module")
+def lab(shared_hardware):
+    """The functions of a page on which nothing stays behind."""
+    return functions(shared_hardware)
+
+
 @pytest.mark.parametrize(
     "name", ["", " ", "../up", "a/b", ".hidden", "x" * 61, "good (loaded)", "a\ud800", None, 5, []]
 )
@@ -101,17 +123,11 @@ def test_a_name_that_cannot_be_is_told(name):
         folder_named(name)
 
 
-@pytest.mark.parametrize("name", ["x.zip", "x.ZIP ", "a b.zip"])
-def test_no_run_is_called_as_a_zip(name, hardware, questions):
-    measure = functions(hardware)["measure"]
-    (update,) = measure(visitor("ann"), "quick", "embedded", name, ["qa"], ["vanilla"])
-    assert "Name: leave out .zip" in next(iter(update.values()))
+def test_no_run_is_called_as_a_zip(lab):
+    for name in ("x.zip", "x.ZIP ", "a b.zip"):
+        (update,) = lab["measure"](visitor("ann"), "quick", "embedded", name, ["qa"], ["vanilla"])
+        assert "Name: leave out .zip" in next(iter(update.values())), name
     assert not available(recorded_only=False) and not list(own_folder().glob("*"))
-
-
-def functions(hardware):
-    """The page's functions by name; of two with one name the Lab's."""
-    return {each.name: each.fn for each in build_app(hardware).fns.values()}
 
 
 def measuring(hardware, questions, monkeypatch):
@@ -144,10 +160,10 @@ def test_a_run_that_is_stopped_before_its_first_answer_leaves_what_is_shown(hard
     assert not available(recorded_only=False)
 
 
-def test_a_runs_first_results_close_the_part_of_others(hardware, questions, monkeypatch):
+def test_a_runs_first_results_close_the_part_of_others(hardware, few, monkeypatch):
     monkeypatch.setattr("duoviz.places.doing.LOOK_EVERY", 0)
     first = None
-    for updates in measuring(hardware, questions, monkeypatch):
+    for updates in measuring(hardware, few, monkeypatch):
         shown = {block.elem_id: update for block, update in updates.items()}
         if "lab-view" not in shown:
             continue
@@ -163,23 +179,39 @@ def test_a_runs_first_results_close_the_part_of_others(hardware, questions, monk
     assert first["lab-results"]["value"] == ["mine"]
 
 
+@pytest.fixture(scope="module")
+def finished(shared_hardware, tmp_path_factory):
+    """The folder of a finished run."""
+    folder = tmp_path_factory.mktemp("finished")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DUOVIZ_CACHE", str(folder / "cache"))
+        return made(shared_hardware, written(folder))
+
+
+def copied(finished, name="mine"):
+    """A finished run of the user's."""
+    return shutil.copytree(finished, folder_named(name))
+
+
 def made(hardware, questions, name="mine", **options):
-    """A finished run."""
+    """A finished run of the user's, made anew."""
     work = Measurement(pair="embedded", plan=measurement_of(questions, **options).plan, path=folder_named(name))
     events_of(hardware, started(hardware, work))
     return work.path
 
 
-def test_what_was_loaded_and_what_is_run_are_told_apart_whatever_their_names(hardware, questions, tmp_path):
+def test_what_was_loaded_and_what_is_run_are_told_apart_whatever_their_names(
+    hardware, lab, finished, questions, tmp_path
+):
     file = tmp_path / "good.zip"
-    file.write_bytes(zipped(made(hardware, questions, "earlier")))
+    file.write_bytes(zipped(copied(finished, "earlier")))
     update, told = take_in(str(file), ["earlier"])
     assert told == "" and update["value"] == ["earlier", "good (loaded)"]
     assert set(update["choices"]) == {"earlier", "good (loaded)"}
     own = made(hardware, questions, "good", repeats=2)
     found = available(recorded_only=False)
     assert found["good"] == own and found["good (loaded)"].read_bytes() == file.read_bytes()
-    show = functions(hardware)["show"]
+    show = lab["show"]
     for names, answers, other in ((["good"], 24, 12), (["good (loaded)"], 12, 24)):
         shown = {block.elem_id: update for block, update in show(names, "environment").items()}
         with zipfile.ZipFile(shown["lab-save"]["value"]) as saved:
@@ -194,8 +226,8 @@ def test_what_was_loaded_and_what_is_run_are_told_apart_whatever_their_names(har
     assert len(load(made(hardware, questions, "good", repeats=3)).rows) == 36
 
 
-def test_what_is_loaded_replaces_nothing(hardware, questions, tmp_path):
-    path, file = made(hardware, questions), tmp_path / "mine.zip"
+def test_what_is_loaded_replaces_nothing(finished, tmp_path):
+    path, file = copied(finished), tmp_path / "mine.zip"
     file.write_bytes(zipped(path))
     (tmp_path / "recorded" / "mine.zip").write_bytes(file.read_bytes())
     # As earlier versions kept it.
@@ -213,8 +245,8 @@ def test_what_is_loaded_replaces_nothing(hardware, questions, tmp_path):
     assert not list(loaded_folder().glob("*.part"))
 
 
-def test_a_loaded_files_name_becomes_one_that_can_be(hardware, questions, tmp_path):
-    content = zipped(made(hardware, questions))
+def test_a_loaded_files_name_becomes_one_that_can_be(finished, tmp_path):
+    content = zipped(finished)
     names = {"a(b)": "a_b_", "é 1.5": "é 1.5", "x" * 200: "x" * 60, " ": "results", "<b>": "_b_", "..": ".."}
     for stem, name in names.items():
         file = tmp_path / f"{stem}.zip"
@@ -230,18 +262,16 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path, monkeypatch):
         keep_loaded(tmp_path / "file")
 
 
-def test_results_that_cannot_be_zipped_are_shown_and_the_reason_with_them(hardware, questions, tmp_path, monkeypatch):
-    first = measurement_of(questions)
-    events_of(hardware, started(hardware, first))
+def test_results_that_cannot_be_zipped_are_shown_and_the_reason_with_them(hardware, finished, tmp_path, monkeypatch):
+    copied(finished)
     monkeypatch.setattr(page, "scratch_folder", lambda: tmp_path / "away")
     updates = {block.elem_id: update for block, update in functions(hardware)["show"](["mine"], "").items()}
     assert "away/mine: No such file or directory." in updates["lab-status"]
     assert updates["lab-view"] and not updates["lab-save"]["interactive"]
 
 
-def test_a_space_shows_recorded_results_and_runs_nothing(make_hardware, hardware, questions, tmp_path):
-    events_of(hardware, started(hardware, work := measurement_of(questions)))
-    (tmp_path / "recorded" / "then.zip").write_bytes(zipped(work.path))
+def test_a_space_shows_recorded_results_and_runs_nothing(make_hardware, finished, tmp_path):
+    (tmp_path / "recorded" / "then.zip").write_bytes(zipped(copied(finished)))
     space = build_app(make_hardware(on_space=True))
     ids = {getattr(block, "elem_id", None) for block in space.blocks.values()}
     assert {"lab-results", "lab-save", "lab-view"} <= ids
@@ -262,22 +292,21 @@ def test_a_space_shows_recorded_results_and_runs_nothing(make_hardware, hardware
     assert functions["show"](["mine"], "") == functions["show"]([], "")
 
 
-def test_what_is_shipped_is_shown_first_and_without_being_made_again(hardware, questions, tmp_path, monkeypatch):
-    ship(made(hardware, questions), tmp_path / "recorded", "here")
+def test_what_is_shipped_is_shown_first_and_without_being_made_again(lab, finished, tmp_path, monkeypatch):
+    ship(copied(finished), tmp_path / "recorded", "here")
     monkeypatch.setattr(page, "load", None)
-    functions_of = functions(hardware)
-    looked = {block.elem_id: update for block, update in functions_of["look"]([]).items()}
+    looked = {block.elem_id: update for block, update in lab["look"]([]).items()}
     assert looked["lab-results"]["value"] == ["here (recorded)"] and "mine" in looked["lab-results"]["choices"]
-    opened = {block.elem_id: update for block, update in functions_of["open_part"](["here (recorded)"], "time").items()}
+    opened = {block.elem_id: update for block, update in lab["open_part"](["here (recorded)"], "time").items()}
     assert json.loads(opened["lab-figure"]["value"].plot)["data"] and "Where each method" in opened["lab-part"]["value"]
-    opened = {block.elem_id: update for block, update in functions_of["open_part"](["here (recorded)"], "").items()}
+    opened = {block.elem_id: update for block, update in lab["open_part"](["here (recorded)"], "").items()}
     assert not opened["lab-part"]["visible"]
 
 
-def test_where_nothing_was_measured_the_recorded_runs_stand_labelled_as_a_sample(hardware, monkeypatch):
+def test_where_nothing_was_measured_the_recorded_runs_stand_labelled_as_a_sample(lab, monkeypatch):
     monkeypatch.setattr(page, "TRACES", TRACES)
     page.made.cache_clear()
-    looked = {block.elem_id: update for block, update in functions(hardware)["look"]([]).items()}
+    looked = {block.elem_id: update for block, update in lab["look"]([]).items()}
     assert "A sample that allows no conclusion" in looked["lab-about"] and "AMD EPYC" in looked["lab-about"]
     lines = json.loads(looked["lab-view"])["overview"]["speeds"]["lines"]
     found = {line["method"]: line["here"]["All tasks"]["phi"] for line in lines}

@@ -82,20 +82,28 @@ def served(hardware, demo=None):
         demo.close()
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def patient(monkeypatch):
     """However slow a machine is, who does not listen is waited for."""
     monkeypatch.setattr(attendance, "PATIENCE", 600.0)
 
 
+@pytest.fixture(scope="module")
+def page(shared_hardware):
+    """One that tests leave as it was."""
+    with served(shared_hardware) as page:
+        yield page
+
+
 @pytest.fixture
-def page(hardware, endless, patient):
+def fresh(hardware, endless):
+    """A page of which a test may look at all that it keeps."""
     with served(hardware) as page:
         yield page
 
 
 @pytest.fixture
-def space(make_hardware, endless, patient, monkeypatch):
+def space(make_hardware, endless, monkeypatch):
     monkeypatch.setenv("SPACE_ID", "someone/duoviz")
     with served(make_hardware(on_space=True)) as page:
         yield page
@@ -108,21 +116,14 @@ def impatient(monkeypatch):
     return lambda: monkeypatch.setattr(attendance, "PATIENCE", 0.3)
 
 
-def test_empty_prompts_reach_neither_the_queue_nor_a_thread(page, monkeypatch):
+def test_empty_prompts_reach_neither_the_queue_nor_a_thread(fresh, monkeypatch):
     with monkeypatch.context() as patched, ThreadPoolExecutor(8) as pool:
-        patched.setattr(page.hardware, "start", lambda job: pytest.fail("it was put into the line"))
-        answers = list(pool.map(lambda _: page.ask("POST", GENERATE, {"prompt": ""}), range(24)))
+        patched.setattr(fresh.hardware, "start", lambda job: pytest.fail("it was put into the line"))
+        answers = list(pool.map(lambda _: fresh.ask("POST", GENERATE, {"prompt": ""}), range(24)))
     assert {status for status, _, _ in answers} == {422}
     assert "The prompt is empty" in json.loads(answers[0][2])["detail"][0]["message"]
-    assert page.kept() == (0, 0) and not page.demo.app.state_holder.session_data
-    assert page.client().predict(prompt="hello", max_new_tokens=3, api_name="/generate")["metrics"]["new_tokens"] == 3
-
-
-def test_a_client_is_told_the_sentence(page):
-    with pytest.raises(Exception, match="The prompt is empty: enter a prompt"):
-        page.client().predict(prompt=" ", api_name="/generate")
-    with pytest.raises(Exception, match="repeats: enter a whole number from 1 to 10"):
-        page.client().predict(prompt="hello", repeats=0, api_name="/compare")
+    assert fresh.kept() == (0, 0) and not fresh.demo.app.state_holder.session_data
+    assert fresh.client().predict(prompt="hello", max_new_tokens=3, api_name="/generate")["metrics"]["new_tokens"] == 3
 
 
 def test_a_prompt_too_long_is_refused_at_every_door_before_it_is_read(page, monkeypatch):
@@ -135,40 +136,40 @@ def test_a_prompt_too_long_is_refused_at_every_door_before_it_is_read(page, monk
     assert page.ask("POST", GENERATE, b'{"prompt": "' + b"x" * 9_000_000 + b'"}')[0] == 413
 
 
-def test_a_run_that_nobody_listens_to_does_not_begin_and_leaves_nothing(page, endless, impatient, monkeypatch):
+def test_a_run_that_nobody_listens_to_does_not_begin_and_leaves_nothing(fresh, endless, impatient, monkeypatch):
     monkeypatch.setattr(visitors, "PATIENCE", 0.3)
-    assert page.ask("POST", GENERATE, {"prompt": "hello", "method": endless})[0] == 200
-    monkeypatch.setattr(page.hardware, "start", lambda job: pytest.fail("it was put into the line"))
+    assert fresh.ask("POST", GENERATE, {"prompt": "hello", "method": endless})[0] == 200
+    monkeypatch.setattr(fresh.hardware, "start", lambda job: pytest.fail("it was put into the line"))
     impatient()
-    wait_until(lambda: page.kept() == (0, 0))
+    wait_until(lambda: fresh.kept() == (0, 0))
 
 
-def test_a_run_that_nobody_listens_to_any_longer_ends_and_leaves_nothing(page, endless, impatient):
-    listened = page.client().submit(prompt="hello", method=endless, api_name="/generate")
+def test_a_run_that_nobody_listens_to_any_longer_ends_and_leaves_nothing(fresh, endless, impatient):
+    listened = fresh.client().submit(prompt="hello", method=endless, api_name="/generate")
     wait_until(lambda: listened.outputs())
-    leaving = page.begin({"prompt": "hello", "method": endless})
-    wait_until(lambda: len(page.hardware.line) == 2)
+    leaving = fresh.begin({"prompt": "hello", "method": endless})
+    wait_until(lambda: len(fresh.hardware.line) == 2)
     assert leaving.getresponse().readline()
     leaving.close()
     impatient()
     # The first was asked for before, and would have ended before, were nobody listening.
-    wait_until(lambda: len(page.hardware.line) == 1)
-    assert not page.hardware.line.jobs[0].stop.is_set() and not listened.done()
+    wait_until(lambda: len(fresh.hardware.line) == 1)
+    assert not fresh.hardware.line.jobs[0].stop.is_set() and not listened.done()
     listened.cancel()
-    wait_until(lambda: not len(page.hardware.line) and page.kept() == (0, 0))
+    wait_until(lambda: not len(fresh.hardware.line) and fresh.kept() == (0, 0))
 
 
-def test_who_names_no_session_has_two_places(page, endless):
+def test_who_names_no_session_has_two_places(fresh, endless):
     body = {"prompt": "hello", "method": endless}
     streams = []
     for places in (1, 2):
-        streams.append(page.begin(body))
-        wait_until(lambda places=places: len(page.hardware.line) == places)
-    status, _, told = page.ask("POST", GENERATE, body)
+        streams.append(fresh.begin(body))
+        wait_until(lambda places=places: len(fresh.hardware.line) == places)
+    status, _, told = fresh.ask("POST", GENERATE, body)
     assert status == 422 and "2 of your runs are already waiting" in told.decode()
-    waiting = page.client().submit(prompt="hello", max_new_tokens=3, api_name="/generate")
-    wait_until(lambda: len(page.hardware.line) == 3)
-    for job in [job for job in page.hardware.line.jobs if job.work.method == endless]:
+    waiting = fresh.client().submit(prompt="hello", max_new_tokens=3, api_name="/generate")
+    wait_until(lambda: len(fresh.hardware.line) == 3)
+    for job in [job for job in fresh.hardware.line.jobs if job.work.method == endless]:
         job.stop.set()
     assert waiting.result(timeout=30)["metrics"]["new_tokens"] == 3
 
@@ -342,16 +343,16 @@ def test_what_strangers_cause_is_logged_a_few_times(monkeypatch, caplog):
     assert caplog.messages[-1] == "entry 1000 (980 entries before it were left out)"
 
 
-def test_streams_of_nobody_write_nothing_into_the_log(page, capfd, caplog):
+def test_streams_of_nobody_write_nothing_into_the_log(fresh, capfd, caplog):
     for path in ("queue/data?session_hash=nobody", "call/generate/nobody", "queue/data"):
-        assert page.ask("GET", f"/gradio_api/{path}")[0] == 404
+        assert fresh.ask("GET", f"/gradio_api/{path}")[0] == 404
     assert not capfd.readouterr().err and not caplog.records
 
 
-def test_a_function_that_fails_writes_its_traceback_at_our_pace(page, caplog):
-    look = next(number for number, each in page.demo.fns.items() if each.name == "look")
+def test_a_function_that_fails_writes_its_traceback_at_our_pace(fresh, caplog):
+    look = next(number for number, each in fresh.demo.fns.items() if each.name == "look")
     body = {"fn_index": look, "session_hash": "ann", "data": [{"path": 5}]}
-    assert page.ask("POST", "/gradio_api/queue/join", body)[0] == 200
+    assert fresh.ask("POST", "/gradio_api/queue/join", body)[0] == 200
     wait_until(lambda: "a function of the page failed" in caplog.text)
 
 

@@ -16,7 +16,6 @@ from duoviz.models.progress import ModelUnavailable
 from duoviz.models.prompt import LONGEST_PROMPT, PromptError
 from duoviz.models.registry import UnknownPair
 from duoviz.places import doing, place
-from duoviz.places.line import Bounds, LineFull
 from duoviz.places.place import progress_text
 from duoviz.web import session
 from tests.decoding.small_draft import load as load_draft
@@ -24,8 +23,6 @@ from tests.thread_places import place_of
 from tests.tiny import change_pair, draft_with, held_engine, tiny_engine
 from tests.until import wait_until
 from tests.web.visits import events_of, start
-
-QUEUE_LENGTH = Bounds().length
 
 
 def told_place(number):
@@ -74,18 +71,6 @@ def test_waiting_visitors_are_told_their_place_as_it_changes(hardware, endless):
     assert next(streams[2]) == told_place(1)
     # The second has begun: the place it was told is taken back.
     assert {"type": "status", "text": ""} in next(streams[1])
-
-
-def test_the_line_is_bounded_and_a_visitor_who_leaves_makes_room(hardware, endless):
-    runs = [start(hardware, method=endless) for _ in range(QUEUE_LENGTH)]
-    wait_until(lambda: runs[0].deadline)
-    with pytest.raises(LineFull, match="The line is full: try again in a few minutes."):
-        start(hardware)
-    leaving, behind = hardware.batches(runs[1]), hardware.batches(runs[2])
-    assert next(leaving) == told_place(1) and next(behind) == told_place(2)
-    leaving.close()
-    assert next(behind) == told_place(1)
-    assert next(hardware.batches(start(hardware))) == told_place(QUEUE_LENGTH - 1)
 
 
 def test_stop_while_waiting_ends_the_run_at_once_and_it_never_runs(make_hardware, endless):

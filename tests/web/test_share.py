@@ -3,6 +3,8 @@
 import re
 from dataclasses import fields
 
+import pytest
+
 from duoviz.decoding.settings import Settings
 from duoviz.web.app import build_app
 from duoviz.web.front import SOURCES
@@ -11,13 +13,18 @@ from duoviz.web.share import ShareBar
 from tests.parts import TESTS
 
 
-def site(hardware):
-    (bar,) = [block for block in build_app(hardware).blocks.values() if isinstance(block, ShareBar)]
+@pytest.fixture(scope="module")
+def demo(shared_hardware):
+    return build_app(shared_hardware)
+
+
+def site(demo):
+    (bar,) = [block for block in demo.blocks.values() if isinstance(block, ShareBar)]
     return bar.props["site"]
 
 
-def test_all_that_a_run_depends_on_is_in_its_link(hardware):
-    live = site(hardware)["pages"]["live"]
+def test_all_that_a_run_depends_on_is_in_its_link(demo):
+    live = site(demo)["pages"]["live"]
     # The offset is the Lab's alone.
     own = {each.name: each.default for each in fields(Settings) if each.name != "budget_offset"}
     assert set(live["fields"]) == {"prompt", "method", "pair", "raw", *own}
@@ -26,24 +33,24 @@ def test_all_that_a_run_depends_on_is_in_its_link(hardware):
     assert live["visualizer"] == "visualizer" and live["start"] == "generate"
 
 
-def test_on_a_space_a_link_names_no_other_models_and_leads_to_its_own_address(make_hardware, monkeypatch):
+def test_on_a_space_a_link_names_no_other_models_and_leads_to_its_own_address(demo, make_hardware, monkeypatch):
     monkeypatch.setenv("SPACE_HOST", "someone-duoviz.hf.space")
-    space = site(make_hardware(on_space=True))
+    space = site(build_app(make_hardware(on_space=True)))
     assert space["host"] == "someone-duoviz.hf.space"
     assert space["pages"]["live"]["fields"]["pair"]["kind"] == "choice"
-    assert site(make_hardware())["pages"]["live"]["fields"]["pair"]["kind"] == "text"
+    assert space["pages"]["live"]["reaching"] == ["pair"]
+    assert site(demo)["pages"]["live"]["fields"]["pair"]["kind"] == "text"
 
 
-def test_what_reaches_for_the_hub_or_a_folder_is_named(make_hardware):
-    pages = site(make_hardware())["pages"]
+def test_what_reaches_for_the_hub_or_a_folder_is_named(demo):
+    pages = site(demo)["pages"]
     assert pages["live"]["reaching"] == ["pair", "rest_datastore"]
     assert pages["compare"]["reaching"] == ["pair", "first_rest_datastore", "second_rest_datastore"]
-    assert site(make_hardware(on_space=True))["pages"]["live"]["reaching"] == ["pair"]
 
 
-def test_every_tab_has_a_link(hardware):
-    tabs = [each["props"] for each in build_app(hardware).config["components"] if each["type"] == "tabitem"]
-    assert list(site(hardware)["pages"]) == [tab["id"] for tab in tabs]
+def test_every_tab_has_a_link(demo):
+    tabs = [each["props"] for each in demo.config["components"] if each["type"] == "tabitem"]
+    assert list(site(demo)["pages"]) == [tab["id"] for tab in tabs]
     assert all(tab["elem_id"] == f"tab-{tab['id']}" for tab in tabs)
 
 

@@ -38,11 +38,8 @@ def threshold(facts: Facts) -> dict:
     assert iteration is not None
     if iteration["theta"] is None:
         raise NotInTrace("threshold there")
-    return {
-        "candidates": [{"text": candidate["text"], "p": candidate["p"]} for candidate in iteration["candidates"]],
-        "theta": iteration["theta"],
-        "budget": iteration["budget"],
-    }
+    candidates = [{"text": candidate["text"], "p": candidate["p"]} for candidate in iteration["candidates"]]
+    return {"candidates": candidates, "theta": iteration["theta"], "budget": iteration["budget"]}
 
 
 def draws(facts: Facts) -> dict:

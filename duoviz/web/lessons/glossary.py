@@ -1,6 +1,7 @@
 """The page's terms, each with a sentence or two, and finding them in a text."""
 
 import re
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,11 +58,8 @@ class Finder:
 
     def mark(self, spans: list[Span]) -> list[Span]:
         """The spans, with each term's first place in the page's text as a span of kind "term"."""
-        return [
-            part
-            for span in spans
-            for part in (cut(span, self.pattern, self.term) if span["kind"] == "text" else [span])
-        ]
+        marked = (cut(span, self.pattern, self.term) if span["kind"] == "text" else [span] for span in spans)
+        return list(chain.from_iterable(marked))
 
     def term(self, match: re.Match) -> Span | None:
         """A term as a span, None where it stood before."""

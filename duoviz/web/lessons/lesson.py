@@ -102,18 +102,16 @@ def name_of(file: Path) -> str:
 def unambiguous(files: list[Path], mistakes: list[str]) -> list[Path]:
     """The files without those that have the number or name of one before them; each of these is a mistake more."""
     known: dict[int | str, Path] = {}
-    kept = []
     for file in files:
         number, name = place_of(file)
         keys = [name] if number is None else [name, number]
         taken = next((key for key in keys if key in known), None)
         if taken is None:
             known |= dict.fromkeys(keys, file)
-            kept.append(file)
         else:
             what = "name" if taken == name else "number"
             mistakes.append(str(LessonError(file, 1, f'{known[taken].name} has the {what} "{taken}" too; rename one.')))
-    return kept
+    return [file for file in files if file in known.values()]
 
 
 def read_lesson(

@@ -226,12 +226,9 @@ class PageReader:
             slider = ends | {"unit": self.inline(unit) if unit else []}
         elif extra := fields.get("from") or fields.get("to") or fields.get("unit"):
             raise extra.mistake("the figure has its own slider: it needs no from, to or unit.")
-        within = fields.get("within")
-        return {
-            "answer": self.number(question.field("answer")),
-            "within": self.number(within) if within else 0,
-            "slider": slider,
-        } | self.spans_of(question, "right", "low", "high")
+        answer = self.number(question.field("answer"))
+        within = self.number(fields["within"]) if "within" in fields else 0
+        return {"answer": answer, "within": within, "slider": slider} | self.spans_of(question, "right", "low", "high")
 
     def number(self, line: Line) -> float:
         """A line's number, its placeholders filled in. Raises LessonError."""

@@ -175,9 +175,7 @@ ITERATION: dict[str, Callable[[Iteration], str | int | None]] = {
     "gamma": lambda iteration: iteration["budget"],
     "longest": lambda iteration: iteration.get("longest"),
     "theta": lambda iteration: written_as(iteration["theta"], fixed(3)),
-    "first_p": lambda iteration: written_as(
-        iteration["candidates"][0]["p"] if iteration["candidates"] else None, fixed(3)
-    ),
+    "first_p": lambda iteration: written_as(next((each["p"] for each in iteration["candidates"]), None), fixed(3)),
     "second_p": lambda iteration: written_as(second_best(iteration), fixed(3)),
     "rows": lambda iteration: iteration["target"]["rows"],
     "target_time": lambda iteration: seconds(iteration["target"]["end"] - iteration["target"]["start"]),

@@ -119,6 +119,8 @@ MEASURES: dict[str, Callable[[Iteration], float | None]] = {
     "likely first token": lambda iteration: iteration["candidates"][0]["p"] if iteration["theta"] is not None else None,
 }
 
+# Which of so many iterations a word alone stands for.
+POSITIONS = {"prefill": lambda count: 0, "middle": lambda count: count // 2, "last": lambda count: count - 1}
 FORMS = (
     "prefill, middle, last, first CONDITION, last CONDITION, after first CONDITION, most MEASURE, "
     "most MEASURE where CONDITION"
@@ -134,7 +136,7 @@ def is_condition(text: str) -> bool:
 
 def is_predicate(text: str) -> bool:
     """Whether this stands for an iteration."""
-    if text in ("prefill", "middle", "last"):
+    if text in POSITIONS:
         return True
     if text.startswith("most "):
         measure, where, condition = text.removeprefix("most ").partition(WHERE)
@@ -151,12 +153,8 @@ def matching(condition: str, iterations: list[Iteration]) -> list[int]:
 
 def find(predicate: str, iterations: list[Iteration]) -> int | None:
     """The index of the iteration that a predicate stands for, or None where there is none."""
-    if predicate == "prefill":
-        return 0
-    if predicate == "last":
-        return len(iterations) - 1
-    if predicate == "middle":
-        return len(iterations) // 2
+    if predicate in POSITIONS:
+        return POSITIONS[predicate](len(iterations))
     if predicate.startswith("most "):
         name, where, condition = predicate.removeprefix("most ").partition(WHERE)
         wanted = matching(condition, iterations) if where else range(1, len(iterations))

@@ -78,13 +78,6 @@ class Page(NamedTuple):
     question: Question | None
 
 
-class Source(NamedTuple):
-    """A lesson as written: nothing in it has been looked up in a trace."""
-
-    front: Fields
-    pages: list[Page]
-
-
 def read_lines(file: Path) -> list[Line]:
     """The file's lines. Raises LessonError where it is not UTF-8 text."""
     try:
@@ -102,8 +95,8 @@ def sections(lines: list[Line]) -> tuple[list[Line], list[list[Line]]]:
     return lines[: starts[0] if starts else None], parts
 
 
-def read_source(file: Path) -> Source:
-    """Take a lesson's file apart. Raises LessonError."""
+def read_source(file: Path) -> tuple[Fields, list[Page]]:
+    """A lesson's front matter and pages as written, with nothing looked up in a trace. Raises LessonError."""
     lines = read_lines(file)
     if not lines or lines[0].text != "---":
         raise LessonError(file, 1, 'a lesson begins with a line "---", its fields and another "---".')
@@ -117,7 +110,7 @@ def read_source(file: Path) -> Source:
             raise line.mistake('text before the first page; a page begins with "## " and its title.')
     if not pages:
         raise lines[0].mistake('the lesson has no page; a page begins with "## " and its title.')
-    return Source(front, [read_page(page) for page in pages])
+    return front, [read_page(page) for page in pages]
 
 
 def read_front(lines: list[Line]) -> Fields:

@@ -26,7 +26,7 @@ from duoviz.web.pages.fields import (
 from duoviz.web.race import Race, recorded_race
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page
-from duoviz.web.visitors import ANSWERED, WATCHED, Visitors
+from duoviz.web.visitors import WATCHED, Visitors
 
 SIDES = {"first": "vanilla", "second": "duotree"}
 # So many that one disturbed round does not decide, and shows.
@@ -52,9 +52,8 @@ def compare_page(hardware: Hardware) -> Page:
             gr.Markdown(ABOUT)
             inputs = {"prompt": prompt} | comparison_fields(hardware.limits, sides)
     view = Race(elem_id="race-view", recorded=recorded_race(FOLDER, list(SIDES.values())))
-    client, answer = gr.Button(visible=False), gr.JSON(visible=False)
     inputs["like_for_like"] = gr.Checkbox(False, visible=False)
-    connect(hardware, inputs, go=go, fair=fair, halt=halt, view=view, client=client, answer=answer)
+    connect(hardware, inputs, go=go, fair=fair, halt=halt, view=view)
     return Page({name: field for name, field in inputs.items() if name != "like_for_like"}, start=go)
 
 
@@ -71,9 +70,7 @@ def comparison_fields(limits: Limits, sides: Mapping[str, gr.Dropdown]) -> Field
         fields = size_fields(limits, place="compare-")
         info = f"1 to {MAX_REPEATS}, taking turns in going first; figures are medians"
         fields["repeats"] = gr.Number(ROUNDS, label="Rounds", info=info, elem_id="repeats")
-    with gr.Row():
-        fields |= sampling_fields(place="compare-")
-    fields["raw"] = raw_field()
+    fields |= sampling_fields(place="compare-") | {"raw": raw_field()}
     with gr.Row():
         for side, method in sides.items():
             with gr.Column():
@@ -93,12 +90,8 @@ def lanes_of(first: Settings, second: Settings, methods: Sequence[str], *, like_
     sides = [Lane(*side) for side in zip(names, methods, (first, second), strict=True)]
     present = {lane.settings.cores for lane in sides if lane.method == "vanilla"}
     wanted = ("auto", "target") if like_for_like else ("auto",)
-    baselines = [
-        Lane(title("vanilla", settings), "vanilla", settings)
-        for settings in (replace(first, cores=cores) for cores in wanted)
-        if settings.cores not in present
-    ]
-    return sides + baselines
+    missing = [replace(first, cores=cores) for cores in wanted if cores not in present]
+    return sides + [Lane(title("vanilla", settings), "vanilla", settings) for settings in missing]
 
 
 def title(method: str, settings: Settings) -> str:
@@ -121,7 +114,7 @@ def asked(limits: Limits, *, prompt, pair, raw, repeats, like_for_like, **settin
     return Comparison(pair=pair, prompt=prompt, raw=raw, repeats=as_integer(repeats), lanes=lanes)
 
 
-def connect(hardware: Hardware, inputs: Fields, *, go, fair, halt, view, client, answer) -> None:
+def connect(hardware: Hardware, inputs: Fields, *, go, fair, halt, view) -> None:
     """Bind the buttons and the endpoint `compare` to comparisons on the hardware."""
     visitors, ask = Visitors(hardware), partial(asked, hardware.limits)
 
@@ -135,13 +128,7 @@ def connect(hardware: Hardware, inputs: Fields, *, go, fair, halt, view, client,
 
     def compare(request: gr.Request, **sent) -> Iterator[dict | None]:
         """Stream a comparison to a client: both texts so far, and last what it came to."""
-        texts: dict[str, str] = {}
-
-        def progress(events: list[dict]) -> dict:
-            add_texts(texts, events)
-            return {"texts": texts}
-
-        yield from visitors.answer(request, lambda: ask(**sent), progress)
+        yield from visitors.answer(request, lambda: ask(**sent), partial(add_texts, {}))
 
     def stop_race(request: gr.Request) -> None:
         """End this visitor's comparison."""
@@ -152,14 +139,14 @@ def connect(hardware: Hardware, inputs: Fields, *, go, fair, halt, view, client,
     fair.click(race_like_for_like, None, view, inputs_kwargs=inputs, **WATCHED)
     # Not queued, so that it reaches a run however many others wait.
     halt.click(stop_race, queue=False, api_visibility="private")
-    client.click(compare, None, answer, api_name="compare", inputs_kwargs=inputs, **ANSWERED)
-    hardware.doors["compare"] = visitors.door(inputs, ask)
+    visitors.open("compare", compare, inputs, ask)
 
 
-def add_texts(texts: dict[str, str], events: list[dict]) -> None:
-    """Add what these events say of the lanes' texts; a lane's next round begins anew."""
+def add_texts(texts: dict[str, str], events: list[dict]) -> dict:
+    """Add what these events say of the lanes' texts, for a client to be told; a lane's next round begins anew."""
     for lane, event in ((event["lane"], event["event"]) for event in events if event["type"] == "lane"):
         if event["type"] == "header":
             texts[lane] = ""
         elif event["type"] == "iteration":
             texts[lane] += "".join(token["text"] for token in event["iteration"]["committed"])
+    return {"texts": texts}

@@ -81,8 +81,9 @@ def size_fields(limits: Limits, place: str = "") -> Fields:
 
 
 def sampling_fields(place: str = "") -> Fields:
-    """How the target draws its tokens."""
-    return {name: setting_field(name, place) for name in SAMPLING}
+    """How the target draws its tokens, in a row."""
+    with gr.Row():
+        return {name: setting_field(name, place) for name in SAMPLING}
 
 
 def prompts_to_try(prompt: gr.Textbox, pair: gr.Dropdown) -> None:

@@ -18,10 +18,7 @@ def learn_page(lessons: Path = LESSONS, traces: Path = TRACES) -> Page:
     """Lay out the tab inside the Blocks in force. A link holds the lesson and its page."""
     course = read_course(lessons, traces)
     learn = Learn(course, traces, elem_id="learn")
-    names = [lesson["name"] for lesson in course.lessons]
-    fields = {
-        "lesson": gr.Dropdown(["", *names], value="", visible="hidden"),
-        "page": gr.Number(1, visible="hidden"),
-    }
-    learn.moved(None, None, list(fields.values()), js="() => window.duoviz.placeInCourse()", **AT_ONCE)
-    return Page(fields)
+    lesson = gr.Dropdown(["", *(each["name"] for each in course.lessons)], value="", visible="hidden")
+    page = gr.Number(1, visible="hidden")
+    learn.moved(None, None, [lesson, page], js="() => window.duoviz.placeInCourse()", **AT_ONCE)
+    return Page({"lesson": lesson, "page": page})

@@ -21,7 +21,7 @@ from duoviz.web.pages.fields import (
 )
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page
-from duoviz.web.visitors import ANSWERED, WATCHED, Visitors
+from duoviz.web.visitors import WATCHED, Visitors
 from duoviz.web.visualizer import OF_METHOD, Opening, Visualizer
 
 RUN_IT = "Press Generate to run it live, with this prompt or your own."
@@ -40,13 +40,11 @@ def live_page(hardware: Hardware) -> Page:
         with gr.Accordion("Settings", open=False, elem_id="settings"):
             inputs = {"prompt": prompt, "method": method} | settings_fields(hardware.limits, method)
     prompts_to_try(prompt, inputs["pair"])  # pyright: ignore[reportArgumentType]
-    opening = Opening(recorded_runs(), method.value, RUN_IT)
-    visualizer = Visualizer(elem_id="visualizer", opening=opening)
+    visualizer = Visualizer(elem_id="visualizer", opening=Opening(recorded_runs(), method.value, RUN_IT))
     method.change(None, method, None, js=OF_METHOD, queue=False, api_visibility="private")
-    client, answer = gr.Button(visible=False), gr.JSON(visible=False)
     # The visualizer presses it.
     vanilla = gr.Button("Run vanilla", elem_id="run-vanilla")
-    connect(hardware, inputs, go=go, vanilla=vanilla, halt=halt, visualizer=visualizer, client=client, answer=answer)
+    connect(hardware, inputs, go=go, vanilla=vanilla, halt=halt, visualizer=visualizer)
     return Page(inputs, visualizer, go)
 
 
@@ -60,13 +58,10 @@ def settings_fields(limits: Limits, method: gr.Radio) -> Fields:
     """Lay out the settings but the method; each field under its name on the command line."""
     with gr.Row():
         fields = size_fields(limits)
-    with gr.Row():
-        fields |= sampling_fields()
-    fields |= own_fields(limits, method)
-    return fields | {"raw": raw_field()}
+    return fields | sampling_fields() | own_fields(limits, method) | {"raw": raw_field()}
 
 
-def connect(hardware: Hardware, inputs: Fields, *, go, vanilla, halt, visualizer, client, answer) -> None:
+def connect(hardware: Hardware, inputs: Fields, *, go, vanilla, halt, visualizer) -> None:
     """Bind the buttons and the endpoint `generate` to runs on the hardware, which keeps its own line."""
     visitors = Visitors(hardware)
 
@@ -100,8 +95,7 @@ def connect(hardware: Hardware, inputs: Fields, *, go, vanilla, halt, visualizer
     vanilla.click(watch_vanilla, None, visualizer, **options)
     # Not queued, so that it reaches a run however many others wait.
     halt.click(visitors.stop, queue=False, api_visibility="private")
-    client.click(generate, None, answer, api_name="generate", inputs_kwargs=inputs, **ANSWERED)
-    hardware.doors["generate"] = visitors.door(inputs, ask)
+    visitors.open("generate", generate, inputs, ask)
 
 
 def text_in(events: list[dict]) -> str:

@@ -142,14 +142,10 @@ def results_page(hardware: Hardware, tab: gr.Tab) -> None:
     recorded_only = hardware.limits.on_space
     board = Board()
     with gr.Accordion("Other results", open=False, elem_id="lab-others"), gr.Row():
+        names = list(available(recorded_only=recorded_only))
+        info = "choose several to see them side by side"
         chosen = gr.Dropdown(
-            list(available(recorded_only=recorded_only)),
-            value=[],
-            multiselect=True,
-            label="Results shown",
-            info="choose several to see them side by side",
-            elem_id="lab-results",
-            scale=3,
+            names, value=[], multiselect=True, label="Results shown", info=info, elem_id="lab-results", scale=3
         )
         download = gr.DownloadButton("Save results (.zip)", interactive=False, elem_id="lab-save")
         if not recorded_only:
@@ -176,21 +172,14 @@ def plan_fields() -> dict[str, Component]:
     with gr.Row():
         fields["size"] = gr.Radio(list(SIZES.items()), value="quick", label="How much", elem_id="lab-size")
         fields["pair"] = gr.Dropdown(list(PAIRS), value="embedded", label="Models", allow_custom_value=True)
-        fields["name"] = gr.Textbox(
-            usual_name("quick"),
-            label="Name of the results",
-            info="an existing name resumes that measurement",
-            elem_id="lab-name",
-        )
+        info = "an existing name resumes that measurement"
+        fields["name"] = gr.Textbox(usual_name("quick"), label="Name of the results", info=info, elem_id="lab-name")
     fields["tasks"] = gr.CheckboxGroup(
         [(label, task) for task, label in TASKS.items()], value=list(TASKS), label="Tasks", elem_id="lab-tasks"
     )
+    info = "vanilla always runs, as the baseline for speed and text"
     fields["methods"] = gr.CheckboxGroup(
-        method_choices(),
-        value=list(METHODS),
-        label="Methods",
-        info="vanilla always runs, as the baseline for speed and text",
-        elem_id="lab-methods",
+        method_choices(), value=list(METHODS), label="Methods", info=info, elem_id="lab-methods"
     )
     fields["size"].change(
         lambda size, name: usual_name(size) if name in map(usual_name, SIZES.values()) else gr.skip(),

@@ -50,10 +50,8 @@ def hostile_page():
         yield url, trace
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_hostile_texts_show_as_text(page, hostile_page, tmp_path, width):
+def test_hostile_texts_show_as_text(page, hostile_page, tmp_path):
     url, trace = hostile_page
-    page.set_viewport_size({"width": width, "height": 900})
     page.goto(url)
     page.get_by_role("button", name="Feed").click()
     shown(page, "state", "done")
@@ -61,10 +59,14 @@ def test_hostile_texts_show_as_text(page, hostile_page, tmp_path, width):
     assert all(text in trace["end"]["text"] and text in written for text in HOSTILE[:4])
     for _ in range(len(trace["iterations"]) // 2):
         page.keyboard.press("ArrowLeft")
-    for part in ("Tree", "Timeline"):
-        ElementTree.parse(download(page, f"{part} as SVG", tmp_path))
-    assert page.evaluate("window.hacked") is None and page.locator(".dv img, .dv script").count() == 0
-    assert fits(page) and not page.errors
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        settle(page)
+        for part in ("Tree", "Timeline"):
+            ElementTree.parse(download(page, f"{part} as SVG", tmp_path))
+        assert page.evaluate("window.hacked") is None and page.locator(".dv img, .dv script").count() == 0
+        assert fits(page)
+    assert not page.errors
 
 
 # The label of each chart of a figure.
@@ -126,13 +128,18 @@ def check_tree(drawn, iteration):
         assert edge["status"] != "window"
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_what_is_drawn_is_the_trace(page, methods_page, traces, method):
-    show(page, methods_page, method)
-    check_parts(page, METHODS[method], traces[method]["header"])
-    for drawn, iteration in zip(page.evaluate(READ_ITERATIONS), traces[method]["iterations"], strict=True):
-        assert drawn["position"] == iteration["index"] and drawn["sentence"]
-        check_tree(drawn, iteration)
+def test_what_is_drawn_is_the_trace(page, methods_page, traces):
+    page.goto(methods_page)
+    for method, trace in traces.items():
+        page.get_by_role("button", name=method, exact=True).click()
+        shown(page, "method", method)
+        shown(page, "state", "done")
+        shown(page, "iterations", len(trace["iterations"]))
+        page.mouse.move(600, 400)
+        check_parts(page, METHODS[method], trace["header"])
+        for drawn, iteration in zip(page.evaluate(READ_ITERATIONS), trace["iterations"], strict=True):
+            assert (drawn["position"], bool(drawn["sentence"])) == (iteration["index"], True), method
+            check_tree(drawn, iteration)
     assert not page.errors
 
 
@@ -203,9 +210,9 @@ def test_what_comes_later_is_marked_after_any_jump(plain_page, traces):
             if part is not None:
                 box.evaluate("(box, part) => { box.scrollTop = part * box.scrollHeight; }", part)
             plain_page.wait_for_function(LATER, arg=int(jumps[-1]))
-        for width in (1900, 500, 1280):
-            plain_page.set_viewport_size({"width": width, "height": 1000})
-            plain_page.wait_for_function(LATER, arg=int(jumps[-1]))
+    for width in (1900, 500, 1280):
+        plain_page.set_viewport_size({"width": width, "height": 1000})
+        plain_page.wait_for_function(LATER, arg=3)
 
 
 # How many lines the tree is on, how large its letters are, how high it stands, and whether all of it is in its box.
@@ -227,21 +234,28 @@ READ_TREE = """() => {
     wider: box.scrollWidth > box.clientWidth, higher: box.scrollHeight > box.clientHeight,
   };
 }"""
+# The trees of the first iterations, each as it is drawn when it has been stepped to.
+READ_TREES = f"""async (count) => {{
+  const [root, trees] = [document.querySelector(".dv"), []];
+  const nextFrame = () => new Promise((done) => requestAnimationFrame(done));
+  for (let at = 0; at < count; at++) {{
+    root.dispatchEvent(new KeyboardEvent("keydown", {{ key: at ? "ArrowRight" : "Home", bubbles: true }}));
+    for (let frame = 0; frame < 3; frame++) await nextFrame();
+    trees.push({{ at: Number(root.dataset.shown), ...({READ_TREE})() }});
+  }}
+  return trees;
+}}"""
 
 
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("method", ["duodecoding", "speculative"])
 def test_through_a_recording_no_letter_of_the_tree_changes_its_size(plain_page, method, width):
-    page, trees = plain_page, []
+    page = plain_page
     page.set_viewport_size({"width": width, "height": 900})
     send(page, events_of(recorded(method)))
     shown(page, "state", "done")
-    page.locator(".dv-slider").fill("0")
-    for at in range(30):
-        shown(page, "shown", at)
-        settle(page)
-        trees.append(page.evaluate(READ_TREE))
-        page.keyboard.press("ArrowRight")
+    trees = page.evaluate(READ_TREES, 30)
+    assert [tree["at"] for tree in trees] == list(range(30))
     assert len({size for tree in trees for size in tree["sizes"]}) == 1
     # One of a token, and one of several lines.
     assert {1} < {tree["lines"] for tree in trees}

@@ -36,13 +36,12 @@ def test_a_saved_trace_shows_the_same_when_loaded_and_a_bad_file_changes_nothing
     shown(page, "iterations", len(traces["duodecoding"]["iterations"]))
     shown(page, "state", "done")
     assert view_of(page) == before
-    # Every method's file can be dropped.
-    for method, trace in traces.items():
-        page.evaluate(DROP, [f"{method}.duoviz.json", json.dumps(trace)])
-        expect(message).to_have_text(f"Shown: the file {method}.duoviz.json.")
-        shown(page, "method", method)
-        shown(page, "state", "done")
-        shown(page, "iterations", len(trace["iterations"]))
+    # A file can be dropped, too.
+    page.evaluate(DROP, ["a.duoviz.json", json.dumps(traces["lookahead"])])
+    expect(message).to_have_text("Shown: the file a.duoviz.json.")
+    shown(page, "method", "lookahead")
+    shown(page, "state", "done")
+    shown(page, "iterations", len(traces["lookahead"]["iterations"]))
     page.get_by_role("button", name="Back to your run").click()
     shown(page, "method", "rest")
     shown(page, "iterations", len(traces["rest"]["iterations"]))

@@ -28,9 +28,8 @@ function storyOver(root, shown, recordings, opening) {
 export function start({ element, props, server, methods }) {
   know(methods);
   const receiver = createReceiver();
-  const options = { replayParts: () => server.one_file(), pageKeys: PAGE_KEYS };
   const root = element.querySelector(".dv-root");
-  const shown = mount(root, receiver, options);
+  const shown = mount(root, receiver, { replayParts: () => server.one_file(), pageKeys: PAGE_KEYS });
   const recordings = Object.entries(props.opening.addresses).map(([method, path]) => [method, addressOf(path)]);
   let isRestored = false;
   const showsNone = () => !receiver.isOpen() && !isRestored && (shown.state.recorded || shown.state.header === null);

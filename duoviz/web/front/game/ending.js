@@ -31,10 +31,9 @@ function roundTable(verdicts, drafted) {
 
 // The button, and the link for those whose browser does not let the page copy.
 function linkNodes(seed) {
-  const link = el("input", { "class": "dg-link", "readonly": "", "aria-label": "Link to these rounds" });
-  link.hidden = true;
+  const value = `${location.origin}${location.pathname}${fragmentTo(seed)}`;
+  const link = el("input", { class: "dg-link", readonly: "", hidden: "", value, "aria-label": "Link to these rounds" });
   const told = el("p", { class: "dl-note", role: "status" });
-  link.value = `${location.origin}${location.pathname}${fragmentTo(seed)}`;
   const copy = textButton("Copy link to these rounds", async () => {
     link.hidden = false;
     link.select();

@@ -135,5 +135,5 @@ export function mountGame(root, fetchTrace) {
   listenToKeys(node, { choose: (number) => play?.choose(number), goOn: () => play?.goOn() });
   addEventListener("hashchange", follow);
   follow();
-  return { open: () => open() };
+  return { open };
 }

@@ -38,8 +38,7 @@ test("what the check will be", () => {
 });
 
 test("the draft's guesses", () => {
-  const verdict = judge(ROUND, [" of", " a", " sun"]);
-  assert.equal(draftWords(verdict, ROUND),
+  assert.equal(draftWords(judge(ROUND, [" of", " a", " sun"]), ROUND),
     `The draft's likeliest tokens: "of", "a", "sun". The target accepts 1 of them.`);
 });
 

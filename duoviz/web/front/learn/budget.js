@@ -17,7 +17,7 @@ export function budgetFigure({ target, step, most }) {
   const lane = el("div", { class: "dl-lane" });
   const note = el("p", { class: "dl-note" });
   const slider = createSlider({
-    label: "Draft steps γ", min: 1, max: most, value: 1, words: (steps) => String(steps),
+    label: "Draft steps γ", min: 1, max: most, value: 1,
     onMove(steps) {
       lane.replaceChildren(...Array.from({ length: steps }, () => shareBar("draft", step / longest)));
       setText(note, `Target: ${duration(target)}. Draft, ${count(steps, "step")}: ${duration(steps * step)}. ${waiting(target, steps * step)}`);

@@ -1,6 +1,6 @@
 // Things that may be clicked to answer a question: by pointer, and by keyboard one after another.
 
-import { listen } from "../visualizer/dom.js";
+import { listen, setAttributes } from "../visualizer/dom.js";
 
 const MOVED = 5;
 
@@ -14,8 +14,7 @@ export function listenToChoices(root, choices, act) {
   const offer = () => {
     for (const node of root.querySelectorAll(choices)) {
       if (node.getAttribute("role") === "button" || isFarAway(node, root)) continue;
-      node.setAttribute("tabindex", "0");
-      node.setAttribute("role", "button");
+      setAttributes(node, { tabindex: "0", role: "button" });
     }
   };
   // Pointers are captured by the timeline, so that only where one was pressed tells what was meant.

@@ -48,8 +48,7 @@ export function createHead(lessons, terms, open, play) {
     draw(current, progress) {
       setText(summary, current < lessons.length ? `Lesson ${current + 1} of ${lessons.length}: ${lessons[current].title}` : "All lessons");
       lessons.forEach((lesson, index) => {
-        segments[index].dataset.done = progress.isDone(lesson);
-        segments[index].dataset.current = index === current;
+        Object.assign(segments[index].dataset, { done: progress.isDone(lesson), current: index === current });
         segments[index].firstChild.style.width = `${100 * progress.share(lesson)}%`;
         buttons[index].draw(progress);
         buttons[index].node.setAttribute("aria-current", index === current ? "step" : "false");

@@ -64,7 +64,7 @@ export function costsFigure(figure) {
   const note = el("p", { class: "dl-note" });
   let mark = () => {};
   const slider = createSlider({
-    label: "Tokens per forward pass", min: 1, max: last, value: 1, words: (n) => String(n),
+    label: "Tokens per forward pass", min: 1, max: last, value: 1,
     onMove(n) {
       mark(n);
       const together = timeAt(target, n);

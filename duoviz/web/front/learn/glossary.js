@@ -3,14 +3,12 @@
 import { el } from "../visualizer/dom.js";
 import { spanNodes } from "./spans.js";
 
-const CLOSED = "false";
-
 // terms: [{name, spans}].
 export function createGlossary(terms) {
   const meanings = new Map(terms.map(({ name, spans }) => [name, spans]));
   let open = null;
   const close = () => {
-    open?.button.setAttribute("aria-expanded", CLOSED);
+    open?.button.setAttribute("aria-expanded", "false");
     open?.note.remove();
     open = null;
   };
@@ -27,7 +25,7 @@ export function createGlossary(terms) {
   };
   const button = (text, name) => {
     // A real button would stand apart from the comma after it.
-    const node = el("span", { class: "dl-term", role: "button", tabindex: "0", "aria-expanded": CLOSED, title: "What this means" }, text);
+    const node = el("span", { class: "dl-term", role: "button", tabindex: "0", "aria-expanded": "false", title: "What this means" }, text);
     node.addEventListener("click", () => toggle(node, name));
     node.addEventListener("keydown", (event) => {
       if (event.key === "Escape") close();

@@ -21,8 +21,7 @@ export function createOutcomes(outcomes, { before, extra = () => null, extraName
     p.set(outcome.p);
     q.set(outcome.q);
     const more = extra(outcome, index);
-    const likelier = outcome.q > outcome.p ? "draft" : "target";
-    const node = el("div", { class: "dl-outcome", "data-likelier": likelier },
+    const node = el("div", { class: "dl-outcome", "data-likelier": outcome.q > outcome.p ? "draft" : "target" },
       el("span", { class: "dl-token" }, outcomeName(outcome)), el("div", { class: "dl-pair" }, ...p.nodes, ...q.nodes), ...(more ? [more] : []));
     return { q, node };
   });

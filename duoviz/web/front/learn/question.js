@@ -28,8 +28,7 @@ function askStep({ answer, right, wrong }, tell, { stage }) {
 }
 
 function askClick({ answer, choices, part, right, wrong }, tell, { stage, figure }) {
-  const root = part ? stage.part(part) : figure.node;
-  const stop = listenToChoices(root, choices, (chosen) => {
+  const stop = listenToChoices(part ? stage.part(part) : figure.node, choices, (chosen) => {
     const isRight = chosen.matches(answer);
     tell(isRight, isRight ? right : wrong);
   });

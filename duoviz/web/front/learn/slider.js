@@ -3,7 +3,7 @@
 import { el } from "../visualizer/dom.js";
 
 // words: what stands beside it for a value; onMove: called with each new value.
-export function createSlider({ label, min, max, step = 1, value, words, onMove = () => {} }) {
+export function createSlider({ label, min, max, step = 1, value, words = String, onMove = () => {} }) {
   const input = el("input", { type: "range", min, max, step, value, "aria-label": label });
   const output = el("output", { class: "dl-reading" });
   // Until it is moved it stands at the value given, which need not be a whole number of steps.

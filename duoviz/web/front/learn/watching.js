@@ -1,6 +1,6 @@
 // What to watch in the Live tab: it stands at its top after "Try it live", until the reader comes back or closes it.
 
-import { el, textButton } from "../visualizer/dom.js";
+import { button, el } from "../visualizer/dom.js";
 import { linkNode } from "./spans.js";
 
 // It lies outside of the course, whose styles do not reach it there.
@@ -14,10 +14,9 @@ let shown = null;
 // root: the course, where the reader comes back to; back: the link that leads there.
 export function tellWhatToWatch(root, words, back) {
   shown?.remove();
-  const close = textButton("Close", () => shown.remove());
+  const close = button({ class: "dv-button dv-button-text", style: PRESSED }, () => shown.remove(), "Close");
   const node = el("div", { class: "dl-watch", role: "status", style: BOX }, el("span", {}, el("b", {}, "Watch: "), words),
     linkNode("Back to the lesson", back, { style: PRESSED }), close);
-  close.setAttribute("style", PRESSED);
   document.getElementById("ask").after(node);
   shown = node;
   let hasLeft = false;

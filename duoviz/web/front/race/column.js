@@ -35,8 +35,7 @@ export function countersOf(race, lane) {
 }
 
 function createCounters(race, lane) {
-  const value = (name) => el("b", { "data-counter": name });
-  const [tokens, tps, seconds] = ["tokens", "tps", "seconds"].map(value);
+  const [tokens, tps, seconds] = ["tokens", "tps", "seconds"].map((name) => el("b", { "data-counter": name }));
   const node = el("p", { class: "dv-counters" }, el("span", {}, tokens, " tokens"), el("span", {}, tps, " tokens/s"), el("span", {}, seconds));
   return {
     node,

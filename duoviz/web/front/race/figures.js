@@ -2,7 +2,7 @@
 
 import { el, setText } from "../visualizer/dom.js";
 import { runningNumbers } from "../visualizer/state.js";
-import { duration, fixed, known } from "../visualizer/words.js";
+import { duration, fixed } from "../visualizer/words.js";
 import { hasEnded } from "./clock.js";
 import { sidesOf } from "./model.js";
 import { countersOf, swatch } from "./column.js";
@@ -50,7 +50,7 @@ export function createFigures({ race }) {
       sidesOf(race).forEach((lane, place) => {
         const final = result?.lanes[place].figures;
         const figures = final ?? soFar(race, lane);
-        FIGURES.forEach(([name, , written], row) => setText(cells[row][place].value, known(figures[name]) ? written(figures[name]) : "–"));
+        FIGURES.forEach(([name, , written], row) => setText(cells[row][place].value, written(figures[name])));
         setText(cells[0][place].spread, final ? spreadWords(final) : "");
       });
       body.querySelector("[data-row=phi_same_cores]").hidden = !race.result?.baselines.target;

@@ -16,9 +16,8 @@ const TOO_LARGE = `This race is larger than the ${MAX_FILE_BYTES / 1e6} MB limit
 const LONGEST_FILM = 120;
 
 function nameOf({ lanes }) {
-  const sides = sidesOf({ lanes });
   const { date } = lanes.find(({ state }) => state.header).state.header;
-  return fileName({ method: `race-${sides.map(({ method }) => method).join("-")}`, date });
+  return fileName({ method: `race-${sidesOf({ lanes }).map(({ method }) => method).join("-")}`, date });
 }
 
 // isBusy: whether events are still to come; showRace(race, file) and showOwn() show a file's race, and the one before.
@@ -33,21 +32,19 @@ export function createRaceFiles({ view, race, isBusy, hasOwn, showRace, showOwn 
     return "";
   };
   const opener = createOpener("Open race…", { root: view, kind: "race", read: readRace, refusal, show, tell });
-  const film = () => {
+  const filmed = textButton("Save as film", () => {
     if (isBusy()) return tell(STILL_RACING);
     const seconds = Math.ceil(filmSeconds(race));
     if (seconds > LONGEST_FILM) return tell(`At ${race.speed}× this race plays for ${seconds} seconds; a film has at most ${LONGEST_FILM}. Choose a higher speed.`);
     filmed.closest("details").open = false;
     return filming.film(() => createRaceSlides(view, race), `${nameOf(race)}.webm`, `Filming for ${seconds} seconds. Keep this page visible.`);
-  };
-  const saveRace = () => {
+  });
+  const saved = textButton("Save race", () => {
     const [blob, name] = [json(raceOf(race)), `${nameOf(race)}.duorace.json`];
     if (blob.size > MAX_FILE_BYTES) return tell(TOO_LARGE);
     save(blob, name);
     tell(`Saved as ${name}.`);
-  };
-  const saved = textButton("Save race", saveRace);
-  const filmed = textButton("Save as film", film);
+  });
   const back = textButton("Back to your race", showOwn);
   const tools = el("div", { class: "dv-tools" }, ...opener, saved, filmed);
   const hint = el("p", { class: "dv-note" }, "A race file (.duorace.json) holds every measured round; you can also drop one here. "

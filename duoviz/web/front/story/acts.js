@@ -2,7 +2,7 @@
 
 import { el, setText } from "../visualizer/dom.js";
 import { timesOf } from "../visualizer/moments.js";
-import { count } from "../visualizer/words.js";
+import { capital, count, countGuesses } from "../visualizer/words.js";
 import { proposedOf } from "./finding.js";
 import { createLanes, forwardOf, withoutDraft } from "./lanes.js";
 import { MOVE_SECONDS } from "../visualizer/motion.js";
@@ -75,10 +75,7 @@ export function one(stop, { figure, motion, script, width }) {
 }
 
 // "Eight tokens", of as many as that.
-const tokensWords = (number) => {
-  const [first, ...others] = NUMBERS[number];
-  return `${first.toUpperCase()}${others.join("")} token${number === 1 ? "" : "s"}`;
-};
+const tokensWords = (number) => `${capital(NUMBERS[number])} token${number === 1 ? "" : "s"}`;
 
 export function cheap({ trace, one: single, many, rows, tokens, slower }, { figure, motion, script, width }) {
   const both = [[1, single], [rows, many]].map(([size, seconds]) => {
@@ -125,7 +122,7 @@ export function guess({ trace, iteration, tail, slower }, { figure, motion, scri
 const passWords = (tokens) => `${count(tokens, "token")}, one pass`;
 
 function passLane({ trace, iteration }, checked, width) {
-  const names = { target: `${LARGE}: checks ${checked} ${checked === 1 ? "guess" : "guesses"}` };
+  const names = { target: `${LARGE}: checks ${countGuesses(checked)}` };
   return lanesOf(withoutDraft(trace), { from: iteration.index, to: iteration.index }, names, width);
 }
 

@@ -49,8 +49,7 @@ function playRow({ nodes, candidates }, row, { motion, script }) {
     row.draw(2);
     row.find(".dv-theta").forEach((line) => motion.appear(line, "0 -12px"));
   }, MOVE_SECONDS + SEEN);
-  const begun = parts.filter(({ node }) => node.parent < 0);
-  begun.forEach(({ group, edge, label, node }) => {
+  parts.filter(({ node }) => node.parent < 0).forEach(({ group, edge, label, node }) => {
     const place = candidates.findIndex(({ id }) => id === node.id);
     // An arrow would cross the bars.
     const from = () => row.find(motion.isStill ? ".dv-candidate-value" : ".dv-candidate-label")[place] ?? label;

@@ -1,6 +1,6 @@
 // The lanes of the stage's timeline, in large type: a part of a run, without the axis and what else the timeline tells.
 
-import { svg } from "../visualizer/dom.js";
+import { setAttributes, svg } from "../visualizer/dom.js";
 import { createHatch, drawLanes } from "../visualizer/lanes.js";
 import { eventsOf, stateAfter } from "../visualizer/state.js";
 
@@ -19,7 +19,7 @@ export const forwardOf = ({ header }, seconds, rows) => ({
 // The large model alone, whatever the small one did.
 export const withoutDraft = (trace) => ({ ...trace, header: { ...trace.header, draft: null } });
 
-// names: of the lanes, by lane; width: in pixels. `bars`: each with its rectangle, lane, start and end.
+// names: of the lanes, by lane; width: in pixels. `bars`: each with its rectangle, start and end.
 export function createLanes(trace, { start, end, names, width }) {
   const hatch = createHatch();
   const [layer, labels] = [svg("g"), svg("g")];
@@ -29,12 +29,10 @@ export function createLanes(trace, { start, end, names, width }) {
   const inner = width / larger;
   drawLanes(drawing, layer, labels, { state, view: { start, end }, width: inner, hatch: hatch.id });
   const height = drawing.getAttribute("height") - AXIS;
-  drawing.setAttribute("viewBox", `0 0 ${inner} ${height}`);
-  drawing.setAttribute("height", larger * height);
+  setAttributes(drawing, { viewBox: `0 0 ${inner} ${height}`, height: larger * height });
   for (const label of labels.children) label.textContent = names[label.dataset.lane];
-  const bars = [...layer.querySelectorAll(".dv-bar")].map((rect) => {
-    const { lane, start: begin, end: over, iteration } = rect.dataset;
-    return { rect, lane, iteration: Number(iteration), start: Number(begin), end: Number(over) };
-  });
+  const bars = [...layer.querySelectorAll(".dv-bar")].map((rect) => (
+    { rect, start: Number(rect.dataset.start), end: Number(rect.dataset.end) }
+  ));
   return { node: drawing, bars: bars.filter((bar) => bar.end > start && bar.start < end) };
 }

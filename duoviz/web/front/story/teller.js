@@ -44,8 +44,7 @@ function createParts(acts) {
   const told = el("div", { "class": "dv-story-words", "aria-live": "polite", "aria-atomic": "true" }, title, words);
   const figure = el("div", { class: "dv-story-figure", role: "img" });
   const air = el("div", { "class": "dv-story-air", "aria-hidden": "true" });
-  const label = "How it works, in seven stops";
-  const about = { "class": "dv-story", "role": "region", "aria-label": label, "tabindex": "-1" };
+  const about = { class: "dv-story", role: "region", "aria-label": "How it works, in seven stops", tabindex: "-1" };
   return { node: el("section", about, head, told, figure, air), marks, steps, title, words, figure, air };
 }
 

@@ -22,7 +22,7 @@ export function keepSpeed({ header, end, metrics }) {
   const before = speeds.get(key) ?? {};
   const { tps } = metrics;
   speeds.set(key, { ...before, ...(isVanilla ? { vanilla: tps } : { other: { title: aboutOf(header).title, tps } }) });
-  return isVanilla && before.other ? `${before.other.title}, on the same prompt, was ${fixed(before.other.tps / metrics.tps, 2)} times as fast.` : "";
+  return isVanilla && before.other ? `${before.other.title}, on the same prompt, was ${fixed(before.other.tps / tps, 2)} times as fast.` : "";
 }
 
 // Whether this is a run of this machine that has ended, which φ can be given for.

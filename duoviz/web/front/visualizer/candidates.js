@@ -46,8 +46,8 @@ export function createCandidates() {
     // told: how much of it is known yet, see moments.js.
     draw(iteration, header, told) {
       const candidates = told ? iteration?.candidates ?? [] : [];
-      list.replaceChildren(...candidates.map((each) => candidateRow(each, told > 1 ? iteration.theta : null)));
       const theta = candidates.length && told > 1 ? iteration.theta : null;
+      list.replaceChildren(...candidates.map((each) => candidateRow(each, theta)));
       line.hidden = !known(theta);
       line.firstChild.style.left = `${100 * Math.min(1, theta ?? 0)}%`;
       setText(label, `θ ${fixed(theta, 3)}`);

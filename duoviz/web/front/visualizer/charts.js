@@ -1,6 +1,6 @@
 // Tokens written, k, γ and θ over the iterations, and the histogram of k.
 
-import { el, section, setText, svg, textButton, watchSize } from "./dom.js";
+import { el, section, setAttributes, setText, svg, textButton, watchSize } from "./dom.js";
 import { remember, remembered } from "./remembered.js";
 import { known } from "./words.js";
 import { MEANINGS } from "./meanings.js";
@@ -64,8 +64,7 @@ function createChart([name, valueIn], { state, choose, redraw }) {
     draw() {
       const total = state.iterations.length;
       const unit = width / Math.max(1, total);
-      marker.setAttribute("x", Math.max(0, state.shown) * unit);
-      marker.setAttribute("width", state.shown < 0 ? 0 : Math.max(1.5, unit));
+      setAttributes(marker, { x: Math.max(0, state.shown) * unit, width: state.shown < 0 ? 0 : Math.max(1.5, unit) });
       const key = `${state.epoch} ${total} ${width}`;
       if (key === drawn || !width) return;
       drawn = key;
@@ -126,7 +125,7 @@ export function createCharts(context) {
     },
     draw() {
       if (epoch !== state.epoch) [epoch, counts, counted, used] = [state.epoch, [0], -1, new Set()];
-      const isNew = Math.max(0, counted) < state.iterations.length || counted < 0;
+      const isNew = counted < state.iterations.length;
       for (counted = Math.max(0, counted); counted < state.iterations.length; counted++) {
         const iteration = state.iterations[counted];
         SERIES.forEach(([, valueIn], index) => known(valueIn(iteration)) && used.add(charts[index]));

@@ -43,8 +43,7 @@ function iterationEvents(iteration) {
 // The JSON array format of Chrome's trace viewer, which Perfetto opens too: complete events in microseconds.
 export function chromeTrace({ header, iterations }) {
   const named = (name, tid, args) => ({ name, ph: "M", pid: 1, tid, args });
-  const threads = [["target", 1], ["draft", 2]].filter(([lane]) => header[lane]);
-  const names = threads.flatMap(([lane, tid]) => [
+  const names = [["target", 1], ["draft", 2]].filter(([lane]) => header[lane]).flatMap(([lane, tid]) => [
     named("thread_name", tid, { name: `${lane === "target" ? "Target" : "Draft"} · ${header[lane].device}` }),
     named("thread_sort_index", tid, { sort_index: tid }),
   ]);

@@ -1,7 +1,7 @@
 // Saving and loading: all of it happens in the browser.
 
 import { el, listen, menu, section, setHidden, setText, textButton } from "./dom.js";
-import { clip, visible } from "./words.js";
+import { capital, clip, visible } from "./words.js";
 import { eventsOf } from "./state.js";
 import { MAX_FILE_BYTES, readTrace } from "./check.js";
 import { chromeTrace, fileName, replayPage, save, traceOf } from "./export.js";
@@ -19,8 +19,6 @@ const STILL_RUNNING = "Filming would slow the run: film it when it has ended.";
 const FILMED = 6;
 export const json = (value) => new Blob([JSON.stringify(value)], { type: "application/json" });
 
-const capital = (word) => word[0].toUpperCase() + word.slice(1);
-
 // The buttons that save what `make` gives, a blob or a promise of one.
 function saveButtons(context, tell) {
   const { state, replayParts } = context;
@@ -30,13 +28,10 @@ function saveButtons(context, tell) {
     if (blob) save(blob, name);
     tell(blob ? `Saved as ${name}.` : NOT_SAVED);
   });
-  const pictures = Object.entries(createPictures(context)).flatMap(([part, make]) => {
-    const blobOf = () => new Blob([make().text], { type: "image/svg+xml" });
-    return [
-      saved(`${capital(part)} as SVG`, `-${part}.svg`, blobOf),
-      saved(`${capital(part)} as PNG`, `-${part}.png`, () => pngOf(make())),
-    ];
-  });
+  const pictures = Object.entries(createPictures(context)).flatMap(([part, make]) => [
+    saved(`${capital(part)} as SVG`, `-${part}.svg`, () => new Blob([make().text], { type: "image/svg+xml" })),
+    saved(`${capital(part)} as PNG`, `-${part}.png`, () => pngOf(make())),
+  ]);
   return [
     saved("Save trace", ".duoviz.json", () => json(traceOf(state))),
     saved("Timeline for Perfetto", ".perfetto.json", () => json(chromeTrace(state))),
@@ -51,7 +46,7 @@ function createFilmRow({ root, state, isBusy }, filming, tell) {
   const [first, last] = [field("First iteration of the film"), field("Last iteration of the film")];
   let given = "", epoch = state.epoch;
   for (const each of [first, last]) each.addEventListener("input", () => { given = "typed"; });
-  const film = () => {
+  const button = textButton("Save as film", () => {
     const [from, to, end] = [first.valueAsNumber, last.valueAsNumber, state.iterations.length - 1];
     if (isBusy()) return tell(STILL_RUNNING);
     if (!(Number.isInteger(from) && Number.isInteger(to) && from >= 0 && from <= to && to <= end)) {
@@ -62,8 +57,7 @@ function createFilmRow({ root, state, isBusy }, filming, tell) {
     const told = `Filming for ${number * SECONDS_EACH} seconds. Keep this page visible.`;
     button.closest("details").open = false;
     return filming.film(() => createSlides(root, state, { from, to }), `${fileName(state.header)}-iterations-${from}-to-${to}.webm`, told);
-  };
-  const button = textButton("Save as film", film);
+  });
   return {
     node: el("div", { class: "dv-film" }, el("span", { class: "dv-hint" }, "Iterations"), first, el("span", { class: "dv-hint" }, "to"), last, button),
     draw() {
@@ -138,12 +132,11 @@ export function createFiles(context) {
   const filmRow = createFilmRow(context, filming, tell);
   const ownEvents = () => eventsOf(own, null, own.last ?? { type: "connection", lost: own.lost });
   const back = textButton("Back to your run", () => showOwn(ownEvents()));
-  const tools = el("div", { class: "dv-tools" }, ...opener, ...buttons);
   const filmHint = el("p", { class: "dv-note" }, `A film (WebM) shows tree and timeline, for slides: ${SECONDS_EACH} seconds per iteration, and as long to make.`);
   const hint = el("p", { class: "dv-note" }, "You can also drop a trace file (.duoviz.json) on the page.");
   return {
     node: section("files", "Files", message, filming.node, back),
-    menu: menu("files", "Files", tools, filmRow.node, filmHint, hint),
+    menu: menu("files", "Files", el("div", { class: "dv-tools" }, ...opener, ...buttons), filmRow.node, filmHint, hint),
     stop: filming.stop,
     draw() {
       filmRow.draw();

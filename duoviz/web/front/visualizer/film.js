@@ -86,11 +86,7 @@ export function createFilming(tell) {
   let controller = null;
   const make = async (createSlides, type) => {
     const slides = createSlides();
-    try {
-      return await filmOf(slides, type, { signal: controller.signal, tellPart });
-    } finally {
-      slides.remove();
-    }
+    return filmOf(slides, type, { signal: controller.signal, tellPart }).finally(slides.remove);
   };
   return {
     node,

@@ -55,9 +55,8 @@ export function createLooks(drawing) {
   return {
     begin(items, iteration, header) {
       const times = Object.fromEntries(["checked", "rest", "drafted"].map((list) => [list, timesOf(iteration, list, header)]));
-      drawn = items.filter((item) => item.node).map(({ list, index, node, taken, width }) => {
+      drawn = items.filter((item) => item.node).map(({ list, index, node: { status }, taken, width }) => {
         const [group, edge] = ["g.dv-node", "path.dv-edge"].map((part) => drawing.querySelector(`${part}[data-list="${list}"][data-index="${index}"]`));
-        const { status } = node;
         return { group, edge, list, taken, width, status, times: times[list][index], look: status, isJudged: true };
       });
     },

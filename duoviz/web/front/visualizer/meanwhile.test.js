@@ -18,8 +18,7 @@ const WORKING = {
 const says = (iteration, header, clock) => meanwhile(iterationOf({ ...WORKING, ...iteration }), header, clock);
 
 test("both work at once", () => {
-  const words = [0.5, 1.5, 2.5, 4.5].map((clock) => says({}, PARALLEL, clock));
-  assert.deepEqual(words, [
+  assert.deepEqual([0.5, 1.5, 2.5, 4.5].map((clock) => says({}, PARALLEL, clock)), [
     "The target checks 2 pending tokens while the draft guesses ahead.",
     "The target checks 2 pending tokens while the draft guesses ahead: 1 guess so far.",
     "The target still checks 2 pending tokens; the draft has made 2 guesses and waits.",

@@ -39,8 +39,7 @@ test("what no step is told of stands there with the target's result", () => {
 
 test("drafted tokens are judged with the iteration's end, and the target's own is there then", () => {
   const iteration = iterationOf({ draft: stepsOf(1), drafted: [nodeOf("a"), ownNode("own")], sync: 11 });
-  const times = timesOf(iteration, "drafted", PARALLEL);
-  assert.deepEqual(times, [{ born: 1, judged: 11 }, { born: 11, judged: 11 }]);
+  assert.deepEqual(timesOf(iteration, "drafted", PARALLEL), [{ born: 1, judged: 11 }, { born: 11, judged: 11 }]);
 });
 
 test("what is checked in parallel was there before", () => {

@@ -66,8 +66,7 @@ export function createMotion(air, isStill) {
     fly(from, to) {
       const [there, here] = [from, to].map((node) => inAir(boxOf(node)));
       if (isStill) return arrows.append(...(to instanceof SVGElement ? arrowAside : arrow)(there, here));
-      const source = to.dataset.source ?? "";
-      const flying = el("span", { class: "dv-flying", "data-source": source }, to.textContent.trim());
+      const flying = el("span", { class: "dv-flying", "data-source": to.dataset.source ?? "" }, to.textContent.trim());
       Object.assign(flying.style, { left: `${here.left}px`, top: `${here.top}px`, lineHeight: `${here.height}px` });
       air.append(flying);
       const scale = Math.max(0.5, Math.min(2, there.height / here.height));

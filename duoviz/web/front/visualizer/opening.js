@@ -37,10 +37,9 @@ export function createOpening(receiver, addresses, { method, told, isFree, isCov
   recordingOf(method);
   const show = async () => {
     hasBegun = true;
-    const asked = [method, held];
-    const trace = await recordingOf(method);
-    const isWanted = asked[0] === method && asked[1] === held;
-    if (!trace || !isWanted || !isFree()) return;
+    const [name, iteration] = [method, held];
+    const trace = await recordingOf(name);
+    if (!trace || name !== method || iteration !== held || !isFree()) return;
     wasCovered = isCovered();
     const isStill = wasCovered || wantsNoMotion();
     openingEvents(trace, { at: held, told: wordsFor(trace), isStill }).forEach(receiver.send);

@@ -81,18 +81,15 @@ export const isPaced = (state) => state.speed in PACES;
 function advancePaced(state, elapsed) {
   const pace = PACES[state.speed];
   const { begin, end } = spanOf(state.iterations, state.shown);
-  const standing = (1 - CLOCKS_PART) * pace;
   if (state.clock < end) state.clock = Math.min(end, state.clock + (elapsed * (end - begin)) / (CLOCKS_PART * pace));
   else state.rest += elapsed;
   state.moment = state.clock;
-  if (state.rest < standing) return;
+  if (state.rest < (1 - CLOCKS_PART) * pace) return;
   if (state.shown < state.iterations.length - 1) beginAt(state, state.shown + 1);
   else endPlay(state);
 }
 
-function endPlay(state) {
-  Object.assign(state, { playing: false, moment: null, follow: isLive(state) });
-}
+const endPlay = (state) => Object.assign(state, { playing: false, moment: null, follow: isLive(state) });
 
 // A long pause (a hidden tab) must not jump the replay ahead.
 export function advancePlay(state, elapsed) {

@@ -23,8 +23,7 @@ function advance(state, times, seconds = 0.25) {
 
 function acted(state) {
   const calls = { redraw: 0, reset: 0 };
-  const actions = createActions(state, () => { calls.redraw += 1; }, () => { calls.reset += 1; });
-  return { actions, calls };
+  return { actions: createActions(state, () => { calls.redraw += 1; }, () => { calls.reset += 1; }), calls };
 }
 
 const shownIn = ({ shown, playing: plays, moment, follow }) => ({ shown, playing: plays, moment, follow });

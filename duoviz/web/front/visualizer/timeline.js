@@ -13,8 +13,7 @@ function timelineTools(state, view, redraw) {
     if (state.shown >= 0) view.showWindow(state.shown);
     redraw();
   });
-  const whole = textButton("Whole run", () => { view.whole(); redraw(); });
-  return el("div", { class: "dv-tools" }, near, whole);
+  return el("div", { class: "dv-tools" }, near, textButton("Whole run", () => { view.whole(); redraw(); }));
 }
 
 // What part of the time in view both lanes are busy, null where they take turns; and each is idle.

@@ -1,6 +1,6 @@
 // The player's buttons and slider, what is shown, and its sentence.
 
-import { el, iconButton, setHidden, setText, textButton } from "./dom.js";
+import { button, el, iconButton, setAttributes, setHidden, setText, textButton } from "./dom.js";
 import { meanwhile } from "./meanwhile.js";
 import { explained, setSentence } from "./tip.js";
 import { note } from "./note.js";
@@ -66,8 +66,7 @@ export function createSteps({ back, togglePlay, forward }) {
     play,
     draw(moves) {
       const [name, icon] = moves ? ["Pause", ICONS.pause] : ["Play", ICONS.play];
-      play.setAttribute("aria-label", name);
-      play.title = `${name} (space)`;
+      setAttributes(play, { "aria-label": name, title: `${name} (space)` });
       play.querySelector("path").setAttribute("d", icon);
     },
   };
@@ -87,8 +86,7 @@ export function createTransport({ state, actions, choose }) {
   const slider = el("input", { type: "range", class: "dv-slider", min: 0, max: 0, step: 1, value: 0, "aria-label": "Iteration shown" });
   const where = el("p", { class: "dv-where" });
   const speed = el("select", { class: "dv-speed", "aria-label": "Replay speed" }, ...ALL_SPEEDS.map((value) => el("option", { value }, speedWords(value))));
-  const slowly = textButton("Watch it slowly", actions.watchSlowly);
-  slowly.classList.add("dv-slowly");
+  const slowly = button({ class: "dv-button dv-button-text dv-slowly" }, actions.watchSlowly, "Watch it slowly");
   const follow = textButton("Follow live", () => (state.follow ? choose(state.shown) : actions.goLive()));
   follow.title = "Follow the run (L or End)";
   slider.addEventListener("input", () => choose(Number(slider.value)));

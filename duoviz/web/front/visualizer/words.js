@@ -32,6 +32,7 @@ export const known = Number.isFinite;
 export const fixed = (value, digits) => (known(value) ? value.toFixed(digits) : "–");
 export const percent = (value) => (known(value) ? `${Math.round(100 * value)} %` : "–");
 export const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
+export const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
 export const countGuesses = (number) => `${number} ${number === 1 ? "guess" : "guesses"}`;
 
