@@ -5,7 +5,7 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const letters = () => (dark.matches ? "#c3cad6" : "#4b5563");
 
 for (const [name, drawing] of Object.entries(drawings)) {
-  drawing.layout.font.color = letters();
+  drawing.layout.font = { color: letters() };
   Plotly.newPlot(`drawing-${name}`, drawing.data, drawing.layout, config);
 }
 dark.addEventListener("change", () => {

@@ -159,11 +159,12 @@ def download_wheel(scratch: Path, progress: Progress) -> Path:
 
 
 def bytes_in(folder: Path) -> int:
-    """How much the files in a folder hold, some of which may come and go."""
+    """How much the files in a folder hold; files and folders in it may come and go."""
     total = 0
-    for file in folder.rglob("*"):
-        with suppress(OSError):
-            total += file.stat().st_size
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += os.path.getsize(os.path.join(place, name))
     return total
 
 

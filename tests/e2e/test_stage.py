@@ -181,8 +181,9 @@ def test_on_a_phone_player_sentence_text_and_tree_come_first_and_nothing_is_wide
 
 
 def test_charts_but_those_of_k_and_theta_are_folded_until_asked_for_and_that_is_kept_as_the_theme_is(stage):
-    button, more = stage.get_by_role("button", name="More charts"), stage.locator(".dv-more-charts")
-    assert more.bounding_box()["height"] == 0 and stage.locator(".dv-line[data-chart=k]").is_visible()
+    shown = stage.locator("#visualizer")
+    button, more = shown.get_by_role("button", name="More charts"), shown.locator(".dv-more-charts")
+    assert more.bounding_box()["height"] == 0 and shown.locator(".dv-line[data-chart=k]").is_visible()
     for expanded in ("true", "false", "true"):
         button.click()
         expect(button).to_have_attribute("aria-expanded", expanded)
@@ -193,7 +194,7 @@ def test_charts_but_those_of_k_and_theta_are_folded_until_asked_for_and_that_is_
     assert stage.evaluate(dark) != was
     stage.reload()
     stage.wait_for_function(f"{dark} === {str(not was).lower()}")
-    stage.wait_for_function("document.querySelector('.dv-more-charts')?.inert === false")
+    stage.wait_for_function("document.querySelector('#visualizer .dv-more-charts')?.inert === false")
     stage.evaluate("localStorage.clear()")
 
 

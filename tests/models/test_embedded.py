@@ -251,6 +251,20 @@ def test_no_pip(wheel, cache, tmp_path, monkeypatch):
     assert is_complete(embedded_target())
 
 
+def test_folders_that_go_away_meanwhile_hold_nothing(tmp_path, monkeypatch):
+    (tmp_path / "going").mkdir()
+    (tmp_path / "file").write_bytes(b"123")
+    scandir = os.scandir
+
+    def late(place):
+        if os.path.basename(place) == "going":
+            os.rmdir(place)
+        return scandir(place)
+
+    monkeypatch.setattr(os, "scandir", late)
+    assert embedded.bytes_in(tmp_path) == 3
+
+
 @pytest.mark.thorough
 def test_a_wheel_that_is_damaged_or_holds_something_else(wheel, tiny_gguf, cache, tmp_path):
     write_wheel(wheel.parent, None)
