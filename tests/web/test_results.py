@@ -292,6 +292,13 @@ def test_a_space_shows_recorded_results_and_runs_nothing(make_hardware, finished
     assert functions["show"](["mine"], "") == functions["show"]([], "")
 
 
+def test_of_several_quick_choices_the_last_is_shown(hardware):
+    events = {
+        event: each for each in build_app(hardware).fns.values() for _, event in each.targets if each.name == "show"
+    }
+    assert events["input"].trigger_mode == "always_last"
+
+
 def test_what_is_shipped_is_shown_first_and_without_being_made_again(lab, finished, tmp_path, monkeypatch):
     ship(copied(finished), tmp_path / "recorded", "here")
     monkeypatch.setattr(page, "load", None)

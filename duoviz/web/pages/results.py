@@ -241,7 +241,8 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
     outputs = [*board.components, download]
     binding = {"fn": show, "inputs": [chosen, part], "outputs": outputs, **QUIET}
     tab.select(look, chosen, [chosen, *board.components], **QUIET).then(**binding)
-    chosen.input(**binding)
+    # Who chooses twice while the first is drawn sees the second.
+    chosen.input(**binding, trigger_mode="always_last")
     named = board.view.opened(None, None, part, js="() => window.duoviz.openPart()", **AT_ONCE)
     named.then(open_part, [chosen, part], [board.status, *board.parts], **QUIET)
     return binding
