@@ -211,9 +211,17 @@ def bench(options: argparse.Namespace) -> None:
     from duoviz.lab.report import write_report
     from duoviz.lab.results import is_results, load, opened
 
-    same = ("quick", "file", "max_new_tokens", "repeats", "per_task", "variants", "ablations")
-    how = {name: getattr(options, name) for name in same}
-    plan = make_plan(tasks=names_in(options.tasks), methods=names_in(options.methods), **how)
+    plan = make_plan(
+        quick=options.quick,
+        tasks=names_in(options.tasks),
+        file=options.questions,
+        methods=names_in(options.methods),
+        max_new_tokens=options.max_new_tokens,
+        repeats=options.repeats,
+        per_task=options.each,
+        variants=options.variants,
+        ablations=not options.table_1,
+    )
     beside = [load(path) for path in options.beside]
     interrupted = None
     with opened(options.out) as folder:

@@ -91,16 +91,12 @@ def add_lab(lab: argparse.ArgumentParser) -> None:
         "--quick", action="store_true", help="two questions per task: fills every table, but allows no conclusion"
     )
     lab.add_argument("--tasks", default="", metavar="A,B", help=f"of: {', '.join(TASKS)}; default: all")
-    lab.add_argument(
-        "--questions", dest="file", type=Path, metavar="FILE", help="Spec-Bench's question.jsonl, or HumanEval's jsonl"
-    )
+    lab.add_argument("--questions", type=Path, metavar="FILE", help="Spec-Bench's question.jsonl, or HumanEval's jsonl")
     lab.add_argument("--methods", default="", metavar="A,B", help=f"of: {', '.join(METHODS)}; default: all")
     lab.add_argument("--max-new-tokens", type=int, metavar="N", help="default: 128; 48 with --quick")
     lab.add_argument("--repeats", type=int, default=1, metavar="R", help="default: 1")
-    lab.add_argument("--each", dest="per_task", type=int, metavar="N", help="questions per task; default: all")
-    lab.add_argument(
-        "--table-1", dest="ablations", action="store_false", help="leave out Tables 2 and 3: a third of the time"
-    )
+    lab.add_argument("--each", type=int, metavar="N", help="questions per task; default: all")
+    lab.add_argument("--table-1", action="store_true", help="leave out Tables 2 and 3: a third of the time")
     lab.add_argument("--variants", action="store_true", help="add DuoTree in each of its two modes, and SpS with γ = 5")
     lab.add_argument("--pair", default="embedded", help=PAIR_HELP)
     lab.add_argument(

@@ -123,11 +123,13 @@ class Reader:
     def values(self, file: BinaryIO) -> Iterator[tuple[int, object]]:
         """(number, from 1, and value) of each line of a file that is not blank. Raises Refused."""
         for number, line in enumerate(self.lines(file), 1):
+            if not line.strip():
+                continue
             try:
-                if line.strip():
-                    yield number, self.parse(line)
+                value = self.parse(line)
             except Refused as error:
                 raise Refused(f"has a line {number} that {error}") from error
+            yield number, value
 
 
 def refuse_constant(name: str) -> NoReturn:

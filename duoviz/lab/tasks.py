@@ -68,7 +68,7 @@ def with_all(tasks: Sequence[str]) -> dict[str, list[str]]:
 
 
 def own_questions(tasks: Sequence[str]) -> list[Question]:
-    """The prompts that come along, of these tasks, or of all for none. Raises LabError for a task that is none."""
+    """The prompts that come along, of these tasks; of all where none is named. Raises LabError for an unknown task."""
     for task in tasks:
         if task not in TASKS:
             raise LabError(f"There is no task named {task!r}: choose one of {', '.join(TASKS)}.")

@@ -39,22 +39,18 @@ def write_corpus(options: argparse.Namespace) -> None:
 
 def train_the_draft(options: argparse.Namespace) -> None:
     """Distil a draft from the embedded target."""
-    if options.tokens < 1:
-        raise UsageError("--tokens must be at least 1.")
-    if not 0 < options.peak < 1:
-        raise UsageError("--peak must be above 0 and below 1.")
-    if options.start and read_config(options.start).get("model_type") != OUR_KIND:
-        raise UsageError(f"--from {options.start} is no draft that `duoviz.training draft` made.")
-    check_seed(options.seed)
-    check_corpora(options.corpus)
-    if not load_corpus(options.corpus, held_out=HELD_OUT).rows(held_out=False):
-        raise UsageError(f"The last {HELD_OUT} rows of each corpus are for testing: it needs more to train on.")
+    check_training(options)
     if not 1 <= options.layers <= 8:
         raise UsageError(f"--layers must be a whole number from 1 to 8, not {options.layers}.")
     with check_write(options.out):
         options.out.mkdir(parents=True, exist_ok=True)
-    how = {name: getattr(options, name) for name in ("tokens", "layers", "peak", "seed")}
-    recipe = Recipe(start=options.start and str(options.start), **how)
+    recipe = Recipe(
+        tokens=options.tokens,
+        start=options.start and str(options.start),
+        layers=options.layers,
+        peak=options.peak,
+        seed=options.seed,
+    )
     train_draft(embedded_target(tell), options.corpus, options.out, recipe)
 
 
@@ -76,6 +72,20 @@ def write_assistant(options: argparse.Namespace) -> None:
         options.out.mkdir(parents=True, exist_ok=True)
     export_assistant(DRAFT_FOLDER, embedded_target(tell), options.out)
     print(f"{options.out} holds the draft for transformers' generate(assistant_model=…).")
+
+
+def check_training(options: argparse.Namespace) -> None:
+    """Raise UsageError where the corpus or an option cannot be used: before anything is loaded."""
+    if options.tokens < 1:
+        raise UsageError("--tokens must be at least 1.")
+    if not 0 < options.peak < 1:
+        raise UsageError("--peak must be above 0 and below 1.")
+    if options.start and read_config(options.start).get("model_type") != OUR_KIND:
+        raise UsageError(f"--from {options.start} is no draft that `duoviz.training draft` made.")
+    check_seed(options.seed)
+    check_corpora(options.corpus)
+    if not load_corpus(options.corpus, held_out=HELD_OUT).rows(held_out=False):
+        raise UsageError(f"The last {HELD_OUT} rows of each corpus are for testing: it needs more to train on.")
 
 
 def check_seed(seed: int) -> None:
