@@ -37,6 +37,7 @@ def parser() -> Parser:
     draft.add_argument("--tokens", type=int, default=3_000_000, help="how many to train on; default 3,000,000")
     draft.add_argument("--from", dest="start", type=Path, metavar="DIR", help="a draft to go on from")
     draft.add_argument("--peak", type=float, default=8e-4, help="highest learning rate; default 8e-4")
+    draft.add_argument("--batch-tokens", type=int, default=3_000, help="how many a step takes; default 3,000")
     draft.add_argument("--layers", type=int, default=2)
     draft.add_argument("--seed", type=int, default=0)
     draft.set_defaults(run=commands.train_the_draft)

@@ -49,6 +49,7 @@ def train_the_draft(options: argparse.Namespace) -> None:
         start=options.start and str(options.start),
         layers=options.layers,
         peak=options.peak,
+        batch_tokens=options.batch_tokens,
         seed=options.seed,
     )
     train_draft(embedded_target(tell), options.corpus, options.out, recipe)
@@ -78,6 +79,8 @@ def check_training(options: argparse.Namespace) -> None:
     """Raise UsageError where the corpus or an option cannot be used: before anything is loaded."""
     if options.tokens < 1:
         raise UsageError("--tokens must be at least 1.")
+    if options.batch_tokens < 1:
+        raise UsageError("--batch-tokens must be at least 1.")
     if not 0 < options.peak < 1:
         raise UsageError("--peak must be above 0 and below 1.")
     if options.start and read_config(options.start).get("model_type") != OUR_KIND:

@@ -4,16 +4,16 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 from timeit import timeit
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from duoviz.models.cache import cache_folder
 from duoviz.models.llama import load_llama
@@ -21,7 +21,8 @@ from duoviz.training.batched_target import load_target
 from duoviz.training.copying import fit_copying
 from duoviz.training.corpus import Corpus, batches, load_corpus, sample
 from duoviz.training.evaluation import evaluate, scores
-from duoviz.training.losses import CopyingKL, LookUps
+from duoviz.training.lessons import Lesson, Lessons, prepared
+from duoviz.training.losses import CopyingKL
 from duoviz.training.student import (
     RIDGE,
     Student,
@@ -37,7 +38,7 @@ Report = Callable[[str], None]
 
 HELD_OUT = 128
 # Rows that the map is fitted on, and rows that the periodic score is taken on.
-FITTED_ROWS, SCORED_ROWS = 384, 48
+FITTED_ROWS, SCORED_ROWS, SCORED_AT_ONCE = 384, 48, 8
 # The share of the training in which the learning rate rises.
 WARM_UP = 0.02
 STEPS_BETWEEN_SCORES, SECONDS_BETWEEN_CHECKPOINTS = 150, 240
@@ -89,9 +90,9 @@ class Progress:
         self.__dict__.update(state["counts"])
         return True
 
-    def note(self, wanted: int, losses: list[float], agreement: float) -> str:
+    def note(self, wanted: int, losses: list[Tensor], agreement: float) -> str:
         """Add a line to the log, with the mean of these losses; returns it in words. wanted: tokens to train on."""
-        loss = round(sum(losses) / len(losses), 4) if losses else None
+        loss = round(float(torch.stack(losses).mean()), 4) if losses else None
         minutes = round(self.seconds / 60, 2)
         self.log.append({"minutes": minutes, "tokens": self.tokens, "loss": loss, "agreement": round(agreement, 4)})
         text = f"{self.tokens:,} of {wanted:,} tokens, agreement {agreement:.3f}"
@@ -167,30 +168,23 @@ def train(teacher: Teacher, recipe: Recipe, *, checkpoint: Path | None = None, r
     It learns the questions' tokens too: the target wrote them as well.
     """
     student = new_student(teacher, recipe)
-    lessons = teacher.of(teacher.corpus.all_answered())
+    all_answered = teacher.of(teacher.corpus.all_answered())
     optimiser = torch.optim.AdamW(student.parameters(), lr=recipe.peak, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
-    progress = Progress(student, optimiser, lessons.corpus)
+    progress = Progress(student, optimiser, all_answered.corpus)
     scored = sample(teacher.corpus.rows(held_out=True), SCORED_ROWS)
-    copied, scored_copied = (LookUps(source.corpus, student.known) for source in (lessons, teacher))
+    groups = [scored[start : start + SCORED_AT_ONCE] for start in range(0, len(scored), SCORED_AT_ONCE)]
+    tests = Lessons(teacher.corpus, student.known, groups)
 
-    def note(losses: list[float]) -> None:
+    def note(losses: list[Tensor]) -> None:
         """Report the agreement of the draft as it will be used, and the mean loss since it was reported last."""
-        report(progress.note(recipe.tokens, losses, evaluate(student, teacher, scored, scored_copied).top1))
+        report(progress.note(recipe.tokens, losses, evaluate(student, teacher, tests).top1))
 
     if not (checkpoint and progress.load(checkpoint, recipe)):
         note([])
     losses, saved = [], time.perf_counter()
-    rows = teacher.corpus.rows(held_out=False)
-    # Reshuffled each epoch.
-    shuffles = (np.random.default_rng([recipe.seed, epoch]) for epoch in count())
-    epochs = (batches(lessons.corpus, rows, tokens=recipe.batch_tokens, rng=rng) for rng in shuffles)
-    for step, batch in enumerate(chain.from_iterable(epochs)):
-        if progress.tokens >= recipe.tokens:
-            break
-        if step < progress.step:
-            continue
-        begin = time.perf_counter()
-        losses.append(train_step(lessons, recipe, progress, batch, copied))
+    begin = saved
+    for lesson in lessons_from(progress, all_answered, recipe):
+        losses.append(train_step(all_answered, recipe, progress, lesson))
         progress.seconds += time.perf_counter() - begin
         if progress.step % STEPS_BETWEEN_SCORES == 0:
             note(losses)
@@ -198,17 +192,33 @@ def train(teacher: Teacher, recipe: Recipe, *, checkpoint: Path | None = None, r
         if checkpoint and time.perf_counter() - saved > SECONDS_BETWEEN_CHECKPOINTS:
             progress.save(checkpoint, recipe)
             saved = time.perf_counter()
+        begin = time.perf_counter()
     note(losses)
     return progress
 
 
-def train_step(teacher: Teacher, recipe: Recipe, progress: Progress, rows: list[int], copied: LookUps) -> float:
-    """One step of the optimiser; returns the loss."""
+def lessons_from(progress: Progress, teacher: Teacher, recipe: Recipe) -> Iterator[Lesson]:
+    """The lessons of all epochs after those that were taken already, until enough tokens were trained on."""
+    corpus, passed = teacher.corpus, progress.step
+    rows = corpus.rows(held_out=False)
+    for epoch in count():
+        # Reshuffled each epoch.
+        rng = np.random.default_rng([recipe.seed, epoch])
+        groups = batches(corpus, rows, tokens=recipe.batch_tokens, rng=rng)
+        for lesson in prepared(Lessons(corpus, progress.student.known, groups[passed:]), progress.student.device):
+            if progress.tokens >= recipe.tokens:
+                return
+            yield lesson
+        passed = max(0, passed - len(groups))
+
+
+def train_step(teacher: Teacher, recipe: Recipe, progress: Progress, lesson: Lesson) -> Tensor:
+    """One step of the optimiser; returns the loss, float32 []."""
     student, optimiser = progress.student, progress.optimiser
-    best = teacher.best(rows, student.known)
+    best = teacher.best(lesson.rows, student.known)
     with torch.autocast(student.device.type, teacher.dtype, enabled=teacher.dtype != torch.float32):
-        hidden = student_hidden(student, teacher.corpus, rows).to(teacher.dtype)
-    loss = CopyingKL.apply(hidden, student.lm_head.weight, best, copied(rows))
+        hidden = student.hidden(lesson.ids, lesson.places).to(teacher.dtype)
+    loss = CopyingKL.apply(hidden, student.lm_head.weight, best, lesson.copied)
     for group in optimiser.param_groups:
         group["lr"] = learning_rate(progress.tokens / recipe.tokens, peak=recipe.peak)
     optimiser.zero_grad(set_to_none=True)
@@ -216,7 +226,7 @@ def train_step(teacher: Teacher, recipe: Recipe, progress: Progress, rows: list[
     nn.utils.clip_grad_norm_(student.parameters(), 1.0)
     optimiser.step()
     progress.step, progress.tokens = progress.step + 1, progress.tokens + len(hidden)
-    return loss.item()
+    return loss.detach()
 
 
 def train_draft(

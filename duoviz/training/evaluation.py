@@ -13,12 +13,12 @@ from duoviz.models.copying import Copying
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.llama import load_llama
 from duoviz.training.corpus import Corpus, sample
-from duoviz.training.losses import LookUps, mixed
+from duoviz.training.lessons import Lessons
+from duoviz.training.losses import mixed
 from duoviz.training.student import Student, student_logits
 from duoviz.training.teacher import Teacher
 
 POSITIONS = 8
-ROWS_AT_ONCE = 8
 
 
 @dataclass
@@ -93,13 +93,13 @@ def fraction_by(names: list, rows: list[np.ndarray]) -> dict:
 
 
 @torch.no_grad()
-def evaluate(student: Student, teacher: Teacher, rows: list[int], copied: LookUps) -> Agreement:
+def evaluate(student: Student, teacher: Teacher, lessons: Lessons) -> Agreement:
     """Agreement on rows of the student that also copies."""
     agreement = Agreement()
-    for start in range(0, len(rows), ROWS_AT_ONCE):
-        part = rows[start : start + ROWS_AT_ONCE]
-        ours = mixed(student_logits(student, teacher.corpus, part), copied(part))
-        compare(agreement, teacher.corpus, part, teacher.exact_logits(part), ours, student.known)
+    for number in range(len(lessons)):
+        lesson = lessons[number].to(student.device)
+        ours = mixed(student.lm_head(student.hidden(lesson.ids, lesson.places)).float(), lesson.copied)
+        compare(agreement, teacher.corpus, lesson.rows, teacher.exact_logits(lesson.rows), ours, student.known)
     return agreement
 
 

@@ -1,16 +1,12 @@
 """What the draft is trained to make small: how far it is from the target, copying included."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from duoviz.training.copying import START_WEIGHTS, matches
-from duoviz.training.corpus import Corpus
-
-# Of the loss; their probabilities stay in the processor's cache.
+# Of the loss, on a processor: their probabilities stay in its cache.
 TOKENS_AT_ONCE = 256
 SMALLEST = 1e-8
 
@@ -43,8 +39,9 @@ class CopyingKL(torch.autograd.Function):
         """hidden: [n, width] in the fast dtype; head: float32 [ids, width]."""
         weight, losses = head.to(hidden.dtype), []
         gradient = hidden.new_empty(len(hidden), len(head))
-        for start in range(0, len(hidden), TOKENS_AT_ONCE):
-            part = slice(start, start + TOKENS_AT_ONCE)
+        at_once = TOKENS_AT_ONCE if hidden.device.type == "cpu" else len(hidden)
+        for start in range(0, len(hidden), at_once):
+            part = slice(start, start + at_once)
             q = F.linear(hidden[part], weight).softmax(dim=-1, dtype=torch.float32)
             columns, p = best.column[part], best.probability[part]
             q_best = q.gather(-1, columns)
@@ -87,34 +84,3 @@ def mixed(logits: Tensor, copied: Copied) -> Tensor:
     kept = log_q[rows, column] + torch.log1p(-weight)
     scale = torch.zeros_like(copied.weight).index_put((rows,), torch.log1p(-weight))
     return (log_q + scale[:, None]).index_put((rows, column), torch.logaddexp(kept, weight.log()))
-
-
-def look_ups(
-    ids: list[int], answered: list[int], weights: Sequence[Sequence[float]], *, columns: dict[int, int]
-) -> list[tuple[int, float]]:
-    """(column, weight) that copying proposes for each answer token of a row (see `models.copying`).
-
-    answered: where they stand, ascending; columns: of the ids that the draft's head has. (0, 0.0): nothing is found.
-    """
-    return [
-        (columns[match.token], weights[match.kind][match.length - 1]) if match and match.token in columns else (0, 0.0)
-        for match in matches(ids, answered, len(weights[0]))
-    ]
-
-
-class LookUps:
-    """What copying proposes for the answer tokens of a corpus's rows; each row is looked through once."""
-
-    def __init__(self, corpus: Corpus, known: Tensor):
-        """known: the ids of the draft's head, int64, on the device where the answers are wanted."""
-        self.corpus, self.device = corpus, known.device
-        self.columns = {token: column for column, token in enumerate(known.tolist())}
-        self.look_ups: dict[int, list[tuple[int, float]]] = {}
-
-    def __call__(self, rows: list[int]) -> Copied:
-        for row in rows:
-            if row not in self.look_ups:
-                ids, answered = self.corpus.row(row).tolist(), self.corpus.answered(row).tolist()
-                self.look_ups[row] = look_ups(ids, answered, START_WEIGHTS, columns=self.columns)
-        columns, weights = zip(*(found for row in rows for found in self.look_ups[row]), strict=True)
-        return Copied(torch.tensor(columns, device=self.device), torch.tensor(weights, device=self.device))

@@ -2,12 +2,16 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 from transformers import AutoTokenizer
 
 from duoviz.training.batched_target import BatchedTarget, load_target
@@ -18,6 +22,8 @@ CANDIDATES = 64
 QUESTION_TEMPERATURE, ANSWER_TEMPERATURE = 0.9, 1.0
 # A text whose last tokens are this many repeats of one stretch is a loop.
 LOOP_TOKENS, LONGEST_PERIOD = 60, 20
+# Finished texts are looked for this seldom: a GPU would wait for each look.
+STEPS_AT_ONCE = 8
 
 
 @dataclass(frozen=True)
@@ -30,64 +36,141 @@ class Format:
     end: int
 
 
-@dataclass
-class Text:
-    """One row while it is written. `forced` holds tokens that are given, not chosen."""
+class Start(NamedTuple):
+    """How a row begins, all of which follows from the seed and the row: its opening, and what decides its tokens.
+
+    key: of the noise that its tokens are drawn with, int64.
+    """
 
     row: int
     task: str
-    rng: np.random.Generator
     greedy: bool
     turns: int
-    forced: list[int]
-    ids: list[int] = field(default_factory=list)
-    answer: list[bool] = field(default_factory=list)
-    answering: bool = False
-    begun: int = 0
-
-    def next_forced(self) -> bool:
-        """Take the next given token; False where the target chooses."""
-        if not self.forced:
-            return False
-        self.ids.append(self.forced.pop(0))
-        self.answer.append(False)
-        self.begun = len(self.ids)
-        return True
-
-    def choose(self, logits: np.ndarray, candidates: np.ndarray) -> None:
-        """Append the target's next token: candidates int64 [n], most probable first; logits float32 [n]."""
-        if self.answering and self.greedy:
-            token = candidates[0]
-        else:
-            temperature = ANSWER_TEMPERATURE if self.answering else QUESTION_TEMPERATURE
-            token = candidates[np.argmax(logits / temperature + self.rng.gumbel(size=len(logits)))]
-        self.ids.append(int(token))
-        self.answer.append(self.answering)
-
-    def finished(self, chat: Format) -> bool:
-        """Go on to the next part where one has ended; True when the row is complete."""
-        length = len(self.ids) - self.begun
-        ended = length > 0 and self.ids[-1] == chat.end
-        if len(self.ids) >= CONTEXT - 1:
-            return True
-        if self.answering:
-            if not (ended or length >= ANSWER_TOKENS or loops(self.ids[self.begun :])):
-                return False
-            self.turns -= 1
-            if not self.turns or not ended:
-                return True
-            self.answering, self.forced = False, list(chat.again)
-        elif ended or length >= QUESTION_TOKENS:
-            self.answering, self.forced = True, list(chat.between[ended:])
-        return len(self.ids) + len(self.forced) >= CONTEXT - 1
+    opening: list[int]
+    key: int
 
 
-def loops(ids: list[int]) -> bool:
-    """Whether the last LOOP_TOKENS tokens repeat one stretch of at most LONGEST_PERIOD tokens."""
-    if len(ids) < LOOP_TOKENS + LONGEST_PERIOD:
-        return False
-    tail = np.array(ids[-LOOP_TOKENS - LONGEST_PERIOD :])
-    return any((tail[-LOOP_TOKENS:] == tail[-LOOP_TOKENS - p : -p]).all() for p in range(1, LONGEST_PERIOD + 1))
+class Text(NamedTuple):
+    """A complete row: its token ids, and which of them are the answer's."""
+
+    row: int
+    task: str
+    greedy: bool
+    ids: list[int]
+    answer: list[bool]
+
+
+class Slots:
+    """The rows that are being written, one a slot; tensors of [slots] or [slots, CONTEXT] on the target's device.
+
+    given: places whose token is given, not chosen. length: of the text so far, but for what is given next; begun:
+    where its question or answer begins; turns: how many answers it still lacks. repeats: for each period up to
+    LONGEST_PERIOD, how many of an answer's last tokens stood one period before too.
+    """
+
+    def __init__(self, target: BatchedTarget, chat: Format):
+        self.target, self.chat = target, chat
+        count = len(target.slots)
+
+        def zeros(*shape: int, dtype: torch.dtype = torch.int64) -> Tensor:
+            return torch.zeros(count, *shape, dtype=dtype, device=target.device)
+
+        self.ids, self.given, self.answer = zeros(CONTEXT), *(zeros(CONTEXT, dtype=torch.bool) for _ in range(2))
+        self.length, self.begun, self.turns, self.key = (zeros() for _ in range(4))
+        self.greedy, self.answering = (zeros(dtype=torch.bool) for _ in range(2))
+        self.repeats = zeros(LONGEST_PERIOD)
+        self.periods = torch.arange(1, LONGEST_PERIOD + 1, device=target.device)
+        self.between, self.again = (torch.tensor(part, device=target.device) for part in (chat.between, chat.again))
+        # A slot without a row is done.
+        self.done = ~zeros(dtype=torch.bool)
+
+    @torch.inference_mode()
+    def start(self, slots: list[int], starts: Sequence[Start]) -> None:
+        """Begin these rows in these slots, whose first tokens, those that all rows share, are in the cache."""
+        texts = [[*self.chat.begin, *start.opening] for start in starts]
+        numbers = [(len(self.chat.begin), len(text), start.turns, start.key, start.greedy)
+                   for text, start in zip(texts, starts, strict=True)]  # fmt: skip
+        device = self.target.device
+        where = torch.tensor(slots, device=device)
+        self.ids[where] = torch.tensor([text + [0] * (CONTEXT - len(text)) for text in texts], device=device)
+        length, begun, turns, key, greedy = torch.tensor(numbers, device=device).T
+        self.given[where] = torch.arange(CONTEXT, device=device) < begun[:, None]
+        self.length[where], self.begun[where], self.turns[where], self.key[where] = length, begun, turns, key
+        self.greedy[where] = greedy.bool()
+        self.answer[where], self.answering[where], self.done[where] = False, False, False
+
+    @torch.inference_mode()
+    def step(self) -> None:
+        """One more token for each row that is not done."""
+        slots, place = self.target.slots, self.length
+        last = place.clamp(min=1) - 1
+        best = self.target.step(self.ids[slots, last], last).topk(min(CANDIDATES, self.target.head.shape[0]), dim=-1)
+        chosen = ~self.given[slots, place] & ~self.done
+        token = torch.where(chosen, self.choose(best.values.float(), best.indices), self.ids[slots, place])
+        self.ids[slots, place], self.answer[slots, place] = token, chosen & self.answering
+        self.length = place + ~self.done
+        self.go_on(chosen, token)
+
+    def choose(self, logits: Tensor, candidates: Tensor) -> Tensor:
+        """The target's next token: candidates int64 [slots, n], most probable first; logits float32 alike."""
+        temperature = torch.where(self.answering, ANSWER_TEMPERATURE, QUESTION_TEMPERATURE)[:, None]
+        drawn = (logits / temperature + gumbel(self.key, self.length, logits.shape[-1])).argmax(dim=-1)
+        return candidates.gather(-1, drawn.masked_fill(self.answering & self.greedy, 0)[:, None])[:, 0]
+
+    def go_on(self, chosen: Tensor, token: Tensor) -> None:
+        """After these tokens: go on to the next part where a question or an answer has ended."""
+        written = self.length - self.begun
+        ended = chosen & (token == self.chat.end)
+        answering, asking = chosen & self.answering, chosen & ~self.answering
+        answered = answering & (ended | (written >= ANSWER_TOKENS) | self.loops(answering, token, written))
+        asked = asking & (ended | (written >= QUESTION_TOKENS))
+        self.turns -= answered.long()
+        complete = answered & ((self.turns == 0) | ~ended)
+        # An ended part has written the first token of what comes between a question and its answer.
+        self.give(self.between, asked & ~ended)
+        self.give(self.between[1:], asked & ended)
+        self.give(self.again, answered & ~complete)
+        self.answering = (self.answering & ~answered) | asked
+        self.done |= complete | (self.begun.maximum(self.length) >= CONTEXT - 1)
+
+    def give(self, tokens: Tensor, where: Tensor) -> None:
+        """Let these tokens come next in these slots, bool [slots]; the part after them begins there."""
+        places = self.length[:, None] + torch.arange(len(tokens), device=tokens.device)
+        places = places.where(where[:, None] & (places < CONTEXT), CONTEXT - 1)
+        fits = places < CONTEXT - 1
+        rows = self.target.slots[:, None].expand_as(places)
+        # The last place is never chosen: what is of no slot goes there.
+        self.ids[rows, places] = tokens.expand_as(places)
+        self.given[rows, places] = fits | self.given[rows, places]
+        self.begun = torch.where(where, self.length + len(tokens), self.begun)
+
+    def loops(self, answering: Tensor, token: Tensor, written: Tensor) -> Tensor:
+        """Whether an answer's last LOOP_TOKENS tokens repeat one stretch of at most LONGEST_PERIOD tokens."""
+        places = self.length[:, None] - 1 - self.periods
+        same = (self.ids.gather(1, places.clamp(min=0)) == token[:, None]) & (places >= self.begun[:, None])
+        self.repeats = (self.repeats + 1) * (same & answering[:, None])
+        return (written >= LOOP_TOKENS + LONGEST_PERIOD) & (self.repeats >= LOOP_TOKENS).any(dim=-1)
+
+    def taken(self, slots: list[int]) -> list[tuple[list[int], list[bool]]]:
+        """The token ids of these slots, and which are an answer's."""
+        where = torch.tensor(slots, dtype=torch.int64, device=self.target.device)
+        ids, answer, length = (part[where].tolist() for part in (self.ids, self.answer, self.length))
+        return [(row[:n], mine[:n]) for row, mine, n in zip(ids, answer, length, strict=True)]
+
+
+def gumbel(key: Tensor, place: Tensor, count: int) -> Tensor:
+    """Gumbel noise, float32 [slots, count], a function of each slot's key and place alone (SplitMix64's mixing)."""
+    x = key + place * -0x61C8864680B583EB
+    x = x[:, None] + torch.arange(1, count + 1, device=key.device) * -0x2B5A8A5A3D1B1D35
+    for shift, factor in ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15)):
+        x = (x ^ shifted(x, shift)) * factor
+    uniform = (shifted(x ^ shifted(x, 31), 11).double() + 0.5) / 2**53
+    return -(-uniform.log()).log().float()
+
+
+def shifted(x: Tensor, bits: int) -> Tensor:
+    """int64 as if unsigned, shifted to the right."""
+    return (x >> bits) & ((1 << (64 - bits)) - 1)
 
 
 def chat_format(tokenizer) -> Format:
@@ -101,41 +184,38 @@ def chat_format(tokenizer) -> Format:
 
 
 def write_texts(target: BatchedTarget, tokenizer, rows: Iterator[int], *, seed: int) -> Iterator[Text]:
-    """Complete rows, as they are finished; a finished text's slot goes to the next row at once."""
+    """Complete rows, as they are finished; a finished text's slot soon goes to the next row."""
     chat = chat_format(tokenizer)
     # Every text begins alike: that part is computed once and stays at the front of each slot.
     for position, token in enumerate(chat.begin[:-1]):
         target.step(torch.full_like(target.slots, token), torch.full_like(target.slots, position))
-    texts = [started(tokenizer, chat, rows, seed) for _ in target.slots]
-    while any(texts):
-        ids = torch.tensor([text.ids[-1] if text else 0 for text in texts], device=target.device)
-        positions = torch.tensor([len(text.ids) - 1 if text else 0 for text in texts], device=target.device)
-        best = target.step(ids, positions).topk(CANDIDATES, dim=-1)
-        logits, candidates = best.values.float().cpu().numpy(), best.indices.cpu().numpy()
-        for slot, text in enumerate(texts):
-            # Each step forwards a text's last token, so exactly one token a step is added to it.
-            if text is None or text.next_forced():
-                continue
-            text.choose(logits[slot], candidates[slot])
-            if text.finished(chat):
-                yield text
-                texts[slot] = started(tokenizer, chat, rows, seed)
+    slots, waiting = Slots(target, chat), deque[Start]()
+    writing: dict[int, Start] = {}
+    while True:
+        done = torch.nonzero(slots.done)[:, 0].tolist()
+        ended = [slot for slot in done if slot in writing]
+        for slot, text in zip(ended, slots.taken(ended), strict=True):
+            start = writing.pop(slot)
+            yield Text(start.row, start.task, start.greedy, *text)
+        waiting.extend(beginning(tokenizer, row, seed) for row in islice(rows, max(0, len(done) - len(waiting))))
+        free = done[: len(waiting)]
+        writing |= {slot: waiting.popleft() for slot in free}
+        if not writing:
+            return
+        if free:
+            slots.start(free, [writing[slot] for slot in free])
+        for _ in range(STEPS_AT_ONCE):
+            slots.step()
+        # While a GPU still computes these steps.
+        waiting.extend(beginning(tokenizer, row, seed) for row in islice(rows, len(free)))
 
 
-def started(tokenizer, chat: Format, rows: Iterator[int], seed: int) -> Text | None:
-    """The next row's text, up to its first token that is not in the slot yet; None after the last row.
-
-    Its opening and all its randomness follow from (seed, row).
-    """
-    if (row := next(rows, None)) is None:
-        return None
-    rng, task, cached = np.random.default_rng([seed, row]), TASKS[row % len(TASKS)], chat.begin[:-1]
+def beginning(tokenizer, row: int, seed: int) -> Start:
+    """How a row begins."""
+    rng, task = np.random.default_rng([seed, row]), TASKS[row % len(TASKS)]
     given = tokenizer.encode(opening(rng, task), add_special_tokens=False)
     greedy, turns = bool(rng.random() < 0.6), 2 if task == "mt_bench" else 1
-    forced, answer = [chat.begin[-1], *given], [False] * len(cached)
-    text = Text(row, task, rng, greedy, turns, forced, ids=list(cached), answer=answer)
-    text.next_forced()
-    return text
+    return Start(row, task, greedy, turns, given, int(rng.integers(1 << 62)))
 
 
 def read_lines(file: Path) -> list[dict]:

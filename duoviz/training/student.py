@@ -111,20 +111,19 @@ class Student(nn.Module):
     def device(self) -> torch.device:
         return self.lm_head.weight.device
 
-    def hidden(self, ids: Tensor) -> Tensor:
-        """The normalised last hidden state, [batch, length, hidden], for ids int64 [batch, length]."""
+    def hidden(self, ids: Tensor, places: Tensor) -> Tensor:
+        """The normalised last hidden states, [n, hidden], for ids int64 [batch, length] at flat places, int64 [n]."""
         angles = torch.outer(torch.arange(ids.shape[1], device=ids.device), self.inverse).repeat(1, 2)
         x = self.model.embed_tokens(ids)
-        places = angles.cos()[None].to(x.dtype), angles.sin()[None].to(x.dtype)
+        turns = angles.cos()[None].to(x.dtype), angles.sin()[None].to(x.dtype)
         for layer in self.model.layers:
-            x = layer(x, position_embeddings=places)
-        return self.model.norm(x)
+            x = layer(x, position_embeddings=turns)
+        return self.model.norm(x.flatten(0, 1)[places])
 
 
 def student_hidden(student: Student, corpus: Corpus, rows: list[int]) -> Tensor:
     """[answer tokens of all rows, width]."""
-    states = student.hidden(padded(corpus, rows).to(student.device))
-    return torch.cat([predicting(corpus, row, state) for row, state in zip(rows, states, strict=True)])
+    return student.hidden(padded(corpus, rows).to(student.device), predicting(corpus, rows).to(student.device))
 
 
 def student_logits(student: Student, corpus: Corpus, rows: list[int]) -> Tensor:

@@ -65,8 +65,10 @@ class Teacher:
 
     def computed(self, rows: list[int]) -> list[Tensor]:
         """float32 [answer tokens, hidden] of each row, computed now."""
-        states = self.states(padded(self.corpus, rows).to(self.target.device))
-        return [predicting(self.corpus, row, state).float() for row, state in zip(rows, states, strict=True)]
+        device = self.target.device
+        states = self.states(padded(self.corpus, rows).to(device)).flatten(0, 1)
+        counts = [self.places[row + 1] - self.places[row] for row in rows]
+        return list(states[predicting(self.corpus, rows).to(device)].float().split(counts))
 
     def states(self, ids: Tensor) -> Tensor:
         """The target's normalised last hidden states, [rows, length, hidden], for ids int64 [rows, length].
@@ -122,6 +124,10 @@ def padded(corpus: Corpus, rows: list[int]) -> Tensor:
     return pad_sequence([torch.from_numpy(corpus.row(row)) for row in rows], batch_first=True)
 
 
-def predicting(corpus: Corpus, row: int, states: Tensor) -> Tensor:
-    """The states that predict the row's answer tokens: one position earlier than the tokens."""
-    return states[torch.from_numpy(corpus.answered(row) - 1).to(states.device)]
+def predicting(corpus: Corpus, rows: list[int]) -> Tensor:
+    """Where the states that predict the rows' answer tokens are, one earlier than the tokens: int64 [answer tokens].
+
+    Of the states of `padded`, one row after another.
+    """
+    longest = max(corpus.length(row) for row in rows)
+    return torch.from_numpy(np.concatenate([corpus.answered(row) - 1 + i * longest for i, row in enumerate(rows)]))

@@ -25,7 +25,6 @@ from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import acceptance_of, parallel_tokens, run_of
 from duoviz.trace.metrics import proposals
-from duoviz.training.selfchat import loops
 from tests.benchmarks.transformers_rows import TransformersRows
 
 PROMPTS = Path("assets/prompts")
@@ -120,6 +119,11 @@ def positions(rows: list[dict]) -> list[float]:
                 tested[place] += 1
                 accepted[place] += place < verdict["accepted"]
     return [got / all if all else 0.0 for got, all in zip(accepted, tested, strict=True)]
+
+
+def loops(ids: list[int]) -> bool:
+    """Whether a text's last 60 tokens repeat one stretch of at most 20 tokens."""
+    return len(ids) >= 80 and any(ids[-60:] == ids[-60 - period : -period] for period in range(1, 21))
 
 
 def explain(name: str, rows: list[dict]) -> None:

@@ -61,7 +61,7 @@ def test_a_saved_draft_computes_what_the_student_did(target, tmp_path):
     assert torch.equal(student.known, known)
     with torch.no_grad():
         ids = torch.randint(0, 64, (1, 20), generator=torch.Generator().manual_seed(0))
-        expected = student.lm_head(student.hidden(ids))[0]
+        expected = student.lm_head(student.hidden(ids, torch.arange(20)))
     draft = load_llama(tmp_path, precision="float32", label="draft")
     ours = draft.forward(ids[0].tolist())
     assert ours.shape == (20, 48) and torch.equal(draft.known, known)
@@ -104,9 +104,9 @@ def test_questions_are_learnt_and_held_out_rows_are_not(teacher, monkeypatch):
     learnt = {}
     step = distillation.train_step
 
-    def noted(lessons, recipe, progress, rows, copied):
-        learnt.update({row: len(lessons.corpus.answered(row)) for row in rows})
-        return step(lessons, recipe, progress, rows, copied)
+    def noted(teacher, recipe, progress, lesson):
+        learnt.update({row: len(teacher.corpus.answered(row)) for row in lesson.rows})
+        return step(teacher, recipe, progress, lesson)
 
     monkeypatch.setattr(distillation, "train_step", noted)
     corpus = teacher.corpus

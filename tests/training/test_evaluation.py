@@ -9,6 +9,7 @@ import torch
 from duoviz.models.copying import Copying
 from duoviz.models.llama import load_llama
 from duoviz.training.evaluation import Agreement, answer_logits, compare, evaluate, scores
+from duoviz.training.lessons import Lessons
 from duoviz.training.losses import Copied
 from duoviz.training.student import cut_from_target, save_draft
 from duoviz.training.teacher import Teacher
@@ -53,11 +54,10 @@ def test_copying_counts(teacher):
     rows = teacher.corpus.rows(held_out=True)[:4]
     student = cut_from_target(teacher.target, layers=1, embedding_rank=16, tokens=torch.arange(64)).eval()
 
-    def copied(part):
-        best = teacher.exact_logits(part).argmax(-1)
-        return Copied(best, torch.full((len(best),), 0.999))
-
-    assert evaluate(student, teacher, rows, copied).top1 == 1.0
+    lesson = Lessons(teacher.corpus, student.known, [rows])[0]
+    best = teacher.exact_logits(rows).argmax(-1)
+    copied = Copied(best, torch.full((len(best),), 0.999))
+    assert evaluate(student, teacher, [lesson._replace(copied=copied)]).top1 == 1.0
 
 
 def top1(draft, teacher):

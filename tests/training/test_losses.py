@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from duoviz.training import losses
-from duoviz.training.losses import Best, Copied, CopyingKL, look_ups, mixed
+from duoviz.training.losses import Best, Copied, CopyingKL, mixed
 
 
 def test_mixed_logits_are_the_mixture():
@@ -32,12 +32,3 @@ def test_the_loss_is_that_of_the_mixture_with_the_rest_as_one_and_so_is_its_grad
     gradients = [torch.autograd.grad(3 * each, (hidden, head)) for each in (fast, plain)]
     for ours, theirs in zip(*gradients, strict=True):
         assert torch.allclose(ours, theirs, atol=1e-6)
-
-
-def test_look_ups_are_those_of_the_text_before_each_answer_token():
-    ids = [5, 6, 7, 5, 6, 7, 5, 9]
-    by_kind = [[0.1, 0.2, 0.3]] * 3
-    found = look_ups(ids, [3, 5, 6, 7], by_kind, columns={5: 1, 6: 2, 7: 3})
-    # Before place 3 nothing repeats; then 5 6 → 7, 5 6 7 → 5, 7 5 → 6 (the longest known end).
-    assert found == [(0, 0.0), (3, 0.2), (1, 0.3), (2, 0.3)]
-    assert look_ups(ids, [5], by_kind, columns={5: 0, 6: 1}) == [(0, 0.0)]

@@ -6,12 +6,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 
 from duoviz.training import selfchat
 from duoviz.training.batched_target import BatchedTarget
 from duoviz.training.corpus import load_corpus
 from duoviz.training.openings import OPENINGS, TASKS, opening
-from duoviz.training.selfchat import Format, Text, loops, make_corpus, pack, write_texts
+from duoviz.training.selfchat import Format, Slots, Start, gumbel, make_corpus, pack, write_texts
 
 CHAT = Format(begin=[1, 40, 41], between=[42, 43], again=[44, 45], end=2)
 
@@ -69,39 +70,59 @@ def test_a_rows_text_follows_from_seed_and_number(target):
     assert alone[4] == texts[4] != other[4]
 
 
-def chosen(text, tokens):
-    """Let the target choose these tokens; True where the row ends with the last of them."""
-    for token in tokens:
-        while text.next_forced():
-            pass
-        text.choose(np.zeros(1), np.array([token]))
-        ended = text.finished(CHAT)
-    return ended
+class Scripted:
+    """A target that wants these tokens, one a step, whatever it is given."""
+
+    def __init__(self, tokens):
+        self.tokens, self.device = iter(tokens), torch.device("cpu")
+        self.slots, self.head = torch.arange(1), torch.zeros(64, 1)
+
+    def step(self, ids, positions):
+        return F.one_hot(torch.tensor([next(self.tokens)]), 64) * 1000.0
 
 
-def text_of(turns=1, forced=(1, 50)):
-    return Text(0, "qa", np.random.default_rng(0), True, turns, forced=list(forced))
+def written(tokens, turns=1, opening=(50,)):
+    """The row that a target writes which wants these tokens, one a step, given ones included: ids, answer, done."""
+    slots = Slots(Scripted(tokens), CHAT)
+    slots.start([0], [Start(0, "qa", True, turns, list(opening), 7)])
+    for _ in tokens:
+        slots.step()
+    return *slots.taken([0])[0], bool(slots.done)
 
 
 def test_a_second_turn_follows_an_ended_answer():
-    text = text_of(turns=2)
-    assert not chosen(text, [7, 2, 8, 8, 2]) and text.forced == CHAT.again
-    assert chosen(text, [9, 2, 3, 2])
-    assert text.ids == [1, 50, 7, 2, 43, 8, 8, 2, 44, 45, 9, 2, 43, 3, 2]
-    assert [token for token, mine in zip(text.ids, text.answer, strict=True) if mine] == [8, 8, 2, 3, 2]
+    ids, answer, done = written([0, 7, 2, 0, 8, 8, 2, 0, 0, 9, 2, 0, 3, 2], turns=2)
+    assert ids == [*CHAT.begin, 50, 7, 2, 43, 8, 8, 2, 44, 45, 9, 2, 43, 3, 2] and done
+    assert [token for token, mine in zip(ids, answer, strict=True) if mine] == [8, 8, 2, 3, 2]
 
 
 def test_parts_are_cut_at_their_limits():
-    text = text_of()
-    assert chosen(text, [7] * 6 + list(range(10, 19)))  # neither ended of itself
-    assert text.ids == [1, 50, *[7] * 6, *CHAT.between, *range(10, 19)]
-    assert chosen(text_of(forced=range(3, 58)), [7, 7, 7, 7])
-    assert chosen(text_of(forced=range(3, 58)), [7, 7, 2])
+    question, answer = [7] * 6, list(range(10, 19))
+    ids, _, done = written([0, *question, 0, 0, *answer, 5, 5])  # neither ended of itself, and nothing follows
+    assert ids == [*CHAT.begin, 50, *question, *CHAT.between, *answer] and done
+    long = list(range(3, 55))
+    ids, _, done = written([0] * 52 + [7] * 4, opening=long)
+    assert ids == [*CHAT.begin, *long, *[7] * 4] and done
+    assert written([0] * 52 + [7, 7, 2], opening=long)[2] and not written([0] * 52 + [7, 7, 7], opening=long)[2]
 
 
-def test_an_answer_that_loops_is_ended():
-    assert loops([4, 5, 6] * 40) and loops(list(range(30)) + [9] * 80)
-    assert not loops(list(range(100))) and not loops([4, 5, 6] * 20)
+@pytest.mark.parametrize(
+    ("answer", "looped"),
+    [([4, 5, 6] * 40, 80), (list(range(3, 33)) + [9] * 80, 91), (list(range(3, 53)) * 2, 0), ([4, 5, 6] * 26, 0)],
+)
+def test_an_answer_that_loops_is_ended(answer, looped, monkeypatch):
+    monkeypatch.setattr(selfchat, "CONTEXT", 200)
+    monkeypatch.setattr(selfchat, "ANSWER_TOKENS", 150)
+    _, mine, done = written([0, 7, 2, 0, *answer])
+    assert (done, sum(mine)) == ((True, looped) if looped else (False, len(answer)))
+
+
+def test_noise_is_gumbels_and_follows_from_key_and_place():
+    keys, places = torch.arange(200) * 7919, torch.arange(200)
+    noise = gumbel(keys, places, 64)
+    assert torch.equal(gumbel(keys[5:6], places[5:6], 64)[0], noise[5]) and len(noise.unique()) > 12_700
+    assert abs(noise.mean() - 0.5772) < 0.05 and abs(noise.std() - 1.2825) < 0.05
+    assert abs(np.corrcoef(noise.numpy()[:, :2].T)[0, 1]) < 0.3
 
 
 def test_a_corpus_has_no_duplicates_and_can_be_read(tmp_path):
