@@ -25,6 +25,8 @@ from duoviz.training.evaluation import answer_logits
 
 # So many of the held-out rows are counted.
 ROWS = 400
+# So many places, since their noise is kept from one temperature to the next.
+AT_ONCE = 16
 # A bin with few tokens leans towards its q, as if so many had been seen.
 PRIOR = 8
 
@@ -57,11 +59,15 @@ def fit_chances(
     for number, row in enumerate(rows):
         ids, places = corpus.row(row).tolist(), corpus.answered(row).tolist()
         logits = [answer_logits(model, corpus, row).cpu() for model in (target, draft)]
-        for temperature, counts in drawn.items():
-            sampling = Sampling(temperature=temperature, seed=row)
-            own = count_draws(counts, logits, places, sampling, draft.known, None if temperature else by_rank)
+        own = {temperature: [] for temperature in drawn}
+        for part in (slice(start, start + AT_ONCE) for start in range(0, len(places), AT_ONCE)):
+            for temperature, counts in drawn.items():
+                sides, ranks = [side[part] for side in logits], None if temperature else by_rank
+                sampling = Sampling(temperature=temperature, seed=row)
+                own[temperature] += count_draws(counts, sides, places[part], sampling, draft.known, ranks)
+        for temperature, counts in copied.items():
             if corpus.greedy[row] == (temperature == 0):
-                count_copies(copied[temperature], ids, dict(zip(places, own, strict=True)))
+                count_copies(counts, ids, dict(zip(places, own[temperature], strict=True)))
         if number % 20 == 19:
             report(f"{number + 1} of {len(rows)} rows")
     prior = np.array([np.array(MIDDLES) * factor for factor in (1.0, 0.8, 0.8, 0.8)])

@@ -14,6 +14,7 @@ from tests.tiny import reference_model
     [
         (["draft", "--tokens", "0"], "--tokens must be at least 1."),
         (["draft", "--layers", "99"], "--layers must be a whole number from 1 to 8, not 99."),
+        (["draft", "--batch-tokens", "0"], "--batch-tokens must be at least 1."),
         (["draft", "--peak", "nan"], "--peak must be above 0 and below 1."),
         (["draft", "--from", "nowhere"], "There is no model in nowhere: it has no config.json."),
         (["draft", "--from", "OTHER"], "--from OTHER is no draft that `duoviz.training draft` made."),
