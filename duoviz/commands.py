@@ -76,7 +76,7 @@ def answer(engine: Engine, options: argparse.Namespace, settings: Settings) -> i
         for event in runner.stream(engine, options.method, options.prompt, settings, raw=options.raw):
             runner.add_event(trace, event)
             if event["type"] == "iteration":
-                print("".join(token["text"] for token in event["iteration"]["committed"]), end="", flush=True)
+                print(runs.text_of([event["iteration"]]), end="", flush=True)
     finally:
         print()
         if trace["header"] and not trace["end"]:

@@ -1,7 +1,7 @@
 """A run as data: its method, its lane in a comparison, its trace; nothing here computes one."""
 
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from typing import NamedTuple
@@ -62,25 +62,27 @@ def collect(events: Iterator[dict]) -> dict:
     return trace
 
 
+def text_of(iterations: Iterable[dict]) -> str:
+    """What these iterations wrote."""
+    return "".join(token["text"] for iteration in iterations for token in iteration["committed"])
+
+
 def summary(trace: dict) -> dict:
     """What `--json` prints and the page's endpoint ends with: text, token ids, settings, metrics."""
-    ids = [token["id"] for iteration in trace["iterations"] for token in iteration["committed"]]
-    settings = {"method": trace["header"]["method"], "pair": trace["header"]["pair"], **trace["header"]["settings"]}
-    result = {
-        "text": "".join(token["text"] for iteration in trace["iterations"] for token in iteration["committed"]),
-        "token_ids": ids,
-        "stopped": trace["end"]["stopped"],
-        "settings": settings,
+    header, last = trace["header"], trace["end"]
+    return {
+        "text": text_of(trace["iterations"]),
+        "token_ids": [token["id"] for iteration in trace["iterations"] for token in iteration["committed"]],
+        "stopped": last["stopped"],
+        "settings": {"method": header["method"], "pair": header["pair"], **header["settings"]},
         "metrics": metrics(trace),
-    }
-    return result | ({"message": trace["end"]["message"]} if "message" in trace["end"] else {})
+    } | ({"message": last["message"]} if "message" in last else {})
 
 
 def end(iterations: list[dict], stopped: str | None, message: str | None = None) -> dict:
     """The trace's last part."""
-    text = "".join(token["text"] for iteration in iterations for token in iteration["committed"])
     wall = iterations[-1]["sync"] if iterations else 0.0
-    return {"stopped": stopped, "wall": wall, "text": text} | ({"message": message} if message else {})
+    return {"stopped": stopped, "wall": wall, "text": text_of(iterations)} | ({"message": message} if message else {})
 
 
 def row(trace: dict, lane: str, repeat: int) -> dict:

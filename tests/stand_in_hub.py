@@ -37,17 +37,14 @@ class Space:
 
 
 class Hub:
-    """users: by token, their name, organisations and whether the token may write. stored: contents by SHA-256.
+    """users: by token, their name and organisations. stored: contents by SHA-256.
 
     spoilt: by the beginning of "METHOD /path", a status and a reason (or a page of bytes) to answer with
     instead, or None to cut the connection. requests: all "METHOD /path" so far. xorbs, shards: what came by way of Xet.
     """
 
     def __init__(self):
-        self.users = {
-            "token": {"name": "me", "orgs": [{"name": "lab"}], "write": True},
-            "reading": {"name": "me", "orgs": [], "write": False},
-        }
+        self.users = {"token": {"name": "me", "orgs": [{"name": "lab"}]}}
         self.spaces: dict[str, Space] = {}
         self.stored: dict[str, bytes] = {}
         self.xorbs: dict[str, bytes] = {}
@@ -62,7 +59,7 @@ class Hub:
         return [request for request in self.requests if request.startswith(beginning)]
 
     def may_write(self, user: dict, name: str) -> bool:
-        return user["write"] and name.split("/")[0] in (user["name"], *(each["name"] for each in user["orgs"]))
+        return name.split("/")[0] in (user["name"], *(each["name"] for each in user["orgs"]))
 
 
 class Refused(Exception):

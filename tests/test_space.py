@@ -290,11 +290,6 @@ def test_a_space_of_somebody_else(there, arguments, hub, project, capsys):
     assert hub.spaces.get("them/duoviz") == before and hub.stored == {}
 
 
-def test_a_token_that_may_only_read(hub, project, monkeypatch, capsys):
-    monkeypatch.setenv("HF_TOKEN", "reading")
-    assert "your token must be allowed to write." in failure(["me/duoviz"], capsys)
-
-
 @pytest.mark.parametrize(
     "status, reason",
     [

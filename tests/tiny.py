@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import torch
 
@@ -15,9 +15,10 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.costs import ROW_COUNTS, CostModel, Costs
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.engine import Engine
+from duoviz.decoding.forward import Stopped
 from duoviz.decoding.iteration import Drafting, Iteration, room_for
 from duoviz.decoding.loop import decode
-from duoviz.decoding.plan import make_plan
+from duoviz.decoding.plan import RunPlan, make_plan
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.way import Way
 from duoviz.decoding.worker.inline import InlineDraft
@@ -173,6 +174,13 @@ def held_engine(over: Callable[[], bool], *, after: int = 40, **options) -> Engi
 
     engine.pair.target.forward, engine.pair.target.crop = held, begin
     return engine
+
+
+def endless(plan: RunPlan) -> NoReturn:
+    """In place of a method's drafter: writes nothing until it is stopped."""
+    while not plan.stopped():
+        time.sleep(0.002)
+    raise Stopped
 
 
 def draft_with(monkeypatch, method, drafter):

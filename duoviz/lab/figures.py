@@ -265,8 +265,9 @@ def time_split(results: Results) -> Figure:
     for part, (label, colour, pattern) in PARTS.items():
         values = []
         for lane, mine in lanes.items():
-            milliseconds = [1e3 * part_of(row, part) / tokens(row) for row in mine]
-            together = 1e3 * sum(part_of(row, part) for row in mine) / sum(map(tokens, mine))
+            spent = [sum(turn["time"][part] for turn in row["measured"]) for row in mine]
+            milliseconds = [1e3 * seconds / tokens(row) for seconds, row in zip(spent, mine, strict=True)]
+            together = 1e3 * sum(spent) / sum(map(tokens, mine))
             values.append(Value(together, spread(milliseconds), len(milliseconds)))
             data.append([label_of(lane), label, *values[-1][:3]])
         drawing.add_bar(
@@ -287,11 +288,6 @@ def time_split(results: Results) -> Figure:
         data,
         "Time per token; shorter is faster.",
     )
-
-
-def part_of(row: Row, part: str) -> float:
-    """Seconds that one part of the time took in an answer, all turns."""
-    return sum(turn["time"][part] for turn in row["measured"])
 
 
 def predicted(results: Results) -> Figure:

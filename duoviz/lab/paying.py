@@ -19,6 +19,7 @@ from duoviz.lab.prediction import (
     places_of,
     ratio_of,
     speculative_phi,
+    with_free_rows,
 )
 from duoviz.lab.results import Results
 from duoviz.lab.values import Value, acceptance, phi, rows_of, tasks_of
@@ -72,14 +73,16 @@ def sides(results: Results) -> list[Side]:
 
 def formula_maps(formula: Callable, costs: CostModel) -> dict[str, np.ndarray]:
     """φ by a formula of `prediction` at ALPHAS (lines) and RATIOS, for each of ROWS."""
-    growths = {"here": growth(costs), "free": growth(None)}
+    growths = {"here": growth(costs), "free": growth(with_free_rows(costs))}
     return {rows: np.array([formula(alpha, RATIOS, grown) for alpha in ALPHAS]) for rows, grown in growths.items()}
 
 
 def tree_ways(environment: dict) -> dict[str, Ways]:
     """φ of DuoTree's two ways, for each of ROWS."""
     models, places = padded_models(environment), places_of(environment)
-    maps = {rows: duotree_map(models[TOGETHER], models[IN_TURN], places, free=rows == "free") for rows in ROWS}
+    # With free rows a draft beside the target takes nothing from it, as where that is on a large GPU.
+    free = with_free_rows(models[IN_TURN])
+    maps = {"here": duotree_map(models[TOGETHER], models[IN_TURN], places), "free": duotree_map(free, free, places)}
     cores = environment.get("cores", {})
     if set(cores.get("target", [])) & set(cores.get("draft", [])):
         # On one core nothing works beside anything.

@@ -108,12 +108,9 @@ def predict(rows: Sequence[Row], forwards: Mapping[tuple, list[np.ndarray]]) -> 
     )
 
 
-def growth(costs: CostModel | None) -> np.ndarray:
-    """T_target(n) / T_target(1) for n = 1 … LONGEST + 1; None for a machine on which rows cost nothing."""
-    rows = np.arange(1, LONGEST + 2)
-    if costs is None:
-        return np.ones(len(rows))
-    times = np.asarray(costs.target_time(rows, CONTEXTS[0]))
+def growth(costs: CostModel) -> np.ndarray:
+    """T_target(n) / T_target(1) for n = 1 … LONGEST + 1."""
+    times = np.asarray(costs.target_time(np.arange(1, LONGEST + 2), CONTEXTS[0]))
     return times / times[0]
 
 
@@ -163,13 +160,8 @@ def duotree_phi(together: CostModel, in_turn: CostModel, places: Places, *, iter
 
 
 @lru_cache(maxsize=8)
-def duotree_map(together: CostModel, in_turn: CostModel, places: Places, *, free: bool = False) -> Ways:
-    """φ over ALPHAS (lines) and RATIOS, of which only the draft's costs and the places' shares differ.
-
-    free: rows cost nothing, and a draft beside the target takes nothing from it, as where that is on a large GPU.
-    """
-    if free:
-        together = in_turn = with_free_rows(in_turn)
+def duotree_map(together: CostModel, in_turn: CostModel, places: Places) -> Ways:
+    """φ over ALPHAS (lines) and RATIOS, of which only the draft's costs and the places' shares differ."""
     mixes = [tilted(places, alpha) for alpha in PLAYED_ALPHAS]
     factors = ratio_of(in_turn) / PLAYED_RATIOS
     ways = [(with_draft(together, factor), with_draft(in_turn, factor)) for factor in factors.tolist()]

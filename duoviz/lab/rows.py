@@ -31,7 +31,7 @@ from duoviz.decoding.theory import acceptance_of
 from duoviz.lab.tasks import Question
 from duoviz.runs import Lane
 from duoviz.trace.agreement import written
-from duoviz.trace.metrics import Interval, busy, common, metrics, total
+from duoviz.trace.metrics import busy, common, metrics, total
 
 # A rank beyond the candidates that a trace keeps.
 BEYOND = 9
@@ -109,16 +109,11 @@ def time_parts(iterations: Sequence[dict]) -> dict[str, float]:
     only the draft, neither (proposing without a model, verification, rollback, the trace itself).
     """
     begin, wall = iterations[0]["sync"], iterations[-1]["sync"]
-    target, draft = (clipped(side, begin) for side in busy(iterations))
+    target, draft = ([(max(start, begin), end) for start, end in side if end > begin] for side in busy(iterations))
     both = common(target, draft)
     parts = {"prompt": begin, "target": total(target) - both, "both": both, "draft": total(draft) - both}
     parts["neither"] = wall - sum(parts.values())
     return {name: round(seconds, 6) for name, seconds in parts.items()}
-
-
-def clipped(intervals: Sequence[Interval], begin: float) -> list[Interval]:
-    """What lies after `begin`."""
-    return [(max(start, begin), end) for start, end in intervals if end > begin]
 
 
 def per_iteration(method: str, iterations: Sequence[dict]) -> dict[str, list]:

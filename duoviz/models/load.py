@@ -88,13 +88,12 @@ def prepare_pair(name: str, progress: Progress = no_progress, sources: PairFiles
     check_fit(needs)
     limit = min(context_of(target), context_of(draft))
     label = f"{draft.label} ({draft_precision})"
-    options = {"precision": draft_precision, "label": label, "context_limit": limit}
-    load_draft = partial(load_model, draft.folder, **options, vocabulary=vocabulary_of(target))
-    options = {"precision": precision, "label": target.label, "context_limit": limit, "device": device}
+    load = partial(load_model, context_limit=limit)
+    load_draft = partial(load, draft.folder, precision=draft_precision, label=label, vocabulary=vocabulary_of(target))
     return PreparedPair(
         name=name,
         files=(target, draft),
-        load_target=partial(load_model, target.folder, **options),
+        load_target=partial(load, target.folder, precision=precision, label=target.label, device=device),
         draft=DraftSource(load_draft, label, draft_precision, version_of(draft), draft.folder),
         cores=assign_cores(available_cores(), target_on_gpu=device != "cpu"),
         prompt_format=models.prompt_format,

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 from transformers import LlamaConfig, LlamaForCausalLM
-from transformers.models.llama.modeling_llama import LlamaDecoderLayer
+from transformers.models.llama.modeling_llama import LlamaDecoderLayer, rotate_half
 
 from duoviz.models.fit import target_device
 
@@ -85,8 +85,7 @@ def fused_layers(model: LlamaForCausalLM, dtype: torch.dtype) -> list[dict[str, 
 
 def rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Rotary position embedding, half-split layout."""
-    half = x.shape[-1] // 2
-    return x * cos + torch.cat([-x[..., half:], x[..., :half]], dim=-1) * sin
+    return x * cos + rotate_half(x) * sin
 
 
 def head_dim_of(config: LlamaConfig) -> int:

@@ -6,15 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from duoviz.decoding.acceptance_table import (
-    EDGES,
-    LONGEST_MATCH,
-    MIDDLES,
-    PLACES,
-    RANKS,
-    TEMPERATURES,
-    AcceptanceTable,
-)
+from duoviz.decoding.acceptance_table import EDGES, LONGEST_MATCH, MIDDLES, PLACES, RANKS, TEMPERATURES, AcceptanceTable
 from duoviz.decoding.sampling import Sampling, scores, tempered
 from duoviz.models.columns import ids_of
 from duoviz.models.language_model import LanguageModel

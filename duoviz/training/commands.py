@@ -44,14 +44,8 @@ def train_the_draft(options: argparse.Namespace) -> None:
         raise UsageError(f"--layers must be a whole number from 1 to 8, not {options.layers}.")
     with check_write(options.out):
         options.out.mkdir(parents=True, exist_ok=True)
-    recipe = Recipe(
-        tokens=options.tokens,
-        start=options.start and str(options.start),
-        layers=options.layers,
-        peak=options.peak,
-        batch_tokens=options.batch_tokens,
-        seed=options.seed,
-    )
+    how = {name: getattr(options, name) for name in ("tokens", "layers", "peak", "batch_tokens", "seed")}
+    recipe = Recipe(start=options.start and str(options.start), **how)
     train_draft(embedded_target(tell), options.corpus, options.out, recipe)
 
 

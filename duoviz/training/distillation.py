@@ -23,15 +23,7 @@ from duoviz.training.corpus import Corpus, batches, load_corpus, sample
 from duoviz.training.evaluation import evaluate, scores
 from duoviz.training.lessons import Lesson, Lessons, prepared
 from duoviz.training.losses import CopyingKL
-from duoviz.training.student import (
-    RIDGE,
-    Student,
-    cut_from_target,
-    read_student,
-    save_draft,
-    student_hidden,
-    with_head,
-)
+from duoviz.training.student import RIDGE, Student, cut_from_target, read_student, save_draft, student_hidden, with_head
 from duoviz.training.teacher import Teacher
 
 Report = Callable[[str], None]

@@ -15,7 +15,7 @@ from duoviz.models.llama import load_llama
 from duoviz.training.corpus import Corpus, sample
 from duoviz.training.lessons import Lessons
 from duoviz.training.losses import mixed
-from duoviz.training.student import Student, student_logits
+from duoviz.training.student import Student, student_hidden
 from duoviz.training.teacher import Teacher
 
 POSITIONS = 8
@@ -23,17 +23,16 @@ POSITIONS = 8
 
 @dataclass
 class Agreement:
-    """Counts over answer tokens; the shares are properties.
+    """Counts over the answer tokens of some rows of a corpus; the shares are properties.
 
-    same: bool arrays, one a row, whether the draft's top-1 is the target's; task, file, greedy: of the same rows.
+    same: bool arrays, one for each of `rows`, whether the draft's top-1 is the target's.
     At temperature 1, over `drawn` tokens: overlap, the sum of Σ min(p, q), and coupled, how often both draw
     the same token with the same noise.
     """
 
+    corpus: Corpus
+    rows: list[int] = field(default_factory=list)
     same: list[np.ndarray] = field(default_factory=list)
-    task: list[str] = field(default_factory=list)
-    file: list[int] = field(default_factory=list)
-    greedy: list[bool] = field(default_factory=list)
     overlap: float = 0.0
     coupled: int = 0
     drawn: int = 0
@@ -46,12 +45,12 @@ class Agreement:
     @property
     def by_task(self) -> dict[str, float]:
         """`top1` on the rows of each task."""
-        return fraction_by(self.task, self.same)
+        return self.top1_by(self.corpus.task)
 
     @property
     def by_file(self) -> list[float]:
         """`top1` on the rows of each corpus file, in the files' order."""
-        return list(fraction_by(self.file, self.same).values())
+        return list(self.top1_by(self.corpus.file).values())
 
     @property
     def by_position(self) -> list[float]:
@@ -59,7 +58,7 @@ class Agreement:
 
         Over greedy rows, a draft beginning at each answer token.
         """
-        rows = [same for same, greedy in zip(self.same, self.greedy, strict=True) if greedy]
+        rows = [same for row, same in zip(self.rows, self.same, strict=True) if self.corpus.greedy[row]]
         shares, alive = [], [np.ones(len(same), dtype=bool) for same in rows]
         for ahead in range(POSITIONS):
             here = [starts[: max(0, len(same) - ahead)] for starts, same in zip(alive, rows, strict=True)]
@@ -78,63 +77,49 @@ class Agreement:
         """The coupled rule's acceptance at temperature 1."""
         return self.coupled / max(1, self.drawn)
 
+    def top1_by(self, names: np.ndarray) -> dict:
+        """`top1` on the rows of each name, in the names' order; names: of all rows of the corpus."""
+        same: dict = {name: [] for name in np.unique(names[self.rows]).tolist()}
+        for row, mine in zip(self.rows, self.same, strict=True):
+            same[names[row]].append(mine)
+        return {name: fraction(rows) for name, rows in same.items()}
+
+    def add(self, rows: list[int], theirs: Tensor, ours: Tensor, known: Tensor, *, sampled: bool = False) -> None:
+        """Count in some rows; theirs: the target's logits of their answer tokens, ours: the draft's.
+
+        sampled: also at temperature 1, which costs a draw for every token.
+        """
+        same = (theirs.argmax(-1) == known[ours.argmax(-1)]).cpu().numpy()
+        counts = np.cumsum([len(self.corpus.answered(row)) for row in rows])[:-1]
+        self.same += np.split(same, counts)
+        self.rows += rows
+        if sampled:
+            self.add_draws(theirs, ours, known.cpu())
+
+    def add_draws(self, theirs: Tensor, ours: Tensor, known: Tensor) -> None:
+        """Count the acceptance at temperature 1 of some tokens; logits [tokens, ids], ours of the known ids only."""
+        log_p, log_q = theirs.log_softmax(-1).cpu(), ours.log_softmax(-1).cpu()
+        self.overlap += float(torch.minimum(log_p[:, known].exp(), log_q.exp()).sum())
+        for row in range(len(log_p)):
+            gumbel = -torch.log(noise(0, self.drawn + row, log_p.shape[-1]))
+            self.coupled += int((log_p[row] + gumbel).argmax() == known[(log_q[row] + gumbel[known]).argmax()])
+        self.drawn += len(log_p)
+
 
 def fraction(rows: list[np.ndarray]) -> float:
     """The share of true values."""
     return sum(int(row.sum()) for row in rows) / max(1, sum(len(row) for row in rows))
 
 
-def fraction_by(names: list, rows: list[np.ndarray]) -> dict:
-    """The share of true values in the rows of each name, in the names' order."""
-    return {
-        name: fraction([row for row, mine in zip(rows, names, strict=True) if mine == name])
-        for name in sorted(set(names))
-    }
-
-
 @torch.no_grad()
 def evaluate(student: Student, teacher: Teacher, lessons: Lessons) -> Agreement:
     """Agreement on rows of the student that also copies."""
-    agreement = Agreement()
+    agreement = Agreement(teacher.corpus)
     for number in range(len(lessons)):
         lesson = lessons[number].to(student.device)
         ours = mixed(student.lm_head(student.hidden(lesson.ids, lesson.places)).float(), lesson.copied)
-        compare(agreement, teacher.corpus, lesson.rows, teacher.exact_logits(lesson.rows), ours, student.known)
+        agreement.add(lesson.rows, teacher.exact_logits(lesson.rows), ours, student.known)
     return agreement
-
-
-def compare(
-    agreement: Agreement,
-    corpus: Corpus,
-    rows: list[int],
-    theirs: Tensor,
-    ours: Tensor,
-    known: Tensor,
-    *,
-    sampled: bool = False,
-) -> None:
-    """Add some rows to an agreement; theirs: the target's logits of their answer tokens, ours: the draft's.
-
-    sampled: also at temperature 1, which costs a draw for every token.
-    """
-    same = (theirs.argmax(-1) == known[ours.argmax(-1)]).cpu().numpy()
-    counts = np.cumsum([len(corpus.answered(row)) for row in rows])[:-1]
-    agreement.same += np.split(same, counts)
-    agreement.task += [str(corpus.task[row]) for row in rows]
-    agreement.file += [int(corpus.file[row]) for row in rows]
-    agreement.greedy += [bool(corpus.greedy[row]) for row in rows]
-    if sampled:
-        count_draws(agreement, theirs, ours, known.cpu())
-
-
-def count_draws(agreement: Agreement, theirs: Tensor, ours: Tensor, known: Tensor) -> None:
-    """Add the acceptance at temperature 1 of some tokens; logits [tokens, ids], ours of the known ids only."""
-    log_p, log_q = theirs.log_softmax(-1).cpu(), ours.log_softmax(-1).cpu()
-    agreement.overlap += float(torch.minimum(log_p[:, known].exp(), log_q.exp()).sum())
-    for row in range(len(log_p)):
-        gumbel = -torch.log(noise(0, agreement.drawn + row, log_p.shape[-1]))
-        agreement.coupled += int((log_p[row] + gumbel).argmax() == known[(log_q[row] + gumbel[known]).argmax()])
-    agreement.drawn += len(log_p)
 
 
 @torch.no_grad()
@@ -148,14 +133,14 @@ def scores(teacher: Teacher, student: Student, folder: Path, *, count: int | Non
     corpus, rows = teacher.corpus, teacher.corpus.rows(held_out=True)
     draft = load_llama(folder, precision="int8", label="draft")
     copying = Copying(draft, read_config(folder)["copying"])
-    exact, alone, used = Agreement(), Agreement(), Agreement()
+    exact, alone, used = (Agreement(corpus) for _ in range(3))
     for row in rows if count is None else sample(rows, count):
         theirs = teacher.exact_logits([row])
-        compare(exact, corpus, [row], theirs, student_logits(student, corpus, [row]), student.known)
+        exact.add([row], theirs, student.lm_head(student_hidden(student, corpus, [row])).float(), student.known)
         for agreement, model in ((alone, draft), (used, copying)):
             assert model.known is not None, "a draft's head names its ids"
             ours = answer_logits(model, corpus, row).to(theirs.device)
-            compare(agreement, corpus, [row], theirs, ours, model.known.to(theirs.device), sampled=model is copying)
+            agreement.add([row], theirs, ours, model.known.to(theirs.device), sampled=model is copying)
     return {"float32": round(exact.top1, 4), "int8": round(alone.top1, 4), "copying": figures(used)}
 
 

@@ -41,13 +41,8 @@ class Lessons(Dataset):
 
     def __getitem__(self, index: int) -> Lesson:
         rows = self.groups[index]
-        proposed = [
-            proposal
-            for row in rows
-            for proposal in look_ups(
-                self.corpus.row(row).tolist(), self.corpus.answered(row).tolist(), START_WEIGHTS, columns=self.columns
-            )
-        ]
+        texts = [(self.corpus.row(row).tolist(), self.corpus.answered(row).tolist()) for row in rows]
+        proposed = [proposal for text in texts for proposal in look_ups(*text, START_WEIGHTS, columns=self.columns)]
         copied = Copied(*(torch.tensor(part) for part in zip(*proposed, strict=True)))
         return Lesson(rows, padded(self.corpus, rows), predicting(self.corpus, rows), copied)
 

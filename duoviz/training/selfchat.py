@@ -189,6 +189,7 @@ def write_texts(target: BatchedTarget, tokenizer, rows: Iterator[int], *, seed: 
     # Every text begins alike: that part is computed once and stays at the front of each slot.
     for position, token in enumerate(chat.begin[:-1]):
         target.step(torch.full_like(target.slots, token), torch.full_like(target.slots, position))
+    starts = (beginning(tokenizer, row, seed) for row in rows)
     slots, waiting = Slots(target, chat), deque[Start]()
     writing: dict[int, Start] = {}
     while True:
@@ -197,7 +198,7 @@ def write_texts(target: BatchedTarget, tokenizer, rows: Iterator[int], *, seed: 
         for slot, text in zip(ended, slots.taken(ended), strict=True):
             start = writing.pop(slot)
             yield Text(start.row, start.task, start.greedy, *text)
-        waiting.extend(beginning(tokenizer, row, seed) for row in islice(rows, max(0, len(done) - len(waiting))))
+        waiting.extend(islice(starts, max(0, len(done) - len(waiting))))
         free = done[: len(waiting)]
         writing |= {slot: waiting.popleft() for slot in free}
         if not writing:
@@ -207,7 +208,7 @@ def write_texts(target: BatchedTarget, tokenizer, rows: Iterator[int], *, seed: 
         for _ in range(STEPS_AT_ONCE):
             slots.step()
         # While a GPU still computes these steps.
-        waiting.extend(beginning(tokenizer, row, seed) for row in islice(rows, len(free)))
+        waiting.extend(islice(starts, len(free)))
 
 
 def beginning(tokenizer, row: int, seed: int) -> Start:
@@ -267,8 +268,7 @@ def make_corpus(
     begin, answers = time.perf_counter(), 0
     with lines.open("a") as file:
         for count, text in enumerate(write_texts(target, tokenizer, iter(wanted), seed=seed), 1):
-            row = {"row": text.row, "task": text.task, "greedy": text.greedy, "ids": text.ids,
-                   "answer": [int(mine) for mine in text.answer]}  # fmt: skip
+            row = text._asdict() | {"answer": [int(mine) for mine in text.answer]}
             done.append(row)
             file.write(json.dumps(row) + "\n")
             file.flush()

@@ -126,11 +126,6 @@ def student_hidden(student: Student, corpus: Corpus, rows: list[int]) -> Tensor:
     return student.hidden(padded(corpus, rows).to(student.device), predicting(corpus, rows).to(student.device))
 
 
-def student_logits(student: Student, corpus: Corpus, rows: list[int]) -> Tensor:
-    """float32 [answer tokens of all rows, the head's columns]."""
-    return student.lm_head(student_hidden(student, corpus, rows)).float()
-
-
 def cut_from_target(target: LlamaForCausalLM, *, layers: int, embedding_rank: int, tokens: Tensor) -> Student:
     """A student with the target's first layers and its embedding at a lower rank; the head is the target's own for
     `tokens` (int64, ascending).

@@ -216,8 +216,7 @@ def replayed(content: bytes, receive: Callable) -> Callable:
     first: Iterable = iter([{"type": "http.request", "body": content, "more_body": False}])
 
     async def again() -> dict:
-        message = next(first, None)
-        return message if message is not None else await receive()
+        return next(first, None) or await receive()
 
     return again
 

@@ -8,6 +8,7 @@ from duoviz.web.importing import quickly
 with quickly():
     import gradio  # noqa: F401
 
+from duoviz.recordings import FOLDER
 from tests.e2e.pages import PATIENCE, launch_chromium, open_modules, page_in
 from tests.e2e.tiny_site import tiny_site
 
@@ -67,3 +68,10 @@ def modules(page):
 def site():
     with tiny_site() as site:
         yield site
+
+
+@pytest.fixture(scope="session")
+def shipped():
+    """The address of the whole page with the recordings that come along."""
+    with tiny_site(recording=FOLDER) as site:
+        yield site.url

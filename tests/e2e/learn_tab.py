@@ -2,21 +2,30 @@
 
 from playwright.sync_api import expect
 
+from tests.e2e.pages import settle
+
+PAGE_IS_SHOWN = """([lesson, number, { title, trace, at, marks }]) => {
+  const find = (part) => document.querySelector(part);
+  const [course, stage] = [".dl", ".dl-visualizer"].map((part) => find(part)?.dataset ?? {});
+  const isOpen = course.lesson === lesson && course.page === String(number);
+  const isRead = isOpen && find(".dl-body h3")?.textContent === title;
+  const isAt = stage.method === trace && stage.state === "done" && stage.shown === String(at);
+  // The timeline is drawn a frame after the words around it.
+  return isRead && isAt && marks.every((mark) => find(`.dl-visualizer ${mark}`));
+}"""
+
 
 def wait_for_page(page, lesson, number, shown):
     """The page of the lesson is there, and the visualizer beside it has come to its iteration."""
-    root = page.locator(".dl")
-    expect(root).to_have_attribute("data-lesson", lesson["name"])
-    expect(root).to_have_attribute("data-page", str(number))
-    expect(page.locator(".dl-body h3")).to_have_text(shown["title"])
-    stage = page.locator(".dl-visualizer")
-    expect(stage).to_have_attribute("data-method", shown["trace"])
-    expect(stage).to_have_attribute("data-state", "done")
-    expect(stage).to_have_attribute("data-shown", str(shown["at"]))
+    expected = {name: shown[name] for name in ("title", "trace", "at", "marks")}
+    # Looked at in each frame: it is asked for a hundred times.
+    page.wait_for_function(PAGE_IS_SHOWN, arg=[lesson["name"], number, expected])
+    settle(page)
 
 
 READ_PAGE = """([parts, marks]) => {
   const stage = document.querySelector(".dl-visualizer");
+  const widths = (part) => [...stage.querySelectorAll(part)].map((node) => node.getBoundingClientRect().width);
   const isOutlined = (node) => getComputedStyle(node).outlineStyle === "solid";
   const shown = [...stage.children].filter((node) => node.checkVisibility() && node.getBoundingClientRect().height);
   const boxes = [...document.querySelectorAll(".dl-body, .dl-question, .dl-live, .dl-pages, .dl-figure"), ...shown]
@@ -26,6 +35,7 @@ READ_PAGE = """([parts, marks]) => {
     parts: parts.map((part) => shown.includes(stage.querySelector(part))),
     others: shown.filter((node) => !node.matches([...parts, ".dv-transport"].join(", "))).length,
     marked: marks.map((mark) => [...stage.querySelectorAll(mark)].some(isOutlined)),
+    sliders: widths(".dv-slider").filter(Boolean),
     figure: document.querySelector(".dl-stage .dl-figure")?.dataset.figure ?? null,
     wide: document.documentElement.scrollWidth <= innerWidth + 1,
     outside: boxes.filter(([, { top, right, bottom }]) => top < 0 || right > innerWidth || bottom > innerHeight)
@@ -77,10 +87,6 @@ def check_presented(page, shown):
 
 def check_page(page, shown):
     """Beside the lesson's text stands what the page is about, and nothing else; on a wide window all of it in sight."""
-    # The timeline is drawn a frame after the words around it.
-    page.wait_for_function(
-        "marks => marks.every((mark) => document.querySelector(`.dl-visualizer ${mark}`))", arg=shown["marks"]
-    )
     read = page.evaluate(READ_PAGE, [shown["parts"], shown["marks"]])
     assert all(read["parts"]) and read["others"] == 0, (shown["title"], read)
     assert all(read["marked"]), (shown["title"], shown["marks"])
@@ -88,8 +94,7 @@ def check_page(page, shown):
     assert shown["missing"] or shown["parts"] or shown["figure"]
     assert read["wide"] and "{" not in read["text"]
     if page.viewport_size["width"] > 900:
-        sliders = page.locator(".dl-visualizer .dv-slider:visible").all()
-        assert all(slider.bounding_box()["width"] >= 120 for slider in sliders), shown["title"]
+        assert all(width >= 120 for width in read["sliders"]), shown["title"]
         assert (read["outside"], read["cut"], read["scrolled"]) == ([], [], []), shown["title"]
     else:
         assert page.evaluate(PAGER_IS_LAST), shown["title"]

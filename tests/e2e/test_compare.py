@@ -6,21 +6,12 @@ import pytest
 from playwright.sync_api import expect
 
 from duoviz.decoding import METHODS
-from duoviz.recordings import FOLDER
 from duoviz.trace.metrics import metrics
 from tests.e2e.live_tab import type_number
 from tests.e2e.pages import SCHEMES, fits, page_in, serious
-from tests.e2e.race_tab import figure, finished, side, text_of
-from tests.e2e.tiny_site import tiny_site
+from tests.e2e.race_tab import figure, side, text_of
 from tests.until import wait_until
 from tests.web.front.runs import recorded
-
-
-@pytest.fixture(scope="module")
-def shipped():
-    """The whole page with the recordings that come along."""
-    with tiny_site(recording=FOLDER) as site:
-        yield site.url
 
 
 def test_a_recorded_race_plays_as_the_tab_opens_and_gives_way_to_a_live_one(page, shipped):
@@ -31,7 +22,7 @@ def test_a_recorded_race_plays_as_the_tab_opens_and_gives_way_to_a_live_one(page
     # On its own, and not faster than it was measured.
     expect(race).to_have_attribute("data-playing", "true")
     expect(page.locator(".dv-race .dv-speed")).to_have_value("0.5")
-    finished(page)
+    page.get_by_role("button", name="To the finish").click()
     traces = [recorded(method) for method in ("vanilla", "duotree")]
     expect(race).to_have_attribute("data-clock", str(max(trace["iterations"][-1]["sync"] for trace in traces)))
     expect(page.locator(".dv-race .dv-speed")).to_have_value("0.5")

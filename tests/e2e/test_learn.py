@@ -36,6 +36,19 @@ def course():
     return found
 
 
+def check_drawn(page, kind):
+    """The figures that draw answer to the reader."""
+    figure = page.locator(".dl-figure")
+    if kind == "coupled draws":
+        for skill, accepted in (("0", r"\b[1-8]?\d?\d drafted"), ("2", r"\b1000 drafted")):
+            figure.locator("input").fill(skill)
+            expect(figure).to_contain_text(re.compile(accepted))
+    elif kind == "classical rule":
+        for button, drawn in (("Draw one", "The draft draws"), ("Draw 1,000", "1,001 drawn")):
+            figure.get_by_role("button", name=button).click()
+            expect(figure).to_contain_text(drawn)
+
+
 @pytest.mark.parametrize("width, scheme, hand", [(1280, "light", Pointer), (390, "dark", Keyboard)])
 def test_every_lesson_can_be_walked_through(new_context, site, course, width, scheme, hand):
     """Each page shows what it is about, each question answers, and the end says what was done."""
@@ -58,6 +71,8 @@ def test_every_lesson_can_be_walked_through(new_context, site, course, width, sc
             if question:
                 ANSWERS[question["kind"]](page, question, hand)
                 assert made_of in seen or not serious(page, ".dl"), shown["title"]
+            if figure and width > 900 and made_of not in seen:
+                check_drawn(page, figure["kind"])
             seen.add(made_of)
             if number < len(lesson["pages"]):
                 assert page.locator(".dl-live:visible").count() == 0
@@ -115,27 +130,6 @@ def test_links_lead_into_the_course_and_what_is_left_of_it_is_led_to(page, lesso
     expect(left).to_contain_text(f"1 of {len(last['pages'])} pages")
     left.click()
     wait_for_page(page, last, 1, last["pages"][0])
-    assert not page.errors
-
-
-def test_the_figures_that_draw_answer_to_the_reader(page, lessons_url, course):
-    page.goto(lessons_url)
-    for lesson in course.lessons:
-        for number, shown in enumerate(lesson["pages"], 1):
-            kind, figure = shown["figure"] and shown["figure"]["kind"], page.locator(".dl-figure")
-            if kind not in ("coupled draws", "classical rule"):
-                continue
-            page.evaluate(f"location.hash = '#tab=learn&lesson={lesson['name']}&page={number}'")
-            wait_for_page(page, lesson, number, shown)
-            expect(figure).to_have_attribute("data-figure", kind)
-            if kind == "coupled draws":
-                for skill, accepted in (("0", r"\b[1-8]?\d?\d drafted"), ("2", r"\b1000 drafted")):
-                    figure.locator("input").fill(skill)
-                    expect(figure).to_contain_text(re.compile(accepted))
-            else:
-                for button, drawn in (("Draw one", "The draft draws"), ("Draw 1,000", "1,001 drawn")):
-                    figure.get_by_role("button", name=button).click()
-                    expect(figure).to_contain_text(drawn)
     assert not page.errors
 
 
@@ -267,20 +261,15 @@ def test_try_it_live_fills_in_the_live_tab_and_links_hold_the_place(page, site, 
     expect(page.locator("#temperature input")).to_have_value("0.8")
     expect(page.get_by_label("Acceptance")).to_have_value("rejection")
     page.keyboard.press("Escape")
+    # A link that was followed last leads there again.
+    page.get_by_role("tab", name="Learn").click()
+    page.get_by_role("link", name="Try it live").click()
+    expect(page.locator("#prompt textarea")).to_be_visible()
     page.get_by_role("link", name="Back to the lesson").click()
     expect(page.locator(".dl-watch")).to_have_count(0)
     expect(page.locator(".dl")).to_have_attribute("data-page", "4")
     page.get_by_role("link", name="shared noise", exact=True).click()
     expect(page.locator(".dl")).to_have_attribute("data-lesson", "the-text-does-not-change")
-    # A link that was followed last leads there again.
-    for _ in range(2):
-        page.get_by_role("tab", name="Learn").click()
-        page.locator(".dl-contents summary").click()
-        page.locator(".dl-lesson", has_text="The classical rule").click()
-        for _ in range(3):
-            page.get_by_role("button", name="Next", exact=True).click()
-        page.get_by_role("link", name="Try it live").click()
-        expect(page.locator("#prompt textarea")).to_be_visible()
     # The link of the course's end names no lesson.
     last = course.lessons[-1]
     page.evaluate(f"location.hash = '#tab=learn&lesson={last['name']}&page={len(last['pages'])}'")

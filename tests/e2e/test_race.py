@@ -190,7 +190,6 @@ def test_a_saved_race_opens_as_it_was_and_says_where_it_is_from(plain, page, rac
     assert path.name.startswith("duoviz-race-vanilla-duodecoding-") and path.name.endswith(".duorace.json")
     assert json.loads(path.read_text()) == json.loads(json.dumps(file_of(made["plain"])))
     show(page, url, "defect")
-    finished(page)
     verdict, before = page.locator(".dv-verdict"), told(page)
     expect(verdict).to_have_attribute("data-verdict", "defect")
     expect(verdict).to_contain_text("✗ Defect. The texts differ from token 40 on. This is not a tie")
@@ -202,7 +201,6 @@ def test_a_saved_race_opens_as_it_was_and_says_where_it_is_from(plain, page, rac
 
     choose(path)
     expect(page.locator(".dv-race")).to_have_attribute("data-state", "recording")
-    finished(page)
     assert told(page) == told(plain) != before
     assert figure(page, "phi", 1).inner_text() == f"{result['lanes'][1]['figures']['phi']:.2f}"
     assert [text_of(side(page, number)) for number in (0, 1)] == [row["text"] for row in rows]

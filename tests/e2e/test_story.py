@@ -3,12 +3,10 @@
 import re
 from contextlib import contextmanager
 
-import pytest
 from playwright.sync_api import expect
 
-from duoviz.recordings import FOLDER
 from tests.e2e.pages import PATIENCE, page_in, serious_in_both, settle
-from tests.e2e.tiny_site import tiny_site
+from tests.until import wait_until
 
 TITLES = [
     "One at a time",
@@ -21,18 +19,14 @@ TITLES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def url():
-    with tiny_site(recording=FOLDER) as site:
-        yield site.url
-
-
 @contextmanager
-def first_visit(browser, url, fragment="", **options):
-    """The page as somebody sees it who has never been there."""
+def first_visit(browser, url, fragment="", *, clocked=False, **options):
+    """The page as somebody sees it who has never been there. clocked: whether a test may hurry its clock on."""
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}} | options)
     context.set_default_timeout(PATIENCE)
     page = page_in(context)
+    if clocked:
+        page.clock.install()
     page.goto(f"{url}{fragment}")
     yield page
     assert not page.errors
@@ -44,13 +38,19 @@ def stop_at(page, number):
     expect(page.locator(".dv-story-title")).to_have_text(TITLES[number - 1])
 
 
-def test_it_opens_by_itself_is_stepped_through_and_ends_with_the_prompt(browser, url):
-    with first_visit(browser, url) as page:
+def test_it_opens_by_itself_is_stepped_through_and_ends_with_the_prompt(browser, shipped):
+    with first_visit(browser, shipped, clocked=True) as page:
         story, prompt = page.locator(".dv-story"), page.locator("#prompt textarea")
         stop_at(page, 1)
         expect(page.locator(".dv-tree-box")).to_be_hidden()
         expect(prompt).to_be_hidden()
+
+        def has_gone_on():
+            page.clock.run_for(500)
+            return story.get_attribute("data-stop") == "2"
+
         # It goes on by itself.
+        wait_until(has_gone_on)
         stop_at(page, 2)
         page.keyboard.press("Space")
         expect(story.get_by_role("button", name="Play")).to_be_visible()
@@ -80,8 +80,8 @@ def test_it_opens_by_itself_is_stepped_through_and_ends_with_the_prompt(browser,
         expect(button).to_be_focused()
 
 
-def test_a_link_opens_it_at_a_stop(browser, url):
-    with first_visit(browser, url, "#story=3") as page:
+def test_a_link_opens_it_at_a_stop_and_presented_each_stop_waits_for_whoever_presents(browser, shipped):
+    with first_visit(browser, shipped, "#story=3", clocked=True) as page:
         stop_at(page, 3)
         expect(page.locator(".dv-share-message")).to_be_hidden()
         page.get_by_role("button", name="Copy link").click()
@@ -93,10 +93,23 @@ def test_a_link_opens_it_at_a_stop(browser, url):
         page.evaluate("location.hash = '#story=5'")
         stop_at(page, 5)
         expect(page.locator(".dv-story")).to_be_visible()
+        page.evaluate("location.hash = '#story=7'")
+        stop_at(page, 7)
+        page.locator(".dv-story").press("f")
+        expect(page.locator(":root[data-present]")).to_have_count(1)
+        settle(page)
+        # Longer than any stop takes.
+        page.clock.run_for(20_000)
+        expect(page.locator(".dv-story-yours")).not_to_have_class(re.compile("unwritten"))
+        expect(page.locator(".dv-story").get_by_role("button", name="Play")).to_be_visible()
+        # Escape ends the presentation first.
+        page.keyboard.press("Escape")
+        expect(page.locator(":root[data-present]")).to_have_count(0)
+        expect(page.locator(".dv-story")).to_be_visible()
 
 
-def test_a_link_to_a_run_does_not_open_it_and_a_run_takes_its_place(browser, url):
-    with first_visit(browser, url, "#method=vanilla&max_new_tokens=4000&autoplay=1") as page:
+def test_a_link_to_a_run_does_not_open_it_and_a_run_takes_its_place(browser, shipped):
+    with first_visit(browser, shipped, "#method=vanilla&max_new_tokens=4000&autoplay=1") as page:
         expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "running")
         expect(page.locator(".dv-story")).to_be_hidden()
         page.get_by_role("button", name="How it works", exact=True).click()
@@ -105,19 +118,6 @@ def test_a_link_to_a_run_does_not_open_it_and_a_run_takes_its_place(browser, url
         page.locator("#prompt textarea").press("Enter")
         expect(page.locator(".dv-story")).to_be_hidden()
         page.locator("#stop").click()
-
-
-def test_presented_each_stop_waits_for_whoever_presents(browser, url):
-    with first_visit(browser, url, "#story=7") as page:
-        stop_at(page, 7)
-        page.keyboard.press("f")
-        expect(page.locator(":root[data-present]")).to_have_count(1)
-        expect(page.locator(".dv-story-yours")).not_to_have_class(re.compile("unwritten"))
-        expect(page.locator(".dv-story").get_by_role("button", name="Play")).to_be_visible()
-        # Escape ends the presentation first.
-        page.keyboard.press("Escape")
-        expect(page.locator(":root[data-present]")).to_have_count(0)
-        expect(page.locator(".dv-story")).to_be_visible()
 
 
 STILL = "document.querySelector('.dv-story').getAnimations({ subtree: true }).length === 0"
@@ -130,8 +130,8 @@ OVERFLOWS = """() => {
 SIZES = ((1280, 800), (390, 844), (1920, 1080))
 
 
-def test_without_motion_each_stop_is_a_still_that_fits_and_can_be_read(browser, url):
-    with first_visit(browser, url, reduced_motion="reduce") as page:
+def test_without_motion_each_stop_is_a_still_that_fits_and_can_be_read(browser, shipped):
+    with first_visit(browser, shipped, reduced_motion="reduce") as page:
         # What is no motion, as a theme's colours that come one after another, is read at once.
         page.add_style_tag(content="*, ::before, ::after { transition: none !important; }")
         for number in range(1, 8):
@@ -147,6 +147,8 @@ def test_without_motion_each_stop_is_a_still_that_fits_and_can_be_read(browser, 
                 top, story = (page.locator(part).bounding_box() for part in ("#top", ".dv-story"))
                 assert top["y"] + top["height"] <= story["y"], number
                 assert story["y"] + story["height"] <= height, number
-                assert not serious_in_both(page, ".dv-story"), number
+                # Letters are smallest on a phone, which has all but one text of the last stop.
+                if width < 900 or number == 7:
+                    assert not serious_in_both(page, ".dv-story"), number
             page.locator(".dv-story").get_by_role("button", name="Step forward").click()
         expect(page.locator("#prompt textarea")).to_be_focused()

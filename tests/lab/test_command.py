@@ -47,7 +47,6 @@ def test_a_run_goes_on_in_the_same_folder_and_stands_beside_another(questions, f
         (["--tasks", "qa,poetry"], "There is no task named 'poetry': choose one of mt_bench,"),
         (["--methods", "magic"], "There is no method named 'magic'"),
         (["--questions", "nowhere.jsonl"], "The questions cannot be read: No such file or directory: nowhere.jsonl."),
-        (["--questions", "README.md"], "README.md has a line 1 that is not JSON."),
         (["--questions", "x.jsonl", "--tasks", "qa"], "Choose either tasks or a file of questions."),
         (["--repeats", "0"], "Repeats: enter 1 or more."),
         (["--max-new-tokens", "0"], "Max new tokens (max_new_tokens): enter a whole number from 1 to 4096, not 0."),

@@ -25,6 +25,7 @@ from duoviz.lab.prediction import (
     places_of,
     predict,
     speculative_phi,
+    with_free_rows,
 )
 from tests.lab.made_results import ENVIRONMENT, results, row
 
@@ -133,13 +134,14 @@ def played(alpha, ratio, grown, *, gamma, parallel, seed=0):
 
 @pytest.mark.parametrize("alpha, ratio", [(0.5, 4.0), (0.8, 8.0), (0.9, 3.0)])
 def test_phi_is_the_best_of_what_chance_gives(alpha, ratio):
-    for grown in (growth(None), growth(MODELS["together"])):
+    free = growth(with_free_rows(MODELS["together"]))
+    for grown in (free, growth(MODELS["together"])):
         gammas = range(1, 10)
         in_turn = max(played(alpha, ratio, grown, gamma=gamma, parallel=False) for gamma in gammas)
         assert speculative_phi(alpha, ratio, grown) == pytest.approx(in_turn, rel=0.02)
     # Where rows cost nothing, all that fits into the target's forward is kept.
-    together = played(alpha, ratio, growth(None), gamma=int(ratio), parallel=True)
-    assert duodecoding_phi(alpha, ratio, growth(None)) == pytest.approx(together, rel=0.02)
+    together = played(alpha, ratio, free, gamma=int(ratio), parallel=True)
+    assert duodecoding_phi(alpha, ratio, free) == pytest.approx(together, rel=0.02)
 
 
 def test_drafting_never_pays_with_a_draft_that_is_always_wrong():
@@ -173,7 +175,7 @@ def test_duotrees_map_is_its_forecast_where_it_is_played_and_lies_between_elsewh
     for line in (found.in_turn[:, 48], found.in_turn[48]):
         assert (np.diff(np.log(line), 2) == pytest.approx(0, abs=1e-9)) and line[-1] > line[0]
     # Where rows cost nothing and nobody takes a core, a draft beside the target never makes it slower than one in turn.
-    free = duotree_map(together, in_turn, PLACES, free=True)
+    free = tree_ways(ENVIRONMENT)["free"]
     assert free.phi[-1, -1] > found.phi[-1, -1] and (free.beside >= 0.98 * free.in_turn).all()
 
 

@@ -48,12 +48,10 @@ def test_humaneval_and_spec_bench_are_read_as_they_are(tmp_path):
         (f'{{"question_id": {10**16}, "category": "qa", "turns": []}}', "line 1: a question is"),
         (f'{{"question_id": "{"x" * 10_001}", "category": "qa", "turns": []}}', "line 1: a question is"),
         ('\n\n{"question_id": 1, "time": NaN}', "has a line 3 that has NaN for a number"),
-        ('{"question_id": 1, "time": 1e999}', "has a line 1 that has a number that is too large"),
         (
             r'{"question_id": 1, "category": "qa", "turns": ["\ud800"]}',
             "has a line 1 that has an invalid character (an unpaired surrogate)",
         ),
-        ('{"a": ' + "[" * 100_000, "has a line 1 that is nested deeper than 32 levels"),
         ("x" * 10_000_001, "question.jsonl has a line of more than 10,000,000 bytes"),
     ],
 )

@@ -5,18 +5,11 @@ from dataclasses import replace
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.engine import Engine
-from duoviz.decoding.forward import Stopped
 from duoviz.decoding.settings import Settings
 from duoviz.places.jobs import Job
 from duoviz.places.work import Run
 from tests.children import engine_with_draft
-
-
-def endless(plan):
-    """Writes nothing until it is stopped."""
-    while not plan.stopped():
-        time.sleep(0.002)
-    raise Stopped
+from tests.tiny import endless
 
 
 def stubborn(plan):

@@ -58,10 +58,7 @@ def begun(pool, *jobs):
 
 def last_of(job):
     job.future.result(timeout=120)
-    events = []
-    while not job.events.empty():
-        events.append(job.events.get())
-    return events[-1]
+    return [job.events.get() for _ in range(job.events.qsize())][-1]
 
 
 def family(seat):

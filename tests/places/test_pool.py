@@ -7,7 +7,8 @@ import pytest
 from duoviz.decoding.settings import Settings
 from duoviz.places.jobs import Job
 from duoviz.places.line import UNBOUNDED, Line, LineFull
-from duoviz.places.messages import PlaceDied, PlaceGone
+from duoviz.places.messages import PlaceDied, PlaceGone, Quiet
+from duoviz.places.place import Place
 from duoviz.places.pool import Alone, Pool, Seat
 from duoviz.places.work import Comparison, Load
 from duoviz.runs import Lane
@@ -117,7 +118,7 @@ def test_a_comparison_waits_for_its_machine_and_has_it_to_itself(make):
     runs = submitted(pool, *(run_of() for _ in range(3)))
     wait_until(lambda: len(begun) == 3)
     alone, after = submitted(pool, comparison(), run_of())
-    here = [place for place, seat in ((seat.place, seat) for seat in pool.seats) if seat.machine == "here"]
+    here = [seat.place for seat in pool.seats if seat.machine == "here"]
     here[0].released.set()
     wait_until(lambda: alone.taken)
     settled()
@@ -222,9 +223,6 @@ def test_a_machine_that_leaves_is_done_without(make):
 
 
 def test_an_engine_of_a_place_measures_when_the_pool_says_so():
-    from duoviz.places.messages import Quiet
-    from duoviz.places.place import Place
-
     events = []
 
     def emit(event):

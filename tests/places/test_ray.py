@@ -1,31 +1,23 @@
 """Places as actors of a real Ray cluster of this machine."""
 
-import json
-
 import psutil
 import pytest
 
 from duoviz.decoding.settings import SettingsError
-from duoviz.lab.bench import bench
-from duoviz.lab.plan import make_plan
-from duoviz.lab.results import load, opened
-from duoviz.lab.rows import key
 from duoviz.places import ray as ray_module
 from duoviz.places.line import UNBOUNDED, Line
 from duoviz.places.pool import Pool
-from duoviz.places.questions import shared_bench
 from duoviz.places.ray import seats_of
-from tests.lab.asked import QUESTIONS
 from tests.places.loads import run_of, tiny
 from tests.places.test_local import begun, last_of, texts
-from tests.tiny import tiny_engine
+from tests.places.test_questions import plan_in, shared_and_alone
 from tests.until import wait_until
 
 pytestmark = [pytest.mark.thorough, pytest.mark.ray]
 
 
 @pytest.fixture(scope="module")
-def pool():
+def started():
     ray = pytest.importorskip("ray")
     if psutil.cpu_count() < 2:
         pytest.skip("two places need two cores")
@@ -37,11 +29,11 @@ def pool():
     ray.shutdown()
 
 
-@pytest.fixture(autouse=True)
-def both_loaded(request):
-    if "pool" in request.fixturenames:
-        pool = request.getfixturevalue("pool")
-        wait_until(lambda: all(seat.loaded and seat.alive() and not seat.job for seat in pool.seats))
+@pytest.fixture
+def pool(started):
+    """Its places, which are loaded and free."""
+    wait_until(lambda: all(seat.loaded and seat.alive() and not seat.job for seat in started.seats))
+    return started
 
 
 def test_two_places_stream_at_once_one_is_stopped_and_one_killed(pool):
@@ -61,25 +53,8 @@ def test_two_places_stream_at_once_one_is_stopped_and_one_killed(pool):
 
 
 def test_a_run_of_the_lab_shares_out_its_questions(pool, tmp_path):
-    file = tmp_path / "question.jsonl"
-    file.write_text("".join(json.dumps(question) + "\n" for question in QUESTIONS[:4]))
-    plan = make_plan(quick=True, file=file, methods=["vanilla", "duodecoding"], max_new_tokens=24)
-    with opened(tmp_path / "shared") as folder:
-        progress = list(shared_bench(pool, "embedded", plan, folder))
-        shared = load(folder.path)
-    with opened(tmp_path / "alone") as folder:
-        list(bench(tiny_engine(), plan, folder))
-        alone = load(folder.path)
-    assert progress[-1].done == progress[-1].total == len(alone.rows)
-    assert {key(row) for row in shared.rows} == {key(row) for row in alone.rows} and not shared.failed
-    assert {row["verdict"] for row in shared.rows if row["model_id"] != "vanilla"} == {"equal"}
-    # All answers to one question are of one place, and each place had some.
-    places = {(row["question_id"], row["place"]) for row in shared.rows}
-    assert len(places) == 4 and {place for _, place in places} == set(shared.environment["machines"])
-    assert len(shared.environment["machines"]) == 2 and shared.forwards
-    # What is held is not measured again.
-    with opened(tmp_path / "shared") as folder:
-        assert [each.total for each in shared_bench(pool, "embedded", plan, folder)] == [0]
+    shared, _ = shared_and_alone(pool, plan_in(tmp_path, tokens=24), tmp_path)
+    assert shared.forwards
 
 
 def test_without_ray_or_a_cluster_one_sentence_says_what_to_do(monkeypatch):

@@ -38,9 +38,8 @@ def test_a_whole_corpus_leaves_out_what_every_row_begins_with(corpus):
     flat[corpus.starts[5] + 2] = 1
     whole = replace(corpus, flat=flat).all_answered()
     assert all(whole.answered(row).tolist() == list(range(2, corpus.length(row))) for row in (0, 5, 359))
-    assert corpus.all_answered().answered(0).tolist() == list(
-        range(1, corpus.length(0))
-    )  # the first has nothing before it
+    # The first has nothing before it.
+    assert corpus.all_answered().answered(0).tolist() == list(range(1, corpus.length(0)))
 
 
 def test_batches_hold_every_row_once(corpus):

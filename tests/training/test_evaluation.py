@@ -1,6 +1,7 @@
 """Agreement by position, by task and at temperature 1."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,24 +9,16 @@ import torch
 
 from duoviz.models.copying import Copying
 from duoviz.models.llama import load_llama
-from duoviz.training.evaluation import Agreement, answer_logits, compare, evaluate, scores
+from duoviz.training.evaluation import Agreement, answer_logits, evaluate, scores
 from duoviz.training.lessons import Lessons
 from duoviz.training.losses import Copied
 from duoviz.training.student import cut_from_target, save_draft
 from duoviz.training.teacher import Teacher
 
 
-def answer_tokens(teacher, rows):
-    return sum(len(teacher.corpus.answered(row)) for row in rows)
-
-
 def test_positions_are_conditional_on_the_ones_before():
-    found = Agreement(
-        same=[np.array([1, 1, 0, 1, 1, 1], bool), np.array([0, 0], bool)],
-        task=["qa", "code"],
-        file=[1, 0],
-        greedy=[True, False],
-    )
+    corpus = SimpleNamespace(task=np.array(["qa", "code"]), file=np.array([1, 0]), greedy=np.array([True, False]))
+    found = Agreement(corpus, [0, 1], [np.array([1, 1, 0, 1, 1, 1], bool), np.array([0, 0], bool)])
     # Drafts that begin at each of six places: right at five of six; then at 3 of the 4 that have a second place.
     assert found.by_position[:4] == [5 / 6, 3 / 4, 1 / 2, 0.0]
     assert found.top1 == 5 / 8 and found.by_task == {"code": 0.0, "qa": 5 / 6}
@@ -34,17 +27,17 @@ def test_positions_are_conditional_on_the_ones_before():
 
 def test_the_target_agrees_with_itself(teacher):
     rows = teacher.corpus.rows(held_out=True)[:10]
-    found, logits = Agreement(), teacher.exact_logits(rows)
-    compare(found, teacher.corpus, rows, logits, logits, torch.arange(64), sampled=True)
+    found, logits = Agreement(teacher.corpus), teacher.exact_logits(rows)
+    found.add(rows, logits, logits, torch.arange(64), sampled=True)
     assert found.top1 == 1.0 and found.shared_noise == 1.0 and found.classical == pytest.approx(1.0, abs=1e-5)
-    assert found.drawn == answer_tokens(teacher, rows) == sum(map(len, found.same))
+    assert found.drawn == sum(len(teacher.corpus.answered(row)) for row in rows) == sum(map(len, found.same))
 
 
 def test_a_draft_without_knowledge_has_the_overlap_of_a_flat_distribution(teacher):
     rows = teacher.corpus.rows(held_out=True)[:10]
     known = torch.arange(64)[torch.arange(64) % 4 > 0]
-    found, theirs = Agreement(), teacher.exact_logits(rows)
-    compare(found, teacher.corpus, rows, theirs, torch.zeros(len(theirs), 48), known, sampled=True)
+    found, theirs = Agreement(teacher.corpus), teacher.exact_logits(rows)
+    found.add(rows, theirs, torch.zeros(len(theirs), 48), known, sampled=True)
     p = theirs.softmax(-1)[:, known]
     assert found.classical == pytest.approx(float(p.clamp(max=1 / 48).sum(-1).mean()), abs=1e-5)
     assert found.top1 < 0.2 and found.shared_noise < found.classical + 0.1
@@ -61,10 +54,9 @@ def test_copying_counts(teacher):
 
 
 def top1(draft, teacher):
-    found = Agreement()
+    found = Agreement(teacher.corpus)
     for row in teacher.corpus.rows(held_out=True):
-        theirs, ours = teacher.exact_logits([row]), answer_logits(draft, teacher.corpus, row)
-        compare(found, teacher.corpus, [row], theirs, ours, draft.known)
+        found.add([row], teacher.exact_logits([row]), answer_logits(draft, teacher.corpus, row), draft.known)
     return round(found.top1, 4)
 
 

@@ -12,7 +12,7 @@ from duoviz.training import selfchat
 from duoviz.training.batched_target import BatchedTarget
 from duoviz.training.corpus import load_corpus
 from duoviz.training.openings import OPENINGS, TASKS, opening
-from duoviz.training.selfchat import Format, Slots, Start, gumbel, make_corpus, pack, write_texts
+from duoviz.training.selfchat import Format, Slots, Start, chat_format, gumbel, make_corpus, pack, write_texts
 
 CHAT = Format(begin=[1, 40, 41], between=[42, 43], again=[44, 45], end=2)
 
@@ -26,10 +26,8 @@ class Letters:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    monkeypatch.setattr(selfchat, "QUESTION_TOKENS", 6)
-    monkeypatch.setattr(selfchat, "ANSWER_TOKENS", 9)
-    monkeypatch.setattr(selfchat, "CONTEXT", 60)
-    monkeypatch.setattr(selfchat, "CANDIDATES", 8)
+    for name, value in {"QUESTION_TOKENS": 6, "ANSWER_TOKENS": 9, "CONTEXT": 60, "CANDIDATES": 8}.items():
+        monkeypatch.setattr(selfchat, name, value)
     monkeypatch.setattr(selfchat, "chat_format", lambda tokenizer: CHAT)
 
 
@@ -166,8 +164,5 @@ def test_the_chat_template_is_taken_apart():
         return text + "<assistant>" * add_generation_prompt
 
     tokenizer = SimpleNamespace(apply_chat_template=render, encode=lambda text, add_special_tokens: [text])
-    pieces = CHAT_FORMAT(tokenizer)
+    pieces = chat_format(tokenizer)
     assert pieces.begin == ["<user>"] and pieces.between == ["</><assistant>"] and pieces.end == "</><user>"
-
-
-CHAT_FORMAT = selfchat.chat_format

@@ -1,6 +1,5 @@
 """Hardware whose pair is tiny."""
 
-import time
 from dataclasses import replace
 from functools import cache
 
@@ -12,9 +11,9 @@ with quickly():
     import gradio  # noqa: F401
 
 from duoviz.decoding import METHODS
-from duoviz.decoding.forward import Stopped
 from duoviz.web.lessons.lesson import read_course
 from duoviz.web.pages import learn
+from tests import tiny
 from tests.thread_places import hardware_with, nothing_to_fetch
 
 read_once = cache(read_course)
@@ -62,11 +61,5 @@ def shared_hardware():
 @pytest.fixture
 def endless(monkeypatch):
     """The name of a method that writes nothing and ends when it is told to."""
-
-    def forever(plan):
-        while not plan.stopped():
-            time.sleep(0.002)
-        raise Stopped
-
-    monkeypatch.setitem(METHODS, "endless", replace(METHODS["vanilla"], id="endless", drafter=forever))
+    monkeypatch.setitem(METHODS, "endless", replace(METHODS["vanilla"], id="endless", drafter=tiny.endless))
     return "endless"

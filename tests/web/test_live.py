@@ -113,7 +113,6 @@ def test_a_closed_page_frees_its_place(hardware, endless):
 def test_mistakes_are_told_in_the_page(page):
     for changes, sentence in (
         ({"prompt": ""}, "The prompt is empty"),
-        ({"max_new_tokens": 0}, "Max new tokens (max_new_tokens): enter a whole number from 1 to 4096"),
         ({"temperature": 3}, "Temperature: enter 0 (greedy) or a number from 1e-05 to 2"),
         ({"pair": "nobody"}, "There is no pair named 'nobody'"),
     ):

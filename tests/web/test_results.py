@@ -109,6 +109,11 @@ def functions(hardware):
     return {each.name: each.fn for each in build_app(hardware).fns.values()}
 
 
+def by_id(updates):
+    """What the page is sent, by the ids of its components."""
+    return {block.elem_id: update for block, update in updates.items()}
+
+
 @pytest.fixture(scope="module")
 def lab(shared_hardware):
     """The functions of a page on which nothing stays behind."""
@@ -140,7 +145,7 @@ def measuring(hardware, questions, monkeypatch):
 def test_a_visitor_who_leaves_at_once_leaves_no_run_behind(hardware, questions, monkeypatch):
     hold_after(0, monkeypatch)
     stream = measuring(hardware, questions, monkeypatch)
-    shown = {block.elem_id: update for block, update in next(stream).items()}
+    shown = by_id(next(stream))
     assert not shown["lab-save"]["interactive"]
     (job,) = hardware.line.jobs
     stream.close()
@@ -151,11 +156,11 @@ def test_a_visitor_who_leaves_at_once_leaves_no_run_behind(hardware, questions, 
 def test_a_run_that_is_stopped_before_its_first_answer_leaves_what_is_shown(hardware, questions, monkeypatch):
     hold_after(0, monkeypatch)
     stream = measuring(hardware, questions, monkeypatch)
-    shown = {block.elem_id: update for block, update in next(stream).items()}
+    shown = by_id(next(stream))
     (job,) = hardware.line.jobs
     job.stop.set()
     for updates in stream:
-        shown |= {block.elem_id: update for block, update in updates.items()}
+        shown |= by_id(updates)
     assert "Stopped" in shown["lab-status"] and not {"lab-view", "lab-about", "lab-results"} & set(shown)
     assert not available(recorded_only=False)
 
@@ -164,7 +169,7 @@ def test_a_runs_first_results_close_the_part_of_others(hardware, few, monkeypatc
     monkeypatch.setattr("duoviz.places.doing.LOOK_EVERY", 0)
     first = None
     for updates in measuring(hardware, few, monkeypatch):
-        shown = {block.elem_id: update for block, update in updates.items()}
+        shown = by_id(updates)
         if "lab-view" not in shown:
             continue
         named = [update for block, update in updates.items() if block.visible == "hidden"]
@@ -213,14 +218,13 @@ def test_what_was_loaded_and_what_is_run_are_told_apart_whatever_their_names(
     assert found["good"] == own and found["good (loaded)"].read_bytes() == file.read_bytes()
     show = lab["show"]
     for names, answers, other in ((["good"], 24, 12), (["good (loaded)"], 12, 24)):
-        shown = {block.elem_id: update for block, update in show(names, "environment").items()}
+        shown = by_id(show(names, "environment"))
         with zipfile.ZipFile(shown["lab-save"]["value"]) as saved:
             rows = [line for name in saved.namelist() if "/answers/" in name for line in saved.read(name).splitlines()]
         assert len(rows) == answers != other and shown["lab-save"]["value"].endswith("/good.zip")
         assert f"{names[0]}<" in shown["lab-part"]["value"]
     # Both side by side, each under its own name, in the order in which they were chosen.
-    several = show(["good (loaded)", "good", "gone"], "compared")
-    compared = {block.elem_id: update for block, update in several.items()}["lab-part"]["value"]
+    compared = by_id(show(["good (loaded)", "good", "gone"], "compared"))["lab-part"]["value"]
     assert compared.index(">good (loaded)<") < compared.index(">good<")
     # A run goes on with its own answers, whatever was loaded.
     assert len(load(made(hardware, questions, "good", repeats=3)).rows) == 36
@@ -265,7 +269,7 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path, monkeypatch):
 def test_results_that_cannot_be_zipped_are_shown_and_the_reason_with_them(hardware, finished, tmp_path, monkeypatch):
     copied(finished)
     monkeypatch.setattr(page, "scratch_folder", lambda: tmp_path / "away")
-    updates = {block.elem_id: update for block, update in functions(hardware)["show"](["mine"], "").items()}
+    updates = by_id(functions(hardware)["show"](["mine"], ""))
     assert "away/mine: No such file or directory." in updates["lab-status"]
     assert updates["lab-view"] and not updates["lab-save"]["interactive"]
 
@@ -279,14 +283,14 @@ def test_a_space_shows_recorded_results_and_runs_nothing(make_hardware, finished
     functions = {each.name: each.fn for each in space.fns.values()}
     assert "measure" not in functions and "take_in" not in functions
     for names in ([], ["mine"]):
-        looked = {block.elem_id: update for block, update in functions["look"](names).items()}
+        looked = by_id(functions["look"](names))
         assert looked["lab-results"]["value"] == looked["lab-results"]["choices"] == ["then (recorded)"]
         assert json.loads(looked["lab-view"])["overview"]["speeds"]["lines"][0]["here"]
-    shown = {block.elem_id: update for block, update in functions["show"](["then (recorded)"], "table-1").items()}
+    shown = by_id(functions["show"](["then (recorded)"], "table-1"))
     assert "Table 1" in shown["lab-part"]["value"] and shown["lab-part"]["visible"]
     assert shown["lab-save"]["interactive"] and not shown["lab-figure"]["visible"]
     assert json.loads(shown["lab-view"])["opened"] == "table-1"
-    shown = {block.elem_id: update for block, update in functions["show"]([], "").items()}
+    shown = by_id(functions["show"]([], ""))
     assert "No results are shown" in shown["lab-about"] and not shown["lab-part"]["visible"]
     assert not shown["lab-save"]["interactive"]
     assert functions["show"](["mine"], "") == functions["show"]([], "")
@@ -302,18 +306,17 @@ def test_of_several_quick_choices_the_last_is_shown(hardware):
 def test_what_is_shipped_is_shown_first_and_without_being_made_again(lab, finished, tmp_path, monkeypatch):
     ship(copied(finished), tmp_path / "recorded", "here")
     monkeypatch.setattr(page, "load", None)
-    looked = {block.elem_id: update for block, update in lab["look"]([]).items()}
+    looked = by_id(lab["look"]([]))
     assert looked["lab-results"]["value"] == ["here (recorded)"] and "mine" in looked["lab-results"]["choices"]
-    opened = {block.elem_id: update for block, update in lab["open_part"](["here (recorded)"], "time").items()}
+    opened = by_id(lab["open_part"](["here (recorded)"], "time"))
     assert json.loads(opened["lab-figure"]["value"].plot)["data"] and "Where each method" in opened["lab-part"]["value"]
-    opened = {block.elem_id: update for block, update in lab["open_part"](["here (recorded)"], "").items()}
-    assert not opened["lab-part"]["visible"]
+    assert not by_id(lab["open_part"](["here (recorded)"], ""))["lab-part"]["visible"]
 
 
 def test_where_nothing_was_measured_the_recorded_runs_stand_labelled_as_a_sample(lab, monkeypatch):
     monkeypatch.setattr(page, "TRACES", TRACES)
     page.made.cache_clear()
-    looked = {block.elem_id: update for block, update in lab["look"]([]).items()}
+    looked = by_id(lab["look"]([]))
     assert "A sample that allows no conclusion" in looked["lab-about"] and "AMD EPYC" in looked["lab-about"]
     lines = json.loads(looked["lab-view"])["overview"]["speeds"]["lines"]
     found = {line["method"]: line["here"]["All tasks"]["phi"] for line in lines}

@@ -7,7 +7,6 @@ import logging
 import re
 import socket
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -116,16 +115,6 @@ def impatient(monkeypatch):
     return lambda: monkeypatch.setattr(attendance, "PATIENCE", 0.3)
 
 
-def test_empty_prompts_reach_neither_the_queue_nor_a_thread(fresh, monkeypatch):
-    with monkeypatch.context() as patched, ThreadPoolExecutor(8) as pool:
-        patched.setattr(fresh.hardware, "start", lambda job: pytest.fail("it was put into the line"))
-        answers = list(pool.map(lambda _: fresh.ask("POST", GENERATE, {"prompt": ""}), range(24)))
-    assert {status for status, _, _ in answers} == {422}
-    assert "The prompt is empty" in json.loads(answers[0][2])["detail"][0]["message"]
-    assert fresh.kept() == (0, 0) and not fresh.demo.app.state_holder.session_data
-    assert fresh.client().predict(prompt="hello", max_new_tokens=3, api_name="/generate")["metrics"]["new_tokens"] == 3
-
-
 def test_a_prompt_too_long_is_refused_at_every_door_before_it_is_read(page, monkeypatch):
     page.client().predict(prompt="hello", max_new_tokens=1, api_name="/generate")
     most = page.hardware.pool.longest_prompt("embedded")
@@ -218,12 +207,6 @@ def test_files_are_taken_where_they_are_needed_from_the_page_itself_and_up_to_a_
     assert upload(page, b"x" * 2000)[0] == 413
 
 
-def test_on_a_space_no_file_is_taken(space):
-    status, _, told = upload(space, b"zip")
-    assert status == 403 and "Nothing can be uploaded here." in told.decode()
-    assert space.ask("GET", "/gradio_api/upload_progress?upload_id=x")[0] == 404
-
-
 def test_the_page_tells_neither_who_was_here_nor_a_path_of_this_machine(page):
     # Who were to keep a connection open for a heartbeat would hold one for ever.
     assert page.demo.config["connect_heartbeat"] is False
@@ -275,18 +258,6 @@ def test_the_letters_are_one_file_that_a_browser_keeps(page):
     assert hashlib.sha256(content).hexdigest()[:8] in front.FONT.name
     # No copy of a run carries them.
     assert "woff2" not in "".join(replay_parts())
-
-
-def test_no_name_of_a_session_ends_the_queue(hardware, echo):
-    demo, let_go = echo
-    with served(hardware, demo) as page:
-        # As many as wait while one is under way: Gradio's own queue ends with the first of them.
-        for name in ("", None, " ", "\n"):
-            assert [join(page, session_hash=name) for _ in range(6)] == [400] * 6
-        for number in ("0", "00", 0.0, False, 99, -1):
-            assert join(page, fn_index=number) == 400
-        let_go.set()
-        assert page.client().predict("hello", api_name="/echo") == "hello" and not demo._queue.stopped
 
 
 def test_an_event_whose_session_is_gone_does_not_end_the_queue(hardware, echo, caplog):

@@ -8,6 +8,7 @@ import weakref
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,6 +18,7 @@ from duoviz.models.prompt import LONGEST_PROMPT, PromptError
 from duoviz.models.registry import UnknownPair
 from duoviz.places import doing, place
 from duoviz.places.place import progress_text
+from duoviz.runs import text_of
 from duoviz.web import session
 from tests.decoding.small_draft import load as load_draft
 from tests.thread_places import place_of
@@ -40,13 +42,6 @@ def test_a_run_in_order(hardware):
     shown = [event["iteration"]["index"] for event in events if event["type"] == "iteration"]
     assert shown == list(range(len(shown)))
     assert events[-1]["metrics"] == run.summary["metrics"] and run.summary["metrics"]["new_tokens"] == 30
-
-
-def test_runs_take_turns_and_keep_apart(hardware):
-    runs = [start(hardware, prompt=text) for text in ("one", "two", "three")]
-    texts = [events_of(hardware, run)[-1]["end"]["text"] for run in runs]
-    alone = [events_of(hardware, start(hardware, prompt=text))[-1]["end"]["text"] for text in ("one", "two", "three")]
-    assert texts == alone and len(set(texts)) == 3
 
 
 def test_nothing_follows_what_went_wrong(hardware, endless):
@@ -88,17 +83,30 @@ def test_stop_while_waiting_ends_the_run_at_once_and_it_never_runs(make_hardware
     assert second.deadline is None and second.summary is None and loads == ["embedded"]
 
 
-def test_stopping_keeps_what_was_written(make_hardware):
-    hardware = make_hardware(lambda name, progress: held_engine(lambda: place_of(hardware).over(), after=3))
-    run = start(hardware, settings=Settings(max_new_tokens=200), method="vanilla")
-    seen = 0
-    for events in hardware.batches(run):
-        seen += sum(event["type"] == "iteration" for event in events)
-        if seen >= 3:
-            run.stop.set()
+@pytest.mark.parametrize(
+    "act, stopped, message",
+    [
+        (lambda run: run.stop.set(), "stopped", None),
+        (lambda run: setattr(run, "deadline", 0.0), "time", "Stopped: a run may take 90 seconds here."),
+    ],
+    ids=["its visitor stops it", "its time is over"],
+)
+def test_a_run_that_is_ended_keeps_what_was_written(make_hardware, act, stopped, message):
+    hardware = make_hardware(
+        lambda name, progress: held_engine(lambda: place_of(hardware).over(), after=3), run_seconds=90
+    )
+    run = start(hardware, settings=Settings(max_new_tokens=4000), method="vanilla")
+    events, iterations = [], []
+    for batch in hardware.batches(run):
+        events += batch
+        iterations += [event["iteration"] for event in batch if event["type"] == "iteration"]
+        if len(iterations) >= 3:
+            act(run)
+    end = events[-1]["end"]
+    assert end["stopped"] == run.summary["stopped"] == stopped and end.get("message") == message
     # It was in its fourth forward.
-    assert run.summary["stopped"] == "stopped"
-    assert seen == run.summary["metrics"]["target_forwards"] == 4
+    assert len(iterations) == run.summary["metrics"]["target_forwards"] == 4
+    assert text_of(iterations) == end["text"] == run.summary["text"] != ""
 
 
 def test_a_batch_comes_with_its_first_event_and_in_order(hardware, endless):
@@ -158,31 +166,9 @@ def test_stop_ends_the_loading_that_the_run_itself_asked_for(make_hardware):
     assert events_of(hardware, start(hardware))[-1]["end"]["stopped"] == "length" and len(loads) == 2
 
 
-def test_a_run_whose_time_is_over_keeps_what_was_written(make_hardware):
-    hardware = make_hardware(
-        lambda name, progress: held_engine(lambda: place_of(hardware).over(), after=3), run_seconds=90
-    )
-    run = start(hardware, settings=Settings(max_new_tokens=4000))
-    events = []
-    for batch in hardware.batches(run):
-        events += batch
-        if any(event["type"] == "iteration" for event in events):
-            run.deadline = time.monotonic()
-    written = [token["text"] for event in events if event["type"] == "iteration"
-               for token in event["iteration"]["committed"]]  # fmt: skip
-    end = events[-1]["end"]
-    assert end["stopped"] == "time" and end["message"] == "Stopped: a run may take 90 seconds here."
-    assert 0 < len(written) < 4000 and "".join(written) == end["text"] == run.summary["text"]
-
-
-def test_the_time_ends_a_run_inside_a_long_step_and_stop_is_told_apart(make_hardware, endless):
+def test_the_time_ends_a_run_inside_a_long_step(make_hardware, endless):
     hardware = make_hardware(run_seconds=0.3)
     assert events_of(hardware, start(hardware, method=endless))[-1]["end"]["stopped"] == "time"
-    hardware = make_hardware()
-    run = start(hardware, method=endless)
-    wait_until(lambda: run.deadline)
-    run.stop.set()
-    assert events_of(hardware, run)[-1]["end"]["stopped"] == "stopped"
 
 
 def test_waiting_does_not_count_towards_the_time(make_hardware, endless):
@@ -282,15 +268,7 @@ def test_many_runs_leave_nothing_behind(make_hardware):
 @pytest.fixture
 def fetching(monkeypatch):
     """What the fetcher does, for a test to change: `check(name, spare)` of a pair's size, `fetch(name, progress)`."""
-
-    class Fetching:
-        def check(self, name, spare):
-            pass
-
-        def fetch(self, name, progress):
-            return ()
-
-    stand_in = Fetching()
+    stand_in = SimpleNamespace(check=lambda name, spare: None, fetch=lambda name, progress: ())
     for module in (doing, place):
         monkeypatch.setattr(module, "check_room", lambda name, spare: stand_in.check(name, spare))
     monkeypatch.setattr(doing, "fetch_pair", lambda name, progress: stand_in.fetch(name, progress))

@@ -148,5 +148,5 @@ def add_texts(texts: dict[str, str], events: list[dict]) -> dict:
         if event["type"] == "header":
             texts[lane] = ""
         elif event["type"] == "iteration":
-            texts[lane] += "".join(token["text"] for token in event["iteration"]["committed"])
+            texts[lane] += runs.text_of([event["iteration"]])
     return {"texts": texts}

@@ -8,6 +8,7 @@ import gradio as gr
 from duoviz.decoding import METHODS
 from duoviz.places.work import Run
 from duoviz.recordings import ENDING, FOLDER, PROMPT
+from duoviz.runs import text_of
 from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import (
     Fields,
@@ -83,7 +84,7 @@ def connect(hardware: Hardware, inputs: Fields, *, go, vanilla, halt, visualizer
 
         def progress(events: list[dict]) -> dict:
             nonlocal text
-            text += text_in(events)
+            text += text_of(event["iteration"] for event in events if event["type"] == "iteration")
             return {"text": text}
 
         yield from visitors.answer(request, lambda: ask(**sent), progress)
@@ -96,9 +97,3 @@ def connect(hardware: Hardware, inputs: Fields, *, go, vanilla, halt, visualizer
     # Not queued, so that it reaches a run however many others wait.
     halt.click(visitors.stop, queue=False, api_visibility="private")
     visitors.open("generate", generate, inputs, ask)
-
-
-def text_in(events: list[dict]) -> str:
-    """What these events of a run add to its text."""
-    iterations = [event["iteration"] for event in events if event["type"] == "iteration"]
-    return "".join(token["text"] for iteration in iterations for token in iteration["committed"])

@@ -207,13 +207,11 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
         """As the tab opens: the choices, and at once what they show first."""
         choices = list(available(recorded_only=recorded_only))
         names = [name for name in names if name in choices] or choices[:1]
-        return {chosen: gr.update(choices=choices, value=names)} | show_first(names)
-
-    def show_first(names: list[str]) -> Updates:
+        updates: Updates = {chosen: gr.update(choices=choices, value=names)}
         try:
-            return board.filled(view_of("first", files_of(names)), None)
+            return updates | board.filled(view_of("first", files_of(names)), None)
         except LabError as error:
-            return {board.status: mistake(str(error))}
+            return updates | {board.status: mistake(str(error))}
 
     def show(names: list[str], name: str) -> Updates:
         """What is chosen, with all its parts, of which the one with this name is open; and as a zip."""

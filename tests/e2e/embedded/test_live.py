@@ -27,14 +27,18 @@ def test_generate_shows_text_branches_lanes_k_and_theta(page, app_url):
     assert not page.errors
 
 
-def test_the_sampling_fields_reach_the_run(page, app_url):
+def text_of(page):
+    expect(page.locator(".dv")).to_have_attribute("data-state", "done")
+    return "".join(page.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent)"))
+
+
+def test_what_is_set_reaches_the_run_and_each_method_comes_with_its_settings_and_writes_vanillas_text(page, app_url):
     open_live(page, app_url)
     set_tokens(page, 16)
     for field, value in (("temperature", "1.5"), ("top-k", "90"), ("top-p", "0.95"), ("seed", "11")):
         type_number(page, field, value)
     page.locator("#generate").click()
-    expect(page.locator(".dv")).to_have_attribute("data-state", "done")
-    shown = "".join(page.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent)"))
+    shown = text_of(page)
     prompt, client = page.locator("#prompt textarea").input_value(), client_of(app_url)
     sampled = {"temperature": 1.5, "top_k": 90, "top_p": 0.95, "seed": 11}
     texts = [
@@ -42,14 +46,10 @@ def test_the_sampling_fields_reach_the_run(page, app_url):
         for chosen in (sampled, {})
     ]
     assert shown == texts[0] != texts[1]
-
-
-def test_each_method_comes_with_its_settings_and_writes_vanillas_text(page, app_url):
-    open_live(page, app_url)
-    set_tokens(page, 24)
+    # A link sets all else as the page opens.
     prompt = "Repeat after me, word for word: one two three four one two three four one two"
-    page.locator("#prompt textarea").fill(prompt)
-    client = client_of(app_url)
+    page.evaluate("prompt => { location.hash = new URLSearchParams({ prompt, max_new_tokens: 24 }); }", prompt)
+    expect(page.locator(".dv-share-message")).to_contain_text("Prompt and settings loaded")
     expected = client.predict(prompt=prompt, method="vanilla", max_new_tokens=24, api_name="/generate")["text"]
     fields = {"prompt_lookup": "lookup-ngram", "rest": "rest-shortest", "lookahead": "lookahead-window"}
     for method, field in fields.items():
@@ -60,6 +60,4 @@ def test_each_method_comes_with_its_settings_and_writes_vanillas_text(page, app_
             expect(page.locator(f"#{other}")).to_be_hidden()
         page.locator("#generate").click()
         expect(page.locator(".dv")).to_have_attribute("data-method", method)
-        expect(page.locator(".dv")).to_have_attribute("data-state", "done")
-        shown = "".join(page.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent)"))
-        assert shown == expected
+        assert text_of(page) == expected

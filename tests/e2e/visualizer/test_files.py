@@ -30,7 +30,10 @@ def test_a_saved_trace_shows_the_same_when_loaded_and_a_bad_file_changes_nothing
     assert path.name.endswith(".duoviz.json")
     assert json.loads(path.read_text()) == traces["duodecoding"]
     before, message = view_of(page), page.locator(".dv-files-message")
-    show(page, methods_page, "rest")
+    page.get_by_role("button", name="rest", exact=True).click()
+    shown(page, "method", "rest")
+    shown(page, "state", "done")
+    page.mouse.move(600, 400)
     load(page, path)
     shown(page, "method", "duodecoding")
     shown(page, "iterations", len(traces["duodecoding"]["iterations"]))
