@@ -70,6 +70,8 @@ def test_a_draft_that_is_killed_or_hangs_ends_its_run_and_the_next_run_starts_an
     process, events, trace = engine.draft_beside.process, stream(engine), runner.new_trace()
     while not count_tested(trace):
         runner.add_event(trace, next(events))
+    # What it was asked before that iteration was shown is answered.
+    wait_for_draft(engine)
     os.kill(process.pid, sent)
     if sent == signal.SIGSTOP:
         monkeypatch.setattr(pulse, "SILENCE", 0.2)
