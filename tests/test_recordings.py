@@ -81,3 +81,10 @@ def test_the_recorded_runs_are_complete_and_their_text_is_made_from_them():
     assert all(file.stat().st_size < 1_000_000 for file in files.values())
     expected = json.loads((recordings.FOLDER / recordings.PLACES).read_text(encoding="utf-8"))
     assert expected["text"] == traces["vanilla"]["end"]["text"]
+
+
+def test_the_runs_with_the_target_on_a_gpu_can_be_read_and_wrote_one_text():
+    files = sorted((recordings.FOLDER / "with-an-H100").glob(f"*{recordings.ENDING}"))
+    traces = [read_trace(file) for file in files]
+    assert len(traces) == 4 and len({trace["end"]["text"] for trace in traces}) == 1
+    assert all("H100" in trace["header"]["target"]["device"] for trace in traces)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 from shutil import which
 
@@ -94,5 +95,12 @@ def core_label(cores: tuple[int, ...], lent: tuple[int, ...] = ()) -> str:
     if not hasattr(os, "sched_setaffinity"):
         more = f", then {len(cores) + len(lent)}" if lent else ""
         return f"{len(cores)} CPU core{plural}{more} ({machine_name()})"
-    more = f", then also {', '.join(map(str, lent))}" if lent else ""
-    return f"CPU core{plural} {', '.join(map(str, cores))}{more} ({machine_name()})"
+    more = f", then also {numbers(lent)}" if lent else ""
+    return f"CPU core{plural} {numbers(cores)}{more} ({machine_name()})"
+
+
+def numbers(cores: tuple[int, ...]) -> str:
+    """The cores' numbers, ascending, three or more in a row by the first and the last: 0, 1, 4 to 7."""
+    rows = groupby(enumerate(cores), lambda numbered: numbered[1] - numbered[0])
+    parts = [[core for _, core in row] for _, row in rows]
+    return ", ".join(f"{part[0]} to {part[-1]}" if len(part) > 2 else ", ".join(map(str, part)) for part in parts)

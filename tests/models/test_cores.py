@@ -44,3 +44,4 @@ def test_where_threads_cannot_be_pinned_no_core_is_named(monkeypatch):
 def test_a_label_names_the_cores_and_those_that_are_lent():
     assert core_label((5,)) == f"CPU core 5 ({machine_name()})"
     assert core_label((1, 2), (0,)) == f"CPU cores 1, 2, then also 0 ({machine_name()})"
+    assert core_label((0, 1, 4, 5, 6), (7, 8, 9)) == f"CPU cores 0, 1, 4 to 6, then also 7 to 9 ({machine_name()})"
