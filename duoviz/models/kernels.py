@@ -312,27 +312,31 @@ def run(model, shape, cache, work, call, busy, logits, meeting, rank, threads):
         for head in range(first, last):
             store(norms, cos, sin, shape, call, wide, keys[head], values[head], head, turned[0, 0])
         wait_for_all(barrier, now)
-        tiles = -(-rows // TILE)
+        # Of the last layer, rows before those wanted give their keys and values alone.
+        low = 0
+        if layer == layers - 1:
+            low = call.wanted.min() if len(call.wanted) else rows
+        tiles = -(-(rows - low) // TILE)
         first, last = own_range(shape.heads * tiles, rank, now)
         for unit in range(first, last):
             head = unit // tiles
-            group, start = head * shape.kv_heads // shape.heads, unit % tiles * TILE
+            group, start = head * shape.kv_heads // shape.heads, low + unit % tiles * TILE
             attend(norms, cos, sin, shape, call, wide, keys[group], values[group], head, start, scores, turned, mixed)
         wait_for_all(barrier, now)
         first, last = own_range(model.out.shape[1], rank, now)
         scale, bias = model.out_scale[layer], model.out_bias[layer]
-        add_product(mixed, model.out[layer], scale, bias, y, x, first, last)
+        add_product(mixed[low:], model.out[layer], scale, bias, y[low:], x[low:], first, last)
         wait_for_all(barrier, now)
-        for row in range(rows):
+        for row in range(low, rows):
             normalise(x[row], model.mlp_norm[layer], shape.eps, own[row])
         first, last = own_range(model.gate_up.shape[1] // 2, rank, now)
         scale, bias = model.gate_up_scale[layer], model.gate_up_bias[layer]
-        product(own, model.gate_up[layer], scale, bias, wide, 2 * first, 2 * last)
-        gate(wide, inner, first, last)
+        product(own[low:], model.gate_up[layer], scale, bias, wide[low:], 2 * first, 2 * last)
+        gate(wide[low:], inner[low:], first, last)
         wait_for_all(barrier, now)
         first, last = own_range(model.down.shape[1], rank, now)
         scale, bias = model.down_scale[layer], model.down_bias[layer]
-        add_product(inner, model.down[layer], scale, bias, y, x, first, last)
+        add_product(inner[low:], model.down[layer], scale, bias, y[low:], x[low:], first, last)
     now = gather(meeting, rank, threads, now, layers)
     barrier = meeting[now - threads :]
     for number, row in enumerate(call.wanted):

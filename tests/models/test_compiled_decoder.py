@@ -292,3 +292,11 @@ def no_space(*arguments):
 def test_a_process_ends_while_helpers_sleep():
     code = "from duoviz.models.team import Team; Team(4).run(lambda meeting, rank, threads: None)"
     assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0
+
+
+@pytest.mark.parametrize("rows", [[], [99], [3, 99], [60, 7]])
+def test_what_is_left_out_before_the_rows_wanted_changes_no_bit(large, rows):
+    ids = random_ids(100)
+    some, all_rows = loaded(large), loaded(large)
+    assert torch.equal(some.forward(ids, rows=rows), all_rows.forward(ids)[rows])
+    assert torch.equal(some.forward([5, 6]), all_rows.forward([5, 6]))
