@@ -16,6 +16,7 @@ from huggingface_hub import SpaceHardware, constants
 
 from duoviz import commands, space
 from duoviz.__main__ import main
+from duoviz.recordings import FOLDER
 from duoviz.training.__main__ import CORPUS
 from duoviz.web.front import FONT
 from tests.stand_in_hub import Space, serving
@@ -142,7 +143,8 @@ def test_everything_in_the_two_folders_is_sent_or_known_not_to_be():
     sent = set(space.space_files(space.ROOT))
     # Of the page's scripts what was built of them is sent.
     unsent = {file for file in there - sent if file.startswith(space.OURS) and not file.startswith("duoviz/web/front/")}
-    assert unsent == {file.relative_to(space.ROOT).as_posix() for file in CORPUS}
+    known = [*CORPUS, *(FOLDER / "with-an-H100").iterdir()]
+    assert unsent == {file.relative_to(space.ROOT).as_posix() for file in known}
     assert {"duoviz/web/static/entries.json", "duoviz/web/static/replay.js"} <= sent
     assert sent >= {"app.py", "requirements.txt", "README.md", "LICENSE", *space.CORE}
 
