@@ -56,6 +56,20 @@ def wait_for_draft(engine: Engine) -> None:
     assert draft.answered == draft.submitted or draft.poll(120)
 
 
+def end_in_a_run(pipe: Connection, kind: str) -> None:
+    """Tell the number of the draft's process in the middle of a run; then end by an error, at once, or wait."""
+    engine = engine_with_draft()
+    events = runner.stream(engine, "duodecoding", "hello", SETTINGS)
+    next(events), next(events)
+    pipe.send(engine.draft_beside.process.pid)
+    if kind == "error":
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        raise RuntimeError("an error of the run's own")
+    if kind == "exit":
+        os._exit(3)
+    pipe.recv()
+
+
 def send_report(pipe: Connection) -> None:
     """Vanilla and DuoDecoding on the tiny pair: texts, labels, overlap, and how the draft ran."""
     with engine_with_draft() as engine:

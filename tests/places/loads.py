@@ -2,12 +2,15 @@
 
 import time
 from dataclasses import replace
+from multiprocessing.connection import Connection
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
 from duoviz.places.jobs import Job
-from duoviz.places.work import Run
+from duoviz.places.local import LocalPlace
+from duoviz.places.messages import Order
+from duoviz.places.work import Load, Run
 from tests.children import engine_with_draft
 from tests.tiny import endless
 
@@ -18,11 +21,21 @@ def stubborn(plan):
         time.sleep(0.002)
 
 
-def tiny(name, progress, sources, *, draft) -> Engine:
+def tiny(name, progress, sources, *, draft, make=engine_with_draft) -> Engine:
     """Called as `load_engine` is."""
     for drafter in (endless, stubborn):
         METHODS[drafter.__name__] = replace(METHODS["vanilla"], id=drafter.__name__, drafter=drafter)
-    return engine_with_draft()
+    return make()
+
+
+def serve_a_place(pipe: Connection) -> None:
+    """A server with one place, of which it tells the number of the process; ends when it is told."""
+    place = LocalPlace(load=tiny)
+    place.send(Order(1, Load(pair="embedded")))
+    while (event := place.receive(1.0)) is None or event["type"] != "done":
+        pass
+    pipe.send(place.process.pid)
+    pipe.recv()
 
 
 def run_of(method="duodecoding", prompt="hello", *, pair="embedded", tokens=40) -> Job:

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 from functools import partial
 
 import psutil
@@ -16,8 +14,8 @@ from duoviz.places import pool as pool_module
 from duoviz.places.line import UNBOUNDED, Line
 from duoviz.places.local import LocalPlace
 from duoviz.places.pool import Pool, Seat
-from tests.app import ROOT
-from tests.places.loads import run_of, tiny
+from tests.places.loads import run_of, serve_a_place, tiny
+from tests.starts import start
 from tests.tiny import tiny_engine
 from tests.until import has_ended, wait_until
 
@@ -120,36 +118,15 @@ def test_a_place_that_dies_idle_is_replaced_before_anybody_comes(pool):
     wait_until(lambda: pool.seats[0].loaded and pool.seats[0].place.process is not process)
 
 
-CHILD = """
-import sys
-from tests.places.loads import tiny
-from duoviz.places.local import LocalPlace
-from duoviz.places.messages import Order
-from duoviz.places.work import Load
-if __name__ == "__main__":
-    place = LocalPlace(load=tiny)
-    place.send(Order(1, Load(pair="embedded")))
-    while (event := place.receive(1.0)) is None or event["type"] != "done":
-        pass
-    print(place.process.pid, flush=True)
-    sys.stdin.readline()
-"""
-
-
 @pytest.mark.parametrize("sent", [None, "SIGTERM", "SIGKILL"])
-def test_no_place_outlives_the_server(sent, tmp_path):
-    script = tmp_path / "server.py"
-    script.write_text(CHILD)
-    server = subprocess.Popen(
-        [sys.executable, script], env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    place = int(server.stdout.readline())
+def test_no_place_outlives_the_server(sent):
+    server, pipe = start(serve_a_place)
+    place = pipe.recv()
     drafts = [child.pid for child in psutil.Process(place).children(recursive=True)]
     if sent:
-        server.send_signal(getattr(signal, sent))
+        os.kill(server.pid, getattr(signal, sent))
     else:
-        server.stdin.close()
-    server.wait(60)
+        pipe.send("")
+    server.join(60)
     assert drafts
     wait_until(lambda: all(map(has_ended, [place, *drafts])))

@@ -1,5 +1,7 @@
 """Places as actors of a real Ray cluster of this machine."""
 
+from functools import partial
+
 import psutil
 import pytest
 
@@ -11,6 +13,7 @@ from duoviz.places.ray import seats_of
 from tests.places.loads import run_of, tiny
 from tests.places.test_local import begun, last_of, texts
 from tests.places.test_questions import plan_in, shared_and_alone
+from tests.tiny import tiny_engine
 from tests.until import wait_until
 
 pytestmark = [pytest.mark.thorough, pytest.mark.ray]
@@ -21,7 +24,7 @@ def started():
     ray = pytest.importorskip("ray")
     if psutil.cpu_count() < 2:
         pytest.skip("two places need two cores")
-    seats = seats_of("local", "2", tiny)
+    seats = seats_of("local", "2", partial(tiny, make=tiny_engine))
     pool = Pool(seats, Line(UNBOUNDED, len(seats)), helper=None)
     pool.start("embedded")
     yield pool

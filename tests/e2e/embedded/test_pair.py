@@ -37,9 +37,9 @@ def run(engine, method, prompt, settings):
 @pytest.mark.parametrize(
     "settings",
     [
-        Settings(max_new_tokens=40),
-        Settings(max_new_tokens=32, temperature=0.7, seed=1),
-        Settings(max_new_tokens=32, temperature=1.3, top_k=50, top_p=0.9, seed=2),
+        Settings(max_new_tokens=24),
+        Settings(max_new_tokens=24, temperature=0.7, seed=1),
+        Settings(max_new_tokens=24, temperature=1.3, top_k=50, top_p=0.9, seed=2),
     ],
 )
 def test_duodecoding_writes_vanillas_text(embedded_engine, settings):

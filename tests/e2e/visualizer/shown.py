@@ -10,7 +10,7 @@ READ_ITERATIONS = """async () => {
   const root = document.querySelector(".dv");
   const press = async (key) => {
     root.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
-    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    await new Promise(requestAnimationFrame);
   };
   const read = (query, what) => Array.from(root.querySelectorAll(query), what);
   const shown = [];

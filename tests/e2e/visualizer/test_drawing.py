@@ -247,8 +247,7 @@ READ_TREES = f"""async (count) => {{
 }}"""
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("method", ["duodecoding", "speculative"])
+@pytest.mark.parametrize("method, width", [("duodecoding", 390), ("speculative", 1280)])
 def test_through_a_recording_no_letter_of_the_tree_changes_its_size(plain_page, method, width):
     page = plain_page
     page.set_viewport_size({"width": width, "height": 900})
