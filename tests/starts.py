@@ -2,12 +2,14 @@
 
 import multiprocessing
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from unittest import mock
 
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["tests.children"])
+CONTEXT.set_forkserver_preload(["tests.places.loads"])
 
 
 def start(function: Callable, *arguments, daemon: bool = False) -> tuple[BaseProcess, Connection]:
@@ -17,6 +19,13 @@ def start(function: Callable, *arguments, daemon: bool = False) -> tuple[BasePro
     process.start()
     theirs.close()
     return process, ours
+
+
+@contextmanager
+def forking() -> Iterator[None]:
+    """What this process would start anew, places and drafts, is forked from that one, too."""
+    with mock.patch.object(multiprocessing, "get_context", lambda kind: CONTEXT):
+        yield
 
 
 def call(function: Callable, pipe: Connection, environment: dict[str, str], arguments: tuple) -> None:

@@ -13,7 +13,7 @@ from duoviz.decoding.worker.protocol import DraftDied
 from tests import children
 from tests.app import ROOT
 from tests.children import SETTINGS, engine_with_draft, stream, wait_for_draft
-from tests.starts import start
+from tests.starts import forking, start
 from tests.tiny import tiny_engine
 from tests.weights import ends_at_once
 
@@ -36,7 +36,7 @@ def vanilla_text():
 
 @pytest.fixture(scope="module")
 def shared():
-    with engine_with_draft() as engine:
+    with forking(), engine_with_draft() as engine:
         yield engine
 
 
