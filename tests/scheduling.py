@@ -3,7 +3,7 @@
 from xdist.scheduler import LoadScopeScheduling
 
 # Folders whose tests share something costly. They belong to one process, and begin first.
-SHARED = ("tests/e2e/embedded/", "tests/e2e/visualizer/", "tests/lab/")
+SHARED = ("tests/e2e/embedded/", "tests/e2e/", "tests/lab/")
 
 
 class Stretches(LoadScopeScheduling):

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { headerOf, iterationOf, nodeOf, ownNode, recordingOf, recordings, tokenOf } from "../testing.js";
+import { headerOf, iterationOf, nodeOf, ownNode, recordings, tokenOf } from "../testing.js";
 import { branchesOf, listChances, note, proposalsOf } from "./note.js";
 
 const PARALLEL = headerOf({ about: { parallel: true } });
@@ -90,10 +90,4 @@ test("every recorded iteration with guesses has a note of whole sentences", () =
       assert.doesNotMatch(words, /undefined|null|NaN|\[object|\{\w/, words);
     }
   }
-});
-
-test("PLD in an older trace", () => {
-  const header = recordingOf("prompt_lookup").header;
-  assert.equal(noted({ checked: [a, own], matched: { tokens: 1, text: " the" } }, { header }),
-    `The last token, "the", stood earlier in the text.`);
 });
