@@ -21,7 +21,9 @@ def small(monkeypatch):
     monkeypatch.setattr(sweeping, "PEAKS", ({"peak": 4e-4},))
 
 
-def test_every_variant_is_trained_once(target_folder, corpus_files, tmp_path):
+def test_every_variant_is_trained_once_and_costs_are_those_of_a_shape(
+    target_folder, corpus_files, tmp_path, monkeypatch
+):
     lines = []
     sweep(target_folder, corpus_files, tmp_path, tokens=300, report=lines.append)
     found = [result for result, _ in results(tmp_path)]
@@ -37,13 +39,7 @@ def test_every_variant_is_trained_once(target_folder, corpus_files, tmp_path):
     rows = [result | predicted(costs, costs, result["copying"]["top1"]) for result in found]
     text = table(rows)
     assert text.count("\n") == 5 and "| layers 2 |" in text
-    (tmp_path / "base" / "result.json").unlink()
-    assert len(list(results(tmp_path))) == 2
-
-
-def test_costs_are_those_of_a_shape(target_folder, corpus_files, tmp_path, monkeypatch):
     monkeypatch.setattr(sweeping, "SECONDS", 0.001)
-    sweep(target_folder, corpus_files, tmp_path, tokens=300, report=lambda text: None)
     engine = tiny_engine()
     give_costs(engine, made_up(0.03, 0.003))
     rows = measure(engine, tmp_path, report=lambda text: None)
@@ -51,6 +47,8 @@ def test_costs_are_those_of_a_shape(target_folder, corpus_files, tmp_path, monke
     assert one == one_of_another_rate and one != two and all(milliseconds > 0 for milliseconds in one + two)
     assert all(row["speculative"] > 0 and row["duodecoding"] > 0 for row in rows)
     assert (tmp_path / "table.md").read_text() == table(rows)
+    (tmp_path / "base" / "result.json").unlink()
+    assert len(list(results(tmp_path))) == 2
 
 
 def test_a_surer_draft_and_a_cheaper_one_are_faster():
