@@ -1,5 +1,6 @@
 """Places as actors of a real Ray cluster of this machine."""
 
+import os
 from functools import partial
 
 import psutil
@@ -43,6 +44,9 @@ def test_two_places_stream_at_once_one_is_stopped_and_one_killed(pool):
     stopped, lost = run_of("endless"), run_of("endless")
     _, seat = begun(pool, stopped, lost)
     assert len({seat.name for seat in pool.seats}) == 2 and len({seat.machine for seat in pool.seats}) == 1
+    # A place does not give way to other work.
+    actors = [child for child in psutil.Process().children(recursive=True) if child.name().startswith("ray::Actor")]
+    assert actors and {actor.nice() for actor in actors} == {os.nice(0)}
     stopped.stop.set()
     assert last_of(stopped)["end"]["stopped"] == "stopped" and not lost.future.done()
     prompts = ["tell me", "and now", "once more"]
