@@ -57,7 +57,7 @@ def wait_for_draft(engine: Engine) -> None:
 
 
 def end_in_a_run(pipe: Connection, kind: str) -> None:
-    """Tell the number of the draft's process in the middle of a run; then end by an error, at once, or wait."""
+    """Send the number of the draft's process in the middle of a run; then raise an error, exit at once, or wait."""
     engine = engine_with_draft()
     events = runner.stream(engine, "duodecoding", "hello", SETTINGS)
     next(events), next(events)

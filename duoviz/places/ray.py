@@ -36,7 +36,7 @@ def connect(address: str) -> Any:
         # Whoever starts it here may not have installed duoviz.
         path = os.pathsep.join(filter(None, [str(ASSETS.parent), os.environ.get("PYTHONPATH")]))
         options |= {"num_cpus": len(available_cores()), "include_dashboard": False}
-        # Else its places would give way to all other work on the machine.
+        # Ray gives its workers niceness 15: beside other work they get next to no processor time.
         os.environ.setdefault("RAY_worker_niceness", "0")
         options |= {"runtime_env": {"env_vars": {"PYTHONPATH": path}}}
     try:

@@ -15,7 +15,7 @@ from tests.e2e.pages import page_in, serious
 from tests.e2e.tiny_site import served
 from tests.web.lessons.made import LESSON, candidate, iteration, node, own, trace, write_lesson, write_traces
 
-# In so many rounds tokens move to the text; in the others they are there at once, which takes less time.
+# In the first rounds tokens move to the text; in the others they are there at once, which saves time.
 ROUNDS, MOVING = 8, 2
 SOMETHING_ELSE = "Something else"
 # How long each token took on its way to the text, in milliseconds.

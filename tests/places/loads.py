@@ -29,7 +29,7 @@ def tiny(name, progress, sources, *, draft, make=engine_with_draft) -> Engine:
 
 
 def serve_a_place(pipe: Connection) -> None:
-    """A server with one place, of which it tells the number of the process; ends when it is told."""
+    """A server with one place: sends the number of the place's process, and ends at the next message."""
     place = LocalPlace(load=tiny)
     place.send(Order(1, Load(pair="embedded")))
     while (event := place.receive(1.0)) is None or event["type"] != "done":
