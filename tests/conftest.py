@@ -36,12 +36,6 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: ("embedded" not in item.keywords, "e2e" not in item.nodeid, "quick" in item.keywords))
 
 
-def pytest_collection_finish():
-    """What has been imported stays: no search for garbage goes through it again, and there are many."""
-    gc.collect()
-    gc.freeze()
-
-
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     return Stretches(config, log)
@@ -55,6 +49,12 @@ def out_of_reach(request, tmp_path_factory):
             patch.setenv("DUOVIZ_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
             patch.setenv("PIP_NO_INDEX", "1")
         yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def kept():
+    """What stands already stays: no search for garbage goes through it again, and there are many."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -1,10 +1,13 @@
 """The embedded pair, and the app that runs it in a process of its own."""
 
+import sys
+
 import pytest
 
 from duoviz import runner
 from duoviz.decoding.engine import load_engine
-from tests.app import free_port, served
+from duoviz.models.cache import cache_folder
+from tests.e2e.embedded.as_a_space import read_only_copy, space_served
 
 
 @pytest.fixture(scope="session")
@@ -15,8 +18,14 @@ def embedded_engine():
         yield engine
 
 
-@pytest.fixture(scope="module")
-def app_url(embedded_engine):
-    """`python app.py`, as the README starts it."""
-    with served(free_port(), {}) as (url, _):
-        yield url
+@pytest.fixture(scope="package")
+def space(embedded_engine, tmp_path_factory):
+    """`python app.py` as a Space runs it: the address of the page, and the file of what it prints."""
+    folder = tmp_path_factory.mktemp("space")
+    source, log = read_only_copy(folder / "source"), folder / "log"
+    cache = {"DUOVIZ_CACHE": str(cache_folder())}
+    with (
+        log.open("w") as output,
+        space_served(source, folder / "home", sys.executable, cache, stdout=output, stderr=output) as (url, _),
+    ):
+        yield url, log

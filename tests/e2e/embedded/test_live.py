@@ -1,4 +1,4 @@
-"""The Live tab in a real browser, on the embedded pair."""
+"""The Live tab of a Space in a real browser, on the embedded pair."""
 
 from playwright.sync_api import expect
 
@@ -8,9 +8,9 @@ from tests.e2e.visualizer.shown import READ_ITERATIONS
 from tests.web.client import client_of
 
 
-def test_generate_shows_text_branches_lanes_k_and_theta(page, app_url):
+def test_generate_shows_text_branches_lanes_k_and_theta(page, space):
     # Of a budget that is set: with an automatic one the draft rests where drafting does not pay.
-    open_live(page, f"{app_url}#max_new_tokens=64&budget=5")
+    open_live(page, f"{space[0]}#max_new_tokens=64&budget=5")
     expect(page.locator(".dv-share-message")).to_contain_text("Prompt and settings loaded")
     page.locator("#generate").click()
     wait_for_iterations(page, 3)
@@ -32,14 +32,15 @@ def text_of(page):
     return "".join(page.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent)"))
 
 
-def test_what_is_set_reaches_the_run_and_each_method_comes_with_its_settings_and_writes_vanillas_text(page, app_url):
-    open_live(page, app_url)
+def test_what_is_set_reaches_the_run_and_each_method_comes_with_its_settings_and_writes_vanillas_text(page, space):
+    url, _ = space
+    open_live(page, url)
     set_tokens(page, 16)
     for field, value in (("temperature", "1.5"), ("top-k", "90"), ("top-p", "0.95"), ("seed", "11")):
         type_number(page, field, value)
     page.locator("#generate").click()
     shown = text_of(page)
-    prompt, client = page.locator("#prompt textarea").input_value(), client_of(app_url)
+    prompt, client = page.locator("#prompt textarea").input_value(), client_of(url)
     sampled = {"temperature": 1.5, "top_k": 90, "top_p": 0.95, "seed": 11}
     texts = [
         client.predict(prompt=prompt, max_new_tokens=16, api_name="/generate", **chosen)["text"]

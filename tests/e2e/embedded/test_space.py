@@ -1,26 +1,10 @@
-"""`python app.py` as a Space runs it: the files sent there and no others, read-only, uid 1000, on every interface."""
+"""A Space: the files sent there and no others, read-only, uid 1000, on every interface."""
 
 import socket
-import sys
 
 import pytest
 
-from duoviz.models.cache import cache_folder
-from tests.e2e.embedded.as_a_space import read_only_copy, space_served
 from tests.web.client import client_of
-
-
-@pytest.fixture(scope="module")
-def space(embedded_engine, tmp_path_factory):
-    """The Space's URL and the file of what it prints."""
-    folder = tmp_path_factory.mktemp("space")
-    source, log = read_only_copy(folder / "source"), folder / "log"
-    cache = {"DUOVIZ_CACHE": str(cache_folder())}
-    with (
-        log.open("w") as output,
-        space_served(source, folder / "home", sys.executable, cache, stdout=output, stderr=output) as (url, _),
-    ):
-        yield url, log
 
 
 def test_a_space_runs_from_a_read_only_tree_and_keeps_its_limits(space):
