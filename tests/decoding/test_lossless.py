@@ -73,7 +73,6 @@ def p_value(method, settings, seeds, length, error=None):
         ("duodecoding", replace(REJECTION, budget=2), 1_000, 3),
         ("duodecoding", replace(REJECTION, budget=4, draft_mode="paper"), 1_500, 2),
         ("duodecoding", replace(REJECTION, budget=6, sequences=2), 1_000, 3),
-        ("duodecoding", replace(BASE, temperature=1.3), 600, 3),
         ("duodecoding", replace(BASE, top_k=9, top_p=0.8), 600, 3),
         ("duodecoding", REJECTION, 600, 3),
         ("duodecoding", replace(REJECTION, budget=1), 600, 3),
