@@ -91,30 +91,29 @@ function axisNodes(pays, toX, toY) {
   ];
 }
 
-function createPanel(panel, pays, move) {
-  const last = { ratio: pays.ratios.length - 1, alpha: pays.alphas.length - 1 };
-  const toX = (place) => MAP_LEFT + (place / last.ratio) * (MAP_WIDTH - MAP_LEFT - MAP_RIGHT);
-  const toY = (place) => MAP_TOP + (1 - place / last.alpha) * (MAP_HEIGHT - MAP_TOP - MAP_BOTTOM);
-  const drawing = svg("svg", { viewBox: `0 0 ${MAP_WIDTH} ${MAP_HEIGHT}`, class: "ll-map" });
-  const image = svg("image", { x: MAP_LEFT, y: MAP_TOP, width: MAP_WIDTH - MAP_LEFT - MAP_RIGHT, height: MAP_HEIGHT - MAP_TOP - MAP_BOTTOM, preserveAspectRatio: "none" });
-  const [border, ways, names] = [svg("path", { class: "ll-border" }), svg("path", { class: "ll-border ll-ways" }), svg("g")];
-  // Where it was measured, by task.
-  const circles = panel.points.map(({ alpha }) => [placeOfRatio(panel.ratio, pays), placeOfAlpha(alpha, pays)]);
-  const measured = panel.points.map(({ task, phi, n }, at) => {
-    const [cx, cy] = [toX(circles[at][0]), toY(circles[at][1])];
-    const title = svg("title", {}, `measured, ${task}: φ ${fixed(phi, 2)} (n = ${n})`);
-    return svg("circle", { cx, cy, r: 4.5, class: "ll-measured", fill: `rgb(${colourOf(phi)})` }, title);
-  });
+// From places among the values to the map's units, and back.
+function scalesOf({ ratios, alphas }) {
+  const last = { ratio: ratios.length - 1, alpha: alphas.length - 1 };
+  const [width, height] = [MAP_WIDTH - MAP_LEFT - MAP_RIGHT, MAP_HEIGHT - MAP_TOP - MAP_BOTTOM];
+  return {
+    size: { width, height },
+    toX: (ratio) => MAP_LEFT + (ratio / last.ratio) * width,
+    toY: (alpha) => MAP_TOP + (1 - alpha / last.alpha) * height,
+    toPlace: (x, y) => ({
+      ratio: ((x - MAP_LEFT) / width) * last.ratio, alpha: (1 - (y - MAP_TOP) / height) * last.alpha,
+    }),
+  };
+}
+
+// The ring: it follows the pointer over the drawing, and the keys.
+function createHandle(drawing, panel, pays, toPlace, move) {
   const range = { "aria-valuemin": pays.alphas[0], "aria-valuemax": pays.alphas.at(-1) };
   const slider = { tabindex: 0, role: "slider", "aria-label": `Your point, ${panel.method}`, ...range };
   const handle = svg("g", { class: "ll-handle", ...slider }, svg("circle", { r: RING }), svg("circle", { r: 2.5 }));
-  drawing.append(image, border, ways, names, ...axisNodes(pays, toX, toY), ...measured, handle);
   const follow = ({ clientX, clientY }) => {
     const box = drawing.getBoundingClientRect();
     const [x, y] = [(clientX - box.left) * (MAP_WIDTH / box.width), (clientY - box.top) * (MAP_HEIGHT / box.height)];
-    const ratio = ((x - MAP_LEFT) / (MAP_WIDTH - MAP_LEFT - MAP_RIGHT)) * last.ratio;
-    const alpha = (1 - (y - MAP_TOP) / (MAP_HEIGHT - MAP_TOP - MAP_BOTTOM)) * last.alpha;
-    move(() => ({ ratio, alpha }));
+    move(() => toPlace(x, y));
   };
   drawing.addEventListener("pointerdown", (event) => {
     drawing.setPointerCapture(event.pointerId);
@@ -129,37 +128,64 @@ function createPanel(panel, pays, move) {
     event.preventDefault();
     move(({ ratio, alpha }) => ({ ratio: ratio + by[0], alpha: alpha + by[1] }));
   });
+  return handle;
+}
+
+// The line between the ways to draft, and their names, beside the ring and what was measured (`circles`).
+function createWays(panel, pays, { toX, toY }, circles) {
+  const [border, names] = [svg("path", { class: "ll-border ll-ways" }), svg("g")];
+  return {
+    nodes: [border, names],
+    // Whether drafting beside the target is better on a part of the map.
+    hasBorder: () => Boolean(border.getAttribute("d")),
+    drawBorder(rows) {
+      const gains = (ratio, alpha) => panel[rows][alpha + 1][ratio + 1] >= pays.gain;
+      const isDrawn = wayPlaces(panel, rows, pays.gain).some(({ name }) => name === "parallel");
+      border.setAttribute("d", isDrawn ? borderPath(panel.beside[rows], Math.log(pays.gain), toX, toY, gains) : "");
+    },
+    drawNames(ring, rows) {
+      const isFree = ({ name, ratio, alpha }) => {
+        const [half, x, y] = [NAME_SIGN * name.length, toX(ratio), toY(alpha)];
+        const isBeside = ([otherRatio, otherAlpha]) => (
+          Math.abs(toX(otherRatio) - x) > half + RING || Math.abs(toY(otherAlpha) - y) > RING + 6);
+        return x - half >= MAP_LEFT && x + half <= MAP_WIDTH - MAP_RIGHT && [ring, ...circles].every(isBeside);
+      };
+      names.replaceChildren(...wayPlaces(panel, rows, pays.gain, isFree).map(({ name, ratio, alpha }) => svg("text", { x: toX(ratio), y: toY(alpha) + 4, "text-anchor": "middle", class: "ll-way-name" }, name)));
+    },
+  };
+}
+
+function createPanel(panel, pays, move) {
+  const { size, toX, toY, toPlace } = scalesOf(pays);
+  const drawing = svg("svg", { viewBox: `0 0 ${MAP_WIDTH} ${MAP_HEIGHT}`, class: "ll-map" });
+  const image = svg("image", { x: MAP_LEFT, y: MAP_TOP, ...size, preserveAspectRatio: "none" });
+  const border = svg("path", { class: "ll-border" });
+  // Where it was measured, by task.
+  const circles = panel.points.map(({ alpha }) => [placeOfRatio(panel.ratio, pays), placeOfAlpha(alpha, pays)]);
+  const measured = panel.points.map(({ task, phi, n }, at) => {
+    const [cx, cy] = [toX(circles[at][0]), toY(circles[at][1])];
+    const title = svg("title", {}, `measured, ${task}: φ ${fixed(phi, 2)} (n = ${n})`);
+    return svg("circle", { cx, cy, r: 4.5, class: "ll-measured", fill: `rgb(${colourOf(phi)})` }, title);
+  });
+  const ways = createWays(panel, pays, { toX, toY }, circles);
+  const handle = createHandle(drawing, panel, pays, toPlace, move);
+  drawing.append(image, border, ...ways.nodes, ...axisNodes(pays, toX, toY), ...measured, handle);
   const [value, way] = [el("b", { class: "ll-phi" }), el("span", { class: "ll-way" })];
-  const drawWays = (rows) => {
-    const gains = (ratio, alpha) => panel[rows][alpha + 1][ratio + 1] >= pays.gain;
-    const isDrawn = wayPlaces(panel, rows, pays.gain).some(({ name }) => name === "parallel");
-    ways.setAttribute("d", isDrawn ? borderPath(panel.beside[rows], Math.log(pays.gain), toX, toY, gains) : "");
-  };
-  // Beside the ring and what was measured.
-  const drawNames = (ring, rows) => {
-    const isFree = ({ name, ratio, alpha }) => {
-      const [half, x, y] = [NAME_SIGN * name.length, toX(ratio), toY(alpha)];
-      const isBeside = ([otherRatio, otherAlpha]) => (
-        Math.abs(toX(otherRatio) - x) > half + RING || Math.abs(toY(otherAlpha) - y) > RING + 6);
-      return x - half >= MAP_LEFT && x + half <= MAP_WIDTH - MAP_RIGHT && [ring, ...circles].every(isBeside);
-    };
-    names.replaceChildren(...wayPlaces(panel, rows, pays.gain, isFree).map(({ name, ratio, alpha }) => svg("text", { x: toX(ratio), y: toY(alpha) + 4, "text-anchor": "middle", class: "ll-way-name" }, name)));
-  };
   const node = el("figure", { class: "ll-panel", "data-method": panel.method },
     el("figcaption", {}, el("b", {}, panel.method), el("span", {}, "φ ", value), way), drawing);
   let painted = "";
+  const paint = (rows) => {
+    image.setAttribute("href", pictureOf(panel[rows]));
+    border.setAttribute("d", borderPath(panel[rows], pays.gain, toX, toY));
+    if (panel.beside) ways.drawBorder(rows);
+    painted = rows;
+  };
   return {
     node,
-    // Whether drafting beside the target is better on a part of the map.
-    hasBorder: () => Boolean(ways.getAttribute("d")),
+    hasBorder: ways.hasBorder,
     draw({ ratio, alpha }, rows) {
-      if (painted !== rows) {
-        image.setAttribute("href", pictureOf(panel[rows]));
-        border.setAttribute("d", borderPath(panel[rows], pays.gain, toX, toY));
-        if (panel.beside) drawWays(rows);
-        painted = rows;
-      }
-      if (panel.beside) drawNames([ratio, alpha], rows);
+      if (painted !== rows) paint(rows);
+      if (panel.beside) ways.drawNames([ratio, alpha], rows);
       const phi = panel[rows][alpha][ratio];
       const told = panel.beside ? (panel.beside[rows][alpha][ratio] > 0 ? "parallel" : "sequential") : "";
       handle.setAttribute("transform", `translate(${toX(ratio)} ${toY(alpha)})`);

@@ -48,6 +48,12 @@ function createParts(acts) {
   return { node: el("section", about, head, told, figure, air), marks, steps, title, words, figure, air };
 }
 
+// The size of the figure, and what of its height is the tree's.
+function sizesOf({ clientWidth: width, clientHeight: room }) {
+  if (matchMedia("(max-width: 900px)").matches) return { width, room, height: NARROW_HEIGHT };
+  return { width, room, height: Math.max(LEAST_HEIGHT, room - (isPresented() ? OTHERS_PRESENTED : OTHERS)) };
+}
+
 // skip, finish: called when the visitor ends the story, and when it has come to its end.
 export function createTeller({ skip, finish }) {
   let [stops, at, isHeld, lastWidth] = [[], 0, false, 0];
@@ -70,12 +76,6 @@ export function createTeller({ skip, finish }) {
     else if (score.isOver()) next();
     else score.goOn();
   }
-  // Of the figure, and what of its height is the tree's.
-  const sizes = () => {
-    const [width, room] = [figure.clientWidth, figure.clientHeight];
-    if (matchMedia("(max-width: 900px)").matches) return { width, room, height: NARROW_HEIGHT };
-    return { width, room, height: Math.max(LEAST_HEIGHT, room - (isPresented() ? OTHERS_PRESENTED : OTHERS)) };
-  };
   function show(place) {
     at = place;
     const stop = stops[at];
@@ -86,7 +86,7 @@ export function createTeller({ skip, finish }) {
     figure.replaceChildren();
     marks.draw(stops, at);
     const [motion, script] = [createMotion(air, wantsNoMotion()), createScript()];
-    ACTS[stop.kind](stop, { figure, motion, script, ...sizes() });
+    ACTS[stop.kind](stop, { figure, motion, script, ...sizesOf(figure) });
     play(motion, script);
   }
   function play(motion, script) {
