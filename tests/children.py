@@ -57,7 +57,7 @@ def wait_for_draft(engine: Engine) -> None:
 
 
 def end_in_a_run(pipe: Connection, kind: str) -> None:
-    """Send the number of the draft's process in the middle of a run; then raise an error, exit at once, or wait."""
+    """Send the number of the draft's process in the middle of a run; then raise an error, or wait."""
     engine = engine_with_draft()
     events = runner.stream(engine, "duodecoding", "hello", SETTINGS)
     next(events), next(events)
@@ -65,8 +65,6 @@ def end_in_a_run(pipe: Connection, kind: str) -> None:
     if kind == "error":
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         raise RuntimeError("an error of the run's own")
-    if kind == "exit":
-        os._exit(3)
     pipe.recv()
 
 

@@ -1,6 +1,5 @@
 """A process that ends, whatever way, takes its draft along."""
 
-import os
 import signal
 
 import pytest
@@ -12,11 +11,11 @@ from tests.until import has_ended, wait_until
 
 @pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system kills otherwise")
-@pytest.mark.parametrize("kind", ["error", "exit", "SIGTERM", "SIGKILL"])
+@pytest.mark.parametrize("kind", ["error", "SIGKILL"])
 def test_no_draft_outlives_its_process(kind):
     child, pipe = start(end_in_a_run, kind)
     draft = pipe.recv()
-    if kind.startswith("SIG"):
-        os.kill(child.pid, getattr(signal, kind))
+    if kind == "SIGKILL":
+        child.kill()
     child.join(60)
     wait_until(lambda: has_ended(draft))

@@ -70,15 +70,15 @@ def p_value(method, settings, seeds, length, error=None):
 @pytest.mark.parametrize(
     "method, settings, seeds, length",
     [
-        ("duodecoding", replace(REJECTION, budget=2), 1_000, 3),
-        ("duodecoding", replace(REJECTION, budget=4, draft_mode="paper"), 1_500, 2),
-        ("duodecoding", replace(REJECTION, budget=6, sequences=2), 1_000, 3),
+        ("duodecoding", replace(REJECTION, budget=2), 800, 3),
+        ("duodecoding", replace(REJECTION, budget=4, draft_mode="paper"), 1_200, 2),
+        ("duodecoding", replace(REJECTION, budget=6, sequences=2), 800, 3),
         ("duodecoding", replace(BASE, top_k=9, top_p=0.8), 600, 3),
         ("duodecoding", REJECTION, 600, 3),
         ("duodecoding", replace(REJECTION, budget=1), 600, 3),
         ("duodecoding", replace(REJECTION, budget=3, top_k=6, top_p=0.85), 600, 3),
         ("duodecoding", replace(REJECTION, budget=8, sequences=3, draft_mode="paper"), 600, 3),
-        ("speculative", replace(REJECTION, budget=3), 1_000, 3),
+        ("speculative", replace(REJECTION, budget=3), 900, 3),
         ("speculative", replace(REJECTION, budget=1), 600, 3),
         ("speculative", REJECTION, 600, 3),
     ],
@@ -91,12 +91,12 @@ def test_continuations_have_the_targets_distribution(method, settings, seeds, le
     "method, error, settings, seeds, length",
     [
         ("duodecoding", "no division by q", replace(REJECTION, budget=2), 200, 2),
-        ("duodecoding", "resampling from p", replace(REJECTION, budget=2), 800, 3),
-        ("duodecoding", "another sequence's q row", replace(REJECTION, budget=6, sequences=2), 1_000, 3),
-        ("duodecoding", "θ from the sampled token", replace(REJECTION, budget=4, draft_mode="paper"), 1_500, 2),
+        ("duodecoding", "resampling from p", replace(REJECTION, budget=2), 600, 3),
+        ("duodecoding", "another sequence's q row", replace(REJECTION, budget=6, sequences=2), 800, 3),
+        ("duodecoding", "θ from the sampled token", replace(REJECTION, budget=4, draft_mode="paper"), 1_200, 2),
         ("speculative", "no division by q", replace(REJECTION, budget=3), 200, 3),
         ("speculative", "resampling from p", replace(REJECTION, budget=3), 800, 3),
-        ("speculative", "another place's q row", replace(REJECTION, budget=3), 1_000, 3),
+        ("speculative", "another place's q row", replace(REJECTION, budget=3), 900, 3),
     ],
 )
 def test_a_planted_error_is_found(method, error, settings, seeds, length):

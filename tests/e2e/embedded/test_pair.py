@@ -38,7 +38,6 @@ def run(engine, method, prompt, settings):
     "settings",
     [
         Settings(max_new_tokens=24),
-        Settings(max_new_tokens=24, temperature=0.7, seed=1),
         Settings(max_new_tokens=24, temperature=1.3, top_k=50, top_p=0.9, seed=2),
     ],
 )
@@ -55,6 +54,6 @@ def test_duodecoding_writes_vanillas_text(embedded_engine, settings):
 
 def test_the_same_seed_gives_the_same_text_whatever_the_timing(embedded_engine):
     settings, prompt = Settings(max_new_tokens=40, temperature=1.0, seed=6), "Tell me a story about a lighthouse."
-    rows = [run(embedded_engine, "duodecoding", prompt, settings) for _ in range(3)]
-    assert {agreed(embedded_engine, rows[0], row)["verdict"] for row in rows[1:]} <= {"equal", "tie"}
+    rows = [run(embedded_engine, "duodecoding", prompt, settings) for _ in range(2)]
+    assert agreed(embedded_engine, *rows)["verdict"] in ("equal", "tie")
     assert all(each["budget"] for row in rows for each in row["trace"]["iterations"] if each["draft"])
