@@ -53,7 +53,7 @@ def out_of_reach(request, tmp_path_factory):
 
 @pytest.fixture(autouse=True, scope="module")
 def kept():
-    """What stands already stays: no search for garbage goes through it again, and there are many."""
+    """What earlier modules have made is not searched for garbage again: places that let a pair go search often."""
     gc.freeze()
 
 

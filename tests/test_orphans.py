@@ -1,4 +1,4 @@
-"""A process that ends, whatever way, takes its draft along."""
+"""A process that fails or is killed takes its draft along."""
 
 import signal
 

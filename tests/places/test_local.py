@@ -117,7 +117,10 @@ def test_no_place_outlives_the_server(is_killed):
     server, pipe = start(serve_a_place)
     place = pipe.recv()
     drafts = [child.pid for child in psutil.Process(place).children(recursive=True)]
-    server.kill() if is_killed else pipe.send("")
+    if is_killed:
+        server.kill()
+    else:
+        pipe.send("")
     server.join(60)
     assert drafts
     wait_until(lambda: all(map(has_ended, [place, *drafts])))
