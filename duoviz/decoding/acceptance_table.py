@@ -47,13 +47,12 @@ class AcceptanceTable:
         if shapes != [(counted, RANKS, bins), copies, (RANKS,), (bins,)]:
             raise ValueError("the chance table has other ranks, bins, kinds or places than this version reads")
 
-    def of_drafted(self, rank: int, q: float, *, temperature: float) -> float:
-        """The chance of the draft's token of this rank (from 0) and probability."""
-        tables = [table[min(rank, RANKS - 1)] for table in self.drafted]
+    def at(self, temperature: float) -> Sequence[Sequence[float]]:
+        """`drafted` at a temperature, [RANKS][len(EDGES)]."""
         if not temperature:
-            return min(MOST, interpolated(tables[0], MIDDLES, q))
-        chances = [interpolated(table, MIDDLES, q) for table in tables[1:]]
-        return min(MOST, interpolated(chances, TEMPERATURES, temperature))
+            return self.drafted[0]
+        ranks = zip(*self.drafted[1:], strict=True)
+        return [[interpolated(bins, TEMPERATURES, temperature) for bins in zip(*rank, strict=True)] for rank in ranks]
 
     def of_copied(self, match: Match, place: int, *, temperature: float) -> float:
         """The chance of the token at a place (from 0) after those that stood earlier too."""
@@ -68,6 +67,11 @@ class AcceptanceTable:
         kinds = [(best, *[(1 - best) * rest for rest in rests]) for best in self.drafted[0][0]]
         met = np.array(self.sureness)
         return tuple(zip((met / met.sum()).tolist(), kinds, strict=True))
+
+
+def of_rank(chances: Sequence[Sequence[float]], rank: int, q: float) -> float:
+    """The chance of the draft's token of this rank (from 0) and probability; chances: see `AcceptanceTable.at`."""
+    return min(MOST, interpolated(chances[min(rank, RANKS - 1)], MIDDLES, q))
 
 
 def interpolated(values: Sequence[float], places: Sequence[float], place: float) -> float:

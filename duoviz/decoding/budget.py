@@ -75,20 +75,23 @@ def plan_draft(
     policy: LengthPolicy,
     settings: Settings,
     *,
+    length: int,
     rows: int,
     context: int,
     longest: int,
     number: int,
     ends: frozenset[int] = frozenset(),
 ) -> DraftPlan:
-    """What to draft in round `number` while the target works on `rows` rows; `longest`: what the text has room for.
+    """What to draft in round `number` while the target works on `rows` rows.
+
+    length: see `worthwhile_length`; longest: what the text has room for.
 
     A budget that is set is used up, whether it pays or not.
     """
     rule = None
     if settings.budget == "auto":
         budget = settings.near(draft_budget(costs, rows=rows, context=context))
-        length = settings.near(worthwhile_length(costs, acceptance, context=context)[0])
+        length = settings.near(length)
         # The authors' mode drafts sequences of equal lengths, whatever their tokens' chances.
         if settings.draft_mode == "batched":
             length, rule = policy.bounds(length, acceptance.alpha or 0.0, first=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import TYPE_CHECKING
 
 from duoviz.decoding.budget import plan_draft, prior, seconds_with, worthwhile_length
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 # The draft tries for so many iterations, and where the target is not expected to be so many times as fast with it, it
 # rests for so many; each further rest is twice as long.
 TRIES, GAIN, RESTS = 4, 1.05, 16
+# After so many rounds of drafting it is computed anew how long a sequence pays: it hardly changes, and takes time.
+ROUNDS = 4
 
 
 class DuoDecoding(Drafter):
@@ -43,6 +46,8 @@ class DuoDecoding(Drafter):
         self.draft_has = self.number = self.length = self.asked_at = 0
         # iterations: since drafting began, or since it rests; rest: how long the next rest is.
         self.iterations, self.rest = 0, RESTS
+        # See `worthwhile_length`.
+        self.worthwhile, self.speed = 2, inf
         self.draft_plan: DraftPlan
         self.result: DraftResult | None = None
 
@@ -58,12 +63,15 @@ class DuoDecoding(Drafter):
         self.length, self.result = len(text), None
         if self.reads_prompt or self.rests or (self.number and self.asked_at == len(text)):
             return
-        rows, context = len(tree) + 1, len(text) + len(tree)
+        rows, context, costs = len(tree) + 1, len(text) + len(tree), self.plan.costs.model
+        if self.number % ROUNDS == 0:
+            self.worthwhile, self.speed = worthwhile_length(costs, self.acceptance, context=context)
         self.draft_plan = plan_draft(
-            self.plan.costs.model,
+            costs,
             self.acceptance,
             self.policy,
             self.plan.settings,
+            length=self.worthwhile,
             rows=rows,
             context=context,
             longest=max(1, self.plan.room.limit - context),
@@ -142,11 +150,13 @@ class DuoDecoding(Drafter):
         self.iterations += 1
         if self.rests and self.iterations > self.rest:
             self.rests, self.iterations, self.rest = False, 0, 2 * self.rest
-        elif not self.rests and self.iterations > TRIES:
-            _, speed = worthwhile_length(self.plan.costs.model, self.acceptance, context=context)
-            if speed * seconds_with(alone.model, 1, context=context) < GAIN:
-                self.rests, self.iterations = True, 0
-                self.branch = None
+        elif (
+            not self.rests
+            and self.iterations > TRIES
+            and self.speed * seconds_with(alone.model, 1, context=context) < GAIN
+        ):
+            self.rests, self.iterations = True, 0
+            self.branch = None
 
 
 DUODECODING = Method(

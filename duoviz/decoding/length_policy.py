@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from duoviz.decoding.acceptance_table import AcceptanceTable, Recalibration, corrected
+from duoviz.decoding.acceptance_table import AcceptanceTable, Recalibration, corrected, of_rank
 from duoviz.decoding.costs import ROW_COUNTS
 from duoviz.decoding.iteration import Node
 from duoviz.decoding.settings import Settings
@@ -12,18 +12,19 @@ from duoviz.decoding.settings import Settings
 class StopRule(NamedTuple):
     """How sure a sequence must be to go on: the product of its tokens' chances is above `least`.
 
-    factor: how much oftener than the table says this run's tokens are right. first: whether the first token counts;
-    it does not where the others are met only once it was right.
+    chances: of the draft's tokens (see `AcceptanceTable.at`), all that a request has to carry of the table. factor: how
+    much oftener than the table says this run's tokens are right. first: whether the first token counts; it does not
+    where the others are met only once it was right.
     """
 
-    table: AcceptanceTable
+    chances: Sequence[Sequence[float]]
     factor: float
     least: float
     first: bool
 
-    def chance(self, rank: int, q: float, *, temperature: float) -> float:
+    def chance(self, rank: int, q: float) -> float:
         """That the target writes the draft's token of this rank (from 0) and probability."""
-        return corrected(self.table.of_drafted(rank, q, temperature=temperature), self.factor)
+        return corrected(of_rank(self.chances, rank, q), self.factor)
 
 
 class LengthPolicy:
@@ -33,14 +34,14 @@ class LengthPolicy:
     """
 
     def __init__(self, table: AcceptanceTable | None, settings: Settings):
-        self.table, self.temperature = table, settings.temperature
+        self.chances = table and table.at(settings.temperature)
         self.recalibration = Recalibration()
 
     def observe(self, chain: Sequence[Node]) -> None:
         """Verified tokens; the first one that was refused is the last that says anything."""
         for node in chain:
-            if self.table and node.q is not None and node.status in ("accepted", "rejected"):
-                chance = self.table.of_drafted(0, node.q, temperature=self.temperature)
+            if self.chances and node.q is not None and node.status in ("accepted", "rejected"):
+                chance = of_rank(self.chances, 0, node.q)
                 self.recalibration.observe(node.source, chance, node.status == "accepted")
 
     def bounds(self, length: int, alpha: float, *, first: bool) -> tuple[int, StopRule | None]:
@@ -49,7 +50,7 @@ class LengthPolicy:
         At the average chance α that one is worth α^(L−1), or α^L where its first token counts (see `StopRule`): a
         surer one may be longer, a less sure one ends before.
         """
-        if not self.table:
+        if not self.chances:
             return length, None
         least = alpha ** (length if first else length - 1)
-        return max(length, ROW_COUNTS[-1] - 1), StopRule(self.table, self.recalibration.factor("draft"), least, first)
+        return max(length, ROW_COUNTS[-1] - 1), StopRule(self.chances, self.recalibration.factor("draft"), least, first)

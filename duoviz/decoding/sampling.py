@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from duoviz.models.columns import as_array
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -163,11 +165,6 @@ def two_largest(values: np.ndarray) -> tuple[int, int]:
         if len(part)
     ]
     return first, max(others, key=values.__getitem__)
-
-
-def as_array(logits: Tensor) -> np.ndarray:
-    """Logits of any precision, for numpy, whose search for the largest is much faster than torch's."""
-    return (logits.float() if logits.element_size() == 2 else logits).numpy()
 
 
 class TargetDraws:

@@ -5,10 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
     from torch import Tensor
 
 
-def ids_of(columns: Tensor, known: Tensor | None) -> list:
+def as_array(logits: Tensor) -> np.ndarray:
+    """Logits of any precision and device, for numpy, which is much faster than torch with one row."""
+    logits = logits.cpu()
+    return (logits.float() if logits.element_size() == 2 else logits).numpy()
+
+
+def ids_of(columns: Tensor | np.ndarray, known: Tensor | None) -> list:
     """The ids of columns, int64 of any shape, as lists of that shape; known: see `LanguageModel`."""
     return (columns if known is None else known[columns]).tolist()
 

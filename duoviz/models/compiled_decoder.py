@@ -71,10 +71,11 @@ class CompiledDecoder:
             weights, (_, _, columns, slots, _) = self.weights, self.cache.values.shape
             width, inner = weights.attention_norm.shape[1], weights.gate_up.shape[1] // 2 * PANEL
             wide = max(weights.qkv.shape[1], weights.gate_up.shape[1]) * PANEL
+            narrow = weights.widen.shape[1] * weights.widen.shape[3]
             shapes = ((width,), (padded(width),), (wide,), (self.shape.heads * self.shape.size,), (inner,))
             self.work = kernels.Buffers(
                 *(np.zeros((rows, *shape), np.float32) for shape in shapes),
-                own=np.zeros((threads, rows, max(padded(width), weights.widen.shape[1])), np.float32),
+                own=np.zeros((threads, rows, max(padded(width), narrow)), np.float32),
                 scores=np.zeros((threads, TILE, slots), np.float32),
                 turned=np.zeros((threads, 2, TILE, columns * PANEL), np.float32),
             )
@@ -133,7 +134,8 @@ class Panels:
 
     def __init__(self, layers: int, rows: int, columns: int, kind: type):
         self.rows = padded(rows)
-        self.panels = in_large_pages((layers, self.rows // PANEL, columns, PANEL), kind)
+        self.terms = 2 if kind is np.int8 else 1
+        self.panels = in_large_pages((layers, self.rows // PANEL, -(-columns // self.terms), PANEL, self.terms), kind)
         self.scale = np.ones((layers, self.rows if kind is np.int8 else 0), np.float32)
         self.bias = np.zeros((layers, 0), np.float32)
 
@@ -142,9 +144,12 @@ class Panels:
         weight, scale, bias = matrix
         full, rest = divmod(len(weight), PANEL)
         panels = torch.from_numpy(self.panels[layer])
-        panels[:full].copy_(weight[: full * PANEL].view(full, PANEL, weight.shape[1]).transpose(1, 2))
+        # Rows of terms, with one more where their number is odd.
+        weight = F.pad(weight, (0, -weight.shape[1] % self.terms)) if weight.shape[1] % self.terms else weight
+        weight = weight.unflatten(1, (-1, self.terms))
+        panels[:full].copy_(weight[: full * PANEL].unflatten(0, (full, PANEL)).transpose(1, 2))
         if rest:
-            panels[full, :, :rest] = weight[full * PANEL :].T
+            panels[full, :, :rest] = weight[full * PANEL :].transpose(0, 1)
         if scale is not None:
             self.scale[layer, : len(scale)] = as_array(scale)
         if bias is not None:

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from math import log
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from duoviz.models.columns import column_of
+from duoviz.models.columns import as_array, column_of
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.ngrams import Match, NGrams
 
@@ -68,15 +69,11 @@ class Copying:
         match for each row; `known` is set to their columns."""
         copied = {row: match for row, match in enumerate(matches) if match and self.weight(match) > 0}
         logits = self.widened(logits, [match.token for match in copied.values()])
-        usable = {row: column for row, match in copied.items() if (column := self.column(match.token)) is not None}
-        if not usable:
-            return logits
-        rows, columns = list(usable), list(usable.values())
-        odds = [log(weight / (1 - weight)) for weight in (self.weight(copied[row]) for row in rows)]
-        exact = torch.float64 if logits.dtype == torch.float64 else torch.float32
-        total = logits[rows].to(exact).logsumexp(dim=-1)
-        added = total + torch.tensor(odds, dtype=exact, device=logits.device)
-        logits[rows, columns] = torch.logaddexp(logits[rows, columns].to(exact), added).to(logits.dtype)
+        for row, match in copied.items():
+            if (column := self.column(match.token)) is not None:
+                values, weight = as_array(logits[row]), self.weight(match)
+                total = values.max() + np.log(np.exp(values - values.max()).sum())
+                logits[row, column] = float(np.logaddexp(values[column], total + log(weight / (1 - weight))))
         return logits
 
     def weight(self, match: Match) -> float:

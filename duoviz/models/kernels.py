@@ -11,7 +11,7 @@ import numpy as np
 
 from duoviz.models.barrier import FIRST, JOINED, gather, join, wait_for_all
 from duoviz.models.machine_code import compiled
-from duoviz.models.tiles import PAIRED, PANEL, TILE, tile
+from duoviz.models.tiles import PAIRED, PANEL, TILE, for_panels, tile
 
 Array = np.ndarray
 
@@ -19,9 +19,10 @@ Array = np.ndarray
 class Weights(NamedTuple):
     """A model's weights; those of the layers are stacked, [layers, …].
 
-    Matrices are float32 or int8 panels, each with a scale and a bias a column: [layers, columns], empty where there is
-    none. qkv: query, key and value heads. gate_up: a panel of the gate and one of up in turn. embedding: [1, …], where
-    the head is tied the head itself. widen: from the embedding's width to the model's; no panels where they are alike.
+    Matrices are float32 or int8 panels (see `tiles`), each with a scale and a bias a column: [layers, columns], empty
+    where there is none. qkv: query, key and value heads. gate_up: a panel of the gate and one of up in turn. embedding:
+    where the head is tied the head itself. widen: from the embedding's width to the model's; no panels where they are
+    alike.
     head_norms: [layers, query and key heads, head size], may be empty. cos, sin: [positions, head size / 2].
     """
 
@@ -139,21 +140,40 @@ def normalise(x, weight, eps, y):
 
 
 @compiled
+def round_off(x, most, levels):
+    """x ≈ step · levels, int16 from -most to most, x float32; returns the step."""
+    largest = np.float32(1e-30)
+    for value in x:
+        largest = max(largest, abs(value))
+    for place in range(len(x)):
+        levels[place] = np.int16(np.rint(x[place] * (most / largest)))
+    return largest / most
+
+
+@compiled
 def product(x, panels, scale, bias, y, first, last):
     """Columns of y = x Wᵀ · scale + bias, those of the panels from `first` to before `last`.
 
-    x [rows, in], panels [out / PANEL, in, PANEL], scale and bias [out] or empty, y [rows, at least out].
+    x [rows, in], panels (see `tiles`), scale and bias [out] or empty, y [rows, at least out]. With int8 panels each row
+    of x is rounded to 2·most + 1 levels, so that every sum is one of whole numbers below 2³¹.
     """
-    most = 2 if len(x) <= PAIRED else 1
-    for panel in range(first, last, most):
-        together = min(most, last - panel)
-        for row in range(0, len(x), TILE):
-            tile(x, row, min(TILE, len(x) - row), panels, panel, together, y)
-        begin, end = panel * PANEL, (panel + together) * PANEL
-        for row in range(len(x)):
+    rows, small = len(x), panels.shape[3] == 2
+    most = np.float32(min(32767, (2**31 - 1) // (2 * 128 * panels.shape[1])))
+    levels = np.empty((rows, x.shape[1] + x.shape[1] % 2 if small else 0), np.int16)
+    steps = np.ones(rows, np.float32)
+    if small:
+        for row in range(rows):
+            steps[row] = round_off(x[row], most, levels[row])
+    factors, together = for_panels(panels, x, levels), 2 if rows <= PAIRED else 1
+    for panel in range(first, last, together):
+        read = min(together, last - panel)
+        for row in range(0, rows, TILE):
+            tile(factors, row, min(TILE, rows - row), panels, panel, read, y)
+        begin, end = panel * PANEL, (panel + read) * PANEL
+        for row in range(rows):
             if len(scale):
                 for column in range(begin, end):
-                    y[row, column] *= scale[column]
+                    y[row, column] *= scale[column] * steps[row]
             if len(bias):
                 for column in range(begin, end):
                     y[row, column] += bias[column]
@@ -187,9 +207,9 @@ def look_up(panels, scales, ids, y):
     """Each id's row of the embedding table, in panels: ids int64 [rows], y float32 [rows, width of the table]."""
     for row in range(len(ids)):
         panel, column = ids[row] // PANEL, ids[row] % PANEL
-        scale = scales[ids[row]] if len(scales) else ONE
+        scale, terms = scales[ids[row]] if len(scales) else ONE, panels.shape[3]
         for place in range(y.shape[1]):
-            y[row, place] = np.float32(panels[panel, place, column]) * scale
+            y[row, place] = np.float32(panels[panel, place // terms, column, place % terms]) * scale
 
 
 @compiled
@@ -199,7 +219,7 @@ def embed(embedding, embedding_scale, widen, widen_scale, ids, own, x, y, rank, 
     own and y [rows, …] are written over.
     """
     if len(widen):
-        narrow = own[:, : widen.shape[1]]
+        narrow = own[:, : widen.shape[1] * widen.shape[3]]
         look_up(embedding, embedding_scale, ids, narrow)
         first, last = own_range(len(widen), rank, threads)
         product(narrow, widen, widen_scale, x[0, :0], y, first, last)

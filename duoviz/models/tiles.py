@@ -2,28 +2,33 @@
 
 from llvmlite import binding, ir
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils, imputils
 
 from duoviz.models.machine_code import intrinsic
 
-# A matrix [out, in] is kept in panels [out / PANEL, in, PANEL]: what a product reads next stands next in memory. The
-# sums of TILE rows by a panel fit into the registers, and are enough to keep the processor adding. With more than ALONE
-# rows a product fetches the next panel itself; with fewer the processor does it better. Up to PAIRED rows it reads two
-# panels at once: memory is faster in two places than in one.
-PANEL, TILE, ALONE = (32, 8, 8) if binding.get_host_cpu_features().get("avx512f") else (16, 4, 2)
+# A matrix [out, in] is kept in panels [out / PANEL, in, PANEL, 1], in int8 [out / PANEL, in / 2, PANEL, 2]: what a
+# product reads next stands next in memory, and a processor multiplies two small numbers and adds them at once. The sums
+# of TILE rows by a panel fit into the registers, and are enough to keep the processor adding. With more than ALONE rows
+# a product fetches the next panel itself; with fewer the processor does it better. Up to PAIRED rows it reads two at
+# once: memory is faster in two places than in one.
+FEATURES = binding.get_host_cpu_features()
+PANEL, TILE, ALONE = (32, 8, 8) if FEATURES.get("avx512f") else (16, 4, 2)
 PAIRED = 2
 
-ADDRESS, LANE, NUMBER, BYTE = ir.IntType(64), ir.IntType(32), ir.FloatType(), ir.IntType(8)
-NUMBERS, BYTES = ir.VectorType(NUMBER, PANEL), ir.VectorType(BYTE, PANEL)
+ADDRESS, LANE, SHORT, BYTE, NUMBER = *(ir.IntType(bits) for bits in (64, 32, 16, 8)), ir.FloatType()
+NUMBERS, LANES = ir.VectorType(NUMBER, PANEL), ir.VectorType(LANE, PANEL)
+BYTES, SHORTS = ir.VectorType(BYTE, 2 * PANEL), ir.VectorType(SHORT, 2 * PANEL)
+# The processor's instructions for `add_pairs`, the widest first: the feature, its name, how many numbers it takes.
+INSTRUCTIONS = (("avx512bw", "llvm.x86.avx512.pmaddw.d.512", 32), ("avx2", "llvm.x86.avx2.pmadd.wd", 16))
 
 
 @intrinsic
 def tile(typing, x, row, rows, panels, panel, together, y):
-    """y[row + r, PANEL · panel + c] = Σ x[row + r, k] · panels[panel, k, c], r < rows ≤ TILE, each sum in k's order.
+    """y[row + r, PANEL · panel + c] = Σ x[row + r, k] · panel[k, c], r < rows ≤ TILE, each sum in k's order.
 
-    together: 1, or 2 for the next panel as well, with at most PAIRED rows. x, y: float32, the last axis contiguous;
-    panels: float32 or int8 [panels, in, PANEL], each contiguous. Where x has more than ALONE rows, each tile of them
-    fetches its share of the next panel, so memory never waits for the sums.
+    together: 1, or 2 for the next panel as well, with at most PAIRED rows. panels: float32, or int8 with x in int16,
+    whose sums have to fit into 32 bits; y float32; the last axes contiguous. Where x has more than ALONE rows, each
+    tile of them fetches its share of the next panel, so memory never waits for the sums.
     """
 
     def generate(context, builder, signature, arguments):
@@ -56,12 +61,24 @@ def tile(typing, x, row, rows, panels, panel, together, y):
                 for number, total in enumerate(sums):
                     place = builder.add(results, builder.mul(y_step, ADDRESS(number % count)))
                     place = builder.add(place, ADDRESS(number // count * 4 * PANEL))
+                    total = builder.sitofp(total, NUMBERS) if stored == BYTES else total
                     builder.store(total, builder.inttoptr(place, NUMBERS.as_pointer()), align=4)
                 builder.branch(end)
         builder.position_at_end(end)
         return context.get_dummy_value()
 
     return types.void(x, types.int64, types.int64, panels, types.int64, types.int64, y), generate
+
+
+@intrinsic
+def for_panels(typing, panels, x, levels):
+    """What `tile` multiplies panels with: x, float32, or with int8 panels its levels, int16."""
+    chosen = 2 if panels.dtype == types.int8 else 1
+
+    def generate(context, builder, signature, arguments):
+        return imputils.impl_ret_borrowed(context, builder, signature.return_type, arguments[chosen])
+
+    return (panels, x, levels)[chosen](panels, x, levels), generate
 
 
 def add_up(builder, count, inputs, step, places, stored, terms, ahead):
@@ -74,30 +91,56 @@ def add_up(builder, count, inputs, step, places, stored, terms, ahead):
     builder.branch(loop)
     builder.position_at_end(loop)
     term = builder.phi(ADDRESS)
-    sums = [builder.phi(NUMBERS) for _ in range(len(places) * count)]
+    kind, number_kind = (LANES, LANE) if stored == BYTES else (NUMBERS, NUMBER)
+    sums = [builder.phi(kind) for _ in range(len(places) * count)]
     size, weights, values = size_of(stored), [], []
     for panel in places:
         place = builder.add(panel, builder.mul(term, ADDRESS(size)))
         weight = builder.load(builder.inttoptr(place, stored.as_pointer()), align=size // PANEL)
-        weights.append(builder.sitofp(weight, NUMBERS) if stored == BYTES else weight)
+        weights.append(builder.sext(weight, SHORTS) if stored == BYTES else weight)
     fetch(builder, term, terms, ahead)
     for number in range(count):
+        # One number of 32 bits, or two of 16.
         offset = builder.add(builder.mul(step, ADDRESS(number)), builder.mul(term, ADDRESS(4)))
-        value = builder.load(builder.inttoptr(builder.add(inputs, offset), NUMBER.as_pointer()), align=4)
+        value = builder.load(builder.inttoptr(builder.add(inputs, offset), number_kind.as_pointer()), align=4)
         values.append(in_all_lanes(builder, value))
-    kind = ir.FunctionType(NUMBERS, [NUMBERS] * 3)
-    add = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.v{PANEL}f32")
+    add = add_pairs if stored == BYTES else add_product
     larger = [
-        builder.call(add, [values[number % count], weights[number // count], total])
-        for number, total in enumerate(sums)
+        add(builder, values[number % count], weights[number // count], total) for number, total in enumerate(sums)
     ]
     following = builder.add(term, ADDRESS(1))
     builder.cbranch(builder.icmp_signed("<", following, terms), loop, after)
     for phi, new in zip([term, *sums], [following, *larger], strict=True):
-        phi.add_incoming(ir.Constant(phi.type, None if phi is not term else 0), before)
+        phi.add_incoming(ir.Constant(phi.type, 0 if phi is term else None), before)
         phi.add_incoming(new, loop)
     builder.position_at_end(after)
     return larger
+
+
+def add_product(builder, value, weight, total):
+    """Code for total + value · weight, NUMBERS."""
+    kind = ir.FunctionType(NUMBERS, [NUMBERS] * 3)
+    add = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.v{PANEL}f32")
+    return builder.call(add, [value, weight, total])
+
+
+def add_pairs(builder, pair, weights, total):
+    """Code for total + pair · weights, LANES: two numbers of 16 bits in each of `pair`, and two SHORTS for each."""
+    pair, parts = builder.bitcast(pair, SHORTS), []
+    name, wide = next(((name, wide) for feature, name, wide in INSTRUCTIONS if FEATURES.get(feature)), ("", 2 * PANEL))
+    for start in range(0, 2 * PANEL, wide):
+        factors = [some_lanes(builder, vector, range(start, start + wide)) for vector in (pair, weights)]
+        if name:
+            kind = ir.FunctionType(ir.VectorType(LANE, wide // 2), [factors[0].type] * 2)
+            parts.append(builder.call(cgutils.get_or_insert_function(builder.module, kind, name), factors))
+        else:
+            product = builder.mul(*(builder.sext(factor, ir.VectorType(LANE, wide)) for factor in factors))
+            parts.append(builder.add(*(some_lanes(builder, product, range(first, wide, 2)) for first in (0, 1))))
+    while len(parts) > 1:
+        first, second, *others = parts
+        lanes = ir.Constant(ir.VectorType(LANE, 2 * first.type.count), list(range(2 * first.type.count)))
+        parts = [*others, builder.shuffle_vector(first, second, lanes)]
+    return builder.add(total, parts[0])
 
 
 def fetch(builder, term, terms, ahead):
@@ -115,12 +158,16 @@ def fetch(builder, term, terms, ahead):
 
 
 def size_of(stored):
-    """How many bytes a panel has a term."""
-    return PANEL if stored == BYTES else 4 * PANEL
+    """How many bytes of a panel are read at once."""
+    return stored.count * (1 if stored == BYTES else 4)
 
 
 def in_all_lanes(builder, number):
-    """Code for a vector of one number."""
-    nothing = ir.Constant(NUMBERS, ir.Undefined)
-    first = builder.insert_element(nothing, number, LANE(0))
-    return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(LANE, PANEL), [0] * PANEL))
+    """Code for a vector of one number of 32 bits."""
+    nothing = ir.Constant(ir.VectorType(number.type, PANEL), ir.Undefined)
+    return some_lanes(builder, builder.insert_element(nothing, number, LANE(0)), [0] * PANEL)
+
+
+def some_lanes(builder, vector, lanes):
+    """Code for the vector of these lanes of another."""
+    return builder.shuffle_vector(vector, vector, ir.Constant(ir.VectorType(LANE, len(lanes)), list(lanes)))

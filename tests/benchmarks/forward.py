@@ -81,7 +81,7 @@ def measure(name: str, model: LanguageModel, context: int, rounds: int) -> None:
 
     works: dict[tuple, Callable[[], object]] = {("read",): lambda: workers.run(read, flat, np.zeros(64, np.int64))}
     for rows in ROWS:
-        shapes = width, weights.down.shape[2], wide, len(weights.head) * PANEL
+        shapes = width, weights.down.shape[2] * weights.down.shape[4], wide, len(weights.head) * PANEL
         buffers = [np.ones((rows, columns), np.float32) for columns in shapes]
         works["products", rows] = lambda buffers=buffers: workers.run(products, weights, *buffers)
         works["forward", rows] = lambda rows=rows: forward(rows)

@@ -14,6 +14,7 @@ from duoviz.decoding.acceptance_table import (
     AcceptanceTable,
     corrected,
     fitted_table,
+    of_rank,
     plain,
 )
 from duoviz.models.embedded import DRAFT_FOLDER
@@ -28,8 +29,8 @@ def test_the_embedded_draft_has_a_table():
     table = fitted_table(DRAFT_FOLDER)
     assert table and table != plain()
     for temperature in (0.0, 0.2, 0.8, 1.0, 2.0):
-        best, unsure = (table.of_drafted(0, q, temperature=temperature) for q in (0.95, 0.3))
-        assert best > unsure > table.of_drafted(3, 0.05, temperature=temperature) > 0
+        best, unsure = (of_rank(table.at(temperature), 0, q) for q in (0.95, 0.3))
+        assert best > unsure > of_rank(table.at(temperature), 3, 0.05) > 0
         long, short = (table.of_copied(matched(n), 0, temperature=temperature) for n in (4, 1))
         assert long > short
         alike, differ = (table.of_copied(matched(4, kind), 0, temperature=temperature) for kind in (ALIKE, DIFFER))
@@ -53,9 +54,9 @@ def test_chances_lie_between_the_middles_of_bins():
     counted = 1 + len(TEMPERATURES)
     copied = [[[[1.0] * PLACES] * LONGEST_MATCH] * len(KINDS)] * counted
     table = AcceptanceTable([[row] * RANKS] * counted, copied, [0.5] * RANKS, row)
-    assert row[7] < table.of_drafted(0, 0.4, temperature=0) < row[8]
-    assert table.of_drafted(0, 0.0, temperature=0) == row[0]
-    assert table.of_drafted(9, 1.0, temperature=0.5) == pytest.approx(row[-1])
+    assert row[7] < of_rank(table.at(0), 0, 0.4) < row[8]
+    assert of_rank(table.at(0), 0, 0.0) == row[0]
+    assert of_rank(table.at(0.5), 9, 1.0) == pytest.approx(row[-1])
     assert table.of_copied(matched(1), 0, temperature=0) < 1
 
 
@@ -64,9 +65,9 @@ def test_chances_lie_between_those_of_the_nearest_temperatures():
     drafted = [[[rate] * len(EDGES)] * RANKS for rate in rates]
     copied = [[[[rate] * PLACES] * LONGEST_MATCH] * len(KINDS) for rate in rates]
     table = AcceptanceTable(drafted, copied, [0.5] * RANKS, [1.0] * len(EDGES))
-    assert [table.of_drafted(0, 0.5, temperature=t) for t in TEMPERATURES] == pytest.approx([0.1, 0.2, 0.4, 0.8])
-    assert table.of_drafted(0, 0.5, temperature=0.85) == pytest.approx(0.3)
-    assert [table.of_drafted(0, 0.5, temperature=t) for t in (0.01, 9.0, 0.0)] == pytest.approx([0.1, 0.8, 0.8])
+    assert [of_rank(table.at(t), 0, 0.5) for t in TEMPERATURES] == pytest.approx([0.1, 0.2, 0.4, 0.8])
+    assert of_rank(table.at(0.85), 0, 0.5) == pytest.approx(0.3)
+    assert [of_rank(table.at(t), 0, 0.5) for t in (0.01, 9.0, 0.0)] == pytest.approx([0.1, 0.8, 0.8])
     # What is looked up has no q that the temperature changes: from greedy on, all lies between.
     copies = [table.of_copied(matched(1), 0, temperature=t) for t in (0.0, 0.2, 0.4)]
     assert copies == pytest.approx([0.8, 0.45, 0.1])

@@ -17,7 +17,9 @@ def plan(live, acceptance=None, *, table=None, longest=99, **changes):
     """A round's plan for one row after a short text."""
     settings = Settings(**changes)
     policy, options = LengthPolicy(table, settings), {"rows": 1, "context": SHORT, "longest": longest, "number": 0}
-    return plan_draft(live, acceptance or prior(), policy, settings, **options)
+    acceptance = acceptance or prior()
+    length, _ = worthwhile_length(live, acceptance, context=SHORT)
+    return plan_draft(live, acceptance, policy, settings, length=length, **options)
 
 
 def test_budget_is_one_draft_step_less_than_fit():

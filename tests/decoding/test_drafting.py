@@ -1,11 +1,9 @@
 """θ, k, how the budget is shared, and what a drafting round forwards."""
 
-from dataclasses import replace
-
 import pytest
 import torch
 
-from duoviz.decoding.acceptance_table import EDGES, RANKS, TEMPERATURES, plain
+from duoviz.decoding.acceptance_table import EDGES, RANKS
 from duoviz.decoding.drafting import DraftPlan, branch_lengths, draft, number_of_sequences, threshold
 from duoviz.decoding.length_policy import StopRule
 from tests.tiny import reference_model
@@ -101,8 +99,7 @@ def test_a_draft_without_trees_grows_one_sequence(sequences):
 )
 def test_a_sequence_ends_where_it_is_no_longer_sure_enough(least, first, sequences, lengths):
     """All chances are a half here, so that a token more is worth half as much."""
-    halves = replace(plain(), drafted=[[[0.5] * len(EDGES)] * RANKS] * (1 + len(TEMPERATURES)))
-    rule = StopRule(halves, 1.0, least, first)
+    rule = StopRule([[0.5] * len(EDGES)] * RANKS, 1.0, least, first)
     drafted = draft(tiny_decoder(2), PROMPT, plan(sequences=sequences, rule=rule))
     assert [len(sequence.tokens) for sequence in drafted.sequences] == lengths
     assert all(len(sequence.slots) == len(sequence.tokens) - 1 for sequence in drafted.sequences)

@@ -11,16 +11,17 @@ import numpy as np
 import pytest
 import torch
 
-from duoviz.models import kernels, machine_code
+from duoviz.models import kernels, machine_code, tiles
 from duoviz.models.barrier import JOINED, KNOCKED, gather, join, wait_for_all
 from duoviz.models.checkpoint import OUR_KIND
+from duoviz.models.compiled_decoder import Panels
 from duoviz.models.cores import available_cores, on_cores
 from duoviz.models.llama import Llama, load_llama
 from duoviz.models.llama_config import LlamaConfig
 from duoviz.models.machine_code import compiled
 from duoviz.models.team import Team, lent, team
 from duoviz.models.tiles import PANEL, TILE
-from duoviz.models.weights import quantise_rows
+from duoviz.models.weights import Matrix, quantise_rows
 from tests.models.reference import FAMILIES, exact_model, expected, random_ids, saved
 from tests.tiny import VOCABULARY
 
@@ -110,15 +111,34 @@ def test_several_threads_may_each_use_a_model_of_their_own(large):
 
 
 @pytest.mark.parametrize("rows", [1, 2, TILE, TILE + 1, 3 * TILE - 1])
-@pytest.mark.parametrize("kind", [np.float32, np.int8])
-def test_products(rows, kind):
+@pytest.mark.parametrize("kind, tolerance", [(np.float32, 1e-3), (np.int8, 0.02)])
+def test_products(rows, kind, tolerance):
     x, y = np.random.randn(rows, 21).astype(np.float32), np.full((rows, 3 * PANEL), np.nan, np.float32)
-    panels = (50 * np.random.randn(3, 21, PANEL)).astype(kind)
+    matrix = (50 * np.random.randn(3 * PANEL, 21)).astype(kind)
+    panels = Panels(1, *matrix.shape, kind)
+    panels.set(0, Matrix(torch.from_numpy(matrix)))
     scale, bias = np.random.rand(2, 3 * PANEL).astype(np.float32)
-    kernels.product(x, panels, scale, bias, y, 1, 3)
-    exact = x.astype(np.float64) @ panels.transpose(1, 0, 2).reshape(21, -1) * scale + bias
-    np.testing.assert_allclose(y[:, PANEL:], exact[:, PANEL:], rtol=1e-4, atol=1e-3)
+    kernels.product(x, panels.panels[0], scale, bias, y, 1, 3)
+    exact = x.astype(np.float64) @ matrix.T * scale + bias
+    np.testing.assert_allclose(y[:, PANEL:], exact[:, PANEL:], rtol=1e-4, atol=tolerance)
     assert np.isnan(y[:, :PANEL]).all()
+
+
+def test_pairs_are_multiplied_without_an_instruction_for_them(monkeypatch):
+    monkeypatch.setattr(tiles, "FEATURES", {})
+    x, panel = np.random.randint(-9000, 9000, (1, 6), np.int16), np.random.randint(-128, 128, (1, 3, PANEL, 2), np.int8)
+    y = np.zeros((1, PANEL), np.float32)
+    numba.njit(lambda x, panel, y: tiles.tile(x, 0, 1, panel, 0, 1, y))(x, panel, y)
+    assert (y[0] == np.einsum("tu,tcu->c", x.reshape(3, 2).astype(int), panel[0].astype(int))).all()
+
+
+@pytest.mark.parametrize("columns", [64, 1536, 14336])
+def test_a_sum_of_the_largest_whole_numbers_fits(columns):
+    panels, x = Panels(1, PANEL, columns, np.int8), np.full((1, columns), 3, np.float32)
+    panels.set(0, Matrix(torch.full((PANEL, columns), -128, dtype=torch.int8)))
+    y = np.zeros((1, PANEL), np.float32)
+    kernels.product(x, panels.panels[0], np.ones(PANEL, np.float32), panels.bias[0], y, 0, 1)
+    np.testing.assert_allclose(y, -3 * 128 * columns, rtol=1e-5)
 
 
 def test_the_exponential_is_right_to_two_units_in_the_last_place():

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from duoviz.decoding.acceptance_table import LONGEST_MATCH, PLACES, AcceptanceTable, Recalibration, corrected
+from duoviz.decoding.acceptance_table import LONGEST_MATCH, PLACES, AcceptanceTable, Recalibration, corrected, of_rank
 from duoviz.decoding.iteration import Span
 from duoviz.decoding.sampling import Sampling
 from duoviz.models.ngrams import Match, NGrams
@@ -69,6 +69,7 @@ class Tree:
 
     def __init__(self, config: TreeConfig):
         self.config = config
+        self.chances = config.table.at(config.sampling.temperature)
         self.ngrams = NGrams(LONGEST_MATCH)
         self.nodes: list[TreeNode] = []
         self.places: dict[tuple[int, int], int] = {}
@@ -123,8 +124,7 @@ class Tree:
         """The draft's best tokens after a node, best first."""
         for rank, (token, p) in enumerate(zip(tokens, q, strict=True)):
             if p > 0:
-                chance = self.config.table.of_drafted(rank, p, temperature=self.config.sampling.temperature)
-                self.add(token, parent, chance, "draft", q=p, step=step)
+                self.add(token, parent, of_rank(self.chances, rank, p), "draft", q=p, step=step)
         self.close(parent)
 
     def close(self, parent: int) -> None:
