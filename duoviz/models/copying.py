@@ -72,7 +72,8 @@ class Copying:
         for row, match in copied.items():
             if (column := self.column(match.token)) is not None:
                 values, weight = as_array(logits[row]), self.weight(match)
-                total = values.max() + np.log(np.exp(values - values.max()).sum())
+                largest = values.max()
+                total = largest + np.log(np.exp(values - largest).sum())
                 logits[row, column] = float(np.logaddexp(values[column], total + log(weight / (1 - weight))))
         return logits
 
