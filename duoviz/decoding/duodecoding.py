@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # The draft tries for so many iterations, and where the target is not expected to be so many times as fast with it, it
 # rests for so many; each further rest is twice as long.
 TRIES, GAIN, RESTS = 4, 1.05, 16
-# After so many rounds of drafting it is computed anew how long a sequence pays: it hardly changes, and takes time.
+# How long a sequence pays is computed every so many rounds: it hardly changes, and computing it takes time.
 ROUNDS = 4
 
 

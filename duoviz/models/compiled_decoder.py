@@ -103,7 +103,7 @@ def read_weights(config: LlamaConfig, source: WeightReader, limits: Limits) -> k
         gate_up.set(index, alternated(layer))
         down.set(index, layer.down)
         head_norms = torch.empty(0, config.head_dim) if layer.head_norms is None else layer.head_norms
-        norms.append([as_array(norm) for norm in (layer.attention_norm, head_norms, layer.mlp_norm)])
+        norms.append([float_array(norm) for norm in (layer.attention_norm, head_norms, layer.mlp_norm)])
     attention_norm, head_norms, mlp_norm = (np.stack(arrays) for arrays in zip(*norms, strict=True))
     table, projection = source.embedding(config)
     embedding = Panels(1, max(len(table.weight), limits.read), table.weight.shape[1], kind)
@@ -116,7 +116,7 @@ def read_weights(config: LlamaConfig, source: WeightReader, limits: Limits) -> k
         head = Panels(1, limits.written, hidden, kind)
         head.set(0, separate.map(lambda part: part[: limits.written]))
     angles = rotary_angles(config, limits.positions)
-    cos, sin = as_array(angles.cos() * config.rotary_scale), as_array(angles.sin() * config.rotary_scale)
+    cos, sin = float_array(angles.cos() * config.rotary_scale), float_array(angles.sin() * config.rotary_scale)
     return kernels.Weights(
         embedding=embedding.panels[0], embedding_scale=embedding.scale[0],
         widen=widen.panels[0], widen_scale=widen.scale[0],
@@ -124,13 +124,16 @@ def read_weights(config: LlamaConfig, source: WeightReader, limits: Limits) -> k
         out=out.panels, out_scale=out.scale, out_bias=out.bias,
         mlp_norm=mlp_norm, gate_up=gate_up.panels, gate_up_scale=gate_up.scale, gate_up_bias=gate_up.bias,
         down=down.panels, down_scale=down.scale, down_bias=down.bias,
-        norm=as_array(source.vector("model.norm.weight", hidden)),
+        norm=float_array(source.vector("model.norm.weight", hidden)),
         head=head.panels[0][: padded(limits.written) // PANEL], head_scale=head.scale[0], cos=cos, sin=sin,
     )  # fmt: skip
 
 
 class Panels:
-    """A matrix of each layer, in the panels, scales and biases of `kernels.Weights`."""
+    """A matrix of each layer, in the panels, scales and biases of `kernels.Weights`.
+
+    terms: how many of a row's numbers stand together in a panel.
+    """
 
     def __init__(self, layers: int, rows: int, columns: int, kind: type):
         self.rows = padded(rows)
@@ -144,18 +147,19 @@ class Panels:
         weight, scale, bias = matrix
         full, rest = divmod(len(weight), PANEL)
         panels = torch.from_numpy(self.panels[layer])
-        # Rows of terms, with one more where their number is odd.
-        weight = F.pad(weight, (0, -weight.shape[1] % self.terms)) if weight.shape[1] % self.terms else weight
+        # Padded where the last term would stand alone.
+        if missing := -weight.shape[1] % self.terms:
+            weight = F.pad(weight, (0, missing))
         weight = weight.unflatten(1, (-1, self.terms))
         panels[:full].copy_(weight[: full * PANEL].unflatten(0, (full, PANEL)).transpose(1, 2))
         if rest:
             panels[full, :, :rest] = weight[full * PANEL :].transpose(0, 1)
         if scale is not None:
-            self.scale[layer, : len(scale)] = as_array(scale)
+            self.scale[layer, : len(scale)] = float_array(scale)
         if bias is not None:
             if not self.bias.size:
                 self.bias = np.zeros((len(self.panels), self.rows), np.float32)
-            self.bias[layer, : len(bias)] = as_array(bias)
+            self.bias[layer, : len(bias)] = float_array(bias)
 
 
 def alternated(layer: LayerWeights) -> Matrix:
@@ -174,7 +178,7 @@ def padded(columns: int) -> int:
     return -(-columns // PANEL) * PANEL
 
 
-def as_array(tensor: Tensor) -> np.ndarray:
+def float_array(tensor: Tensor) -> np.ndarray:
     """A copy of a tensor, float32, in an array of its shape."""
     return tensor.float().contiguous().numpy().copy()
 

@@ -22,8 +22,7 @@ class Weights(NamedTuple):
     Matrices are float32 or int8 panels (see `tiles`), each with a scale and a bias a column: [layers, columns], empty
     where there is none. qkv: query, key and value heads. gate_up: a panel of the gate and one of up in turn. embedding:
     where the head is tied the head itself. widen: from the embedding's width to the model's; no panels where they are
-    alike.
-    head_norms: [layers, query and key heads, head size], may be empty. cos, sin: [positions, head size / 2].
+    alike. head_norms: [layers, query and key heads, head size], may be empty. cos, sin: [positions, head size / 2].
     """
 
     embedding: Array

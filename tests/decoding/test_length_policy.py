@@ -1,12 +1,15 @@
 """Where a draft sequence ends: by the chances of its tokens, which follow the run."""
 
+import pickle
+
 import pytest
 
-from duoviz.decoding.acceptance_table import plain
+from duoviz.decoding.acceptance_table import fitted_table, plain
 from duoviz.decoding.costs import ROW_COUNTS
 from duoviz.decoding.iteration import Node
 from duoviz.decoding.length_policy import LengthPolicy
 from duoviz.decoding.settings import Settings
+from duoviz.models.embedded import DRAFT_FOLDER
 
 
 def test_where_chances_are_known_an_average_sequence_has_the_length_that_pays():
@@ -24,3 +27,10 @@ def test_chances_follow_the_run():
     more = policy.bounds(3, 0.6, first=True)[1].factor
     policy.observe([Node(1, -1, "draft", q=0.5, status="rejected")] * 9)
     assert policy.bounds(3, 0.6, first=True)[1].factor < 1 < more == pytest.approx(10 / 9, abs=0.01)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.8])
+def test_a_request_carries_no_more_of_the_table_than_the_draft_needs(temperature):
+    table = fitted_table(DRAFT_FOLDER)
+    _, rule = LengthPolicy(table, Settings(temperature=temperature)).bounds(3, 0.6, first=True)
+    assert len(pickle.dumps(rule)) < 1500 < len(pickle.dumps(table))
