@@ -23,10 +23,11 @@ def prior() -> Acceptance:
 def draft_budget(costs: CostModel, *, rows: int, context: int) -> int:
     """γ: how many single-sequence draft steps fit into one target forward of `rows` rows (§3.2), less one.
 
-    The last would often end after the target: steps do not all take the same time.
+    The last would often end after the target: steps do not all take the same time. Two stay two, for a sequence's
+    first token alone brings nothing: the target writes the one of that place itself meanwhile.
     """
-    fits = costs.target_time(rows, context) / costs.draft_time(1, context)
-    return max(1, min(MAX_BUDGET, int(fits) - 1))
+    fits = int(costs.target_time(rows, context) / costs.draft_time(1, context))
+    return max(1, min(MAX_BUDGET, fits - (fits > 2)))
 
 
 def steps_in(seconds: float, costs: CostModel, k: int, context: int) -> int:
@@ -53,15 +54,17 @@ def speculative_budget(costs: CostModel, acceptance: float, *, context: int) -> 
     return int(budgets[np.argmax(in_turn_speed(acceptance, budgets, target=target, draft=draft))])
 
 
-def worthwhile_length(costs: CostModel, acceptance: Acceptance, *, context: int) -> tuple[int, float]:
+def worthwhile_length(
+    costs: CostModel, acceptance: Acceptance, *, context: int, longest: int = ROW_COUNTS[-1]
+) -> tuple[int, float]:
     """L, how long an average sequence may be and still pay, and the tokens a second to expect with it.
 
     A sequence's tokens beyond the first are rows of the next target forward. The shortest L with nearly the most
-    expected tokens a second, 2 at least: where only first tokens are drafted, θ has no second step and α is never
-    learnt (see `theory.parallel_speed`). The paper has no such bound: on a GPU more rows cost nothing, on a processor
-    they do.
+    expected tokens a second; 2 at least, unless `longest` is 1: where only first tokens are drafted, θ has no second
+    step and α is never learnt (see `theory.parallel_speed`). The paper has no such bound: on a GPU more rows cost
+    nothing, on a processor they do.
     """
-    lengths = np.arange(2, ROW_COUNTS[-1] + 1)
+    lengths = np.arange(min(2, longest), min(longest, ROW_COUNTS[-1]) + 1)
     alpha, beta = acceptance.alpha or 0.0, acceptance.beta or 0.0
     lost = costs.lost * lengths * costs.draft_time(1, context)
     speeds = parallel_speed(alpha, beta, lengths, target=lambda rows: seconds_with(costs, rows, context=context) + lost)

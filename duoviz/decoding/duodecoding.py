@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING
 
-from duoviz.decoding.budget import plan_draft, prior, seconds_with, worthwhile_length
+from duoviz.decoding.budget import draft_budget, plan_draft, prior, seconds_with, worthwhile_length
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.drafting import DraftPlan, DraftResult
 from duoviz.decoding.iteration import Drafting, Node, Verified
@@ -65,7 +65,8 @@ class DuoDecoding(Drafter):
             return
         rows, context, costs = len(tree) + 1, len(text) + len(tree), self.plan.costs.model
         if self.number % ROUNDS == 0:
-            self.worthwhile, self.speed = worthwhile_length(costs, self.acceptance, context=context)
+            budget = draft_budget(costs, rows=1, context=context)
+            self.worthwhile, self.speed = worthwhile_length(costs, self.acceptance, context=context, longest=budget)
         self.draft_plan = plan_draft(
             costs,
             self.acceptance,
@@ -142,7 +143,8 @@ class DuoDecoding(Drafter):
     def rest_or_go_on(self, context: int) -> None:
         """Let the draft rest where it is not expected to gain anything, and try again now and then.
 
-        A budget that is set is used up, whether it pays or not.
+        At once where the budget is a single step: only its costs, no guess, could show that it pays. A budget that is
+        set is used up, whether it pays or not.
         """
         alone = self.plan.costs_of(self.plan.alone)
         if self.plan.settings.budget != "auto" or not alone.target.count or self.pending:
@@ -152,7 +154,7 @@ class DuoDecoding(Drafter):
             self.rests, self.iterations, self.rest = False, 0, 2 * self.rest
         elif (
             not self.rests
-            and self.iterations > TRIES
+            and self.iterations > (TRIES if self.worthwhile > 1 or self.number > 1 else 0)
             and self.speed * seconds_with(alone.model, 1, context=context) < GAIN
         ):
             self.rests, self.iterations = True, 0

@@ -173,6 +173,7 @@ class TargetDraws:
     def __init__(self, logits: Tensor, positions: Sequence[int], sampling: Sampling):
         """logits [rows, vocab]; positions: for each row, the place in the text of the token after it."""
         self.logits, self.positions, self.sampling = logits, positions, sampling
+        self.fetched: dict[int, Tensor] = {}
         self.drawn: dict[int, Drawn] = {}
         self.distributions: dict[int, Tensor] = {}
 
@@ -187,15 +188,21 @@ class TargetDraws:
         """How far in logits the next best token was from being drawn."""
         return self.draw_at(row).gap
 
+    def logits_of(self, row: int) -> Tensor:
+        """A row's logits [vocab], on the processor."""
+        if row not in self.fetched:
+            self.fetched[row] = self.logits[row].cpu()
+        return self.fetched[row]
+
     def draw_at(self, row: int) -> Drawn:
         if row not in self.drawn:
-            self.drawn[row] = draw(self.logits[row].cpu(), self.positions[row], self.sampling)
+            self.drawn[row] = draw(self.logits_of(row), self.positions[row], self.sampling)
         return self.drawn[row]
 
     def distribution(self, row: int) -> Tensor:
         """What the row's token is drawn from, [vocab]; greedy, softmax(logits)."""
         if row not in self.distributions:
-            p = tempered(self.logits[row : row + 1].cpu(), self.sampling.temperature)
+            p = tempered(self.logits_of(row)[None], self.sampling.temperature)
             self.distributions[row] = filtered(p, top_k=self.sampling.top_k, top_p=self.sampling.top_p)[0]
         return self.distributions[row]
 
@@ -203,7 +210,7 @@ class TargetDraws:
         """The target's probability of `token` after a row."""
         if self.sampling.temperature == 0 or self.sampling.top_k or self.sampling.top_p < 1:
             return float(self.distribution(row)[token])
-        logits = self.logits[row].cpu().float()
+        logits = self.logits_of(row).float()
         return float((logits / self.sampling.temperature).softmax(dim=-1)[token])
 
 

@@ -18,6 +18,8 @@ from duoviz.models.weights import LayerWeights, Matrix, WeightReader, joined
 
 # Bytes: a processor finds its way in memory faster where the pages have this size.
 LARGE_PAGE = 1 << 21
+# Bytes of weights for which one thread more pays, and for how many rows: to wake it and to wait for it takes time, too.
+A_THREADS_BYTES, A_THREADS_ROWS = 3_000_000, 16
 
 
 class CompiledDecoder:
@@ -44,10 +46,16 @@ class CompiledDecoder:
 
         Raises IndexError for an id or a row that is none.
         """
-        workers = team()
+        workers = team(self.most_threads(len(ids)))
         arguments = self.arguments(ids, depths, seen, wanted, workers.parts)
         workers.run(kernels.run, *arguments)
         return torch.from_numpy(arguments[-1])[:, : self.limits.written]
+
+    def most_threads(self, rows: int) -> int:
+        """So many threads pay for a forward of these rows, where there are cores for them."""
+        weights = self.weights
+        size = sum(part.nbytes for part in (weights.qkv, weights.out, weights.gate_up, weights.down, weights.head))
+        return max(1, int(size * max(1, rows / A_THREADS_ROWS) / A_THREADS_BYTES))
 
     def arguments(
         self, ids: Sequence[int], depths: Sequence[int], seen: np.ndarray, wanted: Sequence[int], threads: int

@@ -42,7 +42,8 @@ class Copying:
         self, ids: Sequence[int], *, parents: Sequence[int] | None = None, rows: Sequence[int] | None = None
     ) -> Tensor:
         start = self.length
-        logits = self.model.forward(ids, parents=parents, rows=rows)
+        # Looking up and mixing is the processor's work.
+        logits = self.model.forward(ids, parents=parents, rows=rows).cpu()
         if parents is None and not self.grown:
             self.chain.append(ids)
         else:

@@ -82,10 +82,10 @@ def help_with(orders: SimpleQueue, rank: int, threads: int, cores: tuple[int, ..
         del work, arguments, meeting
 
 
-def team() -> Team:
-    """That of the calling thread: as many threads as torch would use, on the same cores."""
+def team(most: int) -> Team:
+    """That of the calling thread: as many threads as torch would use, but no more than `most`, on the same cores."""
     cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else {threading.get_ident()}
-    return made_team(torch.get_num_threads(), frozenset(cores), LENT.get(NOTHING).cores)
+    return made_team(min(torch.get_num_threads(), most), frozenset(cores), LENT.get(NOTHING).cores)
 
 
 @cache

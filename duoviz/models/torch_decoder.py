@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from duoviz.models.graphs import MOST_ROWS, Graphs, Rows
 from duoviz.models.llama_config import Limits, LlamaConfig, rotary_angles
 from duoviz.models.weights import LayerWeights, Matrix, WeightReader, joined
 
@@ -35,43 +36,47 @@ class TorchDecoder:
             for name, part in parts.items():
                 parts[name] = part.map(placed) if isinstance(part, Matrix) else placed(part)
             self.layers.append(layer._replace(**parts))
-        shape = config.layers, 2, config.kv_heads, limits.slots, config.head_dim
-        self.cache = torch.empty(shape, dtype=dtype, device=device)
+        # One slot more than tokens take; zeros, for what a token does not see is multiplied by zero.
+        shape = config.layers, 2, config.kv_heads, limits.slots + 1, config.head_dim
+        self.cache = torch.zeros(shape, dtype=dtype, device=device)
         angles = torch.cat([rotary_angles(config, limits.positions)] * 2, dim=-1)
         self.cos = (angles.cos() * config.rotary_scale).to(device, dtype)
         self.sin = (angles.sin() * config.rotary_scale).to(device, dtype)
         # So that rotating needs no other sign.
         self.sin[:, : config.head_dim // 2].neg_()
+        self.graphs = Graphs(self.step, device=device, spare=limits.slots) if device != "cpu" else None
 
     @torch.inference_mode()
     def forward(self, ids: Sequence[int], depths: Sequence[int], seen: np.ndarray, wanted: Sequence[int]) -> Tensor:
         """See `CompiledDecoder`; the logits are of this decoder's dtype."""
-        x = F.embedding(torch.tensor(ids, device=self.device), self.table)
+        rows = Rows(ids, depths, seen, wanted)
+        if self.graphs and len(ids) <= MOST_ROWS:
+            return self.graphs.replay(rows)
+        numbers, seen_by = rows.tensors(*seen.shape, spare=0)
+        return self.step(numbers.to(self.device), seen_by.to(self.device), len(wanted))
+
+    def step(self, numbers: Tensor, seen: Tensor, wanted: int) -> Tensor:
+        """Logits [wanted, vocab]; numbers, seen: see `Rows.tensors`."""
+        ids, positions, slots, last = numbers
+        x = F.embedding(ids, self.table)
         if self.widen is not None:
             x = F.linear(x, self.widen)
-        positions = torch.tensor(depths, device=self.device)
         cos, sin = self.cos[positions][:, None], self.sin[positions][:, None]
-        mask = self.mask(seen)
+        mask = torch.zeros(seen.shape, dtype=self.dtype, device=self.device).masked_fill_(~seen, -torch.inf)
+        mask = mask.repeat(self.config.heads // self.config.kv_heads, 1)
         for layer, cache in zip(self.layers, self.cache, strict=True):
-            x = self.attend(x, layer, cache[:, :, : seen.shape[1]], cos, sin, mask)
+            x = self.attend(x, layer, cache, slots, cos, sin, mask)
             gate, up = linear(self.normalise(x, layer.mlp_norm), layer.gate).chunk(2, dim=-1)
             x = x + linear(F.silu(gate).mul_(up), layer.down)
-        return F.linear(self.normalise(x[list(wanted)], self.norm), self.head)
+        return F.linear(self.normalise(x[last[:wanted]], self.norm), self.head)
 
     def normalise(self, x: Tensor, weight: Tensor | None) -> Tensor:
         return F.rms_norm(x, (x.shape[-1],), weight, self.config.rms_norm_eps)
 
-    def mask(self, seen: np.ndarray) -> Tensor | None:
-        """[group · n, slots]: 0 where a token sees a slot, else -inf; None where a single token sees every slot."""
-        if len(seen) == 1 and seen.all():
-            return None
-        mask = torch.zeros(seen.shape, dtype=self.dtype).masked_fill_(~torch.from_numpy(seen), -torch.inf)
-        return mask.repeat(self.config.heads // self.config.kv_heads, 1).to(self.device)
-
     def attend(
-        self, x: Tensor, layer: LayerWeights, cache: Tensor, cos: Tensor, sin: Tensor, mask: Tensor | None
+        self, x: Tensor, layer: LayerWeights, cache: Tensor, slots: Tensor, cos: Tensor, sin: Tensor, mask: Tensor
     ) -> Tensor:
-        """x plus its attention; x [n, hidden], cache [2, kv heads, slots in use, head size]."""
+        """x plus its attention; x [n, hidden], cache [2, kv heads, slots, head size], mask [group · n, slots seen]."""
         heads, kv_heads, size = self.config.heads, self.config.kv_heads, self.config.head_dim
         n = x.shape[0]
         qkv = linear(self.normalise(x, layer.attention_norm), layer.qkv).view(n, heads + 2 * kv_heads, size)
@@ -79,12 +84,13 @@ class TorchDecoder:
         if layer.head_norms is not None:
             qk = self.normalise(qk, None) * layer.head_norms
         rotated = torch.addcmul(qk * cos, qk.roll(size // 2, dims=-1), sin)
-        cache[0, :, -n:] = rotated[:, heads:].transpose(0, 1)
-        cache[1, :, -n:] = qkv[:, heads + kv_heads :].transpose(0, 1)
+        cache[0].index_copy_(1, slots, rotated[:, heads:].transpose(0, 1))
+        cache[1].index_copy_(1, slots, qkv[:, heads + kv_heads :].transpose(0, 1))
+        keys, values = cache[None, :, :, : mask.shape[1]].unbind(1)
         # The queries that share a key head are rows of one problem: no key is ever repeated.
         group = heads // kv_heads
         q = rotated[:, :heads].view(n, kv_heads, group, size).permute(1, 2, 0, 3).reshape(1, kv_heads, group * n, size)
-        out = F.scaled_dot_product_attention(q, cache[None, 0], cache[None, 1], attn_mask=mask)
+        out = attention(q, keys, values, mask)
         out = out.view(kv_heads, group, n, size).permute(2, 0, 1, 3).reshape(n, heads * size)
         return x + linear(out, layer.out)
 
@@ -97,3 +103,12 @@ class TorchDecoder:
 def linear(x: Tensor, matrix: Matrix) -> Tensor:
     """x Wᵀ + bias; x [n, in], W [out, in]."""
     return F.linear(x, matrix.weight, matrix.bias)
+
+
+def attention(q: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+    """softmax(q kᵀ / √size + mask) v, over heads; q [1, heads, n, size], keys and values [1, heads, slots, size]."""
+    if q.element_size() == 2:
+        return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask)
+    # With few heads torch's own leaves most of a GPU idle in 32 bits: twice the time over 2,048 slots.
+    scores = (q @ keys.transpose(-1, -2)).mul_(q.shape[-1] ** -0.5).add_(mask)
+    return scores.softmax(dim=-1) @ values

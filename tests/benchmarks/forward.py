@@ -70,7 +70,7 @@ def measure(name: str, model: LanguageModel, context: int, rounds: int) -> None:
     weights = model.decoder.weights
     matrices = [weights.qkv, weights.out, weights.gate_up, weights.down, weights.head]
     flat = tuple(each.reshape(-1).view(np.int64) for each in matrices)
-    workers, width = team(), weights.attention_norm.shape[1]
+    workers, width = team(model.decoder.most_threads(1)), weights.attention_norm.shape[1]
     wide = max(weights.qkv.shape[1], weights.gate_up.shape[1]) * PANEL
     model.crop(0)
     model.forward([3] * context, rows=[0])

@@ -24,6 +24,7 @@ def plan(live, acceptance=None, *, table=None, longest=99, **changes):
 
 def test_budget_is_one_draft_step_less_than_fit():
     assert draft_budget(costs(0.01, 0.0019), rows=1, context=SHORT) == 4
+    assert draft_budget(costs(0.01, 0.0045), rows=1, context=SHORT) == 2
     assert draft_budget(costs(0.001, 0.002), rows=1, context=SHORT) == 1
 
 
@@ -56,6 +57,14 @@ def test_a_sequence_is_as_long_as_it_pays_and_no_longer_for_the_last_few_percent
     assert worthwhile_length(dear, unsure, context=SHORT)[0] == 2
     some = costs(0.01, slope=0.0002)
     assert 2 <= worthwhile_length(some, unsure, context=SHORT)[0] < worthwhile_length(some, sure, context=SHORT)[0]
+
+
+def test_no_more_is_expected_of_a_sequence_than_the_budget_allows():
+    free, sure = costs(0.01), accepted(100, 90, 100, 90)
+    speeds = {longest: worthwhile_length(free, sure, context=SHORT, longest=longest) for longest in (1, 2, 5)}
+    alone = 1 / (free.target_time(1, SHORT) + free.between)
+    assert [length for length, _ in speeds.values()] == [1, 2, 5]
+    assert speeds[1][1] <= alone < speeds[2][1] < speeds[5][1]
 
 
 def test_where_the_draft_keeps_a_core_from_the_target_sequences_are_shorter():

@@ -142,6 +142,13 @@ def test_the_draft_rests_where_its_guesses_do_not_pay_and_tries_again():
     assert "alone" not in {iteration.mode for iteration in duodecoding(engine, max_new_tokens=60, budget=5)}
 
 
+def test_a_draft_that_makes_one_token_in_a_forward_rests_at_once_and_is_tried_later():
+    engine = tiny_engine(noise=0.0)
+    give_costs(engine, made_up_costs([1.0] * 6, [0.6] * 8))
+    modes = [iteration.mode for iteration in duodecoding(engine, max_new_tokens=40)]
+    assert modes[:3] == ["prefill", "pre", "alone"] and "pre" in modes[10:]
+
+
 def test_paper_mode_drafts_the_budget_and_no_more():
     iterations = duodecoding(tiny_engine(noise=0.0), max_new_tokens=100, sequences=3, budget=13, draft_mode="paper")
     assert [len(from_draft(iteration.drafted)) for iteration in iterations[:4]] == [0, 13, 13, 13]

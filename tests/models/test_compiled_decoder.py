@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from duoviz.models import kernels, machine_code, tiles
+from duoviz.models import compiled_decoder, kernels, machine_code, tiles
 from duoviz.models.barrier import JOINED, KNOCKED, gather, join, wait_for_all
 from duoviz.models.checkpoint import OUR_KIND
 from duoviz.models.compiled_decoder import Panels
@@ -33,8 +33,9 @@ def large(tmp_path_factory):
 
 
 @pytest.fixture
-def set_threads():
-    """Sets how many threads torch, and so our team, would use in one test."""
+def set_threads(monkeypatch):
+    """Sets how many threads torch, and so our team, uses in one test."""
+    monkeypatch.setattr(compiled_decoder, "A_THREADS_BYTES", 1)
     yield torch.set_num_threads
     torch.set_num_threads(1)
 
@@ -227,6 +228,16 @@ def test_a_thread_joins_the_others_at_the_part_at_which_its_core_is_lent(lent_in
         assert sorted(log) == [(part, rank, len(ranks[part])) for part in range(4) for rank in ranks[part]]
 
 
+def test_a_small_model_does_not_take_all_threads_for_a_few_rows(large, monkeypatch):
+    decoder = loaded(large).decoder
+    weights = decoder.weights
+    size = sum(part.nbytes for part in (weights.qkv, weights.out, weights.gate_up, weights.down, weights.head))
+    monkeypatch.setattr(compiled_decoder, "A_THREADS_BYTES", size / 3.5)
+    assert [decoder.most_threads(rows) for rows in (1, 16, 32, 160)] == [3, 3, 7, 35]
+    monkeypatch.setattr(compiled_decoder, "A_THREADS_BYTES", size * 100)
+    assert decoder.most_threads(1) == 1
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_bits_are_the_same_with_a_core_that_is_lent_meanwhile(large, threads, set_threads):
     model, ids, busy = loaded(large), random_ids(TILE + 3), np.zeros(1, np.int64)
@@ -252,8 +263,8 @@ def test_a_part_that_fails_leaves_no_other_waiting(set_threads):
 
     set_threads(2)
     with pytest.raises(KeyboardInterrupt):
-        team().run(fails)
-    team().run(works)
+        team(2).run(fails)
+    team(2).run(works)
 
 
 def test_a_model_that_is_not_used_any_more_is_not_kept(large, set_threads):
