@@ -35,6 +35,9 @@ class TableModel:
     def length(self) -> int:
         return len(self.tokens)
 
+    def skip(self, ids) -> int:
+        return 0
+
     def forward(self, ids, *, parents=None, rows=None) -> Tensor:
         start = self.length
         self.tokens += ids

@@ -90,7 +90,11 @@ class DuoDecoding(Drafter):
         return DraftRequest(self.branch, self.draft_has, (last,), plan, kept=len(self.pending))
 
     def join(self) -> list[Node]:
-        if not self.number or self.rests or (self.reads_prompt and not self.draft.ready()):
+        if not self.number or self.rests:
+            return []
+        if self.reads_prompt and not self.draft.ready():
+            # What it would draft after the prompt, the target writes itself meanwhile.
+            self.draft.enough()
             return []
         if self.plan.settings.budget == "auto" and self.plan.settings.draft_mode == "batched":
             # Where another program held up the draft, the target takes what there is.

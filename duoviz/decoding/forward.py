@@ -40,11 +40,12 @@ def timed_prefill(
     """
     if not ids:
         raise ValueError("there are no tokens to read")
-    spans = []
+    length, spans = len(ids), []
+    ids = ids[model.skip(ids) :]
     for begin in range(0, len(ids), PREFILL_CHUNK):
         if stopped():
             raise Stopped
         chunk = ids[begin : begin + PREFILL_CHUNK]
         logits, span = timed_forward(model, chunk, rows=[len(chunk) - 1])
         spans.append(span)
-    return logits, Span(spans[0].start, spans[-1].end, len(ids))
+    return logits, Span(spans[0].start, spans[-1].end, length)

@@ -12,6 +12,10 @@ from duoviz.models.columns import as_array, column_of
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.ngrams import Match, NGrams
 
+# Of a long text the model itself reads only so many tokens, the last. The look-up knows the whole text, so a draft of
+# two layers guesses nearly as well, and is ready when the target has its second token.
+READS = 128
+
 
 class Copying:
     """A model mixed with a look-up in its own context; meets `LanguageModel`.
@@ -30,6 +34,8 @@ class Copying:
         self.supports_tree, self.joinable, self.known = model.supports_tree, model.joinable, model.known
         self.columns = column_of(model.known) or {}
         self.chain = NGrams(len(self.weights[0]))
+        # So many tokens at the start of the chain only the look-up knows.
+        self.skipped = 0
         # What grows after the chain: slot by slot, each with its parent's slot.
         self.grown: list[tuple[int, int]] = []
 
@@ -37,13 +43,25 @@ class Copying:
     def length(self) -> int:
         return len(self.chain.tokens) + len(self.grown)
 
+    def skip(self, ids: Sequence[int]) -> int:
+        if self.length:
+            return 0
+        self.skipped = max(0, len(ids) - READS)
+        self.chain.append(ids[: self.skipped])
+        return self.skipped
+
+    def inner(self, slots: Sequence[int]) -> list[int]:
+        """The model's slots of those here."""
+        return [slot - self.skipped for slot in slots]
+
     @torch.inference_mode()
     def forward(
         self, ids: Sequence[int], *, parents: Sequence[int] | None = None, rows: Sequence[int] | None = None
     ) -> Tensor:
         start = self.length
         # Looking up and mixing is the processor's work.
-        logits = self.model.forward(ids, parents=parents, rows=rows).cpu()
+        inner = None if parents is None else self.inner(parents)
+        logits = self.model.forward(ids, parents=inner, rows=rows).cpu()
         if parents is None and not self.grown:
             self.chain.append(ids)
         else:
@@ -97,7 +115,7 @@ class Copying:
         return self.columns[token] if token in self.columns else head + self.known[head:].tolist().index(token)
 
     def keep(self, slots: Sequence[int], below: Sequence[int] = ()) -> None:
-        self.model.keep(slots, below)
+        self.model.keep(self.inner(slots), self.inner(below))
         start, (root, path) = len(self.chain.tokens), self.branch(slots[-1])
         places = {slot: place for place, slot in enumerate([slots[-1], *below], root + len(path))}
         self.grown = [(token, places[parent]) for token, parent in (self.grown[slot - start] for slot in below)]
@@ -105,6 +123,7 @@ class Copying:
         self.chain.append(path)
 
     def crop(self, length: int) -> None:
-        self.model.crop(length)
+        self.skipped = min(self.skipped, length)
+        self.model.crop(length - self.skipped)
         del self.grown[max(0, length - len(self.chain.tokens)) :]
         self.chain.crop(length)

@@ -37,6 +37,11 @@ class LanguageModel(Protocol):
         """How many slots are in use."""
         ...
 
+    def skip(self, ids: Sequence[int]) -> int:
+        """Called before a text of these tokens is read: how many of its first ones need no forward. They count as
+        read."""
+        ...
+
     def forward(
         self, ids: Sequence[int], *, parents: Sequence[int] | None = None, rows: Sequence[int] | None = None
     ) -> Tensor:

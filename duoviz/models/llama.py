@@ -70,6 +70,9 @@ class Llama:
     def length(self) -> int:
         return self.slots.length
 
+    def skip(self, ids: Sequence[int]) -> int:
+        return 0
+
     def forward(
         self, ids: Sequence[int], *, parents: Sequence[int] | None = None, rows: Sequence[int] | None = None
     ) -> Tensor:

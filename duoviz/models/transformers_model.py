@@ -56,6 +56,9 @@ class TransformersModel:
         return self.slots.length
 
     @torch.inference_mode()
+    def skip(self, ids: Sequence[int]) -> int:
+        return 0
+
     def forward(
         self, ids: Sequence[int], *, parents: Sequence[int] | None = None, rows: Sequence[int] | None = None
     ) -> Tensor:

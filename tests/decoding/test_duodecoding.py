@@ -165,11 +165,14 @@ def test_only_a_draft_whose_length_is_free_is_hurried(monkeypatch, changes, hurr
 class LateDraft(InlineDraft):
     """A draft whose first answer is ready only when it is asked for the third time."""
 
-    asked = 0
+    asked = hurried = 0
 
     def ready(self):
         self.asked += 1
         return self.asked >= 3
+
+    def enough(self):
+        self.hurried += self.asked < 3
 
 
 def test_the_target_goes_on_alone_until_the_draft_has_read_the_prompt():
@@ -178,7 +181,8 @@ def test_the_target_goes_on_alone_until_the_draft_has_read_the_prompt():
     iterations = duodecoding(engine, PROMPTS[2], max_new_tokens=40)
     assert [iteration.mode for iteration in iterations[:4]] == ["prefill", "pre", "pre", "pre"]
     assert [bool(iteration.drafted) for iteration in iterations[:4]] == [False, False, False, True]
-    # By then the text has moved on.
+    # By then the text has moved on, so what is drafted after the prompt is not waited for.
+    assert engine.draft_beside.hurried == 2
     assert {node.status for node in iterations[3].drafted} == {"discarded"} and iterations[3].outcome == "none"
     assert tokens(iterations) == tokens(run(engine, "vanilla", PROMPTS[2], Settings(max_new_tokens=40)))
     assert "hit" in {iteration.outcome for iteration in iterations[4:]}

@@ -5,8 +5,10 @@ import random
 import pytest
 import torch
 
+from duoviz.decoding.forward import timed_prefill
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
+from duoviz.models import copying
 from duoviz.models.copying import Copying
 from duoviz.models.ngrams import ALIKE, DIFFER, ONCE, Match, NGrams
 from tests.decoding.proposals import tokens
@@ -56,6 +58,27 @@ def test_each_row_is_the_mixture(reference, seed):
     for end in range(1, len(text) + 1):
         wanted = mixture(plain(reference, text[:end]), expected_copy(text[:end], text[:end]))
         assert torch.allclose(rows[end - 1], wanted, rtol=0, atol=1e-9)
+
+
+def test_of_a_long_text_the_model_reads_the_end_and_the_look_up_all(reference, monkeypatch):
+    monkeypatch.setattr(copying, "READS", 8)
+    model, text = Copying(tiny_decoder(3), [WEIGHTS] * 3), repetitive(20, 1)
+
+    def expected(path):
+        return mixture(plain(reference, path[12:]), expected_copy(text, path))
+
+    for _ in range(2):
+        logits, span = timed_prefill(model, text)
+        assert (model.length, model.model.length, span.tokens) == (20, 8, 20)
+        assert torch.allclose(logits.softmax(-1)[0], expected(text), rtol=0, atol=1e-9)
+        tree = model.forward([2, 3, 4], parents=[19, 19, 20]).softmax(-1)
+        assert torch.allclose(tree[2], expected([*text, 2, 4]), rtol=0, atol=1e-9)
+        model.keep([20, 22])
+        assert (model.length, model.model.length) == (22, 10)
+        # A text that goes on is read to its end.
+        assert model.skip([5] * 20) == 0
+        model.crop(0)
+    assert model.model.length == 0
 
 
 @pytest.mark.parametrize("seed", range(4))
