@@ -1,14 +1,15 @@
 """The draft budget γ and the length of sequences, from measured costs and acceptance."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from duoviz.decoding.costs import ROW_COUNTS, CostModel
+from duoviz.decoding.costs import ROW_COUNTS, CostModel, step_times
 from duoviz.decoding.drafting import DraftPlan
 from duoviz.decoding.length_policy import LengthPolicy
-from duoviz.decoding.settings import MAX_BUDGET, MAX_SEQUENCES, Settings
+from duoviz.decoding.settings import MAX_BUDGET, Settings
 from duoviz.decoding.theory import Acceptance, in_turn_speed, parallel_speed
 
 # Of the most expected tokens a second, the share that a shorter sequence may cost.
@@ -30,13 +31,11 @@ def draft_budget(costs: CostModel, *, rows: int, context: int) -> int:
     return max(1, min(MAX_BUDGET, fits - (fits > 2)))
 
 
-def steps_in(seconds: float, costs: CostModel, k: int, context: int) -> int:
-    """How many batched steps of k sequences fill `seconds`; the first two serve one sequence only."""
-    single = costs.draft_time(1, context)
-    if seconds < 2 * single:
-        return 1
+def steps_in(seconds: float, times: Sequence[float]) -> tuple[int, ...]:
+    """How many batched steps of 1, 2, … sequences, which take `times`, fill `seconds`; the first two serve one only."""
+    left = seconds - 2 * times[0]
     # The tolerance keeps a whole number of steps whole when the division is a hair below it.
-    return 2 + int((seconds - 2 * single) / costs.draft_time(k, context) + 1e-6)
+    return tuple(1 if left < 0 else 2 + int(left / time + 1e-6) for time in times)
 
 
 def seconds_with(costs: CostModel, rows: int | np.ndarray, *, context: int) -> Any:
@@ -101,8 +100,8 @@ def plan_draft(
         longest = min(longest, length)
     else:
         budget = settings.budget
-    seconds = budget * costs.draft_time(1, context)
-    steps = tuple(steps_in(seconds, costs, k, context) for k in range(1, MAX_SEQUENCES + 1))
+    times = step_times(costs, context)
+    steps = steps_in(budget * times[0], times)
     fresh = number if settings.by_rejection else None
     longest = min(longest, budget)
     return DraftPlan(

@@ -57,7 +57,7 @@ class CostModel:
 
     def draft_time(self, k: int, context: float) -> float:
         """T_draft(k): one step of k sequences."""
-        return between_contexts([times[k - 1] for times in self.draft], context)
+        return float(between_contexts([times[k - 1] for times in self.draft], context))
 
 
 def between_rows(rows: int | np.ndarray, times: Sequence[float]) -> Any:
@@ -67,7 +67,7 @@ def between_rows(rows: int | np.ndarray, times: Sequence[float]) -> Any:
     return np.interp(rows, ROW_COUNTS, times) + np.maximum(0, rows - last) * slope
 
 
-def between_contexts(times: Sequence[Any], context: float) -> Any:
+def between_contexts(times: Sequence[Any] | np.ndarray, context: float) -> Any:
     """Linear in the context's length, also beyond the longer one measured; never below the shorter one's."""
     short, long = CONTEXTS
     return np.maximum(times[0], times[0] + (times[1] - times[0]) * (context - short) / (long - short))
@@ -75,7 +75,7 @@ def between_contexts(times: Sequence[Any], context: float) -> Any:
 
 def step_times(costs: CostModel, context: float) -> list[float]:
     """T_draft(1), T_draft(2), … T_draft(8)."""
-    return [costs.draft_time(k, context) for k in WIDTHS]
+    return between_contexts(np.array(costs.draft), context).tolist()
 
 
 def mean_model(models: Sequence[CostModel]) -> CostModel:
