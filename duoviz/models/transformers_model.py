@@ -55,10 +55,10 @@ class TransformersModel:
     def length(self) -> int:
         return self.slots.length
 
-    @torch.inference_mode()
     def skip(self, ids: Sequence[int]) -> int:
         return 0
 
+    @torch.inference_mode()
     def forward(
         self, ids: Sequence[int], *, parents: Sequence[int] | None = None, rows: Sequence[int] | None = None
     ) -> Tensor:
