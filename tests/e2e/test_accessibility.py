@@ -50,10 +50,10 @@ def open_tab(page, name):
 
 def test_axe_finds_nothing_serious_on_the_whole_page(run_page):
     page = run_page
-    assert not serious_in_both(page)
     for tab in TABS:
         open_tab(page, tab)
-        assert not serious_in_both(page, f"#tab-{tab.lower()}"), tab
+        # What is around the tabs is the same with each.
+        assert not serious_in_both(page, "html" if tab == TABS[0] else f"#tab-{tab.lower()}"), tab
         for drawer in DRAWERS.get(tab, ()):
             page.locator(drawer).locator(BUTTON).click()
             assert not serious_in_both(page, drawer), drawer
