@@ -24,8 +24,8 @@ def prior() -> Acceptance:
 def draft_budget(costs: CostModel, *, rows: int, context: int) -> int:
     """γ: how many single-sequence draft steps fit into one target forward of `rows` rows (§3.2), less one.
 
-    The last would often end after the target: steps do not all take the same time. Two stay two, for a sequence's
-    first token alone brings nothing: the target writes the one of that place itself meanwhile.
+    The last would often end after the target: steps do not all take the same time. Where two fit it stays two: a
+    sequence of one token brings nothing, because the target writes the token of that place itself meanwhile.
     """
     fits = int(costs.target_time(rows, context) / costs.draft_time(1, context))
     return max(1, min(MAX_BUDGET, fits - (fits > 2)))

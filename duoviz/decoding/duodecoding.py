@@ -147,8 +147,8 @@ class DuoDecoding(Drafter):
     def rest_or_go_on(self, context: int) -> None:
         """Let the draft rest where it is not expected to gain anything, and try again now and then.
 
-        At once where the budget is a single step: only its costs, no guess, could show that it pays. A budget that is
-        set is used up, whether it pays or not.
+        It rests at once where the budget is one step, with which nothing is ever gained. A budget that is set is used
+        up, whether it pays or not.
         """
         alone = self.plan.costs_of(self.plan.alone)
         if self.plan.settings.budget != "auto" or not alone.target.count or self.pending:

@@ -18,7 +18,7 @@ from duoviz.models.weights import LayerWeights, Matrix, WeightReader, joined
 
 # Bytes: a processor finds its way in memory faster where the pages have this size.
 LARGE_PAGE = 1 << 21
-# Bytes of weights for which one thread more pays, and for how many rows: to wake it and to wait for it takes time, too.
+# One thread more pays for so many bytes of weights, and so many rows: waking it and waiting for it takes time, too.
 A_THREADS_BYTES, A_THREADS_ROWS = 3_000_000, 16
 
 

@@ -229,13 +229,15 @@ def test_a_thread_joins_the_others_at_the_part_at_which_its_core_is_lent(lent_in
 
 
 def test_a_small_model_does_not_take_all_threads_for_a_few_rows(large, monkeypatch):
-    decoder = loaded(large).decoder
-    weights = decoder.weights
+    model, allowed = loaded(large), []
+    decoder, weights = model.decoder, model.decoder.weights
     size = sum(part.nbytes for part in (weights.qkv, weights.out, weights.gate_up, weights.down, weights.head))
     monkeypatch.setattr(compiled_decoder, "A_THREADS_BYTES", size / 3.5)
     assert [decoder.most_threads(rows) for rows in (1, 16, 32, 160)] == [3, 3, 7, 35]
     monkeypatch.setattr(compiled_decoder, "A_THREADS_BYTES", size * 100)
-    assert decoder.most_threads(1) == 1
+    monkeypatch.setattr(compiled_decoder, "team", lambda most: allowed.append(most) or team(most))
+    model.forward(random_ids(3))
+    assert allowed == [1]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
