@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
+from urllib.parse import urlsplit
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
@@ -77,7 +78,11 @@ class Gate:
         try:
             if scope["type"] != "http":
                 raise Refused(404, "Not found.")
-            path = scope["path"].rstrip("/") or "/"
+            # As ASGI has it: the path begins with the root path, also behind a proxy that takes it off.
+            root, path = urlsplit(scope.get("root_path", "")).path.rstrip("/"), scope["path"]
+            path = path.removeprefix(root) if f"{path}/".startswith(f"{root}/") else path
+            scope["root_path"], scope["path"] = root, root + path
+            path = path.rstrip("/") or "/"
             take = {"GET": self.read, "HEAD": self.read, "POST": self.post}.get(scope["method"], self.nothing)
             await take(path, scope, receive, send)
         except Refused as refused:
