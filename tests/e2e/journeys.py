@@ -1,0 +1,127 @@
+"""What a visitor does on the page, wherever it stands: on its own, in a frame, behind a path."""
+
+import re
+
+from playwright.sync_api import expect
+
+from duoviz.recordings import FOLDER as TRACES
+from duoviz.web.lessons.lesson import read_course
+from duoviz.web.pages.learn import LESSONS
+from tests.e2e.learn_tab import ANSWERS, Pointer, wait_for_page
+from tests.e2e.live_tab import set_tokens, type_number
+from tests.e2e.race_tab import side, text_of
+
+# Each journey is done in a frame, a page's main one or one within it, and begins wherever another has ended.
+
+
+def listen(page) -> list[str]:
+    """What goes wrong on the page and in its frames from now on: errors, what the console warns of, failed requests.
+
+    What a page gives up as it is left is no failure.
+    """
+    faults = []
+    page.on("pageerror", lambda error: faults.append(f"error: {error}"))
+    page.on("console", lambda said: said.type == "error" and faults.append(f"console: {said.text} {said.location}"))
+    page.on("response", lambda got: got.status >= 400 and faults.append(f"{got.status}: {got.url}"))
+    page.on(
+        "requestfailed",
+        lambda request: request.failure != "net::ERR_ABORTED" and faults.append(f"{request.failure}: {request.url}"),
+    )
+    return faults
+
+
+def choose_tab(frame, name):
+    tab = frame.get_by_role("tab", name=name, exact=True)
+    tab.click()
+    expect(tab).to_have_attribute("aria-selected", "true")
+
+
+FACES = """() => document.fonts.ready.then((all) => (
+  [...all].filter(({family}) => /Inter/.test(family)).map(({status}) => status)))"""
+
+
+def the_page_is_drawn(frame):
+    expect(frame.locator("#generate")).to_be_visible()
+    expect(frame.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
+    expect(frame.locator("#visualizer .dv-token").first).to_be_visible()
+    assert frame.evaluate(FACES) == ["loaded"]
+    assert frame.locator(".dv-tree").evaluate("(node) => getComputedStyle(node).display") == "grid"
+
+
+def the_story_is_told(frame):
+    choose_tab(frame, "Live")
+    frame.get_by_role("button", name="How it works", exact=True).click()
+    story = frame.locator(".dv-story")
+    for number in range(1, 8):
+        expect(story).to_have_attribute("data-stop", str(number))
+        expect(story.locator(".dv-story-figure")).to_be_visible()
+        story.get_by_role("button", name="Step forward").click()
+    expect(story).to_be_hidden()
+    expect(frame.locator("#prompt textarea")).to_be_focused()
+
+
+def a_run_comes_to_its_end(frame):
+    choose_tab(frame, "Live")
+    set_tokens(frame, 60)
+    frame.locator("#generate").click()
+    dv = frame.locator("#visualizer .dv")
+    expect(frame.locator(".dv-message")).to_contain_text("Finished")
+    expect(dv).to_have_attribute("data-state", "done")
+    assert 1 <= dv.locator(".dv-token").count() <= 60
+    expect(dv.locator('[data-number="tps"]')).to_have_text(re.compile(r"\d"))
+    assert dv.locator("rect.dv-bar[data-lane=target]").count() > 3
+
+
+def more_charts_are_folded_out(frame):
+    choose_tab(frame, "Live")
+    shown = frame.locator("#visualizer")
+    button = shown.get_by_role("button", name="More charts")
+    if button.get_attribute("aria-expanded") == "false":
+        button.click()
+    expect(button).to_have_attribute("aria-expanded", "true")
+    expect(shown.locator(".dv-more-charts .dv-line:visible").first).to_be_visible()
+
+
+def a_race_is_run(frame):
+    choose_tab(frame, "Compare")
+    race = frame.locator(".dv-race")
+    frame.get_by_role("button", name="Settings of both").click()
+    type_number(frame, "compare-max-new-tokens", 24)
+    frame.locator("#race").click()
+    expect(race).to_have_attribute("data-state", "done")
+    frame.get_by_role("button", name="To the finish").click()
+    expect(frame.locator(".dv-headline")).to_contain_text("tokens/s")
+    assert text_of(side(frame, 0)) == text_of(side(frame, 1)) != ""
+
+
+def a_lesson_is_read(frame):
+    """The first one, with its question."""
+    choose_tab(frame, "Learn")
+    lesson = read_course(LESSONS, TRACES).lessons[0]
+    for number, shown in enumerate(lesson["pages"], 1):
+        wait_for_page(frame, lesson, number, shown)
+        if question := shown["question"]:
+            ANSWERS[question["kind"]](frame, question, Pointer(frame))
+        frame.locator(".dl-pages button").last.click()
+    expect(frame.locator(".dl")).not_to_have_attribute("data-lesson", lesson["name"])
+
+
+def the_lab_shows_results(frame):
+    choose_tab(frame, "Lab")
+    expect(frame.locator("#lab-about p").first).to_be_visible()
+    expect(frame.locator(".ll-map").first).to_be_visible()
+    expect(frame.locator(".ll-bar").first).to_be_visible()
+    for part, drawn in (("table-1", "#lab-part table"), ("time", "#lab-figure .point path")):
+        frame.locator(f'.ll-thumbnail[data-part="{part}"]').click()
+        expect(frame.locator(drawn).first).to_be_visible()
+
+
+JOURNEYS = (
+    the_page_is_drawn,
+    the_story_is_told,
+    more_charts_are_folded_out,
+    a_run_comes_to_its_end,
+    a_race_is_run,
+    a_lesson_is_read,
+    the_lab_shows_results,
+)
