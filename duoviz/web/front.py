@@ -13,13 +13,14 @@ from duoviz.web.published import KEPT, Kept
 
 HERE = Path(__file__).parent
 SOURCES, STATIC, FONTS = HERE / "front", HERE / "static", HERE / "fonts"
-ADDRESS = "/scripts"
+# Under the page's own address: what is before it, only the browser knows.
+ADDRESS = "scripts"
 # Inter, of which the latin letters are served; whatever it lacks is written in the system's own.
 (FONT,) = FONTS.glob("inter-*.woff2")
 FONT_FACE = f"""
 @font-face {{
   font-family: "Inter"; font-weight: 100 900; font-display: swap;
-  src: url("{ADDRESS[1:]}/fonts/{FONT.name}") format("woff2");
+  src: url("{ADDRESS}/fonts/{FONT.name}") format("woff2");
 }}
 """
 MEDIA_TYPES = {"js": "text/javascript", "css": "text/css"}
@@ -35,7 +36,7 @@ const early = [];
 let take = (value) => early.push(value);
 watch("value", () => { if (props.value) take(props.value); });
 if (props.value) take(props.value);
-const load = (file) => import(`${window.gradio_config.root}%s/${file}`);
+const load = (file) => import(new URL(`%s/${file}`, document.baseURI));
 Promise.all([load("%s"), load("%s")]).then(([{ start }, { default: methods }]) => {
   take = start({ element, props, server, trigger, methods });
   for (const value of early) take(value);
@@ -88,7 +89,7 @@ def serve_json(name: str, text: str) -> str:
 def routes() -> list[Mount]:
     """What serves the scripts, what they import, the styles and the page's letters."""
     fonts = Mount("/fonts", Kept(directory=FONTS))
-    return [Mount(ADDRESS, routes=[*map(route_of, SERVED), fonts, Mount("", Kept(directory=STATIC))])]
+    return [Mount(f"/{ADDRESS}", routes=[*map(route_of, SERVED), fonts, Mount("", Kept(directory=STATIC))])]
 
 
 def route_of(file: str) -> Route:

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-ADDRESS = "/recordings"
+ADDRESS = "recordings"
 # The folders whose files anybody may read, by their addresses.
 FOLDERS: dict[str, Path] = {}
 # For files whose address is another one when they change: a browser asks for them once.
@@ -24,7 +24,7 @@ class Kept(StaticFiles):
 
 
 def publish(folder: Path) -> str:
-    """The address, under that of the page, of a folder whose files anybody may read."""
+    """The address, from that of the page, of a folder whose files anybody may read."""
     folder = folder.resolve()
     files = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in sorted(folder.glob("*"))]
     address = f"{ADDRESS}/{hashlib.sha256(repr((str(folder), files)).encode()).hexdigest()[:12]}"
@@ -34,4 +34,4 @@ def publish(folder: Path) -> str:
 
 def routes() -> list[Mount]:
     """What serves them."""
-    return [Mount(address, Kept(directory=folder)) for address, folder in FOLDERS.items()]
+    return [Mount(f"/{address}", Kept(directory=folder)) for address, folder in FOLDERS.items()]

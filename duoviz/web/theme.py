@@ -28,4 +28,4 @@ COMPONENTS = (
     + nested("results_view", "results")
     + nested("share", "share")
 )
-HEAD = f'<link rel="stylesheet" href="{ADDRESS[1:]}/{serve("components.css", COMPONENTS)}">'
+HEAD = f'<link rel="stylesheet" href="{ADDRESS}/{serve("components.css", COMPONENTS)}">'

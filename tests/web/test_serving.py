@@ -252,7 +252,7 @@ def join(page, **changes):
 
 
 def test_the_letters_are_one_file_that_a_browser_keeps(page):
-    status, headers, content = page.ask("GET", f"{front.ADDRESS}/fonts/{front.FONT.name}")
+    status, headers, content = page.ask("GET", f"/{front.ADDRESS}/fonts/{front.FONT.name}")
     assert status == 200 and content.startswith(b"wOF2") and len(content) <= 60_000
     assert "immutable" in headers["Cache-Control"]
     assert hashlib.sha256(content).hexdigest()[:8] in front.FONT.name

@@ -9,11 +9,11 @@ import { page } from "../page.js";
 export function start({ element, props, trigger, methods }) {
   know(methods);
   const root = element.querySelector(".dl-root");
-  const fetchTrace = (method) => fetchRecording(encodeURI(`${window.gradio_config.root}${props.traces[method]}`));
+  const fetchTrace = (method) => fetchRecording(props.traces[method]);
   let place = null;
   // Where the reader is goes to the page's fields, for links to hold it.
   page.placeInCourse = () => [place.lesson, place.page];
-  import(`${window.gradio_config.root}${props.course}`).then(({ default: course }) => {
+  import(new URL(props.course, document.baseURI)).then(({ default: course }) => {
     const moved = (to) => { place = to; trigger("moved"); };
     mountCourse(root, course, { fetchTrace, play: () => game.open(), moved });
     const game = mountGame(root, fetchTrace);

@@ -9,7 +9,7 @@ import { recordedEvents } from "../race/opening.js";
 export function start({ element, props, server, methods }) {
   know(methods);
   const receiver = createReceiver();
-  const opening = props.recorded ? () => recordedEvents(JSON.parse(props.recorded), window.gradio_config.root) : null;
+  const opening = props.recorded ? () => recordedEvents(JSON.parse(props.recorded)) : null;
   mountRace(element.querySelector(".dv-root"), receiver, { replayParts: () => server.one_file(), pageKeys: PAGE_KEYS, opening });
   return (text) => {
     element.dataset.run = receiver.take(JSON.parse(text));

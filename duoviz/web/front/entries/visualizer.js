@@ -12,11 +12,9 @@ import { storyIn } from "../share/link.js";
 import { createStory, NO_STORY, TOLD } from "../story/story.js";
 import { page } from "../page.js";
 
-const addressOf = (path) => encodeURI(`${window.gradio_config.root}${path}`);
-
 // The story, where there is a recording that tells it; the stage waits behind it.
-function storyOver(root, shown, recordings, opening) {
-  if (!recordings.some(([method]) => method === TOLD)) return NO_STORY;
+function storyOver(root, shown, { addresses }, opening) {
+  if (!addresses[TOLD]) return NO_STORY;
   return createStory(root, {
     recordingOf: opening.recordingOf,
     hold: () => { if (shown.state.playing) shown.show(shown.state.shown); },
@@ -30,12 +28,11 @@ export function start({ element, props, server, methods }) {
   const receiver = createReceiver();
   const root = element.querySelector(".dv-root");
   const shown = mount(root, receiver, { replayParts: () => server.one_file(), pageKeys: PAGE_KEYS });
-  const recordings = Object.entries(props.opening.addresses).map(([method, path]) => [method, addressOf(path)]);
   let isRestored = false;
   const showsNone = () => !receiver.isOpen() && !isRestored && (shown.state.recorded || shown.state.header === null);
   const about = { ...props.opening, isFree: showsNone, isCovered: () => story.isOpen() };
-  const opening = createOpening(receiver, Object.fromEntries(recordings), about);
-  const story = storyOver(root, shown, recordings, opening);
+  const opening = createOpening(receiver, props.opening.addresses, about);
+  const story = storyOver(root, shown, props.opening, opening);
   page.opening = opening;
   passFocus(root);
   startFromChips();
