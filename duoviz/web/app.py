@@ -3,11 +3,12 @@
 import gradio as gr
 
 from duoviz.models.cores import available_cores, has_gpu
+from duoviz.web.bounds import KEEP_FOR, TIDY_EVERY
 from duoviz.web.pages.compare import compare_page
 from duoviz.web.pages.learn import learn_page
 from duoviz.web.pages.live import live_page
 from duoviz.web.pages.results import results_page
-from duoviz.web.serving import KEEP_FOR, TIDY_EVERY, bound_queue
+from duoviz.web.serving import bound_queue
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page, ShareBar, share
 

@@ -1,22 +1,25 @@
 """Which sessions have asked for something that was not delivered yet, and who listens."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
+from duoviz.web import bounds
 from duoviz.web.clients import Client
 
-# Seconds that what was asked waits for someone who listens: a client asks first, and listens then.
-PATIENCE = 10.0
 
+@dataclass(eq=False)
+class Event:
+    """Something that was asked for. client: by whom. run: whether it asks for a place in the line.
 
-class Event(NamedTuple):
-    """Something that was asked for. client: by whom. run: whether it asks for a place in the line."""
+    heard: set once somebody listens, and waited for by the run.
+    """
 
     client: Client
     run: bool
+    heard: threading.Event = field(default_factory=threading.Event)
 
 
 @dataclass
@@ -42,6 +45,8 @@ class Attendance:
         """An event was put into the queue."""
         kept = self.sessions.setdefault(session, Session())
         kept.events[name], kept.since = event, self.clock()
+        if kept.listeners:
+            event.heard.set()
 
     def of(self, name: str) -> Session | None:
         """The session with this name, or the one that this event belongs to."""
@@ -52,16 +57,13 @@ class Attendance:
     def listening(self, session: Session) -> Iterator[None]:
         """While a stream of this session is open."""
         session.listeners += 1
+        for event in session.events.values():
+            event.heard.set()
         try:
             yield
         finally:
             session.listeners -= 1
             session.since = self.clock()
-
-    def heard(self, session: str | None) -> bool:
-        """Whether anybody listens to this session; to be asked from any thread."""
-        kept = self.sessions.get(session or "")
-        return kept is not None and kept.listeners > 0
 
     def undelivered(self) -> list[Event]:
         """All events that have not ended, or whose end nobody has fetched."""
@@ -70,9 +72,13 @@ class Attendance:
         return [event for session in self.sessions.values() for event in session.events.values()]
 
     def unheard(self) -> list[str]:
-        """The sessions to which nobody has listened for PATIENCE, whether all was delivered or not; forgotten here."""
-        late = self.clock() - PATIENCE
-        ended = [key for key, session in self.sessions.items() if not session.listeners and session.since < late]
+        """The sessions to which nobody has listened for too long, whether all was delivered or not; forgotten here."""
+        now, ended = self.clock(), []
+        for key, session in self.sessions.items():
+            known = any(event.heard.is_set() for event in session.events.values())
+            patience = bounds.NEXT_LISTENER if known else bounds.FIRST_LISTENER
+            if not session.listeners and session.since < now - patience:
+                ended.append(key)
         for key in ended:
             del self.sessions[key]
         return ended

@@ -2,30 +2,30 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Set
+from typing import Any, NamedTuple
 
+import jsonschema_rs
+
+from duoviz import outside
 from duoviz.outside import in_short
+from duoviz.web import bounds
 from duoviz.web.clients import Client
+from duoviz.web.heads import Refused
 
 API = "/gradio_api"
 # The page's own calls name a function by number; those of an endpoint name it in the path.
 NUMBERED = re.compile(rf"{API}/(queue/join|run/\w+)")
 NAMED = re.compile(rf"{API}/call/(?P<v2>v2/)?(?P<name>[^/]+)")
-# All that the page sends besides `data` and `fn_index`, and the kinds of values.
-FIELDS = {"session_hash": str, "event_data": object, "trigger_id": int | None}
 # Gradio keys much by a session's name, and takes an empty one for none in some places and not in others.
-SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
-
-# In JSON as Python writes it; a quotation mark within a text has a backslash before it.
-FROM_ELSEWHERE = re.compile(r'"path": "(?i:https?:)')
-
-
-class Refused(Exception):
-    """An answer that ends a request: its status and what it says."""
-
-    def __init__(self, status: int, detail: object):
-        self.status, self.detail = status, detail
+SESSION = {"type": "string", "pattern": r"^[A-Za-z0-9_-]{1,100}\z"}
+# What may be posted besides calls of functions: what a component's own function is asked, and what ends an event.
+SERVER, ENDINGS = f"{API}/component_server", (f"{API}/cancel", f"{API}/reset")
+OTHERS = (SERVER, *ENDINGS)
+INTEGER = {"type": "integer", "minimum": 0, "maximum": 100_000}
+# What a call may have besides its function and its arguments.
+BESIDE = {"event_data": bounds.SMALL, "trigger_id": {"anyOf": [{"type": "null"}, INTEGER]}}
+NO_FUNCTION = "The page has no such function, or not with these arguments."
 
 
 class Door(NamedTuple):
@@ -36,10 +36,14 @@ class Door(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A function of the page. endpoint: its name, where it is documented. inputs: how many values it takes."""
+    """A function of the page. endpoint: its name, where it is documented. schema: of a call's body.
+
+    has_prompt: whether one of its arguments is a prompt.
+    """
 
     endpoint: str | None
-    inputs: int
+    schema: Any
+    has_prompt: bool
 
 
 class Call(NamedTuple):
@@ -50,50 +54,113 @@ class Call(NamedTuple):
     sent: Mapping[str, object] = {}
 
 
+def validator(required: Mapping[str, object], optional: Mapping[str, object] = {}) -> Any:
+    """What checks a body with these fields and no others, by their schemas."""
+    schema = {"type": "object", "properties": {**required, **optional}, "required": [*required]}
+    return jsonschema_rs.validator_for(schema | {"additionalProperties": False, "$defs": {"small": bounds.NESTED}})
+
+
+LISTED = validator({}, BESIDE | {"session_hash": SESSION})
+ENDING = validator({}, {"session_hash": SESSION, "fn_index": INTEGER, "event_id": bounds.SCALAR})
+ASKED = validator({"component_id": INTEGER, "fn_name": bounds.SCALAR, "session_hash": SESSION, "data": bounds.SMALL})
+
+
+def functions_of(fns: Mapping[int, Any], endpoints: Iterable[str]) -> dict[int, Function]:
+    """The page's functions by Gradio's number. Raises KeyError for an argument of a kind that has no bounds."""
+    return {number: function_of(fn, endpoints) for number, fn in fns.items() if fn.fn}
+
+
+def function_of(fn: Any, endpoints: Iterable[str]) -> Function:
+    inputs = [argument(component, checked=not fn.preprocess) for component in fn.inputs]
+    data = {"type": "array", "minItems": len(inputs), "maxItems": len(inputs)}
+    data |= {"prefixItems": inputs} if inputs else {}
+    fields = {"data": data, "session_hash": SESSION, "fn_index": {"const": fn._id}}
+    name = fn.api_name if fn.api_name in endpoints else None
+    return Function(name, validator(fields, BESIDE), any(map(is_prompt, fn.inputs)))
+
+
+def is_prompt(component: Any) -> bool:
+    return component.get_block_name() == "textbox" and (component.max_lines or 1) > 1
+
+
+def argument(component: Any, *, checked: bool) -> dict:
+    """JSON Schema of a component's value; checked: whether the function itself says what is no choice."""
+    kind, choices = component.get_block_name(), [value for _, value in getattr(component, "choices", ())]
+    if kind == "checkboxgroup":
+        return bounds.ARGUMENTS["names"] | {"items": {"enum": choices}}
+    if kind == "dropdown" and component.multiselect:
+        return bounds.ARGUMENTS["names"]
+    known = (
+        {"enum": [None, *choices]} if choices and not (checked or getattr(component, "allow_custom_value", 0)) else {}
+    )
+    return bounds.ARGUMENTS["prompt" if is_prompt(component) else kind] | known
+
+
 def parsed(content: bytes) -> dict:
-    """The JSON object in a request. Raises Refused, also where Gradio would fetch a file from elsewhere for it."""
+    """The JSON object in a request. Raises Refused, before it is parsed where that would cost much."""
     try:
+        signs = outside.without_strings(content).translate(None, outside.NO_SIGNS)
+        outside.Reader(most_values=bounds.VALUES).check_structure(signs)
         asked = json.loads(content)
-        elsewhere = FROM_ELSEWHERE.search(json.dumps(asked))
+    except outside.Refused as error:
+        raise Refused(400, f"The request {error}.") from None
     except (ValueError, RecursionError):
-        raise Refused(400, "The request is not JSON, or is nested too deeply.") from None
-    if elsewhere:
-        raise Refused(422, "Upload the file first: no file is fetched from elsewhere.")
+        raise Refused(400, "The request is not JSON.") from None
     if not isinstance(asked, dict):
         raise Refused(400, "A request is a JSON object.")
     return asked
 
 
-def read_call(path: str, asked: dict, functions: Mapping[int, Function], doors: Mapping[str, Door]) -> Call:
+def check(schema: Any, asked: dict) -> None:
+    """Raise Refused for a body that is not as its schema has it; what is said of half a character is said elsewhere."""
+    try:
+        holds = schema.is_valid(asked)
+    except UnicodeEncodeError:
+        holds = schema.is_valid(json.loads(outside.SURROGATE.sub(rb"\\u00", json.dumps(asked).encode())))
+    if not holds:
+        raise Refused(400, NO_FUNCTION)
+
+
+def is_call(path: str) -> bool:
+    """Whether a function or an endpoint is called here."""
+    return bool(NUMBERED.fullmatch(path) or NAMED.fullmatch(path))
+
+
+def read_call(path: str, content: bytes, functions: Mapping[int, Function], doors: Mapping[str, Door]) -> Call:
     """The call in a request. Raises Refused."""
+    asked = parsed(content)
     if named := NAMED.fullmatch(path):
         endpoint = named["name"]
         if endpoint not in doors:
             raise Refused(404, f"There is no endpoint named {in_short(endpoint)}: use one of {', '.join(doors)}.")
         if named["v2"]:
             return Call(None, endpoint, arguments(doors[endpoint].names, asked))
-        session = asked.get("session_hash")
-        return Call(session and session_of(asked), endpoint, arguments(doors[endpoint].names, asked.get("data")))
-    number, data = asked.get("fn_index"), asked.get("data")
+        check(LISTED, {name: value for name, value in asked.items() if name != "data"})
+        return Call(asked.get("session_hash"), endpoint, arguments(doors[endpoint].names, asked.get("data")))
+    number = asked.get("fn_index")
     # True and 3.0 are equal to numbers of functions, and Gradio takes "03" for one.
     function = functions.get(number) if type(number) is int else None
-    fields = {name: value for name, value in asked.items() if name not in ("fn_index", "data")}
-    if function is None or not all(name in FIELDS and isinstance(fields[name], FIELDS[name]) for name in fields):
-        raise Refused(400, "The page has no such function, or not with these arguments.")
-    session = session_of(asked)
-    if function.endpoint:
-        return Call(session, function.endpoint, arguments(doors[function.endpoint].names, data))
-    if not isinstance(data, list) or len(data) != function.inputs:
-        raise Refused(400, f"This function takes a list of {function.inputs} values.")
-    return Call(session)
+    if function is None:
+        raise Refused(400, NO_FUNCTION)
+    if not function.has_prompt:
+        check_size(content)
+    check(function.schema, asked)
+    sent = arguments(doors[function.endpoint].names, asked["data"]) if function.endpoint else {}
+    return Call(asked["session_hash"], function.endpoint, sent)
 
 
-def session_of(asked: dict) -> str:
-    """The session that a request names. Raises Refused."""
-    session = asked.get("session_hash")
-    if not isinstance(session, str) or not SESSION.fullmatch(session):
-        raise Refused(400, "A session's name has 1 to 100 letters, digits, - and _.")
-    return session
+def check_other(path: str, content: bytes, servers: Set[tuple[int, str]]) -> None:
+    """Raise Refused for what neither asks one of these components' functions nor ends an event."""
+    check_size(content)
+    asked = parsed(content)
+    check(ASKED if path == SERVER else ENDING, asked)
+    if path == SERVER and (asked["component_id"], asked["fn_name"]) not in servers:
+        raise Refused(400, NO_FUNCTION)
+
+
+def check_size(content: bytes) -> None:
+    if len(content) > bounds.SMALL_BODY:
+        raise Refused(413, f"This request may have at most {bounds.SMALL_BODY:,} bytes.")
 
 
 def arguments(names: list[str], sent: object) -> dict[str, object]:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     # The models load while Gradio is imported, so what they need does not import it.
     import gradio as gr
 
-# Where the gate leaves a request's client for the functions that it reaches, and what says whether anybody listens.
+# Where the gate leaves a request's client for the functions that it reaches, and what is set once somebody listens.
 IN_SCOPE, HEARD = "duoviz.client", "duoviz.heard"
 UNKNOWN = "unknown"
 

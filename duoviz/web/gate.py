@@ -3,47 +3,37 @@
 import asyncio
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Set
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from urllib.parse import urlsplit
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 
 from duoviz.places.line import PLACES_TAKEN
+from duoviz.web import bounds
 from duoviz.web.attendance import Attendance, Event
-from duoviz.web.calls import API, NAMED, NUMBERED, Call, Door, Function, Refused, parsed, read_call, session_of
+from duoviz.web.calls import API, OTHERS, Call, Door, Function, check_other, is_call, read_call
 from duoviz.web.clients import HEARD, IN_SCOPE, Client, address_of, client_of
+from duoviz.web.heads import Refused, is_foreign
 from duoviz.web.pace import Pace
 
-# What is read: pages that Gradio makes anew each time, files, and streams of events.
-PAGES = re.compile(rf"/|/config|{API}/(info|openapi\.json)")
+# What is read: pages that Gradio makes anew each time, with the query it is asked for them (never a visitor's own:
+# what it makes of the first one it would give to all), files, and streams of events.
+PAGES = {"/": b"", "/config": b"", f"{API}/info": b"page=", f"{API}/openapi.json": b""}
 FILES = re.compile(
     r"/((assets|static|svelte|scripts|recordings)/.+|favicon\.ico|manifest\.json|robots\.txt|theme\.css|pwa_icon(/\d+)?)"
     rf"|{API}/(app_id|startup-events|file=(?!(?i:https?:)).+)"
 )
 STREAM, ANSWER = f"{API}/queue/data", re.compile(rf"{API}/call/(v2/)?[^/]+/(?P<event>\w+)")
-# What is posted besides calls.
-ENDINGS = (f"{API}/cancel", f"{API}/reset")
+UPLOAD = f"{API}/upload"
 # What Gradio answers to a call.
 EVENT = re.compile(rb'\{"event_id":\s*"([^"]+)"\}')
-SERVER, UPLOAD = f"{API}/component_server", f"{API}/upload"
-
-# Bytes of a request. A long prompt has some; only a few requests with more than SMALL are read at a time.
-MOST = 8_000_000
-SMALL = 256_000
-LARGE_AT_ONCE = 2
-# Seconds in which a request must have arrived.
-READING = 30.0
-
-# How many events a session, and all sessions of an address, may have that have not ended, or whose end nobody fetched.
-EVENTS_OF_SESSION, EVENTS_OF_ADDRESS = 8, 128
-
-# What an address may have each second, and at once: enough for a class behind one address that opens the page and
-# starts a run, and no more, for it takes time from the runs (20 ms for a page, 40 for a new session's call).
-PACES = {"page": (4, 64), "call": (4, 160), "file": (30, 4000)}
-# Refusals a second, of all addresses together.
-REFUSALS = 50
+TOO_MANY = "Too many requests from your address: wait half a minute."
+PENDING = "Too many pending requests: wait a few seconds."
+MOST = "A request may have at most {:,} bytes."
+BUSY = "Other large requests are being read: try again in a few seconds."
 
 
 class Gate:
@@ -61,32 +51,47 @@ class Gate:
         *,
         doors: Mapping[str, Door],
         functions: Mapping[int, Function],
-        servers: frozenset[tuple[int, str]],
+        servers: Set[tuple[int, str]],
         attendance: Attendance,
+        hosts: Set[str],
         on_space: bool,
         session_runs: int,
     ):
         self.app, self.doors, self.functions, self.servers = app, doors, functions, servers
-        self.attendance, self.on_space, self.session_runs = attendance, on_space, session_runs
-        self.large = asyncio.Semaphore(LARGE_AT_ONCE)
-        self.paces = {kind: Pace(rate, burst) for kind, (rate, burst) in PACES.items()}
-        self.refusals = Pace(REFUSALS)
+        self.attendance, self.hosts, self.on_space, self.session_runs = attendance, hosts, on_space, session_runs
+        self.large = asyncio.Semaphore(bounds.LARGE_AT_ONCE)
+        self.under_way: Counter[str] = Counter()
+        self.paces = {kind: Pace(rate, burst) for kind, (rate, burst) in bounds.PACES.items()}
+        self.refusals = Pace(bounds.REFUSALS)
 
     async def __call__(self, scope: dict, receive: Callable, send: Callable) -> None:
         if scope["type"] == "lifespan":
             return await self.app(scope, receive, send)
         try:
-            if scope["type"] != "http":
-                raise Refused(404, "Not found.")
-            # As ASGI has it: the path begins with the root path, also behind a proxy that takes it off.
-            root, path = urlsplit(scope.get("root_path", "")).path.rstrip("/"), scope["path"]
-            path = path.removeprefix(root) if f"{path}/".startswith(f"{root}/") else path
-            scope["root_path"], scope["path"] = root, root + path
-            path = path.rstrip("/") or "/"
-            take = {"GET": self.read, "HEAD": self.read, "POST": self.post}.get(scope["method"], self.nothing)
-            await take(path, scope, receive, send)
+            with self.counted(scope):
+                # As ASGI has it: the path begins with the root path, also behind a proxy that takes it off.
+                root, path = urlsplit(scope.get("root_path", "")).path.rstrip("/"), scope["path"]
+                path = path.removeprefix(root) if f"{path}/".startswith(f"{root}/") else path
+                scope["root_path"], scope["path"] = root, root + path
+                path = path.rstrip("/") or "/"
+                take = {"GET": self.read, "HEAD": self.read, "POST": self.post}.get(scope.get("method"), self.nothing)
+                await take(path, scope, receive, send)
         except Refused as refused:
             await self.refuse(refused, scope, receive, send)
+
+    @contextmanager
+    def counted(self, scope: dict) -> Iterator[None]:
+        """Count an address's requests while they are under way. Raises Refused."""
+        address = address_of(scope, on_space=self.on_space)
+        if self.under_way[address] >= bounds.REQUESTS_OF_ADDRESS:
+            raise Refused(429, TOO_MANY)
+        self.under_way[address] += 1
+        try:
+            yield
+        finally:
+            self.under_way[address] -= 1
+            if not self.under_way[address]:
+                del self.under_way[address]
 
     async def nothing(self, *_: object) -> None:
         raise Refused(404, "Not found.")
@@ -103,8 +108,9 @@ class Gate:
                 return await self.app(scope, receive, send)
         if path == f"{UPLOAD}_progress" and not self.on_space or FILES.fullmatch(path):
             await self.in_turn("file", scope)
-        elif PAGES.fullmatch(path):
+        elif path in PAGES:
             await self.in_turn("page", scope)
+            scope["query_string"] = PAGES[path]
         else:
             await self.nothing()
         await self.app(scope, receive, send)
@@ -112,37 +118,34 @@ class Gate:
     async def post(self, path: str, scope: dict, receive: Callable, send: Callable) -> None:
         """Let a file, a call or what ends one through. Raises Refused."""
         if path == UPLOAD:
-            if self.on_space or is_foreign(scope):
+            if self.on_space or is_foreign(scope, self.hosts):
                 raise Refused(403, "Nothing can be uploaded here.")
             return await self.app(scope, receive, send)
-        called = NUMBERED.fullmatch(path) or NAMED.fullmatch(path)
-        if not called and path not in (*ENDINGS, SERVER):
+        if not is_call(path) and path not in OTHERS:
             await self.nothing()
-        content = await self.content(scope, receive)
-        if called:
-            return await self.call(path, content, scope, receive, send)
-        if path == SERVER:
-            self.check_server(parsed(content))
+        # Before it is read: what waits takes no memory.
         await self.in_turn("call", scope)
-        await self.app(scope, replayed(content, receive), send)
+        async with self.content(scope, receive) as content:
+            replay = replayed(content, receive)
+            if is_call(path):
+                call = read_call(path, content, self.functions, self.doors)
+                return await self.call(call, as_json(scope), replay, send)
+            check_other(path, content, self.servers)
+            await self.app(as_json(scope), replay, send)
 
-    async def call(self, path: str, content: bytes, scope: dict, receive: Callable, send: Callable) -> None:
-        """Let a call through that will not be refused, in its turn. Raises Refused."""
-        call = read_call(path, parsed(content), self.functions, self.doors)
+    async def call(self, call: Call, scope: dict, receive: Callable, send: Callable) -> None:
+        """Let a call through that will not be refused. Raises Refused."""
         client = client_of(scope, call.session, on_space=self.on_space)
         self.check(call, client)
-        await self.in_turn("call", scope)
+        await self.room(client)
         self.check(call, client)
-        session = call.session
+        event, session = Event(client, run=call.endpoint is not None), call.session
 
-        def opened(event: str) -> None:
-            nonlocal session
-            session = session or event
-            self.attendance.opened(session, event, Event(client, run=call.endpoint is not None))
+        def opened(name: str) -> None:
+            self.attendance.opened(session or name, name, event)
 
-        scope[IN_SCOPE], scope[HEARD] = client, lambda: self.attendance.heard(session)
-
-        await self.app(scope, replayed(content, receive), noting_event(send, opened))
+        scope[IN_SCOPE], scope[HEARD] = client, event.heard
+        await self.app(scope, receive, noting_event(send, opened))
 
     def check(self, call: Call, client: Client) -> None:
         """Raise Refused for a call that need not wait to be refused."""
@@ -159,35 +162,50 @@ class Gate:
                 detail = {"__type__": "validate", "is_valid": False, "parameter_name": "request", "message": reason}
                 raise Refused(422, [detail])
         near = sum(event.client.address == client.address for event in events) if client.address else 0
-        if len(mine) >= EVENTS_OF_SESSION or near >= EVENTS_OF_ADDRESS:
-            raise Refused(429, "Too many pending requests: wait a few seconds.")
+        allowed = bounds.share(bounds.EVENTS, bounds.EVENTS_OF_ADDRESS, len(events))
+        if len(mine) >= bounds.EVENTS_OF_SESSION or near and near >= allowed:
+            raise Refused(429, PENDING)
 
-    def check_server(self, asked: dict) -> None:
-        """Raise Refused for what calls no function of a component."""
-        session_of(asked)
-        which = (asked.get("component_id"), asked.get("fn_name"))
-        if [*map(type, which)] != [int, str] or which not in self.servers or "data" not in asked:
-            raise Refused(400, "The page has no such function.")
+    async def room(self, client: Client) -> None:
+        """Wait until few enough of an address's events have no listener yet. Raises Refused."""
+        end = time.monotonic() + bounds.UNHEARD_WAIT
+        while client.address:
+            unheard = [event.client.address for event in self.attendance.undelivered() if not event.heard.is_set()]
+            near = unheard.count(client.address)
+            if not near or near < bounds.share(bounds.UNHEARD, bounds.UNHEARD_OF_ADDRESS, len(unheard)):
+                return
+            if time.monotonic() > end:
+                raise Refused(429, PENDING)
+            await asyncio.sleep(0.1)
 
-    async def content(self, scope: dict, receive: Callable) -> bytes:
-        """The whole body of a request. Raises Refused."""
-        declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
-        size = int(declared) if declared.isdigit() else MOST
-        if size > MOST:
-            raise Refused(413, f"A request may have at most {MOST:,} bytes.")
-        async with self.large if size > SMALL else nullcontext():
+    @asynccontextmanager
+    async def content(self, scope: dict, receive: Callable) -> AsyncIterator[bytes]:
+        """The whole body of a request, of which few large ones are held at a time. Raises Refused."""
+        content, end = bytearray(), asyncio.get_running_loop().time() + bounds.READING
+        if int(dict(scope["headers"]).get(b"content-length", 0)) > bounds.BODY:
+            raise Refused(413, MOST.format(bounds.BODY))
+        async with AsyncExitStack() as turn:
             try:
-                return await asyncio.wait_for(body(scope, receive), READING)
+                async with asyncio.timeout_at(end):
+                    async for part in Request(scope, receive).stream():
+                        if len(content) <= bounds.LARGE < len(content) + len(part):
+                            await asyncio.wait_for(turn.enter_async_context(self.large), bounds.LARGE_WAIT)
+                        content += part
+                        if len(content) > bounds.BODY:
+                            raise Refused(413, MOST.format(bounds.BODY))
             except TimeoutError:
-                raise Refused(408, f"A request must have arrived within {READING:g} seconds.") from None
+                late = asyncio.get_running_loop().time() >= end
+                said = f"A request must have arrived within {bounds.READING:g} seconds." if late else BUSY
+                raise Refused(408 if late else 503, said) from None
             except ClientDisconnect:
                 raise Refused(400, "The request broke off.") from None
+            yield bytes(content)
 
     async def in_turn(self, kind: str, scope: dict) -> None:
         """Wait until this address may have something of this kind. Raises Refused where that takes too long."""
         delay = self.paces[kind].delay(address_of(scope, on_space=self.on_space), time.monotonic())
         if delay is None:
-            raise Refused(429, "Too many requests from your address: wait half a minute.")
+            raise Refused(429, TOO_MANY)
         await asyncio.sleep(delay)
 
     async def refuse(self, refused: Refused, scope: dict, receive: Callable, send: Callable) -> None:
@@ -199,21 +217,10 @@ class Gate:
         await JSONResponse({"detail": refused.detail}, refused.status)(scope, receive, send)
 
 
-def is_foreign(scope: Mapping) -> bool:
-    """Whether a browser sends this for a page of another site."""
-    headers = dict(scope["headers"])
-    origin = headers.get(b"origin")
-    return origin is not None and origin.partition(b"://")[2] != headers.get(b"host")
-
-
-async def body(scope: dict, receive: Callable) -> bytes:
-    """All of a request's body. Raises Refused where it is longer than it said."""
-    content = bytearray()
-    async for part in Request(scope, receive).stream():
-        content += part
-        if len(content) > MOST:
-            raise Refused(413, f"A request may have at most {MOST:,} bytes.")
-    return bytes(content)
+def as_json(scope: dict) -> dict:
+    """A request whose body has been read as JSON, and is to be read as nothing else."""
+    kept = [(name, value) for name, value in scope["headers"] if name != b"content-type"]
+    return scope | {"headers": [*kept, (b"content-type", b"application/json")]}
 
 
 def replayed(content: bytes, receive: Callable) -> Callable:

@@ -20,6 +20,8 @@ from gradio.queueing import Queue
 from gradio.server_messages import ProcessCompletedMessage
 from gradio.utils import LRUCache
 
+from duoviz.web import bounds
+from duoviz.web.connections import Connection, Watch
 from duoviz.web.pace import Pace
 
 # Seconds from one look of Gradio's queue at its requests to the next. It usually looks a thousand times
@@ -28,8 +30,6 @@ QUEUE_STEP = 0.05
 # Seconds for which a queue that broke rests.
 PAUSE = 1.0
 BROKEN = "The server stopped this run: start it again."
-# Entries of the log at once, and seconds from one to the next after them.
-LOGGED_AT_ONCE, LOGGED_EVERY = 20, 10.0
 
 log = logging.getLogger(__name__)
 
@@ -99,38 +99,49 @@ def end_events(queue: Queue) -> None:
             queue.pending_messages_per_session[session].put_nowait(ended)
 
 
-def close_silent(demo: gr.Blocks, silent: set) -> set:
-    """Close those of these connections that still have asked for nothing; all that have not so far."""
-    connections: set[Any] = demo.server.server_state.connections
-    now = {connection for connection in connections if connection.cycle is None}
-    for connection in now & silent:
-        connection.transport.close()
-    return now
+def watch_connections(demo: gr.Blocks, watch: Watch) -> None:
+    """Bound the server's connections from now on, and close those that stay as they are for too long."""
+    server: Any = demo.server
+    server.config.http_protocol_class = Connection
+    watch.look(server.server_state.connections, time.monotonic())
 
 
 def pace_the_log() -> None:
-    """Write what strangers can cause a few times and then once in a while: a traceback has 5 kB."""
+    """Write what strangers can cause a few times and then once in a while, each time in short."""
     paced = PacedLog()
-    for logger in (log, logging.getLogger("uvicorn.error"), logging.getLogger("asyncio")):
+    for logger in (log, *map(logging.getLogger, ("uvicorn.error", "asyncio", "python_multipart.multipart"))):
         logger.addFilter(paced)
     for module in (queueing, routes):
         # All that these take of it.
-        printer = SimpleNamespace(print_exc=lambda: log.exception("a function of the page failed"))
-        module.traceback = printer  # pyright: ignore[reportAttributeAccessIssue]
+        module.traceback = SimpleNamespace(print_exc=tell)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def tell() -> None:
+    """Write what a function of the page failed of, but for what its visitor is told."""
+    if not isinstance(sys.exc_info()[1], gr.Error):
+        log.exception("a function of the page failed")
 
 
 class PacedLog(logging.Filter):
-    """Lets LOGGED_AT_ONCE records through, and then one every LOGGED_EVERY seconds, with how many it left out."""
+    """Lets some records through, and then one in a while, with how many it left out; long ones are cut."""
 
     def __init__(self):
         super().__init__()
-        self.pace, self.left_out = Pace(1 / LOGGED_EVERY, LOGGED_AT_ONCE, longest=0), 0
+        self.pace, self.left_out = Pace(1 / bounds.LOGGED_EVERY, bounds.LOGGED_AT_ONCE, longest=0), 0
 
     def filter(self, record: logging.LogRecord) -> bool:
         if self.pace.delay("", time.monotonic()) is None:
             self.left_out += 1
             return False
-        if self.left_out:
-            record.msg, record.args = f"{record.getMessage()} ({self.left_out} entries before it were left out)", ()
-            self.left_out = 0
+        left_out = f" ({self.left_out} entries before it were left out)" if self.left_out else ""
+        self.left_out = 0
+        record.msg, record.args = cut(record.getMessage()) + left_out, ()
+        if record.exc_info:
+            record.exc_text = cut(logging.Formatter().formatException(record.exc_info))  # pyright: ignore[reportArgumentType]
         return True
+
+
+def cut(text: str) -> str:
+    """The beginning and the end of a text that is long."""
+    half = bounds.LOGGED // 2
+    return text if len(text) <= bounds.LOGGED else f"{text[:half]} … {text[-half:]}"

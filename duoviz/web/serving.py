@@ -1,77 +1,69 @@
 """How the page is served: with bounds on what it holds, behind the gate, and watched."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 import gradio as gr
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
-from duoviz.web import front, gradio_internals, published
+from duoviz.web import bounds, front, gradio_internals, published
 from duoviz.web.attendance import Attendance
-from duoviz.web.calls import Function
+from duoviz.web.calls import functions_of
+from duoviz.web.connections import Connection, Watch
 from duoviz.web.gate import Gate
+from duoviz.web.heads import guarded, known_hosts
 from duoviz.web.session import Hardware
-
-# Each run in the line holds one of Gradio's threads; so many more are left for all else on the page.
-THREADS = 40
-# What may wait for a thread.
-MOST_WAITING = 64
-# Sessions whose state Gradio keeps, 0.3 MB each; a session that comes back later is given a new one.
-SESSIONS = 200
-# The largest file that may be loaded, and how often (in seconds) files older than a day are removed.
-LARGEST_FILE = "100mb"
-TIDY_EVERY, KEEP_FOR = 3600, 86400
-# Seconds between two looks for sessions to which nobody listens, and for connections that have asked for nothing.
-LOOK, SILENT_LOOK = 1.0, 30.0
-# Files and connections that may be open: systems allow 1,024 unless they are asked.
-OPEN_FILES = 16_384
 
 
 def bound_queue(demo: gr.Blocks) -> None:
     """Bound Gradio's queue, which is the only way to what it runs, calm it, and keep it alive."""
-    demo.queue(max_size=MOST_WAITING, api_open=False)
+    demo.queue(max_size=bounds.WAITING, api_open=False)
     gradio_internals.calm(demo)
     gradio_internals.steady(demo)
 
 
-def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
+def launch(demo: gr.Blocks, hardware: Hardware, *, prevent_thread_lock: bool = False, **options: Any) -> tuple:
     """Serve the page; options, and what is returned, as of `gr.Blocks.launch`."""
-    attendance = Attendance(partial(gradio_internals.delivered, demo))
+    attendance, hosts = Attendance(partial(gradio_internals.delivered, demo)), known_hosts()
     limits, doors = hardware.limits, hardware.doors
-    functions = {
-        number: Function(function.api_name if function.api_name in doors else None, len(function.inputs))
-        for number, function in demo.fns.items()
-        if function.fn
-    }
     servers = frozenset(
         (number, fn.__name__) for number, block in demo.blocks.items() for fn in getattr(block, "server_fns", ())
     )
-    known = {"doors": doors, "functions": functions, "servers": servers, "attendance": attendance}
-    gate = Middleware(Gate, **known, on_space=limits.on_space, session_runs=limits.bounds.session)
+    known = {"doors": doors, "functions": functions_of(demo.fns, doors), "servers": servers, "attendance": attendance}
+    gate = Middleware(Gate, **known, hosts=hosts, on_space=limits.on_space, session_runs=limits.bounds.session)
     routes = [*front.routes(), *published.routes()]
-    served = {"middleware": [gate], "routes": routes, "lifespan": partial(lifespan, demo, attendance)}
-    bounds = {
-        "max_threads": limits.bounds.length + THREADS,
-        "state_session_capacity": SESSIONS,
-        "max_file_size": LARGEST_FILE,
+    lifetime = partial(lifespan, demo, attendance, hosts, limits.on_space)
+    bounded = {
+        "max_threads": limits.bounds.length + bounds.THREADS,
+        "state_session_capacity": bounds.SESSIONS,
+        "max_file_size": bounds.LARGEST_FILE,
         "enable_monitoring": False,
         "run_history": False,
         # Its links lead to what the page has of its own, or to nothing.
         "footer_links": [],
     }
-    return demo.launch(app_kwargs=served, ssr_mode=False, **bounds, **options)
+    served = {"middleware": [gate], "routes": routes, "lifespan": lifetime}
+    launched = demo.launch(app_kwargs=served, ssr_mode=False, prevent_thread_lock=True, **bounded, **options)
+    hosts |= {host for host in (urlsplit(demo.share_url or "").hostname,) if host}
+    if not prevent_thread_lock:
+        demo.block_thread()
+    return launched
 
 
 @asynccontextmanager
-async def lifespan(demo: gr.Blocks, attendance: Attendance, _app: FastAPI) -> AsyncIterator[None]:
+async def lifespan(
+    demo: gr.Blocks, attendance: Attendance, hosts: set[str], on_space: bool, app: FastAPI
+) -> AsyncIterator[None]:
     """While the server runs: what nobody listens to is ended, and its log is kept short."""
     gradio_internals.pace_the_log()
-    allow_open_files()
+    Connection.most = allow_open_files()
+    # Before Gradio's own, which would answer some requests by themselves.
+    app.middleware_stack = guarded(app.middleware_stack, hosts, on_space=on_space)
     sweeping = asyncio.create_task(sweep(demo, attendance))
     try:
         yield
@@ -82,21 +74,25 @@ async def lifespan(demo: gr.Blocks, attendance: Attendance, _app: FastAPI) -> As
 
 
 async def sweep(demo: gr.Blocks, attendance: Attendance) -> None:
-    """End, again and again, what nobody has listened to for a while."""
-    silent, looked = set(), time.monotonic()
+    """End, again and again, what nobody has listened to for a while, and connections of which nothing comes."""
+    watch = Watch()
     while True:
-        await asyncio.sleep(LOOK)
+        await asyncio.sleep(bounds.LOOK)
         for session in attendance.unheard():
             await gradio_internals.forget(demo, session)
-        if time.monotonic() - looked > SILENT_LOOK:
-            silent, looked = gradio_internals.close_silent(demo, silent), time.monotonic()
+        gradio_internals.watch_connections(demo, watch)
 
 
-def allow_open_files() -> None:
-    """Let strangers' connections not take the files that everything else needs, as far as the system allows."""
+def allow_open_files() -> int:
+    """Raise the number of files that may be open, as far as the system allows; how many of them connections may take.
+
+    The rest is for everything else.
+    """
     with suppress(ImportError, ValueError, OSError):  # Windows has no such limits.
         import resource
 
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        most = OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, OPEN_FILES)
+        most = bounds.OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, bounds.OPEN_FILES)
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+        return min(bounds.CONNECTIONS, max(soft, most) - bounds.OTHER_FILES)
+    return bounds.CONNECTIONS

@@ -1,7 +1,6 @@
 """Which job is whose: a visitor's page shows its own job's events, and its Stop button ends that job alone."""
 
 import threading
-import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ import gradio as gr
 from duoviz.places.jobs import Job
 from duoviz.places.line import LineFull
 from duoviz.places.work import Work
-from duoviz.web.attendance import PATIENCE
+from duoviz.web import bounds
 from duoviz.web.calls import Door
 from duoviz.web.clients import HEARD, Client, client_of_request, scope_of, session_of
 from duoviz.web.session import USER_ERRORS, Hardware
@@ -28,18 +27,13 @@ AT_ONCE = {"queue": False, "show_progress": "hidden", "api_visibility": "private
 # Seconds at most for which a visitor's next job waits until the one before has left the page: its values come up to
 # `session.WAITING_STEP` apart.
 LEAVING = 5.0
-# Seconds between two looks for a listener.
-LISTENING_STEP = 0.02
 
 
 def wait_for_listener(request: gr.Request) -> None:
     """Let no run begin that nobody has begun to listen to. Raises LineFull."""
-    heard = scope_of(request).get(HEARD, lambda: True)
-    end = time.monotonic() + PATIENCE
-    while not heard():
-        if time.monotonic() > end:
-            raise LineFull("The page was gone, so the run did not start.")
-        time.sleep(LISTENING_STEP)
+    heard = scope_of(request).get(HEARD)
+    if heard and not heard.wait(bounds.FIRST_LISTENER):
+        raise LineFull("The page was gone, so the run did not start.")
 
 
 class Watch(NamedTuple):

@@ -9,7 +9,8 @@ import pytest
 
 from duoviz.decoding import METHODS
 from duoviz.web.app import build_app
-from duoviz.web.calls import Refused, arguments, parsed
+from duoviz.web.calls import arguments
+from duoviz.web.heads import Refused
 from duoviz.web.serving import launch
 
 SHORT = {"prompt": "hello", "max_new_tokens": 3}
@@ -161,16 +162,44 @@ def test_the_lowest_temperatures_write_the_greedy_text(server):
     assert len(set(texts)) == 1
 
 
+def body_of(server, name, *values):
+    """A call of the page's own function with this name."""
+    number = next(number for number, each in server[1].fns.items() if each.name == name)
+    return {"fn_index": number, "session_hash": "ann", "data": [*values]}
+
+
 @pytest.mark.parametrize("path", ["http://a/b", "HTTPS://a", "https:/a"])
-def test_addresses(path):
-    for content in ({"data": [1, [{"a": {"path": path}}]]}, {"p": 1, "path": path}):
+def test_no_file_is_fetched_from_elsewhere(server, path):
+    file = FILE | {"path": path, "orig_name": "a.zip"}
+    for value in (file, FILE | {"path": path, "url": {"deep": [file]}}):
         # However it is written.
-        for sent in (json.dumps(content), json.dumps(content).replace("path", r"pa\u0074h").replace(": ", ":\n ")):
-            with pytest.raises(Refused) as refused:
-                parsed(sent.encode())
-            assert refused.value.status == 422 and "no file is fetched from elsewhere" in refused.value.detail
-    fine = {"data": [path, '"path": "http:', {"path": r"C:\a", "url": path}, {"path": 5}, {"path": "a/b:c"}]}
-    assert parsed(json.dumps(fine).encode()) == fine
+        sent = json.dumps(body_of(server, "take_in", value, [])).replace("path", r"pa\u0074h")
+        assert exchange(server, "POST", "queue/join", sent.encode())[0] == 400
+    fine = json.dumps(body_of(server, "take_in", FILE | {"path": r"C:\a", "url": path}, []))
+    assert exchange(server, "POST", "queue/join", fine.encode())[0] == 200
+
+
+WRONG = {
+    "open_part": [[["x" * 201], ""], [["a", "a"], ""], [[[]], ""], [[{}], ""], [["a"] * 101, ""], [None, ""], [[], {}]],
+    "show_small": [["x" * 4001], [[]]],
+    "measure": [["huge", "embedded", "a", [], []], ["quick", "embedded", "a", ["nothing"], []]],
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_value_out_of_its_bounds_or_no_choice_is_refused_before_gradio_sees_it(server, capfd, name):
+    for values in WRONG[name]:
+        status, told = exchange(server, "POST", "queue/join", json.dumps(body_of(server, name, *values)).encode())
+        assert status == 400 and "not with these arguments" in told, (name, values)
+    assert not capfd.readouterr().err
+
+
+def test_what_carries_no_prompt_is_short_and_nothing_has_many_values(server):
+    sent = body_of(server, "open_part", [], "") | {"event_data": ["x" * 4000] * 20}
+    assert exchange(server, "POST", "queue/join", json.dumps(sent).encode())[0] == 413
+    for data in ("{}," * 300_000 + "{}", "[" * 40 + "]" * 40, '"' + "x" * 70_000 + '"'):
+        status, told = exchange(server, "POST", "call/v2/generate", b'{"pair": [%s]}' % data.encode())
+        assert status in (400, 422) and len(told) < 300
 
 
 def test_arguments():

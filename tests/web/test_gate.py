@@ -4,13 +4,15 @@ import asyncio
 import json
 from types import SimpleNamespace
 
+import gradio as gr
 import pytest
 
+from duoviz.web import bounds
 from duoviz.web import gate as gate_module
 from duoviz.web.attendance import Attendance
-from duoviz.web.calls import Door, Function
+from duoviz.web.calls import Door, functions_of
 from duoviz.web.clients import IN_SCOPE
-from duoviz.web.gate import EVENTS_OF_SESSION, MOST, SMALL, Gate
+from duoviz.web.gate import Gate
 from tests.web.visits import in_a_loop
 
 EMPTY = "The prompt is empty."
@@ -40,19 +42,29 @@ def make(*, on_space=False, seen=None):
     app = Gradio()
     attendance = Attendance(lambda session, event: False)
     doors = {"generate": Door(["prompt", "seed"], refusal)}
-    functions = {1: Function(None, 2), 4: Function("generate", 2), 5: Function(None, 2)}
-    gate = Gate(app, doors=doors, functions=functions, servers=frozenset({(7, "one_file")}), attendance=attendance,
-                on_space=on_space, session_runs=2)  # fmt: skip
+    prompt, seed = gr.Textbox(max_lines=3, render=False), gr.Number(render=False)
+    own = {1: [seed, seed], 4: [prompt, seed], 5: [prompt, seed], 6: [seed, gr.Radio(["a", "b"], render=False)]}
+    fns = {
+        number: SimpleNamespace(
+            fn=print, _id=number, inputs=inputs, preprocess=True, api_name="generate" if number == 4 else f"f{number}"
+        )
+        for number, inputs in own.items()
+    }
+    known = {"doors": doors, "functions": functions_of(fns, doors), "servers": {(7, "one_file")}, "hosts": {"here"}}
+    gate = Gate(app, **known, attendance=attendance, on_space=on_space, session_runs=2)
     return gate, app
+
+
+def head(method, path, headers=(), query=b""):
+    """What the gate is given first."""
+    return {"type": "http", "method": method, "path": path, "query_string": query, "client": ("127.0.0.1", 9),
+            "headers": [*headers]}  # fmt: skip
 
 
 def ask(gate, path, content=b"", *, method="POST", headers=(), parts=1, query=b""):
     """(status, the answer's JSON) of one request, whose body comes in parts."""
     content = content if isinstance(content, bytes) else json.dumps(content).encode()
-    scope = {
-        "type": "http", "method": method, "path": path, "query_string": query, "client": ("127.0.0.1", 9),
-        "headers": [(b"content-length", str(len(content)).encode()), *headers],
-    }  # fmt: skip
+    scope = head(method, path, [*headers, (b"content-length", str(len(content)).encode())], query)
     step = -(-len(content) // parts) or 1
     pieces = [content[begin : begin + step] for begin in range(0, len(content), step)] or [b""]
     messages = [
@@ -217,25 +229,63 @@ def test_a_run_counts_from_the_moment_it_is_let_in():
 
 def test_a_client_asks_for_no_more_than_it_listens_to():
     gate, app = make()
-    for _ in range(EVENTS_OF_SESSION):
+    for _ in range(bounds.EVENTS_OF_SESSION):
         assert ask(gate, "/gradio_api/queue/join", OTHER)[0] == 200
     status, told = ask(gate, "/gradio_api/queue/join", OTHER)
     assert status == 429 and "Too many pending requests" in told["detail"]
     assert ask(gate, "/gradio_api/queue/join", OTHER | {"session_hash": "bob"})[0] == 200
-    assert len(app.bodies) == EVENTS_OF_SESSION + 1
+    assert len(app.bodies) == bounds.EVENTS_OF_SESSION + 1
 
 
-def test_an_address_asks_for_more_than_a_session_and_for_so_much(monkeypatch):
-    monkeypatch.setattr(gate_module, "EVENTS_OF_ADDRESS", 30)
+@pytest.fixture
+def joins(monkeypatch):
+    """A gate on a Space, and a function with which sessions of an address join: how many were let in."""
+    monkeypatch.setattr(bounds, "UNHEARD_WAIT", 0)
     gate, app = make(on_space=True)
     gate.paces["call"] = gate_module.Pace(1000, 1000)
+    gate.refusals = gate_module.Pace(1000, 1000)
 
-    def join(number, address):
-        sent = OTHER | {"session_hash": f"visitor-{number}"}
-        return ask(gate, "/gradio_api/queue/join", sent, headers=[(b"x-forwarded-for", address)])[0]
+    def join(count, address):
+        before = len(app.bodies)
+        for number in range(count):
+            sent = OTHER | {"session_hash": f"{address.replace('.', '-')}-{number}"}
+            ask(gate, "/gradio_api/queue/join", sent, headers=[(b"x-forwarded-for", address.encode())])
+        return len(app.bodies) - before
 
-    assert [join(number, b"8.8.8.8") for number in range(30)] == [200] * 30
-    assert join(30, b"8.8.8.8") == 429 and join(31, b"1.1.1.1") == 200
+    return gate, join
+
+
+def hear(gate):
+    for session in gate.attendance.sessions.values():
+        for event in session.events.values():
+            event.heard.set()
+
+
+def test_of_what_nobody_listens_to_an_address_leaves_as_much_as_it_has(joins):
+    gate, join = joins
+    assert [join(40, address) for address in ("8.8.8.8", "1.1.1.1", "9.9.9.9")] == [16, 8, 4]
+    hear(gate)
+    assert join(40, "1.0.0.1") == 16
+
+
+def test_an_address_asks_for_more_than_a_session_and_leaves_as_much_as_it_has(joins):
+    assert shares(joins[0]) == [56, 28, 14, 7]
+
+
+def shares(gate):
+    """How many events four addresses have, one after another, all heard."""
+    found = []
+    for address in ("8.8.8.8", "1.1.1.1", "9.9.9.9", "1.0.0.1"):
+        count = 0
+        while count < 200:
+            sent = OTHER | {"session_hash": f"{address.replace('.', '-')}-{count}"}
+            headers = [(b"x-forwarded-for", address.encode())]
+            if ask(gate, "/gradio_api/queue/join", sent, headers=headers)[0] != 200:
+                break
+            count += 1
+            hear(gate)
+        found.append(count)
+    return found
 
 
 def test_a_request_of_too_many_bytes_is_refused_before_it_is_read():
@@ -244,52 +294,84 @@ def test_a_request_of_too_many_bytes_is_refused_before_it_is_read():
     async def never():
         pytest.fail("it was read")
 
-    start, _ = through(gate, never, headers=[(b"content-length", str(MOST + 1).encode())])
+    start, _ = through(gate, never, headers=[(b"content-length", str(bounds.BODY + 1).encode())])
     assert start["status"] == 413
 
 
 def test_a_request_that_hides_its_length_is_read_as_far_as_is_allowed(monkeypatch):
-    monkeypatch.setattr(gate_module, "MOST", 1000)
+    monkeypatch.setattr(bounds, "BODY", 1000)
     gate, app = make()
-    content = json.dumps({"prompt": "x" * 2000}).encode()
-    status, told = ask(gate, "/gradio_api/call/v2/generate", content, headers=[(b"content-length", b"x")], parts=4)
-    # The first length given counts, and it is the true one.
-    assert status == 413 and "1,000 bytes" in told["detail"] and not app.bodies
+    parts = iter([{"type": "http.request", "body": b"x" * 600, "more_body": True}] * 2)
+
+    async def receive():
+        return next(parts)
+
+    start, body = through(gate, receive, headers=[])
+    assert start["status"] == 413 and b"1,000 bytes" in body["body"] and not app.bodies
 
 
-def test_only_a_few_long_requests_are_read_at_a_time():
+def test_only_a_few_long_requests_are_held_at_a_time_and_the_next_waits_for_a_while():
+    gate, _ = make()
+    held, most = 0, 0
+    leave = asyncio.Event()
+    content = json.dumps(JOINED | {"data": ["x" * bounds.LARGE, 1]}).encode()
+
+    async def slow(scope, receive, send):
+        nonlocal held, most
+        held += 1
+        most = max(most, held)
+        await leave.wait()
+        held -= 1
+
+    async def receive():
+        return {"type": "http.request", "body": content}
+
+    async def send(message):
+        answers.append(message)
+
+    async def run():
+        calls = [asyncio.create_task(gate(head("POST", "/gradio_api/queue/join"), receive, send)) for _ in range(2)]
+        await asyncio.sleep(0.05)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(bounds, "LARGE_WAIT", 0.05)
+            await gate(head("POST", "/gradio_api/queue/join"), receive, send)
+        third = asyncio.create_task(gate(head("POST", "/gradio_api/queue/join"), receive, send))
+        leave.set()
+        await asyncio.gather(*calls, third)
+
+    gate.app, answers = slow, []
+    gate.doors["generate"] = Door(["prompt", "seed"], lambda sent, client: None)
+    gate.session_runs = 9
+    in_a_loop(run())
+    assert most == bounds.LARGE_AT_ONCE and answers[0]["status"] == 503
+
+
+def test_what_sends_nothing_holds_no_turn_of_large_requests(monkeypatch):
+    monkeypatch.setattr(bounds, "READING", 0.3)
     gate, app = make()
-    open_now, most = 0, 0
-    gates = asyncio.Event()
-    content = json.dumps(OTHER | {"data": ["x" * SMALL, 1]}).encode()
+    content = json.dumps(JOINED | {"data": ["x" * bounds.LARGE, 1]}).encode()
 
-    async def slow():
-        nonlocal open_now, most
-        open_now += 1
-        most = max(most, open_now)
-        await gates.wait()
-        open_now -= 1
+    async def never():
+        await asyncio.Event().wait()
+
+    async def whole():
         return {"type": "http.request", "body": content}
 
     async def send(message):
         pass
 
     async def run():
-        headers = [(b"content-length", str(len(content)).encode())]
-        scope = {"type": "http", "method": "POST", "path": "/gradio_api/queue/join", "client": None,
-                 "headers": headers}  # fmt: skip
-        calls = [asyncio.create_task(gate(dict(scope), slow, send)) for _ in range(6)]
-        for _ in range(20):
-            await asyncio.sleep(0)
-        gates.set()
-        await asyncio.gather(*calls)
+        silent = [asyncio.create_task(gate(head("POST", "/gradio_api/queue/join"), never, send)) for _ in range(9)]
+        await asyncio.sleep(0)
+        await gate(head("POST", "/gradio_api/queue/join"), whole, send)
+        assert app.bodies == [content] and not any(each.done() for each in silent)
+        await asyncio.gather(*silent)
 
     in_a_loop(run())
-    assert most == gate_module.LARGE_AT_ONCE and len(app.bodies) == 6
 
 
 def test_a_request_that_does_not_arrive_is_given_up(monkeypatch):
-    monkeypatch.setattr(gate_module, "READING", 0.05)
+    monkeypatch.setattr(bounds, "READING", 0.05)
     gate, app = make()
 
     async def never():
@@ -348,8 +430,9 @@ def test_refusals_leave_one_after_another(slept):
     gate, _ = make()
     for _ in range(4):
         assert ask(gate, "/gradio_api/call/v2/generate", {"prompt": ""})[0] == 422
-    step = 1 / gate_module.REFUSALS
-    assert slept == pytest.approx([0, step, 2 * step, 3 * step])
+    step = 1 / bounds.REFUSALS
+    # Between them each waits for its turn to be read.
+    assert slept[1::2] == pytest.approx([0, step, 2 * step, 3 * step])
     gate.refusals.due[""] = 1e6
     assert ask(gate, "/gradio_api/call/v2/generate", {"prompt": ""})[0] == 422
     assert slept[-1] == gate.refusals.longest

@@ -15,8 +15,9 @@ from urllib.parse import urlsplit
 import gradio as gr
 import pytest
 
-from duoviz.web import attendance, front, gradio_internals, serving, visitors
+from duoviz.web import bounds, front, gradio_internals, serving
 from duoviz.web.app import build_app
+from duoviz.web.connections import Connection
 from duoviz.web.pages import live
 from duoviz.web.replay import replay_parts
 from duoviz.web.visualizer import Visualizer
@@ -84,7 +85,8 @@ def served(hardware, demo=None):
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
     """However slow a machine is, who does not listen is waited for."""
-    monkeypatch.setattr(attendance, "PATIENCE", 600.0)
+    monkeypatch.setattr(bounds, "FIRST_LISTENER", 600.0)
+    monkeypatch.setattr(bounds, "NEXT_LISTENER", 600.0)
 
 
 @pytest.fixture(scope="module")
@@ -111,8 +113,8 @@ def space(make_hardware, endless, monkeypatch):
 @pytest.fixture
 def impatient(monkeypatch):
     """A function after which nobody is waited for who does not listen: called when those listen who are to."""
-    monkeypatch.setattr(serving, "LOOK", 0.05)
-    return lambda: monkeypatch.setattr(attendance, "PATIENCE", 0.3)
+    monkeypatch.setattr(bounds, "LOOK", 0.05)
+    return lambda: [monkeypatch.setattr(bounds, name, 0.3) for name in ("FIRST_LISTENER", "NEXT_LISTENER")]
 
 
 def test_a_prompt_too_long_is_refused_at_every_door_before_it_is_read(page, monkeypatch):
@@ -126,7 +128,7 @@ def test_a_prompt_too_long_is_refused_at_every_door_before_it_is_read(page, monk
 
 
 def test_a_run_that_nobody_listens_to_does_not_begin_and_leaves_nothing(fresh, endless, impatient, monkeypatch):
-    monkeypatch.setattr(visitors, "PATIENCE", 0.3)
+    monkeypatch.setattr(bounds, "FIRST_LISTENER", 0.3)
     assert fresh.ask("POST", GENERATE, {"prompt": "hello", "method": endless})[0] == 200
     monkeypatch.setattr(fresh.hardware, "start", lambda job: pytest.fail("it was put into the line"))
     impatient()
@@ -222,6 +224,7 @@ def test_recordings_are_read_at_an_address_of_their_own_and_nothing_beside_them(
     addresses, files = shown.props["opening"]["addresses"], live.recorded_runs()
     assert list(addresses) == [file.name.partition(".")[0] for file in files.values()]
     found, file = addresses["duodecoding"], files["duodecoding"]
+    found = f"/{found}"
     status, _, content = page.ask("GET", found)
     assert status == 200 and json.loads(content)["header"]["method"] == "duodecoding"
     for path in (f"{found}/../../../README.md", found.replace(file.name, "..%2f..%2fREADME.md")):
@@ -308,8 +311,8 @@ def test_what_strangers_cause_is_logged_a_few_times(monkeypatch, caplog):
     for number in range(1000):
         now[0] += 0.01
         log.error("entry %d", number)
-    assert len(caplog.records) == gradio_internals.LOGGED_AT_ONCE
-    now[0] += gradio_internals.LOGGED_EVERY
+    assert len(caplog.records) == bounds.LOGGED_AT_ONCE
+    now[0] += bounds.LOGGED_EVERY
     log.error("entry %d", 1000)
     assert caplog.messages[-1] == "entry 1000 (980 entries before it were left out)"
 
@@ -320,22 +323,78 @@ def test_streams_of_nobody_write_nothing_into_the_log(fresh, capfd, caplog):
     assert not capfd.readouterr().err and not caplog.records
 
 
-def test_a_function_that_fails_writes_its_traceback_at_our_pace(fresh, caplog):
+def test_a_function_that_fails_writes_its_traceback_at_our_pace_and_in_short(fresh, caplog, monkeypatch):
+    stop = next(number for number, each in fresh.demo.fns.items() if each.name == "stop")
+
+    def broken(request: gr.Request):
+        raise ValueError("spoilt " * 100_000 + "the end")
+
+    monkeypatch.setattr(fresh.demo.fns[stop], "fn", broken)
+    sent = {"fn_index": stop, "session_hash": "ann", "data": []}
+    for _ in range(3):
+        fresh.ask("POST", "/gradio_api/run/predict", sent)
+    assert caplog.text.count("a function of the page failed") == 3 and "the end" in caplog.text
+    assert len(caplog.text) < 3 * 3 * bounds.LOGGED
+
+
+def test_what_a_visitor_is_told_is_no_failure_for_the_log(fresh, caplog, capfd):
     look = next(number for number, each in fresh.demo.fns.items() if each.name == "look")
-    body = {"fn_index": look, "session_hash": "ann", "data": [{"path": 5}]}
+    body = {"fn_index": look, "session_hash": "ann", "data": [["no such results"]]}
     assert fresh.ask("POST", "/gradio_api/queue/join", body)[0] == 200
-    wait_until(lambda: "a function of the page failed" in caplog.text)
+    stream = fresh.listen("/gradio_api/queue/data?session_hash=ann").getresponse()
+    while b"process_completed" not in stream.readline():
+        pass
+    assert not caplog.records and not capfd.readouterr().err
 
 
-def test_a_connection_that_asks_for_nothing_is_closed(hardware, monkeypatch):
-    monkeypatch.setattr(serving, "LOOK", 0.02)
-    monkeypatch.setattr(serving, "SILENT_LOOK", 0.1)
+@pytest.fixture
+def short(monkeypatch):
+    """What a connection may take of its time passes at once."""
+    for name, seconds in (("LOOK", 0.02), ("REQUEST", 0.3), ("ANSWER", 0.3)):
+        monkeypatch.setattr(bounds, name, seconds)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"GET / HTTP/1.1\r\nHost:", b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\nG", b""],
+    ids=["half a request", "an answer and one byte", "nothing"],
+)
+def test_a_connection_that_brings_no_whole_request_is_closed(hardware, short, sent):
     with served(hardware) as page, socket.create_connection(page.address, 30) as idle:
-        idle.sendall(b"GET / HTTP/1.1\r\nHost:")
-        assert idle.recv(1) == b"" and page.ask("GET", "/config")[0] == 200
+        idle.sendall(sent)
+        while idle.recv(65536):
+            pass
+        assert page.ask("GET", "/config")[0] == 200
+
+
+def test_a_connection_whose_answer_is_not_read_is_closed_and_one_that_waits_for_its_run_is_not(fresh, endless, short):
+    run = fresh.begin({"prompt": "hello", "method": endless})
+    with socket.socket() as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        deaf.connect(fresh.address)
+        for _ in range(40):
+            deaf.sendall(b"GET /config HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        wait_until(lambda: len(fresh.demo.server.server_state.connections) >= 2)
+        wait_until(lambda: len(fresh.demo.server.server_state.connections) == 1)
+    assert run.getresponse().readline()
+    run.close()
+
+
+def test_a_peer_leaves_as_many_connections_as_it_has(fresh, monkeypatch):
+    wait_until(lambda: fresh.demo.server.config.http_protocol_class is Connection)
+    monkeypatch.setattr(Connection, "most", 12)
+    one = [socket.create_connection(fresh.address, 30) for _ in range(10)]
+    other = socket.create_connection(fresh.address, 30, source_address=("127.0.0.2", 0))
+    wait_until(lambda: len(fresh.demo.server.server_state.connections) == 7)
+    for each, sent in ((one[0], b"GET /x"), (other, b"GET /x")):
+        each.sendall(sent + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert each.recv(100).startswith(b"HTTP/1.1 404")
+    assert one[-1].recv(1) == b""
+    for each in (*one, other):
+        each.close()
 
 
 def test_more_files_may_be_open_than_a_system_usually_allows(page):
     resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    assert soft == hard or soft >= serving.OPEN_FILES
+    assert soft == hard or soft >= bounds.OPEN_FILES

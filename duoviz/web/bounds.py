@@ -1,0 +1,75 @@
+"""What a request, a connection, an address and the log may cost: every bound of the page's server, once."""
+
+from typing import Any
+
+# Bytes of a request; of one that carries neither a prompt nor a file. What has more than LARGE is read by turns.
+BODY, SMALL_BODY = 8_000_000, 64_000
+LARGE, LARGE_AT_ONCE = 256_000, 2
+# Seconds in which a request must have arrived, and for which a large one waits for its turn to be read.
+READING, LARGE_WAIT = 30.0, 10.0
+# Values in a request, a list and an object counting for several (see `outside.Reader`).
+VALUES = 2_000
+# Characters of a prompt, of any other text, and of a name in a list; names in a list.
+PROMPT, TEXT, NAME, NAMES = 2_100_000, 4_000, 200, 100
+# Characters between two slashes of a path, as many as a file's name may have.
+PATH_PART = 255
+
+SCALAR = {"type": ["string", "number", "boolean", "null"], "maxLength": TEXT}
+SMALL = {"$ref": "#/$defs/small"}
+NESTED = {"anyOf": [SCALAR, {"type": "array", "items": SMALL}, {"type": "object", "additionalProperties": SMALL}]}
+FROM_ELSEWHERE = "^[hH][tT][tT][pP][sS]?:"
+# JSON Schema of an argument, by Gradio's name of the component that it is the value of; `calls` adds the choices.
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "prompt": SCALAR | {"maxLength": PROMPT},
+    "names": {"type": "array", "maxItems": NAMES, "uniqueItems": True, "items": {"type": "string", "maxLength": NAME}},
+    **dict.fromkeys(("textbox", "number", "checkbox", "radio", "dropdown"), SCALAR),
+    "uploadbutton": {
+        "anyOf": [{"type": "null"}, {"type": "object", "additionalProperties": SMALL}],
+        # No file is fetched from elsewhere.
+        "properties": {"path": {"type": "string", "maxLength": TEXT, "not": {"pattern": FROM_ELSEWHERE}}},
+    },
+}
+
+# How many requests of an address are under way at once.
+REQUESTS_OF_ADDRESS = 400
+# What an address may have each second, and at once: enough for a class behind one address that opens the page and
+# starts a run, and no more, for it takes time from the runs (20 ms for a page, 40 for a new session's call).
+PACES = {"page": (4, 64), "call": (4, 160), "file": (30, 4000)}
+# Refusals a second, of all addresses together.
+REFUSALS = 50
+
+# Events that were asked for and have not ended, or whose end nobody has fetched: of a session, of an address, of all.
+EVENTS_OF_SESSION, EVENTS_OF_ADDRESS, EVENTS = 8, 96, 112
+# Those of them to which nobody has listened yet, each of which holds a thread: of an address, of all. Seconds for
+# which one more waits.
+UNHEARD_OF_ADDRESS, UNHEARD, UNHEARD_WAIT = 24, 32, 3.0
+# Seconds for which an event waits for a first listener, and a session for another after its last has left.
+FIRST_LISTENER, NEXT_LISTENER = 5.0, 10.0
+
+# Each run in the line holds one of Gradio's threads; so many more are left for all else on the page.
+THREADS = 40
+# What may wait for a thread.
+WAITING = 64
+# Sessions whose state Gradio keeps, 0.3 MB each; a session that comes back later is given a new one.
+SESSIONS = 200
+# The largest file that may be loaded, and how often (in seconds) files older than a day are removed.
+LARGEST_FILE = "100mb"
+TIDY_EVERY, KEEP_FOR = 3600, 86400
+
+# Files that may be open (systems allow 1,024 unless they are asked), and of them those that are no connections.
+OPEN_FILES, OTHER_FILES = 16_384, 300
+# Connections of all, of which one peer has at most half.
+CONNECTIONS = 2_000
+# Seconds in which a connection brings a whole request, a file to be loaded, or takes more of an answer.
+REQUEST, UPLOADING, ANSWER = 30.0, 600.0, 60.0
+# Seconds between two looks for what nobody listens to, and for connections that do nothing.
+LOOK = 1.0
+
+# Characters of an entry of the log and of its traceback; entries at once, and seconds from one to the next after them.
+LOGGED = 4_000
+LOGGED_AT_ONCE, LOGGED_EVERY = 20, 10.0
+
+
+def share(total: int, most: int, taken: int) -> int:
+    """How many of `total` one may have of which `taken` are taken: at most so many, and no more than it leaves."""
+    return min(most, total - taken)

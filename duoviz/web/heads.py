@@ -1,0 +1,89 @@
+"""The head of a request: what is refused for it, and which of its headers are believed."""
+
+import os
+import re
+import socket
+from collections.abc import Callable, Set
+from urllib.parse import urlsplit
+
+from starlette.responses import JSONResponse
+
+from duoviz.web import bounds
+
+HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?")
+SCHEME = re.compile(r"https?( ?, ?https?)*")
+# The environment variable with names that the page answers to, besides the machine's own, by commas; * for any.
+HOSTS = "DUOVIZ_HOSTS"
+
+
+class Refused(Exception):
+    """An answer that ends a request: its status and what it says."""
+
+    def __init__(self, status: int, detail: object):
+        self.status, self.detail = status, detail
+
+
+def known_hosts() -> set[str]:
+    """The names that this machine's page is reached at, as far as they can be known before it is served."""
+    here, space, root = (os.environ.get(name, "") for name in ("GRADIO_SERVER_NAME", "SPACE_HOST", "GRADIO_ROOT_PATH"))
+    others = (name.strip().lower() for name in os.environ.get(HOSTS, "").split(","))
+    own = socket.gethostname().lower()
+    names = {"localhost", "127.0.0.1", "::1", own, f"{own}.local", here.strip("[]"), space, urlsplit(root).hostname}
+    return {name for name in (*names, *others) if name}
+
+
+def host_of(text: str) -> str:
+    """The name in a Host, or in an Origin, in small letters and without its port; "" where it is none."""
+    found = HOST.fullmatch(text.rpartition("://")[2])
+    return found[1].strip("[]").lower() if found else ""
+
+
+def guarded(app: Callable, hosts: Set[str], *, on_space: bool) -> Callable:
+    """This application, for requests whose heads can be believed; others are refused. hosts: see `known_hosts`."""
+
+    async def guard(scope: dict, receive: Callable, send: Callable) -> None:
+        if scope["type"] == "http":
+            try:
+                scope = believed(scope, hosts, on_space=on_space)
+            except Refused as refused:
+                # Nothing of its body is read: what follows it is no request.
+                answer = JSONResponse({"detail": refused.detail}, refused.status, {"Connection": "close"})
+                return await answer(scope, receive, send)
+        await app(scope, receive, send)
+
+    return guard
+
+
+def believed(scope: dict, hosts: Set[str], *, on_space: bool) -> dict:
+    """A request without the headers that anybody may have written. Raises Refused.
+
+    Where a page of another site has a name that leads to this machine (DNS rebinding), Host says that name.
+    """
+    headers = [(name, value.decode("latin-1")) for name, value in scope["headers"]]
+    names = [name for name, _ in headers]
+    if b"transfer-encoding" in names and b"content-length" in names:
+        raise Refused(400, "A request has either a length or a transfer encoding.")
+    if not scope["path"].isprintable() or max(map(len, scope["path"].encode().split(b"/"))) > bounds.PATH_PART:
+        raise Refused(404, "Not found.")
+    host = host_of(dict(headers).get(b"host", ""))
+    if names.count(b"host") != 1 or not host:
+        raise Refused(400, "A request names its host.")
+    reached = (scope.get("server") or ("",))[0]
+    if not on_space and host not in hosts and host != reached and "*" not in hosts:
+        raise Refused(421, f"This page does not answer to the name {host}: set {HOSTS} to it.")
+    trusted = {
+        b"x-forwarded-host": lambda value: host_of(value) in hosts,
+        b"x-forwarded-proto": SCHEME.fullmatch,
+        b"x-gradio-server": lambda value: False,
+    }
+    kept = [(name, value.encode("latin-1")) for name, value in headers if trusted.get(name, bool)(value or " ")]
+    return scope | {"headers": kept}
+
+
+def is_foreign(scope: dict, hosts: Set[str]) -> bool:
+    """Whether a browser sends this for a page of another site."""
+    headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+    if site := headers.get(b"sec-fetch-site"):
+        return site in ("cross-site", "same-site")
+    origin = headers.get(b"origin")
+    return origin is not None and host_of(origin) not in hosts | {host_of(headers.get(b"host", ""))}
