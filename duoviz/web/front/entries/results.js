@@ -3,6 +3,12 @@
 import { mountResults } from "../results_view/mount_results.js";
 import { page } from "../page.js";
 
+// The server gives a file's whole address, as it sees itself: behind a proxy it may see neither TLS nor the port.
+addEventListener("click", ({ target }) => {
+  const found = /gradio_api\/file=.*/.exec(target.href);
+  if (found) [target.href] = found;
+}, { capture: true });
+
 export function start({ element, trigger }) {
   let part = "";
   const show = mountResults(element.querySelector(".ll-root"), (name) => {
