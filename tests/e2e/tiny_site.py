@@ -29,9 +29,9 @@ class Site:
 
 
 @contextmanager
-def tiny_site(load=None, *, recording=None) -> Iterator[Site]:
+def tiny_site(load=None, *, recording=None, **options) -> Iterator[Site]:
     """The app as it is served. load: takes the place of what loads a pair; without it, one is loaded already.
-    recording: the folder with the runs that are shown first."""
+    recording: the folder with the runs that are shown first. options: of `launch`."""
 
     def held(name, progress):
         return held_engine(lambda: place_of(hardware).over(), after=LONGEST, noise=0.3)
@@ -44,7 +44,8 @@ def tiny_site(load=None, *, recording=None) -> Iterator[Site]:
         hardware.pool.start(None if load else "embedded")
         while not load and not hardware.pool.seats[0].loaded:
             time.sleep(0.01)
-        _, url, _ = launch(demo, hardware, theme=THEME, css=CSS, head=HEAD, prevent_thread_lock=True, quiet=True)
+        looks = {"theme": THEME, "css": CSS, "head": HEAD}
+        _, url, _ = launch(demo, hardware, **looks, prevent_thread_lock=True, quiet=True, **options)
         try:
             yield Site(url, demo, hardware)
         finally:
