@@ -61,10 +61,10 @@ def head(method, path, headers=(), query=b""):
             "headers": [*headers]}  # fmt: skip
 
 
-def ask(gate, path, content=b"", *, method="POST", headers=(), parts=1, query=b""):
+def ask(gate, path, content=b"", *, method="POST", headers=(), parts=1, query=b"", root=""):
     """(status, the answer's JSON) of one request, whose body comes in parts."""
     content = content if isinstance(content, bytes) else json.dumps(content).encode()
-    scope = head(method, path, [*headers, (b"content-length", str(len(content)).encode())], query)
+    scope = head(method, path, [*headers, (b"content-length", str(len(content)).encode())], query) | {"root_path": root}
     step = -(-len(content) // parts) or 1
     pieces = [content[begin : begin + step] for begin in range(0, len(content), step)] or [b""]
     messages = [
@@ -109,6 +109,18 @@ def test_an_endpoints_arguments_are_seen_at_every_door_and_pass_unchanged(path, 
     status, _ = ask(gate, path, content, parts=3)
     assert status == 200 and seen[0][0] == named and json.loads(app.bodies[0]) == content
     assert app.scopes[0][IN_SCOPE] == seen[0][1] != set()
+
+
+@pytest.mark.parametrize("root", ["/demo", "/demo/", "https://a.test/demo", "https://a.test/demo/"])
+def test_a_proxy_may_take_the_root_path_off_or_leave_it(root):
+    gate, app = make()
+    for path in ("/gradio_api/queue/join", "/demo/gradio_api/queue/join"):
+        assert ask(gate, path, JOINED, root=root)[0] == 200
+    # As ASGI has it, and as routes below routes need it.
+    seen = {(scope["root_path"], scope["path"]) for scope in app.scopes}
+    assert seen == {("/demo", "/demo/gradio_api/queue/join")} and len(app.scopes) == 2
+    for other in ("/demonstration/gradio_api/queue/join", "/demo/demo/gradio_api/queue/join"):
+        assert ask(gate, other, JOINED, root=root)[0] == 404
 
 
 @pytest.mark.parametrize(
