@@ -104,6 +104,8 @@ def save_and_load_results(page, folder):
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_all_works_behind_a_proxy(new_context, case, tmp_path, monkeypatch):
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "cache"))
+    # Gradio removes what it has kept as a page ends, also what another test's page keeps in the same folder.
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "gradio"))
     with proxied(case, tmp_path, monkeypatch) as origin, closing(new_context(ignore_https_errors=True)) as context:
         page = page_in(context)
         faults = listen(page)
