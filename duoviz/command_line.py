@@ -1,6 +1,7 @@
 """What the project's command lines share: their parser, how an error ends a command, what they check and report."""
 
 import argparse
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,6 +47,8 @@ def run(parser: Parser, arguments: list[str] | None, *, mistakes: tuple[type[Exc
     mistakes: what a command raises, as UsageError, where the user can do something about it: one line on stderr, and 1.
     """
     options = parser.parse_args(arguments)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return options.run(options) or 0
     except (*mistakes, UsageError) as error:

@@ -13,6 +13,7 @@ from duoviz.decoding.worker.protocol import DraftDied
 from tests import children
 from tests.app import ROOT
 from tests.children import SETTINGS, engine_with_draft, stream, wait_for_draft
+from tests.models.hostile import PROMPT, hostile
 from tests.starts import forking, start
 from tests.tiny import tiny_engine
 from tests.weights import ends_at_once
@@ -141,3 +142,13 @@ def test_no_network_and_no_cache_is_one_line_on_the_command_line(tmp_path):
     lines = [line for line in done.stderr.splitlines() if line.startswith("duoviz:")]
     assert done.returncode == 1 and len(lines) == 1 and "Check the network and start again." in lines[0]
     assert "Traceback" not in done.stderr and not done.stdout.strip()
+
+
+@pytest.mark.parametrize("kind", ["panics", "aborts"])
+def test_a_model_that_breaks_what_reads_it_is_one_line_on_the_command_line(kind, tmp_path):
+    models = f"{(made := hostile(tmp_path / kind, kind))} + {made}"
+    command = [sys.executable, "-m", "duoviz", "generate", PROMPT, "--method", "vanilla", "--pair", models]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    *progress, last = done.stderr.splitlines()
+    assert done.returncode == 1 and last.startswith("duoviz: The ") and not done.stdout.strip()
+    assert all("% Loading" in line for line in progress)

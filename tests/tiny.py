@@ -70,8 +70,8 @@ class DigitTokenizer:
     def __call__(self, text, add_special_tokens=False):
         return {"input_ids": [2 + ord(letter) % (VOCABULARY - 2) for letter in text]}
 
-    def apply_chat_template(self, messages, add_generation_prompt=True, return_dict=True):
-        return self("".join(message["content"] for message in messages))
+    def render(self, chat):
+        return "".join(message["content"] for message in chat)
 
 
 def tiny_engine(*, seed: int = 0, noise: float = 0.15, eos: frozenset = frozenset(), context: int = 256) -> Engine:

@@ -69,7 +69,7 @@ class PreparedPair:
             eos=end_tokens(self.files[0], tokenizer),
             cores=self.cores,
             draft=self.draft,
-            prompt_format=None if tokenizer.chat_template else self.prompt_format,
+            prompt_format=None if tokenizer.has_template else self.prompt_format,
             memory=self.memory,
         )
 

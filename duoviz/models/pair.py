@@ -32,7 +32,7 @@ class DraftSource:
 
 @dataclass(frozen=True)
 class Pair:
-    """A loaded target, its tokenizer (one of transformers'), and its draft's source.
+    """A loaded target, its tokenizer (see `tokenizers.Tokenizer`), and its draft's source.
 
     eos: the ids that end a text. prompt_format: None where the tokenizer has a chat template, else see
     `registry.Models`. memory: bytes that the pair was to take, by device.
@@ -64,7 +64,9 @@ class Pair:
             ids = self.tokenizer("".join(texts), add_special_tokens=False)["input_ids"]
         elif self.prompt_format is None:
             chat = [{"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(texts)]
-            ids = self.tokenizer.apply_chat_template(chat, add_generation_prompt=True, return_dict=True)["input_ids"]
+            text = self.tokenizer.render(chat)
+            check_characters(len(text), self.longest_prompt, "The prompt in the model's chat template")
+            ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
         else:
             texts[::2] = [self.prompt_format.format(prompt=text) for text in texts[::2]]
             ids = self.tokenizer(" ".join(texts))["input_ids"]

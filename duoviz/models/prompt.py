@@ -12,10 +12,10 @@ class PromptError(ValueError):
     """The prompt cannot be used; the message is a sentence for the user."""
 
 
-def check_characters(count: int, most: int) -> None:
-    """Raise PromptError for a prompt of more characters than any that can be read: to count its tokens takes long."""
+def check_characters(count: int, most: int, what: str = "The prompt") -> None:
+    """Raise PromptError for a text of more characters than any that can be read: to count its tokens takes long."""
     if count > most:
-        raise PromptError(f"The prompt is too long: {count:,} characters; the limit is {most:,}.")
+        raise PromptError(f"{what} is too long: {count:,} characters; the limit is {most:,}.")
 
 
 def check_prompt(prompt: object, longest: int = LONGEST_PROMPT) -> None:

@@ -2,9 +2,12 @@
 
 import hashlib
 import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from duoviz.models import bounds
 from duoviz.models.checkpoint import OUR_KIND, first_line, read_json
 from duoviz.models.files import ModelFiles
 from duoviz.models.progress import ModelUnavailable
@@ -25,14 +28,53 @@ def tokenizer_class(folder: Path) -> Any:
     return transformers.TokenizersBackend if name == "TokenizersBackend" else transformers.AutoTokenizer
 
 
-def load_tokenizer(files: ModelFiles) -> Any:
-    """The tokenizer in a model's folder. Raises ModelUnavailable."""
+class Tokenizer:
+    """One of transformers' tokenizers, as far as it is used here; what it does stays within `bounds`.
+
+    Whatever fails in it raises ModelUnavailable.
+    """
+
+    def __init__(self, inner: Any, label: str):
+        self.inner, self.label = inner, label
+        self.eos_token_id: int | None = inner.eos_token_id
+        self.has_template = bool(inner.chat_template)
+
+    def get_vocab(self) -> dict[str, int]:
+        return self.inner.get_vocab()
+
+    def __call__(self, text: str | list[str], **options: Any) -> Any:
+        with unless_broken(f"The tokenizer of {self.label} cannot read this text"), bounds.bounded(bounds.TEXT):
+            return self.inner(text, **options)
+
+    def render(self, chat: Sequence[dict[str, str]]) -> str:
+        """The chat's text in the model's template, up to where the answer begins."""
+        with unless_broken(f"The chat template of {self.label} cannot be used"), bounds.bounded(bounds.TEXT):
+            return self.inner.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
+
+    def decode(self, ids: Sequence[int], **options: Any) -> str:
+        # Called for each token of a run: to bound its memory too would take longer than the call.
+        with unless_broken(f"The tokenizer of {self.label} cannot write its tokens"), bounds.timed(bounds.TEXT):
+            return self.inner.decode(ids, **options)
+
+
+@contextmanager
+def unless_broken(sentence: str) -> Iterator[None]:
+    """Raise ModelUnavailable, with the sentence and the reason, for whatever goes wrong in others' code."""
     try:
-        return tokenizer_class(files.folder).from_pretrained(
-            files.folder, trust_remote_code=False, local_files_only=True
-        )
-    except Exception as error:  # a tokenizer's files are read by several libraries, each with errors of its own
-        raise ModelUnavailable(f"{files.label} has no tokenizer that can be read ({first_line(error)}).") from error
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # of several libraries, each with errors of its own; a panic is no Exception
+        reason = "it takes too much memory" if isinstance(error, MemoryError) else first_line(error)
+        raise ModelUnavailable(f"{sentence} ({reason}): choose another model.") from error
+
+
+def load_tokenizer(files: ModelFiles) -> Tokenizer:
+    """The tokenizer in a model's folder. Raises ModelUnavailable."""
+    with unless_broken(f"{files.label} has no tokenizer that can be read"), bounds.bounded(bounds.LOADING):
+        kind = tokenizer_class(files.folder)
+        inner = kind.from_pretrained(files.folder, trust_remote_code=False, local_files_only=True)
+    return Tokenizer(inner, files.label)
 
 
 def fingerprint(vocabulary: dict[str, int]) -> str:

@@ -10,9 +10,9 @@ from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
 from duoviz.decoding.worker.pulse import Pulse, keep_beating
+from duoviz.models.bounds import expend, why_ended
 from duoviz.places.messages import PlaceDied
 
-KILLED = "The process that ran this was killed or ran out of memory (exit code {})"
 # It is imported in the processes of places, and not here: it loads a pair.
 HELD = "duoviz.places.held"
 HANGS = "The process that ran this stopped answering"
@@ -78,7 +78,7 @@ class LocalPlace:
         self.process.join(timeout=1)
         code = self.process.exitcode
         self.close()
-        return PlaceDied(KILLED.format(code))
+        return PlaceDied(why_ended(code))
 
     def alive(self) -> bool:
         return self.process.is_alive() and not self.pipe.closed
@@ -97,6 +97,7 @@ def serve_alone(pipe: Connection, beats: c_ulong, cores: tuple[int, ...], load: 
         # Before torch is imported, which reads once how many threads it may have.
         os.sched_setaffinity(0, cores)
     keep_beating(beats)
+    expend()
     from duoviz.places.place import Place, serve
 
     if forked:

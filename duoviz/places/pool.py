@@ -18,8 +18,8 @@ from duoviz.places.work import Fetch, Load
 
 # Seconds between two looks whether a job is to end, and between two looks for places that have died idle.
 GLANCE, LOOK = 0.05, 1.0
-# Seconds in which an order must end that is to end: a report may have to be written.
-ENDING = 60.0
+# Seconds in which an order must end that is to end: before it decodes, and then, where a report may have to be written.
+LETTING_GO, ENDING = 5.0, 60.0
 # Seconds in which the jobs under way must end when all of it does.
 CLOSING = 10.0
 NO_PLACE = "No machine is left to run this: start the server again."
@@ -218,7 +218,7 @@ class Pool:
             if halted is None and (reason := job.halted()):
                 halted = time.monotonic()
                 place.send(Halt(order.number, reason))
-            if halted and time.monotonic() - halted > ENDING:
+            if halted and time.monotonic() - halted > (ENDING if job.deadline else LETTING_GO):
                 raise PlaceDied("The process that ran this did not stop, and was ended")
             if event and event["type"] == "done":
                 return

@@ -9,6 +9,7 @@ from typing import Any
 
 from duoviz.decoding.settings import SettingsError
 from duoviz.folders import ASSETS
+from duoviz.models.bounds import expend
 from duoviz.models.cores import available_cores
 from duoviz.places.messages import PlaceDied, PlaceGone
 from duoviz.places.pool import Seat
@@ -80,6 +81,7 @@ class Actor:
         from duoviz.decoding.engine import load_engine
         from duoviz.places.place import Place, serve
 
+        expend()
         self.pipe, theirs = Pipe()
         place = Place(theirs.send, load or load_engine)
         threading.Thread(target=serve, args=(theirs, place), daemon=True).start()

@@ -16,8 +16,8 @@ LANE = Lane("duo", "duodecoding", Settings(max_new_tokens=12))
 
 
 class RoleTokenizer(DigitTokenizer):
-    def apply_chat_template(self, messages, add_generation_prompt=True, return_dict=True):
-        return self("".join(f"[{message['role']} {message['content']}]" for message in messages))
+    def render(self, chat):
+        return "".join(f"[{message['role']} {message['content']}]" for message in chat)
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,16 @@ from multiprocessing.connection import Connection
 from duoviz.decoding import METHODS
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
+from duoviz.models import bounds
+from duoviz.models.files import find_target
+from duoviz.models.registry import EMBEDDED, find_pair
+from duoviz.models.tokenizers import load_tokenizer
 from duoviz.places.jobs import Job
 from duoviz.places.local import LocalPlace
 from duoviz.places.messages import Order
 from duoviz.places.work import Load, Run
 from tests.children import engine_with_draft
-from tests.tiny import endless
+from tests.tiny import change_pair, endless, tiny_engine
 
 
 def stubborn(plan):
@@ -26,6 +30,15 @@ def tiny(name, progress, sources, *, draft, make=engine_with_draft) -> Engine:
     for drafter in (endless, stubborn):
         METHODS[drafter.__name__] = replace(METHODS["vanilla"], id=drafter.__name__, drafter=drafter)
     return make()
+
+
+def own(name, progress, sources, *, draft, seconds) -> Engine:
+    """The tiny pair, with the tokenizer of one's own models where some are named, which has so many seconds."""
+    bounds.TEXT, bounds.MEMORY = seconds, 300_000_000
+    engine = tiny_engine()
+    if name != EMBEDDED:
+        change_pair(engine, tokenizer=load_tokenizer(find_target(find_pair(name).target, progress)))
+    return engine
 
 
 def serve_a_place(pipe: Connection) -> None:

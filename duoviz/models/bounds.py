@@ -1,0 +1,68 @@
+"""The bounds of what others' code does with a tokenizer and a chat template that a model brings along."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+# Seconds of processor time, however busy the machine is: to load a tokenizer, and to put a text into the template, read
+# it or write it.
+LOADING, TEXT = 60.0, 10.0
+# Bytes that may be taken besides those in use.
+MEMORY = 2_000_000_000
+
+TOO_LONG = "A model's tokenizer or chat template took too long, so its process was ended: choose another model"
+KILLED = "The process that ran this was killed or ran out of memory (exit code {})"
+
+# Whether they hold in this process: the template's loops and machine code end only with their process.
+hold = False
+
+
+def expend() -> None:
+    """Let the bounds hold: what exceeds one may end this process, and who started it tells why (see `why_ended`)."""
+    global hold
+    hold = hasattr(signal, "setitimer")  # Windows has no such bounds.
+
+
+def why_ended(code: int | None) -> str:
+    """Why an expendable process ended with this exit code; the beginning of a sentence."""
+    late = hasattr(signal, "SIGPROF") and code == -signal.SIGPROF
+    return TOO_LONG if late else KILLED.format(code)
+
+
+@contextmanager
+def timed(seconds: float) -> Iterator[None]:
+    """What takes more seconds of processor time ends the process, whatever it is in the midst of."""
+    if not hold:
+        yield
+        return
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+@contextmanager
+def bounded(seconds: float) -> Iterator[None]:
+    """The same, and what takes too much memory has MemoryError, or ends the process; it prints nothing."""
+    if not hold:
+        yield
+        return
+    import resource
+
+    limits, shown = resource.getrlimit(resource.RLIMIT_DATA), os.dup(2)
+    with open(os.devnull, "w") as nowhere:
+        # Rust tells at length what `unless_broken` says in a sentence.
+        os.dup2(nowhere.fileno(), 2)
+    with suppress(OSError):  # Only Linux counts what is in use.
+        used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_DATA, (used + MEMORY, limits[1]))
+    try:
+        with timed(seconds):
+            yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, limits)
+        os.dup2(shown, 2)
+        os.close(shown)

@@ -1,0 +1,21 @@
+"""What ends a process from outside."""
+
+import os
+import signal
+from typing import Any
+
+# Windows has no SIGHUP.
+ENDING = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
+
+
+def on_ending(handler: Any) -> None:
+    """Handle these signals so, but for those that whoever started this process has it ignore, as nohup does."""
+    for number in ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+def die_of(number: int) -> None:
+    """End at once, as a process does that handles no signal."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)

@@ -1,0 +1,43 @@
+"""Models whose chat template or tokenizer runs on, takes all memory, or breaks what carries it out."""
+
+import json
+
+from tests.models.folders import TEMPLATE, folder, llama, tokenizer
+
+LOOP = "{{% for a in range(99999) %}}{{% for b in range(99999) %}}{}{{% endfor %}}{{% endfor %}}"
+# What runs on until its process is ended, by loops and in one operation of machine code.
+ENDLESS = {"a loop": LOOP.format(""), "a loop that writes": LOOP.format("x"), "one number": "{{ 10 ** (10 ** 9) }}"}
+LARGE = {
+    "a product": "{{ messages[0]['content'] * 10 ** 11 }}",
+    "a filter": "{{ 'x' | center(10 ** 11) }}",
+    "a format": "{{ '%99999999999d' % 1 }}",
+    "growth": "{% set n = namespace(s='xxxxxxxx') %}{% for i in range(60) %}{% set n.s = n.s ~ n.s %}{% endfor %}",
+}
+OTHERS = {"long": "{{ 'x' * 10 ** 5 }}", "refuses": "{{ raise_exception('no such role') }}"}
+TEMPLATES = ENDLESS | LARGE | OTHERS
+
+# Parts of a tokenizer.json. Onig tries all ways in which the pattern shares out the letters, and gives up in a panic.
+PATTERN = {"Regex": "(a+)+$"}
+GROWS = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 1000}
+TOKENIZERS = {
+    "panics": {"pre_tokenizer": {"type": "Split", "pattern": PATTERN, "behavior": "Isolated", "invert": False}},
+    # Rust ends the process that has no memory left.
+    "aborts": {"normalizer": {"type": "Sequence", "normalizers": [GROWS] * 5}},
+    "cannot be read": {"decoder": {"type": "unheard of"}},
+    "cannot write": {
+        "decoder": {
+            "type": "Sequence",
+            "decoders": [{"type": "Fuse"}, {"type": "Replace", "pattern": PATTERN, "content": ""}],
+        }
+    },
+}
+# A prompt that has each of them do its worst.
+PROMPT = "a" * 40 + "b"
+
+
+def hostile(path, kind):
+    """The folder of a model of this kind."""
+    made = folder(path, llama(), tokenizer(template=TEMPLATES.get(kind, TEMPLATE)))
+    file = made / "tokenizer.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | TOKENIZERS.get(kind, {})))
+    return made

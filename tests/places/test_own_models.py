@@ -1,0 +1,80 @@
+"""Models of one's own that misbehave: their visitor has a sentence, and the next visitor's run goes on."""
+
+from contextlib import contextmanager
+from functools import partial
+
+import pytest
+
+from duoviz.models import bounds
+from duoviz.places import pool as pool_module
+from duoviz.places.line import UNBOUNDED, Line
+from duoviz.places.local import LocalPlace
+from duoviz.places.pool import Pool, Seat
+from tests.models.hostile import PROMPT, hostile
+from tests.places.loads import own, run_of
+from tests.places.test_local import last_of
+from tests.starts import forking
+from tests.until import has_ended, wait_until
+
+pytestmark = pytest.mark.thorough
+
+
+@contextmanager
+def one_place(*, seconds):
+    """A pool of one place, in which a text may take so many seconds of processor time."""
+    pool = Pool([Seat(start=partial(LocalPlace, load=partial(own, seconds=seconds)))], Line(UNBOUNDED))
+    with forking():
+        pool.start()
+        yield pool
+        pool.close()
+
+
+def submitted(pool, pair):
+    job = run_of("vanilla", PROMPT, pair=pair)
+    pool.submit(job)
+    return job
+
+
+def hostile_pair(path, kind):
+    return f"{(made := hostile(path / kind, kind))} + {made}"
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with one_place(seconds=9999) as pool:
+        yield pool
+
+
+def assert_next_after(pool, pair, sentence):
+    """Its visitor has this sentence, and the next one a run."""
+    lost, after = submitted(pool, pair), submitted(pool, "embedded")
+    assert last_of(lost)["message"].startswith(sentence)
+    assert last_of(after)["type"] == "end" and not after.error
+
+
+@pytest.mark.parametrize(
+    "kind, sentence",
+    [
+        ("a product", "The chat template of"),
+        ("panics", "The tokenizer of"),
+        ("aborts", bounds.KILLED.format(-6) + ". Start the run again; other runs go on."),
+    ],
+)
+def test_its_visitor_has_a_sentence_and_the_next_one_a_run(pool, kind, sentence, tmp_path):
+    assert_next_after(pool, hostile_pair(tmp_path, kind), sentence)
+
+
+def test_a_template_that_never_ends_is_ended(tmp_path):
+    with one_place(seconds=0.3) as pool:
+        assert_next_after(pool, hostile_pair(tmp_path, "a loop"), bounds.TOO_LONG)
+
+
+def test_a_visitor_who_stops_a_template_that_never_ends_lets_the_place_go(pool, tmp_path, monkeypatch):
+    monkeypatch.setattr(pool_module, "LETTING_GO", 0.5)
+    monkeypatch.setattr(pool_module, "ENDING", float("inf"))
+    endless, after = submitted(pool, pair := hostile_pair(tmp_path, "a loop")), submitted(pool, "embedded")
+    wait_until(lambda: pool.seats[0].loaded == pair)
+    process = pool.seats[0].place.process.pid
+    endless.stop.set()
+    assert last_of(after)["type"] == "end" and not after.error
+    wait_until(lambda: has_ended(process))
