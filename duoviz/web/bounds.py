@@ -3,7 +3,7 @@
 from typing import Any
 
 # Bytes of a request; of one that carries neither a prompt nor a file. What has more than LARGE is read by turns.
-BODY, SMALL_BODY = 8_000_000, 64_000
+BODY, SMALL_BODY = 2_500_000, 64_000
 LARGE, LARGE_AT_ONCE = 256_000, 2
 # Seconds in which a request must have arrived, and for which a large one waits for its turn to be read.
 READING, LARGE_WAIT = 30.0, 10.0
@@ -21,7 +21,12 @@ FROM_ELSEWHERE = "^[hH][tT][tT][pP][sS]?:"
 # JSON Schema of an argument, by Gradio's name of the component that it is the value of; `calls` adds the choices.
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "prompt": SCALAR | {"maxLength": PROMPT},
-    "names": {"type": "array", "maxItems": NAMES, "uniqueItems": True, "items": {"type": "string", "maxLength": NAME}},
+    "checkboxgroup": {
+        "type": "array",
+        "maxItems": NAMES,
+        "uniqueItems": True,
+        "items": {"type": "string", "maxLength": NAME},
+    },
     **dict.fromkeys(("textbox", "number", "checkbox", "radio", "dropdown"), SCALAR),
     "uploadbutton": {
         "anyOf": [{"type": "null"}, {"type": "object", "additionalProperties": SMALL}],

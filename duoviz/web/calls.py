@@ -87,12 +87,12 @@ def argument(component: Any, *, checked: bool) -> dict:
     """JSON Schema of a component's value; checked: whether the function itself says what is no choice."""
     kind, choices = component.get_block_name(), [value for _, value in getattr(component, "choices", ())]
     if kind == "checkboxgroup":
-        return bounds.ARGUMENTS["names"] | {"items": {"enum": choices}}
-    if kind == "dropdown" and component.multiselect:
-        return bounds.ARGUMENTS["names"]
-    known = (
-        {"enum": [None, *choices]} if choices and not (checked or getattr(component, "allow_custom_value", 0)) else {}
-    )
+        return bounds.ARGUMENTS[kind] | {"items": {"enum": choices}}
+    if getattr(component, "multiselect", False):
+        # Its choices change while the page is open.
+        return bounds.ARGUMENTS["checkboxgroup"]
+    free = checked or getattr(component, "allow_custom_value", False)
+    known = {"enum": [None, *choices]} if choices and not free else {}
     return bounds.ARGUMENTS["prompt" if is_prompt(component) else kind] | known
 
 

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from urllib.parse import urlsplit
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, RedirectResponse
 
 from duoviz.places.line import PLACES_TAKEN
 from duoviz.web import bounds
@@ -68,13 +68,20 @@ class Gate:
         if scope["type"] == "lifespan":
             return await self.app(scope, receive, send)
         try:
+            if scope["type"] != "http":
+                await self.nothing()
             with self.counted(scope):
                 # As ASGI has it: the path begins with the root path, also behind a proxy that takes it off.
                 root, path = urlsplit(scope.get("root_path", "")).path.rstrip("/"), scope["path"]
                 path = path.removeprefix(root) if f"{path}/".startswith(f"{root}/") else path
                 scope["root_path"], scope["path"] = root, root + path
+                if root and scope["path"] == root:
+                    # Relative, for behind some proxies nobody knows the page's whole address.
+                    query = f"?{scope['query_string'].decode()}" if scope["query_string"] else ""
+                    moved = RedirectResponse(f"{root.rpartition('/')[2]}/{query}")
+                    return await moved(scope, receive, send)
                 path = path.rstrip("/") or "/"
-                take = {"GET": self.read, "HEAD": self.read, "POST": self.post}.get(scope.get("method"), self.nothing)
+                take = {"GET": self.read, "HEAD": self.read, "POST": self.post}.get(scope["method"], self.nothing)
                 await take(path, scope, receive, send)
         except Refused as refused:
             await self.refuse(refused, scope, receive, send)

@@ -23,9 +23,10 @@ class Refused(Exception):
         self.status, self.detail = status, detail
 
 
-def known_hosts() -> set[str]:
+def known_hosts(root_path: str | None = None) -> set[str]:
     """The names that this machine's page is reached at, as far as they can be known before it is served."""
     here, space, root = (os.environ.get(name, "") for name in ("GRADIO_SERVER_NAME", "SPACE_HOST", "GRADIO_ROOT_PATH"))
+    root = root if root_path is None else root_path
     others = (name.strip().lower() for name in os.environ.get(HOSTS, "").split(","))
     own = socket.gethostname().lower()
     names = {"localhost", "127.0.0.1", "::1", own, f"{own}.local", here.strip("[]"), space, urlsplit(root).hostname}
@@ -65,14 +66,16 @@ def believed(scope: dict, hosts: Set[str], *, on_space: bool) -> dict:
         raise Refused(400, "A request has either a length or a transfer encoding.")
     if not scope["path"].isprintable() or max(map(len, scope["path"].encode().split(b"/"))) > bounds.PATH_PART:
         raise Refused(404, "Not found.")
-    host = host_of(dict(headers).get(b"host", ""))
+    host, reached = host_of(dict(headers).get(b"host", "")), (scope.get("server") or ("",))[0]
     if names.count(b"host") != 1 or not host:
         raise Refused(400, "A request names its host.")
-    reached = (scope.get("server") or ("",))[0]
-    if not on_space and host not in hosts and host != reached and "*" not in hosts:
-        raise Refused(421, f"This page does not answer to the name {host}: set {HOSTS} to it.")
+    # A proxy of the machine's own says by which name it was reached itself; a Space's tells it as the host.
+    forwarded = [host_of(value) for name, value in headers if name == b"x-forwarded-host"]
+    for name in () if on_space or "*" in hosts else (host, *forwarded):
+        if name not in hosts and name != reached:
+            raise Refused(421, f"This page does not answer to the name {name or '?'}: set {HOSTS} to it.")
     trusted = {
-        b"x-forwarded-host": lambda value: host_of(value) in hosts,
+        b"x-forwarded-host": lambda value: not on_space,
         b"x-forwarded-proto": SCHEME.fullmatch,
         b"x-gradio-server": lambda value: False,
     }

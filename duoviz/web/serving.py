@@ -29,7 +29,7 @@ def bound_queue(demo: gr.Blocks) -> None:
 
 def launch(demo: gr.Blocks, hardware: Hardware, *, prevent_thread_lock: bool = False, **options: Any) -> tuple:
     """Serve the page; options, and what is returned, as of `gr.Blocks.launch`."""
-    attendance, hosts = Attendance(partial(gradio_internals.delivered, demo)), known_hosts()
+    attendance, hosts = Attendance(partial(gradio_internals.delivered, demo)), known_hosts(options.get("root_path"))
     limits, doors = hardware.limits, hardware.doors
     servers = frozenset(
         (number, fn.__name__) for number, block in demo.blocks.items() for fn in getattr(block, "server_fns", ())
@@ -63,7 +63,7 @@ async def lifespan(
     gradio_internals.pace_the_log()
     Connection.most = allow_open_files()
     # Before Gradio's own, which would answer some requests by themselves.
-    app.middleware_stack = guarded(app.middleware_stack, hosts, on_space=on_space)
+    app.middleware_stack = guarded(app.middleware_stack or app.build_middleware_stack(), hosts, on_space=on_space)
     sweeping = asyncio.create_task(sweep(demo, attendance))
     try:
         yield

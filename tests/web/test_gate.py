@@ -123,6 +123,17 @@ def test_a_proxy_may_take_the_root_path_off_or_leave_it(root):
         assert ask(gate, other, JOINED, root=root)[0] == 404
 
 
+@pytest.mark.parametrize("path", ["/school/demo", "https://a.test/school/demo"])
+def test_without_its_last_slash_the_page_says_where_it_is_from_there(path):
+    gate, app = make()
+
+    async def never():
+        pytest.fail("it was read")
+
+    start, _ = through(gate, never, **head("GET", "/school/demo", query=b"tab=lab") | {"root_path": path})
+    assert start["status"] == 307 and (b"location", b"demo/?tab=lab") in start["headers"] and not app.scopes
+
+
 @pytest.mark.parametrize(
     "path, content",
     [
