@@ -16,18 +16,19 @@ LARGE = {
 OTHERS = {"long": "{{ 'x' * 10 ** 5 }}", "refuses": "{{ raise_exception('no such role') }}"}
 TEMPLATES = ENDLESS | LARGE | OTHERS
 
-# Parts of a tokenizer.json. Onig tries all ways in which the pattern shares out the letters, and gives up in a panic.
-PATTERN = {"Regex": "(.+)+\n"}
+# Parts of a tokenizer.json. Onig tries all ways in which a pattern shares out the letters, and gives up in a panic: with
+# the second one for few letters.
+MANY, FEW = ({"Regex": "(" * deep + ".+" + ")+" * deep + "(?!.|$)"} for deep in (1, 30))
 GROWS = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 1000}
 TOKENIZERS = {
-    "panics": {"pre_tokenizer": {"type": "Split", "pattern": PATTERN, "behavior": "Isolated", "invert": False}},
+    "panics": {"pre_tokenizer": {"type": "Split", "pattern": MANY, "behavior": "Isolated", "invert": False}},
     # Rust ends the process that has no memory left.
     "aborts": {"normalizer": {"type": "Sequence", "normalizers": [GROWS] * 5}},
     "cannot be read": {"decoder": {"type": "unheard of"}},
     "cannot write": {
         "decoder": {
             "type": "Sequence",
-            "decoders": [{"type": "Fuse"}, {"type": "Replace", "pattern": PATTERN, "content": ""}],
+            "decoders": [{"type": "Fuse"}, {"type": "Replace", "pattern": FEW, "content": ""}],
         }
     },
 }
