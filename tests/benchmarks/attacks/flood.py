@@ -1,14 +1,17 @@
 """Item 1: posts that nobody listens to."""
 
+import json
 import re
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from statistics import median
 
 from tests.benchmarks.attacks.register import Result, attack
 from tests.benchmarks.attacks.site import CALL, Site
+from tests.benchmarks.attacks.strangers import JOIN, number_of
 
 POSTS = 4_000
 # They are paced, a few a second for each address.
@@ -67,6 +70,40 @@ def every_function(site: Site) -> Result:
     return Result(
         f"{CALLS} calls of the page's own functions", f"{seconds:.1f} s; answers: {dict(statuses)}", seconds < 60
     )
+
+
+def joins(site: Site, count: int, addresses: list[str]) -> Callable[[], object]:
+    """A flood of runs to which nobody listens, from these addresses in turn."""
+    number = number_of(site, "watch")
+    data = values_of(site, number)
+
+    def flood() -> list[dict]:
+        def of(address: str) -> dict:
+            def body(at: int) -> dict:
+                return {"fn_index": number, "session_hash": f"{address.replace('.', '-')}-{at}", "data": data}
+
+            return site.flood(count, body, path=JOIN, connections=16, **site.forwarded(address))
+
+        with ThreadPoolExecutor(len(addresses)) as pool:
+            return list(pool.map(of, addresses))
+
+    return flood
+
+
+def values_of(site: Site, number: int) -> list:
+    """What the page sends to a function if nothing was changed on it."""
+    config = json.loads(site.ask("GET", "/config")[2])
+    components = {each["id"]: each["props"].get("value") for each in config["components"]}
+    function = next(each for each in config["dependencies"] if each["id"] == number)
+    return [components[each] for each in function["inputs"]]
+
+
+@attack("1 flood", MUST_HOLD, kind="space")
+def runs_that_nobody_listens_to(site: Site) -> list[Result]:
+    """From one address, and from four, beside a visitor of another one."""
+    four = ["8.8.8.8", "8.8.4.4", "1.0.0.1", "1.1.1.1"]
+    one = beside(site, "128 joins of one address, nobody listening", joins(site, 128, four[:1]))
+    return [one, beside(site, "128 joins of each of four addresses, nobody listening", joins(site, 128, four))]
 
 
 def flooded(site: Site, done: str, count: int, bodies: Callable[[int], object], **headers: str) -> Result:
