@@ -15,14 +15,15 @@ MEMORY = 2_000_000_000
 TOO_LONG = "A model's tokenizer or chat template took too long, so its process was ended: choose another model"
 KILLED = "The process that ran this was killed or ran out of memory (exit code {})"
 
-# Whether they hold in this process: the template's loops and machine code end only with their process.
-hold = False
+# Where the bounds hold: what standard error is, and nothing, which it is meanwhile. Rust tells of its panics at length.
+held: tuple[int, int] | None = None
 
 
 def expend() -> None:
     """Let the bounds hold: what exceeds one may end this process, and who started it tells why (see `why_ended`)."""
-    global hold
-    hold = hasattr(signal, "setitimer")  # Windows has no such bounds.
+    global held
+    if hasattr(signal, "setitimer"):  # Windows has no such bounds.
+        held = os.dup(2), os.open(os.devnull, os.O_WRONLY)
 
 
 def why_ended(code: int | None) -> str:
@@ -33,29 +34,29 @@ def why_ended(code: int | None) -> str:
 
 @contextmanager
 def timed(seconds: float) -> Iterator[None]:
-    """What takes more seconds of processor time ends the process, whatever it is in the midst of."""
-    if not hold:
+    """What takes more seconds of processor time ends the process, whatever it is in the midst of; it prints nothing."""
+    if not held:
         yield
         return
+    shown, nothing = held
+    os.dup2(nothing, 2)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+        os.dup2(shown, 2)
 
 
 @contextmanager
 def bounded(seconds: float) -> Iterator[None]:
-    """The same, and what takes too much memory has MemoryError, or ends the process; it prints nothing."""
-    if not hold:
+    """The same, and what takes too much memory has MemoryError, or ends the process."""
+    if not held:
         yield
         return
     import resource
 
-    limits, shown = resource.getrlimit(resource.RLIMIT_DATA), os.dup(2)
-    with open(os.devnull, "w") as nowhere:
-        # Rust tells at length what `unless_broken` says in a sentence.
-        os.dup2(nowhere.fileno(), 2)
+    limits = resource.getrlimit(resource.RLIMIT_DATA)
     with suppress(OSError):  # Only Linux counts what is in use.
         used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_DATA, (used + MEMORY, limits[1]))
@@ -64,5 +65,3 @@ def bounded(seconds: float) -> Iterator[None]:
             yield
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, limits)
-        os.dup2(shown, 2)
-        os.close(shown)

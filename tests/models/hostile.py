@@ -16,8 +16,8 @@ LARGE = {
 OTHERS = {"long": "{{ 'x' * 10 ** 5 }}", "refuses": "{{ raise_exception('no such role') }}"}
 TEMPLATES = ENDLESS | LARGE | OTHERS
 
-# Parts of a tokenizer.json. Onig tries all ways in which a pattern shares out the letters, and gives up in a panic: with
-# the second one for few letters.
+# Parts of a tokenizer.json. Onig tries all ways in which a pattern shares out the letters, and gives up in a panic. Few
+# letters do for the second one.
 MANY, FEW = ({"Regex": "(" * deep + ".+" + ")+" * deep + "(?!.|$)"} for deep in (1, 30))
 GROWS = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 1000}
 TOKENIZERS = {
