@@ -28,4 +28,6 @@ COMPONENTS = (
     + nested("results_view", "results")
     + nested("share", "share")
 )
-HEAD = f'<link rel="stylesheet" href="{ADDRESS}/{serve("components.css", COMPONENTS)}">'
+# Before anything is drawn: frame.css says what depends on it.
+FRAMED = '<script>document.documentElement.toggleAttribute("data-framed", window.parent !== window);</script>'
+HEAD = f'{FRAMED}<link rel="stylesheet" href="{ADDRESS}/{serve("components.css", COMPONENTS)}">'

@@ -107,6 +107,11 @@ def test_the_page_is_as_high_as_the_screen_has_no_foot_and_its_own_letters(stage
     settle(stage)
     assert stage.evaluate("document.documentElement.scrollHeight") <= 800
     assert stage.locator("footer:visible").count() == 0
+    for menu in stage.locator("#visualizer .dv-menu").all():
+        menu.locator("summary").click()
+        panel = menu.locator(".dv-panel").bounding_box()
+        assert panel["y"] + panel["height"] <= 800
+        menu.locator("summary").click()
     (face,) = stage.evaluate(FACES)
     family = stage.locator(".dv-sentence").evaluate("(node) => getComputedStyle(node).fontFamily")
     assert face == "loaded" and family.startswith("Inter")

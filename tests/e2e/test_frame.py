@@ -1,0 +1,187 @@
+"""The page as a Space: in a frame that a page of another origin makes as high as the page in it asks for."""
+
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.journeys import JOURNEYS, choose_tab, listen, more_charts_are_folded_out, the_page_is_drawn
+from tests.e2e.live_tab import set_tokens
+from tests.e2e.pages import fits, settle
+from tests.until import wait_until
+
+HUB = Path(__file__).parent / "hub"
+WIDTHS = (1280, 390)
+# Of each tab what is drawn last.
+TABS = {"Live": ".dv-token", "Compare": ".dv-race .dv-token", "Learn": ".dl-body h3", "Lab": ".ll-thumbnail"}
+# No page of ours is so high.
+BOUND = 12_000
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def hub():
+    """The address of the page around: another host than that of the page in it."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=HUB)) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://localhost:{server.server_port}/"
+        server.shutdown()
+
+
+def frame_of(page):
+    return page.locator("#space").element_handle().content_frame()
+
+
+@pytest.fixture
+def held(new_context, hub, shipped):
+    """A function that opens the page in its frame: the page around it, the frame, and what goes wrong in either."""
+
+    @contextmanager
+    def opened(width, query=""):
+        context = new_context(viewport={"width": width, "height": 900})
+        page = context.new_page()
+        faults = listen(page)
+        page.goto(f"{hub}{query}#{shipped}")
+        frame = frame_of(page)
+        the_page_is_drawn(frame)
+        yield page, frame
+        assert not faults
+        context.close()
+
+    return opened
+
+
+HEIGHT = "document.getElementById('space').clientHeight"
+# Where what is drawn ends, whatever the frame's height.
+CONTENT = "document.querySelector('.tabs').getBoundingClientRect().bottom"
+
+
+def comes_to_rest(page, frame):
+    """The frame has the content's height, and for most of a second no other."""
+    heights = []
+
+    def rests():
+        page.wait_for_timeout(100)
+        height, content = page.evaluate(HEIGHT), frame.evaluate(CONTENT)
+        assert height < BOUND
+        # Nothing is cut off, and little is empty.
+        heights.append(height if content - 2 <= height <= 1.05 * content else None)
+        return len(heights) > 6 and set(heights[-6:]) == {height}
+
+    wait_until(rests)
+    assert len(set(heights)) < 20, heights
+
+
+# Everything that folds something out or puts something else in its place.
+FOLD_OUT = """() => {
+  const folds = document.querySelectorAll("summary, .label-wrap, button[aria-expanded], .gallery-item, .ll-thumbnail");
+  window.fold = [...folds].find((node) => node.checkVisibility() && !("walked" in node.dataset));
+  if (!window.fold) return null;
+  window.fold.dataset.walked = "";
+  window.fold.click();
+  return window.fold.textContent.trim();
+}"""
+# What lies over the page is within the frame, near what it came from, and no strip; it is folded in again.
+OVER = """() => {
+  const over = window.fold.parentElement.lastElementChild;
+  if (!over.checkVisibility() || !/absolute|fixed/.test(getComputedStyle(over).position)) return [];
+  const [from, { left, right, top, bottom }] = [window.fold, over].map((node) => node.getBoundingClientRect());
+  const isNear = Math.abs(top - from.bottom) < 40 && right - left > 250;
+  const isWithin = left >= 0 && right <= innerWidth && bottom <= innerHeight;
+  window.fold.click();
+  return isNear && isWithin ? [] : [from.bottom, left, right, top, bottom, innerHeight];
+}"""
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_fold_leaves_the_frame_as_high_as_the_content(held, width):
+    with held(width) as (page, frame):
+        for tab in TABS:
+            choose_tab(frame, tab)
+            comes_to_rest(page, frame)
+            while fold := frame.evaluate(FOLD_OUT):
+                comes_to_rest(page, frame)
+                assert frame.evaluate(OVER) == [], fold
+            assert fits(frame), tab
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_visitor_finds_all_there_is_in_a_frame(held, width):
+    with held(width) as (page, frame):
+        for journey in JOURNEYS[1:]:
+            journey(frame)
+            comes_to_rest(page, frame)
+        # What is said stands where it was asked for, and not at the frame's far end.
+        frame.get_by_role("button", name="Copy link").click()
+        expect(frame.locator(".dv-share-link")).to_be_visible()
+        assert frame.locator(".dv-toast").evaluate("(node) => node.getBoundingClientRect().bottom") < 300
+
+
+def test_a_long_text_and_what_was_folded_out_on_the_last_visit_leave_the_height_at_rest(held):
+    with held(1280) as (page, frame):
+        more_charts_are_folded_out(frame)
+        frame.locator("#prompt textarea").fill("The rain in Spain stays mainly in the plain. " * 100)
+        set_tokens(frame, 120)
+        frame.locator("#generate").click()
+        expect(frame.locator("#visualizer .dv")).to_have_attribute("data-state", "done")
+        comes_to_rest(page, frame)
+        page.reload()
+        frame = frame_of(page)
+        the_page_is_drawn(frame)
+        expect(frame.locator("#visualizer .dv-more-charts .dv-line").first).to_be_visible()
+        comes_to_rest(page, frame)
+
+
+PRESENT = "(on) => document.documentElement.toggleAttribute('data-present', on)"
+FILLS = """() => {
+  const { bottom } = document.querySelector("#visualizer .dv").getBoundingClientRect();
+  const isFull = document.fullscreenElement && innerHeight === screen.height;
+  return isFull && bottom > innerHeight - 20 && bottom <= innerHeight;
+}"""
+
+
+def test_presented_it_fills_the_screen_or_else_the_frame_does_not_grow(held):
+    with held(1280) as (page, frame):
+        frame.get_by_role("button", name="Present", exact=True).click()
+        frame.wait_for_function(FILLS)
+        frame.get_by_role("button", name="End presentation").click()
+        frame.wait_for_function("!document.fullscreenElement")
+        comes_to_rest(page, frame)
+        frame.evaluate(
+            "() => { Element.prototype.requestFullscreen = () => Promise.reject(new Error('not allowed')); }"
+        )
+        frame.get_by_role("button", name="Present", exact=True).click()
+        expect(frame.locator(":root[data-present]")).to_have_count(1)
+        comes_to_rest(page, frame)
+
+
+def ends_of(page, frame):
+    """Where the content ends in frames of several heights."""
+    for height in (600, 1000, 3000):
+        page.evaluate("(height) => { document.getElementById('space').style.height = `${height}px`; }", height)
+        frame.wait_for_function(f"innerHeight === {height}")
+        settle(frame)
+        yield frame.evaluate(CONTENT)
+
+
+def test_no_height_follows_the_frames(held):
+    """What the frame is given does not come back, whatever the parent: larger letters of a high window included."""
+    with held(1920, "?still") as (page, frame):
+        for tab, drawn in TABS.items():
+            choose_tab(frame, tab)
+            expect(frame.locator(drawn).filter(visible=True).first).to_be_visible()
+            for is_presented in (True, False):
+                frame.evaluate(PRESENT, is_presented)
+                assert len(set(ends_of(page, frame))) == 1, (tab, is_presented)
+        choose_tab(frame, "Live")
+        frame.get_by_role("button", name="How it works", exact=True).click()
+        expect(frame.locator(".dv-story-figure")).to_be_visible()
+        assert len(set(ends_of(page, frame))) == 1

@@ -1,0 +1,33 @@
+"""What the styles and scripts of the page follow of the window."""
+
+import re
+
+from duoviz.web.front import SOURCES
+
+# A height of the window, or of what the browser takes for it.
+WINDOW = re.compile(r"\b\d+(?:\.\d+)?[dsl]?v(?:h|b|min|max)\b|\b(?:innerHeight|screen\.height|visualViewport)\b")
+MEDIA = re.compile(r"@media[^{]*height[^{]*\{.*")
+# Larger letters, which a page in a frame has not.
+LARGER = re.compile(r"@media \(min-width: \d+px\) and \(min-height: \d+px\) \{ (?:\.dl \{ )?--(?:dl-)?zoom: [\d.]+; \}")
+SHIPPED = [
+    file
+    for kind in ("*.css", "*.js", "*.py")
+    for file in (SOURCES.parents[1]).rglob(kind)
+    if not {"node_modules", "static"} & set(file.parts) and not file.name.endswith(".test.js")
+]
+
+
+def found(pattern):
+    return [(file.name, text) for file in SHIPPED for text in pattern.findall(file.read_text(encoding="utf-8"))]
+
+
+def test_no_height_follows_the_windows_but_through_the_one_property():
+    """A parent may make a frame as high as the page in it: what followed that height would grow without end."""
+    assert sorted(found(WINDOW)) == [
+        ("frame.css", "100vh"),
+        # Whether a player is in sight, and on which side of a word its meaning is shown.
+        ("keys.js", "innerHeight"),
+        ("tip.js", "innerHeight"),
+    ]
+    media = found(MEDIA)
+    assert media and all(LARGER.match(text) for _, text in media)
