@@ -45,9 +45,6 @@ REFUSALS = 50
 
 # Events that were asked for and have not ended, or whose end nobody has fetched: of a session, of an address, of all.
 EVENTS_OF_SESSION, EVENTS_OF_ADDRESS, EVENTS = 8, 96, 112
-# Those of them to which nobody has listened yet, each of which holds a thread: of an address, of all. Seconds for
-# which one more waits.
-UNHEARD_OF_ADDRESS, UNHEARD, UNHEARD_WAIT = 24, 32, 3.0
 # Seconds for which an event waits for a first listener, and a session for another after its last has left.
 FIRST_LISTENER, NEXT_LISTENER = 5.0, 10.0
 

@@ -2,29 +2,23 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from typing import Any, NamedTuple
-
-import jsonschema_rs
 
 from duoviz import outside
 from duoviz.outside import in_short
 from duoviz.web import bounds
 from duoviz.web.clients import Client
 from duoviz.web.heads import Refused
+from duoviz.web.schemas import ASKED, ENDED, LISTED, Function, function_of, holds
 
 API = "/gradio_api"
 # The page's own calls name a function by number; those of an endpoint name it in the path.
 NUMBERED = re.compile(rf"{API}/(queue/join|run/\w+)")
 NAMED = re.compile(rf"{API}/call/(?P<v2>v2/)?(?P<name>[^/]+)")
-# Gradio keys much by a session's name, and takes an empty one for none in some places and not in others.
-SESSION = {"type": "string", "pattern": r"^[A-Za-z0-9_-]{1,100}\z"}
-# What may be posted besides calls of functions: what a component's own function is asked, and what ends an event.
-SERVER, ENDINGS = f"{API}/component_server", (f"{API}/cancel", f"{API}/reset")
-OTHERS = (SERVER, *ENDINGS)
-INTEGER = {"type": "integer", "minimum": 0, "maximum": 100_000}
-# What a call may have besides its function and its arguments.
-BESIDE = {"event_data": bounds.SMALL, "trigger_id": {"anyOf": [{"type": "null"}, INTEGER]}}
+# What else is posted: what a component's own function is asked, and what ends an event.
+SERVER, ENDING = f"{API}/component_server", re.compile(rf"{API}/(cancel|reset)")
+POSTED = re.compile("|".join(each.pattern for each in (NUMBERED, NAMED, ENDING)) + f"|{SERVER}")
 NO_FUNCTION = "The page has no such function, or not with these arguments."
 
 
@@ -35,15 +29,15 @@ class Door(NamedTuple):
     refusal: Callable[[dict, Client], str | None]
 
 
-class Function(NamedTuple):
-    """A function of the page. endpoint: its name, where it is documented. schema: of a call's body.
+class Page(NamedTuple):
+    """What may be called. doors: the endpoints by name. functions: by Gradio's number.
 
-    has_prompt: whether one of its arguments is a prompt.
+    servers: the components that have functions of their own, as (number, function's name).
     """
 
-    endpoint: str | None
-    schema: Any
-    has_prompt: bool
+    doors: Mapping[str, Door]
+    functions: Mapping[int, Function]
+    servers: Set[tuple[int, str]]
 
 
 class Call(NamedTuple):
@@ -54,46 +48,13 @@ class Call(NamedTuple):
     sent: Mapping[str, object] = {}
 
 
-def validator(required: Mapping[str, object], optional: Mapping[str, object] = {}) -> Any:
-    """What checks a body with these fields and no others, by their schemas."""
-    schema = {"type": "object", "properties": {**required, **optional}, "required": [*required]}
-    return jsonschema_rs.validator_for(schema | {"additionalProperties": False, "$defs": {"small": bounds.NESTED}})
-
-
-LISTED = validator({}, BESIDE | {"session_hash": SESSION})
-ENDING = validator({}, {"session_hash": SESSION, "fn_index": INTEGER, "event_id": bounds.SCALAR})
-ASKED = validator({"component_id": INTEGER, "fn_name": bounds.SCALAR, "session_hash": SESSION, "data": bounds.SMALL})
-
-
-def functions_of(fns: Mapping[int, Any], endpoints: Iterable[str]) -> dict[int, Function]:
-    """The page's functions by Gradio's number. Raises KeyError for an argument of a kind that has no bounds."""
-    return {number: function_of(fn, endpoints) for number, fn in fns.items() if fn.fn}
-
-
-def function_of(fn: Any, endpoints: Iterable[str]) -> Function:
-    inputs = [argument(component, checked=not fn.preprocess) for component in fn.inputs]
-    data = {"type": "array", "minItems": len(inputs), "maxItems": len(inputs)}
-    data |= {"prefixItems": inputs} if inputs else {}
-    fields = {"data": data, "session_hash": SESSION, "fn_index": {"const": fn._id}}
-    name = fn.api_name if fn.api_name in endpoints else None
-    return Function(name, validator(fields, BESIDE), any(map(is_prompt, fn.inputs)))
-
-
-def is_prompt(component: Any) -> bool:
-    return component.get_block_name() == "textbox" and (component.max_lines or 1) > 1
-
-
-def argument(component: Any, *, checked: bool) -> dict:
-    """JSON Schema of a component's value; checked: whether the function itself says what is no choice."""
-    kind, choices = component.get_block_name(), [value for _, value in getattr(component, "choices", ())]
-    if kind == "checkboxgroup":
-        return bounds.ARGUMENTS[kind] | {"items": {"enum": choices}}
-    if getattr(component, "multiselect", False):
-        # Its choices change while the page is open.
-        return bounds.ARGUMENTS["checkboxgroup"]
-    free = checked or getattr(component, "allow_custom_value", False)
-    known = {"enum": [None, *choices]} if choices and not free else {}
-    return bounds.ARGUMENTS["prompt" if is_prompt(component) else kind] | known
+def page_of(demo: Any, doors: Mapping[str, Door]) -> Page:
+    """What may be called of a `gr.Blocks`. Raises KeyError for an argument of a kind that has no bounds."""
+    functions = {number: function_of(fn, doors) for number, fn in demo.fns.items() if fn.fn}
+    servers = {
+        (number, fn.__name__) for number, block in demo.blocks.items() for fn in getattr(block, "server_fns", ())
+    }
+    return Page(doors, functions, servers)
 
 
 def parsed(content: bytes) -> dict:
@@ -111,50 +72,38 @@ def parsed(content: bytes) -> dict:
     return asked
 
 
-def check(schema: Any, asked: dict) -> None:
-    """Raise Refused for a body that is not as its schema has it; what is said of half a character is said elsewhere."""
-    try:
-        holds = schema.is_valid(asked)
-    except UnicodeEncodeError:
-        holds = schema.is_valid(json.loads(outside.SURROGATE.sub(rb"\\u00", json.dumps(asked).encode())))
-    if not holds:
-        raise Refused(400, NO_FUNCTION)
-
-
-def is_call(path: str) -> bool:
-    """Whether a function or an endpoint is called here."""
-    return bool(NUMBERED.fullmatch(path) or NAMED.fullmatch(path))
-
-
-def read_call(path: str, content: bytes, functions: Mapping[int, Function], doors: Mapping[str, Door]) -> Call:
-    """The call in a request. Raises Refused."""
+def read_post(path: str, content: bytes, page: Page) -> Call | None:
+    """The call in what was posted, None where it is none of a function. Raises Refused."""
     asked = parsed(content)
     if named := NAMED.fullmatch(path):
         endpoint = named["name"]
-        if endpoint not in doors:
-            raise Refused(404, f"There is no endpoint named {in_short(endpoint)}: use one of {', '.join(doors)}.")
+        if endpoint not in page.doors:
+            raise Refused(404, f"There is no endpoint named {in_short(endpoint)}: use one of {', '.join(page.doors)}.")
+        names = page.doors[endpoint].names
         if named["v2"]:
-            return Call(None, endpoint, arguments(doors[endpoint].names, asked))
+            return Call(None, endpoint, arguments(names, asked))
         check(LISTED, {name: value for name, value in asked.items() if name != "data"})
-        return Call(asked.get("session_hash"), endpoint, arguments(doors[endpoint].names, asked.get("data")))
+        return Call(asked.get("session_hash"), endpoint, arguments(names, asked.get("data")))
+    if not NUMBERED.fullmatch(path):
+        check_size(content)
+        check(ASKED if path == SERVER else ENDED, asked)
+        if path == SERVER and (asked["component_id"], asked["fn_name"]) not in page.servers:
+            raise Refused(400, NO_FUNCTION)
+        return None
     number = asked.get("fn_index")
     # True and 3.0 are equal to numbers of functions, and Gradio takes "03" for one.
-    function = functions.get(number) if type(number) is int else None
+    function = page.functions.get(number) if type(number) is int else None
     if function is None:
         raise Refused(400, NO_FUNCTION)
     if not function.has_prompt:
         check_size(content)
     check(function.schema, asked)
-    sent = arguments(doors[function.endpoint].names, asked["data"]) if function.endpoint else {}
+    sent = arguments(page.doors[function.endpoint].names, asked["data"]) if function.endpoint else {}
     return Call(asked["session_hash"], function.endpoint, sent)
 
 
-def check_other(path: str, content: bytes, servers: Set[tuple[int, str]]) -> None:
-    """Raise Refused for what neither asks one of these components' functions nor ends an event."""
-    check_size(content)
-    asked = parsed(content)
-    check(ASKED if path == SERVER else ENDING, asked)
-    if path == SERVER and (asked["component_id"], asked["fn_name"]) not in servers:
+def check(schema: Any, asked: dict) -> None:
+    if not holds(schema, asked):
         raise Refused(400, NO_FUNCTION)
 
 

@@ -4,19 +4,20 @@ import asyncio
 import re
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Set
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from urllib.parse import urlsplit
+from functools import partial
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, RedirectResponse
+from starlette.responses import JSONResponse
 
 from duoviz.places.line import PLACES_TAKEN
 from duoviz.web import bounds
 from duoviz.web.attendance import Attendance, Event
-from duoviz.web.calls import API, OTHERS, Call, Door, Function, check_other, is_call, read_call
+from duoviz.web.calls import API, POSTED, Call, Page, read_post
 from duoviz.web.clients import HEARD, IN_SCOPE, Client, address_of, client_of
 from duoviz.web.heads import Refused, is_foreign
+from duoviz.web.limits import Limits
 from duoviz.web.pace import Pace
 
 # What is read: pages that Gradio makes anew each time, with the query it is asked for them (never a visitor's own:
@@ -39,26 +40,12 @@ BUSY = "Other large requests are being read: try again in a few seconds."
 class Gate:
     """An ASGI application before another one.
 
-    doors: the endpoints by name. functions: the page's, by Gradio's number. servers: the components that have
-    functions of their own, as (number, function's name). session_runs: how many runs of a session may be in the line.
-
-    On a Space no files may be sent.
+    page: what may be called. hosts: see `heads.known_hosts`. On a Space no files may be sent.
     """
 
-    def __init__(
-        self,
-        app: Callable,
-        *,
-        doors: Mapping[str, Door],
-        functions: Mapping[int, Function],
-        servers: Set[tuple[int, str]],
-        attendance: Attendance,
-        hosts: Set[str],
-        on_space: bool,
-        session_runs: int,
-    ):
-        self.app, self.doors, self.functions, self.servers = app, doors, functions, servers
-        self.attendance, self.hosts, self.on_space, self.session_runs = attendance, hosts, on_space, session_runs
+    def __init__(self, app: Callable, *, page: Page, attendance: Attendance, hosts: Set[str], limits: Limits):
+        self.app, self.page, self.attendance, self.hosts = app, page, attendance, hosts
+        self.on_space, self.session_runs = limits.on_space, limits.bounds.session
         self.large = asyncio.Semaphore(bounds.LARGE_AT_ONCE)
         self.under_way: Counter[str] = Counter()
         self.paces = {kind: Pace(rate, burst) for kind, (rate, burst) in bounds.PACES.items()}
@@ -71,16 +58,7 @@ class Gate:
             if scope["type"] != "http":
                 await self.nothing()
             with self.counted(scope):
-                # As ASGI has it: the path begins with the root path, also behind a proxy that takes it off.
-                root, path = urlsplit(scope.get("root_path", "")).path.rstrip("/"), scope["path"]
-                path = path.removeprefix(root) if f"{path}/".startswith(f"{root}/") else path
-                scope["root_path"], scope["path"] = root, root + path
-                if root and scope["path"] == root:
-                    # Relative, for behind some proxies nobody knows the page's whole address.
-                    query = f"?{scope['query_string'].decode()}" if scope["query_string"] else ""
-                    moved = RedirectResponse(f"{root.rpartition('/')[2]}/{query}")
-                    return await moved(scope, receive, send)
-                path = path.rstrip("/") or "/"
+                path = scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") or "/"
                 take = {"GET": self.read, "HEAD": self.read, "POST": self.post}.get(scope["method"], self.nothing)
                 await take(path, scope, receive, send)
         except Refused as refused:
@@ -128,23 +106,18 @@ class Gate:
             if self.on_space or is_foreign(scope, self.hosts):
                 raise Refused(403, "Nothing can be uploaded here.")
             return await self.app(scope, receive, send)
-        if not is_call(path) and path not in OTHERS:
+        if not POSTED.fullmatch(path):
             await self.nothing()
         # Before it is read: what waits takes no memory.
         await self.in_turn("call", scope)
         async with self.content(scope, receive) as content:
-            replay = replayed(content, receive)
-            if is_call(path):
-                call = read_call(path, content, self.functions, self.doors)
-                return await self.call(call, as_json(scope), replay, send)
-            check_other(path, content, self.servers)
-            await self.app(as_json(scope), replay, send)
+            call = read_post(path, content, self.page)
+            app = partial(self.call, call) if call else self.app
+            await app(as_json(scope), replayed(content, receive), send)
 
     async def call(self, call: Call, scope: dict, receive: Callable, send: Callable) -> None:
         """Let a call through that will not be refused. Raises Refused."""
         client = client_of(scope, call.session, on_space=self.on_space)
-        self.check(call, client)
-        await self.room(client)
         self.check(call, client)
         event, session = Event(client, run=call.endpoint is not None), call.session
 
@@ -159,7 +132,7 @@ class Gate:
         events = self.attendance.undelivered()
         mine = [event for event in events if event.client.session == client.session]
         if call.endpoint:
-            reason = self.doors[call.endpoint].refusal(dict(call.sent), client)
+            reason = self.page.doors[call.endpoint].refusal(dict(call.sent), client)
             # A run that was let in just now has no place yet.
             runs = sum(event.run for event in mine)
             if not reason and runs >= self.session_runs:
@@ -172,18 +145,6 @@ class Gate:
         allowed = bounds.share(bounds.EVENTS, bounds.EVENTS_OF_ADDRESS, len(events))
         if len(mine) >= bounds.EVENTS_OF_SESSION or near and near >= allowed:
             raise Refused(429, PENDING)
-
-    async def room(self, client: Client) -> None:
-        """Wait until few enough of an address's events have no listener yet. Raises Refused."""
-        end = time.monotonic() + bounds.UNHEARD_WAIT
-        while client.address:
-            unheard = [event.client.address for event in self.attendance.undelivered() if not event.heard.is_set()]
-            near = unheard.count(client.address)
-            if not near or near < bounds.share(bounds.UNHEARD, bounds.UNHEARD_OF_ADDRESS, len(unheard)):
-                return
-            if time.monotonic() > end:
-                raise Refused(429, PENDING)
-            await asyncio.sleep(0.1)
 
     @asynccontextmanager
     async def content(self, scope: dict, receive: Callable) -> AsyncIterator[bytes]:

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Callable, Set
 from urllib.parse import urlsplit
 
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, RedirectResponse
 
 from duoviz.web import bounds
 
@@ -43,16 +43,27 @@ def guarded(app: Callable, hosts: Set[str], *, on_space: bool) -> Callable:
     """This application, for requests whose heads can be believed; others are refused. hosts: see `known_hosts`."""
 
     async def guard(scope: dict, receive: Callable, send: Callable) -> None:
+        reply = app
         if scope["type"] == "http":
             try:
-                scope = believed(scope, hosts, on_space=on_space)
+                scope = placed(believed(scope, hosts, on_space=on_space))
+                if scope["path"] == scope["root_path"]:
+                    # Relative, for behind some proxies nobody knows the page's whole address.
+                    query = f"?{scope['query_string'].decode()}" if scope["query_string"] else ""
+                    reply = RedirectResponse(f"{scope['path'].rpartition('/')[2]}/{query}")
             except Refused as refused:
                 # Nothing of its body is read: what follows it is no request.
-                answer = JSONResponse({"detail": refused.detail}, refused.status, {"Connection": "close"})
-                return await answer(scope, receive, send)
-        await app(scope, receive, send)
+                reply = JSONResponse({"detail": refused.detail}, refused.status, {"Connection": "close"})
+        await reply(scope, receive, send)
 
     return guard
+
+
+def placed(scope: dict) -> dict:
+    """As ASGI has it: a path begins with the root path, also behind a proxy that takes it off."""
+    root, path = urlsplit(scope.get("root_path", "")).path.rstrip("/"), scope["path"]
+    path = path.removeprefix(root) if f"{path}/".startswith(f"{root}/") else path
+    return scope | {"root_path": root, "path": root + path}
 
 
 def believed(scope: dict, hosts: Set[str], *, on_space: bool) -> dict:

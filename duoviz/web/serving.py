@@ -13,7 +13,7 @@ from starlette.middleware import Middleware
 
 from duoviz.web import bounds, front, gradio_internals, published
 from duoviz.web.attendance import Attendance
-from duoviz.web.calls import functions_of
+from duoviz.web.calls import page_of
 from duoviz.web.connections import Connection, Watch
 from duoviz.web.gate import Gate
 from duoviz.web.heads import guarded, known_hosts
@@ -30,12 +30,8 @@ def bound_queue(demo: gr.Blocks) -> None:
 def launch(demo: gr.Blocks, hardware: Hardware, *, prevent_thread_lock: bool = False, **options: Any) -> tuple:
     """Serve the page; options, and what is returned, as of `gr.Blocks.launch`."""
     attendance, hosts = Attendance(partial(gradio_internals.delivered, demo)), known_hosts(options.get("root_path"))
-    limits, doors = hardware.limits, hardware.doors
-    servers = frozenset(
-        (number, fn.__name__) for number, block in demo.blocks.items() for fn in getattr(block, "server_fns", ())
-    )
-    known = {"doors": doors, "functions": functions_of(demo.fns, doors), "servers": servers, "attendance": attendance}
-    gate = Middleware(Gate, **known, hosts=hosts, on_space=limits.on_space, session_runs=limits.bounds.session)
+    limits, page = hardware.limits, page_of(demo, hardware.doors)
+    gate = Middleware(Gate, page=page, attendance=attendance, hosts=hosts, limits=limits)
     routes = [*front.routes(), *published.routes()]
     lifetime = partial(lifespan, demo, attendance, hosts, limits.on_space)
     bounded = {

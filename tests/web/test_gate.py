@@ -2,17 +2,20 @@
 
 import asyncio
 import json
+from itertools import count, takewhile
 from types import SimpleNamespace
 
 import gradio as gr
 import pytest
 
+from duoviz.places.line import Bounds
 from duoviz.web import bounds
 from duoviz.web import gate as gate_module
 from duoviz.web.attendance import Attendance
-from duoviz.web.calls import Door, functions_of
+from duoviz.web.calls import Door, page_of
 from duoviz.web.clients import IN_SCOPE
 from duoviz.web.gate import Gate
+from duoviz.web.limits import Limits
 from tests.web.visits import in_a_loop
 
 EMPTY = "The prompt is empty."
@@ -33,6 +36,10 @@ class Gradio:
         await send({"type": "http.response.body", "body": content})
 
 
+def one_file(asked):
+    """A component's own function."""
+
+
 def make(*, on_space=False, seen=None):
     def refusal(sent, client):
         if seen is not None:
@@ -50,8 +57,10 @@ def make(*, on_space=False, seen=None):
         )
         for number, inputs in own.items()
     }
-    known = {"doors": doors, "functions": functions_of(fns, doors), "servers": {(7, "one_file")}, "hosts": {"here"}}
-    gate = Gate(app, **known, attendance=attendance, on_space=on_space, session_runs=2)
+    component = SimpleNamespace(server_fns=[one_file])
+    page = page_of(SimpleNamespace(fns=fns, blocks={7: component, 8: object()}), doors)
+    limits = Limits(on_space=on_space, bounds=Bounds(session=2))
+    gate = Gate(app, page=page, attendance=attendance, hosts={"here"}, limits=limits)
     return gate, app
 
 
@@ -61,10 +70,10 @@ def head(method, path, headers=(), query=b""):
             "headers": [*headers]}  # fmt: skip
 
 
-def ask(gate, path, content=b"", *, method="POST", headers=(), parts=1, query=b"", root=""):
+def ask(gate, path, content=b"", *, method="POST", headers=(), parts=1, query=b""):
     """(status, the answer's JSON) of one request, whose body comes in parts."""
     content = content if isinstance(content, bytes) else json.dumps(content).encode()
-    scope = head(method, path, [*headers, (b"content-length", str(len(content)).encode())], query) | {"root_path": root}
+    scope = head(method, path, [*headers, (b"content-length", str(len(content)).encode())], query)
     step = -(-len(content) // parts) or 1
     pieces = [content[begin : begin + step] for begin in range(0, len(content), step)] or [b""]
     messages = [
@@ -109,29 +118,6 @@ def test_an_endpoints_arguments_are_seen_at_every_door_and_pass_unchanged(path, 
     status, _ = ask(gate, path, content, parts=3)
     assert status == 200 and seen[0][0] == named and json.loads(app.bodies[0]) == content
     assert app.scopes[0][IN_SCOPE] == seen[0][1] != set()
-
-
-@pytest.mark.parametrize("root", ["/demo", "/demo/", "https://a.test/demo", "https://a.test/demo/"])
-def test_a_proxy_may_take_the_root_path_off_or_leave_it(root):
-    gate, app = make()
-    for path in ("/gradio_api/queue/join", "/demo/gradio_api/queue/join"):
-        assert ask(gate, path, JOINED, root=root)[0] == 200
-    # As ASGI has it, and as routes below routes need it.
-    seen = {(scope["root_path"], scope["path"]) for scope in app.scopes}
-    assert seen == {("/demo", "/demo/gradio_api/queue/join")} and len(app.scopes) == 2
-    for other in ("/demonstration/gradio_api/queue/join", "/demo/demo/gradio_api/queue/join"):
-        assert ask(gate, other, JOINED, root=root)[0] == 404
-
-
-@pytest.mark.parametrize("path", ["/school/demo", "https://a.test/school/demo"])
-def test_without_its_last_slash_the_page_says_where_it_is_from_there(path):
-    gate, app = make()
-
-    async def never():
-        pytest.fail("it was read")
-
-    start, _ = through(gate, never, **head("GET", "/school/demo", query=b"tab=lab") | {"root_path": path})
-    assert start["status"] == 307 and (b"location", b"demo/?tab=lab") in start["headers"] and not app.scopes
 
 
 @pytest.mark.parametrize(
@@ -260,55 +246,44 @@ def test_a_client_asks_for_no_more_than_it_listens_to():
     assert len(app.bodies) == bounds.EVENTS_OF_SESSION + 1
 
 
-@pytest.fixture
-def joins(monkeypatch):
-    """A gate on a Space, and a function with which sessions of an address join: how many were let in."""
-    monkeypatch.setattr(bounds, "UNHEARD_WAIT", 0)
-    gate, app = make(on_space=True)
-    gate.paces["call"] = gate_module.Pace(1000, 1000)
-    gate.refusals = gate_module.Pace(1000, 1000)
+def test_an_address_asks_for_more_than_a_session_and_leaves_as_much_as_it_has():
+    gate, _ = make(on_space=True)
+    gate.paces["call"] = gate.refusals = gate_module.Pace(1000, 1000)
 
-    def join(count, address):
-        before = len(app.bodies)
-        for number in range(count):
-            sent = OTHER | {"session_hash": f"{address.replace('.', '-')}-{number}"}
-            ask(gate, "/gradio_api/queue/join", sent, headers=[(b"x-forwarded-for", address.encode())])
-        return len(app.bodies) - before
+    def join(number, address):
+        sent = OTHER | {"session_hash": f"visitor-{number}"}
+        return ask(gate, "/gradio_api/queue/join", sent, headers=[(b"x-forwarded-for", address)])[0]
 
-    return gate, join
+    numbers = count()
+    addresses = (b"8.8.8.8", b"1.1.1.1", b"9.9.9.9", b"1.0.0.1")
+    found = [sum(1 for _ in takewhile(lambda _: join(next(numbers), each) == 200, range(200))) for each in addresses]
+    assert found == [56, 28, 14, 7]
 
 
-def hear(gate):
-    for session in gate.attendance.sessions.values():
-        for event in session.events.values():
-            event.heard.set()
+def test_an_address_has_so_many_requests_under_way(monkeypatch):
+    monkeypatch.setattr(bounds, "REQUESTS_OF_ADDRESS", 3)
+    gate, app = make()
 
+    async def run():
+        leave, statuses = asyncio.Event(), []
 
-def test_of_what_nobody_listens_to_an_address_leaves_as_much_as_it_has(joins):
-    gate, join = joins
-    assert [join(40, address) for address in ("8.8.8.8", "1.1.1.1", "9.9.9.9")] == [16, 8, 4]
-    hear(gate)
-    assert join(40, "1.0.0.1") == 16
+        async def slow(scope, receive, send):
+            await leave.wait()
 
+        async def send(message):
+            statuses.append(message.get("status"))
 
-def test_an_address_asks_for_more_than_a_session_and_leaves_as_much_as_it_has(joins):
-    assert shares(joins[0]) == [56, 28, 14, 7]
+        gate.app = slow
+        calls = [asyncio.create_task(gate(head("GET", "/config"), None, send)) for _ in range(3)]
+        await asyncio.sleep(0)
+        await gate(head("GET", "/config"), None, send)
+        leave.set()
+        await asyncio.gather(*calls)
+        return statuses
 
-
-def shares(gate):
-    """How many events four addresses have, one after another, all heard."""
-    found = []
-    for address in ("8.8.8.8", "1.1.1.1", "9.9.9.9", "1.0.0.1"):
-        count = 0
-        while count < 200:
-            sent = OTHER | {"session_hash": f"{address.replace('.', '-')}-{count}"}
-            headers = [(b"x-forwarded-for", address.encode())]
-            if ask(gate, "/gradio_api/queue/join", sent, headers=headers)[0] != 200:
-                break
-            count += 1
-            hear(gate)
-        found.append(count)
-    return found
+    assert in_a_loop(run())[0] == 429 and not gate.under_way
+    gate.app = app
+    assert ask(gate, "/config", method="GET")[0] == 200
 
 
 def test_a_request_of_too_many_bytes_is_refused_before_it_is_read():
@@ -363,7 +338,7 @@ def test_only_a_few_long_requests_are_held_at_a_time_and_the_next_waits_for_a_wh
         await asyncio.gather(*calls, third)
 
     gate.app, answers = slow, []
-    gate.doors["generate"] = Door(["prompt", "seed"], lambda sent, client: None)
+    gate.page.doors["generate"] = Door(["prompt", "seed"], lambda sent, client: None)
     gate.session_runs = 9
     in_a_loop(run())
     assert most == bounds.LARGE_AT_ONCE and answers[0]["status"] == 503

@@ -6,8 +6,9 @@ import socket
 
 import pytest
 
-from duoviz.web.heads import Refused, believed, host_of, is_foreign, known_hosts
+from duoviz.web.heads import Refused, believed, guarded, host_of, is_foreign, known_hosts
 from tests.web.test_serving import served, space  # noqa: F401
+from tests.web.visits import in_a_loop
 
 HOSTS = {"localhost", "127.0.0.1", "::1", "known.example"}
 
@@ -107,6 +108,38 @@ def test_whose_page_a_browser_asks_for(headers, foreign):
 
 def test_the_name_in_a_host():
     assert [host_of(text) for text in ("A.b:1", "[::1]:2", "https://a.b:3", "", "a:b")] == ["a.b", "::1", "a.b", "", ""]
+
+
+def guard(**scope_changes):
+    """What reaches the application behind the guard, and what is answered for it."""
+    reached, sent = [], []
+
+    async def app(scope, receive, send):
+        reached.append(scope)
+
+    async def send(message):
+        sent.append(message)
+
+    asked = scope() | {"method": "GET", "query_string": b""} | scope_changes
+    in_a_loop(guarded(app, HOSTS, on_space=False)(asked, None, send))
+    return reached, sent
+
+
+@pytest.mark.parametrize("root", ["/demo", "/demo/", "https://a.test/demo", "https://a.test/demo/"])
+def test_a_proxy_may_take_the_root_path_off_or_leave_it(root):
+    # As ASGI has it, and as routes below routes need it.
+    for path in ("/config", "/demo/config"):
+        ((found,), _) = guard(root_path=root, path=path)
+        assert (found["root_path"], found["path"]) == ("/demo", "/demo/config")
+    for path in ("/demonstration/config", "/demo/demo/config"):
+        ((found,), _) = guard(root_path=root, path=path)
+        assert found["path"].removeprefix("/demo") != "/config"
+
+
+@pytest.mark.parametrize("root", ["/school/demo", "https://a.test/school/demo"])
+def test_without_its_last_slash_the_page_says_where_it_is_from_there(root):
+    reached, (start, _) = guard(root_path=root, path="/school/demo", query_string=b"tab=lab")
+    assert start["status"] == 307 and (b"location", b"demo/?tab=lab") in start["headers"] and not reached
 
 
 def raw(page, request):
