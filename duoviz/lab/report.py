@@ -1,7 +1,5 @@
 """Results as one self-contained page, and as files: CSV for numbers, HTML for figures."""
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from html import escape
@@ -9,6 +7,7 @@ from pathlib import Path
 
 from plotly.offline import get_plotlyjs
 
+from duoviz.csv_text import csv_text
 from duoviz.lab.figures import Figure
 from duoviz.lab.findings import TOO_FEW
 from duoviz.lab.results import Results, telling, write_atomically
@@ -31,7 +30,7 @@ def write_report(folder: Path, results: Results, beside: Sequence[Results] = ())
             for table in part.tables:
                 write_atomically(folder / "tables" / f"{table.name}.csv", table_csv(table))
             if figure := part.figure:
-                write_atomically(folder / "figures" / f"{figure.name}.csv", lines_csv(figure.data))
+                write_atomically(folder / "figures" / f"{figure.name}.csv", csv_text(figure.data))
                 file = folder / "figures" / f"{figure.name}.html"
                 figure.drawing.write_html(file, include_plotlyjs="directory", config=CONFIG)
         write_atomically(folder / "report.html", report_html(results, parts))
@@ -44,14 +43,7 @@ def table_csv(table: Table) -> str:
         for column, cell in zip(table.columns, cells, strict=True):
             if cell is not None:
                 lines.append([label, column, *(cell[:3] if isinstance(cell, Value) else (cell, None, None))])
-    return lines_csv(lines)
-
-
-def lines_csv(lines: Sequence[Sequence]) -> str:
-    """Lines as CSV; None is an empty cell."""
-    text = io.StringIO()
-    csv.writer(text).writerows(lines)
-    return text.getvalue()
+    return csv_text(lines)
 
 
 def report_html(results: Results, parts: Sequence[Section]) -> str:

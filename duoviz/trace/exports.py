@@ -20,10 +20,10 @@ from_target   how many of them are the target's own
 text          their text as a JSON string, so that one row stays one line and no text is taken for a formula
 """
 
-import csv
-import io
 import json
 import math
+
+from duoviz.csv_text import csv_text
 
 NOT_PROPOSED = {"correction", "window"}
 
@@ -31,9 +31,7 @@ NOT_PROPOSED = {"correction", "window"}
 def csv_table(trace: dict) -> str:
     """One row an iteration, under a row of column names."""
     rows = [iteration_row(iteration) for iteration in trace["iterations"]]
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([rows[0].keys(), *(row.values() for row in rows)])
-    return text.getvalue()
+    return csv_text([list(rows[0]), *(list(row.values()) for row in rows)])
 
 
 def iteration_row(iteration: dict) -> dict:

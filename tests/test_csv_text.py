@@ -1,0 +1,26 @@
+"""Values as CSV."""
+
+import csv
+import io
+
+import pytest
+
+from duoviz.csv_text import csv_text
+from duoviz.lab.report import table_csv
+from duoviz.lab.tables import Table
+from duoviz.lab.values import Value
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t", "\r", "\n"])
+def test_no_text_is_a_formula(sign):
+    text = f"{sign}HYPERLINK(1)"
+    table = Table("t", "t", text, [text], [(text, [text])])
+    for content in (csv_text([[text, f"a{text}", f"a\r{text}"]]), table_csv(table)):
+        cells = [cell for line in csv.reader(io.StringIO(content, newline="")) for cell in line]
+        assert f"'{text}" in cells and not any(cell.startswith(sign) for cell in cells)
+
+
+def test_numbers_stay_numbers_and_none_is_empty():
+    assert csv_text([[-1, -0.5, None, "a,b"], ["é", 1e-12]]) == '-1,-0.5,,"a,b"\r\né,1e-12\r\n'
+    line = table_csv(Table("t", "t", "", ["c"], [("l", [Value(-0.25, None, 3)])])).splitlines()[1]
+    assert line == "l,c,-0.25,,3"
