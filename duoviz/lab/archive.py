@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+from duoviz.lab.files import DATA
 from duoviz.outside import Refused
 
 # Bytes of the zip itself, and of what is read of it, unpacked.
@@ -24,7 +25,7 @@ MAX_LIST = MAX_FILES * 1_000
 
 @contextmanager
 def opened_zip(path: Path) -> Iterator[dict[str, Callable[[], BinaryIO]]]:
-    """How to open each .json and .jsonl file of the results in a zip, by its name; their folder may lie in others.
+    """How to open each file of the results in a zip that is read, by its name; their folder may lie in others.
 
     Nothing is written to the disk. Raises Refused, and what is in DAMAGED_ZIP.
     """
@@ -36,13 +37,13 @@ def opened_zip(path: Path) -> Iterator[dict[str, Callable[[], BinaryIO]]]:
         if not (tops := [entry.filename for entry in entries if entry.filename.endswith("environment.json")]):
             raise Refused("has no environment.json")
         top = min(tops, key=len).removesuffix("environment.json")
-        wanted = [entry for entry in entries if entry.filename.startswith(top)]
-        wanted = [entry for entry in wanted if entry.filename.endswith((".json", ".jsonl"))]
-        for entry in wanted:
-            check_entry(entry)
-        if sum(entry.file_size for entry in wanted) > MAX_UNPACKED:
+        names = {entry.filename[len(top) :]: entry for entry in entries if entry.filename.startswith(top)}
+        wanted = {name: entry for name, entry in names.items() if DATA.fullmatch(name)}
+        for name, entry in wanted.items():
+            check_entry(name, entry)
+        if sum(entry.file_size for entry in wanted.values()) > MAX_UNPACKED:
             raise Refused(f"has more than {MAX_UNPACKED // 1_000_000} MB, unpacked")
-        yield {entry.filename[len(top) :]: partial(unpacked, archive, entry) for entry in wanted}
+        yield {name: partial(unpacked, archive, entry) for name, entry in wanted.items()}
 
 
 def unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> BinaryIO:
@@ -67,9 +68,9 @@ def check_size(path: Path) -> None:
         raise Refused(f"has more than {MAX_FILES:,} files")
 
 
-def check_entry(entry: zipfile.ZipInfo) -> None:
+def check_entry(name: str, entry: zipfile.ZipInfo) -> None:
     """Raise Refused for a file that is packed otherwise than usual: other ways may take any amount of memory."""
     if len(entry.filename) > LONGEST_NAME:
         raise Refused(f"has a file name of more than {LONGEST_NAME} characters")
     if entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise Refused(f"has {entry.filename} encrypted, or packed with an unknown method")
+        raise Refused(f"has {name} encrypted, or packed with an unknown method")

@@ -10,7 +10,8 @@ from duoviz.lab.environment import IN_TURN, ON_TARGET, TOGETHER
 from duoviz.lab.rows import Row, key
 
 # Iterations that are expected together, from all before them; and of which every so many-th teaches, for it takes time.
-STRETCH, TEACHES = 8, 2
+# Both are for runs of MANY iterations at most, and grow with longer ones.
+STRETCH, TEACHES, MANY = 8, 2, 100_000
 
 
 def cost_models(environment: dict) -> dict[str, CostModel]:
@@ -39,11 +40,12 @@ def forward_seconds(rows: Sequence[Row], environment: dict) -> dict[tuple, list[
     environment's costs.
     """
     course = {name: costs_like(model) for name, model in cost_models(environment).items()}
+    coarser = 1 + sum(sum(row["choices"][0]["decoding_steps"]) for row in rows) // MANY
     expected = {}
     for row in sorted(rows, key=lambda row: row.get("tstamp", 0.0)):
         costs = course.get(way_of(row), course[TOGETHER])
         join = np.maximum if works_beside(row) else np.add
-        expected[key(row)] = [seconds_of_turn(turn, costs, join) for turn in row["measured"]]
+        expected[key(row)] = [seconds_of_turn(turn, costs, join, coarser) for turn in row["measured"]]
     return expected
 
 
@@ -55,20 +57,23 @@ def costs_like(model: CostModel) -> Costs:
     return costs
 
 
-def seconds_of_turn(turn: Mapping, costs: Costs, join: Callable) -> np.ndarray:
-    """The expected seconds of a turn's iterations, 0 for the first; the costs learn from them. join: of both sides."""
+def seconds_of_turn(turn: Mapping, costs: Costs, join: Callable, coarser: int) -> np.ndarray:
+    """The expected seconds of a turn's iterations, 0 for the first; the costs learn from them. join: of both sides;
+    coarser: how many times STRETCH are expected together.
+    """
     iterations = {"draft_rows": turn["iterations"]["draft_steps"]} | turn["iterations"]
     names = ("rows", "target", "draft_steps", "draft_rows", "draft")
     rows, target, steps, draft_rows, draft = (np.array(iterations[name]) for name in names)
     contexts = turn["prompt_tokens"] + np.arange(len(rows))
     expected = np.zeros(len(rows))
-    for begin in range(1, len(rows), STRETCH):
-        part, context = slice(begin, begin + STRETCH), int(contexts[begin])
+    stretch, teaches = coarser * STRETCH, coarser * TEACHES
+    for begin in range(1, len(rows), stretch):
+        part, context = slice(begin, begin + stretch), int(contexts[begin])
         # A step of several tokens: as if each had the same share of them.
         widths = draft_rows[part] / np.maximum(1, steps[part])
         drafting = steps[part] * np.interp(widths, WIDTHS, step_times(costs.model, context))
         expected[part] = join(costs.model.target_time(rows[part], context), drafting)
-        for place in range(begin, min(begin + STRETCH, len(rows)), TEACHES):
+        for place in range(begin, min(begin + stretch, len(rows)), teaches):
             mean = round(draft_rows[place] / max(1, steps[place]))
             steps_seen = [Forward(mean, context, draft[place] / steps[place])] if steps[place] else []
             costs.observe([Forward(int(rows[place]), context, float(target[place]))], steps_seen)

@@ -51,7 +51,8 @@ def speed_ups(results: Results, tasks: list[str], bottom: float) -> list[str]:
         return LEFT[0] + (LEFT[1] - LEFT[0]) * value / top
 
     marks = [text(24, 28, "Speed-up φ over vanilla, by task", size=15, weight=600)]
-    marks += [tick(to_x(value), bottom, value, INK if value == 1 else LINE) for value in np.arange(0, top, 0.5)]
+    ticks = np.arange(0, top, max(0.5, top // 8))
+    marks += [tick(to_x(value), bottom, value, INK if value == 1 else LINE) for value in ticks]
     for number, name in enumerate(rows):
         y = TOP + ROW * (number + 0.5)
         marks.append(text(LEFT[0] - 12, y + 4, name, anchor="end", weight=600 if number == 0 else 400))

@@ -9,7 +9,7 @@ import numpy as np
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.acceptance_table import plain
-from duoviz.decoding.costs import CONTEXTS, CostModel
+from duoviz.decoding.costs import CONTEXTS, SHORTEST, CostModel
 from duoviz.decoding.duotree.simulate import CONTEXT, Places, forecast, tilted
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
@@ -80,7 +80,8 @@ def predictions_of(results: Results) -> dict[str, Prediction]:
 
 
 def predict(rows: Sequence[Row], forwards: Mapping[tuple, list[np.ndarray]]) -> Prediction | None:
-    """One lane's prediction at its measured acceptance; None where no turn has an iteration after its prompt.
+    """One lane's prediction at its measured acceptance; None where no turn has an iteration after its prompt, and where
+    iterations took no time.
 
     forwards: what they are expected to take, see `course.forward_seconds`; the time in which no model works, which
     depends on the method, is the measured one.
@@ -96,7 +97,7 @@ def predict(rows: Sequence[Row], forwards: Mapping[tuple, list[np.ndarray]]) -> 
             seconds += list(arrays["seconds"])
             predicted += list(arrays["seconds"] - join(arrays["target"], arrays["draft"]) + expected[places])
             drafted += list(arrays["drafted"])
-    if not seconds:
+    if sum(seconds) < SHORTEST or sum(predicted) < SHORTEST:
         return None
     formula = METHODS[rows[0]["settings"]["method"]].expected
     return Prediction(

@@ -11,7 +11,7 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -24,21 +24,24 @@ from filelock import FileLock, Timeout
 
 from duoviz.lab.archive import opened_zip
 from duoviz.lab.course import forward_seconds
+from duoviz.lab.files import DATA, REPORT, own_files, plain_name
 from duoviz.lab.rows import Row, key
 from duoviz.lab.shapes import ANSWERED, ENVIRONMENT, FAILED, FORWARDS, PLAN
-from duoviz.lab.tasks import LabError
-from duoviz.outside import DAMAGED_ZIP, Reader, Refused
+from duoviz.lab.tasks import MAX_TASKS, LabError
+from duoviz.outside import DAMAGED_ZIP, Reader, Refused, open_file
 from duoviz.shape import Check
 
 LOCK = ".lock"
 # What must not differ between rows that stand in one table.
 SAME = ("source", "max_new_tokens", "pair", "models", "devices", "cores", "precision", "versions")
-# A line is one answer: of a context that a model fills to its end, some 600 kB. A zip may be anyone's, so what it
-# comes to in memory is bounded too: 480 questions, as many as Spec-Bench has, are three quarters of it.
-LINE_BYTES = 4_000_000
-ZIP_VALUES, ZIP_LINES = 15_000_000, 50_000
-# Tables grow with tasks and lanes.
-MAX_GROUPS = 1_000
+# Bytes of a line, which is one answer (of a context that a model fills to its end, some 600 kB), and of plan.json or
+# environment.json, of which tables are made.
+LINE_BYTES, OBJECT_BYTES = 4_000_000, 200_000
+# A zip may be anyone's, so what it comes to in memory and in time is bounded too: 480 questions, as many as Spec-Bench
+# has, are three quarters of each. A folder holds what was measured here, however much.
+ZIP_VALUES, ZIP_LINES, ZIP_TURNS = 15_000_000, 12_000, 15_000
+# What tables and figures grow with, beside MAX_TASKS.
+MAX_LANES, MAX_LENGTHS = 50, 100
 
 
 # How to open each file of a folder or a zip, by its name.
@@ -127,8 +130,9 @@ def opened(path: Path) -> Iterator[Folder]:
             raise LabError(f"Another run is writing to {path}: wait for it or choose another folder.") from None
     try:
         with telling(path):
-            for file in (*path.glob("answers/*.jsonl"), *path.glob("*.jsonl")):
-                drop_torn_line(file)
+            for name, file in own_files(path, DATA, REPORT).items():
+                if name.endswith(".jsonl"):
+                    drop_torn_line(file)
         yield Folder(path)
     finally:
         lock.release()
@@ -156,7 +160,10 @@ def drop_torn_line(file: Path) -> None:
 def write_atomically(file: Path, text: str) -> None:
     """Write a file so that a kill leaves the old one or the new one."""
     part = file.with_name(file.name + ".part")
-    part.write_text(text, encoding="utf-8")
+    # What is left of a killed one goes; so does a link, which would lead what is written elsewhere.
+    part.unlink(missing_ok=True)
+    with part.open("x", encoding="utf-8") as out:
+        out.write(text)
     os.replace(part, file)
 
 
@@ -176,48 +183,54 @@ def is_results(path: Path) -> bool:
 
 def load(path: Path) -> Results:
     """The results in a folder or a zip of one, read row by row. Raises LabError."""
+    name = plain_name(path.stem if is_zip(path) else path.name)
     try:
-        if not path.is_file():
-            return read_results(path.name, files_in(path), Reader(most_bytes=LINE_BYTES, most_values=inf))
-        reader = Reader(most_bytes=LINE_BYTES, most_values=ZIP_VALUES, most_lines=ZIP_LINES)
+        if not is_zip(path):
+            files = {each: partial(open_file, file) for each, file in own_files(path, DATA).items()}
+            return read_results(name, files, Reader(most_bytes=LINE_BYTES, most_values=inf))
         with opened_zip(path) as files:
-            results = read_results(path.stem, files, reader)
-        for what in ("task", "model_id"):
-            if len({row[what] for row in results.rows + results.failed}) > MAX_GROUPS:
-                raise Refused(f"has more than {MAX_GROUPS:,} values of {what}")
+            reader = Reader(most_bytes=LINE_BYTES, most_values=ZIP_VALUES, most_lines=ZIP_LINES)
+            results = read_results(name, files, reader)
+        refuse_more(ZIP_TURNS, "turns", [turn for row in results.rows for turn in row["measured"]])
         return results
     except Refused as error:
         raise LabError(f"{path.name} holds no Lab results, or damaged ones: it {error}.") from error
     except DAMAGED_ZIP as error:
+        if isinstance(error, LabError):
+            raise
         raise LabError(f"{path.name} holds no Lab results, or damaged ones.") from error
-
-
-def files_in(path: Path) -> Files:
-    """The files of a folder that `load` needs, by their names in it."""
-    wanted = [path / "environment.json", path / "plan.json", *path.glob("*.jsonl"), *path.glob("answers/*.jsonl")]
-    return {file.relative_to(path).as_posix(): partial(file.open, "rb") for file in wanted}
 
 
 def read_results(name: str, files: Files, reader: Reader) -> Results:
     """Raises Refused."""
     answers = sorted(file for file in files if file.startswith("answers/"))
     rows = {key(row): row for file in answers for row in rows_in(file, files, reader, ANSWERED)}
-    return Results(
+    results = Results(
         name=name,
-        environment=object_in("environment.json", files, reader, ENVIRONMENT),
-        plan=object_in("plan.json", files, reader, PLAN),
+        environment=object_in("environment.json", files, ENVIRONMENT),
+        plan=object_in("plan.json", files, PLAN),
         rows=list(rows.values()),
         failed=list(rows_in("failed.jsonl", files, reader, FAILED)),
         forwards=list(rows_in("forwards.jsonl", files, reader, FORWARDS)),
     )
+    refuse_more(MAX_TASKS, "tasks", {row["task"] for row in results.rows + results.failed})
+    refuse_more(MAX_LANES, "methods", {row["model_id"] for row in results.rows + results.failed})
+    refuse_more(MAX_LENGTHS, "lengths in forwards.jsonl", results.forwards)
+    return results
 
 
-def object_in(name: str, files: Files, reader: Reader, shape: Check) -> dict:
+def refuse_more(most: int, what: str, found: Collection) -> None:
+    """Raise Refused where more than so many were found."""
+    if len(found) > most:
+        raise Refused(f"has more than {most:,} {what}")
+
+
+def object_in(name: str, files: Files, shape: Check) -> dict:
     """The object that a file holds. Raises Refused."""
     if name not in files:
         raise Refused(f"has no {name}")
     with files[name]() as file, named_in_errors(name):
-        return checked(reader.file(file), shape)
+        return checked(Reader(most_bytes=OBJECT_BYTES).file(file), shape)
 
 
 def rows_in(name: str, files: Files, reader: Reader, shape: Check) -> Iterator[dict]:
@@ -249,10 +262,9 @@ def checked(value: Any, shape: Check) -> dict:
 
 
 def zipped(path: Path) -> bytes:
-    """The folder as a zip, without what is only there while it is written."""
+    """The folder's results and their report as a zip, without anything else that lies there. Raises LabError."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in sorted(path.rglob("*")):
-            if file.is_file() and file.name != LOCK and file.suffix != ".part":
-                archive.write(file, Path(path.name) / file.relative_to(path))
+        for name, file in own_files(path, DATA, REPORT).items():
+            archive.write(file, f"{plain_name(path.name)}/{name}")
     return buffer.getvalue()

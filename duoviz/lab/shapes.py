@@ -4,7 +4,7 @@ import dataclasses
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.acceptance_table import RANKS
-from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS
+from duoviz.decoding.costs import CONTEXTS, LONGEST, ROW_COUNTS, SHORTEST
 from duoviz.decoding.settings import MAX_NEW_TOKENS, MAX_SEQUENCES
 from duoviz.decoding.theory import Acceptance
 from duoviz.lab.environment import IN_TURN, ON_TARGET, TOGETHER
@@ -28,15 +28,16 @@ from duoviz.shape import (
 )
 
 # Far beyond what is ever measured or written.
-MAX_TEXT = 1_000_000
+MAX_TEXT, MAX_LABEL = 1_000_000, 10_000
 MAX_NUMBER, MAX_COUNT = 1e15, 100_000
-LEAST = 1e-12
-MAX_PLACES = 100
+# Of seconds, those of a forward are between SHORTEST and LONGEST.
+MAX_SECONDS = 1e6
+MAX_PLACES, MAX_REPEATS = 100, 1_000
 
-NAME, TEXT = when(is_name), string(MAX_TEXT)
+NAME, LABEL, TEXT = when(is_name), string(MAX_LABEL), string(MAX_TEXT)
 COUNT = integer(0, MAX_COUNT)
-NUMBER, ABOVE_ZERO = number(-MAX_NUMBER, MAX_NUMBER), number(LEAST, MAX_NUMBER)
-TIMES = numbers(LEAST, MAX_NUMBER, least=1)
+NUMBER, SECONDS = number(-MAX_NUMBER, MAX_NUMBER), number(-MAX_SECONDS, MAX_SECONDS)
+TIMES = numbers(SHORTEST, MAX_SECONDS, least=1)
 COUNTS = numbers(1, MAX_COUNT, integers=True)
 
 
@@ -65,9 +66,10 @@ COUNTED = all_of(
     at_most("pending_accepted", "pending_tested"),
     at_most("hits", "tries"),
     at_most("sequences_taken", "hits"),
+    at_most("sequences_taken", "taken"),
 )
 ITERATIONS = fields(
-    **dict.fromkeys(("seconds", "target", "draft"), numbers(-MAX_NUMBER, MAX_NUMBER)),
+    **dict.fromkeys(("seconds", "target", "draft"), numbers(-MAX_SECONDS, MAX_SECONDS)),
     **dict.fromkeys(("rows", "draft_steps", "drafted"), numbers(0, MAX_COUNT, integers=True)),
     # Results from before it was kept have none.
     draft_rows=optional(numbers(0, MAX_COUNT, integers=True)),
@@ -77,8 +79,8 @@ ITERATIONS = fields(
 )
 MEASURED = fields(
     prompt_tokens=COUNT, token_ids=optional(numbers(0, MAX_NUMBER, integers=True)),
-    gaps=optional(numbers(0, MAX_NUMBER, may_miss=True)), metrics=fields(ttft=ABOVE_ZERO),
-    time=only(**dict.fromkeys(TIME_PARTS, NUMBER)), counts=COUNTED, iterations=ITERATIONS,
+    gaps=optional(numbers(0, MAX_NUMBER, may_miss=True)), metrics=fields(ttft=number(SHORTEST, MAX_SECONDS)),
+    time=only(**dict.fromkeys(TIME_PARTS, SECONDS)), counts=COUNTED, iterations=ITERATIONS,
 )  # fmt: skip
 ANSWER = fields(turns=items(TEXT), decoding_steps=COUNTS, new_tokens=COUNTS, wall_time=TIMES, accept_lengths=COUNTS)
 SETTINGS = fields(
@@ -88,29 +90,32 @@ IDENTITY = {"question_id": when(is_id), "model_id": NAME, "task": NAME, "repeat"
 ANSWERED = all_of(
     fields(
         **IDENTITY, choices=items(ANSWER, least=1), measured=items(MEASURED, least=1), settings=SETTINGS,
-        verdict=maybe(one_of(("equal", "tie", "defect"))),
+        verdict=maybe(one_of(("equal", "tie", "defect"))), tstamp=optional(NUMBER),
     ),
     add_up,
 )  # fmt: skip
 FAILED = fields(**IDENTITY, message=TEXT)
-FORWARDS = fields(length=integer(1, MAX_NUMBER), draft=TIMES, target=TIMES)
+REPEATED = numbers(SHORTEST, MAX_SECONDS, MAX_REPEATS, least=1)
+FORWARDS = fields(length=integer(1, MAX_NUMBER), draft=REPEATED, target=REPEATED)
 
 
 def cost_table(columns: int) -> Check:
     """Seconds by context, and in each line by so many row counts or sequences."""
-    row = numbers(LEAST, MAX_NUMBER, columns, least=columns)
+    row = numbers(SHORTEST, LONGEST, columns, least=columns)
     return items(row, len(CONTEXTS), least=len(CONTEXTS))
 
 
 COSTS = fields(target=cost_table(len(ROW_COUNTS)), draft=cost_table(MAX_SEQUENCES))
 CORES = numbers(0, MAX_COUNT, MAX_COUNT, integers=True)
-OF_TARGET = fields(target=NAME)
+CORES_OF = fields(target=optional(CORES), draft=optional(CORES))
+THREADS = fields(**dict.fromkeys(("all", "target", "draft"), optional(COUNT)))
+SIDES = fields(target=LABEL, draft=LABEL)
 # Kinds of places, each its share and the chances by rank.
 PLACES = items(numbers(0.0, 1.0, RANKS + 1, least=RANKS + 1), MAX_PLACES, least=1)
 ENVIRONMENT = fields(
-    date=NAME, pair=NAME, models=fields(target=NAME, draft=NAME), devices=OF_TARGET, precision=OF_TARGET,
-    cores=fields(target=optional(CORES), draft=optional(CORES)), versions=fields(), delta=NUMBER,
+    date=LABEL, pair=LABEL, models=SIDES, devices=fields(target=LABEL), precision=SIDES, cores=CORES_OF,
+    threads=optional(THREADS), versions=fields(torch=LABEL), delta=NUMBER,
     places=optional(PLACES), machines=optional(fields()),
     costs=only(**{TOGETHER: COSTS, IN_TURN: COSTS, ON_TARGET: optional(COSTS)}),
 )  # fmt: skip
-PLAN = fields(quick=FLAG, source=NAME, max_new_tokens=COUNT, questions=integer(0, MAX_NUMBER), repeats=COUNT)
+PLAN = fields(quick=FLAG, source=LABEL, max_new_tokens=COUNT, questions=integer(0, MAX_NUMBER), repeats=COUNT)

@@ -26,6 +26,9 @@ PREDICTED = {
     "seconds_predicted": ("one iteration predicted, ms", 1e3, 1),
 }
 
+# Failed answers that are listed, and characters of why.
+LISTED, WHY = 200, 500
+
 Cell = Value | str | None
 
 
@@ -221,10 +224,11 @@ def predictions(results: Results) -> Table:
 def failures(results: Results) -> Table:
     """The answers that could not be had, and why."""
     lines = [
-        (label_of(row["model_id"]), [task_name(row["task"]), str(row["question_id"]), row["message"]])
-        for row in results.failed
+        (label_of(row["model_id"]), [task_name(row["task"]), str(row["question_id"]), row["message"][:WHY]])
+        for row in results.failed[:LISTED]
     ]
-    return Table("failed", "Failed answers", "Method", ["task", "question", "why"], lines, words=True)
+    more = f"These are the first {LISTED} of {len(results.failed):,}." if len(results.failed) > LISTED else ""
+    return Table("failed", "Failed answers", "Method", ["task", "question", "why"], lines, more, words=True)
 
 
 def figure(together: Prediction, apart: Sequence[Prediction], name: str) -> Value | None:

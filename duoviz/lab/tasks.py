@@ -28,7 +28,9 @@ ALL_TASKS = "All tasks"
 # MT-Bench's questions come in categories of their own.
 MT_BENCH = {"writing", "roleplay", "reasoning", "math", "coding", "extraction", "stem", "humanities"}
 # Characters of a name, and bytes of a question: a text of many times what a model reads.
-MAX_NAME, LINE_BYTES = 10_000, 10_000_000
+MAX_NAME, LINE_BYTES = 200, 10_000_000
+# What tables and figures grow with.
+MAX_TASKS = 50
 # Tasks with answers of a few words, which the paper cuts at 32 tokens.
 SHORT_TASKS = {"qa", "rag"}
 SHORT_ANSWER = 32
@@ -90,6 +92,8 @@ def read_questions(file: Path) -> list[Question]:
         raise LabError(f"{file} {error}.") from error
     if not questions:
         raise LabError(f"{file} has no questions.")
+    if len({question.task for question in questions}) > MAX_TASKS:
+        raise LabError(f"{file} has questions of more than {MAX_TASKS} categories: use at most {MAX_TASKS}.")
     if twice := [id for id, count in Counter(question.id for question in questions).items() if count > 1]:
         raise LabError(f"{file} has two questions with the id {twice[0]!r}.")
     return questions
@@ -107,7 +111,7 @@ def question_of(entry: object, where: str) -> Question:
     ):
         raise LabError(
             f"{where}: a question is a JSON object with question_id, category and a list of turns, "
-            "or, as in HumanEval, with task_id and prompt."
+            f"or, as in HumanEval, with task_id and prompt; names of at most {MAX_NAME} characters."
         )
     return Question(id, category, tuple(turns))
 

@@ -50,7 +50,7 @@ def test_a_run_goes_on_in_the_same_folder_and_stands_beside_another(questions, f
         (["--questions", "x.jsonl", "--tasks", "qa"], "Choose either tasks or a file of questions."),
         (["--repeats", "0"], "Repeats: enter 1 or more."),
         (["--max-new-tokens", "0"], "Max new tokens (max_new_tokens): enter a whole number from 1 to 4096, not 0."),
-        (["--beside", "nowhere"], "nowhere holds no Lab results, or damaged ones."),
+        (["--beside", "nowhere"], "nowhere holds no Lab results, or damaged ones: it has no environment.json."),
     ],
 )
 def test_mistakes_are_told_in_one_line_before_anything_is_loaded(arguments, sentence, tmp_path, capsys, monkeypatch):

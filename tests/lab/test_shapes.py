@@ -13,3 +13,7 @@ def test_a_part_is_no_more_than_its_whole(part):
     counts = dict.fromkeys(asdict(Acceptance()), 1)
     assert COUNTED(counts) is None
     assert COUNTED(counts | {part: 2})
+
+
+def test_a_sequence_that_was_taken_had_a_token():
+    assert COUNTED(dict.fromkeys(asdict(Acceptance()), 1) | {"taken": 0})

@@ -90,6 +90,14 @@ def test_table_2_compares_fixed_numbers_of_sequences_with_the_dynamic_one():
     assert [label for label, _ in table.lines] == ["k = 1", "k = 2", "k = 3", "dynamic"]
 
 
+def test_of_many_failed_answers_the_first_are_listed_and_of_a_long_reason_its_beginning():
+    failed = [{"model_id": "x", "task": "code", "question_id": n, "message": "y" * 10**6} for n in range(300)]
+    table = tables.failures(results(failed=failed))
+    assert len(table.lines) == 200 and table.note == "These are the first 200 of 300."
+    assert {len(why) for _, (_, _, why) in table.lines} == {500}
+    assert not tables.failures(results(failed=failed[:200])).note
+
+
 def test_table_4_counts_needed_against_predicted():
     needed, k = [1, 1, 3, 9, None, 2], [1, 2, 1, 2, 1, None]
     made = results(row(DUO, needed=needed, k=k), row(ONE_SEQUENCE, needed=[1], k=[1], method=DUO))

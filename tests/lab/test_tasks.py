@@ -46,7 +46,12 @@ def test_humaneval_and_spec_bench_are_read_as_they_are(tmp_path):
         ('{"question_id": 1, "category": "qa", "turns": []}\n' * 2, "two questions with the id 1"),
         ('{"question_id": true, "category": "qa", "turns": []}', "line 1: a question is"),
         (f'{{"question_id": {10**16}, "category": "qa", "turns": []}}', "line 1: a question is"),
-        (f'{{"question_id": "{"x" * 10_001}", "category": "qa", "turns": []}}', "line 1: a question is"),
+        (f'{{"question_id": "{"x" * 201}", "category": "qa", "turns": []}}', "line 1: a question is"),
+        (f'{{"question_id": 1, "category": "{"x" * 201}", "turns": []}}', "names of at most 200 characters"),
+        (
+            "".join(f'{{"question_id": {n}, "category": "{n}", "turns": []}}\n' for n in range(51)),
+            "has questions of more than 50 categories",
+        ),
         ('\n\n{"question_id": 1, "time": NaN}', "has a line 3 that has NaN for a number"),
         (
             r'{"question_id": 1, "category": "qa", "turns": ["\ud800"]}',
