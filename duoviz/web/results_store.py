@@ -9,15 +9,15 @@ from itertools import count
 from pathlib import Path
 
 from duoviz.folders import ASSETS
+from duoviz.lab.files import LONGEST_NAME, plain_name
 from duoviz.lab.results import is_results, is_zip
-from duoviz.lab.shipping import recorded_name
+from duoviz.lab.shipping import kept_view, recorded_name
 from duoviz.lab.tasks import LabError
 from duoviz.models.cache import cache_folder
 
 # Recorded results that come along, as zips.
 RECORDED = ASSETS / "results"
-NAME = re.compile(r"[\w+-][\w .+-]{0,59}")
-LONGEST_STEM = 60
+NAME = re.compile(r"[\w+-][\w .+-]*")
 
 
 def own_folder() -> Path:
@@ -41,20 +41,25 @@ def available(*, recorded_only: bool) -> dict[str, Path]:
     own = [path for path in own_folder().glob("*") if is_results(path) and (is_zip(path) or has_answers(path))]
     # Earlier versions kept zips beside the runs.
     zips = [path for path in (*own, *loaded_folder().glob("*")) if is_zip(path)]
-    stored = [(path.name, path) for path in own if path not in zips]
-    stored += [(f"{path.stem} (loaded)", path) for path in zips]
+    stored = [(plain_name(path.name), path) for path in own if path not in zips]
+    stored += [(f"{plain_name(path.stem)} (loaded)", path) for path in zips]
     return recorded | dict(sorted(stored, key=lambda entry: entry[1].stat().st_mtime, reverse=True))
 
 
 def has_answers(run: Path) -> bool:
     """Whether a run was not stopped before its first answer."""
-    return any(file.stat().st_size for file in run.glob("answers/*.jsonl"))
+    return any(file.is_file() and file.stat().st_size for file in run.glob("answers/*.jsonl"))
+
+
+def view_that_came_along(path: Path) -> dict | None:
+    """What was kept of recorded results, so that they need not be read; None of others."""
+    return kept_view(path) if path.parent == RECORDED else None
 
 
 def folder_named(name: object) -> Path:
     """The folder of the user's run with this name. Raises LabError."""
-    if not isinstance(name, str) or not NAME.fullmatch(name.strip()):
-        raise LabError("Name: use letters, digits, spaces, dots, + and −, at most 60 characters.")
+    if not isinstance(name, str) or len(name) > LONGEST_NAME or not NAME.fullmatch(name.strip()):
+        raise LabError(f"Name: use letters, digits, spaces, dots, + and −, at most {LONGEST_NAME} characters.")
     if name.strip().lower().endswith(".zip"):
         raise LabError("Name: leave out .zip; results are a folder, and are saved as a zip.")
     return own_folder() / name.strip()
@@ -62,8 +67,7 @@ def folder_named(name: object) -> Path:
 
 def keep_loaded(file: Path) -> str:
     """Keep a copy of a zip of results, beside all others; the name that it is shown under. Raises LabError."""
-    stem = re.sub(r"[^\w .+-]", "_", file.stem).strip()[:LONGEST_STEM] or "results"
-    folder = loaded_folder()
+    stem, folder = plain_name(file.stem), loaded_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         part = folder / f"{uuid.uuid4().hex}.part"

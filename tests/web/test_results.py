@@ -1,5 +1,6 @@
 """The Lab's job on the hardware, and what the tab is sent."""
 
+import gzip
 import json
 import shutil
 import zipfile
@@ -272,6 +273,87 @@ def test_results_that_cannot_be_zipped_are_shown_and_the_reason_with_them(hardwa
     updates = by_id(functions(hardware)["show"](["mine"], ""))
     assert "away/mine: No such file or directory." in updates["lab-status"]
     assert updates["lab-view"] and not updates["lab-save"]["interactive"]
+
+
+ODD = [None, 5, "mine", {}, [None], [[]], [["mine"]], [{}], [5, "gone"], ["x" * 10**6], ["\ud800"], ["mine"] * 10**5]
+
+
+@pytest.mark.parametrize("names", ODD, ids=[str(number) for number in range(len(ODD))])
+def test_whatever_names_a_browser_sends_each_results_are_loaded_once(lab, finished, monkeypatch, names):
+    copied(finished)
+    loaded = []
+    monkeypatch.setattr(page, "load", lambda path: loaded.append(path.name) or load(path))
+    shown, opened = lab["show"](names, "environment"), lab["open_part"](names, "environment")
+    assert {"lab-view", "lab-part"} <= set(by_id(shown)) and "lab-part" in by_id(opened)
+    # Once for what is shown first, and once for its parts.
+    assert loaded == (["mine"] * 2 if names == ODD[-1] else [])
+    assert by_id(lab["look"](names))["lab-results"]["value"] == ["mine"]
+
+
+def test_only_so_many_are_shown_side_by_side(lab, finished, monkeypatch):
+    names = [copied(finished, f"mine {number}").name for number in range(page.MOST + 1)]
+    drawn = []
+    monkeypatch.setattr("duoviz.lab.view.parts_of", lambda main, others: drawn.append(others) or {})
+    lab["show"](names[1:], "")
+    assert len(drawn[0]) == page.MOST - 1
+    # Of what stands beside others only sums are shown.
+    assert not any(row["measured"] for results in drawn[0] for row in results.rows)
+    monkeypatch.setattr(page, "load", None)
+    for update in (lab["show"](names, ""), lab["open_part"](names, "table-1")):
+        assert "Results shown: choose at most 6." in by_id(update)["lab-status"]
+    assert by_id(lab["look"](names[1:]))["lab-results"]["value"] == names[1:]
+
+
+def test_what_reads_and_draws_takes_turns(hardware):
+    mine = [each for each in build_app(hardware).fns.values() if getattr(each.fn, "__module__", "") == page.__name__]
+    drawing = [each for each in mine if each.name in ("look", "show", "open_part", "take_in")]
+    assert len(drawing) == 7
+    assert {(each.concurrency_id, each.concurrency_limit) for each in drawing} == {("results", 1)}
+
+
+def test_what_is_loaded_beside_many_takes_the_place_of_the_first(finished, tmp_path):
+    file = tmp_path / "good.zip"
+    file.write_bytes(zipped(copied(finished)))
+    update, told = take_in(str(file), ["mine", "mine", [], *"abcdef"])
+    assert told == "" and update["value"] == ["b", "c", "d", "e", "f", "good (loaded)"]
+    assert "choose a .zip of results" in take_in(None, [])[1]
+
+
+@pytest.mark.parametrize("ticked", [None, [], "qa", 5, {}, [[]], [["qa"]], [None]])
+def test_what_is_no_list_of_ticks_is_told(lab, ticked):
+    for tasks, methods, what in ((ticked, ["vanilla"], "task"), (["qa"], ticked, "method")):
+        (update,) = lab["measure"](visitor("ann"), "quick", "embedded", "mine", tasks, methods)
+        assert f"Choose at least one {what}." in by_id(update)["lab-status"]
+
+
+def test_folders_of_strangers_have_names_that_a_page_can_show_and_replace_nothing(finished, tmp_path):
+    (tmp_path / "recorded" / "then.zip").write_bytes(zipped(copied(finished)))
+    for name in ("then (recorded)", "=1+1", b"\xff".decode(errors="surrogateescape")):
+        shutil.copytree(finished, own_folder() / name)
+    (own_folder() / "empty" / "answers").mkdir(parents=True)
+    for name in ("environment.json", "answers/vanilla.jsonl"):
+        (own_folder() / "empty" / name).symlink_to("nowhere")
+    found = available(recorded_only=False)
+    assert set(found) == {"then (recorded)", "mine", "then _recorded_", "_1+1", "_"}
+    assert found["then (recorded)"].name == "then.zip" and json.dumps(list(found)).encode()
+
+
+def test_a_link_in_a_folder_is_told_and_not_saved(lab, finished, tmp_path):
+    path = copied(finished)
+    (path / "report.html").unlink()
+    (path / "report.html").symlink_to(tmp_path / "secret")
+    shown = by_id(lab["show"](["mine"], ""))
+    assert "report.html: remove it." in shown["lab-status"] and not shown["lab-save"]["interactive"]
+    (path / "plan.json").rename(tmp_path / "plan.json")
+    (path / "plan.json").symlink_to(tmp_path / "plan.json")
+    for update in (lab["show"](["mine"], ""), lab["look"](["mine"]), lab["open_part"](["mine"], "table-1")):
+        assert "plan.json: remove it." in by_id(update)["lab-status"]
+
+
+def test_only_what_came_along_is_shown_as_it_was_kept(lab, finished):
+    path = copied(finished)
+    path.with_suffix(".json.gz").write_bytes(gzip.compress(b'{"first": {"about": "stranger"}}'))
+    assert "stranger" not in by_id(lab["look"](["mine"]))["lab-about"]
 
 
 def test_a_space_shows_recorded_results_and_runs_nothing(make_hardware, finished, tmp_path):

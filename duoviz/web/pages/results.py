@@ -17,11 +17,11 @@ from gradio.components.plot import PlotData
 from gradio.events import Dependency
 
 from duoviz.decoding import METHODS
+from duoviz.lab.files import DATA, own_files
 from duoviz.lab.plan import QUICK, make_plan
 from duoviz.lab.progress import Progress
-from duoviz.lab.results import is_being_written, load, telling, zipped
+from duoviz.lab.results import Results, is_being_written, is_zip, load, telling, zipped
 from duoviz.lab.sample import sample
-from duoviz.lab.shipping import kept_view
 from duoviz.lab.tasks import TASKS, LabError
 from duoviz.models.registry import PAIRS
 from duoviz.places.jobs import Job
@@ -29,7 +29,7 @@ from duoviz.places.work import Measurement
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.web.clients import client_of_request, session_of
 from duoviz.web.pages.fields import method_choices
-from duoviz.web.results_store import available, folder_named, keep_loaded
+from duoviz.web.results_store import available, folder_named, keep_loaded, view_that_came_along
 from duoviz.web.results_view import ResultsView, view_value
 from duoviz.web.scratch import scratch_folder
 from duoviz.web.session import USER_ERRORS, Hardware
@@ -55,6 +55,10 @@ WIDE = """
 #lab-status:not(:has(p)) { display: none; }
 """
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private", "concurrency_limit": None}
+# Reading and drawing take memory: one after the other, whoever asks. What waits holds no thread.
+DRAWN = QUIET | {"concurrency_limit": 1, "concurrency_id": "results"}
+# Results side by side.
+MOST = 6
 
 
 class Board:
@@ -113,8 +117,10 @@ def view_of(what: str, files: Sequence[tuple[str, Path]]) -> dict | None:
 
     Of no results it is a sample's, None where there is no sample. Raises LabError.
     """
-    if len(files) == 1 and (kept := kept_view(files[0][1])):
+    if len(files) == 1 and (kept := view_that_came_along(files[0][1])):
         return kept[what]
+    # The first view is of the first results alone.
+    files = files[:1] if what == "first" else files
     return made(what, tuple((name, path, stamp(path)) for name, path in files))
 
 
@@ -124,17 +130,28 @@ def made(what: str, files: tuple[tuple[str, Path, int], ...]) -> dict | None:
     # It draws, with plotly, which the page need not wait for.
     from duoviz.lab.view import first_view, parts_of
 
-    results = [replace(load(path), name=name) for name, path, _ in files]
+    results = [replace(load(path), name=name) for name, path, _ in files[:1]]
     main = results[0] if results else sample(TRACES)
     if main is None:
         return None
-    return first_view(main) if what == "first" else parts_of(main, results[1:])
+    return first_view(main) if what == "first" else parts_of(main, [beside(path, name) for name, path, _ in files[1:]])
+
+
+def beside(path: Path, name: str) -> Results:
+    """Results to compare others with, which takes none of their iterations. Raises LabError."""
+    results = load(path)
+    return replace(results, name=name, rows=[row | {"measured": []} for row in results.rows])
 
 
 def stamp(path: Path) -> int:
-    """When results were last written, in nanoseconds."""
-    files = [path] if path.is_file() else [*path.glob("*.json*"), *path.glob("answers/*.jsonl")]
+    """When results were last written, in nanoseconds. Raises LabError."""
+    files = [path] if is_zip(path) else own_files(path, DATA).values()
     return max((file.stat().st_mtime_ns for file in files), default=0)
+
+
+def texts_in(values: object) -> list[str]:
+    """The texts in a list that a browser sent, each once, in order; of anything else none."""
+    return list(dict.fromkeys(each for each in values if isinstance(each, str))) if isinstance(values, list) else []
 
 
 def results_page(hardware: Hardware, tab: gr.Tab) -> None:
@@ -145,8 +162,9 @@ def results_page(hardware: Hardware, tab: gr.Tab) -> None:
         names = list(available(recorded_only=recorded_only))
         info = "choose several to see them side by side"
         chosen = gr.Dropdown(
-            names, value=[], multiselect=True, label="Results shown", info=info, elem_id="lab-results", scale=3
-        )
+            names, value=[], multiselect=True, max_choices=MOST, label="Results shown", info=info,
+            elem_id="lab-results", scale=3,
+        )  # fmt: skip
         download = gr.DownloadButton("Save results (.zip)", interactive=False, elem_id="lab-save")
         if not recorded_only:
             upload = gr.UploadButton("Load results (.zip)", file_types=[".zip"], elem_id="lab-load")
@@ -161,8 +179,7 @@ def results_page(hardware: Hardware, tab: gr.Tab) -> None:
                 halt = gr.Button("Stop", elem_id="lab-stop")
         run = connect(hardware, inputs, go=go, halt=halt, chosen=chosen, part=part, download=download, board=board)
         run.then(**binding)
-        one: dict[str, Any] = QUIET | {"concurrency_limit": 1}
-        upload.upload(take_in, [upload, chosen], [chosen, board.status], **one).then(**binding)
+        upload.upload(take_in, [upload, chosen], [chosen, board.status], **DRAWN).then(**binding)
     board.status.render()
 
 
@@ -199,14 +216,18 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
     """Show what is chosen, and offer it as a zip; at first, what comes along. Returns how to bind the showing."""
     scratch = scratch_folder()
 
-    def files_of(names: list[str]) -> list[tuple[str, Path]]:
+    def files_of(names: object) -> list[tuple[str, Path]]:
+        """Those of the names that there are, each once. Raises LabError."""
         by_name = available(recorded_only=recorded_only)
-        return [(name, by_name[name]) for name in names if name in by_name]
+        files = [(name, by_name[name]) for name in texts_in(names) if name in by_name]
+        if len(files) > MOST:
+            raise LabError(f"Results shown: choose at most {MOST}.")
+        return files
 
     def look(names: list[str]) -> Updates:
         """As the tab opens: the choices, and at once what they show first."""
         choices = list(available(recorded_only=recorded_only))
-        names = [name for name in names if name in choices] or choices[:1]
+        names = [name for name in texts_in(names) if name in choices][:MOST] or choices[:1]
         updates: Updates = {chosen: gr.update(choices=choices, value=names)}
         try:
             return updates | board.filled(view_of("first", files_of(names)), None)
@@ -215,8 +236,8 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
 
     def show(names: list[str], name: str) -> Updates:
         """What is chosen, with all its parts, of which the one with this name is open; and as a zip."""
-        files = files_of(names)
         try:
+            files = files_of(names)
             updates = board.filled(view_of("first", files), view_of("parts", files), name)
         except LabError as error:
             return {board.status: mistake(str(error))}
@@ -237,12 +258,12 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
             return {board.status: mistake(str(error))}
 
     outputs = [*board.components, download]
-    binding = {"fn": show, "inputs": [chosen, part], "outputs": outputs, **QUIET}
-    tab.select(look, chosen, [chosen, *board.components], **QUIET).then(**binding)
+    binding = {"fn": show, "inputs": [chosen, part], "outputs": outputs, **DRAWN}
+    tab.select(look, chosen, [chosen, *board.components], **DRAWN).then(**binding)
     # Who chooses twice while the first is drawn sees the second.
     chosen.input(**binding, trigger_mode="always_last")
     named = board.view.opened(None, None, part, js="() => window.duoviz.openPart()", **AT_ONCE)
-    named.then(open_part, [chosen, part], [board.status, *board.parts], **QUIET)
+    named.then(open_part, [chosen, part], [board.status, *board.parts], **DRAWN)
     return binding
 
 
@@ -257,14 +278,16 @@ def as_zip(path: Path, folder: Path) -> Path:
         return file
 
 
-def take_in(path: str, chosen: list[str]) -> tuple[object, object]:
+def take_in(path: str | None, chosen: object) -> tuple[object, object]:
     """Keep a zip that was loaded among the user's results, and show it beside those chosen."""
+    if path is None:
+        return gr.skip(), mistake("Load results: choose a .zip of results.")
     try:
         load(Path(path))
         name = keep_loaded(Path(path))
     except LabError as error:
         return gr.skip(), mistake(str(error))
-    return gr.update(choices=list(available(recorded_only=False)), value=[*chosen, name]), ""
+    return gr.update(choices=list(available(recorded_only=False)), value=[*texts_in(chosen), name][-MOST:]), ""
 
 
 def connect(hardware: Hardware, inputs: dict, *, go, halt, chosen, part, download, board: Board) -> Dependency:
@@ -311,11 +334,11 @@ def connect(hardware: Hardware, inputs: dict, *, go, halt, chosen, part, downloa
     return go.click(measure, list(inputs.values()), [chosen, part, download, *board.components], **QUIET)
 
 
-def checked(what: str, values: list[str]) -> list[str]:
+def checked(what: str, values: object) -> list[str]:
     """What was ticked. Raises LabError where nothing is."""
-    if not values:
+    if not (ticked := texts_in(values)):
         raise LabError(f"Choose at least one {what}.")
-    return values
+    return ticked
 
 
 def updates_of(events: list[dict], board: Board, name: str | None) -> Updates:
