@@ -55,8 +55,6 @@ class Gate:
         if scope["type"] == "lifespan":
             return await self.app(scope, receive, send)
         try:
-            if scope["type"] != "http":
-                await self.nothing()
             with self.counted(scope):
                 path = scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") or "/"
                 take = {"GET": self.read, "HEAD": self.read, "POST": self.post}.get(scope["method"], self.nothing)
@@ -180,8 +178,6 @@ class Gate:
         """Answer, in one's turn: at most REFUSALS a second are sent."""
         delay = self.refusals.delay("", time.monotonic())
         await asyncio.sleep(self.refusals.longest if delay is None else delay)
-        if scope["type"] == "websocket":
-            return await send({"type": "websocket.close"})
         await JSONResponse({"detail": refused.detail}, refused.status)(scope, receive, send)
 
 

@@ -44,6 +44,8 @@ def guarded(app: Callable, hosts: Set[str], *, on_space: bool) -> Callable:
 
     async def guard(scope: dict, receive: Callable, send: Callable) -> None:
         reply = app
+        if scope["type"] == "websocket":
+            return await send({"type": "websocket.close"})
         if scope["type"] == "http":
             try:
                 scope = placed(believed(scope, hosts, on_space=on_space))

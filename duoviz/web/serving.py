@@ -27,12 +27,11 @@ def bound_queue(demo: gr.Blocks) -> None:
     gradio_internals.steady(demo)
 
 
-def launch(demo: gr.Blocks, hardware: Hardware, *, prevent_thread_lock: bool = False, **options: Any) -> tuple:
+def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
     """Serve the page; options, and what is returned, as of `gr.Blocks.launch`."""
     attendance, hosts = Attendance(partial(gradio_internals.delivered, demo)), known_hosts(options.get("root_path"))
     limits, page = hardware.limits, page_of(demo, hardware.doors)
     gate = Middleware(Gate, page=page, attendance=attendance, hosts=hosts, limits=limits)
-    routes = [*front.routes(), *published.routes()]
     lifetime = partial(lifespan, demo, attendance, hosts, limits.on_space)
     bounded = {
         "max_threads": limits.bounds.length + bounds.THREADS,
@@ -43,11 +42,9 @@ def launch(demo: gr.Blocks, hardware: Hardware, *, prevent_thread_lock: bool = F
         # Its links lead to what the page has of its own, or to nothing.
         "footer_links": [],
     }
-    served = {"middleware": [gate], "routes": routes, "lifespan": lifetime}
-    launched = demo.launch(app_kwargs=served, ssr_mode=False, prevent_thread_lock=True, **bounded, **options)
+    served = {"middleware": [gate], "routes": [*front.routes(), *published.routes()], "lifespan": lifetime}
+    launched = demo.launch(app_kwargs=served, ssr_mode=False, **bounded, **options)
     hosts |= {host for host in (urlsplit(demo.share_url or "").hostname,) if host}
-    if not prevent_thread_lock:
-        demo.block_thread()
     return launched
 
 

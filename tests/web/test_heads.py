@@ -142,6 +142,10 @@ def test_without_its_last_slash_the_page_says_where_it_is_from_there(root):
     assert start["status"] == 307 and (b"location", b"demo/?tab=lab") in start["headers"] and not reached
 
 
+def test_a_websocket_is_closed():
+    assert guard(type="websocket") == ([], [{"type": "websocket.close"}])
+
+
 def raw(page, request):
     """What the server answers to these bytes, until it closes the connection."""
     with socket.create_connection(page.address, 30) as connection:
