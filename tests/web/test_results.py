@@ -292,10 +292,12 @@ def test_whatever_names_a_browser_sends_each_results_are_loaded_once(lab, finish
 
 def test_only_so_many_are_shown_side_by_side(lab, finished, monkeypatch):
     names = [copied(finished, f"mine {number}").name for number in range(page.MOST + 1)]
-    drawn = []
+    drawn, loaded = [], []
+    monkeypatch.setattr(page, "load", lambda path: loaded.append(path.name) or load(path))
     monkeypatch.setattr("duoviz.lab.view.parts_of", lambda main, others: drawn.append(others) or {})
     lab["show"](names[1:], "")
-    assert len(drawn[0]) == page.MOST - 1
+    # What is shown first is of the first alone.
+    assert len(drawn[0]) == page.MOST - 1 and loaded == [names[1], *names[1:]]
     # Of what stands beside others only sums are shown.
     assert not any(row["measured"] for results in drawn[0] for row in results.rows)
     monkeypatch.setattr(page, "load", None)
