@@ -14,7 +14,7 @@ from duoviz.outside import Refused
 
 # Bytes of the zip itself, and of what is read of it, unpacked.
 MAX_PACKED, MAX_UNPACKED = 100_000_000, 200_000_000
-MAX_FILES, LONGEST_NAME = 1_000, 500
+MAX_FILES = 1_000
 # The list of a zip's files stands at its end, before a record of its size. zipfile reads the list at once.
 RECORD = struct.Struct("<4s4H2LH")
 RECORD_SIGN, LARGE_SIGN = b"PK\5\6", b"PK\6\7"
@@ -70,7 +70,5 @@ def check_size(path: Path) -> None:
 
 def check_entry(name: str, entry: zipfile.ZipInfo) -> None:
     """Raise Refused for a file that is packed otherwise than usual: other ways may take any amount of memory."""
-    if len(entry.filename) > LONGEST_NAME:
-        raise Refused(f"has a file name of more than {LONGEST_NAME} characters")
     if entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise Refused(f"has {name} encrypted, or packed with an unknown method")

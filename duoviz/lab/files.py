@@ -6,7 +6,7 @@ from pathlib import Path
 from duoviz.lab.tasks import LabError
 
 # Of a zip too; nothing else is read.
-DATA = re.compile(r"(environment|plan)\.json|(failed|forwards)\.jsonl|answers(/[\w .+-]+\.jsonl)?")
+DATA = re.compile(r"(environment|plan)\.json|(failed|forwards)\.jsonl|answers(/[\w .+-]{1,100}\.jsonl)?")
 # What a report is made of.
 REPORT = re.compile(r"report\.html|tables(/[\w.+-]+\.csv)?|figures(/[\w.+-]+\.(csv|html|js))?")
 # Its folders.

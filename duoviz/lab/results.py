@@ -194,11 +194,11 @@ def load(path: Path) -> Results:
         refuse_more(ZIP_TURNS, "turns", [turn for row in results.rows for turn in row["measured"]])
         return results
     except Refused as error:
-        raise LabError(f"{path.name} holds no Lab results, or damaged ones: it {error}.") from error
+        raise LabError(f"{plain_name(path.name)} holds no Lab results, or damaged ones: it {error}.") from error
     except DAMAGED_ZIP as error:
         if isinstance(error, LabError):
             raise
-        raise LabError(f"{path.name} holds no Lab results, or damaged ones.") from error
+        raise LabError(f"{plain_name(path.name)} holds no Lab results, or damaged ones.") from error
 
 
 def read_results(name: str, files: Files, reader: Reader) -> Results:

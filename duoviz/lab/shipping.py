@@ -8,6 +8,7 @@ import zlib
 from pathlib import Path
 
 from duoviz.folders import ASSETS
+from duoviz.lab.files import DATA, own_files
 from duoviz.lab.results import Results, is_being_written, load, telling
 from duoviz.lab.tasks import LabError
 
@@ -42,10 +43,8 @@ def ship(folder: Path, out: Path, name: str) -> Path:
 def lean_zip(folder: Path) -> bytes:
     """The folder's data as a zip, without reports, tables and figures, which are made of it."""
     buffer = io.BytesIO()
-    files = [folder / f"{name}.json" for name in ("environment", "plan")]
-    files += [*sorted(folder.glob("*.jsonl")), *sorted(folder.glob("answers/*.jsonl"))]
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for file in files:
+        for name, file in own_files(folder, DATA).items():
             text = file.read_text(encoding="utf-8")
             if file.suffix == ".jsonl":
                 # A torn last line is left out.
@@ -53,9 +52,9 @@ def lean_zip(folder: Path) -> bytes:
             if file.parent != folder:
                 text = "".join(f"{lean(line)}\n" for line in text.split("\n") if line)
             # Why an answer failed may name a place on this machine.
-            for place, name in ((ASSETS, "assets"), (Path.home(), "~")):
-                text = text.replace(json.dumps(str(place))[1:-1], name)
-            entry = zipfile.ZipInfo(file.relative_to(folder).as_posix(), LONG_AGO)
+            for place, short in ((ASSETS, "assets"), (Path.home(), "~")):
+                text = text.replace(json.dumps(str(place))[1:-1], short)
+            entry = zipfile.ZipInfo(name, LONG_AGO)
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, text)
     return buffer.getvalue()

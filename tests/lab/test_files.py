@@ -75,12 +75,15 @@ def test_a_link_or_a_pipe_is_told_and_left_as_it_is(folder, tmp_path, capsys, na
 
 def test_what_else_lies_in_a_folder_is_not_packed(folder, tmp_path):
     (tmp_path / "secret").write_text("secret")
-    for name in ("extra.json", "notes.txt", "answers/deeper", "figures/more.csv.part", ".lock"):
+    for name in ("extra.json", "extra.jsonl", "notes.txt", "answers/deeper", "figures/more.csv.part", ".lock"):
         (folder / name).unlink(missing_ok=True)
         (folder / name).symlink_to(tmp_path / "secret")
     os.mkfifo(folder / "pipe.csv")
     (folder / "plan.json.part").write_text("half")
     (folder / "answers" / "a\nb.jsonl").write_text("secret")
+    with zipfile.ZipFile(ship(folder, tmp_path / "out", "here")) as shipped:
+        assert set(READ) <= set(shipped.namelist()) and "extra.jsonl" not in shipped.namelist()
+        assert not any(b"secret" in shipped.read(name) for name in shipped.namelist())
     with zipfile.ZipFile(BytesIO(zipped(folder))) as packed:
         names = packed.namelist()
         assert not any(b"secret" in packed.read(name) for name in names)
