@@ -3,10 +3,14 @@
 import multiprocessing
 import os
 import signal
+import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from ctypes import c_ulong
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from typing import Any, Protocol
 
 from duoviz.decoding.worker.pulse import Pulse, keep_beating
@@ -16,6 +20,8 @@ from duoviz.places.messages import PlaceDied
 # It is imported in the processes of places, and not here: it loads a pair.
 HELD = "duoviz.places.held"
 HANGS = "The process that ran this stopped answering"
+# Held while a process is started: one whose parent ends before it has all that it needs complains.
+starting = threading.RLock()
 
 
 class PlaceHandle(Protocol):
@@ -50,10 +56,11 @@ class LocalPlace:
         self.pulse, self.heard = Pulse(beats), False
         arguments = (theirs, beats, tuple(cores), load, forks)
         self.process = context.Process(target=serve_alone, args=arguments, name="duoviz-place")
-        self.process.start()
+        with starting, uninterrupted():
+            self.process.start()
         theirs.close()
         # Python waits at its end for processes that are no daemons.
-        weakref.finalize(self, self.process.kill)
+        weakref.finalize(self, end_process, self.process)
 
     def send(self, message: Any) -> None:
         try:
@@ -84,15 +91,41 @@ class LocalPlace:
         return self.process.is_alive() and not self.pipe.closed
 
     def close(self) -> None:
-        # Its draft ends when the process that started it has.
         self.pipe.close()
-        self.process.kill()
+        end_process(self.process)
         self.process.join(timeout=5)
+
+
+def end_process(place: BaseProcess) -> None:
+    """End a place's process, with all that it has started."""
+    if place.pid and place.is_alive():
+        with suppress(ProcessLookupError, AttributeError):  # It has no group yet, or Windows has none.
+            os.killpg(place.pid, signal.SIGKILL)
+        place.kill()
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """For starting a process: it never has the signals that a terminal sends to all that it shows."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    sent = {signal.SIGINT, signal.SIGHUP}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, sent)
+    try:
+        # Started with the first process, it lets Ctrl+C through again.
+        resource_tracker.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, sent)
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def serve_alone(pipe: Connection, beats: c_ulong, cores: tuple[int, ...], load: Any, forked: bool) -> None:
     """What the process does, until whoever started it closes the pipe or ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "setpgrp"):
+        os.setpgrp()
     if cores and hasattr(os, "sched_setaffinity"):
         # Before torch is imported, which reads once how many threads it may have.
         os.sched_setaffinity(0, cores)

@@ -203,7 +203,8 @@ class Pool:
         except PlaceGone:
             raise
         except PlaceDied as error:
-            log.warning("a place has ended: %s", error)
+            if not self.closed:
+                log.warning("a place has ended: %s", error)
             seat.broken = isinstance(order.work, Load)
             seat.discard()
             job.fail(AGAIN.format(error))

@@ -40,6 +40,8 @@ def connect(address: str) -> Any:
         # Ray gives its workers niceness 15: beside other work they get next to no processor time.
         os.environ.setdefault("RAY_worker_niceness", "0")
         options |= {"runtime_env": {"env_vars": {"PYTHONPATH": path}}}
+    # Whoever connects says itself what a signal ends.
+    ray._private.utils.set_sigterm_handler = lambda handler: None
     try:
         ray.init(address=address, **options)
     except (ConnectionError, RuntimeError, ValueError) as error:

@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import time
 from pathlib import Path
+from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
@@ -12,13 +13,16 @@ PREFIX = "duoviz-lab-"
 # Held by the folder's process for as long as it lives.
 LOCK = "lock"
 DAY = 86_400
+# This process's folders, each before it is made.
+own: list[Path] = []
 
 
 def scratch_folder() -> Path:
     """A new folder, removed when this process ends; those that processes left which were killed are removed now."""
     for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         remove_left(left)
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    own.append(folder := Path(tempfile.gettempdir(), f"{PREFIX}{uuid4().hex}"))
+    folder.mkdir(mode=0o700)
     lock = FileLock(folder / LOCK)
     lock.acquire()
     atexit.register(remove, folder, lock)
@@ -42,3 +46,9 @@ def remove(folder: Path, lock: FileLock) -> None:
     # Windows removes no file that is open.
     lock.release()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_own() -> None:
+    """Remove this process's folders in the midst of anything, where it ends without more ado."""
+    for folder in own:
+        shutil.rmtree(folder, ignore_errors=True)

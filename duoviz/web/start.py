@@ -1,7 +1,9 @@
 """Starting the page's server."""
 
 import signal
+from contextlib import suppress
 
+from duoviz.signals import on_ending
 from duoviz.web.importing import quickly
 
 
@@ -11,21 +13,25 @@ def serve(places: str | None = None, ray: str | None = None) -> None:
     places: how many, see `sharing.number_of_places`. ray: the address of a cluster whose places these are, or `local`.
     Raises SettingsError.
     """
-    # What ends a service is to leave as little behind as Ctrl+C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    on_ending(signal.SIG_DFL)
     from duoviz.places.line import Line
     from duoviz.places.local import LocalPlace
     from duoviz.places.pool import Pool
     from duoviz.places.sharing import seats_here
+    from duoviz.web.ending import end_at_once
     from duoviz.web.limits import limits_here
     from duoviz.web.session import Hardware
 
+    # From here on there is something that could be left behind.
+    on_ending(end_at_once)
     limits, helper = limits_here(), LocalPlace
     if ray:
         from duoviz.places.ray import seats_of
 
         # Each node fetches its own models.
         seats, helper = seats_of(ray, places), None
+        # Ray has its own way with signals.
+        on_ending(end_at_once)
     else:
         seats = seats_here(places)
     hardware = Hardware(limits, Pool(seats, Line(limits.bounds, len(seats)), helper=helper))
@@ -40,6 +46,10 @@ def serve(places: str | None = None, ray: str | None = None) -> None:
             app = build_app(hardware)
         # A Space is reached from outside its container.
         server_name = "0.0.0.0" if limits.on_space else None
-        launch(app, hardware, theme=THEME, css=CSS, head=HEAD, server_name=server_name)
+        launch(app, hardware, theme=THEME, css=CSS, head=HEAD, server_name=server_name, prevent_thread_lock=True)
+        with suppress(KeyboardInterrupt):
+            on_ending(signal.default_int_handler)
+            app.block_thread()
     finally:
+        on_ending(end_at_once)
         hardware.close()
