@@ -172,6 +172,14 @@ def test_a_call_that_the_page_does_not_make_reaches_nothing(changes):
     assert not app.bodies and not gate.attendance.sessions
 
 
+@pytest.mark.parametrize("path", ["queue/join", "call/v2/generate", "component_server", "cancel"])
+def test_what_was_read_as_json_is_read_as_nothing_else(path):
+    gate, app = make()
+    sent = {"queue/join": JOINED, "component_server": SERVER, "cancel": {}}.get(path, {"prompt": "hello"})
+    ask(gate, f"/gradio_api/{path}", sent, headers=[(b"content-type", b"multipart/form-data; boundary=b")])
+    assert [value for name, value in app.scopes[0]["headers"] if name == b"content-type"] == [b"application/json"]
+
+
 SERVER = {"component_id": 7, "fn_name": "one_file", "session_hash": "ann", "data": None}
 
 

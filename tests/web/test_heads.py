@@ -99,6 +99,7 @@ def test_the_environment_names_more_hosts(monkeypatch):
         # What a browser itself says of its page is right behind every proxy.
         ({"origin": "https://public.example", "sec-fetch-site": "same-origin"}, False),
         ({"origin": "http://localhost", "sec-fetch-site": "cross-site"}, True), ({"sec-fetch-site": "none"}, False),
+        ({"sec-fetch-site": "same-site"}, True),
     ],
 )  # fmt: skip
 def test_whose_page_a_browser_asks_for(headers, foreign):

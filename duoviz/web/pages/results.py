@@ -259,7 +259,8 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
 
     outputs = [*board.components, download]
     binding = {"fn": show, "inputs": [chosen, part], "outputs": outputs, **DRAWN}
-    tab.select(look, chosen, [chosen, *board.components], **DRAWN).then(**binding)
+    # It draws one view at the most, which is kept: nobody waits for others' comparisons to see it.
+    tab.select(look, chosen, [chosen, *board.components], **QUIET).then(**binding)
     # Who chooses twice while the first is drawn sees the second.
     chosen.input(**binding, trigger_mode="always_last")
     named = board.view.opened(None, None, part, js="() => window.duoviz.openPart()", **AT_ONCE)
