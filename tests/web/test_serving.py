@@ -354,14 +354,21 @@ def short(monkeypatch):
         monkeypatch.setattr(bounds, name, seconds)
 
 
+ASKED = b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"
+HALF = b"POST /gradio_api/cancel HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{"
+
+
 @pytest.mark.parametrize(
-    "sent",
-    [b"GET / HTTP/1.1\r\nHost:", b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\nG", b""],
-    ids=["half a request", "an answer and one byte", "nothing"],
+    "first, then",
+    [(b"", b"GET / HTTP/1.1\r\nHost:"), (ASKED, b"G"), (b"", HALF), (b"", b"")],
+    ids=["half a head", "an answer and one byte", "half a body", "nothing"],
 )
-def test_a_connection_that_brings_no_whole_request_is_closed(hardware, short, sent):
+def test_a_connection_that_brings_no_whole_request_is_closed(hardware, short, first, then):
     with served(hardware) as page, socket.create_connection(page.address, 30) as idle:
-        idle.sendall(sent)
+        if first:
+            idle.sendall(first)
+            assert idle.recv(65536).startswith(b"HTTP/1.1 404")
+        idle.sendall(then)
         while idle.recv(65536):
             pass
         assert page.ask("GET", "/config")[0] == 200
