@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Set
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from functools import partial
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
@@ -38,10 +37,7 @@ BUSY = "Other large requests are being read: try again in a few seconds."
 
 
 class Gate:
-    """An ASGI application before another one.
-
-    page: what may be called. hosts: see `heads.known_hosts`. On a Space no files may be sent.
-    """
+    """An ASGI application before another one. page: what may be called. hosts: see `heads.known_hosts`."""
 
     def __init__(self, app: Callable, *, page: Page, attendance: Attendance, hosts: Set[str], limits: Limits):
         self.app, self.page, self.attendance, self.hosts = app, page, attendance, hosts
@@ -106,16 +102,19 @@ class Gate:
             return await self.app(scope, receive, send)
         if not POSTED.fullmatch(path):
             await self.nothing()
-        # Before it is read: what waits takes no memory.
-        await self.in_turn("call", scope)
         async with self.content(scope, receive) as content:
             call = read_post(path, content, self.page)
-            app = partial(self.call, call) if call else self.app
-            await app(as_json(scope), replayed(content, receive), send)
+            scope, receive = as_json(scope), replayed(content, receive)
+            if call:
+                return await self.call(call, scope, receive, send)
+            await self.in_turn("call", scope)
+            await self.app(scope, receive, send)
 
     async def call(self, call: Call, scope: dict, receive: Callable, send: Callable) -> None:
-        """Let a call through that will not be refused. Raises Refused."""
+        """Let a call through that will not be refused, in its turn. Raises Refused."""
         client = client_of(scope, call.session, on_space=self.on_space)
+        self.check(call, client)
+        await self.in_turn("call", scope)
         self.check(call, client)
         event, session = Event(client, run=call.endpoint is not None), call.session
 
@@ -154,6 +153,8 @@ class Gate:
             try:
                 async with asyncio.timeout_at(end):
                     async for part in Request(scope, receive).stream():
+                        # Before it is parsed, and before all of it is here.
+                        await self.in_turn("byte", scope, len(part))
                         if len(content) <= bounds.LARGE < len(content) + len(part):
                             await asyncio.wait_for(turn.enter_async_context(self.large), bounds.LARGE_WAIT)
                         content += part
@@ -167,9 +168,9 @@ class Gate:
                 raise Refused(400, "The request broke off.") from None
             yield bytes(content)
 
-    async def in_turn(self, kind: str, scope: dict) -> None:
+    async def in_turn(self, kind: str, scope: dict, cost: int = 1) -> None:
         """Wait until this address may have something of this kind. Raises Refused where that takes too long."""
-        delay = self.paces[kind].delay(address_of(scope, on_space=self.on_space), time.monotonic())
+        delay = self.paces[kind].delay(address_of(scope, on_space=self.on_space), time.monotonic(), cost)
         if delay is None:
             raise Refused(429, TOO_MANY)
         await asyncio.sleep(delay)

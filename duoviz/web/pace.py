@@ -12,13 +12,13 @@ class Pace:
         # For each key when the next one would be due, had there been no burst.
         self.due: dict[str, float] = {}
 
-    def delay(self, key: str, now: float) -> float | None:
-        """Seconds until the next turn of this key, which is taken; None where that is too long."""
+    def delay(self, key: str, now: float, cost: float = 1) -> float | None:
+        """Seconds until the next turn of this key, which is taken, or so many; None where that is too long."""
         due = max(self.due.get(key, now), now)
         delay = max(0.0, due - (self.burst - 1) * self.step - now)
         if delay > self.longest:
             return None
-        self.due[key] = due + self.step
+        self.due[key] = due + self.step * cost
         if len(self.due) > MANY:
             self.due = {name: time for name, time in self.due.items() if time > now}
         return delay

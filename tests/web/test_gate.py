@@ -437,8 +437,8 @@ def test_refusals_leave_one_after_another(slept):
     for _ in range(4):
         assert ask(gate, "/gradio_api/call/v2/generate", {"prompt": ""})[0] == 422
     step = 1 / bounds.REFUSALS
-    # Between them each waits for its turn to be read.
-    assert slept[1::2] == pytest.approx([0, step, 2 * step, 3 * step])
+    # Before each, its bytes and their end have had their turn.
+    assert slept[2::3] == pytest.approx([0, step, 2 * step, 3 * step])
     gate.refusals.due[""] = 1e6
     assert ask(gate, "/gradio_api/call/v2/generate", {"prompt": ""})[0] == 422
     assert slept[-1] == gate.refusals.longest
@@ -455,10 +455,22 @@ def test_refusals_leave_one_after_another(slept):
 )  # fmt: skip
 def test_what_is_let_through_is_done_for_an_address_in_its_turn(slept, method, path, content):
     gate, app = make(on_space=True)
-    gate.paces = {kind: gate_module.Pace(4, 2, longest=0.6) for kind in gate.paces}
+    gate.paces |= {kind: gate_module.Pace(4, 2, longest=0.6) for kind in gate.paces if kind != "byte"}
     headers = [(b"x-forwarded-for", b"8.8.8.8")]
     statuses = [ask(gate, path, content, method=method, headers=headers)[0] for _ in range(5)]
     assert statuses == [200, 200, 200, 200, 429] and len(app.bodies) == 4
-    assert slept[:4] == pytest.approx([0, 0, 0.25, 0.5])
+    turns = slept[2::3] if method == "POST" else slept
+    assert turns[:4] == pytest.approx([0, 0, 0.25, 0.5])
     assert ask(gate, path, content, method=method, headers=[(b"x-forwarded-for", b"1.1.1.1")])[0] == 200
     assert slept[-1] == 0
+
+
+def test_what_an_address_sends_is_read_at_a_steady_rate_and_what_it_may_not_send_too(slept):
+    gate, _ = make(on_space=True)
+    gate.paces["byte"] = gate_module.Pace(1000, 2500)
+    sent = [
+        ask(gate, "/gradio_api/queue/join", b"x" * 1000, headers=[(b"x-forwarded-for", b"8.8.8.8")])[0] for _ in "abcd"
+    ]
+    assert sent == [400] * 4 and slept[::3] == pytest.approx([0, 0, 0, 0.5], abs=0.01)
+    assert ask(gate, "/gradio_api/queue/join", b"x", headers=[(b"x-forwarded-for", b"1.1.1.1")])[0] == 400
+    assert slept[-3] == 0

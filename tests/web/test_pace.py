@@ -14,6 +14,11 @@ def test_a_few_come_at_once_and_then_at_a_steady_rate():
     assert [turns.delay("a", 100.4) for _ in range(3)] == pytest.approx([0, 0, 0.1])
 
 
+def test_one_may_take_many_turns_at_once():
+    turns = Pace(10, burst=3)
+    assert [turns.delay("a", 100.0, cost) for cost in (3, 5, 1)] == pytest.approx([0, 0.1, 0.6])
+
+
 def test_nobody_waits_too_long_and_who_is_sent_away_takes_no_turn():
     turns = Pace(1, longest=2)
     assert [turns.delay("a", 100.0) for _ in range(5)] == [0, 1, 2, None, None]
