@@ -96,15 +96,18 @@ class Gate:
 
     async def post(self, path: str, scope: dict, receive: Callable, send: Callable) -> None:
         """Let a file, a call or what ends one through. Raises Refused."""
-        if path == UPLOAD:
-            if self.on_space or is_foreign(scope, self.hosts):
-                raise Refused(403, "Nothing can be uploaded here.")
+        if not self.on_space and is_foreign(scope, self.hosts):
+            raise Refused(403, "This page takes nothing from pages of other sites.")
+        if path == UPLOAD and not self.on_space:
             return await self.app(scope, receive, send)
+        if path == UPLOAD:
+            raise Refused(403, "Nothing can be uploaded here.")
         if not POSTED.fullmatch(path):
             await self.nothing()
+        if dict(scope["headers"]).get(b"content-type", b"").partition(b";")[0].strip() != b"application/json":
+            raise Refused(415, "A call is sent as application/json.")
         async with self.content(scope, receive) as content:
-            call = read_post(path, content, self.page)
-            scope, receive = as_json(scope), replayed(content, receive)
+            call, receive = read_post(path, content, self.page), replayed(content, receive)
             if call:
                 return await self.call(call, scope, receive, send)
             await self.in_turn("call", scope)
@@ -168,8 +171,10 @@ class Gate:
                 raise Refused(400, "The request broke off.") from None
             yield bytes(content)
 
-    async def in_turn(self, kind: str, scope: dict, cost: int = 1) -> None:
+    async def in_turn(self, kind: str, scope: dict, cost: float = 1) -> None:
         """Wait until this address may have something of this kind. Raises Refused where that takes too long."""
+        if client_of(scope, None, on_space=self.on_space).address is None:
+            cost = cost / bounds.OWN
         delay = self.paces[kind].delay(address_of(scope, on_space=self.on_space), time.monotonic(), cost)
         if delay is None:
             raise Refused(429, TOO_MANY)
@@ -180,12 +185,6 @@ class Gate:
         delay = self.refusals.delay("", time.monotonic())
         await asyncio.sleep(self.refusals.longest if delay is None else delay)
         await JSONResponse({"detail": refused.detail}, refused.status)(scope, receive, send)
-
-
-def as_json(scope: dict) -> dict:
-    """A request whose body has been read as JSON, and is to be read as nothing else."""
-    kept = [(name, value) for name, value in scope["headers"] if name != b"content-type"]
-    return scope | {"headers": [*kept, (b"content-type", b"application/json")]}
 
 
 def replayed(content: bytes, receive: Callable) -> Callable:

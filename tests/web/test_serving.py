@@ -37,8 +37,9 @@ class Page:
     def ask(self, method, path, body=None, **headers):
         """(status, headers, content) of one request; a body that is no bytes goes as JSON."""
         connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=30)
-        if body is not None and not isinstance(body, bytes):
-            body, headers = json.dumps(body).encode(), {"Content-Type": "application/json"} | headers
+        if body is not None:
+            body = body if isinstance(body, bytes) else json.dumps(body).encode()
+            headers = {"Content_Type": "application/json"} | headers
         connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
         answer = connection.getresponse()
         content = answer.read()

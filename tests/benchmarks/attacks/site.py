@@ -144,8 +144,9 @@ class Site:
 
 def exchange(connection: http.client.HTTPConnection, method: str, path: str, body: object, headers: dict) -> tuple:
     """(status, headers, text) of one request on an open connection."""
-    if body is not None and not isinstance(body, bytes):
-        body, headers = json.dumps(body).encode(), {"Content-Type": "application/json"} | headers
+    if body is not None:
+        body = body if isinstance(body, bytes) else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json"} | headers
     connection.request(method, path, body, headers)
     answer = connection.getresponse()
     return answer.status, dict(answer.getheaders()), answer.read().decode(errors="replace")
