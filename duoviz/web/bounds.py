@@ -2,9 +2,9 @@
 
 from typing import Any
 
-# Bytes of a request; of one that carries neither a prompt nor a file. What has more than LARGE is read by turns.
+# Bytes of a request; of one that carries neither a prompt nor a file. Of those that have more, so many are held at once.
 BODY, SMALL_BODY = 2_500_000, 64_000
-LARGE, LARGE_AT_ONCE = 256_000, 2
+LARGE_AT_ONCE = 2
 # Seconds in which a request must have arrived, and for which a large one waits for its turn to be read.
 READING, LARGE_WAIT = 30.0, 10.0
 # Values in a request, a list and an object counting for several (see `outside.Reader`).

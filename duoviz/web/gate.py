@@ -158,7 +158,7 @@ class Gate:
                     async for part in Request(scope, receive).stream():
                         # Before it is parsed, and before all of it is here.
                         await self.in_turn("byte", scope, len(part))
-                        if len(content) <= bounds.LARGE < len(content) + len(part):
+                        if len(content) <= bounds.SMALL_BODY < len(content) + len(part):
                             await asyncio.wait_for(turn.enter_async_context(self.large), bounds.LARGE_WAIT)
                         content += part
                         if len(content) > bounds.BODY:

@@ -51,7 +51,7 @@ def guarded(app: Callable, hosts: Set[str], *, on_space: bool) -> Callable:
                 scope = placed(believed(scope, hosts, on_space=on_space))
                 if scope["path"] == scope["root_path"]:
                     # Relative, for behind some proxies nobody knows the page's whole address.
-                    query = f"?{scope['query_string'].decode()}" if scope["query_string"] else ""
+                    query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
                     reply = RedirectResponse(f"{scope['path'].rpartition('/')[2]}/{query}")
             except Refused as refused:
                 # Nothing of its body is read: what follows it is no request.

@@ -337,7 +337,7 @@ def test_only_a_few_long_requests_are_held_at_a_time_and_the_next_waits_for_a_wh
     gate, _ = make()
     held, most = 0, 0
     leave = asyncio.Event()
-    content = json.dumps(JOINED | {"data": ["x" * bounds.LARGE, 1]}).encode()
+    content = json.dumps(JOINED | {"data": ["x" * bounds.SMALL_BODY, 1]}).encode()
 
     async def slow(scope, receive, send):
         nonlocal held, most
@@ -372,7 +372,7 @@ def test_only_a_few_long_requests_are_held_at_a_time_and_the_next_waits_for_a_wh
 def test_what_sends_nothing_holds_no_turn_of_large_requests(monkeypatch):
     monkeypatch.setattr(bounds, "READING", 0.3)
     gate, app = make()
-    content = json.dumps(JOINED | {"data": ["x" * bounds.LARGE, 1]}).encode()
+    content = json.dumps(JOINED | {"data": ["x" * bounds.SMALL_BODY, 1]}).encode()
 
     async def never():
         await asyncio.Event().wait()
