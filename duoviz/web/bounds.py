@@ -2,7 +2,7 @@
 
 from typing import Any
 
-# Bytes of a request; of one that carries neither a prompt nor a file. Of those that have more, so many are held at once.
+# Bytes of a request; of one that carries neither a prompt nor a file. Of larger ones so many are held at once.
 BODY, SMALL_BODY = 2_500_000, 64_000
 LARGE_AT_ONCE = 2
 # Seconds in which a request must have arrived, and for which a large one waits for its turn to be read.
