@@ -71,6 +71,7 @@ NOT_NEEDED = (
     "duoviz/places/questions.py",
     "duoviz/options.py",
     "duoviz/space.py",
+    "duoviz/supervised.py",
     "duoviz/trace/exports.py",
     "duoviz/training/*",
 )
