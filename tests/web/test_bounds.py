@@ -109,7 +109,7 @@ def page(tmp_path_factory):
         for function in page.functions:
             page.call(function, 0, '"hello"' if function["inputs"] else "")
         yield page
-        process.stdin.close()
+        process.kill()
 
 
 @pytest.fixture(scope="module")
