@@ -82,11 +82,12 @@ def read_post(path: str, content: bytes, page: Page) -> Call | None:
         names = page.doors[endpoint].names
         if named["v2"]:
             return Call(None, endpoint, arguments(names, asked))
-        check(LISTED, {name: value for name, value in asked.items() if name != "data"})
+        beside = {name: value for name, value in asked.items() if name != "data"}
+        check(LISTED, beside, json.dumps(beside).encode())
         return Call(asked.get("session_hash"), endpoint, arguments(names, asked.get("data")))
     if not NUMBERED.fullmatch(path):
         check_size(content)
-        check(ASKED if path == SERVER else ENDED, asked)
+        check(ASKED if path == SERVER else ENDED, asked, content)
         if path == SERVER and (asked["component_id"], asked["fn_name"]) not in page.servers:
             raise Refused(400, NO_FUNCTION)
         return None
@@ -97,13 +98,13 @@ def read_post(path: str, content: bytes, page: Page) -> Call | None:
         raise Refused(400, NO_FUNCTION)
     if not function.has_prompt:
         check_size(content)
-    check(function.schema, asked)
+    check(function.schema, asked, content)
     sent = arguments(page.doors[function.endpoint].names, asked["data"]) if function.endpoint else {}
     return Call(asked["session_hash"], function.endpoint, sent)
 
 
-def check(schema: Any, asked: dict) -> None:
-    if not holds(schema, asked):
+def check(schema: Any, asked: dict, content: bytes) -> None:
+    if not holds(schema, asked, content):
         raise Refused(400, NO_FUNCTION)
 
 

@@ -64,9 +64,9 @@ def argument(component: Any, *, checked: bool) -> dict:
     return bounds.ARGUMENTS["prompt" if is_prompt(component) else kind] | known
 
 
-def holds(schema: Any, asked: dict) -> bool:
-    """Whether a body is as its schema has it; what is said of half a character is said elsewhere."""
+def holds(schema: Any, asked: dict, content: bytes) -> bool:
+    """Whether a body, parsed and as it came, is as its schema has it; of half a character its reader says more."""
     try:
         return schema.is_valid(asked)
     except UnicodeEncodeError:
-        return schema.is_valid(json.loads(outside.SURROGATE.sub(rb"\\u00", json.dumps(asked).encode())))
+        return schema.is_valid(json.loads(outside.SURROGATE.sub(rb"\\u00", content)))

@@ -138,11 +138,12 @@ def test_no_value_of_any_argument_takes_much(page, usual, name):
     held, work, log = page.peak(), page.work(), page.log.stat().st_size
     for function, place in cases:
         page.call(function, place, value)
-    assert (page.work() - work) / len(cases) < WORK * usual
+    assert (page.work() - work) / len(cases) < WORK * usual and page.peak() - held < GROWTH
     with ThreadPoolExecutor(4) as pool:
         for function in page.functions:
             wait([pool.submit(page.call, function, 0, value) for _ in range(4)])
-    assert page.peak() - held < GROWTH and page.log.stat().st_size - log < 100_000
+    # Two of the four are read at a time.
+    assert page.peak() - held < 2 * GROWTH and page.log.stat().st_size - log < 100_000
 
 
 def test_what_is_refused_leaves_nothing_behind(page):

@@ -308,8 +308,8 @@ def test_only_so_many_are_shown_side_by_side(lab, finished, monkeypatch):
 
 def test_what_reads_and_draws_takes_turns(hardware):
     mine = [each for each in build_app(hardware).fns.values() if getattr(each.fn, "__module__", "") == page.__name__]
-    drawing = [each for each in mine if each.name in ("look", "show", "open_part", "take_in")]
-    assert len(drawing) == 7
+    drawing = [each for each in mine if each.name in ("show", "open_part", "take_in")]
+    assert len(drawing) == 6
     assert {(each.concurrency_id, each.concurrency_limit) for each in drawing} == {("results", 1)}
 
 
