@@ -12,7 +12,6 @@ import time
 from functools import partial
 from importlib.util import find_spec
 from types import SimpleNamespace
-from typing import Any
 
 import gradio as gr
 from gradio import queueing, routes
@@ -100,10 +99,10 @@ def end_events(queue: Queue) -> None:
 
 
 def watch_connections(demo: gr.Blocks, watch: Watch) -> None:
-    """Bound the server's connections from now on, and close those that stay as they are for too long."""
-    server: Any = demo.server
-    server.config.http_protocol_class = Connection
-    watch.look(server.server_state.connections, time.monotonic())
+    """Bound the server's connections from now on, and close those that stay as they are; nothing until it serves."""
+    if server := getattr(demo, "server", None):
+        server.config.http_protocol_class = Connection
+        watch.look(server.server_state.connections, time.monotonic())
 
 
 def pace_the_log() -> None:

@@ -354,7 +354,8 @@ def test_only_a_few_long_requests_are_held_at_a_time_and_the_next_waits_for_a_wh
 
     async def run():
         calls = [asyncio.create_task(gate(head("POST", "/gradio_api/queue/join"), receive, send)) for _ in range(2)]
-        await asyncio.sleep(0.05)
+        while held < 2:
+            await asyncio.sleep(0)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(bounds, "LARGE_WAIT", 0.05)
             await gate(head("POST", "/gradio_api/queue/join"), receive, send)

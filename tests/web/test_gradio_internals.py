@@ -13,6 +13,7 @@ from gradio.routes import App
 
 from duoviz.web import gradio_internals
 from duoviz.web.app import build_app
+from duoviz.web.connections import Watch
 from duoviz.web.importing import quickly
 from tests.web.visits import in_a_loop
 
@@ -93,3 +94,7 @@ def test_nothing_is_kept_of_a_session_that_is_forgotten(demo):
     in_a_loop(gradio_internals.forget(demo, "ann"))
     assert not queue.pending_event_ids_session and not queue.pending_messages_per_session
     assert gradio_internals.delivered(demo, "ann", "one")
+
+
+def test_connections_are_left_alone_until_there_is_a_server(demo):
+    gradio_internals.watch_connections(demo, Watch())
