@@ -9,8 +9,8 @@ from torch import Tensor
 from duoviz.models.checkpoint import OUR_KIND
 
 KINDS = {"llama", "mistral", "qwen2", "qwen3", OUR_KIND}
-# The rotary embeddings whose frequencies do not change with the length of the text.
-FIXED_ROTARY = {"default", "linear", "llama3", "yarn"}
+# The rotary embeddings that it knows; up to `rotary_end` none of them changes with the length of the text.
+ROTARY = {"default", "linear", "dynamic", "yarn", "longrope", "llama3"}
 
 
 def is_lean(config: dict) -> bool:
@@ -19,7 +19,7 @@ def is_lean(config: dict) -> bool:
     return (
         config["model_type"] in KINDS
         and config.get("hidden_act", "silu") == "silu"
-        and rope["rope_type"] in FIXED_ROTARY
+        and rope["rope_type"] in ROTARY
         and rope.get("partial_rotary_factor", 1.0) == 1.0
     )
 
@@ -35,9 +35,10 @@ class LlamaConfig:
     """A model's shape, read from a config of transformers or of our draft.
 
     context_limit: at most the sliding window where the model has one; no token looks further back
-    there, so up to that length the window changes nothing. frequencies, rotary_scale: of the rotary
-    embedding, [head dim / 2] in radians a token, and the factor on its cosines and sines. The
-    flags say which biases and norms the layers have. tied: the head is the embedding table.
+    there, so up to that length the window changes nothing. At most `rotary_end`, too. frequencies,
+    rotary_scale: of the rotary embedding, [head dim / 2] in radians a token, and the factor on its
+    cosines and sines. The flags say which biases and norms the layers have. tied: the head is the
+    embedding table.
     """
 
     hidden_size: int
@@ -70,7 +71,7 @@ class LlamaConfig:
             kv_heads=config.get("num_key_value_heads") or config["num_attention_heads"],
             head_dim=head_dim,
             rms_norm_eps=config["rms_norm_eps"],
-            context_limit=min(config["max_position_embeddings"], window(config) or config["max_position_embeddings"]),
+            context_limit=min(filter(None, (config["max_position_embeddings"], window(config), rotary_end(config)))),
             vocab_size=config.get("output_tokens") or config["vocab_size"],
             frequencies=frequencies,
             rotary_scale=scale,
@@ -86,6 +87,20 @@ def window(config: dict) -> int | None:
     """The sliding window of any layer, None where every layer sees the whole text."""
     slides = "sliding_attention" in (config.get("layer_types") or ["sliding_attention"])
     return config.get("sliding_window") if slides else None
+
+
+def rotary_end(config: dict) -> int | None:
+    """How many tokens LongRoPE reads with its short factors, None without it.
+
+    A token more, and every key that was read before would have to be read anew with the long ones. That is where
+    the context ends here: a tree may have a branch on either side.
+    """
+    rope = config.get("rope_parameters") or {}
+    kinds = [rope, *(part for part in rope.values() if isinstance(part, dict))]  # one for each type of layer
+    long = [kind for kind in kinds if kind.get("rope_type") == "longrope"]
+    # transformers fills the one in, and goes by the other where a config has both.
+    ends = [place.get("original_max_position_embeddings") for place in [*long, config] if long]
+    return min(filter(None, ends), default=None)
 
 
 def rotary_frequencies(config: dict, head_dim: int) -> tuple[tuple[float, ...], float]:

@@ -13,6 +13,7 @@ from transformers.utils.logging import disable_progress_bar
 from duoviz.models.checkpoint import first_line, one_sentence
 from duoviz.models.language_model import Slots
 from duoviz.models.llama import DTYPES, TREE_SLOTS
+from duoviz.models.llama_config import rotary_end
 from duoviz.models.progress import ModelUnavailable
 
 # How far two ways to compute the same logits may be apart, as a share of the logits' size.
@@ -39,7 +40,8 @@ class TransformersModel:
         """
         self.precision, self.device, self.label = precision, device, label
         config = model.config.get_text_config()
-        self.context_limit = min(context_limit, getattr(config, "max_position_embeddings", None) or context_limit)
+        known = getattr(config, "max_position_embeddings", None), rotary_end(config.to_dict())
+        self.context_limit = min(filter(None, (context_limit, *known)))
         rows = len(model.get_input_embeddings().get_parameter("weight"))
         if vocabulary and vocabulary > rows:
             add_tokens(model, vocabulary)
@@ -49,6 +51,7 @@ class TransformersModel:
         self.supports_tree, self.joinable = True, False
         self.crop(0)
         self.check_crop()
+        self.check_length()
         self.supports_tree = not sees_a_window(config, self.context_limit) and self.trees_work()
 
     @property
@@ -131,6 +134,22 @@ class TransformersModel:
             raise ModelUnavailable(f"{self.label} cannot drop rejected tokens from its cache: choose another model.")
         self.crop(0)
 
+    def check_length(self) -> None:
+        """Raise ModelUnavailable if a token at the context's end changes what is computed of those before it.
+
+        Frequencies of a rotary embedding can depend on the longest position of a forward.
+        """
+        ids, last = (*PROBE, 2), self.context_limit - 1
+        positions = torch.tensor([[*range(len(PROBE)), last]], device=self.device)
+        try:
+            logits = self.run_fresh(ids, position_ids=positions)
+        except IndexError as error:
+            raise ModelUnavailable(f"{self.label} has fewer positions than its config.json says.") from error
+        except Exception:  # a model that takes no positions fails in its own way: it counts tokens
+            return
+        if not self.are_close(logits[:-1], self.run_fresh(PROBE)):
+            raise ModelUnavailable(f"{self.label} reads a text differently once it is longer: choose another model.")
+
     def trees_work(self) -> bool:
         """Whether tokens with a common parent can be forwarded at once without seeing each other."""
         last = len(PROBE) - 1
@@ -144,13 +163,19 @@ class TransformersModel:
         finally:
             self.crop(0)
 
-    @torch.inference_mode()
     def agrees(self, logits: Tensor, ids: Sequence[int]) -> bool:
         """Whether logits [n, vocab] are those of the last n of these ids in a forward without a cache."""
+        return self.are_close(logits, self.run_fresh(ids)[-len(logits) :])
+
+    def are_close(self, logits: Tensor, fresh: Tensor) -> bool:
+        """Whether two ways to compute the same logits gave the same, within the precision."""
+        return bool((logits - fresh).norm() / fresh.norm() <= TOLERANCES[self.precision])
+
+    @torch.inference_mode()
+    def run_fresh(self, ids: Sequence[int], **options: Any) -> Tensor:
+        """The logits [n, vocab] of a forward without a cache."""
         inputs = torch.tensor([list(ids)], device=self.device)
-        fresh = self.model(input_ids=inputs, use_cache=False).logits[0, -len(logits) :, : self.vocab_size]
-        distance = (logits - fresh).norm() / fresh.norm()
-        return bool(distance <= TOLERANCES[self.precision])
+        return self.model(input_ids=inputs, use_cache=False, **options).logits[0, :, : self.vocab_size]
 
 
 def add_tokens(model: PreTrainedModel, vocabulary: int) -> None:
@@ -186,7 +211,7 @@ def load_transformers(folder: Path, *, precision: str, label: str, **options: An
                 local_files_only=True,
                 output_loading_info=True,
             )
-        except (ValueError, ImportError, RuntimeError) as error:
+        except (ValueError, ImportError, KeyError, RuntimeError) as error:
             raise ModelUnavailable(f"transformers cannot load {label} ({first_line(error)}).") from error
         # transformers fills what a file lacks with random numbers.
         if missing := sorted(report["missing_keys"]):

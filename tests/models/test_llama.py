@@ -8,7 +8,7 @@ from duoviz.models.checkpoint import read_config
 from duoviz.models.compiled_decoder import CompiledDecoder
 from duoviz.models.language_model import ContextFull
 from duoviz.models.llama import load_llama
-from duoviz.models.llama_config import is_lean
+from duoviz.models.llama_config import is_lean, rotary
 from duoviz.models.progress import ModelUnavailable
 from duoviz.models.torch_decoder import TorchDecoder
 from tests.models.reference import FAMILIES, LINEAR, SHAPE, close, exact_model, expected, random_ids, saved
@@ -42,7 +42,8 @@ def test_a_window_that_is_not_used_cuts_nothing(tmp_path):
     [(config.to_dict(), True) for _, config in FAMILIES.values()]
     + [
         (hf.LlamaConfig(**SHAPE, hidden_act="gelu").to_dict(), False),
-        (hf.LlamaConfig(**SHAPE, rope_parameters={**LINEAR, "rope_type": "dynamic"}).to_dict(), False),
+        (hf.LlamaConfig(**SHAPE, rope_parameters={**LINEAR, "rope_type": "dynamic"}).to_dict(), True),
+        (hf.LlamaConfig(**SHAPE, rope_parameters={**LINEAR, "rope_type": "proportional"}).to_dict(), False),
         ({"model_type": "gpt_neox"}, False),
     ],
 )
@@ -55,7 +56,7 @@ def test_a_config_written_by_an_older_transformers_reads_the_same(tmp_path):
         '{"model_type": "llama", "rope_theta": 5e5, "rope_scaling": {"type": "dynamic", "factor": 2.0}}'
     )
     config = read_config(tmp_path)
-    assert not is_lean(config) and config["rope_parameters"]["rope_theta"] == 5e5
+    assert rotary(config)["rope_type"] == "dynamic" and config["rope_parameters"]["rope_theta"] == 5e5
 
 
 @pytest.mark.parametrize(

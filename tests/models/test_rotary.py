@@ -1,0 +1,63 @@
+"""Rotary embeddings whose frequencies depend on how long a text is."""
+
+import pytest
+import torch
+import transformers as hf
+
+from duoviz.models.files import context_of, look_into
+from duoviz.models.language_model import ContextFull
+from duoviz.models.load import load_model
+from duoviz.models.progress import ModelUnavailable
+from duoviz.models.transformers_model import TransformersModel
+from tests.models.reference import LINEAR, SHAPE, expected, random_ids, saved
+
+SHORT = SHAPE | {"max_position_embeddings": 48}
+
+
+def dynamic():
+    return LINEAR | {"rope_type": "dynamic"}
+
+
+def longrope(**more):
+    """Of its own for each config, which fills in what it lacks."""
+    factors = {"short_factor": [1.0, 1.1, 1.2, 1.3], "long_factor": [1.0, 3.0, 5.0, 9.0]}
+    return {"rope_type": "longrope", "rope_theta": 10_000.0, **factors, **more}
+
+
+LATER = {"original_max_position_embeddings": 32}
+SCALES = {"short_mscale": 1.1, "long_mscale": 1.3}
+# The rotary embeddings that a longer text changes, with the length from which on it does.
+LENGTHS = {
+    "llama, longrope": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHAPE, rope_parameters=longrope(**LATER)), 32),
+    "qwen2, longrope": (hf.Qwen2ForCausalLM, hf.Qwen2Config(**SHAPE, **LATER, rope_parameters=longrope()), 32),
+    "llama, dynamic": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHORT, rope_parameters=dynamic()), 48),
+    "cohere, dynamic": (hf.CohereForCausalLM, hf.CohereConfig(**SHORT, rope_parameters=dynamic()), 48),
+    "phi3": (hf.Phi3ForCausalLM, hf.Phi3Config(**SHAPE, **LATER, rope_parameters=longrope(), pad_token_id=0), 32),
+    "phimoe": (
+        hf.PhimoeForCausalLM,
+        hf.PhimoeConfig(**SHAPE, **LATER, rope_parameters=longrope(**LATER, **SCALES)),
+        32,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LENGTHS)
+def test_a_context_ends_before_a_longer_text_changes_what_was_read(name, tmp_path):
+    kind, config, length = LENGTHS[name]
+    reference, ids = kind(config).eval(), random_ids(length)
+    files = look_into(saved(reference, tmp_path), "tiny")
+    model = load_model(files.folder, precision="float32", label="tiny", context_limit=128)
+    assert context_of(files) == model.context_limit == length
+    logits = torch.cat([model.forward(ids[: length - 3]), model.forward(ids[length - 3 :])])
+    assert torch.allclose(logits, expected(reference, ids), atol=1e-4)
+    with pytest.raises(ContextFull):
+        model.forward([3])
+
+
+@pytest.mark.parametrize("name", ["phi3", "phimoe"])
+def test_a_model_that_reads_a_longer_text_differently_is_refused(name, monkeypatch):
+    kind, config, _ = LENGTHS[name]
+    monkeypatch.setattr("duoviz.models.transformers_model.rotary_end", lambda config: None)
+    model = kind(config).eval()
+    with pytest.raises(ModelUnavailable, match="tiny reads a text differently"):
+        TransformersModel(model, precision="float32", label="tiny", context_limit=128)
