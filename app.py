@@ -9,10 +9,10 @@ if __name__ == "__main__":
 
     # Until it has begun anything, a signal just ends it.
     on_ending(signal.SIG_DFL)
-    from duoviz.decoding.settings import SettingsError
+    from duoviz.errors import UserError
     from duoviz.web.start import serve
 
     try:
         serve()
-    except SettingsError as error:
+    except UserError as error:
         sys.exit(f"duoviz: {error}")

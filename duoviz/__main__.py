@@ -15,22 +15,16 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments is None:
         on_ending(signal.SIG_DFL)
         arguments = sys.argv[1:]
-        return run_one(arguments) if arguments[:1] == ["serve"] else supervised(lambda: run_one(arguments))
+        if arguments[:1] != ["serve"]:
+            return supervised(lambda: run_one(arguments))
     return run_one(arguments)
 
 
 def run_one(arguments: list[str]) -> int:
-    from duoviz.command_line import Parser, add_serving, run
-    from duoviz.decoding.settings import SettingsError
+    from duoviz.command_line import run
+    from duoviz.options import parser
 
-    if arguments[:1] == ["serve"]:
-        # The page's process imports nothing that decodes, as all other commands do.
-        page = Parser(prog="python -m duoviz serve")
-        add_serving(page)
-        return run(page, arguments[1:], mistakes=(SettingsError,))
-    from duoviz import options
-
-    return run(options.parser(), arguments, mistakes=options.MISTAKES)
+    return run(parser(), arguments)
 
 
 if __name__ == "__main__":

@@ -1,62 +1,87 @@
 """What the project's command lines share: their parser, how an error ends a command, what they check and report."""
 
 import argparse
+import os
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import NoReturn
 
+from duoviz.errors import UserError
 
-class UsageError(ValueError):
-    """An argument cannot be used; the message is a sentence for the user."""
+# Characters of a complaint about arguments, which may quote them.
+LONGEST_COMPLAINT = 300
+# As of a process that a closed pipe ends.
+PIPE_CLOSED = 128 + 13
+
+
+class UsageError(UserError):
+    """An argument cannot be used."""
 
 
 class Parser(argparse.ArgumentParser):
     """An argument parser whose complaint is one line."""
 
     def error(self, message: str) -> NoReturn:
+        message = message if len(message) <= LONGEST_COMPLAINT else f"{message[:LONGEST_COMPLAINT]}…"
         self.exit(2, f"duoviz: {message} (see --help)\n")
 
 
-def add_serving(command: argparse.ArgumentParser) -> None:
-    """The options of `serve`, and what it does."""
-    command.add_argument(
-        "--places", metavar="N|auto", help="runs at once; auto: as the cores allow; default: DUOVIZ_PLACES, or 1"
-    )
-    add_ray(command)
-    command.set_defaults(run=serve, stopped="stopped")
+def run(parser: Parser, arguments: list[str] | None) -> int:
+    """Run the command that the arguments name; the exit status.
 
-
-def add_ray(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--ray", metavar="ADDRESS|local", help="run on the nodes of this Ray cluster, or on one started here"
-    )
-
-
-def serve(options: argparse.Namespace) -> None:
-    from duoviz.web.start import serve
-
-    serve(options.places, options.ray)
-
-
-def run(parser: Parser, arguments: list[str] | None, *, mistakes: tuple[type[Exception], ...]) -> int:
-    """Run the command that the arguments name, `options.run`; the exit status.
-
-    mistakes: what a command raises, as UsageError, where the user can do something about it: one line on stderr, and 1.
+    Whatever the encoding of the output, what it lacks is printed as Python writes it in a string; where nobody reads
+    the output any more, the command ends silently.
     """
-    options = parser.parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if stream:  # None where it is closed.
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        try:
+            return run_one(parser.parse_args(arguments))
+        finally:
+            if sys.stdout:
+                sys.stdout.flush()
+    except OSError as error:
+        if not is_lost():
+            raise
+        if isinstance(error, BrokenPipeError):
+            return PIPE_CLOSED
+        print(f"duoviz: The output cannot be written: {error.strerror}.", file=sys.stderr)
+        return 1
+
+
+def run_one(options: argparse.Namespace) -> int:
+    """Call what `options.run` names; 1 with one line on stderr for a UserError.
+
+    A command is imported only when it runs, so that help and complaints come at once.
+    """
+    command = resolve_name(options.run)
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return options.run(options) or 0
-    except (*mistakes, UsageError) as error:
+        return command(options) or 0
+    except UserError as error:
         print(f"duoviz: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(f"duoviz: {options.stopped}", file=sys.stderr)
         return 130
+
+
+def is_lost() -> bool:
+    """Whether what was printed can no longer be written; then no later print fails, nor does the end of Python."""
+    lost = False
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:
+            lost = True
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return lost
 
 
 def tell(fraction: float, text: str) -> None:

@@ -78,14 +78,14 @@ def answer(engine: Engine, options: argparse.Namespace, settings: Settings) -> i
             if event["type"] == "iteration":
                 print(runs.text_of([event["iteration"]]), end="", flush=True)
     finally:
-        print()
         if trace["header"] and not trace["end"]:
             trace["end"] = runner.end(trace["iterations"], "stopped")
         if options.trace and trace["header"]:
             save_trace(trace, options.trace)
+        print()
     result = runs.summary(trace)
     if options.json:
-        print(json.dumps(result, ensure_ascii=False))
+        print(json.dumps(result))
     elif result["metrics"]["new_tokens"]:
         print(metrics_line(result["metrics"]), file=sys.stderr)
     if trace["end"]["stopped"] == "error":
@@ -178,7 +178,7 @@ def print_comparison(engine: Engine, rows: list[dict], options: argparse.Namespa
     if options.json:
         about = {"versions": runs.versions(), "cores": str(engine.pair.cores)}
         result = {"table": lines, "agreements": agreements, "disturbance": disturbed, "reasons": reasons}
-        print(json.dumps(result | about, ensure_ascii=False))
+        print(json.dumps(result | about))
 
 
 # The table's figures: the title, name, width and digits of each.
@@ -312,7 +312,7 @@ def html_page(text: str, _trace: dict) -> str:
     return replay_page(text)
 
 
-# Each kind's file ending, and what makes it of a trace's text and the trace.
+# What `--to` may be: the file ending, and what makes it of a trace's text and the trace.
 EXPORTS = {
     "html": (".html", html_page),
     "perfetto": (".perfetto.json", lambda _text, trace: json.dumps(perfetto_events(trace), ensure_ascii=False)),

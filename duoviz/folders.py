@@ -4,3 +4,4 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
 ASSETS = next(folder for folder in (PACKAGE / "assets", PACKAGE.parent / "assets") if folder.is_dir())
+DRAFT_FOLDER = ASSETS / "draft"

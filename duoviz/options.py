@@ -1,50 +1,53 @@
 """What the commands are, and their options."""
 
 import argparse
+import sys
 from pathlib import Path
 
-from duoviz import commands, recordings, runner
-from duoviz.command_line import Parser, add_ray, add_serving
+from duoviz import recordings
+from duoviz.command_line import Parser, UsageError
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import ABOUT, DEFAULTS, MAX_WHOLE
-from duoviz.lab.tasks import TASKS, LabError
+from duoviz.lab.tasks import TASKS
 from duoviz.models.registry import PAIRS
-from duoviz.space import HARDWARE, SpaceError
-from duoviz.trace.reading import TraceError
+from duoviz.version import VERSION
 
 PAIR_HELP = f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id'
+QUESTIONS = "Spec-Bench's question.jsonl, HumanEval's jsonl, or a text with a prompt on each line"
 GOES_ON = "stopped; run the same command again to resume"
-MISTAKES = (*runner.USER_ERRORS, LabError, TraceError, SpaceError)
 
 
 def parser() -> Parser:
-    top = Parser(prog="python -m duoviz", description="DuoDecoding, run for real.")
+    prog = "duoviz" if Path(sys.argv[0]).stem == "duoviz" else "python -m duoviz"
+    top = Parser(prog=prog, description="DuoDecoding, run for real.")
+    top.add_argument("--version", action="version", version=f"duoviz {VERSION}")
     top.set_defaults(stopped="stopped")
     names = top.add_subparsers(required=True, metavar="COMMAND")
 
     add_serving(names.add_parser("serve", help="open the page (same as `python app.py`)"))
 
     one = names.add_parser("generate", help="answer one prompt")
-    one.add_argument("prompt")
+    one.add_argument("prompt", help="the prompt; -: read it from standard input")
     one.add_argument("--method", default="duodecoding", help=f"one of: {', '.join(METHODS)}; default: duodecoding")
     add_decoding_options(one)
     one.add_argument("--trace", type=Path, metavar="FILE", help="write the run's trace (.duoviz.json)")
     one.add_argument("--json", action="store_true", help="print one JSON object as the last line")
-    one.set_defaults(run=commands.generate)
+    one.set_defaults(run="duoviz.commands:generate")
 
     many = names.add_parser("compare", help="run several methods on the same prompts, alternating")
-    many.add_argument("--prompts", required=True, metavar="FILE|PROMPT", help="questions, or one prompt")
-    many.add_argument("--methods", default="vanilla,duodecoding")
-    many.add_argument("--repeats", type=int, default=3)
+    many.add_argument("--prompts", required=True, metavar="FILE|PROMPT", help=f"{QUESTIONS}; or one prompt")
+    names_of_methods = f"of: {', '.join(METHODS)}; vanilla, the baseline, always runs; default: duodecoding"
+    many.add_argument("--methods", default="duodecoding", metavar="A,B", help=names_of_methods)
+    many.add_argument("--repeats", type=int, default=3, metavar="R", help="runs of each method a prompt; default: 3")
     add_decoding_options(many)
     many.add_argument("--trace", type=Path, metavar="DIR", help="write every run's trace (.duoviz.json) into it")
     many.add_argument("--json", action="store_true", help="print one JSON object as the last line")
-    many.set_defaults(run=commands.compare)
+    many.set_defaults(run="duoviz.commands:compare")
 
     costs = names.add_parser("calibrate", help="time forward passes of target and draft on this machine")
     costs.add_argument("--pair", default="embedded", help=PAIR_HELP)
     costs.add_argument("--json", action="store_true")
-    costs.set_defaults(run=commands.calibrate)
+    costs.set_defaults(run="duoviz.commands:calibrate")
 
     add_lab(names.add_parser("bench", help="measure the paper's tables and figures on this machine"))
 
@@ -55,35 +58,60 @@ def parser() -> Parser:
         "--out", type=Path, default=Path("assets/results"), metavar="DIR", help="default: assets/results"
     )
     along.add_argument("--readme", type=Path, metavar="FILE", help="update its table too")
-    along.set_defaults(run=commands.ship)
+    along.set_defaults(run="duoviz.commands:ship")
 
     saved = names.add_parser("export", help="turn a trace into a page, a table or a timeline")
     saved.add_argument("trace", type=Path, metavar="TRACE", help="a trace file (.duoviz.json)")
-    saved.add_argument("--to", choices=commands.EXPORTS, required=True, help="html: replays the run without a server")
+    kinds = ("html", "perfetto", "csv")
+    saved.add_argument("--to", choices=kinds, required=True, help="html: replays the run without a server")
     saved.add_argument(
         "--out", type=Path, metavar="FILE", help="default: the trace's name with another ending, in this folder"
     )
-    saved.set_defaults(run=commands.export)
+    saved.set_defaults(run="duoviz.commands:export")
 
     tapes = names.add_parser("record", help="record one run of each method, as in assets/traces")
     tapes.add_argument("--out", type=Path, required=True, metavar="DIR")
     tapes.add_argument("--prompt", default=recordings.PROMPT)
     tapes.add_argument("--max-new-tokens", type=int, default=recordings.NEW_TOKENS)
-    tapes.set_defaults(run=commands.record)
+    tapes.set_defaults(run="duoviz.commands:record")
 
     stores = names.add_parser("datastore", help="make a datastore for REST").add_subparsers(required=True)
     build = stores.add_parser("build", help="from texts, or from corpora of `duoviz.training corpus`")
     build.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a text, or a corpus (.npz)")
     build.add_argument("--out", type=Path, required=True, metavar="DIR")
     build.add_argument("--pair", default="embedded", help=PAIR_HELP)
-    build.set_defaults(run=commands.make_datastore)
+    build.set_defaults(run="duoviz.commands:make_datastore")
 
     place = names.add_parser("space", help="put the page on a Hugging Face Space, or update it there")
     place.add_argument("name", metavar="OWNER/NAME", help="OWNER: your name on the hub, or your organisation's")
-    place.add_argument("--hardware", metavar="NAME", help=f"one of: {', '.join(HARDWARE)}; default: unchanged")
+    place.add_argument("--hardware", metavar="NAME", help="such as cpu-upgrade; default: unchanged")
     place.add_argument("--private", action="store_true", help="only you see it; default: unchanged")
-    place.set_defaults(run=commands.space, stopped=GOES_ON)
+    place.set_defaults(run="duoviz.commands:space", stopped=GOES_ON)
     return top
+
+
+def add_serving(page: argparse.ArgumentParser) -> None:
+    page.add_argument(
+        "--places", metavar="N|auto", help="runs at once; auto: as the cores allow; default: DUOVIZ_PLACES, or 1"
+    )
+    page.add_argument("--host", metavar="ADDRESS", help="where the page is reached; default: 127.0.0.1")
+    page.add_argument("--port", type=int, metavar="N", help="default: the first free one from 7860 on")
+    add_ray(page)
+    page.set_defaults(run="duoviz.options:serve")
+
+
+def add_ray(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--ray", metavar="ADDRESS|local", help="run on the nodes of this Ray cluster, or on one started here"
+    )
+
+
+def serve(options: argparse.Namespace) -> None:
+    from duoviz.web.start import serve
+
+    if options.port is not None and not 0 < options.port < 2**16:
+        raise UsageError("--port: enter a whole number from 1 to 65535.")
+    serve(options.places, options.ray, options.host, options.port)
 
 
 def add_lab(lab: argparse.ArgumentParser) -> None:
@@ -91,7 +119,7 @@ def add_lab(lab: argparse.ArgumentParser) -> None:
         "--quick", action="store_true", help="two questions per task: fills every table, but allows no conclusion"
     )
     lab.add_argument("--tasks", default="", metavar="A,B", help=f"of: {', '.join(TASKS)}; default: all")
-    lab.add_argument("--questions", type=Path, metavar="FILE", help="Spec-Bench's question.jsonl, or HumanEval's jsonl")
+    lab.add_argument("--questions", type=Path, metavar="FILE", help=QUESTIONS)
     lab.add_argument("--methods", default="", metavar="A,B", help=f"of: {', '.join(METHODS)}; default: all")
     lab.add_argument("--max-new-tokens", type=int, metavar="N", help="default: 128; 48 with --quick")
     lab.add_argument("--repeats", type=int, default=1, metavar="R", help="default: 1")
@@ -107,7 +135,7 @@ def add_lab(lab: argparse.ArgumentParser) -> None:
     )
     add_ray(lab)
     lab.add_argument("--places", metavar="N", default="1", help="with --ray: places on each node; default: 1")
-    lab.set_defaults(run=commands.bench, stopped=GOES_ON)
+    lab.set_defaults(run="duoviz.commands:bench", stopped=GOES_ON)
 
 
 def add_decoding_options(command: argparse.ArgumentParser) -> None:

@@ -49,7 +49,7 @@ and q of the draft.
 
 
 def record(engine: Engine, settings: Settings, prompt: str, *, report: Progress = no_progress) -> dict[str, dict]:
-    """Of each method the run of median duration, after an unrecorded one. Raises one of `runner.USER_ERRORS`.
+    """Of each method the run of median duration, after an unrecorded one. Raises UserError.
 
     report: called with the share that is done and what comes next.
     """

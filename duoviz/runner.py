@@ -9,30 +9,24 @@ from typing import cast
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS, CostModel
-from duoviz.decoding.datastore import DatastoreError
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.forward import Stopped
 from duoviz.decoding.loop import decode
 from duoviz.decoding.plan import RunPlan, make_plan, way_of
-from duoviz.decoding.settings import Settings, SettingsError
+from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.disturbance import busy_words
+from duoviz.errors import UserError
 from duoviz.models.cores import on_cores
-from duoviz.models.progress import ModelUnavailable
 from duoviz.models.prompt import PromptError
-from duoviz.models.registry import UnknownPair
 from duoviz.runs import Lane, add_event, check_method, collect, end, new_trace, row, short, versions
 from duoviz.trace.record import Recorder
 from duoviz.trace.schema import SCHEMA_VERSION
 
 
-class LaneFailed(RuntimeError):
+class LaneFailed(UserError):
     """A method of a comparison could not go on; the message is a sentence for the user."""
-
-
-# What a user's mistake, a model or datastore that cannot be had or a draft that died raise; the messages are sentences.
-USER_ERRORS = (DatastoreError, DraftDied, LaneFailed, ModelUnavailable, PromptError, SettingsError, UnknownPair)
 
 
 def prepare(engine: Engine, method: str, settings: Settings = Settings()) -> None:
@@ -162,7 +156,7 @@ def race(
     for lane in lanes:
         check_method(lane.method)
         # Where this cannot be done, the lane's first run says so.
-        with suppress(*USER_ERRORS):
+        with suppress(UserError):
             prepare(engine, lane.method, lane.settings)
     failed = set()
     rounds = [(None, prompts[0])] * warmups + [(repeat, prompt) for prompt in prompts for repeat in range(repeats)]
@@ -185,7 +179,7 @@ def errors_as_events(events: Iterator[dict]) -> Generator[dict]:
     """The events; what keeps a run from beginning is one too."""
     try:
         yield from events
-    except USER_ERRORS as error:
+    except UserError as error:
         yield {"type": "error", "message": str(error)}
 
 

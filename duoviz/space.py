@@ -22,8 +22,8 @@ from huggingface_hub.utils import disable_progress_bars, validate_repo_id
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.datastore import HEADER, SUFFIXES, TOKENS
+from duoviz.errors import UserError, first_line
 from duoviz.lab.tasks import TASKS
-from duoviz.models.checkpoint import first_line
 from duoviz.models.progress import Progress, no_progress
 from duoviz.recordings import ENDING, PLACES
 from duoviz.version import VERSION
@@ -94,7 +94,7 @@ BILLING = "https://huggingface.co/settings/billing"
 BAD_TOKEN = "The hub does not know your token: run `hf auth login` with another one, or correct HF_TOKEN."
 
 
-class SpaceError(ValueError):
+class SpaceError(UserError):
     """A Space cannot be made or updated; the message is a sentence for the user."""
 
 
@@ -234,8 +234,6 @@ def hub_errors_in_words(name: str, user: str | None) -> Iterator[None]:
     """Raise SpaceError for what the hub or the way to it refuses; user: None before the hub knows the token."""
     try:
         yield
-    except SpaceError:
-        raise
     except (HTTPError, OSError, ValueError) as error:
         raise SpaceError(refusal(error, name, user)) from error
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from duoviz.decoding.suffix_array import suffix_array
+from duoviz.errors import UserError, first_line
 from duoviz.folders import ASSETS
-from duoviz.models.checkpoint import first_line
 from duoviz.models.pair import Pair
 from duoviz.models.progress import Progress, no_progress, part_of
 from duoviz.models.tokenizers import fingerprint
@@ -32,7 +32,7 @@ HEADER_BYTES, CORPUS_BYTES = 100_000, 4_000_000_000
 MOST_READ = 5_000
 
 
-class DatastoreError(ValueError):
+class DatastoreError(UserError):
     """A datastore cannot be used or made; the message is a sentence for the user."""
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from duoviz.decoding.sampling import Sampling
+from duoviz.errors import UserError
 from duoviz.outside import in_short, is_text
 
 MAX_NEW_TOKENS = 4096
@@ -22,7 +23,7 @@ MAX_WHOLE = 2**53 - 1
 WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
 
 
-class SettingsError(ValueError):
+class SettingsError(UserError):
     """A setting is out of range; the message is a sentence for the user."""
 
 

@@ -10,6 +10,7 @@ from duoviz.decoding.costs import CostModel, mean_model
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.forward import Stopped
 from duoviz.decoding.way import Way
+from duoviz.errors import UserError
 from duoviz.lab.environment import IN_TURN, ON_TARGET, TOGETHER, environment
 from duoviz.lab.forwards import QUICK_LENGTH, QUICK_REPEATS, REPEATS, TOKENS, lengths, measure_forwards
 from duoviz.lab.plan import VANILLA, Plan, label_of
@@ -174,7 +175,7 @@ def answer(engine: Engine, job: Job, vanilla: Row | None, delta: float, stopped:
         raise
     except Exception as error:
         # A run of hours does not end with one answer; what went wrong stands in its row and in the report.
-        sentence = str(error) if isinstance(error, runner.USER_ERRORS) else f"{type(error).__name__}: {error}"
+        sentence = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
         return failed_row(job.question, job.lane, job.repeat, sentence)
     return row
 

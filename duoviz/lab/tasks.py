@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 from duoviz.decoding.settings import MAX_WHOLE
+from duoviz.errors import UserError
 from duoviz.folders import ASSETS
 from duoviz.outside import Reader, Refused, open_file
 from duoviz.shape import within
@@ -36,7 +37,7 @@ SHORT_TASKS = {"qa", "rag"}
 SHORT_ANSWER = 32
 
 
-class LabError(ValueError):
+class LabError(UserError):
     """The Lab cannot do what was asked; the message is a sentence for the user."""
 
 

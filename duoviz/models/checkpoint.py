@@ -9,6 +9,7 @@ from pathlib import Path
 from safetensors import SafetensorError, safe_open
 from torch import OutOfMemoryError, Tensor
 
+from duoviz.errors import first_line
 from duoviz.models.progress import ModelUnavailable
 
 # The drafts that this project trains, as in assets/draft; transformers does not know the kind.
@@ -19,12 +20,6 @@ LLAMA_FIELDS = {
     "num_attention_heads", "num_hidden_layers", "num_key_value_heads", "rms_norm_eps", "rope_parameters",
     "tie_word_embeddings", "vocab_size",
 }  # fmt: skip
-
-
-def first_line(error: BaseException) -> str:
-    """The first line of what an exception says, fit for a sentence; its type where it says nothing."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0].rstrip(".:") if lines else type(error).__name__
 
 
 @contextmanager

@@ -18,7 +18,6 @@ from subprocess import DEVNULL, PIPE
 
 from filelock import FileLock
 
-from duoviz.folders import ASSETS
 from duoviz.models.cache import cache_folder
 from duoviz.models.gguf import convert_gguf
 from duoviz.models.progress import ModelUnavailable, Progress, no_progress
@@ -39,8 +38,6 @@ GLANCE = 0.25
 # imports Gradio it waits milliseconds to have it back.
 LARGE_BLOCK = 1 << 24
 DISK_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-
-DRAFT_FOLDER = ASSETS / "draft"
 
 
 def embedded_target(progress: Progress = no_progress) -> Path:

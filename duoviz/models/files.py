@@ -5,8 +5,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from duoviz.folders import DRAFT_FOLDER
 from duoviz.models.checkpoint import Checkpoint, one_sentence, read_config, weight_files
-from duoviz.models.embedded import DRAFT_FOLDER, TARGET_LABEL, embedded_target, sha256
+from duoviz.models.embedded import TARGET_LABEL, embedded_target, sha256
 from duoviz.models.llama_config import LlamaConfig, is_lean, rotary_end
 from duoviz.models.progress import ModelUnavailable, Progress, no_progress, part_of
 from duoviz.models.prompt import CONTEXT_LIMIT

@@ -19,7 +19,8 @@ from huggingface_hub.errors import (
 )
 from tqdm.asyncio import tqdm_asyncio
 
-from duoviz.models.checkpoint import first_line, read_config, weight_files
+from duoviz.errors import first_line
+from duoviz.models.checkpoint import read_config, weight_files
 from duoviz.models.progress import ModelUnavailable, Progress, no_progress
 
 # Config, tokenizer and safetensors under the names that transformers reads; never pickled weights, never code.

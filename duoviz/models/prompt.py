@@ -1,5 +1,6 @@
 """What a prompt may be, and how long."""
 
+from duoviz.errors import UserError
 from duoviz.outside import in_short, is_text
 
 # The longest text, in tokens: a cache for all that a long-context model can read would fill the memory.
@@ -8,7 +9,7 @@ CONTEXT_LIMIT = 8192
 LONGEST_PROMPT = CONTEXT_LIMIT * 256
 
 
-class PromptError(ValueError):
+class PromptError(UserError):
     """The prompt cannot be used; the message is a sentence for the user."""
 
 

@@ -4,6 +4,7 @@ import os
 import re
 from dataclasses import dataclass
 
+from duoviz.errors import UserError
 from duoviz.outside import in_short, is_text
 
 # In place of a model's name: the model that this project brings along.
@@ -11,7 +12,7 @@ EMBEDDED = "embedded"
 VICUNA = "USER: {prompt} ASSISTANT:"
 
 
-class UnknownPair(ValueError):
+class UnknownPair(UserError):
     """There is no pair of this name; the message lists those that are."""
 
 

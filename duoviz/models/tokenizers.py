@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from duoviz.errors import first_line
 from duoviz.models import bounds
-from duoviz.models.checkpoint import OUR_KIND, first_line, read_json
+from duoviz.models.checkpoint import OUR_KIND, read_json
 from duoviz.models.files import ModelFiles
 from duoviz.models.progress import ModelUnavailable
 

@@ -10,7 +10,8 @@ from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
 from transformers.cache_utils import DynamicLayer
 from transformers.utils.logging import disable_progress_bar
 
-from duoviz.models.checkpoint import first_line, one_sentence
+from duoviz.errors import first_line
+from duoviz.models.checkpoint import one_sentence
 from duoviz.models.language_model import Slots
 from duoviz.models.llama import DTYPES, TREE_SLOTS
 from duoviz.models.llama_config import rotary_end

@@ -4,6 +4,7 @@ import threading
 from bisect import insort
 from typing import NamedTuple
 
+from duoviz.errors import UserError
 from duoviz.places.jobs import Job
 
 PLACES_TAKEN = "{} of your runs are already waiting: stop one, or wait until it ends."
@@ -11,7 +12,7 @@ ADDRESS_TAKEN = "{} runs from your address are already waiting: try again in a f
 LINE_TAKEN = "The line is full: try again in a few minutes."
 
 
-class LineFull(RuntimeError):
+class LineFull(UserError):
     """There is no place for a job; the message is a sentence for the user."""
 
 

@@ -15,6 +15,7 @@ import torch
 from duoviz import runner
 from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.forward import Stopped
+from duoviz.errors import UserError
 from duoviz.models.cache import measuring
 from duoviz.models.files import ModelFiles
 from duoviz.models.fit import check_room
@@ -90,7 +91,7 @@ class Place:
                     DOING[type(order.work)](engine, order.work, self)
         except Stopped:
             pass  # Its decoding has not begun: the visitor has been told.
-        except runner.USER_ERRORS as error:
+        except UserError as error:
             self.emit({"type": "error", "message": str(error)})
         except Exception:
             log.exception("a job failed")

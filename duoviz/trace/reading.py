@@ -7,6 +7,7 @@ from pathlib import Path
 from jsonschema_rs import Draft202012Validator, ValidationError
 
 from duoviz.decoding import METHODS
+from duoviz.errors import UserError
 from duoviz.outside import Reader, Refused
 from duoviz.shape import integer
 from duoviz.trace.schema import SCHEMA, SCHEMA_VERSION
@@ -15,7 +16,7 @@ MAX_FILE_BYTES = 50_000_000
 MAX_WRITTEN, A_TOKEN = SCHEMA["x-limits"]["written"], SCHEMA["x-limits"]["token"]
 
 
-class TraceError(ValueError):
+class TraceError(UserError):
     """A file cannot be used as a trace; the message is a sentence for the user."""
 
 

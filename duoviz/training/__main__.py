@@ -3,17 +3,15 @@
 import sys
 from pathlib import Path
 
-from duoviz import runner
 from duoviz.command_line import Parser, run
-from duoviz.models.embedded import DRAFT_FOLDER
-from duoviz.training import commands
+from duoviz.folders import DRAFT_FOLDER
 
 CORPUS = [DRAFT_FOLDER / f"{name}.npz" for name in ("selfchat", "tasks", "tasks-1", "tasks-2", "tasks-3", "tasks-4")]
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; 0 on success, 1 with one line on stderr on a user's mistake."""
-    return run(parser(), arguments, mistakes=runner.USER_ERRORS)
+    return run(parser(), arguments)
 
 
 def parser() -> Parser:
@@ -27,7 +25,7 @@ def parser() -> Parser:
     corpus.add_argument("--minutes", type=float, default=60.0, help="stop after this time; the same call goes on")
     corpus.add_argument("--slots", type=int, default=192, help="how many texts are written at once")
     corpus.add_argument("--seed", type=int, default=0)
-    corpus.set_defaults(run=commands.write_corpus)
+    corpus.set_defaults(run="duoviz.training.commands:write_corpus")
 
     draft = steps.add_parser(
         "draft", help="distil a draft from the embedded target; the same call goes on after a stop"
@@ -40,17 +38,17 @@ def parser() -> Parser:
     draft.add_argument("--batch-tokens", type=int, default=3_000, help="how many a step takes; default 3,000")
     draft.add_argument("--layers", type=int, default=2)
     draft.add_argument("--seed", type=int, default=0)
-    draft.set_defaults(run=commands.train_the_draft)
+    draft.set_defaults(run="duoviz.training.commands:train_the_draft")
 
     chances = steps.add_parser("chances", help="count how often a draft is right: what DuoTree chooses by")
     chances.add_argument("--corpus", type=Path, nargs="+", default=CORPUS, metavar="FILE.npz")
     chances.add_argument("--draft", type=Path, metavar="DIR", help="another draft that was trained here")
     chances.add_argument("--out", type=Path, required=True, metavar="DIR")
-    chances.set_defaults(run=commands.write_chances)
+    chances.set_defaults(run="duoviz.training.commands:write_chances")
 
     assistant = steps.add_parser("assistant", help="write the embedded draft as an assistant model for transformers")
     assistant.add_argument("--out", type=Path, required=True, metavar="DIR")
-    assistant.set_defaults(run=commands.write_assistant)
+    assistant.set_defaults(run="duoviz.training.commands:write_assistant")
     return top
 
 

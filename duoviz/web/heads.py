@@ -23,10 +23,10 @@ class Refused(Exception):
         self.status, self.detail = status, detail
 
 
-def known_hosts(root_path: str | None = None) -> set[str]:
+def known_hosts(root_path: str | None = None, server_name: str | None = None) -> set[str]:
     """The names that this machine's page is reached at, as far as they can be known before it is served."""
     here, space, root = (os.environ.get(name, "") for name in ("GRADIO_SERVER_NAME", "SPACE_HOST", "GRADIO_ROOT_PATH"))
-    root = root if root_path is None else root_path
+    root, here = root if root_path is None else root_path, server_name or here
     others = (name.strip().lower() for name in os.environ.get(HOSTS, "").split(","))
     own = socket.gethostname().lower()
     names = {"localhost", "127.0.0.1", "::1", own, f"{own}.local", here.strip("[]"), space, urlsplit(root).hostname}

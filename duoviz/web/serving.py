@@ -29,7 +29,8 @@ def bound_queue(demo: gr.Blocks) -> None:
 
 def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
     """Serve the page; options, and what is returned, as of `gr.Blocks.launch`."""
-    attendance, hosts = Attendance(partial(gradio_internals.delivered, demo)), known_hosts(options.get("root_path"))
+    attendance = Attendance(partial(gradio_internals.delivered, demo))
+    hosts = known_hosts(options.get("root_path"), options.get("server_name"))
     limits, page = hardware.limits, page_of(demo, hardware.doors)
     gate = Middleware(Gate, page=page, attendance=attendance, hosts=hosts, limits=limits)
     lifetime = partial(lifespan, demo, attendance, hosts, limits.on_space)

@@ -6,11 +6,7 @@ from concurrent.futures import wait
 from contextlib import suppress
 from dataclasses import replace
 
-from duoviz.decoding.settings import SettingsError
-from duoviz.models.prompt import PromptError
-from duoviz.models.registry import UnknownPair
 from duoviz.places.jobs import Job
-from duoviz.places.line import LineFull
 from duoviz.places.pool import Alone, Pool
 from duoviz.places.work import Comparison, Run
 from duoviz.runs import end, new_trace
@@ -24,9 +20,6 @@ from duoviz.web.limits import Limits
 RUNNING_STEP = 0.11
 WAITING_STEP = 0.25
 LONGEST_STEP = 1.0
-
-# What a visitor's mistake raises before a job is in the line; the messages are sentences.
-USER_ERRORS = (LineFull, PromptError, SettingsError, UnknownPair)
 
 MACHINE_ALONE = "Waiting until nothing else runs on this machine: what is measured has it to itself."
 LATE = "{} was not ready within {:g} seconds, the limit here: choose another pair."
@@ -46,7 +39,7 @@ class Hardware:
         self.doors: dict[str, Door] = {}
 
     def check(self, job: Job) -> None:
-        """Raise one of USER_ERRORS for a job that cannot be started now."""
+        """Raise UserError for a job that cannot be started now."""
         work = job.work
         self.limits.check_pair(work.pair)
         if isinstance(work, Run | Comparison):
@@ -55,7 +48,7 @@ class Hardware:
         self.line.check(job)
 
     def start(self, job: Job) -> None:
-        """Put a job into the line; `batches` gives its events. Raises one of USER_ERRORS."""
+        """Put a job into the line; `batches` gives its events. Raises UserError."""
         self.check(job)
         job.work = replace(job.work, prompt_tokens=self.limits.prompt_tokens)
         job.seconds, job.load_seconds = self.limits.run_seconds, self.limits.load_seconds

@@ -3,15 +3,16 @@
 import signal
 from contextlib import suppress
 
+from duoviz.errors import UserError, first_line
 from duoviz.signals import on_ending
 from duoviz.web.importing import quickly
 
 
-def serve(places: str | None = None, ray: str | None = None) -> None:
+def serve(places: str | None = None, ray: str | None = None, host: str | None = None, port: int | None = None) -> None:
     """Start the places, which load the default pair, build the app meanwhile, and serve until interrupted.
 
     places: how many, see `sharing.number_of_places`. ray: the address of a cluster whose places these are, or `local`.
-    Raises SettingsError.
+    host, port: where it is served, without which Gradio's environment variables say so. Raises UserError.
     """
     on_ending(signal.SIG_DFL)
     from duoviz.places.line import Line
@@ -45,8 +46,13 @@ def serve(places: str | None = None, ray: str | None = None) -> None:
 
             app = build_app(hardware)
         # A Space is reached from outside its container.
-        server_name = "0.0.0.0" if limits.on_space else None
-        launch(app, hardware, theme=THEME, css=CSS, head=HEAD, server_name=server_name, prevent_thread_lock=True)
+        where = {"server_name": "0.0.0.0" if limits.on_space else host, "server_port": port}
+        try:
+            launch(app, hardware, theme=THEME, css=CSS, head=HEAD, prevent_thread_lock=True, **where)
+        except OSError as error:
+            raise UserError(
+                f"The page cannot be served there ({first_line(error)}): choose another port or host."
+            ) from error
         with suppress(KeyboardInterrupt):
             on_ending(signal.default_int_handler)
             app.block_thread()

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
+from duoviz.errors import UserError
 from duoviz.places.jobs import Job
 from duoviz.places.line import LineFull
 from duoviz.places.work import Work
 from duoviz.web import bounds
 from duoviz.web.calls import Door
 from duoviz.web.clients import HEARD, Client, client_of_request, scope_of, session_of
-from duoviz.web.session import USER_ERRORS, Hardware
+from duoviz.web.session import Hardware
 from duoviz.web.visualizer import batch
 
 # How a listener calls what yields `answer`: arguments come in as they were sent, for Settings and jobs to check.
@@ -60,7 +61,7 @@ class Visitors:
         self.end(session)
         try:
             job = self.started(request, ask)
-        except USER_ERRORS as error:
+        except UserError as error:
             yield batch(uuid.uuid4().hex, 0, [*before, {"type": "error", "message": str(error)}])
             return
         mine = self.watched[session] = Watch(job, threading.Event())
@@ -92,7 +93,7 @@ class Visitors:
         """What a client gets: `progress(events)` at each step, and the job's summary at last."""
         try:
             job = self.started(request, ask)
-        except USER_ERRORS as error:
+        except UserError as error:
             raise gr.Error(str(error), print_exception=False) from None
         for events in self.hardware.batches(job):
             yield progress(events)
@@ -101,7 +102,7 @@ class Visitors:
         yield job.summary
 
     def started(self, request: gr.Request, ask: Callable[[], Work]) -> Job:
-        """The work that `ask` gives, as a job in the line. Raises one of USER_ERRORS."""
+        """The work that `ask` gives, as a job in the line. Raises UserError."""
         job = Job(work=ask(), client=client_of_request(request))
         self.hardware.check(job)
         wait_for_listener(request)
@@ -115,7 +116,7 @@ class Visitors:
         def refusal(sent: dict, client: Client) -> str | None:
             try:
                 self.hardware.check(Job(work=ask(**usual | sent), client=client))
-            except USER_ERRORS as error:
+            except UserError as error:
                 return str(error)
             except (TypeError, AttributeError):
                 pass  # What is of another kind is told where arguments are read.

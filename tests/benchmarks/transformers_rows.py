@@ -8,8 +8,9 @@ import torch
 from transformers import AutoModelForCausalLM, PreTrainedModel
 from transformers.generation.streamers import BaseStreamer
 
+from duoviz.folders import DRAFT_FOLDER
 from duoviz.models.cores import on_cores
-from duoviz.models.embedded import DRAFT_FOLDER, embedded_target
+from duoviz.models.embedded import embedded_target
 from duoviz.models.pair import Pair
 from duoviz.training.assistant import export_assistant
 

@@ -17,7 +17,7 @@ from duoviz.decoding.acceptance_table import (
     of_rank,
     plain,
 )
-from duoviz.models.embedded import DRAFT_FOLDER
+from duoviz.folders import DRAFT_FOLDER
 from duoviz.models.ngrams import ALIKE, DIFFER, KINDS, ONCE, Match
 
 

@@ -9,7 +9,7 @@ from duoviz.decoding.costs import ROW_COUNTS
 from duoviz.decoding.iteration import Node
 from duoviz.decoding.length_policy import LengthPolicy
 from duoviz.decoding.settings import Settings
-from duoviz.models.embedded import DRAFT_FOLDER
+from duoviz.folders import DRAFT_FOLDER
 
 
 def test_where_chances_are_known_an_average_sequence_has_the_length_that_pays():

@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
+from duoviz.folders import DRAFT_FOLDER
 from duoviz.models import tokenizers
-from duoviz.models.embedded import DRAFT_FOLDER
 from duoviz.models.load import load_pair
 from duoviz.models.progress import ModelUnavailable
 from tests.models.folders import folder, llama, tokenizer

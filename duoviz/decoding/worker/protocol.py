@@ -9,12 +9,13 @@ import numpy as np
 
 from duoviz.decoding.duotree.tree import Expansion
 from duoviz.decoding.worker.requests import ExpandRequest, Request, RowRequest
+from duoviz.errors import UserError
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-class DraftDied(RuntimeError):
+class DraftDied(UserError):
     """The draft cannot answer; the message is a sentence for the user."""
 
 

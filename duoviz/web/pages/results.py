@@ -17,6 +17,7 @@ from gradio.components.plot import PlotData
 from gradio.events import Dependency
 
 from duoviz.decoding import METHODS
+from duoviz.errors import UserError
 from duoviz.lab.files import DATA, own_files
 from duoviz.lab.plan import QUICK, make_plan
 from duoviz.lab.progress import Progress
@@ -32,7 +33,7 @@ from duoviz.web.pages.fields import method_choices
 from duoviz.web.results_store import available, folder_named, keep_loaded, view_that_came_along
 from duoviz.web.results_view import ResultsView, view_value
 from duoviz.web.scratch import scratch_folder
-from duoviz.web.session import USER_ERRORS, Hardware
+from duoviz.web.session import Hardware
 from duoviz.web.visitors import AT_ONCE
 
 ABOUT = (
@@ -302,7 +303,7 @@ def connect(hardware: Hardware, inputs: dict, *, go, halt, chosen, part, downloa
             path = folder_named(name)
             job = Job(work=Measurement(pair=pair, plan=plan, path=path), client=client_of_request(request))
             hardware.start(job)
-        except (*USER_ERRORS, LabError) as error:
+        except UserError as error:
             yield {board.status: mistake(str(error))}
             return
         jobs[session_of(request)] = job

@@ -1,0 +1,11 @@
+"""What ends in one line for the user, and in no traceback."""
+
+
+class UserError(Exception):
+    """The message is a sentence for the user: what is wrong, and what to do."""
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of what an exception says, fit for a sentence; its type where it says nothing."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0].rstrip(".:") if lines else type(error).__name__
