@@ -21,13 +21,18 @@ PICTURE_WORDS = "Speed-ups over vanilla by task, and the acceptance at which dra
 
 def with_speeds(text: str, results: Results) -> str:
     """A README with what stands between its markers made anew. Raises LabError."""
-    before, begun, rest = text.partition(BEGIN)
-    _, ended, after = rest.partition(END)
-    if not begun or not ended:
-        raise LabError(f"The README has no place for the table: it needs the lines {BEGIN} and {END}.")
     if not results.rows:
         raise LabError("These results have no answers.")
-    return f"{before}{BEGIN}\n{summary(results)}\n{END}{after}"
+    return replaced(text, BEGIN, summary(results), END)
+
+
+def replaced(text: str, begin: str, part: str, end: str) -> str:
+    """The text with another part between two lines. Raises LabError where it lacks one."""
+    before, begun, rest = text.partition(begin)
+    _, ended, after = rest.partition(end)
+    if not begun or not ended:
+        raise LabError(f"The page has no place for the table: it needs the lines {begin} and {end}.")
+    return f"{before}{begin}\n{part}\n{end}{after}"
 
 
 def summary(results: Results) -> str:

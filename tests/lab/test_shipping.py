@@ -141,7 +141,7 @@ def check_picture(text, rows):
         ({"results": "nowhere", "--readme": None}, "nowhere is not a folder of results"),
         ({"results": "README.md", "--readme": None}, "README.md is not a folder of results"),
         ({"--name": "a/b"}, "--name: use letters"),
-        ({"--readme": "no markers"}, "The README has no place for the table"),
+        ({"--readme": "no markers"}, "has no place for the table"),
     ],
 )
 def test_mistakes_are_told_before_anything_is_written(finished, tmp_path, capsys, change, sentence):
