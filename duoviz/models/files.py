@@ -8,7 +8,7 @@ from pathlib import Path
 from duoviz.folders import DRAFT_FOLDER
 from duoviz.models.checkpoint import Checkpoint, one_sentence, read_config, weight_files
 from duoviz.models.embedded import TARGET_LABEL, embedded_target, sha256
-from duoviz.models.llama_config import LlamaConfig, is_lean, rotary_end
+from duoviz.models.llama_config import LlamaConfig, context_end, is_lean
 from duoviz.models.progress import ModelUnavailable, Progress, no_progress, part_of
 from duoviz.models.prompt import CONTEXT_LIMIT
 from duoviz.models.registry import EMBEDDED, find_pair, is_on_hub
@@ -84,8 +84,7 @@ def context_of(files: ModelFiles) -> int:
     """How many tokens a model can read, CONTEXT_LIMIT at most."""
     if is_lean(files.config):
         return min(CONTEXT_LIMIT, LlamaConfig.from_dict(files.config).context_limit)
-    known = files.config.get("max_position_embeddings") or files.config.get("n_positions")
-    return min(filter(None, (CONTEXT_LIMIT, known, rotary_end(files.config))))
+    return min(CONTEXT_LIMIT, context_end(files.config) or CONTEXT_LIMIT)
 
 
 def vocabulary_of(files: ModelFiles) -> int:

@@ -9,6 +9,15 @@ from torch import Tensor
 from duoviz.models.checkpoint import OUR_KIND
 
 KINDS = {"llama", "mistral", "qwen2", "qwen3", OUR_KIND}
+# What configs of transformers' families call the length of the context.
+CONTEXTS = (
+    "max_position_embeddings", "n_positions", "max_seq_len", "max_target_positions", "model_max_length",
+    "context_length",
+)  # fmt: skip
+# Families that count positions from the padding token's id on.
+AFTER_PADDING = {
+    "camembert", "data2vec-text", "roberta", "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "xmod",
+}  # fmt: skip
 # The rotary embeddings that it knows; up to `rotary_end` none of them changes with the length of the text.
 ROTARY = {"default", "linear", "dynamic", "yarn", "longrope", "llama3"}
 
@@ -87,6 +96,16 @@ def window(config: dict) -> int | None:
     """The sliding window of any layer, None where every layer sees the whole text."""
     slides = "sliding_attention" in (config.get("layer_types") or ["sliding_attention"])
     return config.get("sliding_window") if slides else None
+
+
+def context_end(config: dict) -> int | None:
+    """How many tokens a model of transformers can read, None where its config names no end."""
+    config = config.get("text_config") or config
+    sizes = (config.get(name) for name in CONTEXTS)
+    known = next((size for size in sizes if isinstance(size, int) and size > 0), None)
+    if known and config["model_type"] in AFTER_PADDING:
+        known -= config["pad_token_id"] + 1
+    return min(filter(None, (known, rotary_end(config))), default=None)
 
 
 def rotary_end(config: dict) -> int | None:

@@ -14,7 +14,7 @@ from duoviz.errors import first_line
 from duoviz.models.checkpoint import one_sentence
 from duoviz.models.language_model import Slots
 from duoviz.models.llama import DTYPES, TREE_SLOTS
-from duoviz.models.llama_config import rotary_end
+from duoviz.models.llama_config import context_end
 from duoviz.models.progress import ModelUnavailable
 
 # How far two ways to compute the same logits may be apart, as a share of the logits' size.
@@ -41,8 +41,7 @@ class TransformersModel:
         """
         self.precision, self.device, self.label = precision, device, label
         config = model.config.get_text_config()
-        known = getattr(config, "max_position_embeddings", None), rotary_end(config.to_dict())
-        self.context_limit = min(filter(None, (context_limit, *known)))
+        self.context_limit = min(context_limit, context_end(config.to_dict()) or context_limit)
         rows = len(model.get_input_embeddings().get_parameter("weight"))
         if vocabulary and vocabulary > rows:
             add_tokens(model, vocabulary)
@@ -148,7 +147,7 @@ class TransformersModel:
             raise ModelUnavailable(f"{self.label} has fewer positions than its config.json says.") from error
         except Exception:  # a model that takes no positions fails in its own way: it counts tokens
             return
-        if not self.are_close(logits[:-1], self.run_fresh(PROBE)):
+        if not self.are_close(logits[:-1], self.run_fresh(PROBE, position_ids=positions[:, :-1])):
             raise ModelUnavailable(f"{self.label} reads a text differently once it is longer: choose another model.")
 
     def trees_work(self) -> bool:

@@ -13,18 +13,25 @@ from duoviz.models.prompt import CONTEXT_LIMIT
 from tests.models.folders import folder, llama
 
 
-@pytest.mark.parametrize(
-    "config, limit",
-    [
-        (hf.GPT2Config(n_positions=24), 24),
-        (hf.GPTNeoXConfig(max_position_embeddings=24), 24),
-        (hf.LlamaConfig(max_position_embeddings=24), 24),
-        (hf.LlamaConfig(max_position_embeddings=131_072), CONTEXT_LIMIT),
-        (hf.BloomConfig(), CONTEXT_LIMIT),
-    ],
-    ids=["GPT-2 names it otherwise", "transformers", "lean", "a long one is cut", "none is named"],
-)
-def test_the_context_of_a_config(config, limit):
+CONTEXTS = {
+    "lean": (hf.LlamaConfig(max_position_embeddings=24), 24),
+    "a long one is cut": (hf.LlamaConfig(max_position_embeddings=131_072), CONTEXT_LIMIT),
+    "transformers": (hf.GPTNeoXConfig(max_position_embeddings=24), 24),
+    "n_positions": (hf.GPT2Config(n_positions=24), 24),
+    "max_seq_len": (hf.MptConfig(max_seq_len=24), 24),
+    "max_target_positions": (hf.WhisperConfig(max_target_positions=24), 24),
+    "model_max_length": (hf.KimiLinearConfig(model_max_length=24), 24),
+    "context_length": (hf.RwkvConfig(context_length=24), 24),
+    "of the part that writes": (hf.Gemma3Config(text_config={"max_position_embeddings": 24}), 24),
+    "after the padding": (hf.RobertaConfig(max_position_embeddings=24, pad_token_id=1), 22),
+    "none is named": (hf.BloomConfig(), CONTEXT_LIMIT),
+    "none is there": (hf.XLNetConfig(), CONTEXT_LIMIT),
+}
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_the_context_of_a_config(name):
+    config, limit = CONTEXTS[name]
     assert context_of(ModelFiles("a model", Path(), config.to_dict(), 0)) == limit <= 8192
 
 

@@ -57,7 +57,7 @@ def test_a_context_ends_before_a_longer_text_changes_what_was_read(name, tmp_pat
 @pytest.mark.parametrize("name", ["phi3", "phimoe"])
 def test_a_model_that_reads_a_longer_text_differently_is_refused(name, monkeypatch):
     kind, config, _ = LENGTHS[name]
-    monkeypatch.setattr("duoviz.models.transformers_model.rotary_end", lambda config: None)
+    monkeypatch.setattr("duoviz.models.llama_config.rotary_end", lambda config: None)
     model = kind(config).eval()
     with pytest.raises(ModelUnavailable, match="tiny reads a text differently"):
         TransformersModel(model, precision="float32", label="tiny", context_limit=128)
