@@ -1,9 +1,11 @@
 """The draft in a process and in a thread: same answers, real failures."""
 
 import os
+import sys
 import threading
 import time
 from functools import partial
+from types import ModuleType
 
 import pytest
 
@@ -18,6 +20,7 @@ from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.decoding.worker.requests import DraftRequest, ExpandRequest, MeasureRequest, PauseRequest
 from duoviz.models.cores import Cores, available_cores
 from tests.decoding.small_draft import load
+from tests.starts import forking
 from tests.tiny import CORE
 
 CORES = Cores((CORE,), (CORE,))
@@ -151,3 +154,18 @@ def test_a_model_that_cannot_be_loaded():
         worker = kind(partial(open, "no-such-model"), CORES)
         with pytest.raises(DraftDied, match="could not be loaded: .*No such file"):
             worker.wait_until_started()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("source", ["<stdin>", "not_guarded.py"])
+def test_a_process_needs_no_main_module(source, tmp_path, monkeypatch):
+    """A script that came through a pipe is no file, and one without a guard would run again."""
+    (tmp_path / "not_guarded.py").write_text("raise SystemExit('it ran again')")
+    main = ModuleType("__main__")
+    main.__file__ = str(tmp_path / source)
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    with forking():
+        worker = ProcessDraft(load, CORES)
+    worker.submit(REQUEST)
+    assert worker.result().sequences and sys.modules["__main__"] is main
+    worker.close()

@@ -2,9 +2,14 @@
 
 import multiprocessing
 import os
+import pickle
+import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from ctypes import Array, c_int64, c_ulong
 from multiprocessing.connection import Connection
+from types import ModuleType
 
 import numpy as np
 
@@ -15,20 +20,24 @@ from duoviz.decoding.worker.waiting import WaitingDraft
 from duoviz.models.cores import Cores
 from duoviz.models.pair import LoadDraft
 
+# Held while a process is started.
+starting = threading.Lock()
+
 
 class ProcessDraft(WaitingDraft):
     """A process, pinned to its own cores."""
 
     def __init__(self, load: LoadDraft, cores: Cores):
-        """load: a picklable callable that gives the model; it is called in the new process."""
+        """load: gives the model; it is called in the new process, which imports what it needs but the main module."""
         super().__init__()
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         beats, busy = context.RawValue(c_ulong), context.RawArray(c_int64, 1)
         self.pulse, self.busy = Pulse(beats), np.ctypeslib.as_array(busy)
-        arguments = (theirs, beats, busy, load, cores)
+        arguments = (theirs, beats, busy, pickle.dumps(load), cores)
         self.process = context.Process(target=serve_alone, args=arguments, daemon=True, name="duoviz-draft")
-        self.process.start()
+        with without_main():
+            self.process.start()
         theirs.close()
 
     def died(self) -> DraftDied:
@@ -54,11 +63,27 @@ class ProcessDraft(WaitingDraft):
         self.process.join(timeout=5)
 
 
-def serve_alone(pipe: Connection, beats: c_ulong, busy: Array, load: LoadDraft, cores: Cores) -> None:
-    """What the process does."""
+@contextmanager
+def without_main() -> Iterator[None]:
+    """A process that is started meanwhile does not import the main module.
+
+    It needs nothing of it, and could not import one that came through a pipe, nor use one without a guard, which would
+    start processes of its own.
+    """
+    with starting:
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main
+
+
+def serve_alone(pipe: Connection, beats: c_ulong, busy: Array, load: bytes, cores: Cores) -> None:
+    """What the process does; load: pickled, so that what it needs is imported where a failure is answered."""
     keep_beating(beats)
     os.environ["OMP_NUM_THREADS"] = str(len(cores.draft))
-    serve(pipe, load, cores, np.ctypeslib.as_array(busy))
+    serve(pipe, lambda: pickle.loads(load)(), cores, np.ctypeslib.as_array(busy))
 
 
 class ThreadDraft(WaitingDraft):
