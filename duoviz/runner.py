@@ -58,7 +58,7 @@ def stream(
     plan = make_plan(engine, METHODS[method], prompt, settings, raw=raw, before=before, stopped=stopped)
     yield {"type": "header", "header": header(plan)}
     iterations, reason, message = [], None, None
-    recorder = Recorder(engine.pair.tokenizer, time.perf_counter())
+    recorder = Recorder(engine.pair.tokenizer, time.perf_counter(), plan.prompt_ids)
     with on_cores(plan.way.cores):
         try:
             for iteration in decode(plan):

@@ -55,13 +55,19 @@ class Pair:
     def encode(self, prompt: str, *, raw: bool = False, before: Sequence[tuple[str, str]] = ()) -> list[int]:
         """Token ids of a user turn, in the chat template or the pair's format, or of raw text. Raises PromptError.
 
-        before: the conversation's earlier turns, as (what the user said, the answer).
+        before: the conversation's earlier turns, as (what the user said, the answer). Only a template writes the
+        special tokens itself; else they are those of the tokenizer's own call, as its BOS.
         """
         check_prompt(prompt, self.longest_prompt)
         texts = [*(text for turn in before for text in turn), prompt]
         check_characters(sum(map(len, texts)), self.longest_prompt)
+        if not self.tokenizer(prompt, add_special_tokens=False)["input_ids"]:
+            raise PromptError(
+                f"The tokenizer of {self.target.label} knows nothing of this prompt: write another prompt, or choose "
+                "another model."
+            )
         if raw:
-            ids = self.tokenizer("".join(texts), add_special_tokens=False)["input_ids"]
+            ids = self.tokenizer("".join(texts))["input_ids"]
         elif self.prompt_format is None:
             chat = [{"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(texts)]
             text = self.tokenizer.render(chat)
@@ -70,6 +76,10 @@ class Pair:
         else:
             texts[::2] = [self.prompt_format.format(prompt=text) for text in texts[::2]]
             ids = self.tokenizer(" ".join(texts))["input_ids"]
+        if not ids:
+            raise PromptError(
+                f"The chat template of {self.target.label} writes nothing that its tokenizer knows: choose another model."
+            )
         limit = self.target.context_limit
         if len(ids) >= limit:
             raise PromptError(f"The prompt is too long: {len(ids):,} tokens; the limit is {limit:,}.")

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,16 @@ from duoviz.models import bounds
 from duoviz.models.checkpoint import OUR_KIND, read_json
 from duoviz.models.files import ModelFiles
 from duoviz.models.progress import ModelUnavailable
+from duoviz.outside import is_text
 
 # What the config of a model of several parts calls the one that writes.
 WRITERS = ("decoder", "generator", "text_config")
 # sha256 of the vocabulary that the embedded draft was trained with; see `fingerprint`.
 EMBEDDED_VOCABULARY = "33b7dd0ab4327c920591a9b8d479821d62d9585690dabe107eff2c8b8892cf23"
+
+BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
+# Characters of what an exception says: a template may raise one with the whole prompt.
+LONGEST_REASON = 200
 
 
 def tokenizer_class(folder: Path) -> Any:
@@ -41,23 +46,52 @@ class Tokenizer:
         self.inner, self.label = inner, label
         self.eos_token_id: int | None = inner.eos_token_id
         self.has_template = bool(inner.chat_template)
+        # The tokens that stand for single bytes, where the vocabulary has such.
+        ids = zip(BYTES, inner.convert_tokens_to_ids(BYTES), strict=True)
+        self.byte_ids = frozenset(id for name, id in ids if id is not None and inner.convert_ids_to_tokens(id) == name)
+        # What takes away spaces before punctuation. transformers does not let BPE have it, unless that insists.
+        insists = inner.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output
+        is_bpe = inner.is_fast and type(inner.backend_tokenizer.model).__name__ == "BPE"
+        cleans = inner.clean_up_tokenization_spaces and (insists or not is_bpe)
+        self.clean = inner.clean_up_tokenization if cleans else None
 
     def get_vocab(self) -> dict[str, int]:
         return self.inner.get_vocab()
 
-    def __call__(self, text: str | list[str], **options: Any) -> Any:
+    def __call__(self, text: str | list[str], *, add_special_tokens: bool = True) -> Any:
+        """As the tokenizer's own call; only a text that names the BOS itself gets no second one."""
         with unless_broken(f"The tokenizer of {self.label} cannot read this text"), bounds.bounded(bounds.TEXT):
-            return self.inner(text, **options)
+            read = self.inner(text, add_special_tokens=add_special_tokens)
+        if add_special_tokens and read["input_ids"][:2] == [self.inner.bos_token_id] * 2:
+            del read["input_ids"][0]
+        return read
 
     def render(self, chat: Sequence[dict[str, str]]) -> str:
-        """The chat's text in the model's template, up to where the answer begins."""
+        """The chat's text in the model's template, up to where the answer begins.
+
+        Some templates take a message's content as a list of parts alone.
+        """
+        parts = [message | {"content": [{"type": "text", "text": message["content"]}]} for message in chat]
         with unless_broken(f"The chat template of {self.label} cannot be used"), bounds.bounded(bounds.TEXT):
-            return self.inner.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
+            for messages in (chat, parts):
+                with suppress(Exception):
+                    if chat[-1]["content"].strip() in (text := self.fill(messages)):
+                        return text
+            return self.fill(chat)
+
+    def fill(self, messages: Sequence[dict[str, Any]]) -> str:
+        """The template's text for these messages, where it is one."""
+        text = self.inner.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+        if not text.strip():
+            raise ValueError("it writes nothing")
+        if not is_text(text):
+            raise ValueError("it writes an invalid character")
+        return text
 
     def decode(self, ids: Sequence[int], **options: Any) -> str:
         # Called for each token of a run: to bound its memory too would take longer than the call.
         with unless_broken(f"The tokenizer of {self.label} cannot write its tokens"), bounds.timed(bounds.TEXT):
-            return self.inner.decode(ids, **options)
+            return self.inner.decode(ids, **{"clean_up_tokenization_spaces": self.clean is not None} | options)
 
 
 @contextmanager
@@ -68,7 +102,7 @@ def unless_broken(sentence: str) -> Iterator[None]:
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # of several libraries, each with errors of its own; a panic is no Exception
-        reason = "it takes too much memory" if isinstance(error, MemoryError) else first_line(error)
+        reason = "it takes too much memory" if isinstance(error, MemoryError) else first_line(error)[:LONGEST_REASON]
         raise ModelUnavailable(f"{sentence} ({reason}): choose another model.") from error
 
 
@@ -77,7 +111,7 @@ def load_tokenizer(files: ModelFiles) -> Tokenizer:
     with unless_broken(f"{files.label} has no tokenizer that can be read"), bounds.bounded(bounds.LOADING):
         kind = tokenizer_class(files.folder)
         inner = kind.from_pretrained(files.folder, trust_remote_code=False, local_files_only=True)
-    return Tokenizer(inner, files.label)
+        return Tokenizer(inner, files.label)
 
 
 def fingerprint(vocabulary: dict[str, int]) -> str:

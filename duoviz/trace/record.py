@@ -4,55 +4,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from duoviz.decoding.iteration import Iteration, Node, Span, Start
-
-# A UTF-8 character has at most four bytes, so at most four tokens.
-LONGEST_CHARACTER = 4
-
-
-class TextPieces:
-    """Turns committed tokens into texts, one call a token.
-
-    A character that is split over tokens belongs to the token that completes it; the earlier ones
-    get the empty text. Special tokens have no text.
-    """
-
-    def __init__(self, tokenizer: Any):
-        self.tokenizer = tokenizer
-        self.before: list[int] = []
-        self.waiting: list[int] = []
-
-    def push(self, token: int) -> str:
-        """The text that this token completes."""
-        self.waiting.append(token)
-        text = self.text_of_waiting()
-        if text.endswith("\ufffd") and len(self.waiting) < LONGEST_CHARACTER:
-            return ""
-        return self.release(text)
-
-    def flush(self) -> str:
-        """What is left at the end of the text: the bytes of an unfinished character."""
-        return self.release(self.text_of_waiting()) if self.waiting else ""
-
-    def text_of_waiting(self) -> str:
-        # Some tokenizers drop a leading space at the start of a text, so what came before takes part.
-        before = self.tokenizer.decode(self.before, skip_special_tokens=True)
-        return self.tokenizer.decode(self.before + self.waiting, skip_special_tokens=True)[len(before) :]
-
-    def release(self, text: str) -> str:
-        """The waiting tokens have been written; the last of them stay as what came before."""
-        self.before = self.waiting[-LONGEST_CHARACTER:]
-        self.waiting = []
-        return text
+from duoviz.trace.pieces import TextPieces
 
 
 class Recorder:
     """Turns a run's iterations into the trace's (see `schema`)."""
 
-    def __init__(self, tokenizer: Any, submitted: float):
-        """submitted: when the run was submitted, on the clock of the iterations' spans."""
+    def __init__(self, tokenizer: Any, submitted: float, prompt: Sequence[int]):
+        """submitted: when the run was submitted, on the clock of the iterations' spans. prompt: its token ids."""
         self.tokenizer, self.submitted = tokenizer, submitted
-        self.pieces = TextPieces(tokenizer)
-        self.texts: dict[int, str] = {}
+        self.pieces = TextPieces(tokenizer, prompt)
+        # Some tokenizers drop a space at the start of a text, so a token is shown as it is after a word.
+        self.word = tokenizer("a", add_special_tokens=False)["input_ids"][-1:]
+        self.word_text = tokenizer.decode(self.word, skip_special_tokens=False)
+        self.texts: dict[tuple[int, ...], str] = {}
         self.count = 0
 
     def iteration(self, raw: Iteration) -> dict:
@@ -113,13 +78,17 @@ class Recorder:
         """How many of the text's last tokens were found elsewhere, and what they say."""
         if not tokens:
             return None
-        return {"tokens": len(tokens), "text": self.tokenizer.decode(tokens, skip_special_tokens=False)}
+        return {"tokens": len(tokens), "text": self.text(*tokens)}
 
-    def text(self, token: int) -> str:
-        """One token's own text, special tokens by name."""
-        if token not in self.texts:
-            self.texts[token] = self.tokenizer.decode([token], skip_special_tokens=False)
-        return self.texts[token]
+    def text(self, *tokens: int) -> str:
+        """The tokens' own text, as it is within a longer one, special tokens by name."""
+        if tokens not in self.texts:
+            text = self.tokenizer.decode([*self.word, *tokens], skip_special_tokens=False)
+            within = text.startswith(self.word_text)
+            self.texts[tokens] = (
+                text[len(self.word_text) :] if within else self.tokenizer.decode(tokens, skip_special_tokens=False)
+            )
+        return self.texts[tokens]
 
 
 def start(raw: Start) -> dict:

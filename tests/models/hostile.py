@@ -13,8 +13,29 @@ LARGE = {
     "a format": "{{ '%99999999999d' % 1 }}",
     "growth": "{% set n = namespace(s='xxxxxxxx') %}{% for i in range(60) %}{% set n.s = n.s ~ n.s %}{% endfor %}",
 }
-OTHERS = {"long": "{{ 'x' * 10 ** 5 }}", "refuses": "{{ raise_exception('no such role') }}"}
-TEMPLATES = ENDLESS | LARGE | OTHERS
+# What fails, and how the reason begins.
+FAILING = {
+    "{{ raise_exception('no such role') }}": "no such role",
+    "{{ raise_exception('x' * 1000) }}": "x{200}",
+    "{{ raise_exception('') }}": "TemplateError",
+    "{% for %}": "Expected an expression",
+    "{{ tools | length }}": "object of type 'NoneType' has no len",
+    "{{ tool.name.first }}": "'tool' is undefined",
+    "{% macro f(x) %}{{ f(x) }}{% endmacro %}{{ f(1) }}": "maximum recursion depth",
+    "{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}": "maximum recursion depth",
+    "{{ messages.__class__.__mro__ }}": "access to attribute '__class__'",
+    "{{ messages.append(1) }}": "access to attribute 'append'",
+    "{% include 'x' %}": "no loader",
+    "{{ 10 ** 5000 }}": "Exceeds the limit",
+    "{% for a in range(10 ** 30) %}{% endfor %}": "Python int too large",
+    "{{ 1 / 0 }}": "division by zero",
+    "{{ strftime_now(1) }}": "strftime",
+    "{{ range | tojson }}": "Object of type function",
+    "{{ '\\ud800' }}": "it writes an invalid character",
+    " \n": "it writes nothing",
+    "{% for message in messages %}{{ message['text'] }}{% endfor %}": "it writes nothing",
+}
+TEMPLATES = ENDLESS | LARGE | {"long": "{{ 'x' * 10 ** 5 }}"}
 
 # Parts of a tokenizer.json. Onig tries all ways in which a pattern shares out the letters, and gives up in a panic. Few
 # letters do for the second one.

@@ -11,7 +11,7 @@ from duoviz.models import bounds
 from duoviz.models.load import load_pair
 from duoviz.models.progress import ModelUnavailable
 from duoviz.models.prompt import PromptError
-from tests.models.hostile import ENDLESS, LARGE, PROMPT, hostile
+from tests.models.hostile import ENDLESS, FAILING, LARGE, PROMPT, hostile
 
 
 def pair_of(path, kind):
@@ -21,7 +21,6 @@ def pair_of(path, kind):
 @pytest.mark.parametrize(
     "kind, error, sentence",
     [
-        ("refuses", ModelUnavailable, "The chat template of .* cannot be used .no such role.: choose another model."),
         ("long", PromptError, "The prompt in the model's chat template is too long: 100,000 characters; the limit is"),
         ("panics", ModelUnavailable, "The tokenizer of .*model cannot read this text .Onig: .*: choose another model."),
         ("cannot be read", ModelUnavailable, "has no tokenizer that can be read .*: choose another model."),
@@ -30,6 +29,15 @@ def pair_of(path, kind):
 def test_what_goes_wrong_is_a_sentence(kind, error, sentence, tmp_path):
     with pytest.raises(error, match=sentence):
         pair_of(tmp_path, kind).encode(PROMPT)
+
+
+def test_whatever_a_template_raises_is_a_sentence_that_names_it(two):
+    pair = load_pair(f"{two[0]} + {two[1]}")
+    for template, reason in FAILING.items():
+        pair.tokenizer.inner.chat_template = template
+        sentence = rf"^The chat template of {two[0]} cannot be used \({reason}[^\n]*\): choose another model.$"
+        with pytest.raises(ModelUnavailable, match=sentence):
+            pair.encode("the cat")
 
 
 def test_a_tokenizer_that_panics_as_it_writes(tmp_path):

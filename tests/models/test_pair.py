@@ -4,9 +4,11 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from tokenizers.processors import TemplateProcessing
 
 from duoviz.models.load import load_pair
 from duoviz.models.prompt import PromptError
+from duoviz.models.tokenizers import Tokenizer
 from tests.models.folders import folder, llama, tokenizer
 from tests.tiny import tiny_engine
 
@@ -22,6 +24,61 @@ def test_a_chat_template_is_used_and_a_base_model_goes_on_with_the_text(two, tmp
     assert pair.encode("the cat") == pair.tokenizer("user the cat ", add_special_tokens=False)["input_ids"]
     base = folder(tmp_path / "base", llama(), tokenizer(template=None))
     assert load_pair(f"{base} + {base}").encode("the cat") == pair.tokenizer("the cat")["input_ids"]
+
+
+# What a text begins and ends with, by the tokenizer's own call.
+FRAMES = {"GPT-2": "$A", "Llama": "<s> $A", "with an end": "$A </s>", "BERT": "<s> $A </s>"}
+
+
+def framed(frame):
+    """A pair whose tokenizer begins and ends a text so."""
+    made = tokenizer()
+    special = [(name, made.convert_tokens_to_ids(name)) for name in ("<s>", "</s>") if name in frame]
+    made.backend_tokenizer.post_processor = TemplateProcessing(single=frame, special_tokens=special)
+    return replace(tiny_engine().pair, tokenizer=Tokenizer(made, "tiny")), made
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_a_raw_prompt_begins_and_ends_as_by_the_tokenizers_own_call(kind):
+    pair, inner = framed(FRAMES[kind])
+    assert pair.encode("the cat", raw=True) == inner("the cat")["input_ids"]
+    assert pair.encode("mat", raw=True, before=[("the ", "cat on ")]) == inner("the cat on mat")["input_ids"]
+    # A text that names the BOS has no second one.
+    named = inner("the cat", add_special_tokens=False)["input_ids"]
+    assert pair.encode("<s>the cat", raw=True) == [1, *named] + [2] * ("</s>" in FRAMES[kind])
+    # The template writes them itself.
+    inner.chat_template = "<s>{{ messages[0]['content'] }}"
+    assert pair.encode("the cat") == [1, *named]
+
+
+PARTS = "{% for message in messages %}<s>{{ message['role'] }} {% for part in message['content'] %}{% if PART %}"
+PARTS += "{{ part['text'] }}{% endif %}{% endfor %}{% endfor %}"
+TAKES_PARTS = [
+    PARTS.replace("PART", "part['type'] == 'text'"),
+    PARTS.replace("PART", "part.type.startswith('te')"),
+    "<s>user {{ messages[0]['content'][0]['text'] }}",
+]
+
+
+@pytest.mark.parametrize("template", TAKES_PARTS)
+def test_a_template_that_takes_parts_of_a_content_is_given_them(template):
+    pair, inner = framed("$A")
+    inner.chat_template = template
+    assert pair.encode("the cat") == inner("<s>user the cat")["input_ids"]
+
+
+@pytest.mark.parametrize("frame", FRAMES.values())
+@pytest.mark.parametrize("raw, prompt_format", [(True, None), (False, None), (False, "a {prompt}")])
+def test_a_prompt_of_which_the_tokenizer_knows_nothing_is_refused(frame, raw, prompt_format):
+    pair, inner = framed(frame)
+    inner.backend_tokenizer.model.unk_token = None
+    pair = replace(pair, prompt_format=prompt_format)
+    with pytest.raises(PromptError, match="The tokenizer of llama knows nothing of this prompt: write another"):
+        pair.encode("ÄÖ", raw=raw)
+    assert pair.encode("Ä the", raw=raw)
+    inner.chat_template = "ÄÖ"
+    with pytest.raises(PromptError, match="The chat template of llama writes nothing that its tokenizer knows: choose"):
+        replace(pair, prompt_format=None).encode("the cat")
 
 
 def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counted():
