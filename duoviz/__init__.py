@@ -4,6 +4,8 @@ import os
 from pkgutil import resolve_name
 from typing import Any
 
+from duoviz.version import VERSION as __version__  # noqa: F401
+
 # Threads that wait spin for so many rounds and then sleep, unless the environment says how they wait. GNU OpenMP's own
 # 300,000 keep a thread on its core for milliseconds that a neighbour on the same machine, or the thread waited for,
 # could use. torch reads it once, as it is imported.

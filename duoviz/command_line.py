@@ -4,13 +4,15 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import NoReturn
 
-from duoviz.errors import UserError
+from duoviz.decoding.settings import whole
+from duoviz.errors import DISK_FULL, UserError
+from duoviz.outside import in_short
 
 # Characters of a complaint about arguments, which may quote them.
 LONGEST_COMPLAINT = 300
@@ -45,11 +47,13 @@ def run(parser: Parser, arguments: list[str] | None) -> int:
         finally:
             if sys.stdout:
                 sys.stdout.flush()
+    except BrokenPipeError:
+        silence()
+        return PIPE_CLOSED
     except OSError as error:
-        if not is_lost():
+        if error.errno not in DISK_FULL:
             raise
-        if isinstance(error, BrokenPipeError):
-            return PIPE_CLOSED
+        silence()
         print(f"duoviz: The output cannot be written: {error.strerror}.", file=sys.stderr)
         return 1
 
@@ -72,16 +76,25 @@ def run_one(options: argparse.Namespace) -> int:
         return 130
 
 
-def is_lost() -> bool:
-    """Whether what was printed can no longer be written; then no later print fails, nor does the end of Python."""
-    lost = False
+def number(lowest: int, highest: int) -> Callable[[str], int]:
+    """An argument's type: a whole number from `lowest` to `highest`."""
+
+    def read(text: str) -> int:
+        value = whole(text)
+        if value is None or not lowest <= value <= highest:
+            raise argparse.ArgumentTypeError(f"enter a whole number from {lowest} to {highest}, not {in_short(text)}")
+        return value
+
+    return read
+
+
+def silence() -> None:
+    """Let what cannot be written go nowhere: else the end of Python fails too."""
     for stream in filter(None, (sys.stdout, sys.stderr)):
         try:
             stream.flush()
         except OSError:
-            lost = True
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    return lost
 
 
 def tell(fraction: float, text: str) -> None:

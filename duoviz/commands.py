@@ -9,9 +9,8 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from duoviz import comparison, recordings, runner, runs
 from duoviz.command_line import UsageError, check_write, tell
@@ -22,14 +21,12 @@ from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.settings import DEFAULTS, Settings, parsed
 from duoviz.decoding.way import Way
 from duoviz.disturbance import disturbance
-from duoviz.lab.tasks import LINE_BYTES
+from duoviz.lab.tasks import questions_in
 from duoviz.models.files import find_target
 from duoviz.models.progress import part_of
 from duoviz.models.prompt import check_prompt
 from duoviz.models.registry import find_pair
 from duoviz.models.tokenizers import fingerprint, load_tokenizer
-from duoviz.outside import Reader, Refused, open_file
-from duoviz.shape import fields, items, string
 from duoviz.space import ROOT, publish
 from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.trace.reading import parse_trace, read_text
@@ -38,8 +35,6 @@ if TYPE_CHECKING:
     from duoviz.lab.plan import Plan
     from duoviz.lab.progress import Progress
     from duoviz.lab.results import Folder
-
-HAS_TURNS = fields(turns=items(string(inf), least=1))
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
@@ -50,10 +45,21 @@ def settings_of(options: argparse.Namespace) -> Settings:
 def generate(options: argparse.Namespace) -> int:
     """Stream one answer to stdout; the metrics follow, or one JSON object."""
     settings = settings_of(options)
+    if options.prompt == "-":
+        options.prompt = standard_input()
     check_prompt(options.prompt)
     runner.check_method(options.method)
     with place_for(options.trace) if options.trace else nullcontext(), load_engine(options.pair, tell) as engine:
         return answer(engine, options, settings)
+
+
+def standard_input() -> str:
+    """The text on standard input, without the end of its last line. Raises UsageError."""
+    try:
+        text = sys.stdin.buffer.read().decode("utf-8-sig") if sys.stdin else ""
+    except UnicodeDecodeError as error:
+        raise UsageError("Standard input is no text in UTF-8.") from error
+    return text.removesuffix("\n").removesuffix("\r")
 
 
 @contextmanager
@@ -107,20 +113,10 @@ def read_prompts(source: str) -> list[str]:
     """The first turn of each question in a file, or the one prompt itself. Raises UsageError."""
     if not source.endswith(".jsonl") and not os.path.exists(source):
         return [source]
-    try:
-        with open_file(Path(source)) as lines:
-            questions: list[Any] = [value for _, value in Reader(most_bytes=LINE_BYTES, most_values=inf).values(lines)]
-    except OSError as error:
-        raise UsageError(f"The prompts cannot be read: {error.strerror}: {source}.") from error
-    except Refused as error:
-        raise UsageError(f"{source} {error}.") from error
-    if any(HAS_TURNS(question) is not None for question in questions):
-        raise UsageError(
-            f"{source} is not in the question format: write one JSON object with a list of turns per line."
-        )
-    if not questions:
-        raise UsageError(f"The prompts cannot be used: there is none in {source}.")
-    return [question["turns"][0] for question in questions]
+    questions = questions_in(Path(source))
+    if any(not question.turns for question in questions):
+        raise UsageError(f"{source} has a question without turns: write one at least.")
+    return [question.turns[0] for question in questions]
 
 
 def compare(options: argparse.Namespace) -> None:
@@ -133,8 +129,6 @@ def compare(options: argparse.Namespace) -> None:
         check_prompt(prompt)
     for method in methods:
         runner.check_method(method)
-    if options.repeats < 1:
-        raise UsageError("--repeats: enter 1 or more.")
     if options.trace:
         with check_write(options.trace):
             options.trace.mkdir(parents=True, exist_ok=True)

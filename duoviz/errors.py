@@ -1,5 +1,9 @@
 """What ends in one line for the user, and in no traceback."""
 
+import errno
+
+DISK_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+
 
 class UserError(Exception):
     """The message is a sentence for the user: what is wrong, and what to do."""

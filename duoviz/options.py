@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from duoviz import recordings
-from duoviz.command_line import Parser, UsageError
+from duoviz.command_line import Parser, number
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import ABOUT, DEFAULTS, MAX_WHOLE
 from duoviz.lab.tasks import TASKS
@@ -14,6 +14,7 @@ from duoviz.version import VERSION
 
 PAIR_HELP = f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id'
 QUESTIONS = "Spec-Bench's question.jsonl, HumanEval's jsonl, or a text with a prompt on each line"
+MOST_REPEATS = 1000
 GOES_ON = "stopped; run the same command again to resume"
 
 
@@ -38,7 +39,13 @@ def parser() -> Parser:
     many.add_argument("--prompts", required=True, metavar="FILE|PROMPT", help=f"{QUESTIONS}; or one prompt")
     names_of_methods = f"of: {', '.join(METHODS)}; vanilla, the baseline, always runs; default: duodecoding"
     many.add_argument("--methods", default="duodecoding", metavar="A,B", help=names_of_methods)
-    many.add_argument("--repeats", type=int, default=3, metavar="R", help="runs of each method a prompt; default: 3")
+    many.add_argument(
+        "--repeats",
+        type=number(1, MOST_REPEATS),
+        default=3,
+        metavar="R",
+        help="runs of each method a prompt; default: 3",
+    )
     add_decoding_options(many)
     many.add_argument("--trace", type=Path, metavar="DIR", help="write every run's trace (.duoviz.json) into it")
     many.add_argument("--json", action="store_true", help="print one JSON object as the last line")
@@ -95,7 +102,7 @@ def add_serving(page: argparse.ArgumentParser) -> None:
         "--places", metavar="N|auto", help="runs at once; auto: as the cores allow; default: DUOVIZ_PLACES, or 1"
     )
     page.add_argument("--host", metavar="ADDRESS", help="where the page is reached; default: 127.0.0.1")
-    page.add_argument("--port", type=int, metavar="N", help="default: the first free one from 7860 on")
+    page.add_argument("--port", type=number(1, 65_535), metavar="N", help="default: the first free one from 7860 on")
     add_ray(page)
     page.set_defaults(run="duoviz.options:serve")
 
@@ -109,8 +116,6 @@ def add_ray(command: argparse.ArgumentParser) -> None:
 def serve(options: argparse.Namespace) -> None:
     from duoviz.web.start import serve
 
-    if options.port is not None and not 0 < options.port < 2**16:
-        raise UsageError("--port: enter a whole number from 1 to 65535.")
     serve(options.places, options.ray, options.host, options.port)
 
 
@@ -122,8 +127,8 @@ def add_lab(lab: argparse.ArgumentParser) -> None:
     lab.add_argument("--questions", type=Path, metavar="FILE", help=QUESTIONS)
     lab.add_argument("--methods", default="", metavar="A,B", help=f"of: {', '.join(METHODS)}; default: all")
     lab.add_argument("--max-new-tokens", type=int, metavar="N", help="default: 128; 48 with --quick")
-    lab.add_argument("--repeats", type=int, default=1, metavar="R", help="default: 1")
-    lab.add_argument("--each", type=int, metavar="N", help="questions per task; default: all")
+    lab.add_argument("--repeats", type=number(1, MOST_REPEATS), default=1, metavar="R", help="default: 1")
+    lab.add_argument("--each", type=number(1, MAX_WHOLE), metavar="N", help="questions per task; default: all")
     lab.add_argument("--table-1", action="store_true", help="leave out Tables 2 and 3: a third of the time")
     lab.add_argument("--variants", action="store_true", help="add DuoTree in each of its two modes, and SpS with γ = 5")
     lab.add_argument("--pair", default="embedded", help=PAIR_HELP)

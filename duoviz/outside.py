@@ -4,6 +4,7 @@ import json
 import os
 import re
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from math import inf, isinf
 from pathlib import Path
@@ -76,13 +77,13 @@ class Reader:
         self.values_read = self.lines_read = 0
 
     def parse(self, text: bytes) -> object:
-        """The value of a JSON text in UTF-8; all its numbers are finite. Raises Refused."""
+        """The value of a JSON text in UTF-8, also with a mark of it; all its numbers are finite. Raises Refused."""
         bare = without_strings(text)
         self.check_structure(bare.translate(None, NO_SIGNS))
         may_be_infinite = LONG in bare.translate(TO_ZERO) or LARGE.search(bare.lower())
         options: dict[str, Any] = {"parse_int": finite(int), "parse_float": finite(float)} if may_be_infinite else {}
         try:
-            value = json.loads(text.decode("utf-8"), parse_constant=refuse_constant, **options)
+            value = json.loads(text.decode("utf-8-sig"), parse_constant=refuse_constant, **options)
         except Refused:
             raise
         except (ValueError, RecursionError) as error:
@@ -111,8 +112,10 @@ class Reader:
         return self.parse(text)
 
     def lines(self, file: BinaryIO) -> Iterator[bytes]:
-        """The lines of a file as they are, one at a time. Raises Refused."""
+        """The lines of a file as they are but for a mark of UTF-8, one at a time. Raises Refused."""
+        mark = BOM_UTF8
         while line := file.readline(self.most_bytes + 1):
+            line, mark = line.removeprefix(mark), b""
             self.lines_read += 1
             if self.lines_read > self.most_lines:
                 raise Refused(f"has more than {self.most_lines:,} lines")

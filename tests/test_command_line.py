@@ -2,6 +2,7 @@
 
 import json
 import os
+from io import BytesIO, TextIOWrapper
 
 import pytest
 
@@ -47,10 +48,14 @@ def test_sampling_options_reach_the_run(capsys):
     assert len(text(*sampled, "--acceptance", "rejection")) == 20
 
 
+QUESTION = '{"question_id": 1, "category": "qa", "turns": ["one", "two"]}\n'
+
+
 @pytest.mark.parametrize("methods", [[], ["--methods", "duodecoding,duodecoding"]], ids=["usual", "named twice"])
-def test_compare(capsys, tmp_path, methods):
+@pytest.mark.parametrize("content", [QUESTION, "\ufeff" + QUESTION], ids=["plain", "with a mark of UTF-8"])
+def test_compare(capsys, tmp_path, methods, content):
     file = tmp_path / "questions.jsonl"
-    file.write_text('{"question_id": 1, "category": "qa", "turns": ["one", "two"]}\n')
+    file.write_text(content, encoding="utf-8")
     arguments = ["compare", "--prompts", str(file), "--max-new-tokens", "5", "--repeats", "1", "--json"]
     assert main(arguments + methods) == 0
     table = json.loads(capsys.readouterr().out.splitlines()[-1])["table"]
@@ -97,6 +102,27 @@ def test_a_method_that_fails_leaves_the_table_of_those_that_ran(capsys, monkeypa
     assert [line.split()[:2] for line in told.out.splitlines()[1:]] == [["vanilla", "auto"], ["vanilla", "target"]]
 
 
+@pytest.mark.parametrize(
+    "content", [b"one\r\n\n two\n", b"\xef\xbb\xbfone\ntwo", b'{"turns": ["one"]}\n{"turns": ["two"]}'], ids=str
+)
+def test_prompts_stand_on_the_lines_of_a_text(content, tmp_path):
+    file = tmp_path / "prompts.txt"
+    file.write_bytes(content)
+    assert commands.read_prompts(str(file)) == ["one", "two"]
+    assert commands.read_prompts(f"{file}x") == [f"{file}x"]
+
+
+@pytest.mark.parametrize("typed", ["é prompt\n", "\ufeffé prompt\r\n", "é prompt"])
+def test_a_prompt_from_standard_input(typed, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(typed.encode())))
+    asked = []
+    monkeypatch.setattr(commands, "check_prompt", lambda prompt: asked.append(prompt))
+    assert main(["generate", "-", "--max-new-tokens", "2"]) == 0 and asked == ["é prompt"]
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(b"\xff")))
+    assert main(["generate", "-"]) == 1
+    assert capsys.readouterr().err.endswith("duoviz: Standard input is no text in UTF-8.\n")
+
+
 def test_calibrate(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path))
     assert main(["calibrate", "--json"]) == 0
@@ -128,7 +154,6 @@ def test_calibrate(capsys, monkeypatch, tmp_path):
         (["generate", "hi", "--trace", "."], "cannot be written"),
         (["generate", "hi", "--max-new-tokens", "2", "--trace", "/dev/full"], "/dev/full cannot be written: No space"),
         (["compare", "--prompts", "missing.jsonl"], "cannot be read"),
-        (["compare", "--prompts", "hi", "--repeats", "0"], "--repeats: enter 1 or more"),
         (["compare", "--prompts", "hi", "--trace", "README.md"], "README.md cannot be written"),
     ],
 )
@@ -145,19 +170,39 @@ def test_unknown_pair(monkeypatch, capsys):
         assert f"There is no pair named {shown}: choose one of embedded, " in capsys.readouterr().err
 
 
-def test_arguments_that_cannot_be_read(capsys):
+DIGITS = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    "arguments, part",
+    [
+        (["generate", "hi", "--max-new-tokens", "many"], "invalid int value: 'many'"),
+        (["generate", "hi", "--top-k", DIGITS], "argument --top-k: invalid int value: '999"),
+        (["compare", "--prompts", "hi", "--repeats", "0"], "--repeats: enter a whole number from 1 to 1000, not '0'"),
+        (["compare", "--prompts", "hi", "--repeats", "1" + "0" * 12], "--repeats: enter a whole number from 1 to 1000"),
+        (["bench", "--out", "x", "--repeats", DIGITS], "--repeats: enter a whole number from 1 to 1000, not '999"),
+        (
+            ["bench", "--out", "x", "--each", "inf"],
+            "--each: enter a whole number from 1 to 9007199254740991, not 'inf'",
+        ),
+        (["serve", "--port", "65536"], "--port: enter a whole number from 1 to 65535, not '65536'"),
+    ],
+)
+def test_arguments_that_cannot_be_read(arguments, part, capsys):
     with pytest.raises(SystemExit, match="2"):
-        main(["generate", "hi", "--max-new-tokens", "many"])
-    assert len(capsys.readouterr().err.splitlines()) == 1
+        main(arguments)
+    told = capsys.readouterr().err
+    assert told.startswith("duoviz: argument ") and part in told and told.count("\n") == 1 and len(told) < 400
 
 
-NO_QUESTIONS = ["[]", "7", '{"turns": []}', '{"turns": "abc"}', '{"turns": [5]}']
+NO_QUESTIONS = ["[]", "7", '{"turns": "abc"}', '{"turns": [5]}']
 
 
 @pytest.mark.parametrize(
     "line, reason",
     [
-        *((line, "is not in the question format") for line in NO_QUESTIONS),
+        *((line, "line 2: a question is a JSON object with a list of turns") for line in NO_QUESTIONS),
+        ('{"turns": []}', "has a question without turns"),
         ("{", "has a line 2 that is not JSON"),
         ('{"turns": ["a"], "time": NaN}', "has a line 2 that has NaN for a number"),
         ('{"turns": ' + "[" * 100_000, "has a line 2 that is nested deeper than 32 levels"),
@@ -181,5 +226,7 @@ def test_a_file_without_prompts_is_told_before_anything_is_loaded(tmp_path, caps
     for file in (empty, pipe, "/dev/null", tmp_path):
         assert main(["compare", "--prompts", str(file)]) == 1
         told = capsys.readouterr().err
-        assert told.startswith(("duoviz: The prompts cannot be used: ", "duoviz: The prompts cannot be read: "))
-        assert told.endswith(f" {file}.\n") and told.count("\n") == 1
+        assert told in (
+            f"duoviz: {file} has no questions.\n",
+            f"duoviz: The questions cannot be read: Is a directory: {file}.\n",
+        )

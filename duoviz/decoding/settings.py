@@ -204,4 +204,10 @@ def parsed(name: str, value: Any) -> Any:
     if ABOUT[name].low is None or not words or not isinstance(value, str):
         return value
     text = value.strip()
-    return int(text) if WHOLE.fullmatch(text) else text if text in words else value
+    number = whole(text)
+    return number if number is not None else text if text in words else value
+
+
+def whole(text: str) -> int | None:
+    """The whole number that a text is; None where it is none, or a longer one than Python reads."""
+    return int(text) if WHOLE.fullmatch(text) else None

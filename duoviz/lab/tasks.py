@@ -1,7 +1,8 @@
 """The seven tasks, and questions from files in Spec-Bench's format or HumanEval's."""
 
+from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -26,6 +27,8 @@ TASKS = {
     "code": "Code",
 }
 ALL_TASKS = "All tasks"
+# Of questions that have none.
+NO_CATEGORY = "prompts"
 # MT-Bench's questions come in categories of their own.
 MT_BENCH = {"writing", "roleplay", "reasoning", "math", "coding", "extraction", "stem", "humanities"}
 # Characters of a name, and bytes of a question: a text of many times what a model reads.
@@ -78,21 +81,40 @@ def own_questions(tasks: Sequence[str]) -> list[Question]:
     return [question for task in in_order(tasks or TASKS) for question in read_questions(PROMPTS / f"{task}.jsonl")]
 
 
-def read_questions(file: Path) -> list[Question]:
-    """The questions of a .jsonl file: Spec-Bench's (`turns`) or HumanEval's (`prompt`). Raises LabError.
+def questions_in(file: Path) -> list[Question]:
+    """The questions of a file: Spec-Bench's (`turns`), HumanEval's (`prompt`), or one a line of text. Raises LabError.
 
     A question whose turns are empty is none of the file's mistakes: it fails when its turn comes.
     """
     reader = Reader(most_bytes=LINE_BYTES, most_values=inf)
     try:
-        with open_file(file) as lines:
-            questions = [question_of(value, f"{file}, line {number}") for number, value in reader.values(lines)]
+        with open_file(file) as content:
+            is_json = file.suffix == ".jsonl" or content.peek(1).removeprefix(BOM_UTF8).lstrip()[:1] == b"{"
+            entries = reader.values(content) if is_json else text_entries(reader.lines(content))
+            questions = [question_of(entry, number, file) for number, entry in entries]
     except OSError as error:
         raise LabError(f"The questions cannot be read: {error.strerror}: {file}.") from error
     except Refused as error:
         raise LabError(f"{file} {error}.") from error
     if not questions:
         raise LabError(f"{file} has no questions.")
+    return questions
+
+
+def text_entries(lines: Iterable[bytes]) -> Iterator[tuple[int, dict]]:
+    """(number, from 1, and question) of each line of a text that is not blank. Raises Refused."""
+    for number, line in enumerate(lines, 1):
+        try:
+            text = line.decode().strip()
+        except UnicodeDecodeError as error:
+            raise Refused(f"has a line {number} that is no text in UTF-8: save it as UTF-8") from error
+        if text:
+            yield number, {"turns": [text]}
+
+
+def read_questions(file: Path) -> list[Question]:
+    """See `questions_in`: those that can stand in tables, each by its id. Raises LabError."""
+    questions = questions_in(file)
     if len({question.task for question in questions}) > MAX_TASKS:
         raise LabError(f"{file} has questions of more than {MAX_TASKS} categories: use at most {MAX_TASKS}.")
     if twice := [id for id, count in Counter(question.id for question in questions).items() if count > 1]:
@@ -100,19 +122,22 @@ def read_questions(file: Path) -> list[Question]:
     return questions
 
 
-def question_of(entry: object, where: str) -> Question:
-    """The question that a line's value is. Raises LabError, which says `where`."""
+def question_of(entry: object, number: int, file: Path) -> Question:
+    """The question that the value of a file's line of this number is, which is its id where it has none.
+
+    Raises LabError.
+    """
     if not isinstance(entry, dict):
         entry = {}
     if "task_id" in entry and "prompt" in entry:
         entry = {"question_id": entry["task_id"], "category": "code", "turns": [entry["prompt"]]}
-    id, category, turns = (entry.get(name) for name in ("question_id", "category", "turns"))
+    id, category, turns = entry.get("question_id", number), entry.get("category", NO_CATEGORY), entry.get("turns")
     if not (
         is_id(id) and is_name(category) and isinstance(turns, list) and all(isinstance(turn, str) for turn in turns)
     ):
         raise LabError(
-            f"{where}: a question is a JSON object with question_id, category and a list of turns, "
-            f"or, as in HumanEval, with task_id and prompt; names of at most {MAX_NAME} characters."
+            f"{file}, line {number}: a question is a JSON object with a list of turns, and may have a question_id and "
+            f"a category, or, as in HumanEval, has task_id and prompt; names of at most {MAX_NAME} characters."
         )
     return Question(id, category, tuple(turns))
 

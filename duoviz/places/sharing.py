@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 
-from duoviz.decoding.settings import SettingsError
+from duoviz.decoding.settings import SettingsError, whole
 from duoviz.models.cores import available_cores
 from duoviz.outside import in_short
 from duoviz.places.local import LocalPlace
@@ -29,9 +29,10 @@ def number_of_places(chosen: str | None, cores: int) -> int:
     text = (chosen or os.environ.get("DUOVIZ_PLACES") or "1").strip()
     if text == AUTO:
         return max(1, cores // CORES_A_PLACE)
-    if not text.isdecimal() or not 1 <= int(text) <= cores:
+    number = whole(text)
+    if number is None or not 1 <= number <= cores:
         raise SettingsError(f"Places: enter auto or 1 to {cores}, for each needs a core, not {in_short(text)}.")
-    return int(text)
+    return number
 
 
 def seats_here(chosen: str | None = None) -> list[Seat]:

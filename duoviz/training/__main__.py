@@ -3,7 +3,8 @@
 import sys
 from pathlib import Path
 
-from duoviz.command_line import Parser, run
+from duoviz.command_line import Parser, number, run
+from duoviz.decoding.settings import MAX_WHOLE
 from duoviz.folders import DRAFT_FOLDER
 
 CORPUS = [DRAFT_FOLDER / f"{name}.npz" for name in ("selfchat", "tasks", "tasks-1", "tasks-2", "tasks-3", "tasks-4")]
@@ -21,10 +22,10 @@ def parser() -> Parser:
 
     corpus = steps.add_parser("corpus", help="let the embedded target write questions and answers")
     corpus.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
-    corpus.add_argument("--rows", type=int, default=12_000)
+    corpus.add_argument("--rows", type=number(1, 10_000_000), default=12_000)
     corpus.add_argument("--minutes", type=float, default=60.0, help="stop after this time; the same call goes on")
-    corpus.add_argument("--slots", type=int, default=192, help="how many texts are written at once")
-    corpus.add_argument("--seed", type=int, default=0)
+    corpus.add_argument("--slots", type=number(1, 100_000), default=192, help="how many texts are written at once")
+    corpus.add_argument("--seed", type=number(0, MAX_WHOLE), default=0)
     corpus.set_defaults(run="duoviz.training.commands:write_corpus")
 
     draft = steps.add_parser(
@@ -32,12 +33,16 @@ def parser() -> Parser:
     )
     draft.add_argument("--corpus", type=Path, nargs="+", default=CORPUS, metavar="FILE.npz")
     draft.add_argument("--out", type=Path, required=True, metavar="DIR")
-    draft.add_argument("--tokens", type=int, default=3_000_000, help="how many to train on; default 3,000,000")
+    draft.add_argument(
+        "--tokens", type=number(1, MAX_WHOLE), default=3_000_000, help="how many to train on; default 3,000,000"
+    )
     draft.add_argument("--from", dest="start", type=Path, metavar="DIR", help="a draft to go on from")
     draft.add_argument("--peak", type=float, default=8e-4, help="highest learning rate; default 8e-4")
-    draft.add_argument("--batch-tokens", type=int, default=3_000, help="how many a step takes; default 3,000")
-    draft.add_argument("--layers", type=int, default=2)
-    draft.add_argument("--seed", type=int, default=0)
+    draft.add_argument(
+        "--batch-tokens", type=number(1, MAX_WHOLE), default=3_000, help="how many a step takes; default 3,000"
+    )
+    draft.add_argument("--layers", type=number(1, 8), default=2)
+    draft.add_argument("--seed", type=number(0, MAX_WHOLE), default=0)
     draft.set_defaults(run="duoviz.training.commands:train_the_draft")
 
     chances = steps.add_parser("chances", help="count how often a draft is right: what DuoTree chooses by")

@@ -24,11 +24,8 @@ from duoviz.training.selfchat import make_corpus
 
 def write_corpus(options: argparse.Namespace) -> None:
     """Write rows of questions and answers, for as long as asked for."""
-    if options.rows < 1 or options.slots < 1:
-        raise UsageError("--rows and --slots must be at least 1.")
     if not 0 < options.minutes < inf:
         raise UsageError("--minutes must be a number above 0.")
-    check_seed(options.seed)
     if options.out.suffix != ".npz":
         raise UsageError(f"--out {options.out} must end in .npz.")
     with check_write(options.out):
@@ -41,8 +38,6 @@ def write_corpus(options: argparse.Namespace) -> None:
 def train_the_draft(options: argparse.Namespace) -> None:
     """Distil a draft from the embedded target."""
     check_training(options)
-    if not 1 <= options.layers <= 8:
-        raise UsageError(f"--layers must be a whole number from 1 to 8, not {options.layers}.")
     with check_write(options.out):
         options.out.mkdir(parents=True, exist_ok=True)
     how = {name: getattr(options, name) for name in ("tokens", "layers", "peak", "batch_tokens", "seed")}
@@ -72,23 +67,13 @@ def write_assistant(options: argparse.Namespace) -> None:
 
 def check_training(options: argparse.Namespace) -> None:
     """Raise UsageError where the corpus or an option cannot be used: before anything is loaded."""
-    if options.tokens < 1:
-        raise UsageError("--tokens must be at least 1.")
-    if options.batch_tokens < 1:
-        raise UsageError("--batch-tokens must be at least 1.")
     if not 0 < options.peak < 1:
         raise UsageError("--peak must be above 0 and below 1.")
     if options.start and read_config(options.start).get("model_type") != OUR_KIND:
         raise UsageError(f"--from {options.start} is no draft that `duoviz.training draft` made.")
-    check_seed(options.seed)
     check_corpora(options.corpus)
     if not load_corpus(options.corpus, held_out=HELD_OUT).rows(held_out=False):
         raise UsageError(f"The last {HELD_OUT} rows of each corpus are for testing: it needs more to train on.")
-
-
-def check_seed(seed: int) -> None:
-    if seed < 0:
-        raise UsageError("--seed must be 0 or more.")
 
 
 def check_corpora(files: list[Path]) -> None:

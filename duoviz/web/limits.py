@@ -4,7 +4,7 @@ import math
 import os
 from dataclasses import dataclass
 
-from duoviz.decoding.settings import MAX_NEW_TOKENS, SettingsError
+from duoviz.decoding.settings import MAX_NEW_TOKENS, SettingsError, whole
 from duoviz.models.prompt import LONGEST_PROMPT, check_prompt
 from duoviz.models.registry import PAIRS, UnknownPair, find_pair
 from duoviz.outside import in_short
@@ -80,6 +80,7 @@ def limits_here() -> Limits:
 def whole_number(variable: str, usual: int) -> int:
     """What an environment variable says, a number from 1 on. Raises SettingsError."""
     text = os.environ.get(variable, str(usual)).strip()
-    if not text.isdecimal() or not int(text):
+    number = whole(text)
+    if number is None or number < 1:
         raise SettingsError(f"{variable} must be a whole number from 1 on, not {in_short(text)}.")
-    return int(text)
+    return number

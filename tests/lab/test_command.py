@@ -48,7 +48,6 @@ def test_a_run_goes_on_in_the_same_folder_and_stands_beside_another(questions, f
         (["--methods", "magic"], "There is no method named 'magic'"),
         (["--questions", "nowhere.jsonl"], "The questions cannot be read: No such file or directory: nowhere.jsonl."),
         (["--questions", "x.jsonl", "--tasks", "qa"], "Choose either tasks or a file of questions."),
-        (["--repeats", "0"], "Repeats: enter 1 or more."),
         (["--max-new-tokens", "0"], "Max new tokens (max_new_tokens): enter a whole number from 1 to 4096, not 0."),
         (["--beside", "nowhere"], "nowhere holds no Lab results, or damaged ones: it has no environment.json."),
     ],

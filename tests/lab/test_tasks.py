@@ -35,12 +35,27 @@ def test_humaneval_and_spec_bench_are_read_as_they_are(tmp_path):
     assert (chat.id, chat.task, chat.turns) == (81, "mt_bench", ("a", "b"))
 
 
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_a_line_of_a_text_is_a_question(tmp_path, mark):
+    file = tmp_path / "prompts.txt"
+    file.write_bytes(mark + "[1] Größe?\n\n two\r\n".encode())
+    assert [(q.id, q.task, q.turns) for q in read_questions(file)] == [
+        (1, "prompts", ("[1] Größe?",)),
+        (3, "prompts", ("two",)),
+    ]
+    file.write_bytes(mark + b'\n{"turns": ["a", "b"]}')
+    assert [(q.id, q.turns) for q in read_questions(file)] == [(2, ("a", "b"))]
+    file.write_bytes("one\n".encode("utf-16"))
+    with pytest.raises(LabError, match="has a line 1 that is no text in UTF-8: save it as UTF-8"):
+        read_questions(file)
+
+
 @pytest.mark.parametrize(
     "content, sentence",
     [
         ("", "has no questions"),
         ("{", "has a line 1 that is not JSON"),
-        ("[]", "line 1: a question is a JSON object with question_id, category and a list of turns"),
+        ("[]", "line 1: a question is a JSON object with a list of turns"),
         ('{"question_id": 1, "category": "qa", "turns": "a"}', "line 1: a question is"),
         ('{"question_id": 1, "category": "qa", "turns": [1]}', "line 1: a question is"),
         ('{"question_id": 1, "category": "qa", "turns": []}\n' * 2, "two questions with the id 1"),

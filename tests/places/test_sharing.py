@@ -40,7 +40,7 @@ def test_the_number_of_places(chosen, cores, expected, monkeypatch):
         assert number_of_places(None, cores) == expected
 
 
-@pytest.mark.parametrize("chosen", ["0", "3", "-1", "many", "1.5", "²"])
+@pytest.mark.parametrize("chosen", ["0", "3", "-1", "many", "1.5", "²", "9" * 5000])
 def test_a_number_that_cannot_be_is_told(chosen):
     with pytest.raises(SettingsError, match="Places: enter auto or 1 to 2, for each needs a core, not"):
         number_of_places(chosen, 2)

@@ -5,7 +5,7 @@ import pytest
 from duoviz.decoding.settings import SettingsError
 from duoviz.models.registry import UnknownPair
 from duoviz.web.app import build_app
-from duoviz.web.limits import limits_here
+from duoviz.web.limits import BOUNDS, limits_here
 from tests.web.visits import events_of, start
 
 
@@ -48,3 +48,11 @@ def test_on_a_space_no_run_with_other_models_is_put_into_the_line(make_hardware)
     with pytest.raises(UnknownPair):
         start(hardware, pair="big + small")
     assert events_of(hardware, start(hardware))[-1]["type"] == "end"
+
+
+@pytest.mark.parametrize("variable", BOUNDS)
+@pytest.mark.parametrize("text", ["0", "many", "-1", "1e3", "inf", "9" * 5000])
+def test_a_bound_that_is_no_number_is_told(variable, text, monkeypatch):
+    monkeypatch.setenv(variable, text)
+    with pytest.raises(SettingsError, match=f"^{variable} must be a whole number from 1 on, not '{text[:10]}.*'.$"):
+        limits_here()
