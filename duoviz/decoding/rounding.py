@@ -14,16 +14,17 @@ ROW_COUNTS = (1, 2, 4, 8, 16)
 
 
 def readings(model: LanguageModel, ids: list[int]) -> Iterable[Tensor]:
-    """The logits [16, vocab] after the last tokens of one text, once for each row count.
+    """The logits [16, vocab] after the last tokens of one text, once for each row count; fewer in a short context.
 
     ids: any text of the model's; it is repeated or cut to the length needed.
     """
-    text = (ids * (LENGTH // len(ids) + 1))[:LENGTH]
+    length = min(LENGTH, model.context_limit)
+    text, begin = (ids * (length // len(ids) + 1))[:length], length - min(AGAIN, length // 2)
     model.crop(0)
-    model.forward(text[:-AGAIN], rows=[0])
+    model.forward(text[:begin], rows=[0])
     for rows in ROW_COUNTS:
-        model.crop(LENGTH - AGAIN)
-        starts = range(LENGTH - AGAIN, LENGTH, rows)
+        model.crop(begin)
+        starts = range(begin, length, rows)
         yield torch.cat([model.forward(text[start : start + rows]) for start in starts]).cpu()
     model.crop(0)
 

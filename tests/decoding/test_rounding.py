@@ -1,15 +1,17 @@
 """δ: what rounding does to a logit."""
 
+import pytest
 import torch
 
 from duoviz.decoding.rounding import LARGEST_DELTA, delta_of, readings
-from tests.weights import tiny_decoder
+from tests.weights import decoder, tiny_weights
 
 
-def test_the_same_text_is_read_at_every_row_count():
-    model = tiny_decoder(0)
+@pytest.mark.parametrize("context, count", [(256, 16), (24, 12), (5, 2)])
+def test_the_same_text_is_read_at_every_row_count(context, count):
+    model = decoder(*tiny_weights(0, context=context))
     logits = list(readings(model, [3, 5, 7]))
-    assert [reading.shape for reading in logits] == [(16, 40)] * 5 and model.length == 0
+    assert [reading.shape for reading in logits] == [(count, 40)] * 5 and model.length == 0
     # float64 rounds too, but far below any gap that a trace can hold.
     assert 0 <= delta_of(logits, "float64") < 1e-9
 
