@@ -9,7 +9,7 @@ from duoviz.folders import DRAFT_FOLDER
 from duoviz.models.checkpoint import Checkpoint, one_sentence, read_config, weight_files
 from duoviz.models.embedded import TARGET_LABEL, embedded_target, sha256
 from duoviz.models.llama_config import LlamaConfig, context_end, is_lean
-from duoviz.models.progress import ModelUnavailable, Progress, no_progress, part_of
+from duoviz.models.progress import Course, ModelUnavailable, Progress, no_progress
 from duoviz.models.prompt import CONTEXT_LIMIT
 from duoviz.models.registry import EMBEDDED, find_pair, is_on_hub
 
@@ -65,9 +65,9 @@ def find_draft(model: str, progress: Progress) -> ModelFiles:
 
 def fetch_pair(name: str, progress: Progress = no_progress) -> PairFiles:
     """The files of a pair's target and draft, fetched if need be. Raises UnknownPair and ModelUnavailable."""
-    models = find_pair(name)
-    target = find_target(models.target, part_of(progress, 0.0, 0.8))
-    return target, find_draft(models.draft, part_of(progress, 0.8, 0.96))
+    models, course = find_pair(name), Course(progress)
+    target = find_target(models.target, course.until(0.8))
+    return target, find_draft(models.draft, course.until(1.0))
 
 
 def outline(model: str) -> ModelFiles:

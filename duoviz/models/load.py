@@ -15,9 +15,12 @@ from duoviz.models.language_model import LanguageModel
 from duoviz.models.llama import load_llama
 from duoviz.models.llama_config import is_lean
 from duoviz.models.pair import DraftSource, Pair
-from duoviz.models.progress import ModelUnavailable, Progress, no_progress
+from duoviz.models.progress import Course, ModelUnavailable, Progress, no_progress, part_of
 from duoviz.models.registry import find_pair
 from duoviz.models.tokenizers import check_tokenizers, end_tokens, load_tokenizer
+
+# The share of the work that a download takes, and of the rest the share until the tokenizer is loaded.
+FETCHING, TOKENIZER = 0.9, 0.3
 
 
 def load_model(folder: Path, **options: Any) -> LanguageModel:
@@ -39,7 +42,7 @@ def load_model(folder: Path, **options: Any) -> LanguageModel:
 class PreparedPair:
     """A pair whose files are here and which fits in memory: its draft can be loaded, while `load` reads its target.
 
-    prompt_format: see Models. memory: see Pair.
+    prompt_format: see Models. memory: see Pair. fetched: how much of the whole work it was to fetch the files.
     """
 
     name: str
@@ -49,13 +52,15 @@ class PreparedPair:
     cores: Cores
     prompt_format: str
     memory: dict[str, int]
+    fetched: float
 
     def load(self, progress: Progress = no_progress) -> Pair:
         """Read the tokenizer and the target. An exception that `progress` raises ends it. Raises ModelUnavailable."""
-        progress(0.92, "Loading the tokenizer")
+        progress = part_of(progress, self.fetched, 1.0)
+        progress(0.0, "Loading the tokenizer")
         tokenizer = load_tokenizer(self.files[0])
         check_tokenizers(tokenizer, *self.files)
-        progress(0.94, "Loading the target model")
+        progress(TOKENIZER, "Loading the target model")
         target = self.load_target()
         if (last := max(tokenizer.get_vocab().values())) >= target.vocab_size:
             raise ModelUnavailable(
@@ -81,7 +86,8 @@ def prepare_pair(name: str, progress: Progress = no_progress, sources: PairFiles
     Raises UnknownPair and ModelUnavailable.
     """
     models = find_pair(name)
-    target, draft = sources or fetch_pair(name, progress)
+    course = Course(progress)
+    target, draft = sources or fetch_pair(name, course.until(FETCHING))
     device = target_device()
     precision, draft_precision = precisions(models, draft, device)
     needs = memory_needs(models, target, draft, device)
@@ -98,6 +104,7 @@ def prepare_pair(name: str, progress: Progress = no_progress, sources: PairFiles
         cores=assign_cores(available_cores(), target_on_gpu=device != "cpu"),
         prompt_format=models.prompt_format,
         memory={place: sum(size for _, size in sizes) for place, sizes in needs.items()},
+        fetched=course.done,
     )
 
 

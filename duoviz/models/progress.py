@@ -16,6 +16,21 @@ def no_progress(fraction: float, text: str) -> None:
     """A progress callback that shows nothing."""
 
 
+class Course:
+    """The progress of work in parts, of which each begins where the one before ended: at 0 where nothing was to do."""
+
+    def __init__(self, progress: Progress):
+        self.progress, self.done = progress, 0.0
+
+    def until(self, end: float) -> Progress:
+        """A progress callback for the next part, which ends at this fraction."""
+        return part_of(self.tell, self.done, end)
+
+    def tell(self, fraction: float, text: str) -> None:
+        self.done = fraction
+        self.progress(fraction, text)
+
+
 def part_of(progress: Progress, begin: float, end: float) -> Progress:
     """A progress callback for the part of the work that lies between two fractions."""
     return lambda fraction, text: progress(begin + (end - begin) * fraction, text)

@@ -23,7 +23,6 @@ CONTEXTS = {
     "model_max_length": (hf.KimiLinearConfig(model_max_length=24), 24),
     "context_length": (hf.RwkvConfig(context_length=24), 24),
     "of the part that writes": (hf.Gemma3Config(text_config={"max_position_embeddings": 24}), 24),
-    "after the padding": (hf.RobertaConfig(max_position_embeddings=24, pad_token_id=1), 22),
     "none is named": (hf.BloomConfig(), CONTEXT_LIMIT),
     "none is there": (hf.XLNetConfig(), CONTEXT_LIMIT),
 }
@@ -62,7 +61,9 @@ def test_ids_are_fetched_from_the_hub_and_the_progress_ends_it(two, monkeypatch)
 
     monkeypatch.setattr(hub, "fetch", fetch)
     pair = load_pair("them/model + them/draft", lambda *update: updates.append(update))
-    assert asked == ["them/model", "them/draft"] and updates[:2] == [(0.4, "half of it"), (0.88, "half of it")]
+    assert asked == ["them/model", "them/draft"] and [text for _, text in updates[:2]] == ["half of it"] * 2
+    fractions = [fraction for fraction, _ in updates]
+    assert fractions[0] == pytest.approx(0.36) and fractions == sorted(fractions) and fractions[2] < 0.7
     assert pair.target.label == "them/model" and pair.name == "them/model + them/draft"
 
     def stop(fraction, text):
@@ -70,6 +71,18 @@ def test_ids_are_fetched_from_the_hub_and_the_progress_ends_it(two, monkeypatch)
 
     with pytest.raises(Enough):
         load_pair("them/model + them/draft", stop)
+
+
+def test_the_progress_begins_with_what_is_to_be_done(two, monkeypatch):
+    def fractions(name):
+        updates = []
+        load_pair(name, lambda *update: updates.append(update))
+        return [fraction for fraction, _ in updates]
+
+    here = fractions(f"{two[0]} + {two[1]}")
+    assert here[0] == 0 and here == sorted(here) and len(here) == 2
+    monkeypatch.setattr(hub, "fetch", lambda model_id, progress: progress(0.0, "begins") or two[1])
+    assert fractions(f"{two[0]} + them/draft")[:2] == [0, 0]
 
 
 def test_what_was_fetched_is_loaded_without_the_hub(two, monkeypatch):
