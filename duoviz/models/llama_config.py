@@ -14,10 +14,6 @@ CONTEXTS = (
     "max_position_embeddings", "n_positions", "max_seq_len", "max_target_positions", "model_max_length",
     "context_length",
 )  # fmt: skip
-# Families that count positions from the padding token's id on.
-AFTER_PADDING = {
-    "camembert", "data2vec-text", "roberta", "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "xmod",
-}  # fmt: skip
 # The rotary embeddings that it knows; up to `rotary_end` none of them changes with the length of the text.
 ROTARY = {"default", "linear", "dynamic", "yarn", "longrope", "llama3"}
 
@@ -103,8 +99,6 @@ def context_end(config: dict) -> int | None:
     config = config.get("text_config") or config
     sizes = (config.get(name) for name in CONTEXTS)
     known = next((size for size in sizes if isinstance(size, int) and size > 0), None)
-    if known and config["model_type"] in AFTER_PADDING:
-        known -= config["pad_token_id"] + 1
     return min(filter(None, (known, rotary_end(config))), default=None)
 
 

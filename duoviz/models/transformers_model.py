@@ -128,7 +128,7 @@ class TransformersModel:
                 croppable = self.agrees(self.forward((2, 6)), (*PROBE[:3], 2, 6))
         except Exception as error:  # a model without such a cache fails in its own way
             raise ModelUnavailable(
-                f"{self.label} cannot use a cache of keys and values ({first_line(error)})."
+                f"{self.label} needs a cache of more than keys and values ({first_line(error)}): choose another model."
             ) from error
         if not croppable:
             raise ModelUnavailable(f"{self.label} cannot drop rejected tokens from its cache: choose another model.")
@@ -147,7 +147,7 @@ class TransformersModel:
             raise ModelUnavailable(f"{self.label} has fewer positions than its config.json says.") from error
         except Exception:  # a model that takes no positions fails in its own way: it counts tokens
             return
-        if not self.are_close(logits[:-1], self.run_fresh(PROBE, position_ids=positions[:, :-1])):
+        if not self.are_close(logits[:-1], self.run_fresh(PROBE)):
             raise ModelUnavailable(f"{self.label} reads a text differently once it is longer: choose another model.")
 
     def trees_work(self) -> bool:
