@@ -148,7 +148,8 @@ def add_decoding_options(command: argparse.ArgumentParser) -> None:
         kind = type(default)
         command.add_argument(f"--{name.replace('_', '-')}", type=kind, default=default, help=setting_help(name))
     command.add_argument("--pair", default="embedded", help=PAIR_HELP)
-    command.add_argument("--raw", action="store_true", help="no chat template: continue the text as it is")
+    raw = "no chat template: continue the text as it is, after the tokenizer's BOS if it adds one"
+    command.add_argument("--raw", action="store_true", help=raw)
 
 
 def setting_help(name: str) -> str:

@@ -1,87 +1,12 @@
 """A run's texts, token by token: joined, they are what the tokenizer makes of all tokens."""
 
-import os
 import random
 
 import pytest
-import transformers as hf
-from tokenizers import AddedToken, Tokenizer, decoders, models
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
-from duoviz.models import tokenizers
-from duoviz.trace.pieces import WINDOW, TextPieces
-
-SPECIAL = ["<s>", "</s>", "<tool>"]
-WORDS = ["the", "cat", "n", "v", "r", "s", "t", "m", "ve", "'", "n't", "\n", "テキスト", "é", "\ufffd", ".", ",", "?"]
-SENTENCEPIECE = [*WORDS, *("▁" + word for word in WORDS), "▁", "▁▁▁", "a▁"]
-BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
-TEXT = "Tom said: 'ကမ္ဘာ テキスト 😀 né' can't. "
-
-
-def byte_level():
-    """Tokens of any one to four bytes of a text, so that most begin and end within characters."""
-    signs, data = bytes_to_unicode(), TEXT.encode()
-    slices = [data[at : at + length] for at in range(len(data)) for length in (1, 2, 3, 4)]
-    return ["".join(signs[byte] for byte in each) for each in [*slices, b"\xff", b"\xf0", b"\xc3("]]
-
-
-def llama_2():
-    parts = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
-    return decoders.Sequence(parts)
-
-
-KINDS = {
-    "byte-level": (models.BPE, byte_level(), decoders.ByteLevel(), {}),
-    "bytes as in Llama 2": (models.BPE, [*SENTENCEPIECE, *BYTES], llama_2(), {}),
-    "bytes alone": (models.BPE, BYTES, llama_2(), {}),
-    "bytes, Metaspace": (
-        models.BPE, [*SENTENCEPIECE, *BYTES],
-        decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace(prepend_scheme="first")]), {},
-    ),
-    "Metaspace": (models.BPE, SENTENCEPIECE, decoders.Metaspace(), {}),
-    "Unigram, cleaned": (models.Unigram, SENTENCEPIECE, decoders.Metaspace(), {"clean_up_tokenization_spaces": True}),
-    "BPE, as if cleaned": (models.BPE, SENTENCEPIECE, decoders.Metaspace(), {"clean_up_tokenization_spaces": True}),
-    "BPE, cleaned": (
-        models.BPE, SENTENCEPIECE, decoders.Metaspace(),
-        {
-            "clean_up_tokenization_spaces": True,
-            "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output": True,
-        },
-    ),
-    "bytes, cleaned": (
-        models.Unigram, [*SENTENCEPIECE, *BYTES], llama_2(), {"clean_up_tokenization_spaces": True},
-    ),
-    "WordPiece": (models.WordPiece, [*WORDS, *("##" + word for word in WORDS)], decoders.WordPiece(), {}),
-    "WordPiece, cleaned": (
-        models.WordPiece, [*WORDS, *("##" + word for word in WORDS)], decoders.WordPiece(cleanup=False),
-        {"clean_up_tokenization_spaces": True},
-    ),
-    "suffixes": (models.BPE, [*WORDS, *(word + "</w>" for word in WORDS)], decoders.BPEDecoder(), {}),
-    "no decoder": (models.WordLevel, WORDS, None, {}),
-}  # fmt: skip
-
-
-def made(kind):
-    if kind == "bytes, in Python":
-        return tokenizers.Tokenizer(hf.ByT5Tokenizer(), kind)
-    model, words, decoder, options = KINDS[kind]
-    words = list(dict.fromkeys(words))
-    if model is models.Unigram:
-        inner = Tokenizer(model([(word, 0.0) for word in words], unk_id=None))
-    else:
-        vocabulary = {word: id for id, word in enumerate(words)}
-        inner = Tokenizer(model(vocabulary, [])) if model is models.BPE else Tokenizer(model(vocabulary, unk_token="the"))
-    if decoder:
-        inner.decoder = decoder
-    # Tokenizers have special tokens that transformers does not list.
-    inner.add_special_tokens([AddedToken(name, special=True) for name in SPECIAL])
-    return tokenizers.Tokenizer(hf.PreTrainedTokenizerFast(tokenizer_object=inner, eos_token="</s>", **options), kind)
-
-
-def added(tokenizer, prompt, ids):
-    """What the ids add to the prompt's text."""
-    before, after = (tokenizer.decode(each, skip_special_tokens=True) for each in (prompt, prompt + ids))
-    return after[len(os.path.commonprefix([before, after])) :]
+from duoviz.trace.pieces import BROKEN, WINDOW, TextPieces
+from tests.trace.made_tokenizers import KINDS, added, made
 
 
 def drawn(chance, most, tokens):
@@ -94,14 +19,106 @@ def drawn(chance, most, tokens):
     return ids[:tokens]
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "bytes, in Python"])
+def runs(tokenizer, *, seeds):
+    """Random prompts and answers."""
+    # Models have ids that no token has; only Python's tokenizers mind.
+    most = len(tokenizer.get_vocab()) + 2 * tokenizer.inner.is_fast
+    for chance in map(random.Random, range(seeds)):
+        yield tuple(drawn(chance, most, chance.randrange(tokens)) for tokens in (40, 200))
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_pieces_are_what_all_tokens_add_to_the_prompt(kind):
     tokenizer = made(kind)
-    for seed in range(int(os.environ.get("N", 60))):
-        chance = random.Random(seed)
-        # Models have ids that no token has; only Python's tokenizers mind.
-        most = len(tokenizer.get_vocab()) + 2 * tokenizer.inner.is_fast
-        prompt, ids = (drawn(chance, most, chance.randrange(tokens)) for tokens in (40, 200))
+    for prompt, ids in runs(tokenizer, seeds=25):
         pieces = TextPieces(tokenizer, prompt)
         texts = [pieces.push(id) for id in ids]
-        assert "".join([*texts, pieces.flush()]) == added(tokenizer, prompt, ids), (seed, prompt, ids)
+        assert "".join([*texts, pieces.flush()]) == added(tokenizer, prompt, ids), (prompt, ids)
+
+
+class Counting:
+    """A tokenizer that notes how many tokens it is given to decode."""
+
+    def __init__(self, inner):
+        self.inner, self.counts = inner, []
+
+    def decode(self, ids, **options):
+        self.counts.append(len(ids))
+        return self.inner.decode(ids, **options)
+
+
+@pytest.mark.parametrize("kind", ["byte-level", "Metaspace", "WordPiece"])
+def test_only_a_broken_end_waits_and_few_tokens_are_decoded(kind):
+    tokenizer = Counting(made(kind))
+    for prompt, ids in runs(tokenizer.inner, seeds=3):
+        pieces, text = TextPieces(tokenizer, prompt), ""
+        for count, id in enumerate(ids, 1):
+            text += pieces.push(id)
+            assert added(tokenizer.inner, prompt, ids[:count]) in (text, text + BROKEN)
+    assert sum(tokenizer.counts) / len(tokenizer.counts) < WINDOW and max(tokenizer.counts) < 8 * WINDOW
+
+
+def test_tokens_that_end_one_character_and_begin_the_next():
+    tokenizer = made("byte-level")
+    signs, data = bytes_to_unicode(), "ကမ္ဘာ".encode()
+    parts = [data[:2], *(data[at : at + 3] for at in range(2, len(data) - 1, 3)), data[-1:]]
+    ids = tokenizer.inner.convert_tokens_to_ids(["".join(signs[byte] for byte in part) for part in parts])
+    pieces = TextPieces(tokenizer)
+    assert [pieces.push(id) for id in ids] == ["", *"ကမ္ဘာ"]
+
+
+SPACES = {
+    "bytes as in Llama 2": (["▁the", "<0x0A>"], ["▁▁▁", "▁cat", "</s>", "<tool>", "▁the"]),
+    "bytes, Metaspace": (["▁the", "<0x0A>"], ["▁▁▁", "▁cat", "</s>", "<tool>", "▁the"]),
+    "Metaspace": (["▁the", "\n"], ["▁▁▁", "▁cat", "</s>", "<tool>", "▁the"]),
+}
+
+
+@pytest.mark.parametrize("kind", SPACES)
+def test_no_space_is_dropped_within_a_text(kind):
+    tokenizer = made(kind)
+    prompt, ids = (tokenizer.inner.convert_tokens_to_ids(names) for names in SPACES[kind])
+    pieces = TextPieces(tokenizer, prompt)
+    assert [pieces.push(id) for id in ids] == ["   ", " cat", "", "", " the"]
+    # Nor after a prompt that is long, or of special tokens alone.
+    pieces = TextPieces(tokenizer, 9 * prompt + 20 * ids[2:4])
+    assert [pieces.push(id) for id in ids] == ["   ", " cat", "", "", " the"]
+
+
+@pytest.mark.parametrize("kind, prompt, ids, texts", [
+    ("bytes as in Llama 2", ["▁cat", "<0xE3>"], ["<0x83>", "<0x86>", "."], ["", "", "テ."]),
+    ("bytes as in Llama 2", ["▁cat", "<0xC3>", "<0xA9>"], ["<0xFF>", "."], ["", 3 * BROKEN + "."]),
+    ("Unigram, cleaned", ["▁cat", "▁"], [".", "▁the"], [".", " the"]),
+])  # fmt: skip
+def test_where_the_prompts_text_goes_on_otherwise_both_differ(kind, prompt, ids, texts):
+    tokenizer = made(kind)
+    prompt, ids = map(tokenizer.inner.convert_tokens_to_ids, (prompt, ids))
+    pieces = TextPieces(tokenizer, prompt)
+    assert [pieces.push(id) for id in ids] == texts
+    assert "".join(texts) == added(tokenizer, prompt, ids)
+
+
+class ByteTokenizer:
+    """Token n is the byte n; broken characters decode to U+FFFD, 0 is special."""
+
+    def decode(self, ids, skip_special_tokens=True):
+        return bytes(id for id in ids if id or not skip_special_tokens).decode(errors="replace")
+
+
+def pieces(data):
+    maker = TextPieces(ByteTokenizer())
+    texts = [maker.push(byte) for byte in data]
+    return [*texts, maker.flush()]
+
+
+def test_split_characters_belong_to_the_token_that_completes_them():
+    assert pieces("aé€😀b".encode()) == ["a", "", "é", "", "", "€", "", "", "", "😀", "b", ""]
+
+
+def test_broken_bytes_and_an_unfinished_end_lose_nothing():
+    for data in (b"a\xff\xfe\xfd\xfc\xfbz", b"ab\xe2\x82", b"\xe2\x82a\xff", b""):
+        assert "".join(pieces(data)) == data.decode(errors="replace")
+
+
+def test_special_tokens_have_no_text():
+    assert pieces(b"a\0b") == ["a", "", "b", ""]

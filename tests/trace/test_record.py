@@ -7,37 +7,13 @@ import pytest
 from duoviz import runner, runs
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
+from duoviz.models.tokenizers import Tokenizer
 from duoviz.trace.agreement import VERDICTS
 from duoviz.trace.reading import wrong_in_trace
-from duoviz.trace.record import TextPieces
+from duoviz.trace.record import Recorder
 from duoviz.trace.schema import SCHEMA, SCHEMA_VERSION, read_schema
-from tests.tiny import tiny_engine
-
-
-class ByteTokenizer:
-    """Token n is the byte n; broken characters decode to U+FFFD, 0 is special."""
-
-    def decode(self, ids, skip_special_tokens=True):
-        return bytes(id for id in ids if id or not skip_special_tokens).decode(errors="replace")
-
-
-def pieces(data):
-    maker = TextPieces(ByteTokenizer())
-    texts = [maker.push(byte) for byte in data]
-    return [*texts, maker.flush()]
-
-
-def test_split_characters_belong_to_the_token_that_completes_them():
-    assert pieces("aé€😀b".encode()) == ["a", "", "é", "", "", "€", "", "", "", "😀", "b", ""]
-
-
-def test_broken_bytes_and_an_unfinished_end_lose_nothing():
-    for data in (b"a\xff\xfe\xfd\xfc\xfbz", b"ab\xe2\x82", b"\xe2\x82a\xff", b""):
-        assert "".join(pieces(data)) == data.decode(errors="replace")
-
-
-def test_special_tokens_have_no_text():
-    assert pieces(b"a\0b") == ["a", "", "b", ""]
+from tests.tiny import change_pair, tiny_engine
+from tests.trace.made_tokenizers import KINDS, added, made
 
 
 def test_what_a_look_up_matched_is_the_end_of_the_text():
@@ -54,6 +30,29 @@ def test_what_a_look_up_matched_is_the_end_of_the_text():
         assert each["matched"] or len(each["checked"]) == 1
         text += "".join(f"<{token['id']}>" for token in each["committed"])
     assert len(lengths) > 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("method", ["vanilla", "duotree"])
+def test_a_runs_text_is_what_its_tokens_add_to_the_prompt(method, kind, monkeypatch):
+    monkeypatch.setattr(Tokenizer, "__call__", lambda *_, **options: {"input_ids": [3, 9, 11]})
+    engine = change_pair(tiny_engine(), tokenizer=made(kind))
+    trace = runner.collect(runner.stream(engine, method, "hello", Settings(max_new_tokens=40), raw=True))
+    result = runs.summary(trace)
+    assert result["text"] == trace["end"]["text"] == added(engine.pair.tokenizer, [3, 9, 11], result["token_ids"])
+
+
+WITHIN = {"Metaspace": ("▁cat", " cat"), "bytes as in Llama 2": ("▁▁▁", "   "), "WordPiece": ("##s", "s")}
+WITHIN |= {"byte-level": ("Ġ", " "), "Unigram, cleaned": ("▁.", "."), "no decoder": ("</s>", " </s>")}
+
+
+@pytest.mark.parametrize("kind", WITHIN)
+def test_a_guess_is_shown_as_it_is_within_a_text(kind):
+    tokenizer, (name, text) = made(kind), WITHIN[kind]
+    recorder = Recorder(tokenizer, 0.0, ())
+    assert recorder.text(tokenizer.inner.convert_tokens_to_ids(name)) == text
+    ids = tokenizer.inner.convert_tokens_to_ids([name, "t", name])
+    assert recorder.matched(ids) == {"tokens": 3, "text": tokenizer.decode([*recorder.word, *ids])[1:]}
 
 
 def undeclared(value, schema):
