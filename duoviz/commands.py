@@ -49,7 +49,7 @@ def generate(options: argparse.Namespace) -> int:
         options.prompt = standard_input()
     check_prompt(options.prompt)
     runner.check_method(options.method)
-    with place_for(options.trace) if options.trace else nullcontext(), load_engine(options.pair, tell) as engine:
+    with place_for(options.trace) if options.trace else nullcontext(), loaded(options.pair) as engine:
         return answer(engine, options, settings)
 
 
@@ -73,6 +73,14 @@ def place_for(path: Path) -> Iterator[None]:
     finally:
         if is_new and not path.stat().st_size:
             path.unlink()
+
+
+def loaded(pair: str) -> Engine:
+    """The pair's engine; what its text is not made by is said once."""
+    engine = load_engine(pair, tell)
+    if engine.pair.unapplied:
+        print(f"duoviz: {engine.pair.unapplied}", file=sys.stderr)
+    return engine
 
 
 def answer(engine: Engine, options: argparse.Namespace, settings: Settings) -> int:
@@ -133,7 +141,7 @@ def compare(options: argparse.Namespace) -> None:
         with check_write(options.trace):
             options.trace.mkdir(parents=True, exist_ok=True)
     lanes, rows = runs.lanes(methods, settings), []
-    with load_engine(options.pair, tell) as engine:
+    with loaded(options.pair) as engine:
         try:
             for row in runner.compare(engine, prompts, lanes, repeats=options.repeats, raw=options.raw):
                 lane = f"{row['method']:13} {row['cores']:6}"

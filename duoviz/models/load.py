@@ -18,6 +18,7 @@ from duoviz.models.pair import DraftSource, Pair
 from duoviz.models.progress import Course, ModelUnavailable, Progress, no_progress, part_of
 from duoviz.models.registry import find_pair
 from duoviz.models.tokenizers import check_tokenizers, end_tokens, load_tokenizer
+from duoviz.models.unapplied import unapplied
 
 # The share of the work that a download takes, and of the rest the share until the tokenizer is loaded.
 FETCHING, TOKENIZER = 0.9, 0.3
@@ -76,6 +77,7 @@ class PreparedPair:
             draft=self.draft,
             prompt_format=None if tokenizer.has_template else self.prompt_format,
             memory=self.memory,
+            unapplied=unapplied(self.files[0].folder, target.label),
         )
 
 

@@ -35,7 +35,7 @@ class Pair:
     """A loaded target, its tokenizer (see `tokenizers.Tokenizer`), and its draft's source.
 
     eos: the ids that end a text. prompt_format: None where the tokenizer has a chat template, else see
-    `registry.Models`. memory: bytes that the pair was to take, by device.
+    `registry.Models`. memory: bytes that the pair was to take, by device. unapplied: see `unapplied.unapplied`.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Pair:
     draft: DraftSource
     prompt_format: str | None = None
     memory: dict[str, int] = field(default_factory=dict)
+    unapplied: str = ""
 
     @cached_property
     def longest_prompt(self) -> int:
