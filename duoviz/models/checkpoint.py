@@ -1,6 +1,6 @@
 """A model's folder: its config, its safetensors, and one sentence for what is wrong with them."""
 
-import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from math import prod
@@ -10,10 +10,18 @@ from safetensors import SafetensorError, safe_open
 from torch import OutOfMemoryError, Tensor
 
 from duoviz.errors import first_line
+from duoviz.models.llama_config import OUR_KIND, check_config
 from duoviz.models.progress import ModelUnavailable
+from duoviz.outside import Reader, Refused, in_short, is_text, open_file
 
-# The drafts that this project trains, as in assets/draft; transformers does not know the kind.
-OUR_KIND = "duoviz_draft"
+# What duoviz and transformers read of a folder, weights besides; and its bytes, of which the largest tokenizers have 33
+# million.
+READ = {".jinja", ".json", ".model", ".txt"}
+MOST_BYTES = 100_000_000
+# Files that hold an object, where a folder has them, and no long one.
+OBJECTS = ("added_tokens.json", "generation_config.json", "special_tokens_map.json", "tokenizer_config.json")
+# How many of what these names count a model may have: transformers makes each before it looks at the weights.
+COUNTS, MOST_LAYERS = ("layer", "layers", "experts"), 4096
 # All that the lean decoder reads from a Llama's config, which need not be in the file of every model.
 LLAMA_FIELDS = {
     "attention_bias", "head_dim", "hidden_act", "hidden_size", "max_position_embeddings", "mlp_bias",
@@ -43,16 +51,41 @@ def one_sentence(label: str) -> Iterator[None]:
         raise ModelUnavailable(f"The weights of {label} do not fit its config.json ({first_line(error)}).") from error
     except OSError as error:
         raise ModelUnavailable(f"{label} cannot be read ({error.strerror or first_line(error)}).") from error
+    except Exception as error:  # of libraries that take a config or weights for what they are not
+        raise ModelUnavailable(f"{label} cannot be loaded ({first_line(error)}): choose another model.") from error
+
+
+def check_file(file: Path) -> None:
+    """Raise ModelUnavailable for what is no file, and might never end, or is too large for one without weights."""
+    if not os.path.isfile(file):
+        raise ModelUnavailable(f"{file} is not a file: remove it, or download the model again.")
+    if file.suffix in READ and file.stat().st_size > MOST_BYTES:
+        raise ModelUnavailable(f"{file} is damaged (it has more than {MOST_BYTES:,} bytes).")
+
+
+def check_files(folder: Path) -> None:
+    """Raise ModelUnavailable for a file that something else would wait for, fill the memory with, or not understand."""
+    for file in sorted([*folder.iterdir(), *folder.glob("additional_chat_templates/*")]):
+        if file.suffix in READ or file.suffix == ".safetensors":
+            check_file(file)
+        if file.name in OBJECTS:
+            read_json(file)
+        if file.suffix == ".jinja" and not is_text(file.read_bytes().decode(errors="surrogateescape")):
+            raise ModelUnavailable(f"{file} is damaged (it is not text).")
 
 
 def read_json(file: Path) -> dict:
     """The object in a JSON file. Raises ModelUnavailable."""
+    if not os.path.lexists(file):
+        raise ModelUnavailable(f"There is no model in {file.parent}: it has no {file.name}.")
+    check_file(file)
     try:
-        content = json.loads(file.read_text())
+        with open_file(file) as opened:
+            content = Reader(most_bytes=MOST_BYTES).file(opened)
     except OSError as error:
-        raise ModelUnavailable(f"There is no model in {file.parent}: it has no {file.name}.") from error
-    except (ValueError, RecursionError) as error:
-        raise ModelUnavailable(f"{file} is damaged ({first_line(error)}).") from error
+        raise ModelUnavailable(f"{file} cannot be read ({error.strerror}).") from error
+    except Refused as error:
+        raise ModelUnavailable(f"{file} is damaged (it {error}).") from error
     if not isinstance(content, dict):
         raise ModelUnavailable(f"{file} is damaged (it holds no object).")
     return content
@@ -60,31 +93,47 @@ def read_json(file: Path) -> dict:
 
 def read_config(folder: Path) -> dict:
     """config.json with the defaults of its kind filled in by transformers. Raises ModelUnavailable."""
-    config = read_json(folder / "config.json")
+    file = folder / "config.json"
+    config = read_json(file)
     kind = config.get("model_type")
-    # Importing transformers' configs takes seconds: where they would fill nothing in, they are not asked.
-    if kind == OUR_KIND or (kind == "llama" and set(config) >= LLAMA_FIELDS):
-        return config
-    from transformers import CONFIG_MAPPING, __version__
-
-    if not isinstance(kind, str) or kind not in CONFIG_MAPPING:
-        raise ModelUnavailable(f"{folder} holds a kind of model that transformers {__version__} does not know: {kind}.")
+    parts = [config, *(part for part in config.values() if isinstance(part, dict))]
+    for name, count in (item for part in parts for item in part.items()):
+        if name.endswith(COUNTS) and isinstance(count, int) and count > MOST_LAYERS:
+            raise ModelUnavailable(
+                f"{file} cannot be used ({name} is {in_short(count)}, at most {MOST_LAYERS:,} can be)."
+            )
     try:
-        return CONFIG_MAPPING[kind].from_dict(config).to_dict()
+        # Importing transformers' configs takes seconds: where they would fill nothing in, they are not asked.
+        if kind != OUR_KIND and not (kind == "llama" and set(config) >= LLAMA_FIELDS):
+            from transformers import CONFIG_MAPPING, __version__
+
+            if not isinstance(kind, str) or kind not in CONFIG_MAPPING:
+                raise ModelUnavailable(
+                    f"{folder} holds a kind of model that transformers {__version__} does not know: {in_short(kind)}."
+                )
+            config = CONFIG_MAPPING[kind].from_json_file(file).to_dict()
+        check_config(config)
+    except ModelUnavailable:
+        raise
     except Exception as error:  # transformers' checks of a config raise errors of many types
-        raise ModelUnavailable(f"{folder / 'config.json'} cannot be used ({first_line(error)}).") from error
+        raise ModelUnavailable(f"{file} cannot be used ({first_line(error)}).") from error
+    return config
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files that hold the model, as transformers names them; none where it has no such.
+    """The safetensors files that hold the model, as transformers names and prefers them; none where it has no such.
 
     Raises ModelUnavailable for a damaged index.
     """
-    index = folder / "model.safetensors.index.json"
-    if index.is_file():
-        return [folder / name for name in sorted(set(read_json(index).get("weight_map", {}).values()))]
-    single = folder / "model.safetensors"
-    return [single] if single.is_file() else []
+    single, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
+    if single.is_file():
+        return [single]
+    if not os.path.lexists(index):
+        return []
+    names = read_json(index).get("weight_map")
+    if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
+        raise ModelUnavailable(f"{index} is damaged (its weight_map does not name files).")
+    return [folder / name for name in sorted(set(names.values()))]
 
 
 class Checkpoint(Mapping[str, Tensor]):

@@ -27,7 +27,7 @@ class CompiledDecoder:
 
     def __init__(self, config: LlamaConfig, source: WeightReader, limits: Limits):
         self.limits = limits
-        self.known = max(len(source.weights["model.embed_tokens.weight"]), limits.read)
+        self.known = max(len(source.weights[f"{source.table(config)}.weight"]), limits.read)
         self.shape = kernels.Shape(config.heads, config.kv_heads, config.head_dim, np.float32(config.rms_norm_eps))
         self.weights = read_weights(config, source, limits)
         sizes = config.layers, config.kv_heads

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from duoviz.folders import DRAFT_FOLDER
-from duoviz.models.checkpoint import Checkpoint, one_sentence, read_config, weight_files
+from duoviz.models.checkpoint import Checkpoint, check_files, one_sentence, read_config, weight_files
 from duoviz.models.embedded import TARGET_LABEL, embedded_target, sha256
 from duoviz.models.llama_config import LlamaConfig, context_end, is_lean
 from duoviz.models.progress import Course, ModelUnavailable, Progress, no_progress
@@ -32,12 +32,13 @@ PairFiles = tuple[ModelFiles, ModelFiles]
 
 def look_into(folder: Path, label: str) -> ModelFiles:
     """See ModelFiles. Raises ModelUnavailable for what shows before the weights are read."""
-    config = read_config(folder)
-    if "quantization_config" in config:
-        raise ModelUnavailable(f"The weights of {label} are quantised: choose the unquantised model.")
-    if not weight_files(folder):
-        raise ModelUnavailable(f"{label} has no safetensors weights: choose a model that has.")
     with one_sentence(label):
+        check_files(folder)
+        config = read_config(folder)
+        if config.get("quantization_config"):
+            raise ModelUnavailable(f"The weights of {label} are quantised: choose the unquantised model.")
+        if not weight_files(folder):
+            raise ModelUnavailable(f"{label} has no safetensors weights: choose a model that has.")
         return ModelFiles(label, folder, config, Checkpoint(folder).parameters())
 
 

@@ -50,6 +50,10 @@ class Llama:
             raise RuntimeError(f"{config.heads} heads of {config.head_dim} cannot share {config.kv_heads} of keys")
         self.precision, self.device, self.label = precision, device, label
         self.known = weights["lm_head.known"].long().cpu() if "lm_head.known" in weights else None
+        if self.known is not None and not (
+            self.known.dim() == 1 and (self.known.diff(prepend=torch.tensor([-1])) > 0).all()
+        ):
+            raise RuntimeError("lm_head.known does not ascend")
         if self.known is not None and vocabulary:
             self.known = self.known[self.known < vocabulary]
         known = config.vocab_size if self.known is None else len(self.known)

@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
+from jsonschema_rs import Draft202012Validator, ValidationError
 from torch import Tensor
 
-from duoviz.models.checkpoint import OUR_KIND
+from duoviz.models import ngrams
 
+# The drafts that this project trains, as in assets/draft; transformers does not know the kind.
+OUR_KIND = "duoviz_draft"
 KINDS = {"llama", "mistral", "qwen2", "qwen3", OUR_KIND}
 # What configs of transformers' families call the length of the context.
 CONTEXTS = (
@@ -16,6 +19,48 @@ CONTEXTS = (
 )  # fmt: skip
 # The rotary embeddings that it knows; up to `rotary_end` none of them changes with the length of the text.
 ROTARY = {"default", "linear", "dynamic", "yarn", "longrope", "llama3"}
+
+# What the lean decoder reads of a config, and what a draft copies with; memory is taken by these sizes before they are
+# compared with those of the weights.
+SIZE = {"type": "integer", "minimum": 1, "maximum": 1 << 20}
+OPTIONAL_SIZE = {"anyOf": [SIZE, {"type": "null"}]}
+FLAG, POSITIVE = {"type": ["boolean", "null"]}, {"type": ["number", "null"], "exclusiveMinimum": 0}
+LISTS = dict.fromkeys(("minItems", "maxItems"), len(ngrams.KINDS))
+COPYING = {"type": "array", "items": {"type": "number", "minimum": 0, "exclusiveMaximum": 1}, "minItems": 1}
+LEAN = Draft202012Validator(
+    {
+        "required": ["hidden_size", "intermediate_size", "max_position_embeddings", "num_attention_heads",
+                     "num_hidden_layers", "rms_norm_eps", "vocab_size"],
+        "properties": {
+            **dict.fromkeys(("hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers"), SIZE),
+            **dict.fromkeys(("head_dim", "num_key_value_heads", "output_tokens"), OPTIONAL_SIZE),
+            **dict.fromkeys(("max_position_embeddings", "vocab_size"), {"type": "integer", "minimum": 1}),
+            **dict.fromkeys(("attention_bias", "mlp_bias", "tie_word_embeddings"), FLAG),
+            "rms_norm_eps": {"type": "number", "minimum": 0},
+            "rope_theta": POSITIVE,
+            "rope_parameters": {
+                "type": ["object", "null"], "properties": {"rope_theta": POSITIVE, "rope_type": {"type": "string"}}
+            },
+            "sliding_window": {"type": ["integer", "null"], "minimum": 0},
+            "copying": {"type": ["array", "null"], "items": COPYING, **LISTS},
+        },
+    },
+    mask="",
+)  # fmt: skip
+
+
+def check_config(config: dict) -> None:
+    """Raise an exception that says what is wrong in a config of a family that the lean decoder does."""
+    if config["model_type"] not in KINDS:
+        return
+    try:
+        LEAN.validate(config)
+    except ValidationError as error:
+        raise ValueError(f"{'.'.join(map(str, error.instance_path))} {error.message.strip()}".strip()) from error
+    if len({len(weights) for weights in config.get("copying") or ()}) > 1:
+        raise ValueError("copying has lists of several lengths")
+    if is_lean(config):
+        LlamaConfig.from_dict(config)
 
 
 def is_lean(config: dict) -> bool:

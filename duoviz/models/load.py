@@ -33,7 +33,7 @@ def load_model(folder: Path, **options: Any) -> LanguageModel:
     config = read_config(folder)
     if is_lean(config):
         model = load_llama(folder, **options)
-        return Copying(model, config["copying"]) if "copying" in config else model
+        return Copying(model, config["copying"]) if config.get("copying") else model
     from duoviz.models.transformers_model import load_transformers
 
     return load_transformers(folder, **options)
@@ -63,7 +63,7 @@ class PreparedPair:
         check_tokenizers(tokenizer, *self.files)
         progress(TOKENIZER, "Loading the target model")
         target = self.load_target()
-        if (last := max(tokenizer.get_vocab().values())) >= target.vocab_size:
+        if (last := tokenizer.last_id()) >= target.vocab_size:
             raise ModelUnavailable(
                 f"The tokenizer of {target.label} does not match its weights: it has the id {last}, "
                 f"and they have {target.vocab_size:,} tokens."

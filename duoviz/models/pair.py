@@ -9,6 +9,7 @@ from typing import Any
 from duoviz.models.cores import Cores, core_label, gpu_name
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.prompt import PromptError, check_characters, check_prompt
+from duoviz.outside import in_short
 
 # Loads a pair's draft, on the CPU in its own precision unless its options `device` and `precision` say otherwise.
 # Raises ModelUnavailable.
@@ -79,11 +80,17 @@ class Pair:
             ids = self.tokenizer(" ".join(texts))["input_ids"]
         if not ids:
             raise PromptError(
-                f"The chat template of {self.target.label} writes nothing that its tokenizer knows: choose another model."
+                f"The chat template of {self.target.label} writes nothing that its tokenizer knows: choose another "
+                "model."
             )
         limit = self.target.context_limit
         if len(ids) >= limit:
             raise PromptError(f"The prompt is too long: {len(ids):,} tokens; the limit is {limit:,}.")
+        if (last := max(ids, default=0)) >= self.target.vocab_size:
+            token = in_short(self.tokenizer.decode([last]))
+            raise PromptError(
+                f"The prompt has the token {token}, which {self.target.label} does not know: leave it out."
+            )
         return ids
 
     def target_device_label(self, cores: tuple[int, ...], lent: tuple[int, ...] = ()) -> str:

@@ -9,8 +9,9 @@ from typing import Any
 
 from duoviz.errors import first_line
 from duoviz.models import bounds
-from duoviz.models.checkpoint import OUR_KIND, read_json
-from duoviz.models.files import ModelFiles
+from duoviz.models.checkpoint import read_json
+from duoviz.models.files import ModelFiles, vocabulary_of
+from duoviz.models.llama_config import OUR_KIND
 from duoviz.models.progress import ModelUnavailable
 from duoviz.outside import is_text
 
@@ -57,6 +58,11 @@ class Tokenizer:
 
     def get_vocab(self) -> dict[str, int]:
         return self.inner.get_vocab()
+
+    def last_id(self) -> int:
+        """The highest id that a text can have which names no added token."""
+        added = self.inner.get_added_vocab()
+        return max((id for token, id in self.get_vocab().items() if token not in added), default=-1)
 
     def __call__(self, text: str | list[str], *, add_special_tokens: bool = True) -> Any:
         """As the tokenizer's own call; only a text that names the BOS itself gets no second one."""
@@ -109,8 +115,12 @@ def unless_broken(sentence: str) -> Iterator[None]:
 def load_tokenizer(files: ModelFiles) -> Tokenizer:
     """The tokenizer in a model's folder. Raises ModelUnavailable."""
     with unless_broken(f"{files.label} has no tokenizer that can be read"), bounds.bounded(bounds.LOADING):
+        if (file := files.folder / "tokenizer.json").exists():
+            read_json(file)
         kind = tokenizer_class(files.folder)
         inner = kind.from_pretrained(files.folder, trust_remote_code=False, local_files_only=True)
+        if not inner.get_vocab():
+            raise ValueError("it has no tokens")
         return Tokenizer(inner, files.label)
 
 
@@ -119,9 +129,15 @@ def fingerprint(vocabulary: dict[str, int]) -> str:
     return hashlib.sha256(json.dumps(vocabulary, sort_keys=True).encode()).hexdigest()
 
 
+def known_tokens(tokenizer: Any, model: ModelFiles) -> dict[str, int]:
+    """A tokenizer's vocabulary without the ids that the model has no logits for, such as that of an added [PAD]."""
+    most = vocabulary_of(model)
+    return {token: id for token, id in tokenizer.get_vocab().items() if id < most}
+
+
 def check_tokenizers(tokenizer: Any, target: ModelFiles, draft: ModelFiles) -> None:
-    """Raise ModelUnavailable unless every id means the same token to both models; tokenizer: the target's."""
-    mine = tokenizer.get_vocab()
+    """Raise ModelUnavailable unless every id of the target means the same token to both models; tokenizer: its."""
+    mine = known_tokens(tokenizer, target)
     if draft.config.get("model_type") == OUR_KIND:
         if fingerprint(mine) != EMBEDDED_VOCABULARY:
             raise ModelUnavailable(
@@ -129,7 +145,7 @@ def check_tokenizers(tokenizer: Any, target: ModelFiles, draft: ModelFiles) -> N
                 "choose another draft."
             )
         return
-    theirs = load_tokenizer(draft).get_vocab()
+    theirs = known_tokens(load_tokenizer(draft), target)
     if mine != theirs:
         first = min(id for _, id in mine.items() ^ theirs.items())
         one, other = (

@@ -10,6 +10,7 @@ from torch import Tensor
 from duoviz.models.llama_config import LlamaConfig
 
 ATTENTION, MLP = "self_attn.", "mlp."
+TABLE, HEAD = "model.embed_tokens", "lm_head"
 
 
 class Matrix(NamedTuple):
@@ -89,21 +90,25 @@ class WeightReader:
             down=self.matrix(f"{prefix}{MLP}down_proj", hidden, inner, bias=config.mlp_bias),
         )
 
+    def table(self, config: LlamaConfig) -> str:
+        """The name of the embedding table; a tied model may have it as its head alone."""
+        return HEAD if config.tied and f"{TABLE}.weight" not in self.weights else TABLE
+
     def embedding(self, config: LlamaConfig) -> tuple[Matrix, Matrix | None]:
         """The embedding table, and what widens a low-rank one (our draft's) or None."""
-        rows, width = self.weights["model.embed_tokens.weight"].shape
-        if "model.embed_tokens.projection.weight" in self.weights:
-            projection = self.matrix("model.embed_tokens.projection", config.hidden_size, width)
-            return self.matrix("model.embed_tokens", rows, width), projection
-        return self.matrix("model.embed_tokens", rows, config.hidden_size), None
+        name = self.table(config)
+        rows, width = self.weights[f"{name}.weight"].shape
+        if f"{TABLE}.projection.weight" in self.weights:
+            projection = self.matrix(f"{TABLE}.projection", config.hidden_size, width)
+            return self.matrix(name, rows, width), projection
+        return self.matrix(name, rows, config.hidden_size), None
 
     def head(self, config: LlamaConfig, least: int) -> Matrix | None:
         """At least so many rows; None where it is the embedding table."""
-        tied = config.tied and "lm_head.weight" not in self.weights
-        name = "model.embed_tokens" if tied else "lm_head"
+        name = HEAD if f"{HEAD}.weight" in self.weights or not config.tied else TABLE
         if (rows := len(self.weights[f"{name}.weight"])) < least:
             raise RuntimeError(f"{name} has {rows:,} rows and not {least:,}")
-        return None if tied else self.matrix(name, rows, config.hidden_size)
+        return None if name == self.table(config) else self.matrix(name, rows, config.hidden_size)
 
 
 def of_shape(name: str, tensor: Tensor, shape: tuple[int, ...]) -> Tensor:

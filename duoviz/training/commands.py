@@ -12,8 +12,9 @@ import numpy as np
 from duoviz.command_line import UsageError, check_write, tell
 from duoviz.decoding.acceptance_table import FILE
 from duoviz.folders import DRAFT_FOLDER
-from duoviz.models.checkpoint import OUR_KIND, read_config
+from duoviz.models.checkpoint import read_config
 from duoviz.models.embedded import embedded_target
+from duoviz.models.llama_config import OUR_KIND
 from duoviz.models.load import load_pair
 from duoviz.training.assistant import export_assistant
 from duoviz.training.chances import ROWS, fit_chances

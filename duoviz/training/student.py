@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from transformers import LlamaConfig, LlamaForCausalLM
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
 
-from duoviz.models.checkpoint import OUR_KIND, Checkpoint, read_config
+from duoviz.models.checkpoint import Checkpoint, read_config
+from duoviz.models.llama_config import OUR_KIND
 from duoviz.models.weights import quantise_rows
 from duoviz.training.batched_target import rope_theta_of
 from duoviz.training.copying import START_WEIGHTS

@@ -13,11 +13,10 @@ import torch
 
 from duoviz.models import compiled_decoder, kernels, machine_code, tiles
 from duoviz.models.barrier import JOINED, KNOCKED, gather, join, wait_for_all
-from duoviz.models.checkpoint import OUR_KIND
 from duoviz.models.compiled_decoder import Panels
 from duoviz.models.cores import available_cores, on_cores
 from duoviz.models.llama import Llama, load_llama
-from duoviz.models.llama_config import LlamaConfig
+from duoviz.models.llama_config import OUR_KIND, LlamaConfig
 from duoviz.models.machine_code import compiled
 from duoviz.models.team import Team, lent, team
 from duoviz.models.tiles import PANEL, TILE

@@ -105,7 +105,7 @@ FAULTS = {
     "damaged config": (write("config.json", b"{"), "config.json is damaged"),
     "nested config": (write("config.json", b'{"a":' * 100_000), "config.json is damaged"),
     "many kinds": (changed(model_type=["llama"]), "does not know: \\['llama'\\]"),
-    "unknown kind": (changed(model_type="abacus"), "transformers .* does not know: abacus"),
+    "unknown kind": (changed(model_type="abacus"), "transformers .* does not know: 'abacus'"),
     "impossible config": (
         write("config.json", b'{"model_type": "llama", "hidden_size": "wide"}'), "config.json cannot be used"
     ),
@@ -118,7 +118,10 @@ FAULTS = {
     ),
     "cut short": (cut_short, "are incomplete or damaged"),
     "damaged weights": (write("model.safetensors", b"\0" * 1000), "are incomplete or damaged"),
-    "a file of several is missing": (write("model.safetensors.index.json", INDEX), "cannot be read"),
+    "a file of several is missing": (
+        lambda base: (base / "model.safetensors").rename(base / "model.safetensors.index.json").write_bytes(INDEX),
+        "cannot be read",
+    ),
     "weights of another width": (changed(head_dim=24), "do not fit its config.json"),
     "a table of another width": (resized("model.embed_tokens.weight", 60, 63), "do not fit its config.json"),
     "fewer words than the config says": (resized("lm_head.weight", 59, 64), "do not fit its config.json"),
