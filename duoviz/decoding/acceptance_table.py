@@ -1,6 +1,5 @@
 """The acceptance table: how often the target writes what a draft, by rank and q, or a look-up proposes."""
 
-import json
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from duoviz.models.ngrams import KINDS, Match
+from duoviz.models.progress import ModelUnavailable
 
 # q is put into bins of these upper edges.
 EDGES = (0.01, 0.03, 0.06, 0.1, 0.15, 0.22, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0)
@@ -46,6 +46,9 @@ class AcceptanceTable:
         copies = counted, len(KINDS), LONGEST_MATCH, PLACES
         if shapes != [(counted, RANKS, bins), copies, (RANKS,), (bins,)]:
             raise ValueError("the chance table has other ranks, bins, kinds or places than this version reads")
+        for table in vars(self).values():
+            if (chances := np.asarray(table)).dtype.kind not in "fi" or not ((chances >= 0) & (chances <= 1)).all():
+                raise ValueError("the chance table has chances that are none")
 
     def at(self, temperature: float) -> Sequence[Sequence[float]]:
         """`drafted` at a temperature, [RANKS][len(EDGES)]."""
@@ -118,10 +121,15 @@ def plain() -> AcceptanceTable:
 
 
 def fitted_table(folder: Path | None) -> AcceptanceTable | None:
-    """The table that lies with a draft; None where there is none that can be read."""
-    if folder is None:
+    """The table that lies with a draft; None where there is none. Raises ModelUnavailable for a damaged one."""
+    if folder is None or not (file := folder / FILE).exists():
         return None
+    from duoviz.models.checkpoint import read_json
+
     try:
-        return AcceptanceTable(**json.loads((folder / FILE).read_text()))
-    except (OSError, ValueError, TypeError):
-        return None
+        return AcceptanceTable(**read_json(file))
+    except (ValueError, TypeError) as error:
+        raise ModelUnavailable(
+            f"{file} is no table of chances that this version reads: remove it, or make it anew with "
+            "`python -m duoviz.training chances`."
+        ) from error

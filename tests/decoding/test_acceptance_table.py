@@ -1,6 +1,7 @@
 """The chance table: read, refused where damaged, and monotone enough to choose by."""
 
 import json
+import os
 
 import pytest
 
@@ -19,6 +20,7 @@ from duoviz.decoding.acceptance_table import (
 )
 from duoviz.folders import DRAFT_FOLDER
 from duoviz.models.ngrams import ALIKE, DIFFER, KINDS, ONCE, Match
+from duoviz.models.progress import ModelUnavailable
 
 
 def matched(length, kind=ONCE):
@@ -41,12 +43,27 @@ def test_the_embedded_draft_has_a_table():
     assert list(table.by_rank) == sorted(table.by_rank, reverse=True)
 
 
-@pytest.mark.parametrize(
-    "text", ["{", "[]", "{}", json.dumps({"drafted": [[[0.5]]], "copied": [], "by_rank": [], "sureness": []})]
-)
-def test_a_damaged_table_is_none(tmp_path, text):
-    (tmp_path / FILE).write_text(text)
+def test_without_a_file_there_is_no_table(tmp_path):
     assert fitted_table(tmp_path) is fitted_table(tmp_path / "nowhere") is fitted_table(None) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [None, [], {}, {"drafted": [[[0.5]]]}, {"copied": {}}, {"by_rank": [0.5, 0.2, 0.1, 2]}, {"by_rank": ["0.5"] * 4},
+     {"by_rank": [True] * 4}, {"by_rank": [0.5, 0.2, 0.1, float("nan")]}, {"sureness": [[0.1]] * 15}, {"more": 1}],
+    ids=str,
+)  # fmt: skip
+def test_a_damaged_table_is_refused(tmp_path, change):
+    whole = json.loads((DRAFT_FOLDER / FILE).read_text())
+    (tmp_path / FILE).write_text(json.dumps(whole | change if change else change))
+    with pytest.raises(ModelUnavailable, match=f"{FILE} is (damaged|no table of chances)"):
+        fitted_table(tmp_path)
+
+
+def test_a_pipe_is_no_table(tmp_path):
+    os.mkfifo(tmp_path / FILE)
+    with pytest.raises(ModelUnavailable, match=f"{FILE} is not a file"):
+        fitted_table(tmp_path)
 
 
 def test_chances_lie_between_the_middles_of_bins():
