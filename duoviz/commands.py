@@ -7,13 +7,14 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from duoviz import comparison, recordings, runner, runs
 from duoviz.command_line import UsageError, check_write, tell
+from duoviz.decoding import METHODS
 from duoviz.decoding.budget import draft_budget
 from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS, WIDTHS
 from duoviz.decoding.datastore import build_datastore, read_sequences
@@ -25,7 +26,7 @@ from duoviz.lab.tasks import questions_in
 from duoviz.models.files import find_target
 from duoviz.models.progress import part_of
 from duoviz.models.prompt import check_prompt
-from duoviz.models.registry import find_pair
+from duoviz.models.registry import check_draft, find_pair
 from duoviz.models.tokenizers import fingerprint, load_tokenizer
 from duoviz.space import ROOT, publish
 from duoviz.trace.exports import csv_table, perfetto_events
@@ -48,9 +49,17 @@ def generate(options: argparse.Namespace) -> int:
     if options.prompt == "-":
         options.prompt = standard_input()
     check_prompt(options.prompt)
-    runner.check_method(options.method)
+    check_methods([options.method], options.pair)
     with place_for(options.trace) if options.trace else nullcontext(), loaded(options.pair) as engine:
         return answer(engine, options, settings)
+
+
+def check_methods(methods: Sequence[str], pair: str) -> None:
+    """Raise SettingsError for a method that there is not, and UnknownPair for one that needs a draft and has none."""
+    for method in methods:
+        runner.check_method(method)
+    if any(METHODS[method].draft for method in methods):
+        check_draft(pair)
 
 
 def standard_input() -> str:
@@ -135,8 +144,7 @@ def compare(options: argparse.Namespace) -> None:
     methods = names_in(options.methods)
     for prompt in prompts:
         check_prompt(prompt)
-    for method in methods:
-        runner.check_method(method)
+    check_methods(methods, options.pair)
     if options.trace:
         with check_write(options.trace):
             options.trace.mkdir(parents=True, exist_ok=True)
@@ -224,6 +232,7 @@ def bench(options: argparse.Namespace) -> None:
         variants=options.variants,
         ablations=not options.table_1,
     )
+    check_draft(options.pair)
     beside = [load(path) for path in options.beside]
     interrupted = None
     with opened(options.out) as folder:
@@ -291,6 +300,7 @@ CALIBRATIONS = 5
 
 def calibrate(options: argparse.Namespace) -> None:
     """Measure the cost model anew and print it."""
+    check_draft(options.pair)
     with load_engine(options.pair, tell) as engine:
         pair = engine.pair
         way = Way(True, pair.cores.target)

@@ -13,6 +13,7 @@ from duoviz.models.registry import PAIRS
 from duoviz.version import VERSION
 
 PAIR_HELP = f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id'
+WITHOUT_DRAFT = ", ".join(id for id, method in METHODS.items() if not method.draft)
 QUESTIONS = "Spec-Bench's question.jsonl, HumanEval's jsonl, or a text with a prompt on each line"
 MOST_REPEATS = 1000
 GOES_ON = "stopped; run the same command again to resume"
@@ -147,7 +148,7 @@ def add_decoding_options(command: argparse.ArgumentParser) -> None:
     for name, default in DEFAULTS.items():
         kind = type(default)
         command.add_argument(f"--{name.replace('_', '-')}", type=kind, default=default, help=setting_help(name))
-    command.add_argument("--pair", default="embedded", help=PAIR_HELP)
+    command.add_argument("--pair", default="embedded", help=f"{PAIR_HELP}; the target alone for {WITHOUT_DRAFT}")
     raw = "no chat template: continue the text as it is, after the tokenizer's BOS if it adds one"
     command.add_argument("--raw", action="store_true", help=raw)
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from duoviz.folders import DRAFT_FOLDER
@@ -68,6 +68,9 @@ def fetch_pair(name: str, progress: Progress = no_progress) -> PairFiles:
     """The files of a pair's target and draft, fetched if need be. Raises UnknownPair and ModelUnavailable."""
     models, course = find_pair(name), Course(progress)
     target = find_target(models.target, course.until(0.8))
+    if not models.draft:
+        # In its place the target itself, which takes nothing.
+        return target, replace(target, parameters=0)
     return target, find_draft(models.draft, course.until(1.0))
 
 

@@ -45,12 +45,12 @@ def check_fit(needs: Mapping[str, Sequence[tuple[str, int]]], spare: Mapping[str
     spare: bytes on each device that will be given back before they are loaded.
     """
     for device, models in needs.items():
-        labels, sizes = zip(*models, strict=True)
+        labels, needed = [label for label, size in models if size], sum(size for _, size in models)
         free = free_memory(device)
-        if free is not None and sum(sizes) > (free := free + (spare or {}).get(device, 0)):
+        if free is not None and needed > (free := free + (spare or {}).get(device, 0)):
             verb, where = "needs" if len(labels) == 1 else "need", "this machine" if device == "cpu" else "the GPU"
             raise ModelUnavailable(
-                f"{' and '.join(labels)} {verb} {sum(sizes) / 1e9:.1f} GB of memory, and {where} has "
+                f"{' and '.join(labels)} {verb} {needed / 1e9:.1f} GB of memory, and {where} has "
                 f"{free / 1e9:.1f} GB free: choose a pair of smaller models."
             )
 

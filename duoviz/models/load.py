@@ -16,7 +16,7 @@ from duoviz.models.llama import load_llama
 from duoviz.models.llama_config import is_lean
 from duoviz.models.pair import DraftSource, Pair
 from duoviz.models.progress import Course, ModelUnavailable, Progress, no_progress, part_of
-from duoviz.models.registry import find_pair
+from duoviz.models.registry import find_pair, refuse_draft
 from duoviz.models.tokenizers import check_tokenizers, end_tokens, load_tokenizer
 from duoviz.models.unapplied import unapplied
 
@@ -60,7 +60,8 @@ class PreparedPair:
         progress = part_of(progress, self.fetched, 1.0)
         progress(0.0, "Loading the tokenizer")
         tokenizer = load_tokenizer(self.files[0])
-        check_tokenizers(tokenizer, *self.files)
+        if self.files[0].folder != self.files[1].folder:
+            check_tokenizers(tokenizer, *self.files)
         progress(TOKENIZER, "Loading the target model")
         target = self.load_target()
         if (last := tokenizer.last_id()) >= target.vocab_size:
@@ -98,6 +99,8 @@ def prepare_pair(name: str, progress: Progress = no_progress, sources: PairFiles
     label = f"{draft.label} ({draft_precision})"
     load = partial(load_model, context_limit=limit)
     load_draft = partial(load, draft.folder, precision=draft_precision, label=label, vocabulary=vocabulary_of(target))
+    if not models.draft:
+        load_draft = partial(refuse_draft, name)
     return PreparedPair(
         name=name,
         files=(target, draft),

@@ -3,6 +3,7 @@
 import os
 import re
 from dataclasses import dataclass
+from typing import Any, NoReturn
 
 from duoviz.errors import UserError
 from duoviz.outside import in_short, is_text
@@ -18,7 +19,7 @@ class UnknownPair(UserError):
 
 @dataclass(frozen=True)
 class Models:
-    """Which models make a pair: each the id of a model on the hub, a local folder, or `embedded`.
+    """Which models make a pair: each the id of a model on the hub, a local folder, or `embedded`; draft: "" for none.
 
     gpu_precision: of the target on a GPU; on the CPU it is float32. prompt_format: how a user turn is
     written for a target whose tokenizer has no chat template; a base model goes on with the text.
@@ -42,17 +43,30 @@ PAIRS: dict[str, Models] = {
 
 
 def find_pair(name: object) -> Models:
-    """The pair of this name: one of PAIRS, or any two models as "TARGET + DRAFT". Raises UnknownPair."""
+    """The pair of this name: one of PAIRS, two models as "TARGET + DRAFT", or a target alone. Raises UnknownPair."""
     if isinstance(name, str) and is_text(name) and "\0" not in name:
         if name in PAIRS:
             return PAIRS[name]
         models = [part.strip() for part in name.split(" + ")]
         if len(models) == 2 and all(models):
             return Models(*models)
+        if len(models) == 1 and ("/" in name or os.path.isdir(os.path.expanduser(name))):
+            return Models(name, "")
     raise UnknownPair(
         f"There is no pair named {in_short(name)}: choose one of {', '.join(PAIRS)}, or write "
         '"TARGET + DRAFT", each a folder or the id of a model on the hub.'
     )
+
+
+def check_draft(name: object) -> None:
+    """Raise UnknownPair where a pair has no draft."""
+    if not find_pair(name).draft:
+        refuse_draft(name)
+
+
+def refuse_draft(name: object, **options: Any) -> NoReturn:
+    """Raise UnknownPair; in place of loading the draft of a pair that has none."""
+    raise UnknownPair(f'{in_short(name)} is a target without a draft, which this needs: write "TARGET + DRAFT".')
 
 
 def is_on_hub(model: str) -> bool:
@@ -64,4 +78,4 @@ def is_on_hub(model: str) -> bool:
 def needs_the_hub(name: str) -> bool:
     """Whether a pair's models come from the hub. Raises UnknownPair."""
     models = find_pair(name)
-    return is_on_hub(models.target) or is_on_hub(models.draft)
+    return any(is_on_hub(model) for model in (models.target, models.draft) if model)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from duoviz.decoding.settings import MAX_NEW_TOKENS, SettingsError, whole
 from duoviz.models.prompt import LONGEST_PROMPT, check_prompt
-from duoviz.models.registry import PAIRS, UnknownPair, find_pair
+from duoviz.models.registry import PAIRS, UnknownPair, check_draft
 from duoviz.outside import in_short
 from duoviz.places.line import Bounds
 
@@ -38,7 +38,7 @@ class Limits:
         if self.on_space and not (isinstance(pair, str) and pair in PAIRS):
             known = ", ".join(PAIRS)
             raise UnknownPair(f"There is no pair named {in_short(pair)} on this Space: choose one of {known}.")
-        find_pair(pair)
+        check_draft(pair)
 
     def check_prompt(self, prompt: object, longest: int | None) -> None:
         """Raise PromptError for a prompt that is none, or has too many characters; its place counts the tokens.

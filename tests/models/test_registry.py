@@ -9,6 +9,7 @@ def test_the_registry():
     assert list(PAIRS)[0] == "embedded" and PAIRS["embedded"] == Models("embedded", "embedded", "float32")
     assert find_pair("qwen2.5-7b").gpu_precision == "bfloat16"
     assert find_pair("a/b + embedded") == Models("a/b", "embedded")
+    assert find_pair("a/b") == Models("a/b", "")
 
 
 @pytest.mark.parametrize("name", ["nobody", "a + b + c", " + b", "a+b", ""])
@@ -20,4 +21,5 @@ def test_an_unknown_name_tells_what_can_be_named(name):
 def test_which_pairs_need_the_hub(tmp_path):
     assert not needs_the_hub("embedded") and not needs_the_hub(f"{tmp_path} + {tmp_path}")
     assert not needs_the_hub("./here + ~/there")
+    assert needs_the_hub("them/model") and not needs_the_hub(str(tmp_path))
     assert needs_the_hub("smollm2-1.7b") and needs_the_hub(f"{tmp_path} + them/draft")

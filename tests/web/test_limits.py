@@ -22,6 +22,8 @@ def test_pairs_tokens_and_time(space):
     assert limits.run_seconds == (60 if space else 600)
     with pytest.raises(UnknownPair, match="no pair named 'nobody'"):
         limits.check_pair("nobody")
+    with pytest.raises(UnknownPair, match="no pair named 'them/model'" if space else "'them/model' is a target without"):
+        limits.check_pair("them/model")
     if space:
         with pytest.raises(UnknownPair):
             limits.check_pair("big + small")

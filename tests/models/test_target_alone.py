@@ -1,0 +1,58 @@
+"""A target without a draft, for the methods that need none."""
+
+import re
+
+import pytest
+
+from duoviz import commands, runner
+from duoviz.__main__ import main
+from duoviz.decoding.engine import load_engine
+from duoviz.decoding.settings import Settings
+from duoviz.decoding.worker.protocol import DraftDied
+from duoviz.models import fit
+from duoviz.models.load import load_pair
+from duoviz.models.progress import ModelUnavailable
+from duoviz.models.registry import UnknownPair
+from tests.models.folders import TEXT, bloom, folder, llama, neox
+
+NEEDS_A_DRAFT = 'is a target without a draft, which this needs: write "TARGET + DRAFT".'
+
+
+@pytest.mark.parametrize("make", [llama, neox, bloom])
+def test_methods_without_a_draft_run(make, tmp_path):
+    model = make()
+    name = str(folder(tmp_path, model))
+    settings = Settings(max_new_tokens=8)
+    with load_engine(name) as engine:
+        # REST's datastore is of another tokenizer; Lookahead's trees not every model reads.
+        methods = ["vanilla", "prompt_lookup", *(["lookahead"] if engine.pair.target.supports_tree else [])]
+        runs_of = {method: runner.collect(runner.stream(engine, method, TEXT[0], settings)) for method in methods}
+        assert len({trace["end"]["text"] for trace in runs_of.values()}) == 1 and runs_of["vanilla"]["end"]["text"]
+        assert engine.pair.memory == {"cpu": 4 * sum(p.numel() for p in model.parameters())}
+        with pytest.raises(UnknownPair, match=re.escape(NEEDS_A_DRAFT)):
+            engine.draft(beside=False)
+        with pytest.raises(DraftDied, match=re.escape(NEEDS_A_DRAFT)):
+            engine.draft(beside=True)
+
+
+def test_a_target_alone_that_does_not_fit_is_named_once(two, monkeypatch):
+    monkeypatch.setattr(fit, "free_memory", lambda device: 1000)
+    with pytest.raises(ModelUnavailable, match=f"^{two[0]} needs 0.0 GB of memory"):
+        load_pair(str(two[0]))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["generate", "hi"], ["compare", "--prompts", "hi"], ["calibrate"], ["bench", "--out", "x"]],
+    ids=lambda command: command[0],
+)
+def test_what_needs_a_draft_says_so_before_anything_is_loaded(command, two, monkeypatch, capsys):
+    monkeypatch.setattr(commands, "load_engine", None)
+    assert main([*command, "--pair", str(two[0])]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("duoviz: ") and told.endswith(f"{NEEDS_A_DRAFT}\n") and told.count("\n") == 1
+
+
+def test_the_command_line_takes_one_model(two, capsys):
+    assert main(["generate", TEXT[1], "--pair", str(two[0]), "--method", "prompt_lookup", "--max-new-tokens", "4"]) == 0
+    assert "4 tokens" in capsys.readouterr().err
