@@ -51,13 +51,14 @@ def lanes_of(options: argparse.Namespace) -> list[list[runner.Lane]]:
 
 def by_transformers(reference, pair: Pair, prompt: str, count: int) -> Written:
     """Its greedy text, with the gap of each token to the next best."""
-    ids = pair.encode(prompt)
+    ids = torch.tensor([pair.encode(prompt)])
     with on_cores(pair.cores.all):
         out = reference.generate(
-            torch.tensor([ids]), max_new_tokens=count, do_sample=False, output_logits=True, return_dict_in_generate=True
-        )
+            ids, attention_mask=torch.ones_like(ids), max_new_tokens=count, do_sample=False, output_logits=True,
+            return_dict_in_generate=True,
+        )  # fmt: skip
     best = torch.cat(out.logits).topk(2).values
-    return Written(out.sequences[0, len(ids) :].tolist(), (best[:, 0] - best[:, 1]).tolist())
+    return Written(out.sequences[0, ids.shape[1] :].tolist(), (best[:, 0] - best[:, 1]).tolist())
 
 
 def main() -> int:

@@ -1,17 +1,18 @@
 """Where a model's files are, and what they tell before its weights are read."""
 
+from math import inf
 from pathlib import Path
 
 import pytest
 import transformers as hf
 
 from duoviz.models import hub, load
+from duoviz.models.checkpoint import read_config
 from duoviz.models.files import ModelFiles, context_of, fetch_pair, look_into, version_of
 from duoviz.models.load import load_pair
 from duoviz.models.progress import ModelUnavailable
 from duoviz.models.prompt import CONTEXT_LIMIT
 from tests.models.folders import folder, llama
-
 
 CONTEXTS = {
     "lean": (hf.LlamaConfig(max_position_embeddings=24), 24),
@@ -32,6 +33,12 @@ CONTEXTS = {
 def test_the_context_of_a_config(name):
     config, limit = CONTEXTS[name]
     assert context_of(ModelFiles("a model", Path(), config.to_dict(), 0)) == limit <= 8192
+
+
+@pytest.mark.parametrize("kind", [hf.BambaConfig, hf.FalconH1Config, hf.Mamba2Config])
+def test_a_config_with_numbers_that_json_lacks(kind, tmp_path):
+    kind().save_pretrained(tmp_path)
+    assert tuple(read_config(tmp_path)["time_step_limit"]) == (0.0, inf)
 
 
 def test_the_drafts_version_changes_with_its_weights(two, tmp_path):
