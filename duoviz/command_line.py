@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import NoReturn
@@ -39,7 +40,7 @@ def run(parser: Parser, arguments: list[str] | None) -> int:
     the output any more, the command ends silently.
     """
     for stream in (sys.stdout, sys.stderr):
-        if stream:  # None where it is closed.
+        if isinstance(stream, TextIOWrapper):  # None where it is closed.
             stream.reconfigure(errors="backslashreplace")
     try:
         try:

@@ -6,6 +6,7 @@ import re
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
+from io import BufferedReader
 from math import inf, isinf
 from pathlib import Path
 from reprlib import Repr
@@ -44,7 +45,7 @@ class Refused(ValueError):
     """What was read is not as it may be; the message ends a sentence: what it is, or has."""
 
 
-def open_file(path: Path) -> BinaryIO:
+def open_file(path: Path) -> BufferedReader:
     """A user's file, to be read; a pipe that nobody writes to is empty, and not waited for. Raises OSError."""
     return open(path, "rb", opener=open_at_once)
 

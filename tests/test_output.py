@@ -92,6 +92,13 @@ def test_the_version_and_the_name_that_was_typed(monkeypatch, capsys):
             assert capsys.readouterr().out.startswith(told)
 
 
+def test_the_page_is_served_where_the_options_say(monkeypatch):
+    asked = []
+    monkeypatch.setattr("duoviz.web.start.serve", lambda *arguments: asked.append(arguments))
+    assert main(["serve", "--host", "0.0.0.0", "--port", "8000", "--places", "2"]) == main(["serve"]) == 0
+    assert asked == [("2", None, "0.0.0.0", 8000), (None, None, None, None)]
+
+
 def test_help_explains_what_compare_compares(capsys):
     with pytest.raises(SystemExit):
         main(["compare", "--help"])

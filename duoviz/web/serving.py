@@ -11,6 +11,7 @@ import gradio as gr
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
+from duoviz.errors import UserError
 from duoviz.web import bounds, front, gradio_internals, published
 from duoviz.web.attendance import Attendance
 from duoviz.web.calls import page_of
@@ -28,7 +29,7 @@ def bound_queue(demo: gr.Blocks) -> None:
 
 
 def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
-    """Serve the page; options, and what is returned, as of `gr.Blocks.launch`."""
+    """Serve the page; options, and what is returned, as of `gr.Blocks.launch`. Raises UserError."""
     attendance = Attendance(partial(gradio_internals.delivered, demo))
     hosts = known_hosts(options.get("root_path"), options.get("server_name"))
     limits, page = hardware.limits, page_of(demo, hardware.doors)
@@ -44,7 +45,13 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
         "footer_links": [],
     }
     served = {"middleware": [gate], "routes": [*front.routes(), *published.routes()], "lifespan": lifetime}
-    launched = demo.launch(app_kwargs=served, ssr_mode=False, **bounded, **options)
+    try:
+        launched = demo.launch(app_kwargs=served, ssr_mode=False, **bounded, **options)
+    except OSError as error:
+        raise UserError(
+            "The page cannot be served there: its port is taken, or its host is not one of this machine. "
+            "Choose others with --port and --host."
+        ) from error
     hosts |= {host for host in (urlsplit(demo.share_url or "").hostname,) if host}
     return launched
 

@@ -3,7 +3,6 @@
 import signal
 from contextlib import suppress
 
-from duoviz.errors import UserError, first_line
 from duoviz.signals import on_ending
 from duoviz.web.importing import quickly
 
@@ -47,12 +46,7 @@ def serve(places: str | None = None, ray: str | None = None, host: str | None = 
             app = build_app(hardware)
         # A Space is reached from outside its container.
         where = {"server_name": "0.0.0.0" if limits.on_space else host, "server_port": port}
-        try:
-            launch(app, hardware, theme=THEME, css=CSS, head=HEAD, prevent_thread_lock=True, **where)
-        except OSError as error:
-            raise UserError(
-                f"The page cannot be served there ({first_line(error)}): choose another port or host."
-            ) from error
+        launch(app, hardware, theme=THEME, css=CSS, head=HEAD, prevent_thread_lock=True, **where)
         with suppress(KeyboardInterrupt):
             on_ending(signal.default_int_handler)
             app.block_thread()

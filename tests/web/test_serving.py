@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import gradio as gr
 import pytest
 
+from duoviz.errors import UserError
 from duoviz.web import bounds, front, gradio_internals, serving
 from duoviz.web.app import build_app
 from duoviz.web.connections import Connection
@@ -116,6 +117,23 @@ def impatient(monkeypatch):
     """A function after which nobody is waited for who does not listen: called when those listen who are to."""
     monkeypatch.setattr(bounds, "LOOK", 0.05)
     return lambda: [monkeypatch.setattr(bounds, name, 0.3) for name in ("FIRST_LISTENER", "NEXT_LISTENER")]
+
+
+def test_where_the_page_is_served(hardware):
+    demo = build_app(hardware)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(UserError, match="cannot be served there: its port is taken, or its host .* --port"):
+            serving.launch(demo, hardware, prevent_thread_lock=True, quiet=True, server_port=port)
+    try:
+        serving.launch(demo, hardware, prevent_thread_lock=True, quiet=True, server_port=port, server_name="127.0.0.2")
+        for host, status in ((f"127.0.0.2:{port}", 200), (f"127.0.0.3:{port}", 421)):
+            connection = http.client.HTTPConnection("127.0.0.2", port, timeout=60)
+            connection.request("GET", "/", headers={"Host": host})
+            assert connection.getresponse().status == status
+            connection.close()
+    finally:
+        demo.close()
 
 
 def test_a_prompt_too_long_is_refused_at_every_door_before_it_is_read(page, monkeypatch):
