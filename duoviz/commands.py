@@ -111,10 +111,9 @@ def answer(engine: Engine, options: argparse.Namespace, settings: Settings) -> i
         print(json.dumps(result))
     elif result["metrics"]["new_tokens"]:
         print(metrics_line(result["metrics"]), file=sys.stderr)
-    if trace["end"]["stopped"] == "error":
-        print(f"duoviz: {trace['end']['message']}", file=sys.stderr)
-        return 1
-    return 0
+    if "message" in result:
+        print(f"duoviz: {result['message']}", file=sys.stderr)
+    return 1 if result["stopped"] == "error" else 0
 
 
 def metrics_line(figures: dict) -> str:
@@ -153,7 +152,8 @@ def compare(options: argparse.Namespace) -> None:
         try:
             for row in runner.compare(engine, prompts, lanes, repeats=options.repeats, raw=options.raw):
                 lane = f"{row['method']:13} {row['cores']:6}"
-                print(f"{lane} {metrics_line(row['metrics'])}", file=sys.stderr, flush=True)
+                said = f". {row['message']}" if "message" in row else ""
+                print(f"{lane} {metrics_line(row['metrics'])}{said}", file=sys.stderr, flush=True)
                 rows.append(row)
                 if options.trace:
                     run = f"{1 + prompts.index(row['prompt']):03}-{row['method']}-{row['cores']}-{row['repeat'] + 1}"

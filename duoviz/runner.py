@@ -13,12 +13,12 @@ from duoviz.decoding.engine import Engine
 from duoviz.decoding.forward import Stopped
 from duoviz.decoding.loop import decode
 from duoviz.decoding.plan import RunPlan, make_plan, way_of
+from duoviz.decoding.sampling import NotFinite
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.disturbance import busy_words
 from duoviz.errors import UserError
-from duoviz.models.cores import on_cores
 from duoviz.models.prompt import PromptError
 from duoviz.runs import Lane, add_event, check_method, collect, end, new_trace, row, short, versions
 from duoviz.trace.record import Recorder
@@ -46,33 +46,49 @@ def stream(
     raw: bool = False,
     before: Sequence[tuple[str, str]] = (),
     stopped: Callable[[], bool] = bool,
-) -> Iterator[dict]:
+) -> Generator[dict]:
     """One run as events: `header`, `iteration` … and `end`; see the trace schema.
 
-    Closing the generator ends the run, and so does `stopped`, also in a long forward or wait. All of it happens in
-    the calling thread, which must be the same from the first event to the last. A draft that dies ends the run with
-    `stopped: error`. before: the conversation's earlier turns, as (what the user said, the answer).
-    Raises PromptError, SettingsError, DatastoreError and DraftDied before the first event.
+    Closing the generator ends the run, and so does `stopped`, also in a long forward or wait. An engine does one run
+    at a time: one that begins ends another that is suspended, whose next step raises EngineTaken; where another is
+    computing, in another thread, it raises that itself. A draft that dies, or a target that computes no finite
+    numbers, ends the run with `stopped: error`; after such a draft the target goes on alone, as the end's message says.
+    before: the conversation's earlier turns, as (what the user said, the answer).
+    Raises SettingsError for an unknown method, and PromptError, SettingsError, DatastoreError and DraftDied before the
+    first event.
     """
     check_method(method)
+    return engine.one_run(events_of(engine, method, prompt, settings, raw=raw, before=before, stopped=stopped))
+
+
+def events_of(
+    engine: Engine,
+    method: str,
+    prompt: str,
+    settings: Settings,
+    *,
+    raw: bool,
+    before: Sequence[tuple[str, str]],
+    stopped: Callable[[], bool],
+) -> Generator[dict]:
+    """See `stream`."""
     plan = make_plan(engine, METHODS[method], prompt, settings, raw=raw, before=before, stopped=stopped)
     yield {"type": "header", "header": header(plan)}
     iterations, reason, message = [], None, None
     recorder = Recorder(engine.pair.tokenizer, time.perf_counter(), plan.prompt_ids)
-    with on_cores(plan.way.cores):
-        try:
-            for iteration in decode(plan):
-                iterations.append(recorder.iteration(iteration))
-                reason = iteration.stop
-                yield {"type": "iteration", "iteration": iterations[-1]}
-        except DraftDied as error:
-            reason, message = "error", str(error)
-        except Stopped:
-            reason = "stopped"
+    try:
+        for iteration in decode(plan):
+            iterations.append(recorder.iteration(iteration))
+            reason = iteration.stop
+            yield {"type": "iteration", "iteration": iterations[-1]}
+    except (DraftDied, NotFinite) as error:
+        reason, message = "error", str(error)
+    except Stopped:
+        reason = "stopped"
     for way in {plan.way, plan.other or plan.way, plan.alone}:
         engine.keep_costs(way)
     if reason not in ("error", "stopped"):
-        message = busy_words(plan.costs.target)
+        message = " ".join(plan.notes) or busy_words(plan.costs.target)
     yield {"type": "end", "end": end(iterations, reason, message)}
 
 

@@ -16,6 +16,7 @@ from tests.children import SETTINGS, engine_with_draft, stream, wait_for_draft
 from tests.models.hostile import PROMPT, hostile
 from tests.starts import forking, start
 from tests.tiny import tiny_engine
+from tests.until import has_ended, wait_until
 from tests.weights import ends_at_once
 
 pytestmark = pytest.mark.thorough
@@ -102,6 +103,18 @@ def test_a_draft_that_ends_while_it_starts(vanilla_text):
     with pytest.raises(DraftDied, match=r"died \(exit code 3\): run again to start a new one"):
         run(engine)
     assert run(engine, "vanilla")["end"]["text"] == vanilla_text
+
+
+def test_a_draft_ends_with_the_last_reference_to_its_engine(vanilla_text):
+    with forking():
+        engine = engine_with_draft()
+        assert run(engine)["end"]["text"] == vanilla_text
+    process, suspended = engine.draft_beside.process.pid, stream(engine)
+    next(suspended)
+    del engine
+    assert not has_ended(process)
+    del suspended
+    wait_until(lambda: has_ended(process))
 
 
 def report(function, *arguments, **options):

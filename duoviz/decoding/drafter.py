@@ -1,9 +1,10 @@
 """What a method does in a run: the loop asks it what to verify, and shows it what came of that."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from duoviz.decoding.iteration import Drafting, Node, Verified
-from duoviz.decoding.sampling import TargetDraws
+from duoviz.decoding.sampling import DraftNotFinite, TargetDraws
 
 NOTHING = Drafting()
 
@@ -45,3 +46,42 @@ class Drafter:
 
     def close(self) -> None:
         """The run is over."""
+
+
+class Alone(Drafter):
+    """The target goes on alone."""
+
+    rests = True
+
+
+class WhileFinite(Drafter):
+    """A method's drafter as long as its draft's logits are finite; why they no longer are is put among the notes."""
+
+    def __init__(self, drafter: Drafter, notes: list[str]):
+        self.drafter, self.notes = drafter, notes
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        try:
+            return getattr(self.drafter, name)(*arguments)
+        except DraftNotFinite as error:
+            self.notes.append(f"{error} The target wrote the rest alone.")
+            self.close()
+            self.drafter = Alone()
+            return getattr(self.drafter, name)(*arguments)
+        finally:
+            self.rests = self.drafter.rests
+
+    def propose(self, text: Sequence[int], longest: int) -> list[Node]:
+        return self.ask("propose", text, longest)
+
+    def start(self, text: Sequence[int], tree: Sequence[Node]) -> None:
+        self.ask("start", text, tree)
+
+    def join(self) -> list[Node]:
+        return self.ask("join")
+
+    def observe(self, text: Sequence[int], verified: Verified, own: TargetDraws) -> Drafting:
+        return self.ask("observe", text, verified, own)
+
+    def close(self) -> None:
+        self.drafter.close()

@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+import numpy as np
+
 from duoviz.decoding.forward import timed_forward, timed_prefill
 from duoviz.decoding.iteration import Candidate, Node, Span
 from duoviz.decoding.length_policy import StopRule
-from duoviz.decoding.sampling import FIRST_FRESH, SHARED, Sampling, filtered, scores, tempered
+from duoviz.decoding.sampling import FIRST_FRESH, SHARED, DraftNotFinite, Sampling, filtered, scores, tempered
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.models.columns import ids_of, over_vocabulary
 from duoviz.models.language_model import LanguageModel
@@ -151,8 +153,12 @@ def proposals(
     what is drawn from (p after top-k and top-p); and the scores that order q's draws (see `sampling.scores`).
 
     positions: for each row, the place in the text of the token after it. All is on the processor, where the noise is.
+    Raises DraftNotFinite.
     """
     p = tempered(logits.cpu(), sampling.temperature)
+    # One infinite or undefined logit leaves no probability of its row defined; minus infinity is a probability of 0.
+    if np.isnan(p.numpy()[:, 0]).any():
+        raise DraftNotFinite("The draft's logits are infinite or NaN: use another draft.")
     if sampling.temperature == 0:
         return p, p, p
     q = filtered(p, top_k=sampling.top_k, top_p=sampling.top_p)

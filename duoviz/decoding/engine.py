@@ -1,9 +1,12 @@
 """The engine: a loaded pair, and what is kept with it from one run to the next."""
 
 import os
-from collections.abc import Callable
-from contextlib import nullcontext
+import threading
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from inspect import GEN_RUNNING, getgeneratorstate
 from pathlib import Path
+from weakref import WeakSet
 
 from duoviz.decoding.calibration import calibrate
 from duoviz.decoding.costs import CONTEXTS, Costs
@@ -14,6 +17,7 @@ from duoviz.decoding.way import Way
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.decoding.worker.process import start_draft
 from duoviz.decoding.worker.protocol import DraftWorker
+from duoviz.errors import UserError
 from duoviz.models.cache import measuring
 from duoviz.models.cores import on_cores
 from duoviz.models.files import PairFiles
@@ -24,16 +28,25 @@ from duoviz.models.team import lent
 
 # Other cores are taken where a forward on them takes less than this share of the time.
 CLEARLY = 0.95
+BUSY = "The engine is busy with another run: let that one end first, or load another engine."
+ENDED = "This run was ended: another one has begun on its engine, or the engine was closed. Start the run again."
+
+
+class EngineTaken(UserError):
+    """An engine's models hold one text at a time, and another run has them; the message is a sentence for the user."""
 
 
 class Engine:
-    """A pair's drafts, costs, datastores and δ. One thread uses it; closed once, or by `with`.
+    """A pair's drafts, costs, datastores and δ, for one run at a time.
 
     draft_beside: works beside the target, once it was started; draft_in_turn: in the target's process.
     """
 
     def __init__(self, pair: Pair, *, draft: DraftWorker | None = None):
         self.pair, self.draft_beside = pair, draft
+        # The run under way, and who computes at the moment.
+        self.under_way: Generator[dict] | None = None
+        self.lock = threading.RLock()
         self.draft_in_turn: InlineDraft | None = None
         self.kept_costs: dict[Way, Costs] = {}
         self.datastores: dict[Path, Datastore] = {}
@@ -42,6 +55,52 @@ class Engine:
         self.measuring = measuring
         # What `alone` said last.
         self.taken: Way | None = None
+
+    def one_run(self, events: Generator[dict]) -> Generator[dict]:
+        """The events of a run, which ends the one before it where that one is suspended: its next step says so.
+
+        Raises EngineTaken where that one is computing, in another thread or around this one, and where this one was
+        ended.
+        """
+        with self.models():
+            if self.under_way:
+                raise EngineTaken(BUSY)
+            self.under_way = events
+        try:
+            while event := self.step(events):
+                yield event
+        finally:
+            if self.under_way is events:
+                with suppress(EngineTaken), self.models():
+                    pass
+
+    def step(self, events: Generator[dict]) -> dict | None:
+        with self.computing():
+            if self.under_way is not events:
+                raise EngineTaken(ENDED)
+            return next(events, None)
+
+    @contextmanager
+    def models(self) -> Iterator[None]:
+        """Use the models, within the step of a run or for other things than runs: a suspended run ends.
+
+        Raises EngineTaken.
+        """
+        with self.computing():
+            if self.under_way and getgeneratorstate(self.under_way) != GEN_RUNNING:
+                run, self.under_way = self.under_way, None
+                run.close()
+            yield
+
+    @contextmanager
+    def computing(self) -> Iterator[None]:
+        """Compute while no other thread does. Raises EngineTaken."""
+        if not self.lock.acquire(blocking=False):
+            raise EngineTaken(BUSY)
+        try:
+            yield
+        finally:
+            self.lock.release()
 
     def draft(self, *, beside: bool) -> DraftWorker:
         """The draft of either way, loaded and ready; started now if none is running. Raises DraftDied."""
@@ -90,7 +149,7 @@ class Engine:
         """Time one forward of each kind, for half a second. Raises DraftDied, Stopped."""
         draft = self.draft(beside=way.beside)
         lending = lent(way.lent, draft.busy) if way.lent else nullcontext()
-        with self.measuring(stopped=stopped), on_cores(way.cores), lending:
+        with self.models(), self.measuring(stopped=stopped), on_cores(way.cores), lending:
             beside = way.beside and not way.lent
             calibrate(self.pair.target, draft, self.costs(way), beside=beside, stopped=stopped)
         self.keep_costs(way)
@@ -123,13 +182,15 @@ class Engine:
         if self.delta is None:
             logits = []
             for cores in {self.pair.cores.all, self.pair.cores.target}:
-                with on_cores(cores):
+                with self.models(), on_cores(cores):
                     logits += readings(self.pair.target, ids)
             self.delta = delta_of(logits, self.pair.target.precision)
         return self.delta
 
     def close(self) -> None:
-        """End the running draft."""
+        """End the draft beside the target, and a run that is suspended; the next run that wants a draft starts one."""
+        with suppress(EngineTaken), self.models():
+            pass
         if self.draft_beside is not None:
             self.draft_beside.close()
 
@@ -140,6 +201,10 @@ class Engine:
         self.close()
 
 
+# The engines that `load_engine` has made, as long as anybody has them.
+LOADED: WeakSet[Engine] = WeakSet()
+
+
 def load_engine(
     name: str = "embedded", progress: Progress = no_progress, sources: PairFiles | None = None, *, draft: bool = False
 ) -> Engine:
@@ -148,12 +213,21 @@ def load_engine(
     draft: whether the draft beside the target is started at once, so that both load at the same time; else with the
     first run that wants it. sources: the pair's files, where they were fetched before. An exception that `progress`
     raises ends the loading. Raises UnknownPair and ModelUnavailable.
+
+    A notebook keeps what its cells gave. So loading a pair again closes the engines of it that were loaded before,
+    unless a run is under way on them: their drafts' processes end, and begin again where they are used after all.
     """
+    for earlier in list(LOADED):
+        with suppress(EngineTaken), earlier.computing():
+            if earlier.pair.name == name and not earlier.under_way:
+                earlier.close()
     prepared = prepare_pair(name, progress, sources)
     started = start_draft(prepared.draft.load, prepared.cores) if draft else None
     try:
-        return Engine(prepared.load(progress), draft=started)
+        engine = Engine(prepared.load(progress), draft=started)
     except BaseException:
         if started:
             started.close()
         raise
+    LOADED.add(engine)
+    return engine

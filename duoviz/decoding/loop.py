@@ -9,7 +9,7 @@ from itertools import count
 from torch import Tensor
 
 from duoviz.decoding.costs import Costs, Forward
-from duoviz.decoding.drafter import Drafter
+from duoviz.decoding.drafter import Drafter, WhileFinite
 from duoviz.decoding.forward import Stopped, timed_forward, timed_prefill
 from duoviz.decoding.iteration import Iteration, Node, Span
 from duoviz.decoding.plan import RunPlan
@@ -28,17 +28,18 @@ def decode(plan: RunPlan) -> Iterator[Iteration]:
     """Decode by proposing and verifying, until the text ends: Leviathan et al. 2023 (arXiv 2211.17192), algorithm 1.
 
     With trees as in SpecInfer (Miao et al. 2023, arXiv 2305.09781), and, where a method drafts meanwhile, with the
-    synchronisation of DuoDecoding (arXiv 2503.00784, §3.1). Call it on the plan's cores. Raises DraftDied, Stopped.
+    synchronisation of DuoDecoding (arXiv 2503.00784, §3.1). Each iteration computes on its way's cores; between two,
+    the calling thread has its own. Raises DraftDied, NotFinite of the target, Stopped.
     """
     text = list(plan.prompt_ids)
-    with closing(plan.method.drafter(plan)) as drafter:
+    with closing(WhileFinite(plan.method.drafter(plan), plan.notes)) as drafter:
         before = 0.0
         for number in count():
             if plan.stopped():
                 raise Stopped
             way, context = way_now(plan, drafter, number), len(text)
             with (
-                on_cores(way.cores) if way.cores != plan.way.cores else nullcontext(),
+                on_cores(way.cores),
                 # The prompt is read on all cores.
                 lent(way.lent, plan.draft.busy) if way.lent and plan.draft and number else nullcontext(),
             ):

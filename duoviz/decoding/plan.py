@@ -1,7 +1,7 @@
 """The plan of a run: everything that is decided about it, once, before it begins."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from duoviz.decoding.acceptance_table import AcceptanceTable, fitted_table
 from duoviz.decoding.costs import Costs
@@ -27,7 +27,7 @@ class RunPlan:
     now and then, None where the cores are given; alone: that of a target which does not wait for a draft. costs_of
     gives the costs of these. draft: the method's; table: how often it is right, None where that was not counted.
     classical: the rule of acceptance, None: coupled. datastore: REST's. stopped: the run's cancel token, asked in
-    every long forward and wait.
+    every long forward and wait. notes: sentences on what became of the run, for its end.
     """
 
     method: Method
@@ -47,6 +47,7 @@ class RunPlan:
     classical: Classical | None
     datastore: Datastore | None
     stopped: Callable[[], bool]
+    notes: list[str] = field(default_factory=list)
 
     @property
     def target(self) -> LanguageModel:

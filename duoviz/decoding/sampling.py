@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from duoviz.errors import UserError
 from duoviz.models.columns import as_array
 
 if TYPE_CHECKING:
@@ -19,6 +21,14 @@ if TYPE_CHECKING:
 SHARED, ACCEPTING, PICKING, FIRST_FRESH = range(4)
 # Noise is made for so many ids at once: a target and a draft that lacks its last ids share it.
 NOISE_AT_ONCE = 1024
+
+
+class NotFinite(UserError):
+    """A model's logits are infinite or no numbers, so that nothing can be drawn from them."""
+
+
+class DraftNotFinite(NotFinite):
+    """The draft's are, so that the target goes on alone."""
 
 
 class Sampling(NamedTuple):
@@ -168,7 +178,10 @@ def two_largest(values: np.ndarray) -> tuple[int, int]:
 
 
 class TargetDraws:
-    """What the target itself writes after each row of a forward; a row is drawn when it is asked for."""
+    """What the target itself writes after each row of a forward; a row is drawn when it is asked for.
+
+    Raises NotFinite where a row allows no draw.
+    """
 
     def __init__(self, logits: Tensor, positions: Sequence[int], sampling: Sampling):
         """logits [rows, vocab]; positions: for each row, the place in the text of the token after it."""
@@ -185,13 +198,19 @@ class TargetDraws:
         return self.draw_at(row).token
 
     def gap(self, row: int) -> float | None:
-        """How far in logits the next best token was from being drawn."""
-        return self.draw_at(row).gap
+        """How far in logits the next best token was from being drawn; None where there was no other."""
+        gap = self.draw_at(row).gap
+        return gap if gap is not None and isfinite(gap) else None
 
     def logits_of(self, row: int) -> Tensor:
         """A row's logits [vocab], on the processor."""
         if row not in self.fetched:
-            self.fetched[row] = self.logits[row].cpu()
+            self.fetched[row] = logits = self.logits[row].cpu()
+            # The largest is NaN where one is.
+            if not isfinite(logits.max()):
+                raise NotFinite(
+                    "The target's logits are infinite or NaN: its weights are damaged, or its precision is too low."
+                )
         return self.fetched[row]
 
     def draw_at(self, row: int) -> Drawn:

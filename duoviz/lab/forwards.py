@@ -35,8 +35,9 @@ def measure_forwards(
     with on_cores(pair.cores.target):
         pair.target.crop(0)
         for length in wanted:
-            read_on(pair.target, draft, length, stopped=stopped)
-            times = [both_sides(pair.target, draft, length) for _ in range(1 + repeats)][1:]
+            with engine.models():
+                read_on(pair.target, draft, length, stopped=stopped)
+                times = [both_sides(pair.target, draft, length) for _ in range(1 + repeats)][1:]
             yield {"length": length, "draft": [t[0] for t in times], "target": [t[1] for t in times]}
         pair.target.crop(0)
 

@@ -15,6 +15,7 @@ from duoviz.decoding.duotree.draft_side import DraftSide
 from duoviz.decoding.duotree.policy import steady_width
 from duoviz.decoding.duotree.tree import Expansion
 from duoviz.decoding.forward import Stopped, timed_forward, timed_prefill
+from duoviz.decoding.sampling import DraftNotFinite
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.decoding.worker.requests import (
     Answer,
@@ -144,11 +145,13 @@ def serve(pipe: Connection, load: LoadDraft, cores: Cores, busy: np.ndarray) -> 
                 busy[0] = True
                 for answer in loop.answers(request, pipe.poll):
                     pipe.send(answer)
-                busy[0] = False
             except (EOFError, OSError):
                 raise
+            except DraftNotFinite as error:
+                pipe.send(error)
             except Exception as error:
                 pipe.send(reason_of(error))
+            busy[0] = False
 
 
 def reason_of(error: Exception) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from duoviz.decoding.duotree.tree import Expansion
 from duoviz.decoding.forward import Stopped
+from duoviz.decoding.sampling import DraftNotFinite
 from duoviz.decoding.worker.protocol import DraftDied, DraftWorker
 from duoviz.decoding.worker.requests import EnoughRequest, Request
 
@@ -142,7 +143,9 @@ class WaitingDraft(DraftWorker):
 
 
 def checked(answer: Any) -> Any:
-    """An answer; raises DraftDied where it says what went wrong."""
+    """An answer; raises DraftNotFinite, and DraftDied where it says what else went wrong."""
+    if isinstance(answer, DraftNotFinite):
+        raise answer
     if isinstance(answer, str):
         raise DraftDied(f"The draft failed: {answer}.")
     return answer
