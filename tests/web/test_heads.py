@@ -88,6 +88,7 @@ def test_the_environment_names_more_hosts(monkeypatch):
     monkeypatch.setenv("DUOVIZ_HOSTS", "lab.example, Other.Example")
     known = {"localhost", "course.example", "lab.example", "other.example", "someone-duoviz.hf.space", "0.0.0.0"}
     assert "root.example" in known_hosts("https://root.example/duoviz") and "root.example" not in known_hosts("/duoviz")
+    assert "here.example" in known_hosts(server_name="here.example")
     assert known_hosts() >= known | {socket.gethostname().lower()} and "" not in known_hosts()
 
 
