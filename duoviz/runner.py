@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from typing import cast
 
 from duoviz.decoding import METHODS
@@ -58,21 +59,13 @@ def stream(
     first event.
     """
     check_method(method)
-    return engine.one_run(events_of(engine, method, prompt, settings, raw=raw, before=before, stopped=stopped))
+    plan = partial(make_plan, engine, METHODS[method], prompt, settings, raw=raw, before=before, stopped=stopped)
+    return engine.one_run(events_of(engine, plan))
 
 
-def events_of(
-    engine: Engine,
-    method: str,
-    prompt: str,
-    settings: Settings,
-    *,
-    raw: bool,
-    before: Sequence[tuple[str, str]],
-    stopped: Callable[[], bool],
-) -> Generator[dict]:
+def events_of(engine: Engine, planned: Callable[[], RunPlan]) -> Generator[dict]:
     """See `stream`."""
-    plan = make_plan(engine, METHODS[method], prompt, settings, raw=raw, before=before, stopped=stopped)
+    plan = planned()
     yield {"type": "header", "header": header(plan)}
     iterations, reason, message = [], None, None
     recorder = Recorder(engine.pair.tokenizer, time.perf_counter(), plan.prompt_ids)

@@ -15,9 +15,9 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.models.copying import Copying
-from duoviz.models.transformers_model import TransformersModel
+from duoviz.models.load import load_pair
 from tests.children import engine_with_draft
-from tests.models.folders import neox
+from tests.models.folders import bloom, folder, llama, neox, ready
 from tests.starts import forking
 from tests.tiny import tiny_engine
 from tests.weights import decoder, tiny_decoder
@@ -83,22 +83,29 @@ def test_the_command_line_and_a_comparison_say_so_too(monkeypatch, capsys):
     assert f"speculative: {SAID}" in summed_up(lanes, rows, {}, [], None)["sentences"]
 
 
-def of_transformers():
-    return TransformersModel(neox(tokens=40).eval(), precision="float32", label="tiny", context_limit=128)
+@pytest.mark.parametrize("make", [llama, neox, bloom])
+def test_so_it_is_with_every_architecture(make, tmp_path):
+    good, bad = folder(tmp_path / "good", make()), folder(tmp_path / "bad", with_a_nan(make()))
+    engine, settings = ready(load_pair(f"{good} + {bad}")), Settings(max_new_tokens=8)
+    expected = run(engine, "vanilla", settings)["end"]["text"]
+    for method in ("speculative", "duodecoding", "duotree"):
+        end = run(engine, method, settings)["end"]
+        assert (end["text"], end["message"]) == (expected, SAID)
+    end = run(ready(load_pair(f"{bad} + {good}")), "vanilla", settings)["end"]
+    assert end["stopped"] == "error" and end["message"].startswith("The target's logits are infinite or NaN: ")
 
 
-def that_copies():
-    return Copying(tiny_decoder(1), [[0.5] * 3] * 3)
+def with_a_nan(model):
+    """The model with one weight of its head, which may also be its embedding, that is no number."""
+    with torch.no_grad():
+        model.get_output_embeddings().weight[5, 3] = nan
+    return model
 
 
-@pytest.mark.parametrize("make", [of_transformers, that_copies])
-@pytest.mark.parametrize("method", [method for method in METHODS if METHODS[method].draft])
-def test_so_it_is_with_every_kind_of_draft(method, make):
+def test_so_it_is_with_a_draft_that_copies():
     engine = tiny_engine()
-    model = make()
-    spoiled(getattr(model, "model", model) if make is that_copies else model, nan, after=3)
-    engine.draft_beside = engine.draft_in_turn = InlineDraft(model)
-    check(engine, method)
+    engine.draft_beside = InlineDraft(Copying(spoiled(tiny_decoder(1), nan, after=3), [[0.5] * 3] * 3))
+    check(engine, "duodecoding")
 
 
 def damaged(config, weights):
