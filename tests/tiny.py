@@ -138,7 +138,8 @@ def run(
     stopped: Callable[[], bool] = bool,
 ) -> Iterator[Iteration]:
     """A run on these token ids."""
-    plan = make_plan(engine, METHODS[method], "hello", settings, stopped=stopped)
+    # A prompt of one token, which targets with few know too.
+    plan = make_plan(engine, METHODS[method], "&", settings, stopped=stopped)
     room = room_for(len(prompt_ids), settings.max_new_tokens, plan.target.context_limit)
     return decode(replace(plan, prompt_ids=tuple(prompt_ids), room=room))
 
