@@ -11,7 +11,7 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -45,7 +45,7 @@ MAX_LANES, MAX_LENGTHS = 50, 100
 
 
 # How to open each file of a folder or a zip, by its name.
-Files = dict[str, Callable[[], BinaryIO]]
+Files = Mapping[str, Callable[[], BinaryIO]]
 
 
 @dataclass
