@@ -52,7 +52,10 @@ class TransformersModel:
         self.crop(0)
         self.check_crop()
         self.check_length()
-        self.supports_tree = not sees_a_window(config, self.context_limit) and self.trees_work()
+        windowed = sees_a_window(config, self.context_limit)
+        if windowed:
+            self.check_window(config)
+        self.supports_tree = not windowed and self.trees_work()
 
     @property
     def length(self) -> int:
@@ -149,6 +152,18 @@ class TransformersModel:
             return
         if not self.are_close(logits[:-1], self.run_fresh(PROBE)):
             raise ModelUnavailable(f"{self.label} reads a text differently once it is longer: choose another model.")
+
+    def check_window(self, config: Any) -> None:
+        """Raise ModelUnavailable if the model's window is no matter of its mask, but of a cache that drops tokens."""
+        window = getattr(config, "sliding_window", None)
+        if not window:
+            return
+        logits, config.sliding_window = self.run_fresh(PROBE), 2
+        narrow, config.sliding_window = self.run_fresh(PROBE), window
+        if torch.equal(logits, narrow):
+            raise ModelUnavailable(
+                f"{self.label} needs a cache that drops what lies before its window: choose another model."
+            )
 
     def trees_work(self) -> bool:
         """Whether tokens with a common parent can be forwarded at once without seeing each other."""

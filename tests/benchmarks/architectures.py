@@ -51,7 +51,7 @@ REFUSED, UNTRIED = "refused", "not tried: no model so small runs in transformers
 
 # Of processor time, for one architecture; and numbers, of a tiny model.
 SECONDS, LARGEST = 60, 10_000_000
-VOCABULARY, CONTEXT, TOKENS = 60, 52, 24
+VOCABULARY, CONTEXT, TOKENS, WINDOW = 60, 52, 24, 24
 # The sizes of a tiny model, by what configs call them.
 SIZES = {
     64: "attention_hidden_size backbone_hidden_size d_model dim_model emb_dim embedding_dim embedding_size hidden_size"
@@ -61,7 +61,7 @@ SIZES = {
         " feed_forward_size ffn_dim ffn_hidden_size intermediate_size intermediate_size_mlp moe_intermediate_size"
         " moe_shared_expert_intermediate_size n_inner shared_expert_intermediate_size shared_intermediate_size"
         " shared_experts_intermediate_size",
-    24: "attention_chunk_size attention_window_size local_attention sliding_window sliding_window_size window_size",
+    WINDOW: "attention_chunk_size attention_window_size local_attention sliding_window sliding_window_size window_size",
     16: "d_head dim_head head_dim hidden_size_per_layer_input index_head_dim kv_channels kv_lora_rank linear_head_dim"
         " linear_key_head_dim linear_value_head_dim o_lora_rank qk_nope_head_dim swa_head_dim v_head_dim",
     8: "index_block_size index_topk qk_rope_head_dim rotary_dim",
@@ -85,7 +85,7 @@ KINDS = "attn_layers block_types indexer_types layer_types layers_block_type mlp
 BESIDES: dict[str, dict[str, Any]] = {
     "bamba": {"attn_layer_indices": [1]},
     "cohere_compass_text": {"rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 10_000.0}}},
-    "dots1": {"n_routed_experts": 4, "num_experts_per_tok": 2, "n_shared_experts": 1},
+    "dots1": {"n_shared_experts": 1},
     # Two layers borrow the keys and values of the others.
     "gemma3n_text": {
         "num_kv_shared_layers": 2, "num_hidden_layers": 4, "layer_types": ["sliding_attention", "full_attention"] * 2,
@@ -121,7 +121,8 @@ def tiny(kind: type[PretrainedConfig], besides: dict[str, Any]) -> dict[str, Any
     sizes = TINY | dict.fromkeys(LAYERS, layers)
     if "kv_lora_rank" in fields:  # its heads are all of one latent
         sizes |= {"num_key_value_heads": sizes["num_attention_heads"], "head_dim": sizes["qk_rope_head_dim"]}
-    made = {name: size for name, size in sizes.items() if fields.get(name) is not None}
+    # An architecture that usually has no window gets none.
+    made = {name: size for name, size in sizes.items() if name in fields and (fields[name] or size != WINDOW)}
     made |= {name: (each + each[-1:] * layers)[:layers] for name, each in kinds.items()}
     parts = {name: getattr(usual, name, None) for name in kind.sub_configs}
     made |= {name: tiny(type(part), {}) for name, part in parts.items() if part is not None}
@@ -243,7 +244,7 @@ def on_one_core(started: Any) -> None:
 def listed(all_found: Sequence[Found]) -> str:
     """What the page says of them."""
     groups: dict[str, list[str]] = {way: [] for way in (OWN, TREE, CHAIN)}
-    for found in sorted(all_found):
+    for found in sorted(all_found, key=lambda found: (found.way == UNTRIED, found.name)):
         # Without what transformers says of its caches, and what to do.
         why = f": {re.sub(r' [(].*[)]|: choose.*', '', found.why)}" if found.way == REFUSED else ""
         groups.setdefault(found.way + why, []).append(found.name)

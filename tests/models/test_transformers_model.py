@@ -66,6 +66,13 @@ def test_a_state_that_cannot_be_cropped_is_refused():
         wrapped(other_model(hf.MambaForCausalLM, config))
 
 
+def test_a_window_that_only_the_cache_knows_is_refused():
+    config = hf.MoshiConfig(**HIDDEN, ffn_dim=48, head_dim=8, max_position_embeddings=64, sliding_window=8)
+    with pytest.raises(ModelUnavailable, match="tiny needs a cache that drops what lies before its window"):
+        wrapped(other_model(hf.MoshiForCausalLM, config))
+    assert wrapped(other_model(hf.MoshiForCausalLM, hf.MoshiConfig(**config.to_dict() | {"sliding_window": 64})))
+
+
 def test_a_crop_that_leaves_something_behind_is_noticed(monkeypatch):
     monkeypatch.setattr(TransformersModel, "cut_cache", lambda self: None)
     with pytest.raises(ModelUnavailable, match="cannot drop rejected tokens"):
