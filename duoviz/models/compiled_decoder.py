@@ -101,6 +101,8 @@ def read_weights(config: LlamaConfig, source: WeightReader, limits: Limits) -> k
     layers, hidden, inner = config.layers, config.hidden_size, config.intermediate_size
     heads = (config.heads + 2 * config.kv_heads) * config.head_dim
     kind = np.int8 if source.quantised else np.float32
+    # First of all, for what the largest tensors are copied from is given up before the layers come.
+    embedding, widen, head = read_tables(config, source, limits, kind)
     qkv, out = Panels(layers, heads, hidden, kind), Panels(layers, hidden, config.heads * config.head_dim, kind)
     gate_up, down = Panels(layers, 2 * padded(inner), hidden, kind), Panels(layers, hidden, inner, kind)
     norms: list[list[np.ndarray]] = []
@@ -113,16 +115,6 @@ def read_weights(config: LlamaConfig, source: WeightReader, limits: Limits) -> k
         head_norms = torch.empty(0, config.head_dim) if layer.head_norms is None else layer.head_norms
         norms.append([float_array(norm) for norm in (layer.attention_norm, head_norms, layer.mlp_norm)])
     attention_norm, head_norms, mlp_norm = (np.stack(arrays) for arrays in zip(*norms, strict=True))
-    table, projection = source.embedding(config)
-    embedding = Panels(1, max(len(table.weight), limits.read), table.weight.shape[1], kind)
-    embedding.set(0, table)
-    widen = Panels(1, 0 if projection is None else hidden, table.weight.shape[1], kind)
-    if projection is not None:
-        widen.set(0, projection)
-    separate, head = source.head(config, limits.written), embedding
-    if separate is not None:
-        head = Panels(1, limits.written, hidden, kind)
-        head.set(0, separate.map(lambda part: part[: limits.written]))
     angles = rotary_angles(config, limits.positions)
     cos, sin = float_array(angles.cos() * config.rotary_scale), float_array(angles.sin() * config.rotary_scale)
     return kernels.Weights(
@@ -135,6 +127,23 @@ def read_weights(config: LlamaConfig, source: WeightReader, limits: Limits) -> k
         norm=float_array(source.vector("model.norm.weight", hidden)),
         head=head.panels[0][: padded(limits.written) // PANEL], head_scale=head.scale[0], cos=cos, sin=sin,
     )  # fmt: skip
+
+
+def read_tables(
+    config: LlamaConfig, source: WeightReader, limits: Limits, kind: type
+) -> tuple["Panels", "Panels", "Panels"]:
+    """The embedding table, what widens it, and the head."""
+    table, projection = source.embedding(config)
+    embedding = Panels(1, max(len(table.weight), limits.read), table.weight.shape[1], kind)
+    embedding.set(0, table)
+    widen = Panels(1, 0 if projection is None else config.hidden_size, table.weight.shape[1], kind)
+    if projection is not None:
+        widen.set(0, projection)
+    separate, head = source.head(config, limits.written), embedding
+    if separate is not None:
+        head = Panels(1, limits.written, config.hidden_size, kind)
+        head.set(0, separate.map(lambda part: part[: limits.written]))
+    return embedding, widen, head
 
 
 class Panels:

@@ -12,18 +12,23 @@ from duoviz.models.llama_config import LlamaConfig, context_end, is_lean
 from duoviz.models.progress import Course, ModelUnavailable, Progress, no_progress
 from duoviz.models.prompt import CONTEXT_LIMIT
 from duoviz.models.registry import EMBEDDED, find_pair, is_on_hub
+from duoviz.models.shapes import SHAPES, config_in, parameters_in
 
 OUR_DRAFT = "duoviz draft"
 
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """A model's folder, looked into: what it is called, its config, how many numbers its weights are."""
+    """A model's folder, looked into: what it is called, its config, how many numbers its weights are.
+
+    shape: the one of `shapes.SHAPES` that it is put into, which config and parameters are of; None for its own.
+    """
 
     label: str
     folder: Path
     config: dict
     parameters: int
+    shape: str | None = None
 
 
 # A pair's target and draft.
@@ -59,6 +64,14 @@ def find_target(model: str, progress: Progress) -> ModelFiles:
     return look_into(embedded_target(progress), TARGET_LABEL) if model == EMBEDDED else find_files(model, progress)
 
 
+def in_shape(files: ModelFiles, name: str) -> ModelFiles:
+    """A model that is put into another shape as it is loaded. Raises ModelUnavailable where it does not fit."""
+    shape = SHAPES[name]
+    config = config_in(shape, files.config, label=files.label)
+    label = f"{files.label.split(' (')[0]}'s text at {shape.label}'s cost"
+    return replace(files, label=label, config=config, parameters=parameters_in(shape, config), shape=name)
+
+
 def find_draft(model: str, progress: Progress) -> ModelFiles:
     """The draft's files; see `find_files`."""
     return look_into(DRAFT_FOLDER, OUR_DRAFT) if model == EMBEDDED else find_files(model, progress)
@@ -68,6 +81,8 @@ def fetch_pair(name: str, progress: Progress = no_progress) -> PairFiles:
     """The files of a pair's target and draft, fetched if need be. Raises UnknownPair and ModelUnavailable."""
     models, course = find_pair(name), Course(progress)
     target = find_target(models.target, course.until(0.8))
+    if models.shape:
+        target = in_shape(target, models.shape)
     if not models.draft:
         # In its place the target itself, which takes nothing.
         return target, replace(target, parameters=0)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-from duoviz.models.files import ModelFiles, outline
+from duoviz.models.files import ModelFiles, fetch_pair, outline
 from duoviz.models.llama_config import is_lean
 from duoviz.models.memory import free_memory
 from duoviz.models.progress import ModelUnavailable
@@ -61,6 +61,8 @@ def check_room(name: str, spare: Mapping[str, int] | None = None) -> None:
     spare: the bytes on each device that will be given back before it is loaded. Raises UnknownPair.
     """
     models = find_pair(name)
-    if models.target != EMBEDDED:
+    if models.shape:
+        check_fit(memory_needs(models, *fetch_pair(name), target_device()), spare)
+    elif models.target != EMBEDDED:
         draft, target = outline(models.draft), outline(models.target)
         check_fit(memory_needs(models, target, draft, target_device()), spare)

@@ -12,6 +12,7 @@ from duoviz.models.checkpoint import Checkpoint, one_sentence, read_config
 from duoviz.models.compiled_decoder import CompiledDecoder
 from duoviz.models.language_model import Slots
 from duoviz.models.llama_config import Limits, LlamaConfig
+from duoviz.models.shapes import SHAPES, InShape, config_in
 from duoviz.models.torch_decoder import TorchDecoder
 from duoviz.models.weights import WeightReader
 
@@ -95,8 +96,19 @@ class Llama:
         self.slots.crop(length)
 
 
-def load_llama(folder: Path, *, label: str, **options: Any) -> Llama:
-    """Read a model folder (config.json and safetensors); the options are those of Llama. Raises ModelUnavailable."""
-    config = LlamaConfig.from_dict(read_config(folder))
+def load_llama(
+    folder: Path, *, precision: str, label: str, device: str = "cpu", shape: str | None = None, **options: Any
+) -> Llama:
+    """Read a model folder (config.json and safetensors); the other options are those of Llama.
+
+    shape: see `ModelFiles`. Raises ModelUnavailable.
+    """
+    config = read_config(folder)
     with one_sentence(label):
-        return Llama(config, Checkpoint(folder), label=label, **options)
+        weights: Mapping[str, Tensor] = Checkpoint(folder)
+        if shape:
+            dtype = DTYPES.get(precision, torch.float32)
+            weights = InShape(weights, config, SHAPES[shape], device=device, dtype=dtype)
+            config = config_in(SHAPES[shape], config, label=label)
+        shaped = LlamaConfig.from_dict(config)
+        return Llama(shaped, weights, precision=precision, device=device, label=label, **options)

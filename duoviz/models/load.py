@@ -24,15 +24,15 @@ from duoviz.models.unapplied import unapplied
 FETCHING, TOKENIZER = 0.9, 0.3
 
 
-def load_model(folder: Path, **options: Any) -> LanguageModel:
+def load_model(folder: Path, *, shape: str | None = None, **options: Any) -> LanguageModel:
     """The model in a folder: by the lean decoder where it can, else by transformers.
 
-    options: of `load_llama` and `load_transformers`, which take the same. A draft whose config has weights
-    for `copying` copies too. Raises ModelUnavailable.
+    shape: see `ModelFiles`. options: of `load_llama` and `load_transformers`, which take the same. A draft whose config
+    has weights for `copying` copies too. Raises ModelUnavailable.
     """
     config = read_config(folder)
     if is_lean(config):
-        model = load_llama(folder, **options)
+        model = load_llama(folder, shape=shape, **options)
         return Copying(model, config["copying"]) if config.get("copying") else model
     from duoviz.models.transformers_model import load_transformers
 
@@ -104,7 +104,9 @@ def prepare_pair(name: str, progress: Progress = no_progress, sources: PairFiles
     return PreparedPair(
         name=name,
         files=(target, draft),
-        load_target=partial(load, target.folder, precision=precision, label=target.label, device=device),
+        load_target=partial(
+            load, target.folder, precision=precision, label=target.label, device=device, shape=target.shape
+        ),
         draft=DraftSource(load_draft, label, draft_precision, version_of(draft), draft.folder),
         cores=assign_cores(available_cores(), target_on_gpu=device != "cpu"),
         prompt_format=models.prompt_format,

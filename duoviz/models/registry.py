@@ -23,16 +23,22 @@ class Models:
 
     gpu_precision: of the target on a GPU; on the CPU it is float32. prompt_format: how a user turn is
     written for a target whose tokenizer has no chat template; a base model goes on with the text.
+    shape: of `shapes.SHAPES`, that the target is put into.
     """
 
     target: str
     draft: str
     gpu_precision: str = "bfloat16"
     prompt_format: str = "{prompt}"
+    shape: str | None = None
 
 
 PAIRS: dict[str, Models] = {
     "embedded": Models(EMBEDDED, EMBEDDED, gpu_precision="float32"),
+    "embedded-as-360m": Models(EMBEDDED, EMBEDDED, gpu_precision="float32", shape="smollm2-360m"),
+    "embedded-as-llama-2-7b": Models(EMBEDDED, EMBEDDED, shape="llama-2-7b"),
+    "embedded-as-llama-3-8b": Models(EMBEDDED, EMBEDDED, shape="llama-3-8b"),
+    "smollm2-360m": Models("HuggingFaceTB/SmolLM2-360M-Instruct", EMBEDDED),
     "smollm2-1.7b": Models("HuggingFaceTB/SmolLM2-1.7B-Instruct", EMBEDDED),
     "smollm2-1.7b-135m": Models("HuggingFaceTB/SmolLM2-1.7B-Instruct", "HuggingFaceTB/SmolLM2-135M-Instruct"),
     "qwen2.5-7b": Models("Qwen/Qwen2.5-7B-Instruct", "Qwen/Qwen2.5-0.5B-Instruct"),

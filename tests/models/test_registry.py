@@ -14,7 +14,7 @@ def test_the_registry():
 
 @pytest.mark.parametrize("name", ["nobody", "a + b + c", " + b", "a+b", ""])
 def test_an_unknown_name_tells_what_can_be_named(name):
-    with pytest.raises(UnknownPair, match=r"embedded, smollm2-1.7b, .*TARGET \+ DRAFT"):
+    with pytest.raises(UnknownPair, match=r"embedded, embedded-as-360m, .*TARGET \+ DRAFT"):
         find_pair(name)
 
 

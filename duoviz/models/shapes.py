@@ -1,0 +1,198 @@
+"""A model in a larger shape: it computes the same function at the larger model's cost.
+
+Every number of the larger model is read and multiplied, so a forward pass takes what that shape takes; the text is the
+small model's. Old sizes are h (hidden), i (inner), l (layers), n (query heads), m (key heads), d (head size); new ones
+are the capitals, D a multiple of d, and r = H / h.
+
+- Embedding and head: columns beyond h are zero, so the hidden state is zero there in every layer.
+- RMS norms: the mean is over H numbers, so weights are divided by √r, and ε by r.
+- Attention: the two rows of rotary pair p go to pair p · D/d, which turns at the same frequency, θ^(−2p/d). Queries are
+  multiplied by √(D/d), because scores are divided by √D. Values take the first d of D. Where fewer queries share a key
+  head than before, the key head is copied. Output columns of what is new are zero.
+- MLP: down's columns beyond i are zero.
+- Layers beyond l: output and down are zero, so they add nothing.
+
+What is met by zeros only is filled with small numbers, so that nothing can be skipped and no number is denormal.
+"""
+
+from collections.abc import Iterator, Mapping
+from math import ceil, sqrt
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from duoviz.models.llama_config import rotary
+from duoviz.models.progress import ModelUnavailable
+
+
+class Shape(NamedTuple):
+    """The sizes of a model of the Llama family; label: the model that has them."""
+
+    label: str
+    hidden: int
+    inner: int
+    layers: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+
+
+SHAPES = {
+    "smollm2-360m": Shape("SmolLM2-360M", 960, 2560, 32, 15, 5, 64),
+    "llama-2-7b": Shape("Llama-2-7B", 4096, 11008, 32, 32, 32, 128),
+    "llama-3-8b": Shape("Llama-3-8B", 4096, 14336, 32, 32, 8, 128),
+}
+
+# By the last part of a tensor's name but `weight`: the sizes of its rows and of its columns.
+SIZES = {
+    "embed_tokens": ("vocabulary", "hidden"), "lm_head": ("vocabulary", "hidden"),
+    "q_proj": ("queries", "hidden"), "k_proj": ("keys", "hidden"), "v_proj": ("keys", "hidden"),
+    "o_proj": ("hidden", "queries"), "gate_proj": ("inner", "hidden"), "up_proj": ("inner", "hidden"),
+    "down_proj": ("hidden", "inner"), "input_layernorm": ("hidden",), "post_attention_layernorm": ("hidden",),
+    "norm": ("hidden",),
+}  # fmt: skip
+# The matrices whose rows (of o_proj the columns) are heads, and those that are read where only zeros meet them.
+HEADS = {"q_proj", "k_proj", "v_proj", "o_proj"}
+READ = {"q_proj", "k_proj", "v_proj", "gate_proj", "up_proj"}
+
+
+def shape_of(config: dict) -> Shape:
+    """The shape of a Llama's config."""
+    heads, hidden = config["num_attention_heads"], config["hidden_size"]
+    return Shape(
+        config["model_type"],
+        hidden,
+        config["intermediate_size"],
+        config["num_hidden_layers"],
+        heads,
+        config.get("num_key_value_heads") or heads,
+        config.get("head_dim") or hidden // heads,
+    )
+
+
+def config_in(shape: Shape, config: dict, *, label: str) -> dict:
+    """The config of the model called `label` in another shape. Raises ModelUnavailable where it does not fit."""
+    old = shape_of(config)
+    biases = config.get("attention_bias") or config.get("mlp_bias")
+    if config["model_type"] not in ("llama", "mistral") or biases or rotary(config)["rope_type"] != "default":
+        raise ModelUnavailable(f"{label} cannot be put into another shape: only a Llama with plain rotary pairs can.")
+    fits = (
+        all(new >= size for new, size in zip(shape[1:], old[1:], strict=True))
+        and shape.head_dim % old.head_dim == 0
+        and shape.heads % shape.kv_heads == 0
+        and shape.kv_heads >= old.kv_heads * copies(shape, old)
+    )
+    if not fits:
+        raise ModelUnavailable(f"{label} does not fit into {shape.label}'s shape: choose a larger one.")
+    return config | {
+        "hidden_size": shape.hidden,
+        "intermediate_size": shape.inner,
+        "num_hidden_layers": shape.layers,
+        "num_attention_heads": shape.heads,
+        "num_key_value_heads": shape.kv_heads,
+        "head_dim": shape.head_dim,
+        "rms_norm_eps": config["rms_norm_eps"] * old.hidden / shape.hidden,
+    }
+
+
+def parameters_in(shape: Shape, config: dict) -> int:
+    """How many numbers a model of this config, which `config_in` gave, has in matrices."""
+    heads = (shape.heads + shape.kv_heads) * shape.head_dim
+    layer = shape.hidden * (2 * heads + 3 * shape.inner)
+    tables = 1 if config.get("tie_word_embeddings") else 2
+    return shape.layers * layer + tables * config["vocab_size"] * shape.hidden
+
+
+def copies(shape: Shape, old: Shape) -> int:
+    """How many key heads an old one becomes, so that each has all queries that share it."""
+    return ceil((old.heads // old.kv_heads) / (shape.heads // shape.kv_heads))
+
+
+class InShape(Mapping[str, Tensor]):
+    """A checkpoint's tensors in a larger shape, by the same names; each is made when it is asked for.
+
+    config: the checkpoint's, for which `config_in` gave one. Tensors are made on `device`, in `dtype`.
+    """
+
+    def __init__(self, weights: Mapping[str, Tensor], config: dict, shape: Shape, *, device: str, dtype: torch.dtype):
+        self.weights, self.old, self.new = weights, shape_of(config), shape
+        self.device, self.dtype = device, dtype
+        # What was made last: a table is asked for several times in a row, and is large.
+        self.last: tuple[str, Tensor] | None = None
+        inside = [name.split(".", 3)[3] for name in weights if name.startswith("model.layers.0.")]
+        outside = [name for name in weights if not name.startswith("model.layers.")]
+        self.names = {*outside, *(f"model.layers.{layer}.{name}" for layer in range(shape.layers) for name in inside)}
+        self.sizes = {
+            "vocabulary": config["vocab_size"],
+            "hidden": shape.hidden,
+            "inner": shape.inner,
+            "queries": shape.heads * shape.head_dim,
+            "keys": shape.kv_heads * shape.head_dim,
+        }
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __getitem__(self, name: str) -> Tensor:
+        """Raises KeyError."""
+        if name not in self.names:
+            raise KeyError(name)
+        if self.last is None or self.last[0] != name:
+            self.last = None
+            self.last = name, self.make(name)
+        return self.last[1]
+
+    def make(self, name: str) -> Tensor:
+        part = name.split(".")[-2]
+        new = self.filled(part)
+        if name in self.weights:
+            old = self.weights[name].to(self.device)
+            self.put(part, new, old / sqrt(self.new.hidden / self.old.hidden) if old.dim() == 1 else old)
+        return new
+
+    def filled(self, part: str) -> Tensor:
+        """A tensor that changes nothing: what is read holds small numbers, what is written zeros; norms are ones."""
+        size, like = [self.sizes[size] for size in SIZES[part]], {"device": self.device, "dtype": self.dtype}
+        if part in READ:
+            return torch.linspace(0.01, 0.02, size[1], **like).repeat(size[0], 1)
+        return torch.ones(size, **like) if len(size) == 1 else torch.zeros(size, **like)
+
+    def put(self, part: str, new: Tensor, old: Tensor) -> None:
+        """Copy an old tensor's numbers to their places in a new one."""
+        size = self.new.head_dim
+        if part == "q_proj":
+            old = old * sqrt(size / self.old.head_dim)
+        if part in ("k_proj", "v_proj"):
+            heads = old.view(self.old.kv_heads, self.old.head_dim, -1)
+            old = heads.repeat_interleave(copies(self.new, self.old), dim=0).flatten(0, 1)
+        places = self.places(part, old.shape[part == "o_proj"])
+        if part in ("q_proj", "k_proj"):
+            # What a head has besides adds nothing to a score.
+            new.view(-1, size, new.shape[1])[places // size] = 0
+        if part == "o_proj":
+            new[: len(old), places] = old.to(self.dtype)
+        elif old.dim() == 1:
+            new[places] = old.to(self.dtype)
+        else:
+            new[places, : old.shape[1]] = old.to(self.dtype)
+
+    def places(self, part: str, count: int) -> Tensor:
+        """Where the rows of an old tensor stand in the new one, int64 [count]; of o_proj the columns."""
+        new, old = self.new, self.old
+        if part not in HEADS:
+            return torch.arange(count, device=self.device)
+        heads, within = torch.arange(count // old.head_dim), torch.arange(old.head_dim)
+        if part in ("q_proj", "o_proj"):
+            sharing, group = old.heads // old.kv_heads, new.heads // new.kv_heads
+            heads = heads // sharing * copies(new, old) * group + heads % sharing
+        if part in ("q_proj", "k_proj"):
+            half = old.head_dim // 2
+            within = within % half * (new.head_dim // old.head_dim) + within // half * (new.head_dim // 2)
+        return (heads[:, None] * new.head_dim + within).flatten().to(self.device)

@@ -1,0 +1,118 @@
+"""A model in a larger shape computes what it did."""
+
+import pytest
+import torch
+
+from duoviz.models import fit, registry, shapes
+from duoviz.models.checkpoint import Checkpoint, read_config
+from duoviz.models.fit import check_room
+from duoviz.models.load import load_pair
+from duoviz.models.progress import ModelUnavailable
+from duoviz.models.registry import Models
+from duoviz.models.shapes import SHAPES, InShape, Shape, config_in, shape_of
+from tests.models.folders import TEXT, llama, ready, texts
+from tests.tiny import VOCABULARY
+from tests.weights import decoder, tiny_weights
+
+# The tiny Llama has 32 hidden numbers, 48 inner ones, 1 layer, and 4 query heads of 8 that share 2 key heads.
+LARGER = {
+    "the same": (32, 48, 1, 4, 2, 8),
+    "wider": (48, 80, 1, 4, 2, 8),
+    "deeper": (32, 48, 3, 4, 2, 8),
+    "longer heads": (32, 48, 1, 4, 2, 24),
+    "more heads to a key": (64, 48, 1, 12, 3, 8),
+    "a key for each head": (64, 64, 2, 6, 6, 16),
+    "fewer heads to a key": (40, 48, 1, 8, 8, 8),
+    "all larger": (80, 112, 4, 15, 5, 16),
+}
+
+
+def grown(sizes, seed=0, **changes):
+    """The tiny Llama, and it in another shape."""
+    config, tensors = tiny_weights(seed)
+    generator = torch.Generator().manual_seed(1)
+    norms = {
+        name: torch.rand(len(part), generator=generator).double() + 0.5
+        for name, part in tensors.items()
+        if "norm" in name
+    }
+    config, tensors = config | changes, tensors | norms
+    if config["tie_word_embeddings"]:
+        del tensors["lm_head.weight"]
+    shape = Shape("a larger one", *sizes)
+    larger = InShape(tensors, config, shape, device="cpu", dtype=torch.float64)
+    return decoder(config, tensors), decoder(config_in(shape, config, label="tiny"), larger)
+
+
+@pytest.mark.parametrize("sizes", LARGER.values(), ids=LARGER)
+@pytest.mark.parametrize("tied", [False, True])
+def test_the_logits_are_the_same(sizes, tied):
+    small, large = grown(sizes, tie_word_embeddings=tied)
+    ids = torch.randint(2, VOCABULARY, (40,), generator=torch.Generator().manual_seed(0)).tolist()
+    for part in (ids[:30], ids[30:35]):
+        assert torch.allclose(large.forward(part), small.forward(part), rtol=0, atol=1e-9)
+    # A tree, and what is kept of it.
+    parents = [34, 34, 35, 36]
+    assert torch.allclose(
+        large.forward(ids[35:39], parents=parents), small.forward(ids[35:39], parents=parents), rtol=0, atol=1e-9
+    )
+    for model in (small, large):
+        model.keep([36, 38])
+    assert torch.allclose(large.forward(ids[39:]), small.forward(ids[39:]), rtol=0, atol=1e-9)
+
+
+def test_what_is_read_is_not_zero():
+    _, large = grown(LARGER["all larger"])
+    layer = large.decoder.layers[-1]
+    assert layer.qkv.weight.all() and layer.gate.weight.all()
+    assert not layer.out.weight.any() and not layer.down.weight.any()
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [(31, 48, 1, 4, 2, 8), (32, 47, 1, 4, 2, 8), (32, 48, 0, 4, 2, 8), (32, 48, 1, 4, 1, 8), (32, 48, 1, 4, 2, 12),
+     (32, 48, 1, 3, 3, 8), (32, 48, 1, 6, 4, 8), (64, 48, 1, 3, 3, 16)],
+)  # fmt: skip
+def test_a_shape_that_does_not_fit_is_a_sentence(sizes):
+    with pytest.raises(ModelUnavailable, match=r"^tiny does not fit into a larger one's shape: choose a larger one\.$"):
+        config_in(Shape("a larger one", *sizes), tiny_weights(0)[0], label="tiny")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"model_type": "qwen2"}, {"model_type": "qwen3"}, {"attention_bias": True}, {"mlp_bias": True},
+     {"rope_parameters": {"rope_type": "yarn"}}],
+)  # fmt: skip
+def test_a_model_that_cannot_be_put_into_another_shape_is_a_sentence(changes):
+    with pytest.raises(ModelUnavailable, match="^tiny cannot be put into another shape"):
+        config_in(Shape("a larger one", *LARGER["wider"]), tiny_weights(0)[0] | changes, label="tiny")
+
+
+def test_the_sizes_of_the_shapes():
+    smollm2 = dict(model_type="llama", hidden_size=576, intermediate_size=1536, num_hidden_layers=30)
+    smollm2 |= dict(num_attention_heads=9, num_key_value_heads=3, rms_norm_eps=1e-5)
+    for shape in SHAPES.values():
+        assert shape_of(config_in(shape, smollm2, label="SmolLM2"))[1:] == shape[1:]
+
+
+def test_a_pair_in_a_larger_shape_writes_the_same_text(two, monkeypatch):
+    target, draft = map(str, two)
+    # The tiny target has 64 hidden numbers, 96 inner ones, 2 layers, and 4 query heads of 16 that share 2 key heads.
+    monkeypatch.setitem(shapes.SHAPES, "large", Shape("Large", 96, 160, 3, 6, 3, 32))
+    monkeypatch.setitem(registry.PAIRS, "as it is", Models(target, draft))
+    monkeypatch.setitem(registry.PAIRS, "as large", Models(target, draft, shape="large"))
+    small, large = load_pair("as it is"), load_pair("as large")
+    assert large.target.label == f"{target}'s text at Large's cost"
+    assert large.target.decoder.weights.qkv.shape[0] == 3
+    tensors = InShape(Checkpoint(two[0]), read_config(two[0]), SHAPES["large"], device="cpu", dtype=torch.float32)
+    numbers = sum(part.numel() for part in tensors.values() if part.dim() == 2)
+    assert large.memory["cpu"] - small.memory["cpu"] == pytest.approx(
+        4 * (numbers - llama().num_parameters()), rel=0.01
+    )
+    engines = ready(small), ready(large)
+    for prompt in TEXT:
+        assert texts(engines[0], prompt) == texts(engines[1], prompt)
+    monkeypatch.setattr(fit, "free_memory", lambda device: large.memory["cpu"] - 1)
+    with pytest.raises(ModelUnavailable, match="'s text at Large's cost and .* need .* GB"):
+        check_room("as large")
+    check_room("as large", {"cpu": 1})
