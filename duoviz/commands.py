@@ -350,7 +350,7 @@ def record(options: argparse.Namespace) -> None:
     settings = Settings(max_new_tokens=options.max_new_tokens)
     with check_write(options.out):
         options.out.mkdir(parents=True, exist_ok=True)
-    with load_engine("embedded", tell) as engine:
+    with load_engine(options.pair, tell) as engine:
         traces = recordings.record(engine, settings, options.prompt, report=tell)
         places = recordings.places(engine.pair, traces["vanilla"])
     with check_write(options.out):

@@ -80,6 +80,7 @@ def parser() -> Parser:
     tapes = names.add_parser("record", help="record one run of each method, as in assets/traces")
     tapes.add_argument("--out", type=Path, required=True, metavar="DIR")
     tapes.add_argument("--prompt", default=recordings.PROMPT)
+    tapes.add_argument("--pair", default="embedded", help=PAIR_HELP)
     tapes.add_argument("--max-new-tokens", type=int, default=recordings.NEW_TOKENS)
     tapes.set_defaults(run="duoviz.commands:record")
 

@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from duoviz.models.files import ModelFiles, fetch_pair, outline
+from duoviz.models.language_model import LanguageModel
 from duoviz.models.llama_config import is_lean
 from duoviz.models.memory import free_memory
 from duoviz.models.progress import ModelUnavailable
 from duoviz.models.registry import EMBEDDED, Models, find_pair
 
 # Bytes of memory for each number of a model.
-BYTES = {"float32": 4, "bfloat16": 2, "int8": 1}
+BYTES = {"float32": 4, "bfloat16": 2, "float16": 2, "int8": 1}
 
 
 def target_device() -> str:
@@ -21,7 +22,16 @@ def target_device() -> str:
 
 def precisions(models: Models, draft: ModelFiles, device: str) -> tuple[str, str]:
     """The precision of the target, on this device, and of the draft beside it."""
-    return "float32" if device == "cpu" else models.gpu_precision, "int8" if is_lean(draft.config) else "float32"
+    return target_precision(models, device), "int8" if is_lean(draft.config) else "float32"
+
+
+def target_precision(models: Models, device: str) -> str:
+    """Of a pair's target on this device. A GPU without bfloat16 in hardware, such as a T4, has float16."""
+    if device == "cpu":
+        return "float32"
+    if models.gpu_precision == "bfloat16" and not torch.cuda.is_bf16_supported(including_emulation=False):
+        return "float16"
+    return models.gpu_precision
 
 
 def memory_needs(
@@ -53,6 +63,15 @@ def check_fit(needs: Mapping[str, Sequence[tuple[str, int]]], spare: Mapping[str
                 f"{' and '.join(labels)} {verb} {needed / 1e9:.1f} GB of memory, and {where} has "
                 f"{free / 1e9:.1f} GB free: choose a pair of smaller models."
             )
+
+
+def check_finite(model: LanguageModel) -> None:
+    """Raise ModelUnavailable for a model whose numbers its precision cannot hold: a text's first have the largest."""
+    finite = model.forward((3, 1, 4, 1, 5, 9)).isfinite().all()
+    model.crop(0)
+    if not finite:
+        why = ", and this GPU has no bfloat16" if model.precision == "float16" else ""
+        raise ModelUnavailable(f"{model.label} overflows in {model.precision}{why}: choose another pair.")
 
 
 def check_room(name: str, spare: Mapping[str, int] | None = None) -> None:

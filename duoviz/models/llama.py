@@ -17,7 +17,7 @@ from duoviz.models.torch_decoder import TorchDecoder
 from duoviz.models.weights import WeightReader
 
 # The precisions of torch's operators; float32 and int8 on a processor are compiled.
-DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16}
+DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 # Slots beyond the context for the branches of a tree, which share positions.
 TREE_SLOTS = 1024

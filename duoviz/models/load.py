@@ -10,7 +10,7 @@ from duoviz.models.checkpoint import read_config
 from duoviz.models.copying import Copying
 from duoviz.models.cores import Cores, assign_cores, available_cores
 from duoviz.models.files import PairFiles, context_of, fetch_pair, version_of, vocabulary_of
-from duoviz.models.fit import check_fit, memory_needs, precisions, target_device
+from duoviz.models.fit import check_finite, check_fit, memory_needs, precisions, target_device
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.llama import load_llama
 from duoviz.models.llama_config import is_lean
@@ -64,6 +64,7 @@ class PreparedPair:
             check_tokenizers(tokenizer, *self.files)
         progress(TOKENIZER, "Loading the target model")
         target = self.load_target()
+        check_finite(target)
         if (last := tokenizer.last_id()) >= target.vocab_size:
             raise ModelUnavailable(
                 f"The tokenizer of {target.label} does not match its weights: it has the id {last}, "

@@ -1,9 +1,10 @@
 """Where a forward's time goes: the products beside a plain read of the same weights, and everything else.
 
-    python -m tests.benchmarks.forward [--context 128] [--rounds 15]
+    python -m tests.benchmarks.forward [--pair NAME] [--context 128] [--rounds 15]
 
-For the embedded target and draft, on one core and on all, after `--context` tokens: milliseconds, medians of rounds in
-which all row counts take turns. Then what lies between two forwards in a run of vanilla, and what both models take of
+For the target and the draft, on one core and on all, after `--context` tokens: milliseconds, medians of rounds in
+which all row counts take turns. Of a target on a GPU: the forwards, and the share of the memory's speed that the
+weights are read at. Then what lies between two forwards in a run of vanilla, and what both models take of
 the memory.
 """
 
@@ -23,6 +24,7 @@ from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.team import team
 from duoviz.models.tiles import PANEL
+from duoviz.models.weights import Matrix
 
 ROWS = (1, 2, 4, 8, 16)
 
@@ -101,6 +103,26 @@ def measure(name: str, model: LanguageModel, context: int, rounds: int) -> None:
         )
 
 
+def measure_on_gpu(model: LanguageModel, context: int, rounds: int) -> None:
+    """Print the target's forwards on a GPU, and how fast its weights are read."""
+    matrices = [
+        model.decoder.head,
+        *(part.weight for layer in model.decoder.layers for part in layer if isinstance(part, Matrix)),
+    ]
+    size = sum(each.nbytes for each in matrices)
+    model.crop(0)
+    model.forward([3] * context, rows=[0])
+    times: dict[int, list[float]] = {}
+    for _ in range(2 + rounds):
+        for rows in (*ROWS, 32):
+            times.setdefault(rows, []).append(seconds(lambda rows=rows: model.forward([3] * rows).cpu()))
+            model.crop(context)
+    taken = {rows: median(each[2:]) for rows, each in times.items()}
+    print(f"\ntarget, {model.precision}: {size / 1e9:.2f} GB, read at {size / taken[1] / 1e12:.2f} TB/s by one row")
+    for rows, each in taken.items():
+        print(f"{rows:6}{1e3 * each:9.2f} ms{each / taken[1]:11.2f}")
+
+
 def between_forwards(engine: Engine, cores: str) -> str:
     """How long vanilla takes between two forwards, in words."""
     run = runner.stream(engine, "vanilla", "Why is the sky blue?", Settings(max_new_tokens=96, cores=cores))
@@ -120,15 +142,19 @@ def memory() -> str:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--pair", default="embedded")
     options.add_argument("--context", type=int, default=128)
     options.add_argument("--rounds", type=int, default=15)
     options = options.parse_args()
-    engine = load_engine()
+    engine = load_engine(options.pair)
     pair = engine.pair
     draft = pair.draft.load()
     print(f"{runner.versions()}, {pair.target_device_label(pair.cores.all)}, after {options.context} tokens")
     print(memory())
-    for name, model in (("target, float32", pair.target), ("draft, int8", draft.model)):
+    models = [("target, float32", pair.target), ("draft, int8", draft.model)]
+    if pair.target.device != "cpu":
+        measure_on_gpu(models.pop(0)[1], options.context, options.rounds)
+    for name, model in models:
         for cores in (pair.cores.all[-1:], pair.cores.all):
             with on_cores(cores):
                 measure(name, model, options.context, options.rounds)

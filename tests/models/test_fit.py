@@ -1,12 +1,16 @@
 """Whether a pair fits in memory."""
 
+from types import SimpleNamespace
+
 import pytest
+import torch
 
 from duoviz.models import fit, hub, load
-from duoviz.models.fit import check_room
+from duoviz.models.fit import check_room, target_precision
 from duoviz.models.load import load_pair
 from duoviz.models.progress import ModelUnavailable
-from tests.models.folders import llama
+from duoviz.models.registry import Models
+from tests.models.folders import folder, llama, neox
 
 
 def test_models_that_do_not_fit_in_memory(two, monkeypatch):
@@ -28,12 +32,42 @@ def test_on_a_gpu_the_pair_names_the_precision_and_each_side_has_its_own_memory(
     monkeypatch.setattr(load, "load_model", record)
     monkeypatch.setattr(load, "target_device", lambda: "cuda")
     monkeypatch.setattr(load, "check_fit", checked.append)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **options: True)
     pair = load_pair(f"{two[0]} + {two[1]}")
     assert (loaded[0]["precision"], loaded[0]["device"]) == ("bfloat16", "cuda")
     half = 2 * sum(p.numel() for p in llama().parameters())
     assert [[size for _, size in checked[0][device]] for device in ("cuda", "cpu")] == [[half, half], [half // 2]]
     pair.draft.load()
     assert loaded[1].get("device", "cpu") == "cpu"
+
+
+@pytest.mark.parametrize("capability, precision", [((7, 5), "float16"), ((8, 0), "bfloat16"), ((9, 0), "bfloat16")])
+def test_a_gpu_without_bfloat16_has_float16(capability, precision, monkeypatch):
+    properties = SimpleNamespace(major=capability[0], minor=capability[1])
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: properties)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    assert target_precision(Models("a", "b"), "cuda") == precision
+    assert target_precision(Models("a", "b", gpu_precision="float32"), "cuda") == "float32"
+    assert target_precision(Models("a", "b"), "cpu") == "float32"
+
+
+@pytest.mark.parametrize("kind", [llama, neox])
+def test_a_target_that_overflows_in_float16_is_a_sentence(kind, two, tmp_path, monkeypatch):
+    monkeypatch.setattr(load, "target_device", lambda: "cuda")
+    monkeypatch.setattr(load, "check_fit", lambda needs: None)
+    monkeypatch.setattr(load, "precisions", lambda *arguments: ("float16", "int8"))
+    on_cpu = load.load_model
+    monkeypatch.setattr(load, "load_model", lambda folder, **options: on_cpu(folder, **(options | {"device": "cpu"})))
+    model = kind()
+    assert load_pair(f"{folder(tmp_path / 'fits', model)} + {two[1]}").target.precision == "float16"
+    with torch.no_grad():
+        model.get_input_embeddings().weight *= 1e5
+        next(part for name, part in model.named_parameters() if "down_proj" in name or "4h_to_h.weight" in name).mul_(
+            1e6
+        )
+    with pytest.raises(ModelUnavailable, match="too-large overflows in float16, and this GPU has no bfloat16"):
+        load_pair(f"{folder(tmp_path / 'too-large', model)} + {two[1]}")
 
 
 def test_what_will_be_given_back_counts_as_free(two, monkeypatch):

@@ -1,0 +1,41 @@
+"""All that is measured with a target of the paper's size, in one run of about eight minutes on a GPU.
+
+    python -m tests.benchmarks.large_target --out DIR [--pair embedded-as-llama-2-7b] [--prompts 10] [--each 2]
+
+Where a forward's time goes and how near vanilla comes to the memory's speed; every method's texts against vanilla's;
+the Lab's tables, as `bench` writes them; one recording of each method, as in assets/traces. Each part is a command that
+can be run alone; all are run, and it exits with 1 where one failed. On a processor choose a smaller shape.
+"""
+
+import argparse
+import shlex
+import subprocess
+import sys
+import time
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--out", required=True)
+    options.add_argument("--pair", default="embedded-as-llama-2-7b")
+    options.add_argument("--prompts", type=int, default=10)
+    options.add_argument("--each", type=int, default=2)
+    options = options.parse_args()
+    pair = f"--pair {options.pair}"
+    commands = (
+        f"tests.benchmarks.forward {pair}",
+        f"tests.benchmarks.equality {pair} --prompts {options.prompts}",
+        f"duoviz bench {pair} --each {options.each} --variants --out {options.out}/results",
+        f"duoviz record {pair} --out {options.out}/traces",
+    )
+    failed = 0
+    for command in commands:
+        start = time.monotonic()
+        print(f"\n$ python -m {command}", flush=True)
+        failed += subprocess.run([sys.executable, "-m", *shlex.split(command)], check=False).returncode != 0
+        print(f"({time.monotonic() - start:.0f} s)", flush=True)
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
