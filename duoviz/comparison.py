@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median_low
 from typing import TYPE_CHECKING
 
@@ -105,6 +105,26 @@ def outcome(engine: Engine, lanes: Sequence[Lane], rows: Sequence[dict], errors:
     known = {row["method"] for row in rows if not was_cut(row)}
     counted = [row for row in rows if not was_cut(row) or row["method"] not in known]
     return summed_up(lanes, counted, errors, agreements, disturbance(counted))
+
+
+def phis(result: dict) -> dict[str, float]:
+    """The speed-ups φ over vanilla of an outcome's lanes that are not vanilla themselves and have one."""
+    known = {lane["name"]: lane for lane in result["lanes"] if lane["figures"] and lane["figures"]["phi"]}
+    return {
+        name: lane["figures"]["phi"]
+        for name, lane in known.items()
+        if lane["summary"]["settings"]["method"] != "vanilla"
+    }
+
+
+def with_smaller(result: dict, pair: str, smaller: Mapping[str, Mapping[str, float]]) -> dict:
+    """An outcome with this pair that says first what φ was with a smaller target; see `places.work.Comparison`."""
+    found = {pair: phis(result), **smaller}
+    lines = [
+        f"{name}: φ " + ", ".join(f"{phi[name]:.2f} with {each}" for each, phi in found.items() if name in phi) + "."
+        for name in phis(result)
+    ]
+    return result | {"sentences": [*lines, *result["sentences"]]} if smaller else result
 
 
 def was_cut(row: dict) -> bool:

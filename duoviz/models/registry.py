@@ -75,6 +75,14 @@ def refuse_draft(name: object, **options: Any) -> NoReturn:
     raise UnknownPair(f'{in_short(name)} is a target without a draft, which this needs: write "TARGET + DRAFT".')
 
 
+def larger(name: str) -> str:
+    """The pair whose target is this one's in the next larger shape. Raises UnknownPair where there is none."""
+    shapes = [other for other, models in PAIRS.items() if models.target == models.draft == EMBEDDED]
+    if name not in shapes[:-1]:
+        raise UnknownPair(f"{in_short(name)} has no larger shape: choose one of {', '.join(shapes[:-1])} under Models.")
+    return shapes[shapes.index(name) + 1]
+
+
 def is_on_hub(model: str) -> bool:
     """Whether a name can only be that of a model on the hub."""
     looks_like_a_folder = re.match(r"[./~\\]", model) or model.count("/") > 1

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from duoviz import runner
-from duoviz.comparison import outcome
+from duoviz.comparison import outcome, with_smaller
 from duoviz.decoding.engine import Engine
 from duoviz.lab.bench import WARMUP, CourseOfCosts, answer, answer_line, bench, missing_forwards, warm_up
 from duoviz.lab.environment import environment
@@ -155,6 +155,7 @@ class Race:
         # Where the texts differ, rounding is measured now.
         self.emit({"type": "status", "text": "Comparing both texts."})
         result = outcome(engine, self.work.lanes, self.rows, self.errors)
+        result = with_smaller(result, self.work.pair, self.work.smaller)
         self.emit({"type": "summary", "summary": result})
         self.emit({"type": "end", "result": result})
 

@@ -1,7 +1,7 @@
 """What a place is asked to do, as plain data; `doing` does it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -58,7 +58,8 @@ class Run(Work):
 class Comparison(Work):
     """Two methods on one prompt, each alone, in alternated order.
 
-    lanes: the two sides first, then the baselines of φ that are run besides.
+    lanes: the two sides first, then the baselines of φ that are run besides. smaller: the speed-ups φ of the same
+    race with a smaller target, by lane and pair.
     """
 
     alone: ClassVar[bool] = True
@@ -66,6 +67,7 @@ class Comparison(Work):
     prompt: str
     raw: bool
     repeats: int
+    smaller: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def check(self) -> None:
         check_flag("raw", self.raw)

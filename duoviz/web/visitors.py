@@ -2,7 +2,7 @@
 
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import gradio as gr
@@ -51,8 +51,12 @@ class Visitors:
         self.hardware = hardware
         self.watched: dict[str, Watch] = {}
 
-    def watch(self, request: gr.Request, ask: Callable[[], Work], before: Sequence[dict] = ()) -> Iterator[str]:
+    def watch(
+        self, request: gr.Request, ask: Callable[[], Work], before: Sequence[dict] = ()
+    ) -> Generator[str, None, Job | None]:
         """The events of the work that `ask` gives, as values of the tab's component; a mistake is an event too.
+
+        Returns the job where it ended by itself.
 
         It takes the place of the job that the visitor has here already, which is stopped. before: events that come
         before its own.
@@ -63,14 +67,18 @@ class Visitors:
             job = self.started(request, ask)
         except UserError as error:
             yield batch(uuid.uuid4().hex, 0, [*before, {"type": "error", "message": str(error)}])
-            return
+            return None
         mine = self.watched[session] = Watch(job, threading.Event())
+        stopped = False
         try:
             for number, events in enumerate(self.hardware.batches(job)):
                 # The page would take values of two jobs in turn for a new job each.
                 if self.watched.get(session) is not mine:
-                    return
+                    return None
+                # Once it has left the line it counts as stopped, however it ended.
+                stopped = job.stop.is_set()
                 yield batch(job.id, number, events if number else [*before, *events])
+            return None if stopped or job.error else job
         finally:
             if self.watched.get(session) is mine:
                 del self.watched[session]

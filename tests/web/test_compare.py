@@ -14,7 +14,7 @@ from duoviz.places.work import Comparison
 from duoviz.web.limits import Limits
 from duoviz.web.pages.compare import asked, lanes_of
 from tests.thread_places import place_of
-from tests.tiny import Failing, draft_with, held_engine
+from tests.tiny import Failing, draft_with, held_engine, tiny_engine
 from tests.web.visits import SENT, events_of, functions, start, started, visitor
 
 OWN = ("acceptance", "sequences", "budget", "draft_mode", "cores")
@@ -215,3 +215,32 @@ def test_the_page_and_the_endpoint_tell_mistakes_and_results(hardware):
     assert {"lanes", "baselines", "verdict", "sentences"} <= set(result)
     values = list(page["race_like_for_like"](visitor("ann"), **sent()))
     assert len(json.loads(values[-1])["events"][-1]["result"]["lanes"]) == 3
+
+
+def told(values):
+    return [event for value in values for event in json.loads(value)["events"]]
+
+
+def test_one_press_races_with_a_larger_target_too_and_says_both_speed_ups(make_hardware):
+    loaded = []
+    hardware = make_hardware(lambda name, progress: loaded.append(name) or tiny_engine())
+    events = told(functions(hardware)["race_with_a_larger_target"](visitor("ann"), **sent()))
+    first, second = (event["result"] for event in events if event["type"] == "end")
+    assert loaded[-2:] == ["embedded", "embedded-as-360m"]
+    before, after = (result["lanes"][1]["figures"]["phi"] for result in (first, second))
+    said = f"DuoDecoding: φ {after:.2f} with embedded-as-360m, {before:.2f} with embedded."
+    assert second["sentences"][0] == said and said not in first["sentences"]
+
+
+def test_without_a_larger_shape_or_once_stopped_there_is_no_second_race(hardware, endless):
+    page = functions(hardware)
+    race = page["race_with_a_larger_target"]
+    for pair in ("embedded-as-llama-3-8b", "smollm2-1.7b"):
+        (event,) = told(race(visitor("ann"), **sent(pair=pair)))
+        assert (
+            event["type"] == "error" and f"'{pair}' has no larger shape: choose one of embedded, " in event["message"]
+        )
+    running = race(visitor("ann"), **sent(first_method=endless))
+    begun = json.loads(next(running))["run"]
+    page["stop_race"](visitor("ann"))
+    assert {json.loads(value)["run"] for value in running} == {begun} and not hardware.line

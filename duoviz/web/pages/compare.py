@@ -7,8 +7,10 @@ from functools import partial
 import gradio as gr
 
 from duoviz import runs
+from duoviz.comparison import phis
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings, check_flag
+from duoviz.models import registry
 from duoviz.places.work import MAX_REPEATS, Comparison
 from duoviz.recordings import FOLDER, PROMPT
 from duoviz.runs import Lane
@@ -34,7 +36,8 @@ ROUNDS = 3
 ABOUT = (
     "Each method runs alone, so neither slows the other. Then both runs are replayed side by side on one clock. *Like "
     "for like* also runs vanilla on the cores of DuoDecoding's target (all cores for the prompt, then its share), as "
-    "in the paper."
+    "in the paper. *Larger target* runs the race twice: with the target as it is, and with the same target in the next "
+    "larger model's shape, which computes the same text at that model's cost."
 )
 
 
@@ -47,13 +50,14 @@ def compare_page(hardware: Hardware) -> Page:
         sides = {side: side_field(side, method) for side, method in SIDES.items()}
         go = gr.Button("Race", variant="primary", size="md", elem_id="race", min_width=80)
         fair = gr.Button("Like for like", size="md", elem_id="race-like-for-like", min_width=130)
+        larger = gr.Button("Larger target", size="md", elem_id="race-larger", min_width=130)
         halt = gr.Button("Stop", size="md", elem_id="stop-race", min_width=60)
         with gr.Accordion("Settings of both", open=False, elem_id="race-settings"):
             gr.Markdown(ABOUT)
             inputs = {"prompt": prompt} | comparison_fields(hardware.limits, sides)
     view = Race(elem_id="race-view", recorded=recorded_race(FOLDER, list(SIDES.values())))
     inputs["like_for_like"] = gr.Checkbox(False, visible=False)
-    connect(hardware, inputs, go=go, fair=fair, halt=halt, view=view)
+    connect(hardware, inputs, go=go, fair=fair, larger=larger, halt=halt, view=view)
     return Page({name: field for name, field in inputs.items() if name != "like_for_like"}, start=go)
 
 
@@ -114,7 +118,7 @@ def asked(limits: Limits, *, prompt, pair, raw, repeats, like_for_like, **settin
     return Comparison(pair=pair, prompt=prompt, raw=raw, repeats=as_integer(repeats), lanes=lanes)
 
 
-def connect(hardware: Hardware, inputs: Fields, *, go, fair, halt, view) -> None:
+def connect(hardware: Hardware, inputs: Fields, *, go, fair, larger, halt, view) -> None:
     """Bind the buttons and the endpoint `compare` to comparisons on the hardware."""
     visitors, ask = Visitors(hardware), partial(asked, hardware.limits)
 
@@ -126,6 +130,21 @@ def connect(hardware: Hardware, inputs: Fields, *, go, fair, halt, view) -> None
         """The same, with both baselines of φ."""
         yield from race(request, **sent | {"like_for_like": True})
 
+    def race_with_a_larger_target(request: gr.Request, **sent) -> Iterator[str]:
+        """The race, and then the same in the target's next larger shape."""
+
+        def larger_of(work: Comparison, smaller: Mapping[str, Mapping[str, float]]) -> Comparison:
+            return replace(work, pair=registry.larger(work.pair), smaller=smaller)
+
+        def first() -> Comparison:
+            larger_of(work := ask(**sent), {})
+            return work
+
+        done = yield from visitors.watch(request, first)
+        if done and done.summary:
+            found = {done.work.pair: phis(done.summary)}
+            yield from visitors.watch(request, lambda: larger_of(ask(**sent), found))
+
     def compare(request: gr.Request, **sent) -> Iterator[dict | None]:
         """Stream a comparison to a client: both texts so far, and last what it came to."""
         yield from visitors.answer(request, lambda: ask(**sent), partial(add_texts, {}))
@@ -136,6 +155,7 @@ def connect(hardware: Hardware, inputs: Fields, *, go, fair, halt, view) -> None
 
     submit = inputs["prompt"].submit  # pyright: ignore[reportAttributeAccessIssue]
     gr.on([go.click, submit], race, None, view, inputs_kwargs=inputs, **WATCHED)  # pyright: ignore[reportArgumentType]
+    larger.click(race_with_a_larger_target, None, view, inputs_kwargs=inputs, **WATCHED)
     fair.click(race_like_for_like, None, view, inputs_kwargs=inputs, **WATCHED)
     # Not queued, so that it reaches a run however many others wait.
     halt.click(stop_race, queue=False, api_visibility="private")
