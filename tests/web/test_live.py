@@ -134,4 +134,6 @@ def test_batches_of_a_run_are_never_equal():
 def test_six_prompts_to_try_and_what_a_small_target_is_good_for(page):
     assert len(PROMPTS) == 6 and PROMPT in PROMPTS.values()
     small = page["show_small"]
-    assert small("embedded")["visible"] and not small("SmolLM2-1.7B")["visible"]
+    assert small("embedded")["visible"] and not small("SmolLM2-1.7B")["visible"] and not small(None)["visible"]
+    larger = small("embedded-as-llama-2-7b")
+    assert larger["visible"] and "the words are the small model's" in larger["value"]

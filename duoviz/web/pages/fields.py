@@ -8,7 +8,7 @@ from gradio.components import Component
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import ABOUT, DEFAULTS, Settings, parsed
-from duoviz.models.registry import PAIRS
+from duoviz.models.registry import EMBEDDED, PAIRS
 from duoviz.recordings import PROMPT
 from duoviz.web.limits import Limits
 from duoviz.web.visitors import AT_ONCE
@@ -35,6 +35,10 @@ PROMPTS = {
     "Arithmetic": "Tom has 3 apples and buys 4 more. How many apples does he have now?",
 }
 SMALL_TARGET = "The target has 135 million parameters and is often wrong; what is shown is how it is decoded."
+IN_A_SHAPE = (
+    "Each pass of the target takes what the larger model's takes: it reads and multiplies as many numbers. "
+    "They compute the same as before, so the words are the small model's."
+)
 
 Fields = dict[str, Component]
 
@@ -72,6 +76,14 @@ def setting_field(name: str, place: str = "") -> Component:
     return gr.Dropdown([*about.words, *numbers], value=default, **shared)
 
 
+def about_target(pair: object) -> str:
+    """What is to be known of a pair's target; "" of most."""
+    models = PAIRS.get(pair) if isinstance(pair, str) else None
+    if models is None or models.target != EMBEDDED:
+        return ""
+    return IN_A_SHAPE if models.shape else SMALL_TARGET
+
+
 def size_fields(limits: Limits, place: str = "") -> Fields:
     """How much is written, and by which models."""
     return {
@@ -100,7 +112,8 @@ def prompts_to_try(prompt: gr.Textbox, pair: gr.Dropdown) -> None:
     tries.click(None, tries, prompt, js=f"(number) => {json.dumps(texts)}[number]", **AT_ONCE)
 
     def show_small(pair: str) -> dict:
-        return gr.update(visible=pair == "embedded")
+        about = about_target(pair)
+        return gr.update(visible=bool(about), value=about)
 
     pair.change(show_small, pair, about, **AT_ONCE)
 
