@@ -186,6 +186,9 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
             phi = panel["here"][place["alpha"]][place["ratio"]]
             shown = page.locator(f'.ll-panel[data-method="{panel["method"]}"] .ll-phi')
             expect(shown).to_have_text(f"{phi:.2f}")
+            (line,) = [line for line in speeds["lines"] if line["method"] == panel["method"]]
+            found = page.locator(f'.ll-panel[data-method="{panel["method"]}"] .ll-found')
+            expect(found).to_have_text(f"measured {line['here'][speeds['tasks'][0]]['phi']:.2f}")
             lead = panel["beside"] and panel["beside"]["here"][place["alpha"]][place["ratio"]]
             way = page.locator(f'.ll-panel[data-method="{panel["method"]}"] .ll-way')
             expect(way).to_have_text("" if lead is None else "parallel" if lead > 0 else "sequential")

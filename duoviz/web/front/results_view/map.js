@@ -155,7 +155,7 @@ function createWays(panel, pays, { toX, toY }, circles) {
   };
 }
 
-function createPanel(panel, pays, move) {
+function createPanel(panel, whole, pays, move) {
   const { size, toX, toY, toPlace } = scalesOf(pays);
   const drawing = svg("svg", { viewBox: `0 0 ${MAP_WIDTH} ${MAP_HEIGHT}`, class: "ll-map" });
   const image = svg("image", { x: MAP_LEFT, y: MAP_TOP, ...size, preserveAspectRatio: "none" });
@@ -171,8 +171,9 @@ function createPanel(panel, pays, move) {
   const handle = createHandle(drawing, panel, pays, toPlace, move);
   drawing.append(image, border, ...ways.nodes, ...axisNodes(pays, toX, toY), ...measured, handle);
   const [value, way] = [el("b", { class: "ll-phi" }), el("span", { class: "ll-way" })];
+  const found = el("span", { class: "ll-found" }, whole === null ? "" : `measured ${fixed(whole, 2)}`);
   const node = el("figure", { class: "ll-panel", "data-method": panel.method },
-    el("figcaption", {}, el("b", {}, panel.method), el("span", {}, "φ ", value), way), drawing);
+    el("figcaption", {}, el("b", {}, panel.method), el("span", {}, "φ ", value), found, way), drawing);
   let painted = "";
   const paint = (rows) => {
     image.setAttribute("href", pictureOf(panel[rows]));
@@ -199,7 +200,7 @@ function createPanel(panel, pays, move) {
 
 const ROWS = { here: "row cost as here", free: "free rows (a large GPU)" };
 
-const NOTE = "Drag the ring, or move it with the arrow keys. α: how often the draft's best token is right; T_target / T_draft: how many draft steps take as long as one forward pass of the target.";
+const NOTE = "Drag the ring, or move it with the arrow keys. α: how often the draft's best token is right; T_target / T_draft: how many draft steps take as long as one forward pass of the target. An estimate has one α for all texts; it leaves out text lookup, DuoDecoding's further sequences, and the time between forward passes. What was measured over all tasks stands beside it.";
 
 // What the colours, lines and circles of all maps mean.
 function legendNodes({ gain }) {
@@ -225,14 +226,19 @@ export const onMap = ({ ratio, alpha }, { ratios, alphas }) => (
   { ratio: nearest(ratio, ratios), alpha: nearest(alpha, alphas) }
 );
 
-// pays: as `duoviz/lab/overview.py` gives it; chosen: what the reader chose before, and chooses now.
-export function createMap(pays, chosen) {
+// What a method's φ was over all tasks, null where it was not measured.
+export const measuredPhi = ({ lines, tasks }, method) => (
+  lines.find((line) => line.method === method)?.here[tasks[0]]?.phi ?? null
+);
+
+// pays, speeds: as `duoviz/lab/overview.py` gives them; chosen: what the reader chose before, and chooses now.
+export function createMap({ pays, speeds }, chosen) {
   const place = () => (chosen.place ? onMap(chosen.place, pays) : pays.start);
   const move = (change) => {
     chosen.place = onMap(change(place()), pays);
     draw();
   };
-  const panels = pays.panels.map((panel) => createPanel(panel, pays, move));
+  const panels = pays.panels.map((panel) => createPanel(panel, measuredPhi(speeds, panel.method), pays, move));
   const where = el("p", { class: "ll-where", "aria-live": "polite" });
   const choice = el("select", { class: "ll-select", "aria-label": "What a row costs" }, ...Object.entries(ROWS).map(([value, words]) => el("option", { value }, words)));
   choice.value = chosen.rows ?? "here";

@@ -29,7 +29,7 @@ export function mountResults(root, open) {
     const isOther = text !== told;
     told = text;
     if (isOther) {
-      top.replaceChildren(...(overview ? [createMap(overview.pays, chosen), createBars(overview.speeds, chosen)] : []));
+      top.replaceChildren(...(overview ? [createMap(overview, chosen), createBars(overview.speeds, chosen)] : []));
     }
     if (parts || isOther) row.replaceChildren(...(parts ? [createThumbnails(parts, opened, open)] : []));
   };
