@@ -1,8 +1,7 @@
 """One table, one run: every method and vanilla on the prompts of the seven tasks, alternated.
 
     python -m tests.benchmarks.methods [--prompts 40] [--max-new-tokens 128] [--temperature 0] [--methods NAME,…]
-                                       [--draft DIR]
-                                       [--transformers] [--out FILE.json]
+                                       [--pair NAME | --draft DIR] [--transformers] [--out FILE.json]
 
 SpS runs twice, with γ = auto and with γ = 5, and DuoTree three times, the draft's way of working left to it, in turn
 and beside the target. With --draft DIR another draft takes the embedded one's
@@ -189,10 +188,11 @@ def main() -> None:
     options.add_argument("--temperature", type=float, default=0.0)
     options.add_argument("--methods", default=",".join(METHODS))
     options.add_argument("--transformers", action="store_true")
+    options.add_argument("--pair", default="embedded")
     options.add_argument("--draft", type=Path, help="another folder's draft instead of the embedded one")
     options.add_argument("--out", type=Path)
     options = options.parse_args()
-    engine = load_engine("embedded" if options.draft is None else embedded_with(options.draft))
+    engine = load_engine(options.pair if options.draft is None else embedded_with(options.draft))
     pair = engine.pair
     settings = Settings(max_new_tokens=options.max_new_tokens, temperature=options.temperature)
     chosen = spread(tasked(6), options.prompts)
