@@ -48,6 +48,11 @@ PAIRS: dict[str, Models] = {
 }
 
 
+def first_pair() -> str:
+    """The pair that the page begins with and its places share: `DUOVIZ_PAIR`, or the embedded one."""
+    return os.environ.get("DUOVIZ_PAIR") or EMBEDDED
+
+
 def find_pair(name: object) -> Models:
     """The pair of this name: one of PAIRS, two models as "TARGET + DRAFT", or a target alone. Raises UnknownPair."""
     if isinstance(name, str) and is_text(name) and "\0" not in name:

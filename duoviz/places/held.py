@@ -1,4 +1,4 @@
-"""The embedded pair, loaded once for all places of a machine: they are forked from a process that has it.
+"""The page's first pair, loaded once for all places of a machine: they are forked from a process that has it.
 
 Python's fork server imports this module. What a fork only reads, such as weights, stays in memory once.
 """
@@ -17,15 +17,16 @@ from duoviz.models.fit import target_device
 from duoviz.models.load import load_pair
 from duoviz.models.pair import Pair
 from duoviz.models.progress import ModelUnavailable
+from duoviz.models.registry import UnknownPair, first_pair
 
-NAME = "embedded"
+NAME = first_pair()
 
 
 def held() -> Pair | None:
     """The pair; None where it cannot be loaded, which each place then says for itself, or runs on a GPU."""
     # A fork has none of the threads that torch would have started here.
     torch.set_num_threads(1)
-    with suppress(ModelUnavailable):
+    with suppress(ModelUnavailable, UnknownPair):
         if target_device() == "cpu":
             return load_pair(NAME)
     return None

@@ -14,6 +14,7 @@ def serve(places: str | None = None, ray: str | None = None, host: str | None = 
     host, port: where it is served, without which Gradio's environment variables say so. Raises UserError.
     """
     on_ending(signal.SIG_DFL)
+    from duoviz.models.registry import first_pair
     from duoviz.places.line import Line
     from duoviz.places.local import LocalPlace
     from duoviz.places.pool import Pool
@@ -36,7 +37,8 @@ def serve(places: str | None = None, ray: str | None = None, host: str | None = 
         seats = seats_here(places)
     hardware = Hardware(limits, Pool(seats, Line(limits.bounds, len(seats)), helper=helper))
     try:
-        hardware.pool.start("embedded")
+        limits.check_pair(first_pair())
+        hardware.pool.start(first_pair())
         with quickly():
             # Gradio takes as long to import as the models to load, which goes on meanwhile.
             from duoviz.web.app import build_app

@@ -1,6 +1,8 @@
 """What the Live tab makes of what the page or a client sends, and whose run is whose."""
 
 import json
+import subprocess
+import sys
 import weakref
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.recordings import PROMPT
+from duoviz.web.app import build_app
 from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import PROMPTS, settings_from
 from duoviz.web.visualizer import batch
@@ -137,3 +140,15 @@ def test_six_prompts_to_try_and_what_a_small_target_is_good_for(page):
     assert small("embedded")["visible"] and not small("SmolLM2-1.7B")["visible"] and not small(None)["visible"]
     larger = small("embedded-as-llama-2-7b")
     assert larger["visible"] and "the words are the small model's" in larger["value"]
+
+
+def test_the_page_begins_with_the_pair_that_its_owner_chose(shared_hardware, monkeypatch):
+    monkeypatch.setenv("DUOVIZ_PAIR", "embedded-as-360m")
+    blocks = build_app(shared_hardware).blocks.values()
+    assert {block.value for block in blocks if getattr(block, "label", "") == "Models"} == {"embedded-as-360m"}
+    (about,) = (block.value for block in blocks if block.elem_id == "small-target")
+    assert about.startswith("Each pass of the target takes what the larger model's takes")
+    monkeypatch.setenv("DUOVIZ_PAIR", "nobody")
+    command = [sys.executable, "-m", "duoviz", "serve"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and done.stderr.startswith("duoviz: There is no pair named 'nobody'"), done.stderr

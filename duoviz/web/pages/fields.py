@@ -8,7 +8,7 @@ from gradio.components import Component
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import ABOUT, DEFAULTS, Settings, parsed
-from duoviz.models.registry import EMBEDDED, PAIRS
+from duoviz.models.registry import EMBEDDED, PAIRS, first_pair
 from duoviz.recordings import PROMPT
 from duoviz.web.limits import Limits
 from duoviz.web.visitors import AT_ONCE
@@ -88,7 +88,7 @@ def size_fields(limits: Limits, place: str = "") -> Fields:
     """How much is written, and by which models."""
     return {
         "max_new_tokens": setting_field("max_new_tokens", place),
-        "pair": gr.Dropdown(list(PAIRS), value="embedded", label="Models", allow_custom_value=not limits.on_space),
+        "pair": gr.Dropdown(list(PAIRS), value=first_pair(), label="Models", allow_custom_value=not limits.on_space),
     }
 
 
@@ -106,7 +106,7 @@ def prompts_to_try(prompt: gr.Textbox, pair: gr.Dropdown) -> None:
             label="Try", components=[prompt], samples=[[text] for text in texts], sample_labels=list(PROMPTS),
             elem_id="examples",
         )  # fmt: skip
-        about = gr.HTML(SMALL_TARGET, elem_id="small-target", apply_default_css=False, padding=False)
+        about = gr.HTML(about_target(first_pair()), elem_id="small-target", apply_default_css=False, padding=False)
 
     # In the browser, where no press waits for the one before.
     tries.click(None, tries, prompt, js=f"(number) => {json.dumps(texts)}[number]", **AT_ONCE)

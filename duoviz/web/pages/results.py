@@ -24,7 +24,7 @@ from duoviz.lab.progress import Progress
 from duoviz.lab.results import Results, is_being_written, is_zip, load, telling, zipped
 from duoviz.lab.sample import sample
 from duoviz.lab.tasks import TASKS, LabError
-from duoviz.models.registry import PAIRS
+from duoviz.models.registry import PAIRS, first_pair
 from duoviz.places.jobs import Job
 from duoviz.places.work import Measurement
 from duoviz.recordings import FOLDER as TRACES
@@ -189,7 +189,7 @@ def plan_fields() -> dict[str, Component]:
     fields = {}
     with gr.Row():
         fields["size"] = gr.Radio(list(SIZES.items()), value="quick", label="How much", elem_id="lab-size")
-        fields["pair"] = gr.Dropdown(list(PAIRS), value="embedded", label="Models", allow_custom_value=True)
+        fields["pair"] = gr.Dropdown(list(PAIRS), value=first_pair(), label="Models", allow_custom_value=True)
         info = "an existing name resumes that measurement"
         fields["name"] = gr.Textbox(usual_name("quick"), label="Name of the results", info=info, elem_id="lab-name")
     fields["tasks"] = gr.CheckboxGroup(
