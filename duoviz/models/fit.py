@@ -66,12 +66,13 @@ def check_fit(needs: Mapping[str, Sequence[tuple[str, int]]], spare: Mapping[str
 
 
 def check_finite(model: LanguageModel) -> None:
-    """Raise ModelUnavailable for a model whose numbers its precision cannot hold: a text's first have the largest."""
+    """Raise ModelUnavailable for a model whose numbers float16 cannot hold: a text's first tokens have the largest."""
     finite = model.forward((3, 1, 4, 1, 5, 9)).isfinite().all()
     model.crop(0)
     if not finite:
-        why = ", and this GPU has no bfloat16" if model.precision == "float16" else ""
-        raise ModelUnavailable(f"{model.label} overflows in {model.precision}{why}: choose another pair.")
+        raise ModelUnavailable(
+            f"{model.label} overflows in float16, and this GPU has no bfloat16: choose another pair."
+        )
 
 
 def check_room(name: str, spare: Mapping[str, int] | None = None) -> None:

@@ -64,7 +64,8 @@ class PreparedPair:
             check_tokenizers(tokenizer, *self.files)
         progress(TOKENIZER, "Loading the target model")
         target = self.load_target()
-        check_finite(target)
+        if target.precision == "float16":
+            check_finite(target)
         if (last := tokenizer.last_id()) >= target.vocab_size:
             raise ModelUnavailable(
                 f"The tokenizer of {target.label} does not match its weights: it has the id {last}, "

@@ -12,7 +12,6 @@ from transformers.utils.logging import disable_progress_bar
 
 from duoviz.errors import first_line
 from duoviz.models.checkpoint import one_sentence
-from duoviz.models.fit import check_finite
 from duoviz.models.language_model import Slots
 from duoviz.models.llama import DTYPES, TREE_SLOTS
 from duoviz.models.llama_config import context_end
@@ -122,7 +121,6 @@ class TransformersModel:
     def check_crop(self) -> None:
         """Raise ModelUnavailable unless a cropped cache goes on as if what was cropped had never been there."""
         try:
-            check_finite(self)
             self.forward(PROBE)
             layers = self.cache.layers
             croppable = bool(layers) and all(
@@ -131,8 +129,6 @@ class TransformersModel:
             if croppable:
                 self.crop(3)
                 croppable = self.agrees(self.forward((2, 6)), (*PROBE[:3], 2, 6))
-        except ModelUnavailable:
-            raise
         except Exception as error:  # a model without such a cache fails in its own way
             raise ModelUnavailable(
                 f"{self.label} needs a cache of more than keys and values ({first_line(error)}): choose another model."
