@@ -13,6 +13,7 @@ from duoviz.decoding.acceptance_table import (
     RANKS,
     TEMPERATURES,
     AcceptanceTable,
+    Recalibration,
     corrected,
     fitted_table,
     of_rank,
@@ -102,3 +103,10 @@ def test_a_chance_follows_what_came_true_and_is_never_sure():
     # A small chance grows by the factor, a large one as its lack shrinks.
     assert corrected(0.2, 1.5) == pytest.approx(0.3) and corrected(0.9, 1.5) == pytest.approx(1 - 0.1 / 1.5)
     assert corrected(0.9, 100) == 0.98
+
+
+def test_what_came_true_long_ago_counts_no_more():
+    recalibration = Recalibration()
+    for number in range(1000):
+        recalibration.observe("draft", 0.5, taken=number >= 700)
+    assert recalibration.factor("draft") > 1.5 and recalibration.factor("prompt") == 1

@@ -2,8 +2,8 @@
 
 import pytest
 
-from duoviz.decoding.calibration import calibrate
-from duoviz.decoding.costs import Costs
+from duoviz.decoding.calibration import calibrate, measure_target
+from duoviz.decoding.costs import ROW_COUNTS, Costs
 from duoviz.decoding.forward import Stopped
 from tests.tiny import tiny_engine
 
@@ -19,6 +19,11 @@ def test_a_calibration_ends_between_two_forwards(beside):
     asked = iter([False] * 5)
     with pytest.raises(Stopped):
         calibrated(tiny_engine(), beside=beside, stopped=lambda: next(asked, True))
+
+
+def test_the_very_first_forward_does_not_count():
+    """It is of one row, as the last two."""
+    assert [forward.rows for forward in measure_target(tiny_engine().pair.target)] == [*ROW_COUNTS[::-1], 1]
 
 
 @pytest.mark.parametrize("beside", [True, False])

@@ -1,14 +1,17 @@
 """DuoDecoding on tiny models: the text is vanilla's in every combination, and every iteration is consistent."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
 
+from duoviz.decoding import loop
 from duoviz.decoding.costs import ROW_COUNTS
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
+from duoviz.models.cores import Cores
 from tests.decoding.proposals import tokens
-from tests.tiny import give_costs, made_up_costs, run, tiny_engine
+from tests.tiny import CORE, change_pair, give_costs, made_up_costs, run, tiny_engine
 
 PROMPTS = [[5, 9, 3], [2] * 12, list(range(2, 30))]
 COMBINATIONS = [
@@ -128,14 +131,17 @@ def test_wrong_drafts_are_seen():
     assert {"prefill", "pre", "post"} <= {iteration.mode for iteration in iterations}
 
 
-def test_the_draft_rests_where_its_guesses_do_not_pay_and_tries_again():
+def test_the_draft_rests_where_its_guesses_do_not_pay_and_tries_again(monkeypatch):
     """Beside a draft the target takes twice as long; this draft is hardly ever right."""
-    engine = tiny_engine(noise=3.0)
+    taken, engine = [], change_pair(tiny_engine(noise=3.0), cores=Cores(target=(CORE,), draft=(999,)))
+    monkeypatch.setattr(loop, "on_cores", lambda cores: taken.append(cores) or nullcontext())
     give_costs(engine, made_up_costs([2.0] * 6, [0.5] * 8), made_up_costs([1.0] * 6, [0.5] * 8))
     iterations = duodecoding(engine, max_new_tokens=90)
     modes = [iteration.mode for iteration in iterations]
     alone = [iteration for iteration in iterations if iteration.mode == "alone"]
     assert len(alone) > 40 and all(not iteration.draft and len(iteration.committed) == 1 for iteration in alone)
+    # The target has its core then, and for the prompt.
+    assert taken[1:] == [(CORE, 999) if mode in ("prefill", "alone") else (CORE,) for mode in modes]
     # It has tried before the first rest, and tries after each.
     assert modes[:2] == ["prefill", "pre"] and "pre" in modes[modes.index("alone") :]
     # A budget that is set is used up.

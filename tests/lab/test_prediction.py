@@ -132,7 +132,7 @@ def played(alpha, ratio, grown, *, gamma, parallel, seed=0):
     return tokens / time
 
 
-@pytest.mark.parametrize("alpha, ratio", [(0.5, 4.0), (0.8, 8.0), (0.9, 3.0)])
+@pytest.mark.parametrize("alpha, ratio", [(0.5, 4.4), (0.8, 8.0), (0.9, 3.0)])
 def test_phi_is_the_best_of_what_chance_gives(alpha, ratio):
     free = growth(with_free_rows(MODELS["together"]))
     for grown in (free, growth(MODELS["together"])):

@@ -17,18 +17,18 @@ def line(table, label):
 def test_table_1_is_total_tokens_over_total_time_and_phi_the_ratio_of_averages():
     made = results(
         row(VANILLA, 1, tokens=100, seconds=10), row(VANILLA, 2, tokens=100, seconds=5),
-        row(VANILLA, 3, task="qa", tokens=30, seconds=1),
+        row(VANILLA, 3, task="qa", tokens=30, seconds=1), row(VANILLA, 5, task="qa", tokens=15, seconds=1),
         row(SPS, 1, tokens=100, seconds=5), row(SPS, 2, tokens=100, seconds=5),
         row(SPS, 3, task="qa", tokens=30, seconds=0.5),
-        # A question that vanilla has not answered counts in the tokens/s, and not in φ.
-        row(SPS, 4, task="qa", tokens=60, seconds=1),
+        # A question that one of the two has not answered counts in the tokens/s, and not in φ.
+        row(SPS, 4, task="qa", tokens=30, seconds=1),
     )  # fmt: skip
     table = tables.table_1(made)
     vanilla, sps = line(table, "Vanilla"), line(table, "SpS")
     assert vanilla["Code, tokens/s"].value == pytest.approx(200 / 15)
     assert vanilla["Code, tokens/s"].spread == pytest.approx(math.sqrt(50)) and vanilla["Code, tokens/s"].n == 2
-    assert vanilla["Average, tokens/s"].value == pytest.approx((200 / 15 + 30) / 2)
-    assert sps["Question answering, tokens/s"].value == 60 and sps["Question answering, tokens/s"].n == 2
+    assert vanilla["Average, tokens/s"].value == pytest.approx((200 / 15 + 22.5) / 2)
+    assert sps["Question answering, tokens/s"].value == 40 and sps["Question answering, tokens/s"].n == 2
     assert sps["φ over vanilla"].value == pytest.approx((20 + 60) / (200 / 15 + 30)) and sps["φ over vanilla"].n == 3
     assert sps["φ over vanilla on the target's cores"] is None
     assert sps["the paper's φ, Llama-2-7b"] == "1.80" and vanilla["φ over vanilla"].value == 1
@@ -48,6 +48,8 @@ def test_a_difference_counts_only_beyond_two_standard_errors():
     noisy = [row(TARGET_ONLY, n, seconds=(8, 12.6)[n % 2]) for n in range(8)]
     sure, unsure = difference(faster, base), difference(noisy, base)
     assert not sure.is_noise and sure.mean == pytest.approx((math.log(10 / 9) + math.log(10 / 9.1)) / 2)
+    # Of eight logarithms, each is half the difference of 9 s and 9.1 s from their mean.
+    assert sure.noise == pytest.approx(2 * math.sqrt(8 * (math.log(9.1 / 9) / 2) ** 2 / 7) / math.sqrt(8))
     assert unsure.is_noise and difference(faster[:2], base) is None
     assert findings.in_words(sure).startswith("10.5 % faster (noise ± ")
     assert findings.in_words(unsure).startswith("no difference beyond noise")

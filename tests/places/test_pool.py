@@ -136,6 +136,14 @@ def test_a_comparison_waits_for_its_machine_and_has_it_to_itself(make):
     assert all(job.future.done() for job in runs)
 
 
+def test_a_comparison_waits_for_a_place_that_waits_to_measure():
+    measuring, comparing = seats = [
+        Seat(start=lambda: Played([]), job=job, alone=Alone.WANTED) for job in (run_of(), comparison())
+    ]
+    pool = Pool(seats, Line(UNBOUNDED, 2), helper=None)
+    assert not pool.granted(comparing, idle=True) and pool.granted(measuring)
+
+
 def test_a_comparison_that_is_stopped_while_it_waits_lets_others_go_on(make):
     pool, begun = make("here", "here")
     submitted(pool, run_of())

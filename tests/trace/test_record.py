@@ -6,6 +6,7 @@ import pytest
 
 from duoviz import runner, runs
 from duoviz.decoding import METHODS
+from duoviz.decoding.iteration import Node
 from duoviz.decoding.settings import Settings
 from duoviz.models.tokenizers import Tokenizer
 from duoviz.trace.agreement import VERDICTS
@@ -53,6 +54,12 @@ def test_a_guess_is_shown_as_it_is_within_a_text(kind):
     assert recorder.text(tokenizer.inner.convert_tokens_to_ids(name)) == text
     ids = tokenizer.inner.convert_tokens_to_ids([name, "t", name])
     assert recorder.matched(ids) == {"tokens": 3, "text": tokenizer.decode([*recorder.word, *ids])[1:]}
+
+
+def test_a_token_of_a_tree_is_recorded_field_by_field():
+    node = Node(3, 7, "draft", q=0.25, count=5, p=0.5, status="accepted", chance=0.75, step=2, was=9)
+    recorded = Recorder(made("byte-level"), 0.0, ()).node(node)
+    assert vars(node) == {"token": recorded.pop("id")} | {name: recorded[name] for name in recorded if name != "text"}
 
 
 def undeclared(value, schema):

@@ -14,6 +14,14 @@ def changed(trace, path, value):
     return json.dumps(other)
 
 
+def places(value, path=()):
+    """The paths to all that is in a value."""
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield (*path, key)
+            yield from places(inner, (*path, key))
+
+
 # A page that shows ten thousand of these is held up.
 TOKEN = {"id": 1, "text": "x" * 100, "source": "target", "gap": None}
 WRONG_FIELDS = [

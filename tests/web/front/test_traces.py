@@ -11,7 +11,7 @@ from duoviz.trace.exports import perfetto_events
 from duoviz.trace.metrics import metrics
 from duoviz.trace.reading import TraceError, parse_trace
 from tests.node import evaluate
-from tests.trace.wrong_fields import WRONG_FIELDS, changed
+from tests.trace.wrong_fields import WRONG_FIELDS, changed, places
 from tests.web.front.runs import recorded
 
 TIMELINES = """async (traces) => {
@@ -46,13 +46,6 @@ def test_the_page_computes_what_python_does():
         assert numbers == pytest.approx({name: expected[name] for name in FIGURES}), trace["header"]["method"]
     # Each figure is one of some recording.
     assert all(any(numbers[name] is not None for numbers in told) for name in FIGURES)
-
-
-def places(value, path=()):
-    if isinstance(value, dict | list):
-        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield (*path, key)
-            yield from places(inner, (*path, key))
 
 
 # Right in some places: 3.0 is an integer, and a llama is one character.
