@@ -1,6 +1,7 @@
 """All that is measured with a target of the paper's size, in one run of about eight minutes on a GPU.
 
     python -m tests.benchmarks.large_target --out DIR [--pair embedded-as-llama-2-7b] [--prompts 10] [--each 2]
+                                            [--max-new-tokens 128]
 
 Where a forward's time goes and how near vanilla comes to the memory's speed; every method's texts against vanilla's;
 the Lab's tables, as `bench` writes them; one recording of each method, as in assets/traces. Each part is a command that
@@ -20,13 +21,14 @@ def main() -> int:
     options.add_argument("--pair", default="embedded-as-llama-2-7b")
     options.add_argument("--prompts", type=int, default=10)
     options.add_argument("--each", type=int, default=2)
+    options.add_argument("--max-new-tokens", type=int, default=128)
     options = options.parse_args()
-    pair = f"--pair {options.pair}"
+    pair, length = f"--pair {options.pair}", f"--max-new-tokens {options.max_new_tokens}"
     commands = (
         f"tests.benchmarks.forward {pair}",
-        f"tests.benchmarks.equality {pair} --prompts {options.prompts}",
-        f"duoviz bench {pair} --each {options.each} --variants --out {options.out}/results",
-        f"duoviz record {pair} --out {options.out}/traces",
+        f"tests.benchmarks.equality {pair} --prompts {options.prompts} {length}",
+        f"duoviz bench {pair} --each {options.each} --variants {length} --out {options.out}/results",
+        f"duoviz record {pair} {length} --out {options.out}/traces",
     )
     failed = 0
     for command in commands:
