@@ -171,7 +171,7 @@ function createPanel(panel, whole, pays, move) {
   const handle = createHandle(drawing, panel, pays, toPlace, move);
   drawing.append(image, border, ...ways.nodes, ...axisNodes(pays, toX, toY), ...measured, handle);
   const [value, way] = [el("b", { class: "ll-phi" }), el("span", { class: "ll-way" })];
-  const found = el("span", { class: "ll-found" }, whole === null ? "" : `measured ${fixed(whole, 2)}`);
+  const found = el("span", { class: "ll-found" });
   const node = el("figure", { class: "ll-panel", "data-method": panel.method },
     el("figcaption", {}, el("b", {}, panel.method), el("span", {}, "φ ", value), found, way), drawing);
   let painted = "";
@@ -187,12 +187,16 @@ function createPanel(panel, whole, pays, move) {
     draw({ ratio, alpha }, rows) {
       if (painted !== rows) paint(rows);
       if (panel.beside) ways.drawNames([ratio, alpha], rows);
-      const phi = panel[rows][alpha][ratio];
+      // What was measured stands where it was measured, and beside any estimate.
+      const isHere = whole !== null && rows === "here" && ratio === pays.start.ratio && alpha === pays.start.alpha;
+      const phi = isHere ? whole : panel[rows][alpha][ratio];
       const told = panel.beside ? (panel.beside[rows][alpha][ratio] > 0 ? "parallel" : "sequential") : "";
+      const origin = isHere ? "measured" : "estimate";
       handle.setAttribute("transform", `translate(${toX(ratio)} ${toY(alpha)})`);
       handle.setAttribute("aria-valuenow", pays.alphas[alpha]);
-      handle.setAttribute("aria-valuetext", `α ${fixed(pays.alphas[alpha], 2)}, T_target over T_draft ${fixed(pays.ratios[ratio], 1)}: φ ${fixed(phi, 2)}${told && `, drafting ${told}`}`);
+      handle.setAttribute("aria-valuetext", `α ${fixed(pays.alphas[alpha], 2)}, T_target over T_draft ${fixed(pays.ratios[ratio], 1)}: φ ${fixed(phi, 2)}, ${origin}${told && `, drafting ${told}`}`);
       setText(value, fixed(phi, 2));
+      setText(found, isHere || whole === null ? origin : `${origin}; measured here ${fixed(whole, 2)}`);
       setText(way, told);
     },
   };
@@ -250,7 +254,7 @@ export function createMap({ pays, speeds }, chosen) {
   const draw = () => {
     const { ratio, alpha } = place();
     panels.forEach((panel) => panel.draw({ ratio, alpha }, choice.value));
-    setText(where, `Your point: α = ${fixed(pays.alphas[alpha], 2)}, T_target / T_draft = ${fixed(pays.ratios[ratio], 1)}. The cost model estimates each φ above.`);
+    setText(where, `Your point: α = ${fixed(pays.alphas[alpha], 2)}, T_target / T_draft = ${fixed(pays.ratios[ratio], 1)}. Moved from where it was measured, the cost model estimates each φ.`);
     legend.lastChild.hidden = !panels.some((panel) => panel.hasBorder());
   };
   draw();
