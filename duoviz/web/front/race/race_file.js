@@ -3,12 +3,11 @@
 import { newerWords, READS_SCHEMA, wrongInTrace, wrongWords } from "../visualizer/check.js";
 import { traceOf } from "../visualizer/export.js";
 import { eventsOf } from "../visualizer/state.js";
-import { compile, isObject } from "../visualizer/json_schema.js";
+import { isObject, wrongPlace } from "../visualizer/json_schema.js";
 import { parseJson } from "../visualizer/parse.js";
 import raceSchema from "../../../trace/race.schema.json" with { type: "json" };
 
 const SIDES = 2;
-const wrongField = compile(raceSchema);
 
 // What is saved of a race that is over.
 export function raceOf({ lanes, repeats, result }) {
@@ -56,12 +55,12 @@ async function wrongRecording(recordings) {
 
 // {race}, or {problem}: one sentence.
 export async function readRace(text) {
-  const { value, problem } = await parseJson(text);
+  const { value, problem } = parseJson(text);
   if (problem) return { problem: `This file is not a race: it ${problem}.` };
   if (!isObject(value)) return { problem: "This file is not a race: it is not a JSON object." };
   if (value.iterations) return { problem: "This file is the trace of one run: open it in the Live tab." };
   const newer = newerWords("race", value.schema);
   if (newer) return { problem: newer };
-  const wrong = wrongField(value) ?? wrongTogether(value) ?? await wrongRecording(value.recordings);
+  const wrong = wrongPlace(value, raceSchema) ?? wrongTogether(value) ?? await wrongRecording(value.recordings);
   return wrong === null ? { race: value } : { problem: wrongWords("race", wrong) };
 }

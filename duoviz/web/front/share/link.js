@@ -164,8 +164,8 @@ export function storyIn(fragment) {
 export const fileOf = (view) => JSON.stringify({ duoviz: "settings", version: VERSION, ...view }, null, 2);
 
 // {view}, or {problem}: one sentence.
-export async function viewOfFile(text, pages) {
-  const { value: file, problem } = await parseJson(text);
+export function viewOfFile(text, pages) {
+  const { value: file, problem } = parseJson(text);
   if (problem) return { problem: `This is not a duoviz settings file: it ${problem}. Nothing was changed.` };
   if (!isObject(file) || file.duoviz !== "settings") return { problem: "This is not a duoviz settings file. Nothing was changed." };
   if (file.version !== VERSION) return { problem: `This settings file has version ${said(file.version)}, and this page reads version ${VERSION}.` };

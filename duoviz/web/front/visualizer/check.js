@@ -2,7 +2,7 @@
 // rules here what a schema cannot say.
 
 import { createPacer } from "./pacer.js";
-import { compile, isObject } from "./json_schema.js";
+import { isObject, wrongPlace } from "./json_schema.js";
 import { isKnown } from "./methods.js";
 import { parseJson } from "./parse.js";
 import traceSchema from "../../../trace/trace.schema.json" with { type: "json" };
@@ -11,8 +11,7 @@ export const MAX_FILE_BYTES = 50_000_000;
 const LIMITS = traceSchema["x-limits"];
 // The iterations are checked one by one.
 const { items: ITERATION, ...LIST } = traceSchema.properties.iterations;
-const wrongField = compile({ ...traceSchema, properties: { ...traceSchema.properties, iterations: LIST } });
-const wrongFieldInside = compile(traceSchema, ITERATION);
+const WITHOUT_ITERATIONS = { ...traceSchema, properties: { ...traceSchema.properties, iterations: LIST } };
 
 // A method that this page does not know must say itself how it is shown.
 const methodKnown = ({ about, method }) => (about || isKnown(method) ? null : ".header.method");
@@ -34,7 +33,7 @@ async function wrongIteration(iterations) {
   const pace = createPacer();
   let [before, written] = [0, 0];
   for (const [index, each] of iterations.entries()) {
-    const wrong = wrongFieldInside(each) ?? wrongOrder(each);
+    const wrong = wrongPlace(each, ITERATION, traceSchema.$defs) ?? wrongOrder(each);
     if (wrong !== null) return `.iterations[${index}]${wrong}`;
     for (const { text } of each.committed) written += LIMITS.token + text.length;
     if (each.index !== index || each.sync < before || written > LIMITS.written) return `.iterations[${index}]`;
@@ -46,7 +45,7 @@ async function wrongIteration(iterations) {
 
 // Where in a value the first thing stands that is not as in a trace; null where all is.
 export const wrongInTrace = async (trace) => (
-  wrongField(trace) ?? methodKnown(trace.header) ?? await wrongIteration(trace.iterations)
+  wrongPlace(trace, WITHOUT_ITERATIONS) ?? methodKnown(trace.header) ?? await wrongIteration(trace.iterations)
 );
 
 export const READS_SCHEMA = traceSchema.$defs.header.properties.schema.maximum;
@@ -60,7 +59,7 @@ export const wrongWords = (kind, place) => (
 
 // {trace}, or {problem}: one sentence.
 export async function readTrace(json) {
-  const { value, problem } = await parseJson(json);
+  const { value, problem } = parseJson(json);
   if (problem) return { problem: `This file is not a trace: it ${problem}.` };
   if (!isObject(value)) return { problem: "This file is not a trace: it is not a JSON object." };
   if (value.recordings) return { problem: "This file holds a race: open it in the Compare tab." };

@@ -1,5 +1,4 @@
-// Holds values to a JSON Schema (draft 2020-12), as far as duoviz's schemas use it. All else is refused when a schema
-// is compiled, so that it says nothing that the page ignores.
+// Holds values to a JSON Schema (draft 2020-12), as far as duoviz's schemas use it.
 
 export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -12,91 +11,50 @@ const TYPES = {
   array: Array.isArray,
   object: isObject,
 };
-const ANNOTATIONS = ["$schema", "$id", "$defs", "title", "description", "examples", "x-limits"];
-
-// A check takes a value and returns null, or where in it the first thing stands that is not as it should be: "" is the
-// value itself. The place is put together on the way back, since almost always there is none.
-const when = (holds) => (value) => (holds(value) ? null : "");
-// Of values of other types a keyword says nothing.
-const whenOf = (is, holds) => (value) => (!is(value) || holds(value) ? null : "");
 
 // Characters are counted as everywhere but in JavaScript, whose units are halves of some.
-const atMost = (text, most) => text.length <= most || (text.length <= 2 * most && [...text].length <= most);
+const isLonger = (text, most) => text.length > most && [...text.slice(0, 2 * most + 1)].length > most;
 
-function type(names) {
-  const [is, ...others] = [names].flat().map((name) => known(TYPES, name));
-  return when(others.length ? (value) => is(value) || others.some((also) => also(value)) : is);
-}
+const DEFINITION = "#/$defs/";
+const when = (isWrong) => (isWrong ? "" : null);
 
-function required(names) {
-  return (value) => {
+// A keyword takes a value, its own argument and the schema's definitions, and returns null, or where in the value the
+// first thing stands that is not as it should be: "" is the value itself. Of values of other types it says nothing.
+export const KEYWORDS = {
+  type: (value, name) => when(Array.isArray(name) ? !name.some((each) => TYPES[each](value)) : !TYPES[name](value)),
+  enum: (value, values) => when(!values.includes(value)),
+  minimum: (value, least) => when(Number.isFinite(value) && value < least),
+  maximum: (value, most) => when(Number.isFinite(value) && value > most),
+  maxLength: (value, most) => when(typeof value === "string" && isLonger(value, most)),
+  maxItems: (value, most) => when(Array.isArray(value) && value.length > most),
+  required: (value, names) => {
     const missing = isObject(value) ? names.find((name) => !Object.hasOwn(value, name)) : undefined;
     return missing === undefined ? null : `.${missing}`;
-  };
-}
-
-function properties(schemas, compiled) {
-  const fields = Object.entries(schemas).map(([name, schema]) => [name, compiled(schema)]);
-  return (value) => {
+  },
+  properties: (value, schemas, definitions) => {
     if (!isObject(value)) return null;
-    for (const [name, check] of fields) {
-      const wrong = Object.hasOwn(value, name) ? check(value[name]) : null;
+    for (const name in schemas) {
+      const wrong = Object.hasOwn(value, name) ? wrongPlace(value[name], schemas[name], definitions) : null;
       if (wrong !== null) return `.${name}${wrong}`;
     }
     return null;
-  };
-}
-
-function items(schema, compiled) {
-  const check = compiled(schema);
-  return (value) => {
+  },
+  items: (value, schema, definitions) => {
     if (!Array.isArray(value)) return null;
     for (let index = 0; index < value.length; index++) {
-      const wrong = check(value[index]);
+      const wrong = wrongPlace(value[index], schema, definitions);
       if (wrong !== null) return `[${index}]${wrong}`;
     }
     return null;
-  };
-}
-
-// In the order in which they are checked: how long a list is, before what is in it.
-const KEYWORDS = {
-  type,
-  $ref: (name, compiled) => compiled.definition(name),
-  enum: (values) => when((value) => values.includes(value)),
-  const: (only) => when((value) => value === only),
-  minimum: (low) => whenOf(TYPES.number, (value) => value >= low),
-  maximum: (high) => whenOf(TYPES.number, (value) => value <= high),
-  minLength: (least) => whenOf(TYPES.string, (value) => !atMost(value, least - 1)),
-  maxLength: (most) => whenOf(TYPES.string, (value) => atMost(value, most)),
-  minItems: (least) => whenOf(TYPES.array, (value) => value.length >= least),
-  maxItems: (most) => whenOf(TYPES.array, (value) => value.length <= most),
-  required,
-  properties,
-  items,
+  },
+  $ref: (value, name, definitions) => wrongPlace(value, definitions[name.slice(DEFINITION.length)], definitions),
 };
 
-function known(table, name) {
-  if (!Object.hasOwn(table, name)) throw new Error(`A schema has "${name}", which is not read here.`);
-  return table[name];
-}
-
-// The check of a schema, or of one that stands in it.
-export function compile(root, start = root) {
-  const definitions = new Map();
-
-  function compiled(schema) {
-    if (!isObject(schema)) throw new Error(`A schema is ${schema}, which is not read here.`);
-    const used = Object.keys(schema).filter((name) => !ANNOTATIONS.includes(name));
-    for (const name of used) known(KEYWORDS, name);
-    const keywords = Object.keys(KEYWORDS).filter((name) => used.includes(name));
-    const checks = keywords.map((name) => KEYWORDS[name](schema[name], compiled));
-    return checks.length ? checks.reduce((one, other) => (value) => one(value) ?? other(value)) : () => null;
+// The keywords are checked as the schema lists them: how long a list may be, before what is in it.
+export function wrongPlace(value, schema, definitions = schema.$defs) {
+  for (const keyword in schema) {
+    const wrong = KEYWORDS[keyword]?.(value, schema[keyword], definitions) ?? null;
+    if (wrong !== null) return wrong;
   }
-
-  compiled.definition = (name) => {
-    if (!definitions.has(name)) definitions.set(name, compiled(known(root.$defs, name.replace("#/$defs/", ""))));
-    return definitions.get(name);
-  };
-  return compiled(start);
+  return null;
 }
