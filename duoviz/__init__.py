@@ -22,6 +22,7 @@ HOMES = {
     "Engine": "duoviz.decoding.engine:Engine",
     "Iteration": "duoviz.decoding.iteration:Iteration",
     "Settings": "duoviz.decoding.settings:Settings",
+    "UserError": "duoviz.errors:UserError",
     "generate": "duoviz.runner:stream",
     "load_engine": "duoviz.decoding.engine:load_engine",
 }

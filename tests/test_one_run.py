@@ -8,7 +8,7 @@ from itertools import chain, islice
 
 import pytest
 
-from duoviz import runner
+from duoviz import UserError, runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.engine import EngineTaken
 from duoviz.decoding.settings import Settings
@@ -125,7 +125,7 @@ def test_threads_never_mix_their_runs(engine, expected):
 def test_what_uses_the_models_ends_a_suspended_run(engine, use):
     suspended = begun(engine, "duodecoding")
     USES[use](engine)
-    with pytest.raises(EngineTaken):
+    with pytest.raises(UserError):
         next(suspended)
 
 
