@@ -104,7 +104,8 @@ class Slots:
         """One more token for each row that is not done."""
         slots, place = self.target.slots, self.length
         last = place.clamp(min=1) - 1
-        best = self.target.step(self.ids[slots, last], last).topk(min(CANDIDATES, self.target.head.shape[0]), dim=-1)
+        logits = self.target.step(self.ids[slots, last], last)
+        best = logits.topk(min(CANDIDATES, logits.shape[-1]), dim=-1)
         chosen = ~self.given[slots, place] & ~self.done
         token = torch.where(chosen, self.choose(best.values.float(), best.indices), self.ids[slots, place])
         self.ids[slots, place], self.answer[slots, place] = token, chosen & self.answering
@@ -259,7 +260,7 @@ def make_corpus(
     Finished rows are appended to `out`.jsonl at once; the same call goes on from there.
     """
     tokenizer = AutoTokenizer.from_pretrained(target_folder)
-    target = BatchedTarget(load_target(target_folder), slots=slots, context=CONTEXT, dtype=torch.bfloat16)
+    target = BatchedTarget(load_target(target_folder, torch.bfloat16), slots=slots, context=CONTEXT)
     lines = out.with_suffix(".jsonl")
     lines.parent.mkdir(parents=True, exist_ok=True)
     done = read_lines(lines)

@@ -3,18 +3,18 @@
 import json
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
+from typing import cast
 
 import torch
 import torch.nn.functional as F
 from safetensors.torch import save_file
 from torch import Tensor, nn
-from transformers import LlamaConfig, LlamaForCausalLM
-from transformers.models.llama.modeling_llama import LlamaDecoderLayer
+from transformers import LlamaConfig, LlamaForCausalLM, LlamaModel
+from transformers.models.llama.modeling_llama import LlamaRMSNorm
 
 from duoviz.models.checkpoint import Checkpoint, read_config
 from duoviz.models.llama_config import OUR_KIND
 from duoviz.models.weights import quantise_rows
-from duoviz.training.batched_target import rope_theta_of
 from duoviz.training.copying import START_WEIGHTS
 from duoviz.training.corpus import Corpus
 from duoviz.training.teacher import padded, predicting
@@ -45,42 +45,23 @@ class DraftShape:
     output_tokens: int
 
 
-class RMSNorm(nn.RMSNorm):
+class RMSNorm(LlamaRMSNorm):
     """In the input's own precision: under autocast a float32 weight would keep torch from its fused kernel."""
 
-    def forward(self, x: Tensor) -> Tensor:
-        return F.rms_norm(x, self.normalized_shape, self.weight.to(x.dtype), self.eps)
+    def forward(self, hidden_states: Tensor) -> Tensor:
+        weight = self.weight.to(hidden_states.dtype)
+        return F.rms_norm(hidden_states, weight.shape, weight, self.variance_epsilon)
 
 
-def layer(config: LlamaConfig, index: int) -> LlamaDecoderLayer:
-    """transformers' layer with torch's own norm, which stays in autocast's precision."""
-    made = LlamaDecoderLayer(config, index)
-    for name in ("input_layernorm", "post_attention_layernorm"):
-        setattr(made, name, RMSNorm(config.hidden_size, eps=config.rms_norm_eps))
-    return made
-
-
-class Embedding(nn.Module):
+class Embedding(nn.Embedding):
     """A narrow table and the projection that widens it."""
 
     def __init__(self, shape: DraftShape):
-        super().__init__()
-        self.weight = nn.Parameter(torch.empty(shape.vocab_size, shape.embedding_rank))
+        super().__init__(shape.vocab_size, shape.embedding_rank)
         self.projection = nn.Linear(shape.embedding_rank, shape.hidden_size, bias=False)
 
-    def forward(self, ids: Tensor) -> Tensor:
-        return self.projection(F.embedding(ids, self.weight))
-
-
-class Decoder(nn.Module):
-    """Embedding, layers and norm of the draft, under the names of a Llama's file."""
-
-    def __init__(self, shape: DraftShape):
-        super().__init__()
-        self.embed_tokens = Embedding(shape)
-        config = LlamaConfig(**asdict(shape), attn_implementation="sdpa")  # pyright: ignore[reportCallIssue]
-        self.layers = nn.ModuleList(layer(config, index) for index in range(shape.num_hidden_layers))
-        self.norm = RMSNorm(shape.hidden_size, eps=shape.rms_norm_eps)
+    def forward(self, input: Tensor) -> Tensor:
+        return self.projection(super().forward(input))
 
 
 class Head(nn.Linear):
@@ -92,16 +73,19 @@ class Head(nn.Linear):
 class Student(nn.Module):
     """The draft as a trainable module; its parameters' names are those of the saved file."""
 
-    inverse: Tensor
-
     def __init__(self, shape: DraftShape):
         super().__init__()
         self.shape = shape
-        self.model = Decoder(shape)
+        self.model = LlamaModel(LlamaConfig(**asdict(shape), use_cache=False))  # pyright: ignore[reportCallIssue]
+        self.model.embed_tokens = Embedding(shape)
+        for layer in self.model.layers:
+            layer.input_layernorm, layer.post_attention_layernorm = self.norm(), self.norm()
+        self.model.norm = self.norm()
         self.lm_head = Head(shape.hidden_size, shape.output_tokens, bias=False)
         self.lm_head.register_buffer("known", torch.arange(shape.output_tokens))
-        inverse = shape.rope_theta ** (-torch.arange(0, shape.head_dim, 2, dtype=torch.float32) / shape.head_dim)
-        self.register_buffer("inverse", inverse, persistent=False)
+
+    def norm(self) -> RMSNorm:
+        return RMSNorm(self.shape.hidden_size, eps=self.shape.rms_norm_eps)
 
     @property
     def known(self) -> Tensor:
@@ -114,12 +98,7 @@ class Student(nn.Module):
 
     def hidden(self, ids: Tensor, places: Tensor) -> Tensor:
         """The normalised last hidden states, [n, hidden], for ids int64 [batch, length] at flat places, int64 [n]."""
-        angles = torch.outer(torch.arange(ids.shape[1], device=ids.device), self.inverse).repeat(1, 2)
-        x = self.model.embed_tokens(ids)
-        turns = angles.cos()[None].to(x.dtype), angles.sin()[None].to(x.dtype)
-        for layer in self.model.layers:
-            x = layer(x, position_embeddings=turns)
-        return self.model.norm(x.flatten(0, 1)[places])
+        return self.model(ids).last_hidden_state.flatten(0, 1)[places]
 
 
 def student_hidden(student: Student, corpus: Corpus, rows: list[int]) -> Tensor:
@@ -134,18 +113,18 @@ def cut_from_target(target: LlamaForCausalLM, *, layers: int, embedding_rank: in
     The first layers, not spread ones: what the later layers do is left to one linear map (see
     `distillation.fit_map`) and to training.
     """
-    config = target.config
+    config, rope = target.config, cast(dict, target.config.rope_parameters)
     own = {"num_hidden_layers": layers, "embedding_rank": embedding_rank, "output_tokens": len(tokens)}
     names = {field.name for field in fields(DraftShape)} - {"rope_theta", *own}
     student = Student(
-        DraftShape(rope_theta=rope_theta_of(config), **own, **{name: getattr(config, name) for name in names})
+        DraftShape(**own, rope_theta=rope["rope_theta"], **{name: getattr(config, name) for name in names})
     )
     table = target.model.embed_tokens.weight.detach().float()
     left, scale, right = torch.linalg.svd(table, full_matrices=False)
-    root = scale[:embedding_rank].sqrt()
+    root, narrow = scale[:embedding_rank].sqrt(), cast(Embedding, student.model.embed_tokens)
     with torch.no_grad():
-        student.model.embed_tokens.weight.copy_(left[:, :embedding_rank] * root)
-        student.model.embed_tokens.projection.weight.copy_(right[:embedding_rank].T * root)
+        narrow.weight.copy_(left[:, :embedding_rank] * root)
+        narrow.projection.weight.copy_(right[:embedding_rank].T * root)
         student.model.layers.load_state_dict(target.model.layers[:layers].state_dict())
         student.model.norm.load_state_dict(target.model.norm.state_dict())
         student.lm_head.weight.copy_(target.lm_head.weight[tokens])

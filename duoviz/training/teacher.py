@@ -1,6 +1,5 @@
 """What the target says about the corpus: its last hidden states, computed once and kept."""
 
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,6 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from transformers import LlamaForCausalLM
 
-from duoviz.training.batched_target import fused_layers, head_dim_of, rotary_table, rotated
 from duoviz.training.corpus import Corpus
 from duoviz.training.losses import Best
 
@@ -30,7 +28,6 @@ class Teacher:
         self.target, self.corpus, self.dtype, self.folder = target, corpus, dtype, folder
         counts = [len(corpus.answered(row)) for row in range(len(corpus))]
         self.places = np.concatenate([[0], np.cumsum(counts)]).tolist()
-        self.layers = fused_layers(target, dtype)
         self.known: dict[int, tuple[Tensor, Tensor]] = {}
         # Views of each row's states, and of the flag that says whether they are there.
         self.kept: list[np.ndarray] = []
@@ -66,31 +63,11 @@ class Teacher:
     def computed(self, rows: list[int]) -> list[Tensor]:
         """float32 [answer tokens, hidden] of each row, computed now."""
         device = self.target.device
-        states = self.states(padded(self.corpus, rows).to(device)).flatten(0, 1)
+        with torch.autocast(device.type, self.dtype, enabled=self.dtype != torch.float32):
+            ids = padded(self.corpus, rows).to(device)
+            states = self.target.model(ids, use_cache=False).last_hidden_state.flatten(0, 1)
         counts = [self.places[row + 1] - self.places[row] for row in rows]
         return list(states[predicting(self.corpus, rows).to(device)].float().split(counts))
-
-    def states(self, ids: Tensor) -> Tensor:
-        """The target's normalised last hidden states, [rows, length, hidden], for ids int64 [rows, length].
-
-        Products in the fast dtype, everything between them in float32.
-        """
-        config, model = self.target.config, self.target.model
-        norm = partial(F.rms_norm, normalized_shape=(config.hidden_size,), eps=config.rms_norm_eps)
-        cos, sin = rotary_table(ids.shape[1], config, ids.device)
-        x = F.embedding(ids, model.embed_tokens.weight)
-        for layer in self.layers:
-            before = norm(x, weight=layer["before"].float()).to(self.dtype)
-            qkv = F.linear(before, layer["qkv"])
-            heads = qkv.unflatten(-1, (-1, head_dim_of(config))).transpose(1, 2)
-            q, k, v = heads.split((config.num_attention_heads,) + (config.num_key_value_heads,) * 2, dim=1)
-            q, k = rotated(q, cos, sin).to(v.dtype), rotated(k, cos, sin).to(v.dtype)
-            mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
-            x = x + F.linear(mixed.transpose(1, 2).flatten(2), layer["out"])
-            after = norm(x, weight=layer["after"].float()).to(self.dtype)
-            gate, up = F.linear(after, layer["gate_up"]).chunk(2, dim=-1)
-            x = x + F.linear(F.silu(gate).mul_(up), layer["down"])
-        return norm(x, weight=model.norm.weight)
 
     @torch.no_grad()
     def best(self, rows: list[int], known: Tensor) -> Best:

@@ -32,7 +32,7 @@ def small(monkeypatch):
 
 
 def batched(target, slots=3):
-    return BatchedTarget(target, slots=slots, context=60, dtype=torch.float32)
+    return BatchedTarget(target, slots=slots, context=60)
 
 
 def test_batched_decoding_is_the_targets_own(target):
@@ -73,7 +73,7 @@ class Scripted:
 
     def __init__(self, tokens):
         self.tokens, self.device = iter(tokens), torch.device("cpu")
-        self.slots, self.head = torch.arange(1), torch.zeros(64, 1)
+        self.slots = torch.arange(1)
 
     def step(self, ids, positions):
         return F.one_hot(torch.tensor([next(self.tokens)]), 64) * 1000.0
