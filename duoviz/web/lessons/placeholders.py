@@ -1,27 +1,19 @@
-"""Figures in a lesson's text, read from a recorded trace: none is ever typed."""
+"""Figures in a lesson's text: Jinja2 expressions over a recorded trace; none is ever typed."""
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
+from jinja2 import StrictUndefined, TemplateError
+from jinja2.sandbox import SandboxedEnvironment
 
 from duoviz.decoding import METHODS
 from duoviz.trace.metrics import iteration_seconds, metrics
-from duoviz.web.lessons.predicates import (
-    Iteration,
-    discarded,
-    guesses,
-    idle,
-    looked_up,
-    proposals,
-    second_choices,
-    steps_before,
-    survivors,
-)
+from duoviz.web.lessons.predicates import MEASURES, Iteration, guesses, looked_up, second_choices, steps_before
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-NAMED = re.compile(r"(?:([a-z_]+)\.)?([A-Za-z_]+)(?:\((\d+)\))?(?: ([a-z][a-z ]*))?$")
 # The token with which a model ends its answer: it is no text.
 END_OF_ANSWER = re.compile(r"<\|(im_end|endoftext|eot_id|end_of_text)\|>|</s>")
 
@@ -55,6 +47,22 @@ class Facts:
     def trace(self) -> dict:
         return self.traces[self.method]
 
+    @cached_property
+    def names(self) -> dict:
+        """What an expression may name; README.md in the lessons' folder lists it."""
+        nowhere = StrictUndefined("the page shows no iteration; give it an `at`")
+        iteration = self.iteration
+        return {
+            **{name: StrictUndefined(f"there is no recorded run of {name}") for name in METHODS},
+            **{name: of_run(replace(self, method=name)) for name in self.traces},
+            **of_run(self),
+            "fastest": partial(fastest, self.traces),
+            "other_runs": partial(other_runs, self.traces),
+            "same_text": partial(same_text, self.traces),
+            "iteration": iteration or nowhere,
+            **{name: find(iteration) if iteration else nowhere for name, find in ITERATION.items()},
+        }
+
 
 def seconds(value: float) -> str:
     return f"{value:.2f} s" if value >= 1 else f"{1000 * value:.{1 if value < 0.01 else 0}f} ms"
@@ -64,86 +72,64 @@ def percent(value: float) -> str:
     return f"{100 * value:.0f} %"
 
 
+def fixed(value: float, digits: int) -> str:
+    return f"{float(value):.{digits}f}"
+
+
 def counted(number: int, word: str) -> str:
     """As in "1 more token", "2 guesses"."""
+    if not isinstance(number, int):
+        raise TypeError(f"{number} is not a whole number")
     many = "es" if word.endswith("s") else "s"
     return f"{number} {word}{'' if number == 1 else many}"
 
 
-def fixed(digits: int) -> Callable[[float], str]:
-    return lambda value: f"{value:.{digits}f}"
-
-
-def quoted(text: str) -> str:
+def quoted(token: dict) -> str:
     """A token's text as words on the page."""
+    text = token["text"]
     if END_OF_ANSWER.fullmatch(text):
         return "the end of the answer"
     return f"“{text.strip(' ') or text.replace(' ', '␣')}”".replace("\n", "↵")
 
 
-# Of the whole run: `trace.metrics`.
-METRICS: dict[str, Callable[[float], str]] = {
-    "tps": fixed(1),
-    "tau": fixed(2),
-    "ttft": seconds,
-    "wall": seconds,
-    "acceptance": percent,
-    "yield": percent,
-    "overlap": percent,
-    "idle_target": percent,
-    "idle_draft": percent,
-    "new_tokens": str,
-    "target_forwards": str,
-}
-
-HEADER: dict[str, Callable[[dict], str | int | None]] = {
-    "method": lambda header: METHODS[header["method"]].title,
-    "target": lambda header: header["target"]["name"],
-    "target_device": lambda header: header["target"]["device"],
-    "draft": lambda header: header["draft"] and header["draft"]["name"],
-    "draft_device": lambda header: header["draft"] and header["draft"]["device"],
-    "prompt": lambda header: header["prompt"],
-    "prompt_tokens": lambda header: header["prompt_tokens"],
-    "way": lambda header: header["draft"] and ("at the same time" if header["can_overlap"] else "in turn"),
-}
+FORMS: dict[str, Callable[..., str]] = {
+    "seconds": seconds, "percent": percent, "fixed": fixed, "counted": counted, "quoted": quoted
+}  # fmt: skip
 
 
-def first_text(nodes: list[dict]) -> str | None:
-    return quoted(nodes[0]["text"]) if nodes else None
+def form(write: Callable[..., str]) -> Callable[..., str | None]:
+    """The form as a filter: None stays None."""
+    return lambda value, *options: None if value is None else write(value, *options)
 
 
-def node_text(iteration: Iteration, status: str) -> str | None:
-    """The first proposed or own token with this status, quoted."""
-    return first_text([node for node in iteration["checked"] + iteration["drafted"] if node["status"] == status])
+class Environment(SandboxedEnvironment):
+    """Of the expressions: a part of None is what the trace does not hold."""
+
+    def getattr(self, obj: object, attribute: str) -> object:
+        if obj is None:
+            raise NotInTrace(f"value for “{attribute}”")
+        return super().getattr(obj, attribute)
 
 
-def free_tokens(iteration: Iteration) -> list[dict]:
-    """The proposed tokens that were found in a text, those that were accepted first."""
-    return sorted(filter(looked_up, guesses(iteration)), key=lambda node: node["status"] != "accepted")
+environment = Environment(undefined=StrictUndefined)
+environment.filters |= {name: form(write) for name, write in FORMS.items()}
 
 
-def free_token_fate(iteration: Iteration) -> str | None:
-    """As in "Here …"."""
-    tokens = free_tokens(iteration)
-    if not tokens:
-        return None
-    return "it was right" if tokens[0]["status"] == "accepted" else "the answer continued differently"
+def with_status(iteration: Iteration, status: str) -> dict | None:
+    """The first proposed or own token with this status."""
+    nodes = iteration["checked"] + iteration["drafted"]
+    return next((node for node in nodes if node["status"] == status), None)
 
 
-def of_second_choice(iteration: Iteration, name: str) -> str | None:
-    """A probability of the first accepted token that was not the draft's most probable."""
-    choices = second_choices(iteration)
-    return written_as(choices[0][0].get(name), fixed(3)) if choices else None
+def free_token(iteration: Iteration) -> dict | None:
+    """A proposed token that was found in a text, an accepted one first."""
+    free = filter(looked_up, guesses(iteration))
+    return min(free, key=lambda node: node["status"] != "accepted", default=None)
 
 
-def second_best(iteration: Iteration) -> float | None:
-    """p(2,1): θ over p(1,1)."""
-    return None if iteration["theta"] is None else iteration["theta"] / iteration["candidates"][0]["p"]
-
-
-def drafting(iteration: Iteration) -> float | None:
-    """Seconds that the draft worked in an iteration; None where it did not."""
-    return sum(step["end"] - step["start"] for step in iteration["draft"]) or None
+def second_choice(iteration: Iteration) -> tuple[dict | None, dict | None]:
+    """The first accepted token that was not the draft's most probable, and the one that was."""
+    return next(iter(second_choices(iteration)), (None, None))
 
 
 def draft_meanwhile(iteration: Iteration) -> str:
@@ -156,56 +142,22 @@ def draft_meanwhile(iteration: Iteration) -> str:
     return f"went on, and added {counted(new, 'token')} or more" if new else "went on"
 
 
-def begun(iteration: Iteration, name: str, form: Callable[[float], str]) -> str | None:
-    """Of why the target began when it did (`start`); None where the trace does not tell."""
-    value = (iteration.get("start") or {}).get(name)
-    # What a step would bring is the difference of two estimates.
-    return None if value is None else form(max(0.0, value))
-
-
-def written_as(value: float | None, form: Callable[[float], str]) -> str | None:
-    """A value in a form; None stays None."""
-    return None if value is None else form(value)
-
-
-# Of the iteration shown.
-ITERATION: dict[str, Callable[[Iteration], str | int | None]] = {
-    "iteration": lambda iteration: iteration["index"],
-    "k": lambda iteration: iteration["sequences"],
-    "gamma": lambda iteration: iteration["budget"],
-    "longest": lambda iteration: iteration.get("longest"),
-    "theta": lambda iteration: written_as(iteration["theta"], fixed(3)),
-    "first_p": lambda iteration: written_as(next((each["p"] for each in iteration["candidates"]), None), fixed(3)),
-    "second_p": lambda iteration: written_as(second_best(iteration), fixed(3)),
-    "rows": lambda iteration: iteration["target"]["rows"],
-    "target_time": lambda iteration: seconds(iteration["target"]["end"] - iteration["target"]["start"]),
-    "draft_time": lambda iteration: written_as(drafting(iteration), seconds),
+# Of the iteration shown, beside its record; None where it has none.
+ITERATION: dict[str, Callable[[Iteration], object]] = {
+    **{name.replace(" ", "_"): measure for name, measure in MEASURES.items()},
+    "target_time": lambda iteration: iteration["target"]["end"] - iteration["target"]["start"],
+    "draft_time": lambda iteration: sum(step["end"] - step["start"] for step in iteration["draft"]) or None,
     "draft_steps": lambda iteration: len(iteration["draft"]) or None,
-    "target_idle_time": lambda iteration: seconds(idle(iteration, "target")),
-    "draft_idle_time": lambda iteration: seconds(idle(iteration, "draft")),
-    "proposed": lambda iteration: len(proposals(iteration)) or None,
     "pending": lambda iteration: sum(node["status"] != "correction" for node in iteration["checked"]),
-    "tested": lambda iteration: iteration["verdict"]["tested"],
-    "accepted": lambda iteration: iteration["verdict"]["accepted"],
-    "committed": lambda iteration: len(iteration["committed"]),
-    "discarded": discarded,
     "kept": lambda iteration: sum(node["status"] == "pending" for node in iteration["drafted"]),
-    "taken": lambda iteration: iteration["verdict"]["sequence"],
-    "rejected_token": lambda iteration: node_text(iteration, "rejected"),
-    "accepted_token": lambda iteration: node_text(iteration, "accepted"),
-    "free_token": lambda iteration: first_text(free_tokens(iteration)),
-    "free_token_fate": free_token_fate,
-    "second_choice": lambda iteration: first_text([node for node, _ in second_choices(iteration)]),
-    "preferred_token": lambda iteration: first_text([best for _, best in second_choices(iteration)]),
-    "second_choice_q": lambda iteration: of_second_choice(iteration, "q"),
-    "second_choice_chance": lambda iteration: of_second_choice(iteration, "chance"),
-    "own_token": lambda iteration: node_text(iteration, "correction"),
-    "survived": lambda iteration: len(survivors(iteration)) or None,
+    "accepted_token": lambda iteration: with_status(iteration, "accepted"),
+    "rejected_token": lambda iteration: with_status(iteration, "rejected"),
+    "own_token": lambda iteration: with_status(iteration, "correction"),
+    "free_token": free_token,
+    "second_choice": lambda iteration: second_choice(iteration)[0],
+    "preferred_token": lambda iteration: second_choice(iteration)[1],
     "draft_meanwhile": draft_meanwhile,
     "steps_before": steps_before,
-    "gain": lambda iteration: begun(iteration, "gain", fixed(2)),
-    "gain_time": lambda iteration: begun(iteration, "seconds", seconds),
-    "rate": lambda iteration: begun(iteration, "rate", fixed(0)),
 }
 
 
@@ -232,17 +184,6 @@ def steps_that_fit(trace: dict, rows: int) -> int:
     return max(1, int(cost(trace, "target", rows) / cost(trace, "draft", 1)))
 
 
-# Of the calibration; those with a number in brackets take one.
-COSTS: dict[str, Callable[[dict, int], str | int]] = {
-    "T_target": lambda trace, n: seconds(cost(trace, "target", n)),
-    "T_draft": lambda trace, k: seconds(cost(trace, "draft", k)),
-    "target_ratio": lambda trace, n: fixed(1)(cost(trace, "target", n) / cost(trace, "target", 1)),
-    "draft_ratio": lambda trace, k: fixed(1)(cost(trace, "draft", k) / cost(trace, "draft", 1)),
-    "rows_within": rows_within,
-    "steps_that_fit": steps_that_fit,
-}
-
-
 def comparable(traces: dict[str, dict]) -> dict[str, dict]:
     """The traces that answer vanilla's prompt with vanilla's sampling, vanilla's own first."""
     if "vanilla" not in traces:
@@ -259,6 +200,11 @@ def comparable(traces: dict[str, dict]) -> dict[str, dict]:
 def speeds(traces: dict[str, dict]) -> dict[str, float]:
     """Tokens per second of the traces that can be compared."""
     return {name: metrics(trace)["tps"] for name, trace in comparable(traces).items()}
+
+
+def other_runs(traces: dict[str, dict]) -> int:
+    """How many runs can be compared with vanilla's."""
+    return len(comparable(traces)) - 1
 
 
 def same_text(traces: dict[str, dict]) -> int:
@@ -291,50 +237,31 @@ def against_vanilla(facts: Facts) -> str:
     return f"{percent(abs(ratio - 1))} {'faster' if ratio > 1 else 'slower'} than"
 
 
-# Of the recorded runs, of one or of all together.
-RUNS: dict[str, Callable[[Facts], str | int | None]] = {
-    "iteration_time": lambda facts: written_as(iteration_seconds(facts.trace), seconds),
-    "phi": lambda facts: fixed(2)(speed_up(facts)),
-    "against_vanilla": against_vanilla,
-    "fastest": lambda facts: fastest(facts.traces),
-    "other_runs": lambda facts: len(comparable(facts.traces)) - 1,
-    "same_text": lambda facts: same_text(facts.traces),
-}
+def of_run(facts: Facts) -> dict:
+    """What an expression may name of one run: its header, its metrics and what its calibration says."""
+    trace = facts.trace
+    return {
+        **trace["header"],
+        **metrics(trace),
+        "iteration_time": iteration_seconds(trace),
+        "T_target": partial(cost, trace, "target"),
+        "T_draft": partial(cost, trace, "draft"),
+        "rows_within": partial(rows_within, trace),
+        "steps_that_fit": partial(steps_that_fit, trace),
+        "phi": partial(speed_up, facts),
+        "against_vanilla": partial(against_vanilla, facts),
+    }
 
-NAMES = (*METRICS, *HEADER, *ITERATION, *COSTS, *RUNS)
 
-
-def value(name: str, facts: Facts) -> str:
+def value(expression: str, facts: Facts) -> str:
     """What a placeholder stands for. Raises UnknownPlaceholder and NotInTrace."""
-    match = NAMED.match(name)
-    method, word, argument, noun = match.groups() if match else (None,) * 4
-    if word not in NAMES or (method and method not in METHODS) or (argument is not None) != (word in COSTS):
-        raise UnknownPlaceholder(f"there is no placeholder {{{name}}}; see the list in README.md")
-    if method and method != facts.method:
-        if word in ITERATION:
-            raise UnknownPlaceholder(f"{{{name}}} is of an iteration, and the page shows one of another method")
-        if method not in facts.traces:
-            raise UnknownPlaceholder(f"there is no recorded trace of {method}")
-        facts = replace(facts, method=method, iteration=None)
-    answer = look_up(word, argument, facts)
-    if answer is None:
-        raise NotInTrace(f"value for “{name}”")
-    if not noun:
-        return str(answer)
-    if not isinstance(answer, int):
-        raise UnknownPlaceholder(f"{{{name}}} counts “{noun}”, and {word} is not a whole number")
-    return counted(answer, noun)
-
-
-def look_up(word: str, argument: str | None, facts: Facts) -> str | int | None:
-    if word in METRICS:
-        return written_as(metrics(facts.trace)[word], METRICS[word])
-    if word in HEADER:
-        return HEADER[word](facts.trace["header"])
-    if word in COSTS and argument is not None:
-        return COSTS[word](facts.trace, int(argument))
-    if word in RUNS:
-        return RUNS[word](facts)
-    if facts.iteration is None:
-        raise UnknownPlaceholder(f"{{{word}}} is of an iteration, and the page shows none; give it an `at`")
-    return ITERATION[word](facts.iteration)
+    try:
+        answer = environment.compile_expression(expression, undefined_to_none=False)(facts.names)
+        if answer is None:
+            raise NotInTrace(f"value for “{expression.partition('|')[0].strip()}”")
+        text = str(answer)
+        if not isinstance(answer, str | int):
+            raise TypeError("say how to write it: " + ", ".join(FORMS))
+        return text
+    except (TemplateError, TypeError, ValueError) as error:
+        raise UnknownPlaceholder(f"{{{expression}}} cannot be computed: {error}; see README.md") from None

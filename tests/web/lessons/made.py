@@ -123,7 +123,7 @@ prompt: Why?
 at: first rejection
 highlight: rejected
 
-The draft proposed {rejected_token}.
+The draft proposed {rejected_token | quoted}.
 """
 
 

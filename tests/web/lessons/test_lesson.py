@@ -53,8 +53,8 @@ def test_a_lesson_as_data(tmp_path):
 
 
 def test_text_is_paragraphs_lists_styles_and_links(tmp_path):
-    text = "\nOne *two* **three** `{k}`\nnext [go](lesson:b/2) [lab](tab:lab) [play](game:7) [out](https://x.org/a)\n"
-    text += "\n- a\n- b {tau}\n\n1. c\n"
+    text = "\nOne *two* **three** `{sequences}`\nnext [go](lesson:b/2) [lab](tab:lab) [play](game:7) [out](https://x.org/a)\n"
+    text += "\n- a\n- b {tau | fixed(2)}\n\n1. c\n"
     blocks = page(tmp_path, "at: first hit\n" + text)["blocks"]
     assert [block["kind"] for block in blocks] == ["paragraph", "list", "numbers"]
     assert [(span["kind"], span["text"], span.get("to")) for span in blocks[0]["spans"] if span["text"].strip()] == [
@@ -89,8 +89,11 @@ def test_a_term_is_marked_where_it_first_stands_on_a_page(tmp_path):
 
 
 def test_a_page_without_at_shows_the_end_and_one_may_name_its_own_trace(tmp_path):
-    assert page(tmp_path, "trace: vanilla\n\n{tps} {duodecoding.tps}\n")["at"] == 6
-    assert words(page(tmp_path, "trace: vanilla\n\n{tps} {duodecoding.tps}\n")["blocks"][0]["spans"]) == "50.0 57.7"
+    assert page(tmp_path, "trace: vanilla\n\n{tps | fixed(1)} {duodecoding.tps | fixed(1)}\n")["at"] == 6
+    assert (
+        words(page(tmp_path, "trace: vanilla\n\n{tps | fixed(1)} {duodecoding.tps | fixed(1)}\n")["blocks"][0]["spans"])
+        == "50.0 57.7"
+    )
 
 
 def test_the_figure_of_speeds_says_why_and_one_of_the_target_s_costs_is_silent_about_the_draft(tmp_path):
@@ -108,13 +111,13 @@ SAID = "right: r\nwrong: w\n"
 MISSING = {
     "at: first all accepted\n\nText.\n": "no iteration with “all accepted”",
     "at: most likely first token\ntrace: vanilla\n\nText.\n": "no iteration with “likely first token”",
-    "at: last\n\n{theta}\n": "no value for “theta”",
+    "at: last\n\n{iteration.theta | fixed(3)}\n": "no value for “iteration.theta”",
     "trace: vanilla\nfigure: costs\n\nText.\n": "no calibration",
     "at: last\nhighlight: rejected\n\nText.\n": "no “rejected” in the iteration shown",
     "at: last\nfigure: threshold\n\nText.\n": "no threshold there",
     "figure: coupled draws\n\nText.\n": "no place where both models' probabilities are known",
     f"\nx\n\n### Question: step\nanswer: some accepted\n{SAID}\nGo.\n": "no iteration with “some accepted”",
-    f"\nx\n\n### Question: choose\nanswer: {{fastest}}\n{SAID}\nWho?\n\n- SpS\n- PLD\n": "no answer to choose",
+    f"\nx\n\n### Question: choose\nanswer: {{fastest()}}\n{SAID}\nWho?\n\n- SpS\n- PLD\n": "no answer to choose",
 }
 
 
@@ -140,7 +143,7 @@ def test_to_choose_with_reasons(tmp_path):
 
 def test_to_choose_by_a_figure_of_the_traces(tmp_path):
     asked = question(
-        tmp_path, "choose\nanswer: {fastest}\nright: r {fastest}\nwrong: w\n\nWho?\n- Vanilla\n- DuoDecoding\n"
+        tmp_path, "choose\nanswer: {fastest()}\nright: r {fastest()}\nwrong: w\n\nWho?\n- Vanilla\n- DuoDecoding\n"
     )
     assert [(words(each["spans"]), each["right"], words(each["why"])) for each in asked["options"]] == [
         ("Vanilla", False, "w"),
@@ -175,9 +178,9 @@ MISTAKES = [
     ("highlight: tree, leaf\n\nx\n", 9, '"leaf" cannot be highlighted: choose one of numbers'),
     ("figure: curve\n\nx\n", 9, 'there is no figure "curve": choose one of costs'),
     ("figure: threshold\n\nx\n", 9, 'the figure "threshold" is of an iteration; give the page an "at".'),
-    ("\nx\ny {magic}\n", 10, "there is no placeholder {magic}"),
-    ("\n{k}\n", 10, "{k} is of an iteration, and the page shows none"),
-    ("\n{rest.tps}\n", 10, "there is no recorded trace of rest"),
+    ("\nx\ny {magic}\n", 10, "{magic} cannot be computed: 'magic' is undefined"),
+    ("\n{sequences}\n", 10, "the page shows no iteration; give it an `at`"),
+    ("\n{rest.tps}\n", 10, "there is no recorded run of rest"),
     ("\n{tps\n", 10, "a brace { or } has no partner"),
     ("\nx\n\n```\ncode\n```\n", 12, "paragraphs and simple lists only"),
     ("\n> quote\n", 10, "paragraphs and simple lists only"),
@@ -275,7 +278,7 @@ def test_a_course_leaves_out_what_is_wrong_and_says_so(tmp_path, caplog):
     lessons, traces = tmp_path / "lessons", write_traces(tmp_path / "traces", *TRACES.values())
     write_lesson(lessons, name="02-second.md")
     write_lesson(lessons, name="01-first.md")
-    write_lesson(lessons, LESSON.replace("{rejected_token}", "{magic}"), name="03-third.md")
+    write_lesson(lessons, LESSON.replace("{rejected_token | quoted}", "{magic}"), name="03-third.md")
     write_lesson(lessons, "# Not a lesson", name="README.md")
     write_lesson(lessons, "## draft, drafts\nIt guesses.\n", name="glossary.md")
     with caplog.at_level(logging.WARNING):
@@ -283,7 +286,7 @@ def test_a_course_leaves_out_what_is_wrong_and_says_so(tmp_path, caplog):
     assert [lesson["name"] for lesson in course.lessons] == ["first", "second"]
     assert course.glossary == [{"name": "draft", "spans": [{"kind": "text", "text": "It guesses."}]}]
     (mistake,) = course.mistakes
-    assert mistake.startswith("lessons/03-third.md:13: there is no placeholder {magic}")
+    assert mistake.startswith("lessons/03-third.md:13: {magic} cannot be computed: 'magic' is undefined")
     assert mistake in caplog.text
 
 
