@@ -10,7 +10,7 @@ from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA, label_of, table_lane
 from duoviz.lab.prediction import predictions_of
 from duoviz.lab.results import Results
 from duoviz.lab.tables import confusion
-from duoviz.lab.tasks import task_name
+from duoviz.lab.tasks import ALL_TASKS, task_name
 from duoviz.lab.values import (
     Difference,
     acceptance,
@@ -18,10 +18,10 @@ from duoviz.lab.values import (
     difference,
     mean_if_any,
     mean_of,
-    phi,
     ratios,
     rows_of,
     seconds,
+    speed_ups,
     tasks_of,
     tokens,
     tps,
@@ -36,14 +36,13 @@ TOO_FEW = (
 
 def about_table_1(results: Results) -> list[str]:
     """Which method is the fastest, and how DuoDecoding stands to the others."""
-    lanes, tasks = by_lane(results.rows, table_lanes()), tasks_of(results.rows)
-    base = lanes.pop(VANILLA, [])
-    speed_ups = {lane: value for lane, rows in lanes.items() if (value := phi(rows, base, tasks))}
-    ranked = sorted(speed_ups, key=lambda lane: -speed_ups[lane].value)
+    values = speed_ups(results.rows, table_lanes())
+    phis = {lane: value for lane, line in values.items() if (value := line[ALL_TASKS])}
+    ranked = sorted(phis, key=lambda lane: -phis[lane].value)
     if len(ranked) < 2:
         return []
     best, second = ranked[:2]
-    sentences = [f"{label_of(best)} is the fastest, with φ = {speed_ups[best].value:.2f} (n = {speed_ups[best].n})."]
+    sentences = [f"{label_of(best)} is the fastest, with φ = {phis[best].value:.2f} (n = {phis[best].n})."]
     sentences += difference_sentence(results, best, second)
     pairs = [(DUO, VANILLA), (DUO, TARGET_ONLY), (DUO, SPS)]
     return sentences + [

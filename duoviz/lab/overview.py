@@ -9,7 +9,7 @@ from duoviz.lab.plan import DUO, SPS, VANILLA, label_of, table_lanes
 from duoviz.lab.prediction import ALPHAS, RATIOS
 from duoviz.lab.results import Results
 from duoviz.lab.tasks import ALL_TASKS, TASKS, task_name, with_all
-from duoviz.lab.values import acceptance, average, by_lane, phi, rows_of, tasks_of
+from duoviz.lab.values import acceptance, average, rows_of, speed_ups, tasks_of
 
 
 def overview(results: Results) -> dict:
@@ -67,13 +67,12 @@ def speeds(results: Results) -> dict:
             "colour": colour_and_shape(lane)[0],
             "here": {
                 name: {"phi": ratio.value, "spread": ratio.spread, "n": ratio.n}
-                for name, tasks in groups.items()
-                if (ratio := phi(mine, base, tasks))
+                for name, ratio in values.items()
+                if ratio
             },
             "paper": {model: papers_speed_ups(model, lane) for model in paper.TABLE_1},
         }
-        for lane, mine in by_lane(results.rows, table_lanes()).items()
-        if lane != VANILLA
+        for lane, values in speed_ups(results.rows, table_lanes()).items()
     ]
     return {
         # One task is all tasks.

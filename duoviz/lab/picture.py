@@ -10,11 +10,11 @@ import numpy as np
 
 from duoviz.decoding import METHODS
 from duoviz.lab.paying import GAIN, ROWS, Side, sides
-from duoviz.lab.plan import VANILLA, label_of
+from duoviz.lab.plan import label_of
 from duoviz.lab.prediction import ALPHAS, RATIOS
 from duoviz.lab.results import Results
-from duoviz.lab.tasks import with_all
-from duoviz.lab.values import by_lane, phi, rows_of, tasks_of
+from duoviz.lab.tasks import ALL_TASKS, with_all
+from duoviz.lab.values import speed_ups, tasks_of
 
 WIDTH, ROW, TOP = 880, 30, 92
 INK, SOFT, LINE, CARD = "#1f2328", "#59636e", "#d1d9e0", "#ffffff"
@@ -25,9 +25,8 @@ LEFT, RIGHT = (158, 500), (574, 856)
 
 def picture(results: Results) -> str:
     """The SVG."""
-    tasks = tasks_of(results.rows)
-    bottom = TOP + ROW * (len(tasks) + 1)
-    marks = [*speed_ups(results, tasks, bottom), *borders(sides(results), bottom)]
+    bottom = TOP + ROW * (len(tasks_of(results.rows)) + 1)
+    marks = [*dots(results, bottom), *borders(sides(results), bottom)]
     environment = results.environment
     title = f"Speed-ups over vanilla on {environment['devices']['target']}, {str(environment['date'])[:10]}"
     height = bottom + 46
@@ -39,13 +38,11 @@ def picture(results: Results) -> str:
     )
 
 
-def speed_ups(results: Results, tasks: list[str], bottom: float) -> list[str]:
+def dots(results: Results, bottom: float) -> list[str]:
     """A row for each task, in it a mark for each method at its φ."""
-    base, rows = rows_of(results.rows, VANILLA), with_all(tasks)
-    lanes = {lane: mine for lane, mine in by_lane(results.rows, METHODS).items() if lane != VANILLA}
-    values = {lane: [phi(mine, base, some) for some in rows.values()] for lane, mine in lanes.items()}
-    overall = {lane: first.value if first else 0.0 for lane, (first, *_) in values.items()}
-    top = 0.25 + max((value.value for line in values.values() for value in line if value), default=1)
+    values = speed_ups(results.rows, METHODS)
+    overall = {lane: first.value if (first := line[ALL_TASKS]) else 0.0 for lane, line in values.items()}
+    top = 0.25 + max((value.value for line in values.values() for value in line.values() if value), default=1)
 
     def to_x(value: float) -> float:
         return LEFT[0] + (LEFT[1] - LEFT[0]) * value / top
@@ -53,15 +50,15 @@ def speed_ups(results: Results, tasks: list[str], bottom: float) -> list[str]:
     marks = [text(24, 28, "Speed-up φ over vanilla, by task", size=15, weight=600)]
     ticks = np.arange(0, top, max(0.5, top // 8))
     marks += [tick(to_x(value), bottom, value, INK if value == 1 else LINE) for value in ticks]
-    for number, name in enumerate(rows):
+    for number, name in enumerate(with_all(tasks_of(results.rows))):
         y = TOP + ROW * (number + 0.5)
         marks.append(text(LEFT[0] - 12, y + 4, name, anchor="end", weight=600 if number == 0 else 400))
         marks.append(f'<path d="M{LEFT[0]} {y:.1f}H{LEFT[1]}" stroke="{LINE}" stroke-width="0.75"/>')
         # The method of the largest φ over all tasks lies above the others.
-        for lane in sorted(lanes, key=lambda lane: overall[lane]):
-            if value := values[lane][number]:
+        for lane in sorted(values, key=lambda lane: overall[lane]):
+            if value := values[lane][name]:
                 marks.append(mark(lane, to_x(value.value), y))
-    for place, lane in enumerate(sorted(lanes, key=lambda lane: -overall[lane])):
+    for place, lane in enumerate(sorted(values, key=lambda lane: -overall[lane])):
         x, y = 32 + 160 * (place % 3), 48 + 19 * (place // 3)
         speed = f"{overall[lane]:.2f}" if overall[lane] else ""
         marks += [mark(lane, x, y), text(x + 12, y + 4, f"{label_of(lane)} {speed}")]

@@ -11,7 +11,7 @@ from duoviz.lab.plan import TARGET_ONLY, VANILLA, label_of, table_1_lanes
 from duoviz.lab.results import Results
 from duoviz.lab.rows import Row
 from duoviz.lab.tasks import SHORT_ANSWER, SHORT_TASKS, LabError, task_name
-from duoviz.lab.values import Value, average, by_lane, phi, rows_of, tasks_of, tokens, ttft
+from duoviz.lab.values import Value, average, by_lane, phi, rows_of, speed_ups, tasks_of, tokens, ttft
 
 BEGIN, END = "<!-- speeds: `python -m duoviz ship` replaces what follows -->", "<!-- end of speeds -->"
 # The picture, and the page of all tables, from the README's folder.
@@ -120,12 +120,10 @@ def texts_sentence(results: Results) -> str:
 
 def by_task_table(results: Results) -> str:
     """φ over vanilla, lane by lane and task by task."""
-    lanes, tasks = by_lane(results.rows, table_1_lanes()), tasks_of(results.rows)
-    base = lanes.pop(VANILLA, [])
-    lines = [
-        [label_of(lane), *(in_digits(phi(rows, base, [task]), 2) for task in tasks)] for lane, rows in lanes.items()
-    ]
-    return markdown(["", *map(task_name, tasks)], lines)
+    tasks = [task_name(task) for task in tasks_of(results.rows)]
+    values = speed_ups(results.rows, table_1_lanes())
+    lines = [[label_of(lane), *(in_digits(line[task], 2) for task in tasks)] for lane, line in values.items()]
+    return markdown(["", *tasks], lines)
 
 
 def in_digits(value: Value | None, digits: int) -> str:

@@ -7,8 +7,9 @@ from statistics import mean, stdev
 from typing import NamedTuple
 
 from duoviz.decoding.theory import Acceptance
+from duoviz.lab.plan import VANILLA
 from duoviz.lab.rows import Row
-from duoviz.lab.tasks import in_order
+from duoviz.lab.tasks import in_order, with_all
 
 
 class Value(NamedTuple):
@@ -107,6 +108,13 @@ def phi(rows: Sequence[Row], bases: Sequence[Row], tasks: Sequence[str]) -> Valu
     if mine is None or theirs is None:
         return None
     return Value(mine.value / theirs.value, spread([speed(row) / speed(base) for row, base in both]), len(both), 2)
+
+
+def speed_ups(rows: Sequence[Row], lanes: Iterable[str]) -> dict[str, dict[str, Value | None]]:
+    """φ over vanilla, by lane and what tables call the tasks, all of them first; of lanes with rows, but vanilla."""
+    base, groups = rows_of(rows, VANILLA), with_all(tasks_of(rows))
+    others = by_lane(rows, (lane for lane in lanes if lane != VANILLA))
+    return {lane: {name: phi(mine, base, tasks) for name, tasks in groups.items()} for lane, mine in others.items()}
 
 
 class Difference(NamedTuple):
