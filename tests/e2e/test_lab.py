@@ -189,7 +189,7 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
             is_start = place == pays["start"]
             for part, text in (
                 (".ll-phi", f"{measured if is_start else phi:.2f}"),
-                (".ll-found", "measured" if is_start else f"estimate; measured here {measured:.2f}"),
+                (".ll-found", "measured" if is_start else f"estimate; measured {measured:.2f}"),
             ):
                 expect(page.locator(f'.ll-panel[data-method="{panel["method"]}"] {part}')).to_have_text(text)
             lead = panel["beside"] and panel["beside"]["here"][place["alpha"]][place["ratio"]]

@@ -173,7 +173,7 @@ function createPanel(panel, whole, pays, move) {
   const [value, way] = [el("b", { class: "ll-phi" }), el("span", { class: "ll-way" })];
   const found = el("span", { class: "ll-found" });
   const node = el("figure", { class: "ll-panel", "data-method": panel.method },
-    el("figcaption", {}, el("b", {}, panel.method), el("span", {}, "φ ", value), found, way), drawing);
+    el("figcaption", {}, el("b", {}, panel.method), el("span", {}, "φ ", value), way, found), drawing);
   let painted = "";
   const paint = (rows) => {
     image.setAttribute("href", pictureOf(panel[rows]));
@@ -196,7 +196,7 @@ function createPanel(panel, whole, pays, move) {
       handle.setAttribute("aria-valuenow", pays.alphas[alpha]);
       handle.setAttribute("aria-valuetext", `α ${fixed(pays.alphas[alpha], 2)}, T_target over T_draft ${fixed(pays.ratios[ratio], 1)}: φ ${fixed(phi, 2)}, ${origin}${told && `, drafting ${told}`}`);
       setText(value, fixed(phi, 2));
-      setText(found, isHere || whole === null ? origin : `${origin}; measured here ${fixed(whole, 2)}`);
+      setText(found, isHere || whole === null ? origin : `${origin}; measured ${fixed(whole, 2)}`);
       setText(way, told);
     },
   };
