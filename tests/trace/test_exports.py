@@ -70,16 +70,6 @@ def test_no_text_breaks_the_table_or_is_a_formula(hostile):
     assert json.loads(texts[1]) == "".join(token["text"] for token in hostile["iterations"][1]["committed"])
 
 
-def test_the_timeline_has_every_forward_and_draft_step(trace):
-    bars = [each for each in perfetto_events(trace) if each["ph"] == "X"]
-    steps = [step for each in trace["iterations"] for step in each["draft"]]
-    assert [each["cat"] for each in bars].count("target") == len(trace["iterations"])
-    assert [each["cat"] for each in bars].count("draft") == len(steps)
-    assert sum(each["dur"] for each in bars if each["cat"] == "draft") == pytest.approx(
-        1e6 * sum(step["end"] - step["start"] for step in steps)
-    )
-
-
 @pytest.mark.parametrize("kind, name", [("csv", "run.csv"), ("perfetto", "run.perfetto.json"), ("html", "run.html")])
 def test_the_command_writes_beside_and_where_it_is_told(file, hostile, tmp_path, capsys, kind, name):
     assert main(["export", str(file), "--to", kind]) == 0

@@ -86,7 +86,13 @@ def test_page_and_command_line_refuse_the_same_files_for_the_same_field(traces):
     chance = random.Random(3)
     short = [trace | {"iterations": trace["iterations"][:3]} for trace in traces.values()]
     texts = [spoilt(chance.choice(short), chance) for _ in range(400)]
-    texts += [changed(traces["duodecoding"], path, value) for path, value, _ in WRONG_FIELDS]
+    whole = traces["duodecoding"]
+    texts += [changed(whole, path, value) for path, value, _ in WRONG_FIELDS]
+    # An older trace says nothing of its method, which may be unknown; a newer one has more fields.
+    older = {name: value for name, value in whole["header"].items() if name not in ("about", "date", "pair")}
+    headers = [older, older | {"method": "unheard_of"}, whole["header"] | {"method": "unheard_of", "later": 1}]
+    texts += [json.dumps(whole | {"header": header, "later": 1}) for header in headers]
+    texts += [json.dumps(recorded(method)) for method in METHODS]
     refused = 0
     for text, problem in zip(texts, evaluate(READ, texts), strict=True):
         told = accepted(text)
