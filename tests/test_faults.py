@@ -125,20 +125,12 @@ def report(function, *arguments, **options):
     return answer
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system cannot pin processes")
 def test_one_core_gives_the_same_text_and_claims_no_overlap(vanilla_text):
     core = min(os.sched_getaffinity(0))
     answer = report(children.report_on_one_core, core)
     assert answer["texts"] == [vanilla_text] * 2 and answer["tested"] and answer["draft"] == "ProcessDraft"
     assert answer["overlap"] is None
     assert answer["devices"][0] == answer["devices"][1] and answer["devices"][0].startswith(f"CPU core {core} (")
-
-
-def test_a_system_that_cannot_pin_gives_the_same_text_and_names_no_core(vanilla_text, tmp_path):
-    answer = report(children.report_without_pinning, tmp_path)
-    assert answer["texts"] == [vanilla_text] * 2 and answer["tested"] and answer["draft"] == "ProcessDraft"
-    for label, count in zip(answer["devices"], answer["cores"], strict=True):
-        assert label.startswith(f"{count} CPU core")
 
 
 def test_a_daemonic_parent_runs_the_draft_in_a_thread(vanilla_text):

@@ -158,7 +158,6 @@ def test_a_closed_engine_ends_its_suspended_run_and_does_another(engine, expecte
     assert text(runner.stream(engine, "duodecoding", PROMPTS[0], SETTINGS)) == expected[PROMPTS[0]]
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system cannot pin")
 def test_a_run_goes_on_in_any_thread_and_leaves_each_its_own_cores(expected):
     engine = tiny_engine()
     cores, events = os.sched_getaffinity(0), []

@@ -1,7 +1,5 @@
 """A process that fails or is killed takes its draft along."""
 
-import signal
-
 import pytest
 
 from tests.children import end_in_a_run
@@ -10,7 +8,6 @@ from tests.until import has_ended, wait_until
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system kills otherwise")
 @pytest.mark.parametrize("kind", ["error", "SIGKILL"])
 def test_no_draft_outlives_its_process(kind):
     child, pipe = start(end_in_a_run, kind)

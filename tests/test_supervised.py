@@ -11,8 +11,6 @@ import pytest
 from tests.app import ROOT
 from tests.until import has_ended, wait_until
 
-pytestmark = pytest.mark.skipif(not hasattr(signal, "sigwaitinfo"), reason="commands run in the first process here")
-
 CODE = """
 import os, signal, sys, threading
 from duoviz.signals import on_ending

@@ -1,7 +1,6 @@
 """How the threads of one forward wait for each other, in compiled code."""
 
 import platform
-import sys
 
 import numpy as np
 from llvmlite import ir
@@ -42,7 +41,7 @@ def pause(typing):
     """Tell the processor that this thread only waits, so that its other half may work."""
 
     def generate(context, builder, signature, arguments):
-        if platform.machine().lower() in ("x86_64", "amd64"):
+        if platform.machine() == "x86_64":
             kind = ir.FunctionType(ir.VoidType(), [])
             builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
         return context.get_dummy_value()
@@ -50,25 +49,19 @@ def pause(typing):
     return types.void(), generate
 
 
-if sys.platform == "win32":
+usleep = types.ExternalFunction("usleep", types.int32(types.uint32))
 
-    @compiled
-    def nap(microseconds):
-        pause()
 
-else:
-    usleep = types.ExternalFunction("usleep", types.int32(types.uint32))
-
-    @compiled
-    def nap(microseconds):
-        usleep(np.uint32(microseconds))
+@compiled
+def nap(microseconds):
+    usleep(np.uint32(microseconds))
 
 
 @compiled
 def wait_for_all(counter, threads):
     """Go on when all threads are here; counter: int64 [1], zero before the first of them came.
 
-    A thread that waits long sleeps, for another may need its core to get here (not on Windows).
+    A thread that waits long sleeps, for another may need its core to get here.
     """
     if threads == 1:
         return

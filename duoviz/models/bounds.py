@@ -1,9 +1,10 @@
 """The bounds of what others' code does with a tokenizer and a chat template that a model brings along."""
 
 import os
+import resource
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 # Seconds of processor time, however busy the machine is: to load a tokenizer, and to put a text into the template, read
@@ -22,14 +23,12 @@ held: tuple[int, int] | None = None
 def expend() -> None:
     """Let the bounds hold: what exceeds one may end this process, and who started it tells why (see `why_ended`)."""
     global held
-    if hasattr(signal, "setitimer"):  # Windows has no such bounds.
-        held = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    held = os.dup(2), os.open(os.devnull, os.O_WRONLY)
 
 
 def why_ended(code: int | None) -> str:
     """Why an expendable process ended with this exit code; the beginning of a sentence."""
-    late = hasattr(signal, "SIGPROF") and code == -signal.SIGPROF
-    return TOO_LONG if late else KILLED.format(code)
+    return TOO_LONG if code == -signal.SIGPROF else KILLED.format(code)
 
 
 @contextmanager
@@ -54,12 +53,9 @@ def bounded(seconds: float) -> Iterator[None]:
     if not held:
         yield
         return
-    import resource
-
     limits = resource.getrlimit(resource.RLIMIT_DATA)
-    with suppress(OSError):  # Only Linux counts what is in use.
-        used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_DATA, (used + MEMORY, limits[1]))
+    used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_DATA, (used + MEMORY, limits[1]))
     try:
         with timed(seconds):
             yield

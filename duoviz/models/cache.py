@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -16,16 +15,10 @@ PATIENCE = 90.0
 
 
 def cache_folder() -> Path:
-    """The folder for converted models, costs and compiled code: `DUOVIZ_CACHE`, or the platform's user cache."""
+    """The folder for converted models, costs and compiled code: `DUOVIZ_CACHE`, or the user's cache."""
     if chosen := os.environ.get("DUOVIZ_CACHE"):
         return Path(os.path.expanduser(chosen))
-    if sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    elif sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "duoviz"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "duoviz"
 
 
 def remember(file: Path, content: dict) -> None:
@@ -57,8 +50,7 @@ def measuring(*, stopped: Callable[[], bool] = bool) -> Iterator[None]:
 
     Where no lock can be had, or `stopped` says that it is no longer wanted, it goes on without one.
     """
-    owner = os.getuid() if hasattr(os, "getuid") else "all"
-    lock = FileLock(Path(tempfile.gettempdir()) / f"duoviz-{owner}-measuring.lock")
+    lock = FileLock(Path(tempfile.gettempdir()) / f"duoviz-{os.getuid()}-measuring.lock")
     with ExitStack() as held:
         with suppress(OSError):  # a Timeout is one
             held.enter_context(lock.acquire(timeout=PATIENCE, cancel_check=stopped))

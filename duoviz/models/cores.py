@@ -31,9 +31,7 @@ class Cores:
 
 def available_cores() -> list[int]:
     """The numbers of the cores that this process may use, ascending."""
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(os.getpid()))
-    return list(range(os.cpu_count() or 1))
+    return sorted(os.sched_getaffinity(os.getpid()))
 
 
 def assign_cores(cores: list[int], *, target_on_gpu: bool) -> Cores:
@@ -54,18 +52,15 @@ def on_cores(cores: tuple[int, ...], *, threads: int = 0) -> Iterator[None]:
     """
     import torch
 
-    before, mask = torch.get_num_threads(), None
-    if hasattr(os, "sched_setaffinity"):
-        thread = threading.get_native_id()
-        mask = os.sched_getaffinity(thread)
-        os.sched_setaffinity(thread, cores)
+    before, thread = torch.get_num_threads(), threading.get_native_id()
+    mask = os.sched_getaffinity(thread)
+    os.sched_setaffinity(thread, cores)
     torch.set_num_threads(threads or len(cores))
     try:
         yield
     finally:
         torch.set_num_threads(before)
-        if mask is not None:
-            os.sched_setaffinity(thread, mask)
+        os.sched_setaffinity(thread, mask)
 
 
 @cache
@@ -92,9 +87,6 @@ def gpu_name(device: str) -> str:
 def core_label(cores: tuple[int, ...], lent: tuple[int, ...] = ()) -> str:
     """What to call these cores on the page, and those that are lent to them; a core is never called a GPU."""
     plural = "s" if len(cores) > 1 else ""
-    if not hasattr(os, "sched_setaffinity"):
-        more = f", then {len(cores) + len(lent)}" if lent else ""
-        return f"{len(cores)} CPU core{plural}{more} ({machine_name()})"
     more = f", then also {numbers(lent)}" if lent else ""
     return f"CPU core{plural} {numbers(cores)}{more} ({machine_name()})"
 

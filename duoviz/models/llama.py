@@ -1,6 +1,5 @@
 """Models of the Llama family: Llama, Mistral, Qwen2, Qwen3 and our own draft."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -66,8 +65,7 @@ class Llama:
         self.decoder: CompiledDecoder | TorchDecoder
         if device == "cpu" and precision in ("float32", "int8"):
             self.decoder = CompiledDecoder(config, source, limits)
-            # On Windows a thread that waits keeps its core busy.
-            self.joinable = sys.platform != "win32"
+            self.joinable = True
         else:
             self.decoder = TorchDecoder(config, source, limits, DTYPES[precision], device)
 

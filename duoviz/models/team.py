@@ -73,7 +73,7 @@ class Team:
 
 def help_with(orders: SimpleQueue, rank: int, threads: int, cores: tuple[int, ...]) -> None:
     """What a helper does: the orders (work, arguments, meeting) as they come, for ever; cores: its own, where given."""
-    if cores and hasattr(os, "sched_setaffinity"):
+    if cores:
         os.sched_setaffinity(threading.get_native_id(), cores)
     while True:
         work, arguments, meeting = orders.get()
@@ -84,8 +84,8 @@ def help_with(orders: SimpleQueue, rank: int, threads: int, cores: tuple[int, ..
 
 def team(most: int) -> Team:
     """That of the calling thread: as many threads as torch would use, but no more than `most`, on the same cores."""
-    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else {threading.get_ident()}
-    return made_team(min(torch.get_num_threads(), most), frozenset(cores), LENT.get(NOTHING).cores)
+    cores = frozenset(os.sched_getaffinity(0))
+    return made_team(min(torch.get_num_threads(), most), cores, LENT.get(NOTHING).cores)
 
 
 @cache
@@ -93,6 +93,5 @@ def made_team(threads: int, cores: frozenset[int], lent_cores: tuple[int, ...]) 
     return Team(threads, lent_cores)
 
 
-if hasattr(os, "register_at_fork"):
-    # A child has none of its parent's threads.
-    os.register_at_fork(after_in_child=made_team.cache_clear)
+# A child has none of its parent's threads.
+os.register_at_fork(after_in_child=made_team.cache_clear)

@@ -42,19 +42,18 @@ class PlaceHandle(Protocol):
 class LocalPlace:
     """A process on these cores of the machine; load: of its `Place`, None for that of real pairs.
 
-    shares: whether it holds the embedded pair's weights together with others, where the system can fork.
+    shares: whether it holds the embedded pair's weights together with others.
     """
 
     def __init__(self, cores: Sequence[int] = (), load: Any = None, *, shares: bool = False):
-        forks = shares and "forkserver" in multiprocessing.get_all_start_methods()
         # Not a daemon, which may have no children, and it starts the draft's process.
-        context = multiprocessing.get_context("forkserver") if forks else multiprocessing.get_context("spawn")
-        if forks:
+        context = multiprocessing.get_context("forkserver") if shares else multiprocessing.get_context("spawn")
+        if shares:
             context.set_forkserver_preload([HELD])
         self.pipe, theirs = context.Pipe()
         beats = context.RawValue(c_ulong)
         self.pulse, self.heard = Pulse(beats), False
-        arguments = (theirs, beats, tuple(cores), load, forks)
+        arguments = (theirs, beats, tuple(cores), load, shares)
         self.process = context.Process(target=serve_alone, args=arguments, name="duoviz-place")
         with starting, uninterrupted():
             self.process.start()
@@ -99,7 +98,7 @@ class LocalPlace:
 def end_process(place: BaseProcess) -> None:
     """End a place's process, with all that it has started."""
     if place.pid and place.is_alive():
-        with suppress(ProcessLookupError, AttributeError):  # It has no group yet, or Windows has none.
+        with suppress(ProcessLookupError):  # It has no group yet.
             os.killpg(place.pid, signal.SIGKILL)
         place.kill()
 
@@ -107,9 +106,6 @@ def end_process(place: BaseProcess) -> None:
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """For starting a process: it never has the signals that a terminal sends to all that it shows."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
     sent = {signal.SIGINT, signal.SIGHUP}
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, sent)
     try:
@@ -124,9 +120,8 @@ def uninterrupted() -> Iterator[None]:
 def serve_alone(pipe: Connection, beats: c_ulong, cores: tuple[int, ...], load: Any, forked: bool) -> None:
     """What the process does, until whoever started it closes the pipe or ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(os, "setpgrp"):
-        os.setpgrp()
-    if cores and hasattr(os, "sched_setaffinity"):
+    os.setpgrp()
+    if cores:
         # Before torch is imported, which reads once how many threads it may have.
         os.sched_setaffinity(0, cores)
     keep_beating(beats)

@@ -76,9 +76,8 @@ class Actor:
     def __init__(self, number: int, count: int, load: Any):
         # A node's places share its cores as those of one machine do; torch reads once how many it has.
         share = set(shares(available_cores(), count)[number])
-        if hasattr(os, "sched_setaffinity"):
-            for thread in (0, os.getpid()):
-                os.sched_setaffinity(thread, share)
+        for thread in (0, os.getpid()):
+            os.sched_setaffinity(thread, share)
         os.environ["OMP_NUM_THREADS"] = str(len(share))
         from duoviz.decoding.engine import load_engine
         from duoviz.places.place import Place, serve

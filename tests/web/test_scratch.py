@@ -1,7 +1,6 @@
 """Nothing of ours stays in the temporary folder."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -41,7 +40,6 @@ def test_a_process_that_ends_takes_its_folder_along(temporary):
     assert process.returncode == 0 and not list(temporary.iterdir())
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system kills otherwise")
 def test_what_a_killed_process_left_is_removed_and_what_is_in_use_is_not(temporary):
     killed, running = child(), child()
     before = set(temporary.iterdir())

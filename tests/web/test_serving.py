@@ -5,6 +5,7 @@ import http.client
 import json
 import logging
 import re
+import resource
 import socket
 import threading
 from contextlib import contextmanager
@@ -420,6 +421,5 @@ def test_a_peer_leaves_as_many_connections_as_it_has(fresh, monkeypatch):
 
 
 def test_more_files_may_be_open_than_a_system_usually_allows(page):
-    resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert soft == hard or soft >= bounds.OPEN_FILES
