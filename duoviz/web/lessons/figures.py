@@ -2,7 +2,8 @@
 
 from duoviz.decoding import METHODS
 from duoviz.trace.metrics import iteration_seconds, metrics
-from duoviz.web.lessons.placeholders import Facts, NotInTrace, comparable, cost, steps_that_fit
+from duoviz.web.lessons.placeholders import Facts, comparable, cost, steps_that_fit
+from duoviz.web.lessons.source import NotInTrace
 
 # The target is unsure where no token has a greater p, and a token is unlikely where p and q are both smaller.
 UNSURE = 0.6

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from duoviz.web.lessons.markdown import Span, blocks, cut
-from duoviz.web.lessons.source import read_lines, sections
+from duoviz.web.lessons.source import Mistake, located, read_lines, sections
 
 
 class Term(NamedTuple):
@@ -20,16 +20,16 @@ def read_glossary(file: Path) -> list[Term]:
     """`## NAME, OTHER FORM, …` and one paragraph, again and again; before them may stand a text. Raises LessonError."""
     terms: list[Term] = []
     known: set[str] = set()
-    _, parts = sections(read_lines(file))
-    for heading, *lines in parts:
-        forms = tuple(form.strip() for form in heading.text.removeprefix("## ").split(","))
-        for form in forms:
-            if not form or key_of(form) in known:
-                raise heading.mistake(f'the term "{form}" is empty or used twice.')
-            known.add(key_of(form))
-        meaning = blocks(lines)
-        if [block["kind"] for block in meaning] != ["paragraph"]:
-            raise heading.mistake(f'the term "{forms[0]}" needs one paragraph that says what it means.')
+    for first, (heading, *lines) in sections(read_lines(file))[1]:
+        forms = tuple(form.strip() for form in heading.removeprefix("## ").split(","))
+        with located(file, [heading, *lines], first):
+            for form in forms:
+                if not form or key_of(form) in known:
+                    raise Mistake(f'the term "{form}" is empty or used twice')
+                known.add(key_of(form))
+            meaning = blocks(lines)
+            if [block["kind"] for block in meaning] != ["paragraph"]:
+                raise Mistake(f'the term "{forms[0]}" needs one paragraph that says what it means')
         terms.append(Term(forms, meaning[0]["spans"]))
     return terms
 

@@ -6,19 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from duoviz import runs
 from duoviz.decoding import METHODS
-from duoviz.decoding.settings import DEFAULTS, Settings, SettingsError, parsed
+from duoviz.decoding.settings import DEFAULTS, Settings, SettingsError
 from duoviz.recordings import ENDING, PLACES
 from duoviz.shape import fields, items, number, string
 from duoviz.trace.reading import TraceError, read_trace
 from duoviz.web.lessons.glossary import Finder, Term, read_glossary
 from duoviz.web.lessons.page import PageReader
 from duoviz.web.lessons.placeholders import Facts
-from duoviz.web.lessons.source import Fields, LessonError, Line, read_source
+from duoviz.web.lessons.source import LessonError, Mistake, located, one_of, read_front, read_lines, read_page, sections
 
 GLOSSARY = "glossary.md"
 ABOUT = "README.md"
@@ -110,7 +110,7 @@ def unambiguous(files: list[Path], mistakes: list[str]) -> list[Path]:
             known |= dict.fromkeys(keys, file)
         else:
             what = "name" if taken == name else "number"
-            mistakes.append(str(LessonError(file, 1, f'{known[taken].name} has the {what} "{taken}" too; rename one.')))
+            mistakes.append(str(LessonError(file, 1, f'{known[taken].name} has the {what} "{taken}" too; rename one')))
     return [file for file in files if file in known.values()]
 
 
@@ -118,64 +118,72 @@ def read_lesson(
     file: Path, traces: dict[str, dict], terms: list[Term], lessons: set[str], places: Sequence[list[dict]] = ()
 ) -> dict:
     """One lesson's data. lessons: the names of all, for links. places: see `read_places`. Raises LessonError."""
-    front, pages = read_source(file)
+    lines = read_lines(file)
+    before, parts = sections(lines)
+    with located(file, lines):
+        front = read_front(before)
+        if not parts:
+            raise Mistake('the lesson has no page; a page begins with "## " and its title')
+        live = live_link(front)
+        facts = facts_of(front["trace"], traces, places)
+    pages = []
+    for first, part in parts:
+        with located(file, part, first):
+            page = read_page(part)
+            own = facts_of(page.fields["trace"], traces, places) if "trace" in page.fields else facts
+            pages.append(PageReader(page, own, Finder(terms), lessons).read())
     return {
         "name": name_of(file),
-        "title": front["title"].text,
-        "summary": front["summary"].text,
-        "pages": [
-            PageReader(page, facts_of(front | page.fields, traces, places), Finder(terms), lessons).read()
-            for page in pages
-        ],
-        "live": live_link(front),
-        "watch": front["watch"].text if "watch" in front else None,
+        "title": front["title"],
+        "summary": front["summary"],
+        "pages": pages,
+        "live": live,
+        "watch": front.get("watch"),
     }
 
 
-def facts_of(fields: Fields, traces: dict[str, dict], places: Sequence[list[dict]]) -> Facts:
-    """What a page's figures are read from. Raises LessonError."""
-    method = fields["trace"]
-    method.check(method.text, METHODS, f'there is no method "{method.text}"')
-    if method.text not in traces:
-        raise method.mistake(f"there is no recorded run of {method.text} yet: `python -m duoviz record`.")
-    return Facts(traces, method.text, places=places)
+def facts_of(method: str, traces: dict[str, dict], places: Sequence[list[dict]]) -> Facts:
+    """What a page's figures are read from. Raises Mistake."""
+    one_of(method, METHODS, f'there is no method "{method}"')
+    if method not in traces:
+        raise Mistake(f"there is no recorded run of {method} yet: `python -m duoviz record`", f"trace: {method}")
+    return Facts(traces, method, places=places)
 
 
-def live_link(front: Fields) -> str | None:
-    """The fragment that opens the Live tab with the lesson's settings and runs it. Raises LessonError."""
-    line = front.get("live")
-    if line is None:
+def live_link(front: dict[str, str]) -> str | None:
+    """The fragment that opens the Live tab with the lesson's settings and runs it. Raises Mistake."""
+    if "live" not in front:
         for name in ("prompt", "watch"):
             if name in front:
-                raise front[name].mistake(f'the field "{name}" is for "live", which is missing.')
+                raise Mistake(f'the field "{name}" is for "live", which is missing', f"{name}:")
         return None
     chosen = {}
-    for part in line.text.split():
+    for part in front["live"].split():
         name, equals, text = part.partition("=")
         if not equals or name in chosen:
-            raise line.mistake(f'"{part}" is not NAME=VALUE, or its name is used twice.')
+            raise Mistake(f'"{part}" is not NAME=VALUE, or its name is used twice', part)
         chosen[name] = text
-    check_settings(line, chosen)
+    try:
+        check_settings(**chosen)
+    except SettingsError as error:
+        raise Mistake(f"live: {str(error).removesuffix('.')}", "live:") from None
     if "prompt" in front:
-        chosen["prompt"] = front["prompt"].text
+        chosen["prompt"] = front["prompt"]
     chosen["autoplay"] = "true"
     return "#tab=live&" + "&".join(f"{name}={quote(text, safe='')}" for name, text in chosen.items())
 
 
-def check_settings(line: Line, chosen: dict[str, str]) -> None:
-    """Raise LessonError unless these are a method and settings that a run may have."""
+def check_settings(method: str = "vanilla", **chosen: str) -> None:
+    """Raise SettingsError unless these are a method and settings that a run may have."""
+    runs.check_method(method)
+    for name in chosen.keys() - DEFAULTS.keys():
+        raise SettingsError(f"There is no setting {name!r}.")
+    Settings(**{name: typed(text) for name, text in chosen.items()})
+
+
+def typed(text: str) -> Any:
+    """The number that a text is, or else the text."""
     try:
-        values = {}
-        for name, text in chosen.items():
-            if name == "method":
-                runs.check_method(text)
-            elif name not in DEFAULTS:
-                raise SettingsError(f"There is no setting {name!r}.")
-            else:
-                kind = type(DEFAULTS[name])
-                values[name] = parsed(name, text) if kind is str else kind(text)
-        Settings(**values)
-    except SettingsError as error:
-        raise line.mistake(f"live: {error}") from None
+        return json.loads(text)
     except ValueError:
-        raise line.mistake(f"live: {name}: enter a number, not {text!r}.") from None
+        return text

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from duoviz.web.lessons.source import Line
+from duoviz.web.lessons.source import Mistake
 
-# A span is {"kind", "text"} and, of a link, "to"; a block is {"kind": "paragraph", "line", "spans"} or
-# {"kind": "list" or "numbers", "line", "items": [spans, …]}, `line` being the Line on which it begins.
+# A span is {"kind", "text"} and, of a link, "to"; a block is {"kind": "paragraph", "spans"} or
+# {"kind": "list" or "numbers", "items": [spans, …]}.
 Span = dict
 Block = dict
 
@@ -19,39 +19,39 @@ LISTS = {"bullet_list_open": "list", "ordered_list_open": "numbers"}
 parser = MarkdownIt("commonmark", {"html": False}).disable(["entity", "escape", "backticks_"], ignoreInvalid=True)
 
 
-def blocks(lines: Sequence[Line]) -> list[Block]:
-    """Parse a part of a file. Raises LessonError for Markdown that a lesson may not use."""
-    tokens = iter(parser.parse("\n".join(line.text for line in lines)))
+def blocks(lines: Sequence[str]) -> list[Block]:
+    """Parse a part of a file. Raises Mistake for Markdown that a lesson may not use."""
+    tokens = iter(parser.parse("\n".join(lines)))
     parsed = []
     for token in tokens:
         line = lines[token.map[0] if token.map else 0]
         if token.type == "paragraph_open":
-            parsed.append({"kind": "paragraph", "line": line, "spans": spans(next(tokens), line)})
+            parsed.append({"kind": "paragraph", "spans": spans(next(tokens))})
             next(tokens)
         elif token.type in LISTS:
-            parsed.append({"kind": LISTS[token.type], "line": line, "items": items(tokens, line)})
+            parsed.append({"kind": LISTS[token.type], "items": items(tokens, line)})
         else:
-            raise line.mistake("a lesson's text is made of paragraphs and simple lists only.")
+            raise Mistake("a lesson's text is made of paragraphs and simple lists only", line)
     return parsed
 
 
-def items(tokens: Iterator[Token], line: Line) -> list[list[Span]]:
+def items(tokens: Iterator[Token], line: str) -> list[list[Span]]:
     """The items of a list, one paragraph each, up to its end."""
     paragraphs = []
     while (token := next(tokens)).type not in ("bullet_list_close", "ordered_list_close"):
         if token.type == "list_item_open" and next(tokens).type == "paragraph_open":
-            paragraphs.append(spans(next(tokens), line))
+            paragraphs.append(spans(next(tokens)))
         elif token.type not in ("paragraph_close", "list_item_close"):
-            raise line.mistake("a list item is one paragraph, without a nested list.")
+            raise Mistake("a list item is one paragraph, without a nested list", line)
     return paragraphs
 
 
-def inline(line: Line) -> list[Span]:
+def inline(text: str) -> list[Span]:
     """The spans of one line."""
-    return spans(parser.parseInline(line.text)[0], line)
+    return spans(parser.parseInline(text)[0])
 
 
-def spans(paragraph: Token, line: Line) -> list[Span]:
+def spans(paragraph: Token) -> list[Span]:
     """Text in the style of the innermost mark around it."""
     parts: list[Span] = []
     styles: list[Span] = [{"kind": "text"}]
@@ -67,10 +67,9 @@ def spans(paragraph: Token, line: Line) -> list[Span]:
         elif token.type in ("text", "text_special"):
             add_text(parts, {**styles[-1], "text": token.content})
         elif token.type == "softbreak":
-            line = line._replace(number=line.number + 1)
             add_text(parts, {**styles[-1], "text": " "})
         else:
-            raise line.mistake("pictures and line breaks have no place in a lesson's text.")
+            raise Mistake("pictures and line breaks have no place in a lesson's text", paragraph.content.split("\n")[0])
     return parts
 
 

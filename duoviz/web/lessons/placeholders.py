@@ -12,6 +12,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from duoviz.decoding import METHODS
 from duoviz.trace.metrics import iteration_seconds, metrics
 from duoviz.web.lessons.predicates import MEASURES, Iteration, guesses, looked_up, second_choices, steps_before
+from duoviz.web.lessons.source import Mistake, NotInTrace
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 # The token with which a model ends its answer: it is no text.
@@ -21,20 +22,12 @@ END_OF_ANSWER = re.compile(r"<\|(im_end|endoftext|eot_id|end_of_text)\|>|</s>")
 EQUAL_SPEED = 0.03
 
 
-class UnknownPlaceholder(ValueError):
-    """No figure has this name; the message is a sentence."""
-
-
-class NotInTrace(LookupError):
-    """The trace does not hold this figure; the message says what, as in "there is no …"."""
-
-
 @dataclass(frozen=True)
 class Facts:
     """What a page's placeholders are read from.
 
     traces: the recorded trace of each method. method: the page's. iteration: the one that the page
-    shows, None where its predicate finds none or the page shows none. places: what both models expected
+    shows, None where it shows the whole text. places: what both models expected
     at each place of the recorded text (see `recordings.places`).
     """
 
@@ -168,7 +161,7 @@ def cost(trace: dict, side: str, count: int) -> float:
         raise NotInTrace("calibration, for its method has no draft")
     counts, times = zip(*calibration[side], strict=True)
     if not counts[0] <= count <= counts[-1]:
-        raise UnknownPlaceholder(f"the calibration goes from {counts[0]} to {counts[-1]}, and {count} is beyond it")
+        raise Mistake(f"the calibration goes from {counts[0]} to {counts[-1]}, and {count} is beyond it")
     return float(np.interp(count, counts, times))
 
 
@@ -254,7 +247,7 @@ def of_run(facts: Facts) -> dict:
 
 
 def value(expression: str, facts: Facts) -> str:
-    """What a placeholder stands for. Raises UnknownPlaceholder and NotInTrace."""
+    """What a placeholder stands for. Raises Mistake and NotInTrace."""
     try:
         answer = environment.compile_expression(expression, undefined_to_none=False)(facts.names)
         if answer is None:
@@ -263,5 +256,5 @@ def value(expression: str, facts: Facts) -> str:
         if not isinstance(answer, str | int):
             raise TypeError("say how to write it: " + ", ".join(FORMS))
         return text
-    except (TemplateError, TypeError, ValueError) as error:
-        raise UnknownPlaceholder(f"{{{expression}}} cannot be computed: {error}; see README.md") from None
+    except (TemplateError, TypeError, ValueError, Mistake) as error:
+        raise Mistake(f"{{{expression}}} cannot be computed: {error}; see README.md", f"{{{expression}}}") from None

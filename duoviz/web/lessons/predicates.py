@@ -1,6 +1,9 @@
 """Which iteration a page shows, by what happens in it and never by its number."""
 
+import re
 from collections.abc import Callable
+
+from duoviz.web.lessons.source import Mistake, NotInTrace
 
 # Iterations are the trace's (see `duoviz.trace.schema`).
 Iteration = dict
@@ -121,49 +124,52 @@ MEASURES: dict[str, Callable[[Iteration], float | None]] = {
 
 # Which of so many iterations a word alone stands for.
 POSITIONS = {"prefill": lambda count: 0, "middle": lambda count: count // 2, "last": lambda count: count - 1}
+FORM = re.compile("(first|last|after first|most) (.+)")
 FORMS = (
     "prefill, middle, last, first CONDITION, last CONDITION, after first CONDITION, most MEASURE, "
     "most MEASURE where CONDITION"
 )
-AND = " and "
-WHERE = " where "
-
-
-def is_condition(text: str) -> bool:
-    """Whether this is a condition, or several of them with `and` between."""
-    return all(name in CONDITIONS for name in text.split(AND))
-
-
-def is_predicate(text: str) -> bool:
-    """Whether this stands for an iteration."""
-    if text in POSITIONS:
-        return True
-    if text.startswith("most "):
-        measure, where, condition = text.removeprefix("most ").partition(WHERE)
-        return measure in MEASURES and (not where or is_condition(condition))
-    form = next((form for form in ("after first ", "first ", "last ") if text.startswith(form)), None)
-    return form is not None and is_condition(text.removeprefix(form))
 
 
 def matching(condition: str, iterations: list[Iteration]) -> list[int]:
-    """The indices of the iterations for which a condition holds; the prefill is never one of them."""
-    tests = [CONDITIONS[name] for name in condition.split(AND)]
-    return [iteration["index"] for iteration in iterations[1:] if all(test(iteration) for test in tests)]
+    """The indices of the iterations, never the prefill, for which a condition, or several with `and`, hold.
+
+    Raises Mistake where it is none, and NotInTrace where there is no such iteration.
+    """
+    names = condition.split(" and ")
+    if not CONDITIONS.keys() >= {*names}:
+        raise Mistake(
+            f'"{condition}" is not a condition of an iteration: choose one of {", ".join(CONDITIONS)}', condition
+        )
+    indices = [each["index"] for each in iterations[1:] if all(CONDITIONS[name](each) for name in names)]
+    if not indices:
+        raise NotInTrace(f"iteration with “{condition}”")
+    return indices
 
 
-def find(predicate: str, iterations: list[Iteration]) -> int | None:
-    """The index of the iteration that a predicate stands for, or None where there is none."""
+def find(predicate: str, iterations: list[Iteration]) -> int:
+    """The index of the iteration that a predicate stands for. Raises Mistake and NotInTrace as `matching` does."""
     if predicate in POSITIONS:
         return POSITIONS[predicate](len(iterations))
-    if predicate.startswith("most "):
-        name, where, condition = predicate.removeprefix("most ").partition(WHERE)
-        wanted = matching(condition, iterations) if where else range(1, len(iterations))
-        values = [(MEASURES[name](iterations[index]), index) for index in wanted]
-        present = [(value, -index) for value, index in values if value is not None]
-        return -max(present)[1] if present else None
-    order, condition = predicate.removeprefix("after ").split(" ", 1)
-    indices = matching(condition, iterations)
-    if not indices:
-        return None
-    index = indices[0 if order == "first" else -1] + predicate.startswith("after ")
-    return index if index < len(iterations) else None
+    match = FORM.fullmatch(predicate)
+    if not match:
+        raise Mistake(f'"{predicate}" names no iteration: write {FORMS}', predicate)
+    order, what = match.groups()
+    if order == "most":
+        return of_the_most(what, iterations)
+    index = matching(what, iterations)[-1 if order == "last" else 0] + (order == "after first")
+    if index == len(iterations):
+        raise NotInTrace(f"iteration with “{what}”")
+    return index
+
+
+def of_the_most(what: str, iterations: list[Iteration]) -> int:
+    """The first index of those with the largest measure: MEASURE or MEASURE where CONDITION."""
+    name, where, condition = what.partition(" where ")
+    if name not in MEASURES:
+        raise Mistake(f'"{name}" is not a measure of an iteration: choose one of {", ".join(MEASURES)}', what)
+    wanted = matching(condition, iterations) if where else range(1, len(iterations))
+    values = {index: value for index in wanted if (value := MEASURES[name](iterations[index])) is not None}
+    if not values:
+        raise NotInTrace(f"iteration with “{what}”")
+    return max(values, key=values.__getitem__)

@@ -1,6 +1,7 @@
 """What a lesson may point at in the visualizer, and which figures it may show of its own."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from duoviz.web.lessons.predicates import Iteration, guesses, idle, looked_up
@@ -35,41 +36,29 @@ class Mark(NamedTuple):
         return self.selector + (f'[data-iteration="{at}"]' if self.of_iteration else "")
 
 
-def tree_mark(status: str) -> Mark:
-    """Nodes of the tree with this status."""
-
-    def present(iteration: Iteration) -> bool:
-        nodes = (*iteration["checked"], *iteration["drafted"], *iteration.get("rest", ()))
-        return any(node["status"] == status for node in nodes)
-
-    return Mark("tree", f'.dv-node[data-status="{status}"]', ".dv-node", present)
+def has_node(status: str, iteration: Iteration) -> bool:
+    nodes = (*iteration["checked"], *iteration["drafted"], *iteration.get("rest", ()))
+    return any(node["status"] == status for node in nodes)
 
 
-def bars_mark(lane: str, present: Callable[[Iteration], bool]) -> Mark:
-    return Mark("timeline", f'.dv-bar[data-lane="{lane}"]', ".dv-bar, .dv-idle", present, of_iteration=True)
+def has_token(source: str, iteration: Iteration) -> bool:
+    return any(token["source"] == source for token in iteration["committed"])
 
 
-def idle_mark(lane: str) -> Mark:
-    return Mark(
-        "timeline", f'.dv-idle[data-lane="{lane}"]', ".dv-bar, .dv-idle", lambda iteration: idle(iteration, lane) > 0
-    )
+def is_idle(lane: str, iteration: Iteration) -> bool:
+    return idle(iteration, lane) > 0
 
 
-def text_mark(source: str) -> Mark:
-    """Tokens of the text from this source."""
-
-    def present(iteration: Iteration) -> bool:
-        return any(token["source"] == source for token in iteration["committed"])
-
-    return Mark("text", f'.dv-shown .dv-token[data-source="{source}"]', ".dv-shown .dv-token", present)
-
-
-def numbers_mark(name: str) -> Mark:
-    return Mark("numbers", f'.dv-number:has([data-number="{name}"])', ".dv-number")
-
+NUMBERS = {
+    "tokens/s": "tps", "τ": "tau", "acceptance": "acceptance", "overlap": "overlap", "first token": "ttft",
+    "k": "k", "γ": "gamma", "longest sequence": "longest", "θ": "theta",
+}  # fmt: skip
 
 MARKS = {
-    **{status: tree_mark(status) for status in ("accepted", "rejected", "discarded", "pending", "correction")},
+    **{
+        status: Mark("tree", f'.dv-node[data-status="{status}"]', ".dv-node", partial(has_node, status))
+        for status in ("accepted", "rejected", "discarded", "pending", "correction")
+    },
     "looked up": Mark(
         "tree",
         '.dv-node:is([data-source="prompt"], [data-source="datastore"])',
@@ -79,25 +68,35 @@ MARKS = {
     "candidates": Mark(
         "tree", ".dv-candidates", ".dv-node, .dv-candidates", lambda iteration: bool(iteration["candidates"])
     ),
-    "target forward": bars_mark("target", lambda iteration: True),
-    "draft steps": bars_mark("draft", lambda iteration: bool(iteration["draft"])),
-    "target idle": idle_mark("target"),
-    "draft idle": idle_mark("draft"),
-    "token from the draft": text_mark("draft"),
-    "token from the target": text_mark("target"),
-    "tokens/s": numbers_mark("tps"),
-    "τ": numbers_mark("tau"),
-    "acceptance": numbers_mark("acceptance"),
-    "overlap": numbers_mark("overlap"),
-    "first token": numbers_mark("ttft"),
-    "k": numbers_mark("k"),
-    "γ": numbers_mark("gamma"),
-    "longest sequence": numbers_mark("longest"),
-    "θ": numbers_mark("theta"),
+    "target forward": Mark("timeline", '.dv-bar[data-lane="target"]', ".dv-bar, .dv-idle", of_iteration=True),
+    "draft steps": Mark(
+        "timeline",
+        '.dv-bar[data-lane="draft"]',
+        ".dv-bar, .dv-idle",
+        lambda iteration: bool(iteration["draft"]),
+        of_iteration=True,
+    ),
+    **{
+        f"{lane} idle": Mark("timeline", f'.dv-idle[data-lane="{lane}"]', ".dv-bar, .dv-idle", partial(is_idle, lane))
+        for lane in ("target", "draft")
+    },
+    **{
+        f"token from the {source}": Mark(
+            "text",
+            f'.dv-shown .dv-token[data-source="{source}"]',
+            ".dv-shown .dv-token",
+            partial(has_token, source),
+        )
+        for source in ("draft", "target")
+    },
+    **{
+        name: Mark("numbers", f'.dv-number:has([data-number="{number}"])', ".dv-number")
+        for name, number in NUMBERS.items()
+    },
 }
 
-# What can be clicked in the figure `rule`.
+# What can be clicked in the figure `classical rule`.
 FIGURE_MARKS = {
-    "more likely for the draft": Mark("figure", '[data-likelier="draft"]', "[data-likelier]"),
-    "more likely for the target": Mark("figure", '[data-likelier="target"]', "[data-likelier]"),
+    f"more likely for the {model}": Mark("figure", f'[data-likelier="{model}"]', "[data-likelier]")
+    for model in ("draft", "target")
 }

@@ -168,9 +168,9 @@ Q = "at: first miss\nhighlight: tree\n\nText.\n\n### Question: "
 # The page's text, the line of its mistake (the page begins in line 8), and what is said.
 MISTAKES = [
     ("at: third hit\n\nx\n", 9, '"third hit" names no iteration'),
-    ("at: first rejectoin\n\nx\n", 9, '"first rejectoin" names no iteration'),
+    ("at: first rejectoin\n\nx\n", 9, '"rejectoin" is not a condition of an iteration: choose one of hit'),
     ("color: red\n\nx\n", 9, 'there is no field "color" here: choose one of at, trace, highlight, figure.'),
-    ("at: last\nat: last\n\nx\n", 10, 'the field "at" is used twice'),
+    ("at: last\nat: middle\n\nx\n", 10, 'the field "at" is used twice'),
     ("at:\n\nx\n", 9, 'the field "at" is empty'),
     ("Text without an empty line\n", 9, "is not a field"),
     ("trace: magic\n\nx\n", 9, 'there is no method "magic": choose one of vanilla'),
@@ -178,7 +178,7 @@ MISTAKES = [
     ("highlight: tree, leaf\n\nx\n", 9, '"leaf" cannot be highlighted: choose one of numbers'),
     ("figure: curve\n\nx\n", 9, 'there is no figure "curve": choose one of costs'),
     ("figure: threshold\n\nx\n", 9, 'the figure "threshold" is of an iteration; give the page an "at".'),
-    ("\nx\ny {magic}\n", 10, "{magic} cannot be computed: 'magic' is undefined"),
+    ("\nx\ny {magic}\n", 11, "{magic} cannot be computed: 'magic' is undefined"),
     ("\n{sequences}\n", 10, "the page shows no iteration; give it an `at`"),
     ("\n{rest.tps}\n", 10, "there is no recorded run of rest"),
     ("\n{tps\n", 10, "a brace { or } has no partner"),
@@ -193,7 +193,7 @@ MISTAKES = [
     ("\n### Heading\n", 10, 'the only headings are "## TITLE" and'),
     ("\n# Heading\n", 10, 'the only headings are "## TITLE" and'),
     (Q + "guess\n\nx?\n", 14, 'there is no question of the kind "guess": choose one of choose'),
-    (Q + "step\nanswer: hit\n" + SAID + "\nx?\n\n### Question: step\n", 21, "this page has a question already"),
+    (Q + "step\nanswer: hit\n" + SAID + "\nx?\n\n### Question: step\n", 14, "this page has two questions"),
     (Q + "step\nanswer: hit\n" + SAID, 14, "its text is missing"),
     (Q + "step\nanswer: first hit\n" + SAID + "\nx?\n", 15, '"first hit" is not a condition of an iteration'),
     (Q + "step\n" + SAID + "\nx?\n", 14, 'the question\'s field "answer" is missing'),
@@ -246,9 +246,13 @@ FRONT_MISTAKES = [
     (
         changed("temperature=0.5", "temperature=9"),
         5,
-        "live: Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0, not 9.0.",
+        "live: Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0, not 9.",
     ),
-    (changed("temperature=0.5", "temperature=warm"), 5, "live: temperature: enter a number, not 'warm'."),
+    (
+        changed("temperature=0.5", "temperature=warm"),
+        5,
+        "live: Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0, not 'warm'.",
+    ),
     (
         changed("temperature=0.5", "budget=much"),
         5,

@@ -2,7 +2,8 @@
 
 import pytest
 
-from duoviz.web.lessons.placeholders import Facts, NotInTrace, UnknownPlaceholder, value
+from duoviz.web.lessons.placeholders import Facts, value
+from duoviz.web.lessons.source import Mistake, NotInTrace
 from tests.web.lessons.made import duo_trace, iteration, node, own, trace, vanilla_trace
 
 TRACES = {"duodecoding": duo_trace(), "vanilla": vanilla_trace("The sky was blue wide .".split())}
@@ -47,7 +48,7 @@ def test_of_the_iteration_shown():
 def test_a_number_may_count_a_word():
     counted = values(facts(2), "kept | counted('more token')", "iteration.verdict.sequence | counted('guess')")
     assert counted == ["1 more token", "2 guesses"]
-    with pytest.raises(UnknownPlaceholder, match="0.1 is not a whole number"):
+    with pytest.raises(Mistake, match="0.1 is not a whole number"):
         value("iteration.theta | counted('token')", facts(2))
 
 
@@ -130,14 +131,14 @@ MISTAKES = {
 
 @pytest.mark.parametrize("expression", MISTAKES)
 def test_a_mistake_is_told(expression):
-    with pytest.raises(UnknownPlaceholder, match=MISTAKES[expression]) as error:
+    with pytest.raises(Mistake, match=MISTAKES[expression]) as error:
         value(expression, facts(1))
     assert str(error.value).startswith(f"{{{expression}}} cannot be computed: ") and "\n" not in str(error.value)
 
 
 def test_an_iteration_s_figure_needs_an_iteration():
     for expression in ("sequences", "iteration.theta | fixed(3)"):
-        with pytest.raises(UnknownPlaceholder, match="the page shows no iteration; give it an `at`"):
+        with pytest.raises(Mistake, match="the page shows no iteration; give it an `at`"):
             value(expression, facts())
 
 
