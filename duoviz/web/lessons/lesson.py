@@ -144,7 +144,7 @@ def read_lesson(
 
 def facts_of(method: str, traces: dict[str, dict], places: Sequence[list[dict]]) -> Facts:
     """What a page's figures are read from. Raises Mistake."""
-    one_of(method, METHODS, f'there is no method "{method}"')
+    one_of(method, METHODS, f'there is no method "{method}"', f"trace: {method}")
     if method not in traces:
         raise Mistake(f"there is no recorded run of {method} yet: `python -m duoviz record`", f"trace: {method}")
     return Facts(traces, method, places=places)

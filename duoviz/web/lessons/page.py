@@ -76,7 +76,7 @@ class PageReader:
             return []
         names = [name.strip() for name in self.page.fields["highlight"].split(",")]
         for name in names:
-            one_of(name, (*PARTS, *MARKS), f'"{name}" cannot be highlighted')
+            one_of(name, (*PARTS, *MARKS), f'"{name}" cannot be highlighted', "highlight:")
         return names
 
     def require(self, name: str, mark: Mark | None) -> None:
@@ -88,9 +88,9 @@ class PageReader:
         name = self.page.fields.get("figure")
         if name is None:
             return None
-        one_of(name, FIGURES, f'there is no figure "{name}"')
+        one_of(name, FIGURES, f'there is no figure "{name}"', "figure:")
         if name in OF_ITERATION and self.facts.iteration is None:
-            raise Mistake(f'the figure "{name}" is of an iteration; give the page an "at"', name)
+            raise Mistake(f'the figure "{name}" is of an iteration; give the page an "at"', "figure:")
         return {"kind": name, **FIGURES[name](self.facts)}
 
     def blocks(self, lines: Sequence[str]) -> list[Block]:
@@ -185,8 +185,8 @@ class PageReader:
         answer = question.field("answer")
         figure = self.page.fields.get("figure")
         known: dict[str, Mark] = MARKS | (FIGURE_MARKS if figure == "classical rule" else {})
-        one_of(answer, known, f'"{answer}" cannot be clicked here')
         written = f"answer: {answer}"
+        one_of(answer, known, f'"{answer}" cannot be clicked here', written)
         if answer in self.highlights():
             raise Mistake(f'"{answer}" is highlighted, which gives the answer away', written)
         mark = known[answer]

@@ -85,9 +85,7 @@ def quoted(token: dict) -> str:
     return f"“{text.strip(' ') or text.replace(' ', '␣')}”".replace("\n", "↵")
 
 
-FORMS: dict[str, Callable[..., str]] = {
-    "seconds": seconds, "percent": percent, "fixed": fixed, "counted": counted, "quoted": quoted
-}  # fmt: skip
+FORMS = {write.__name__: write for write in (seconds, percent, fixed, counted, quoted)}
 
 
 def form(write: Callable[..., str]) -> Callable[..., str | None]:
@@ -256,5 +254,5 @@ def value(expression: str, facts: Facts) -> str:
         if not isinstance(answer, str | int):
             raise TypeError("say how to write it: " + ", ".join(FORMS))
         return text
-    except (TemplateError, TypeError, ValueError, Mistake) as error:
+    except (TemplateError, TypeError, ValueError, ArithmeticError, KeyError, Mistake) as error:
         raise Mistake(f"{{{expression}}} cannot be computed: {error}; see README.md", f"{{{expression}}}") from None

@@ -51,10 +51,10 @@ def located(file: Path, lines: list[str], first: int = 1) -> Iterator[None]:
         raise LessonError(file, line, str(mistake)) from None
 
 
-def one_of(name: str, known: Collection[str], message: str) -> None:
+def one_of(name: str, known: Collection[str], message: str, near: str) -> None:
     """Raise Mistake, which says what is known, unless the name is."""
     if name not in known:
-        raise Mistake(f"{message}: choose one of {', '.join(known)}", name)
+        raise Mistake(f"{message}: choose one of {', '.join(known)}", near)
 
 
 class Option(NamedTuple):
@@ -138,7 +138,7 @@ def read_fields(lines: Iterable[str], known: tuple[str, ...]) -> dict[str, str]:
         if not match:
             raise Mistake(f'"{line}" is not a field; a field is a name, ": " and its value', line)
         name, value = match.groups()
-        one_of(name, known, f'there is no field "{name}" here')
+        one_of(name, known, f'there is no field "{name}" here', line)
         if name in fields:
             raise Mistake(f'the field "{name}" is used twice', line)
         if not value:
@@ -171,7 +171,7 @@ def read_page(lines: list[str]) -> Page:
 def read_question(lines: list[str]) -> Question:
     """A question: its kind, its fields, its text, and the options of one to choose. Raises Mistake."""
     kind = lines[0].removeprefix(QUESTION).strip()
-    one_of(kind, QUESTION_FIELDS, f'there is no question of the kind "{kind}"')
+    one_of(kind, QUESTION_FIELDS, f'there is no question of the kind "{kind}"', QUESTION)
     fields, rest = under_heading(lines, QUESTION_FIELDS[kind])
     starts = (index for index, line in enumerate(rest) if line.startswith("- "))
     first = next(starts, len(rest)) if kind == "choose" else len(rest)

@@ -235,6 +235,7 @@ FRONT_MISTAKES = [
     (changed("## First page", "Text.\n\n## First page"), 9, "text before the first page"),
     (changed("title: A lesson\n", ""), 1, 'the field "title" is missing'),
     (changed("title: A lesson", "titel: A lesson"), 2, 'there is no field "titel" here: choose one of title'),
+    (changed("title: A lesson\n", "title: A color\ncolor: red\n"), 3, 'there is no field "color" here'),
     (changed("title: A lesson", "title"), 2, '"title" is not a field'),
     (changed("title: A lesson", "title: A {method} lesson"), 2, "a title, a summary or what to watch has no"),
     (changed("summary: About guesses.", "summary: {tau}"), 3, "a title, a summary or what to watch has no"),

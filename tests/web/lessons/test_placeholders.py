@@ -111,6 +111,8 @@ def test_a_run_on_another_prompt_is_not_compared():
 
 
 MISTAKES = {
+    "(new_tokens / 0) | fixed(1)": "division by zero",
+    "target | quoted": "'text'",
     "magic": "'magic' is undefined",
     "": "unexpected",
     "a b": "chunk after expression",
