@@ -20,18 +20,14 @@ class TraceError(UserError):
     """A file cannot be used as a trace; the message is a sentence for the user."""
 
 
-def validator(schema: dict) -> Draft202012Validator:
-    """What holds values to a schema; its errors leave out the value, which may be large."""
-    return Draft202012Validator(schema, mask="")
+# Its errors leave out the value, which may be large.
+TRACE = Draft202012Validator(SCHEMA, mask="")
 
 
-TRACE = validator(SCHEMA)
-
-
-def wrong_field(checked_by: Draft202012Validator, value: object) -> str | None:
+def wrong_field(value: object) -> str | None:
     """Where in a value a field is missing or not as the schema has it."""
     try:
-        checked_by.validate(value)
+        TRACE.validate(value)
     except ValidationError as error:
         missing = [error.kind.value] if error.kind.name == "required" else []
         path = [*error.instance_path, *missing]
@@ -39,7 +35,7 @@ def wrong_field(checked_by: Draft202012Validator, value: object) -> str | None:
     except ValueError:
         # It takes no half of a character (a lone surrogate), in whose place "?" is as long.
         whole = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-        return wrong_field(checked_by, json.loads(whole))
+        return wrong_field(json.loads(whole))
     return None
 
 
@@ -72,7 +68,7 @@ def out_of_order(iterations: list[dict]) -> str | None:
 
 def wrong_in_trace(value: dict) -> str | None:
     """Where in a value something is not as in a trace; None where all is."""
-    if wrong := wrong_field(TRACE, value):
+    if wrong := wrong_field(value):
         return wrong
     # A method that this version does not know must say itself how it is shown.
     known = "about" in value["header"] or value["header"]["method"] in METHODS
