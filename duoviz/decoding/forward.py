@@ -34,12 +34,10 @@ def timed_forward(model: LanguageModel, ids: Sequence[int], **options) -> tuple[
 def timed_prefill(
     model: LanguageModel, ids: Sequence[int], *, stopped: Callable[[], bool] = bool
 ) -> tuple[Tensor, Span]:
-    """Forward many tokens in chunks; logits [1, vocab] of the last, and one span over all.
+    """Forward one token or many, in chunks; logits [1, vocab] of the last, and one span over all.
 
-    Raises Stopped where `stopped` says so before a chunk, and ValueError without tokens.
+    Raises Stopped where `stopped` says so before a chunk.
     """
-    if not ids:
-        raise ValueError("there are no tokens to read")
     length, spans = len(ids), []
     ids = ids[model.skip(ids) :]
     for begin in range(0, len(ids), PREFILL_CHUNK):

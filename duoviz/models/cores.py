@@ -66,11 +66,10 @@ def on_cores(cores: tuple[int, ...], *, threads: int = 0) -> Iterator[None]:
 @cache
 def machine_name() -> str:
     """The processor's name, as the system gives it."""
-    try:
-        with open("/proc/cpuinfo") as file:
-            return next(line.split(":", 1)[1].strip() for line in file if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    # Arm's processors have none there.
+    return next(names, platform.processor() or platform.machine())
 
 
 def has_gpu() -> bool:

@@ -56,8 +56,8 @@ def check_fit(needs: Mapping[str, Sequence[tuple[str, int]]], spare: Mapping[str
     """
     for device, models in needs.items():
         labels, needed = [label for label, size in models if size], sum(size for _, size in models)
-        free = free_memory(device)
-        if free is not None and needed > (free := free + (spare or {}).get(device, 0)):
+        free = free_memory(device) + (spare or {}).get(device, 0)
+        if needed > free:
             verb, where = "needs" if len(labels) == 1 else "need", "this machine" if device == "cpu" else "the GPU"
             raise ModelUnavailable(
                 f"{' and '.join(labels)} {verb} {needed / 1e9:.1f} GB of memory, and {where} has "

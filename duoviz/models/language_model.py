@@ -133,33 +133,17 @@ class Slots:
         """Turn a path and what is before it into a chain, with the tree `below` it; returns the slot that
         `slots[0]` becomes.
 
-        Raises ValueError where `slots` is no path, what is before it is not the start of the text, or a slot of
-        `below` hangs on none that is kept.
+        `slots` is a path, and before it stands the start of the text.
         """
-        for parent, slot in zip(slots, slots[1:], strict=False):
-            if self.parents[slot] != parent:
-                raise ValueError(f"slot {slot} does not follow slot {parent}")
         first = self.depths[slots[0]]
-        on_the_chain = self.parents[slots[0]] == first - 1 < self.chain
-        if not on_the_chain and self.path_to(slots[0]) != list(range(first)):
-            raise ValueError("the path before the first slot must be a chain from the start of the text")
         chain = first + len(slots)
         place = {slot: number for number, slot in enumerate([slots[-1], *below], chain - 1)}
-        if any(self.parents[slot] not in place for slot in below):
-            raise ValueError("a slot below the path hangs on none that is kept")
         parents = [place[self.parents[slot]] for slot in below]
         depths = [self.depths[slot] for slot in below]
         self.parents, self.depths = list(range(-1, chain - 1)), list(range(chain))
         self.chain = chain
         self.enter(parents, depths)
         return first
-
-    def path_to(self, slot: int) -> list[int]:
-        """The ancestors of a slot, first to last, the slot itself not among them."""
-        path = []
-        while (slot := self.parents[slot]) >= self.chain:
-            path.append(slot)
-        return [*range(slot + 1), *reversed(path)]
 
     def crop(self, length: int) -> None:
         """Forget all slots from `length` on."""

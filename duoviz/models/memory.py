@@ -13,21 +13,18 @@ GROUPS = (
 )
 
 
-def free_memory(device: str) -> int | None:
-    """Bytes of memory that are free on a device, None where the system does not tell."""
+def free_memory(device: str) -> int:
+    """Bytes of memory that are free on a device."""
     if device != "cpu":
         return torch.cuda.mem_get_info(device)[0]
-    limits = free_on_machine(), *(free_in_group(*files) for files in GROUPS)
-    return min((free for free in limits if free is not None), default=None)
+    limits = (free_in_group(*files) for files in GROUPS)
+    return min([free_on_machine(), *(free for free in limits if free is not None)])
 
 
-def free_on_machine() -> int | None:
-    """Bytes, None where /proc does not tell."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+def free_on_machine() -> int:
+    """Bytes."""
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
 
 
 def free_in_group(limit: Path, used: Path, stat: Path) -> int | None:

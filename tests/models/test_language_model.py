@@ -68,8 +68,6 @@ def test_keep_then_continue(reference, model):
     model.forward(prompt)
     model.forward([5, 6], parents=[11, 11])
     model.forward([7, 8], parents=[12, 13])
-    with pytest.raises(ValueError, match="does not follow"):
-        model.keep([12, 15])
     model.keep([13, 15])
     assert model.length == 14
     assert close(model.forward([9])[0], expected(reference, prompt + [6, 8, 9])[-1])
@@ -84,8 +82,6 @@ def test_keep_what_grows_below_the_path(reference, model):
     model.forward(prompt)
     model.forward([5, 6], parents=[11, 11])
     model.forward([7, 8, 9, 3], parents=[12, 13, 13, 15])  # 7 after 5, 8 and 9 after 6, 3 after 8
-    with pytest.raises(ValueError, match="hangs on none"):
-        model.keep([13], [14])
     model.keep([13], [16, 15, 17])
     assert model.length == 16
     grown = model.forward([4, 2, 5], parents=[13, 15, 12])
