@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from duoviz import runs
 from duoviz.decoding import METHODS
@@ -170,7 +170,7 @@ def live_link(front: dict[str, str]) -> str | None:
     if "prompt" in front:
         chosen["prompt"] = front["prompt"]
     chosen["autoplay"] = "true"
-    return "#tab=live&" + "&".join(f"{name}={quote(text, safe='')}" for name, text in chosen.items())
+    return "#tab=live&" + urlencode(chosen, safe="", quote_via=quote)
 
 
 def check_settings(method: str = "vanilla", **chosen: str) -> None:

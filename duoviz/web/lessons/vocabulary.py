@@ -7,15 +7,8 @@ from typing import NamedTuple
 from duoviz.web.lessons.predicates import Iteration, guesses, idle, looked_up
 
 # The visualizer's parts, each a section of the page.
-PARTS = {
-    "numbers": ".dv-numbers",
-    "player": ".dv-transport",
-    "text": ".dv-text",
-    "tree": ".dv-tree",
-    "timeline": ".dv-timeline",
-    "charts": ".dv-charts",
-    "legend": ".dv-legend",
-}
+PARTS = {name: f".dv-{name}" for name in ("numbers", "player", "text", "tree", "timeline", "charts", "legend")}
+PARTS["player"] = ".dv-transport"
 
 
 class Mark(NamedTuple):
@@ -45,10 +38,16 @@ def has_token(source: str, iteration: Iteration) -> bool:
     return any(token["source"] == source for token in iteration["committed"])
 
 
+def has_worked(lane: str, iteration: Iteration) -> bool:
+    return bool(iteration[lane])
+
+
 def is_idle(lane: str, iteration: Iteration) -> bool:
     return idle(iteration, lane) > 0
 
 
+LANES = ".dv-bar, .dv-idle"
+TOKEN = ".dv-shown .dv-token"
 NUMBERS = {
     "tokens/s": "tps", "τ": "tau", "acceptance": "acceptance", "overlap": "overlap", "first token": "ttft",
     "k": "k", "γ": "gamma", "longest sequence": "longest", "θ": "theta",
@@ -68,25 +67,16 @@ MARKS = {
     "candidates": Mark(
         "tree", ".dv-candidates", ".dv-node, .dv-candidates", lambda iteration: bool(iteration["candidates"])
     ),
-    "target forward": Mark("timeline", '.dv-bar[data-lane="target"]', ".dv-bar, .dv-idle", of_iteration=True),
-    "draft steps": Mark(
-        "timeline",
-        '.dv-bar[data-lane="draft"]',
-        ".dv-bar, .dv-idle",
-        lambda iteration: bool(iteration["draft"]),
-        of_iteration=True,
-    ),
     **{
-        f"{lane} idle": Mark("timeline", f'.dv-idle[data-lane="{lane}"]', ".dv-bar, .dv-idle", partial(is_idle, lane))
+        name: Mark("timeline", f'.dv-bar[data-lane="{lane}"]', LANES, partial(has_worked, lane), of_iteration=True)
+        for name, lane in (("target forward", "target"), ("draft steps", "draft"))
+    },
+    **{
+        f"{lane} idle": Mark("timeline", f'.dv-idle[data-lane="{lane}"]', LANES, partial(is_idle, lane))
         for lane in ("target", "draft")
     },
     **{
-        f"token from the {source}": Mark(
-            "text",
-            f'.dv-shown .dv-token[data-source="{source}"]',
-            ".dv-shown .dv-token",
-            partial(has_token, source),
-        )
+        f"token from the {source}": Mark("text", f'{TOKEN}[data-source="{source}"]', TOKEN, partial(has_token, source))
         for source in ("draft", "target")
     },
     **{
