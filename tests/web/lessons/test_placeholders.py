@@ -33,12 +33,8 @@ def test_of_the_run():
 
 def test_of_the_iteration_shown():
     names = (
-        "iteration.index",
-        "sequences",
-        "iteration.theta | fixed(3)",
-        "likely_first_token | fixed(3)",
-        "draft_steps",
-    )
+        "iteration.index", "sequences", "iteration.theta | fixed(3)", "likely_first_token | fixed(3)", "draft_steps",
+    )  # fmt: skip
     assert values(facts(1), *names) == ["1", "2", "0.250", "0.500", "4"]
     names = ("discarded", "kept", "target_time | seconds", "draft_time | seconds", "draft_idle | seconds", "pending")
     assert values(facts(2), *names) == ["3", "1", "20 ms", "20 ms", "0.0 ms", "0"]
@@ -79,11 +75,9 @@ def test_of_a_tree_of_guesses():
 
 def test_of_the_calibration():
     names = (
-        "T_target(1) | seconds",
-        "T_target(6) | seconds",
-        "T_draft(1) | seconds",
+        "T_target(1) | seconds", "T_target(6) | seconds", "T_draft(1) | seconds",
         "(T_draft(8) / T_draft(1)) | fixed(1)",
-    )
+    )  # fmt: skip
     assert values(facts(), *names) == ["20 ms", "28 ms", "4.0 ms", "2.0"]
     # 12 tokens take 40 ms, twice as long as one, and 32 less than ten times; 5 steps of 4 ms fit beside one token.
     assert values(facts(), "rows_within(2)", "rows_within(10)", "steps_that_fit(1)") == ["12", "32", "5"]
@@ -111,24 +105,14 @@ def test_a_run_on_another_prompt_is_not_compared():
 
 
 MISTAKES = {
-    "(new_tokens / 0) | fixed(1)": "division by zero",
-    "target | quoted": "'text'",
-    "magic": "'magic' is undefined",
-    "": "unexpected",
-    "a b": "chunk after expression",
-    "vanilla.magic": "no attribute 'magic'",
-    "nobody.tps": "'nobody' is undefined",
-    "rest.tps": "no recorded run of rest",
-    "magic | fixed(1)": "'magic' is undefined",
-    "tps": "say how to write it: seconds",
-    "own_token": "say how to write it",
-    "tps | loud": "No filter named 'loud'",
-    "new_tokens | fixed(2, 3)": "arguments",
-    "T_target(0) | seconds": "0 is beyond it",
-    "T_target(33)": "33 is beyond it",
-    "T_target('a')": "not supported",
-    "().__class__.__name__": "unsafe",
-}
+    "(new_tokens / 0) | fixed(1)": "division by zero", "target | quoted": "'text'", "magic": "'magic' is undefined",
+    "": "unexpected", "a b": "chunk after expression", "vanilla.magic": "no attribute 'magic'",
+    "nobody.tps": "'nobody' is undefined", "rest.tps": "no recorded run of rest",
+    "magic | fixed(1)": "'magic' is undefined", "tps": "say how to write it: seconds",
+    "own_token": "say how to write it", "tps | loud": "No filter named 'loud'",
+    "new_tokens | fixed(2, 3)": "arguments", "T_target(0) | seconds": "0 is beyond it",
+    "T_target(33)": "33 is beyond it", "T_target('a')": "not supported", "().__class__.__name__": "unsafe",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("expression", MISTAKES)
