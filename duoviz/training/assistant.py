@@ -1,12 +1,12 @@
 """Our draft as a model that transformers can use as an assistant: a Llama with a head over the whole vocabulary."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
-from duoviz.models.checkpoint import Checkpoint, read_config
-from duoviz.training.student import matrix
+from duoviz.training.student import read_student
 
 NEVER = -1e9
 
@@ -19,33 +19,31 @@ def export_assistant(draft_folder: Path, target_folder: Path, out: Path) -> None
     channel a head (transformers wants a multiple of the heads), of which one holds a small constant
     that only the output head reads.
     """
-    config = read_config(draft_folder)
-    tensors = Checkpoint(draft_folder)
-    known = tensors["lm_head.known"].long()
-    width = config["hidden_size"]
-    wide = width + config["num_attention_heads"]
+    draft = read_student(draft_folder)
+    known, shape = draft.known, asdict(draft.shape)
+    for ours in ("embedding_rank", "output_tokens"):
+        del shape[ours]
+    width, eps, theta = (shape.pop(name) for name in ("hidden_size", "rms_norm_eps", "rope_theta"))
+    wide = width + shape["num_attention_heads"]
     # The constant takes up half of epsilon, so that every norm still divides by what it divided by before.
-    eps = config["rms_norm_eps"]
     constant = (eps * width / 2) ** 0.5
-    shape = {name: config[name] for name in config if name in KEPT}
     model = LlamaForCausalLM(
         LlamaConfig(
             **shape,
             hidden_size=wide,
             rms_norm_eps=eps * width / (2 * wide),
             tie_word_embeddings=False,
-            rope_parameters={"rope_type": "default", "rope_theta": config["rope_theta"]},
+            rope_parameters={"rope_type": "default", "rope_theta": theta},
         )
     )
     with torch.no_grad():
+        table = draft.model.embed_tokens(torch.arange(shape["vocab_size"]))
+        values = dict(draft.named_parameters()) | {"model.embed_tokens.weight": table}
         for name, parameter in model.named_parameters():
             parameter.zero_()
-            if name == "model.embed_tokens.weight":
-                value = matrix(tensors, "model.embed_tokens") @ matrix(tensors, "model.embed_tokens.projection").T
-            elif parameter.dim() == 1:
-                value = tensors[name] * (width / wide) ** 0.5
-            else:
-                value = matrix(tensors, name.removesuffix(".weight"))
+            value = values[name]
+            if value.dim() == 1:
+                value = value * (width / wide) ** 0.5
             if name == "lm_head.weight":
                 parameter[known, :width] = value
             else:
@@ -56,9 +54,3 @@ def export_assistant(draft_folder: Path, target_folder: Path, out: Path) -> None
         model.lm_head.weight[known, width] = 0.0
     model.save_pretrained(out)
     AutoTokenizer.from_pretrained(target_folder).save_pretrained(out)
-
-
-KEPT = {
-    "vocab_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "head_dim",
-    "max_position_embeddings", "bos_token_id", "eos_token_id",
-}  # fmt: skip
