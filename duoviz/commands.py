@@ -249,20 +249,20 @@ def bench(options: argparse.Namespace) -> None:
 
 
 def measured(options: argparse.Namespace, plan: Plan, folder: Folder) -> Iterator[Progress]:
-    """Measure on this machine, or in the places of a cluster."""
+    """Measure on this machine, or with the workers of a cluster."""
     from duoviz.lab.bench import bench
 
     if not options.ray:
         with load_engine(options.pair, tell) as engine:
             yield from bench(engine, plan, folder)
         return
-    from duoviz.places.line import UNBOUNDED, Line
-    from duoviz.places.pool import Pool
-    from duoviz.places.questions import shared_bench
-    from duoviz.places.ray import seats_of
+    from duoviz.workers.pool import Pool
+    from duoviz.workers.questions import shared_bench
+    from duoviz.workers.ray import cluster_slots
+    from duoviz.workers.request_queue import UNBOUNDED, RequestQueue
 
-    seats = seats_of(options.ray, options.places)
-    pool = Pool(seats, Line(UNBOUNDED, len(seats)), helper=None)
+    slots = cluster_slots(options.ray, options.places)
+    pool = Pool(slots, RequestQueue(UNBOUNDED, len(slots)), helper=None)
     pool.start()
     try:
         yield from shared_bench(pool, options.pair, plan, folder)

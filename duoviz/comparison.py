@@ -118,7 +118,7 @@ def phis(result: dict) -> dict[str, float]:
 
 
 def with_smaller(result: dict, pair: str, smaller: Mapping[str, Mapping[str, float]]) -> dict:
-    """An outcome with this pair that says first what φ was with a smaller target; see `places.work.Comparison`."""
+    """An outcome with this pair that says first what φ was with a smaller target; see `workers.tasks.Comparison`."""
     found = {pair: phis(result), **smaller}
     lines = [
         f"{name}: φ " + ", ".join(f"{phi[name]:.2f} with {each}" for each, phi in found.items() if name in phi) + "."

@@ -68,12 +68,12 @@ NOT_NEEDED = (
     "duoviz/lab/estimates.py",
     "duoviz/lab/picture.py",
     "duoviz/lab/readme.py",
-    "duoviz/places/questions.py",
     "duoviz/options.py",
     "duoviz/space.py",
     "duoviz/supervised.py",
     "duoviz/trace/exports.py",
     "duoviz/training/*",
+    "duoviz/workers/questions.py",
 )
 OURS = ("duoviz/", "assets/")
 

@@ -9,7 +9,7 @@ from multiprocessing.process import BaseProcess
 from unittest import mock
 
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["tests.places.loads"])
+CONTEXT.set_forkserver_preload(["tests.workers.loads"])
 
 
 def start(function: Callable, *arguments, daemon: bool = False) -> tuple[BaseProcess, Connection]:

@@ -40,7 +40,7 @@ REQUESTS_OF_ADDRESS = 400
 # What an address may have each second, and at once: enough for a class behind one address that opens the page and
 # starts a run, and no more, for it takes time from the runs (20 ms for a page, 40 for a new session's call, 10 to read
 # a megabyte). Of one's own machine, where a proxy's visitors may all come from, so many times as much.
-PACES = {"page": (3, 64), "call": (2, 24), "file": (30, 4000), "byte": (4_000_000, 16_000_000)}
+RATES = {"page": (3, 64), "call": (2, 24), "file": (30, 4000), "byte": (4_000_000, 16_000_000)}
 OWN = 5
 # Refusals a second, of all addresses together.
 REFUSALS = 50

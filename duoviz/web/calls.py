@@ -22,7 +22,7 @@ POSTED = re.compile("|".join(each.pattern for each in (NUMBERED, NAMED, ENDING))
 NO_FUNCTION = "The page has no such function, or not with these arguments."
 
 
-class Door(NamedTuple):
+class Endpoint(NamedTuple):
     """An endpoint. names: its arguments in order. refusal: why these arguments, of this client, are refused."""
 
     names: list[str]
@@ -30,12 +30,12 @@ class Door(NamedTuple):
 
 
 class Page(NamedTuple):
-    """What may be called. doors: the endpoints by name. functions: by Gradio's number.
+    """What may be called. endpoints: the endpoints by name. functions: by Gradio's number.
 
     servers: the components that have functions of their own, as (number, function's name).
     """
 
-    doors: Mapping[str, Door]
+    endpoints: Mapping[str, Endpoint]
     functions: Mapping[int, Function]
     servers: Set[tuple[int, str]]
 
@@ -48,13 +48,13 @@ class Call(NamedTuple):
     sent: Mapping[str, object] = {}
 
 
-def page_of(demo: Any, doors: Mapping[str, Door]) -> Page:
+def page_of(demo: Any, endpoints: Mapping[str, Endpoint]) -> Page:
     """What may be called of a `gr.Blocks`. Raises KeyError for an argument of a kind that has no bounds."""
-    functions = {number: function_of(fn, doors) for number, fn in demo.fns.items() if fn.fn}
+    functions = {number: function_of(fn, endpoints) for number, fn in demo.fns.items() if fn.fn}
     servers = {
         (number, fn.__name__) for number, block in demo.blocks.items() for fn in getattr(block, "server_fns", ())
     }
-    return Page(doors, functions, servers)
+    return Page(endpoints, functions, servers)
 
 
 def parsed(content: bytes) -> dict:
@@ -77,9 +77,11 @@ def read_post(path: str, content: bytes, page: Page) -> Call | None:
     asked = parsed(content)
     if named := NAMED.fullmatch(path):
         endpoint = named["name"]
-        if endpoint not in page.doors:
-            raise Refused(404, f"There is no endpoint named {in_short(endpoint)}: use one of {', '.join(page.doors)}.")
-        names = page.doors[endpoint].names
+        if endpoint not in page.endpoints:
+            raise Refused(
+                404, f"There is no endpoint named {in_short(endpoint)}: use one of {', '.join(page.endpoints)}."
+            )
+        names = page.endpoints[endpoint].names
         if named["v2"]:
             return Call(None, endpoint, arguments(names, asked))
         beside = {name: value for name, value in asked.items() if name != "data"}
@@ -99,7 +101,7 @@ def read_post(path: str, content: bytes, page: Page) -> Call | None:
     if not function.has_prompt:
         check_size(content)
     check(function.schema, asked, content)
-    sent = arguments(page.doors[function.endpoint].names, asked["data"]) if function.endpoint else {}
+    sent = arguments(page.endpoints[function.endpoint].names, asked["data"]) if function.endpoint else {}
     return Call(asked["session_hash"], function.endpoint, sent)
 
 

@@ -6,9 +6,9 @@ import shutil
 from multiprocessing.util import get_temp_dir
 from typing import Any
 
-from duoviz.places.local import end_process, starting
 from duoviz.signals import die_of
 from duoviz.web.scratch import remove_own
+from duoviz.workers.local import end_process, starting
 
 
 def end_at_once(number: int, _frame: Any) -> None:
@@ -18,8 +18,8 @@ def end_at_once(number: int, _frame: Any) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         # One that is to be forked waits for its models first.
         starting.acquire(timeout=1)
-        for place in multiprocessing.active_children():
-            end_process(place)
+        for worker in multiprocessing.active_children():
+            end_process(worker)
         remove_own()
         shutil.rmtree(get_temp_dir(), ignore_errors=True)
     finally:

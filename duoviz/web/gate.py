@@ -10,14 +10,14 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 
-from duoviz.places.line import PLACES_TAKEN
 from duoviz.web import bounds
-from duoviz.web.attendance import Attendance, Event
 from duoviz.web.calls import API, POSTED, Call, Page, read_post
 from duoviz.web.clients import HEARD, IN_SCOPE, Client, address_of, client_of
 from duoviz.web.heads import Refused, is_foreign
 from duoviz.web.limits import Limits
-from duoviz.web.pace import Pace
+from duoviz.web.rate_limiter import RateLimiter
+from duoviz.web.session_tracker import Event, SessionTracker
+from duoviz.workers.request_queue import SESSION_FULL
 
 # What is read: pages that Gradio makes anew each time, with the query it is asked for them (never a visitor's own:
 # what it makes of the first one it would give to all), files, and streams of events.
@@ -39,13 +39,13 @@ BUSY = "Other large requests are being read: try again in a few seconds."
 class Gate:
     """An ASGI application before another one. page: what may be called. hosts: see `heads.known_hosts`."""
 
-    def __init__(self, app: Callable, *, page: Page, attendance: Attendance, hosts: Set[str], limits: Limits):
-        self.app, self.page, self.attendance, self.hosts = app, page, attendance, hosts
+    def __init__(self, app: Callable, *, page: Page, tracker: SessionTracker, hosts: Set[str], limits: Limits):
+        self.app, self.page, self.tracker, self.hosts = app, page, tracker, hosts
         self.on_space, self.session_runs = limits.on_space, limits.bounds.session
         self.large = asyncio.Semaphore(bounds.LARGE_AT_ONCE)
         self.under_way: Counter[str] = Counter()
-        self.paces = {kind: Pace(rate, burst) for kind, (rate, burst) in bounds.PACES.items()}
-        self.refusals = Pace(bounds.REFUSALS)
+        self.limiters = {kind: RateLimiter(rate, burst) for kind, (rate, burst) in bounds.RATES.items()}
+        self.refusals = RateLimiter(bounds.REFUSALS)
 
     async def __call__(self, scope: dict, receive: Callable, send: Callable) -> None:
         if scope["type"] == "lifespan":
@@ -80,10 +80,10 @@ class Gate:
         answer = ANSWER.fullmatch(path)
         if answer or path == STREAM:
             name = answer["event"] if answer else Request(scope).query_params.get("session_hash", "")
-            if (session := self.attendance.of(name)) is None:
+            if (session := self.tracker.of(name)) is None:
                 raise Refused(404, "This run does not exist, or has already ended.")
             # Whoever listens has had its turn when it asked.
-            with self.attendance.listening(session):
+            with self.tracker.listening(session):
                 return await self.app(scope, receive, send)
         if path == f"{UPLOAD}_progress" and not self.on_space or FILES.fullmatch(path):
             await self.in_turn("file", scope)
@@ -122,21 +122,21 @@ class Gate:
         event, session = Event(client, run=call.endpoint is not None), call.session
 
         def opened(name: str) -> None:
-            self.attendance.opened(session or name, name, event)
+            self.tracker.opened(session or name, name, event)
 
         scope[IN_SCOPE], scope[HEARD] = client, event.heard
         await self.app(scope, receive, noting_event(send, opened))
 
     def check(self, call: Call, client: Client) -> None:
         """Raise Refused for a call that need not wait to be refused."""
-        events = self.attendance.undelivered()
+        events = self.tracker.undelivered()
         mine = [event for event in events if event.client.session == client.session]
         if call.endpoint:
-            reason = self.page.doors[call.endpoint].refusal(dict(call.sent), client)
+            reason = self.page.endpoints[call.endpoint].refusal(dict(call.sent), client)
             # A run that was let in just now has no place yet.
             runs = sum(event.run for event in mine)
             if not reason and runs >= self.session_runs:
-                reason = PLACES_TAKEN.format(runs)
+                reason = SESSION_FULL.format(runs)
             if reason:
                 # In the form of Gradio's own validators, which its clients read.
                 detail = {"__type__": "validate", "is_valid": False, "parameter_name": "request", "message": reason}
@@ -175,7 +175,7 @@ class Gate:
         """Wait until this address may have something of this kind. Raises Refused where that takes too long."""
         if client_of(scope, None, on_space=self.on_space).address is None:
             cost = cost / bounds.OWN
-        delay = self.paces[kind].delay(address_of(scope, on_space=self.on_space), time.monotonic(), cost)
+        delay = self.limiters[kind].delay(address_of(scope, on_space=self.on_space), time.monotonic(), cost)
         if delay is None:
             raise Refused(429, TOO_MANY)
         await asyncio.sleep(delay)

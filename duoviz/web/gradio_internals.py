@@ -21,7 +21,7 @@ from gradio.utils import LRUCache
 
 from duoviz.web import bounds
 from duoviz.web.connections import Connection, Watch
-from duoviz.web.pace import Pace
+from duoviz.web.rate_limiter import RateLimiter
 
 # Seconds from one look of Gradio's queue at its requests to the next. It usually looks a thousand times
 # a second, and each look takes Python's lock from the thread that decodes.
@@ -105,11 +105,11 @@ def watch_connections(demo: gr.Blocks, watch: Watch) -> None:
         watch.look(server.server_state.connections, time.monotonic())
 
 
-def pace_the_log() -> None:
+def limit_the_log() -> None:
     """Write what strangers can cause a few times and then once in a while, each time in short."""
-    paced = PacedLog()
+    limited = LimitedLog()
     for logger in (log, *map(logging.getLogger, ("uvicorn.error", "asyncio", "python_multipart.multipart"))):
-        logger.addFilter(paced)
+        logger.addFilter(limited)
     for module in (queueing, routes):
         # All that these take of it.
         module.traceback = SimpleNamespace(print_exc=tell)  # pyright: ignore[reportAttributeAccessIssue]
@@ -121,15 +121,15 @@ def tell() -> None:
         log.exception("a function of the page failed")
 
 
-class PacedLog(logging.Filter):
+class LimitedLog(logging.Filter):
     """Lets some records through, and then one in a while, with how many it left out; long ones are cut."""
 
     def __init__(self):
         super().__init__()
-        self.pace, self.left_out = Pace(1 / bounds.LOGGED_EVERY, bounds.LOGGED_AT_ONCE, longest=0), 0
+        self.limiter, self.left_out = RateLimiter(1 / bounds.LOGGED_EVERY, bounds.LOGGED_AT_ONCE, longest=0), 0
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if self.pace.delay("", time.monotonic()) is None:
+        if self.limiter.delay("", time.monotonic()) is None:
             self.left_out += 1
             return False
         left_out = f" ({self.left_out} entries before it were left out)" if self.left_out else ""

@@ -8,7 +8,7 @@ from duoviz.decoding.settings import MAX_NEW_TOKENS, SettingsError, whole
 from duoviz.models.prompt import LONGEST_PROMPT, check_prompt
 from duoviz.models.registry import PAIRS, UnknownPair, check_draft
 from duoviz.outside import in_short
-from duoviz.places.line import Bounds
+from duoviz.workers.request_queue import Bounds
 
 # As many as in the longest prompts that are no attack; what has more is not even counted.
 CHARACTERS_A_TOKEN = 8

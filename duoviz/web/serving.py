@@ -14,12 +14,12 @@ from starlette.middleware import Middleware
 
 from duoviz.errors import UserError
 from duoviz.web import bounds, front, gradio_internals, published
-from duoviz.web.attendance import Attendance
 from duoviz.web.calls import page_of
 from duoviz.web.connections import Connection, Watch
 from duoviz.web.gate import Gate
 from duoviz.web.heads import guarded, known_hosts
 from duoviz.web.session import Hardware
+from duoviz.web.session_tracker import SessionTracker
 
 
 def bound_queue(demo: gr.Blocks) -> None:
@@ -31,11 +31,11 @@ def bound_queue(demo: gr.Blocks) -> None:
 
 def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
     """Serve the page; options, and what is returned, as of `gr.Blocks.launch`. Raises UserError."""
-    attendance = Attendance(partial(gradio_internals.delivered, demo))
+    tracker = SessionTracker(partial(gradio_internals.delivered, demo))
     hosts = known_hosts(options.get("root_path"), options.get("server_name"))
-    limits, page = hardware.limits, page_of(demo, hardware.doors)
-    gate = Middleware(Gate, page=page, attendance=attendance, hosts=hosts, limits=limits)
-    lifetime = partial(lifespan, demo, attendance, hosts, limits.on_space)
+    limits, page = hardware.limits, page_of(demo, hardware.endpoints)
+    gate = Middleware(Gate, page=page, tracker=tracker, hosts=hosts, limits=limits)
+    lifetime = partial(lifespan, demo, tracker, hosts, limits.on_space)
     bounded = {
         "max_threads": limits.bounds.length + bounds.THREADS,
         "state_session_capacity": bounds.SESSIONS,
@@ -59,14 +59,14 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
 
 @asynccontextmanager
 async def lifespan(
-    demo: gr.Blocks, attendance: Attendance, hosts: set[str], on_space: bool, app: FastAPI
+    demo: gr.Blocks, tracker: SessionTracker, hosts: set[str], on_space: bool, app: FastAPI
 ) -> AsyncIterator[None]:
     """While the server runs: what nobody listens to is ended, and its log is kept short."""
-    gradio_internals.pace_the_log()
+    gradio_internals.limit_the_log()
     Connection.most = allow_open_files()
     # Before Gradio's own, which would answer some requests by themselves.
     app.middleware_stack = guarded(app.middleware_stack or app.build_middleware_stack(), hosts, on_space=on_space)
-    sweeping = asyncio.create_task(sweep(demo, attendance))
+    sweeping = asyncio.create_task(sweep(demo, tracker))
     try:
         yield
     finally:
@@ -75,12 +75,12 @@ async def lifespan(
             await sweeping
 
 
-async def sweep(demo: gr.Blocks, attendance: Attendance) -> None:
+async def sweep(demo: gr.Blocks, tracker: SessionTracker) -> None:
     """End, again and again, what nobody has listened to for a while, and connections of which nothing comes."""
     watch = Watch()
     while True:
         await asyncio.sleep(bounds.LOOK)
-        for session in attendance.unheard():
+        for session in tracker.unheard():
             await gradio_internals.forget(demo, session)
         gradio_internals.watch_connections(demo, watch)
 

@@ -6,13 +6,13 @@ from concurrent.futures import wait
 from contextlib import suppress
 from dataclasses import replace
 
-from duoviz.places.jobs import Job
-from duoviz.places.pool import Alone, Pool
-from duoviz.places.work import Comparison, Run
 from duoviz.runs import end, new_trace
 from duoviz.trace.metrics import metrics
-from duoviz.web.calls import Door
+from duoviz.web.calls import Endpoint
 from duoviz.web.limits import Limits
+from duoviz.workers.jobs import Job
+from duoviz.workers.pool import Access, Pool
+from duoviz.workers.tasks import Comparison, Run
 
 # Seconds from one batch to the next: at least, of a run under way, and at most, while there is nothing to tell. What a
 # batch takes of a processor, 2 ms to send it and 20 ms in a browser beside it, the run may need; but Gradio notices
@@ -34,23 +34,23 @@ class Hardware:
     """The places, and the limits of what is asked of them."""
 
     def __init__(self, limits: Limits, pool: Pool):
-        self.limits, self.pool, self.line = limits, pool, pool.line
+        self.limits, self.pool, self.queue = limits, pool, pool.queue
         # The endpoints by name; the pages open them.
-        self.doors: dict[str, Door] = {}
+        self.endpoints: dict[str, Endpoint] = {}
 
     def check(self, job: Job) -> None:
         """Raise UserError for a job that cannot be started now."""
-        work = job.work
-        self.limits.check_pair(work.pair)
-        if isinstance(work, Run | Comparison):
-            self.limits.check_prompt(work.prompt, self.pool.longest_prompt(work.pair))
-        work.check()
-        self.line.check(job)
+        task = job.task
+        self.limits.check_pair(task.pair)
+        if isinstance(task, Run | Comparison):
+            self.limits.check_prompt(task.prompt, self.pool.longest_prompt(task.pair))
+        task.check()
+        self.queue.check(job)
 
     def start(self, job: Job) -> None:
         """Put a job into the line; `batches` gives its events. Raises UserError."""
         self.check(job)
-        job.work = replace(job.work, prompt_tokens=self.limits.prompt_tokens)
+        job.task = replace(job.task, prompt_tokens=self.limits.prompt_tokens)
         job.seconds, job.load_seconds = self.limits.run_seconds, self.limits.load_seconds
         self.pool.submit(job)
 
@@ -64,7 +64,7 @@ class Hardware:
         try:
             while True:
                 if job.late():
-                    job.fail(LATE.format(job.work.pair, self.limits.load_seconds))
+                    job.fail(LATE.format(job.task.pair, self.limits.load_seconds))
                     job.stop.set()
                     self.pool.end(job)
                 finished = job.future.done()
@@ -85,7 +85,7 @@ class Hardware:
 
     def next_event(self, job: Job) -> list[dict]:
         """Wait until there is something to tell, or for a while: the event that came first, if one did."""
-        if before := self.line.before(job):
+        if before := self.queue.ahead(job):
             # What many who wait are sent takes time from the runs.
             job.stop.wait(min(WAITING_STEP * before, LONGEST_STEP))
         elif not wait([job.future], timeout=RUNNING_STEP).done:
@@ -97,11 +97,11 @@ class Hardware:
         """What its visitor is told until its decoding begins; "" from then on."""
         if job.fetching:
             return f"{job.progress or 'Waiting for the models'}. Others may run before you meanwhile."
-        mine = next((seat for seat in self.pool.seats if seat.job is job), None)
+        mine = next((slot for slot in self.pool.slots if slot.job is job), None)
         if mine:
-            return MACHINE_ALONE if mine.alone is Alone.WANTED else mine.status
-        busy = next((seat.status for seat in self.pool.seats if seat.status), "")
-        if before := self.line.before(job):
+            return MACHINE_ALONE if mine.access is Access.WANTED else mine.status
+        busy = next((slot.status for slot in self.pool.slots if slot.status), "")
+        if before := self.queue.ahead(job):
             return f"{runs_ahead(before)} Now: {busy}." if busy else runs_ahead(before)
         return busy
 

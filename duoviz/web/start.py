@@ -7,35 +7,35 @@ from duoviz.signals import on_ending
 from duoviz.web.importing import quickly
 
 
-def serve(places: str | None = None, ray: str | None = None, host: str | None = None, port: int | None = None) -> None:
-    """Start the places, which load the default pair, build the app meanwhile, and serve until interrupted.
+def serve(workers: str | None = None, ray: str | None = None, host: str | None = None, port: int | None = None) -> None:
+    """Start the workers, which load the default pair, build the app meanwhile, and serve until interrupted.
 
-    places: how many, see `sharing.number_of_places`. ray: the address of a cluster whose places these are, or `local`.
-    host, port: where it is served, without which Gradio's environment variables say so. Raises UserError.
+    workers: how many, see `sharing.number_of_workers`. ray: the address of the cluster they run on, or `local`.
+    host, port: where it is served; by default as Gradio's environment variables say. Raises UserError.
     """
     on_ending(signal.SIG_DFL)
     from duoviz.models.registry import first_pair
-    from duoviz.places.line import Line
-    from duoviz.places.local import LocalPlace
-    from duoviz.places.pool import Pool
-    from duoviz.places.sharing import seats_here
     from duoviz.web.ending import end_at_once
     from duoviz.web.limits import limits_here
     from duoviz.web.session import Hardware
+    from duoviz.workers.local import LocalWorker
+    from duoviz.workers.pool import Pool
+    from duoviz.workers.request_queue import RequestQueue
+    from duoviz.workers.sharing import local_slots
 
     # From here on there is something that could be left behind.
     on_ending(end_at_once)
-    limits, helper = limits_here(), LocalPlace
+    limits, helper = limits_here(), LocalWorker
     if ray:
-        from duoviz.places.ray import seats_of
+        from duoviz.workers.ray import cluster_slots
 
         # Each node fetches its own models.
-        seats, helper = seats_of(ray, places), None
+        slots, helper = cluster_slots(ray, workers), None
         # Ray has its own way with signals.
         on_ending(end_at_once)
     else:
-        seats = seats_here(places)
-    hardware = Hardware(limits, Pool(seats, Line(limits.bounds, len(seats)), helper=helper))
+        slots = local_slots(workers)
+    hardware = Hardware(limits, Pool(slots, RequestQueue(limits.bounds, len(slots)), helper=helper))
     try:
         limits.check_pair(first_pair())
         hardware.pool.start(first_pair())

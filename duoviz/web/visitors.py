@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from duoviz.errors import UserError
-from duoviz.places.jobs import Job
-from duoviz.places.line import LineFull
-from duoviz.places.work import Work
 from duoviz.web import bounds
-from duoviz.web.calls import Door
+from duoviz.web.calls import Endpoint
 from duoviz.web.clients import HEARD, Client, client_of_request, scope_of, session_of
 from duoviz.web.session import Hardware
 from duoviz.web.visualizer import batch
+from duoviz.workers.jobs import Job
+from duoviz.workers.request_queue import QueueFull
+from duoviz.workers.tasks import Task
 
 # How a listener calls what yields `answer`: arguments come in as they were sent, for Settings and jobs to check.
 ANSWERED = {"concurrency_limit": None, "preprocess": False}
@@ -31,10 +31,10 @@ LEAVING = 5.0
 
 
 def wait_for_listener(request: gr.Request) -> None:
-    """Let no run begin that nobody has begun to listen to. Raises LineFull."""
+    """Let no run begin that nobody has begun to listen to. Raises QueueFull."""
     heard = scope_of(request).get(HEARD)
     if heard and not heard.wait(bounds.FIRST_LISTENER):
-        raise LineFull("The page was gone, so the run did not start.")
+        raise QueueFull("The page was gone, so the run did not start.")
 
 
 class Watch(NamedTuple):
@@ -52,7 +52,7 @@ class Visitors:
         self.watched: dict[str, Watch] = {}
 
     def watch(
-        self, request: gr.Request, ask: Callable[[], Work], before: Sequence[dict] = ()
+        self, request: gr.Request, ask: Callable[[], Task], before: Sequence[dict] = ()
     ) -> Generator[str, None, Job | None]:
         """The events of the work that `ask` gives, as values of the tab's component; a mistake is an event too.
 
@@ -96,7 +96,7 @@ class Visitors:
             watch.job.stop.set()
 
     def answer(
-        self, request: gr.Request, ask: Callable[[], Work], progress: Callable[[list[dict]], dict]
+        self, request: gr.Request, ask: Callable[[], Task], progress: Callable[[list[dict]], dict]
     ) -> Iterator[dict | None]:
         """What a client gets: `progress(events)` at each step, and the job's summary at last."""
         try:
@@ -109,21 +109,21 @@ class Visitors:
             raise gr.Error(job.error, print_exception=False)
         yield job.summary
 
-    def started(self, request: gr.Request, ask: Callable[[], Work]) -> Job:
+    def started(self, request: gr.Request, ask: Callable[[], Task]) -> Job:
         """The work that `ask` gives, as a job in the line. Raises UserError."""
-        job = Job(work=ask(), client=client_of_request(request))
+        job = Job(task=ask(), client=client_of_request(request))
         self.hardware.check(job)
         wait_for_listener(request)
         self.hardware.start(job)
         return job
 
-    def open(self, name: str, function: Callable, inputs: dict[str, Any], ask: Callable[..., Work]) -> None:
+    def open(self, name: str, function: Callable, inputs: dict[str, Any], ask: Callable[..., Task]) -> None:
         """Make a function that yields `answer` an endpoint with these fields as arguments; `ask` makes work of them."""
         usual = {argument: field.value for argument, field in inputs.items()}
 
         def refusal(sent: dict, client: Client) -> str | None:
             try:
-                self.hardware.check(Job(work=ask(**usual | sent), client=client))
+                self.hardware.check(Job(task=ask(**usual | sent), client=client))
             except UserError as error:
                 return str(error)
             except (TypeError, AttributeError):
@@ -132,4 +132,4 @@ class Visitors:
 
         client, answer = gr.Button(visible=False), gr.JSON(visible=False)
         client.click(function, None, answer, api_name=name, inputs_kwargs=inputs, **ANSWERED)
-        self.hardware.doors[name] = Door(list(inputs), refusal)
+        self.hardware.endpoints[name] = Endpoint(list(inputs), refusal)

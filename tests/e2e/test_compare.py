@@ -173,5 +173,5 @@ def test_a_race_in_the_tab_a_mistake_and_one_that_is_stopped(page, site):
     page.locator("#stop-race").click()
     expect(page.locator(".dv-race")).to_have_attribute("data-state", "done")
     assert 5 < int(side(page, 0).get_attribute("data-tokens")) < 4000
-    wait_until(lambda: not site.hardware.line.jobs)
+    wait_until(lambda: not site.hardware.queue.jobs)
     assert not page.errors

@@ -5,8 +5,8 @@ from itertools import cycle
 import pytest
 from playwright.sync_api import expect
 
-from duoviz.places.line import Bounds
 from duoviz.web.session import runs_ahead
+from duoviz.workers.request_queue import Bounds
 from tests.e2e.live_tab import open_live, set_tokens, start_endless, wait_for_iterations
 from tests.until import wait_until
 from tests.web.client import client_of
@@ -24,7 +24,7 @@ def in_line(job):
 
 
 def test_the_line_is_bounded_a_full_one_leaves_the_page_alive_and_each_gets_its_own_text(page, site, monkeypatch):
-    monkeypatch.setattr(site.hardware.line, "bounds", Bounds(length=21))
+    monkeypatch.setattr(site.hardware.queue, "bounds", Bounds(length=21))
     start_endless(page, site.url)
     last, *clients = [client_of(site.url) for _ in range(11)]
     prompts = [f"Name a thing that is {word}." for word in "red cold tall loud soft round sweet old".split()]
@@ -63,6 +63,6 @@ def test_a_waiting_visitor_sees_the_place_and_may_stop_and_who_reloads_or_leaves
     expect(third.locator(".dv")).to_have_attribute("data-state", "running")
     wait_for_iterations(third, 3)
     contexts[2].close()
-    wait_until(lambda: not site.hardware.line.jobs)
+    wait_until(lambda: not site.hardware.queue.jobs)
     for context in contexts[:2]:
         context.close()

@@ -27,7 +27,7 @@ def test_a_run_that_is_started_during_another_ends_it(page, site):
     open_live(page, site.url)
     for place in ("#prompt textarea", "#method input:checked"):
         press_endless(page)
-        (run,) = site.hardware.line.jobs
+        (run,) = site.hardware.queue.jobs
         prompt = page.locator("#prompt textarea")
         prompt.click()
         prompt.press("Control+a")
@@ -37,7 +37,7 @@ def test_a_run_that_is_started_during_another_ends_it(page, site):
         # The first one never had an end to show; the second one has.
         expect(page.locator(".dv-message")).to_contain_text("Finished")
         expect(page.locator(".dv")).to_have_attribute("data-iterations", re.compile("^[1-5]$"))
-        assert run.stop.is_set() and not site.hardware.line.jobs
+        assert run.stop.is_set() and not site.hardware.queue.jobs
     assert not page.errors
 
 

@@ -14,7 +14,7 @@ from duoviz.web.pages import compare, live
 from duoviz.web.serving import launch
 from duoviz.web.session import Hardware
 from duoviz.web.theme import CSS, HEAD, THEME
-from tests.thread_places import hardware_with, nothing_to_fetch, place_of
+from tests.thread_workers import hardware_with, nothing_to_fetch, worker_of
 from tests.tiny import held_engine
 
 # A run of more tokens goes on until it is stopped.
@@ -34,7 +34,7 @@ def tiny_site(load=None, *, recording=None, **options) -> Iterator[Site]:
     recording: the folder with the runs that are shown first. options: of `launch`."""
 
     def held(name, progress):
-        return held_engine(lambda: place_of(hardware).over(), after=LONGEST, noise=0.3)
+        return held_engine(lambda: worker_of(hardware).cancelled(), after=LONGEST, noise=0.3)
 
     hardware = hardware_with(load or held)
     folder = recording or live.FOLDER / "no"
@@ -42,7 +42,7 @@ def tiny_site(load=None, *, recording=None, **options) -> Iterator[Site]:
         demo = build_app(hardware)
     with nothing_to_fetch():
         hardware.pool.start(None if load else "embedded")
-        while not load and not hardware.pool.seats[0].loaded:
+        while not load and not hardware.pool.slots[0].loaded:
             time.sleep(0.01)
         looks = {"theme": THEME, "css": CSS, "head": HEAD}
         _, url, _ = launch(demo, hardware, **looks, prevent_thread_lock=True, quiet=True, **options)

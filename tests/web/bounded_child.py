@@ -13,7 +13,7 @@ from tests.e2e.tiny_site import tiny_site
 
 
 def main() -> None:
-    bounds.PACES, bounds.REFUSALS = dict.fromkeys(bounds.PACES, (10**9, 10**9)), 10**9
+    bounds.RATES, bounds.REFUSALS = dict.fromkeys(bounds.RATES, (10**9, 10**9)), 10**9
     with tiny_site() as site:
         print(json.dumps({"url": site.url, "loop": site.demo.server.thread.native_id}), flush=True)
         sys.stdin.read()

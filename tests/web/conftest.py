@@ -14,7 +14,7 @@ from duoviz.decoding import METHODS
 from duoviz.web.lessons.lesson import read_course
 from duoviz.web.pages import learn
 from tests import tiny
-from tests.thread_places import hardware_with, nothing_to_fetch
+from tests.thread_workers import hardware_with, nothing_to_fetch
 
 read_once = cache(read_course)
 

@@ -10,10 +10,10 @@ from duoviz import runs
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.decoding.worker.protocol import DraftDied
-from duoviz.places.work import Comparison
 from duoviz.web.limits import Limits
 from duoviz.web.pages.compare import asked, lanes_of
-from tests.thread_places import place_of
+from duoviz.workers.tasks import Comparison
+from tests.thread_workers import worker_of
 from tests.tiny import Failing, draft_with, held_engine, tiny_engine
 from tests.web.visits import SENT, events_of, functions, start, started, visitor
 
@@ -34,8 +34,8 @@ def comparison(first="vanilla", second="duodecoding", *, settings=SHORT, repeats
     return Comparison(**{"pair": "embedded", "prompt": "hello", "raw": False} | about, repeats=repeats, lanes=lanes)
 
 
-def run(hardware, work):
-    return events_of(hardware, started(hardware, work))
+def run(hardware, task):
+    return events_of(hardware, started(hardware, task))
 
 
 def lane_events(events, name):
@@ -77,7 +77,7 @@ def test_each_side_streams_alone_and_the_end_says_what_it_came_to(hardware):
         for event in events
         if event["type"] == "lane" and event["event"]["type"] == "header"
     ]
-    names = [lane.name for lane in job.work.lanes]
+    names = [lane.name for lane in job.task.lanes]
     assert order == [(name, repeat) for repeat in range(3) for name in (names if repeat % 2 == 0 else names[::-1])]
     for name in names:
         kinds = [event["type"] for event in lane_events(events, name)]
@@ -144,7 +144,7 @@ def followed(hardware, job, act):
 
 
 def test_stopping_keeps_what_was_written_and_runs_no_more(make_hardware):
-    hardware = make_hardware(lambda name, progress: held_engine(lambda: place_of(hardware).over()))
+    hardware = make_hardware(lambda name, progress: held_engine(lambda: worker_of(hardware).cancelled()))
     job = started(hardware, comparison(settings=Settings(max_new_tokens=200)))
     events = followed(hardware, job, job.stop.set)
     *_, end = lane_events(events, "Vanilla")
@@ -155,10 +155,12 @@ def test_stopping_keeps_what_was_written_and_runs_no_more(make_hardware):
 
 
 def test_a_comparison_has_one_place_in_the_line_and_one_time(make_hardware, endless):
-    hardware = make_hardware(lambda name, progress: held_engine(lambda: place_of(hardware).over()), run_seconds=90)
+    hardware = make_hardware(
+        lambda name, progress: held_engine(lambda: worker_of(hardware).cancelled()), run_seconds=90
+    )
     first = start(hardware, method=endless)
     job = started(hardware, comparison(settings=Settings(max_new_tokens=4000)))
-    assert hardware.line.before(job) == 1 and len(hardware.line) == 2
+    assert hardware.queue.ahead(job) == 1 and len(hardware.queue) == 2
     first.stop.set()
     events = followed(hardware, job, lambda: setattr(job, "deadline", time.monotonic()))
     end = [event["event"]["end"] for event in events if event["type"] == "lane" and event["event"]["type"] == "end"][-1]
@@ -170,7 +172,7 @@ def test_each_stop_button_ends_its_own_tabs_job(hardware, endless):
     page = functions(hardware)
     race = page["race"](visitor("ann"), **sent(first_method=endless))
     next(race)
-    (job,) = hardware.line.jobs
+    (job,) = hardware.queue.jobs
     page["stop"](visitor("ann")), page["stop_race"](visitor("ben"))
     assert not job.stop.is_set()
     page["stop_race"](visitor("ann"))
@@ -182,7 +184,7 @@ def test_a_race_takes_the_place_of_its_visitors_earlier_one(hardware, endless):
     page, told = functions(hardware), []
     earlier = page["race"](visitor("ann"), **sent(first_method=endless))
     next(earlier)
-    (first,) = hardware.line.jobs
+    (first,) = hardware.queue.jobs
     with ThreadPoolExecutor(1) as pool:
         try:
             ended = pool.submit(lambda: [told.append(value) for value in earlier])
@@ -190,8 +192,8 @@ def test_a_race_takes_the_place_of_its_visitors_earlier_one(hardware, endless):
             begin = json.loads(next(later))
             # From here on the page gets nothing more of the earlier one.
             count = len(told)
-            assert first.stop.is_set() and first not in hardware.line.jobs
-            (second,) = hardware.line.jobs
+            assert first.stop.is_set() and first not in hardware.queue.jobs
+            (second,) = hardware.queue.jobs
             assert begin["run"] == second.id
         finally:
             first.stop.set()
@@ -200,7 +202,7 @@ def test_a_race_takes_the_place_of_its_visitors_earlier_one(hardware, endless):
     assert second.stop.is_set() and len(told) == count
     assert not [each for value in told for each in json.loads(value)["events"] if each["type"] == "end"]
     list(later)
-    assert not hardware.line
+    assert not hardware.queue
 
 
 def test_the_page_and_the_endpoint_tell_mistakes_and_results(hardware):
@@ -243,4 +245,4 @@ def test_without_a_larger_shape_or_once_stopped_there_is_no_second_race(hardware
     running = race(visitor("ann"), **sent(first_method=endless))
     begun = json.loads(next(running))["run"]
     page["stop_race"](visitor("ann"))
-    assert {json.loads(value)["run"] for value in running} == {begun} and not hardware.line
+    assert {json.loads(value)["run"] for value in running} == {begun} and not hardware.queue

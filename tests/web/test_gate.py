@@ -8,14 +8,14 @@ from types import SimpleNamespace
 import gradio as gr
 import pytest
 
-from duoviz.places.line import Bounds
 from duoviz.web import bounds
 from duoviz.web import gate as gate_module
-from duoviz.web.attendance import Attendance
-from duoviz.web.calls import Door, page_of
+from duoviz.web.calls import Endpoint, page_of
 from duoviz.web.clients import IN_SCOPE
 from duoviz.web.gate import Gate
 from duoviz.web.limits import Limits
+from duoviz.web.session_tracker import SessionTracker
+from duoviz.workers.request_queue import Bounds
 from tests.web.visits import in_a_loop
 
 EMPTY = "The prompt is empty."
@@ -48,8 +48,8 @@ def make(*, on_space=False, seen=None):
         return EMPTY if not sent["prompt"] else None
 
     app = Gradio()
-    attendance = Attendance(lambda session, event: False)
-    doors = {"generate": Door(["prompt", "seed"], refusal)}
+    tracker = SessionTracker(lambda session, event: False)
+    endpoints = {"generate": Endpoint(["prompt", "seed"], refusal)}
     prompt, seed = gr.Textbox(max_lines=3, render=False), gr.Number(render=False)
     own = {1: [seed, seed], 4: [prompt, seed], 5: [prompt, seed], 6: [seed, gr.Radio(["a", "b"], render=False)]}
     fns = {
@@ -59,9 +59,9 @@ def make(*, on_space=False, seen=None):
         for number, inputs in own.items()
     }
     component = SimpleNamespace(server_fns=[one_file])
-    page = page_of(SimpleNamespace(fns=fns, blocks={7: component, 8: object()}), doors)
+    page = page_of(SimpleNamespace(fns=fns, blocks={7: component, 8: object()}), endpoints)
     limits = Limits(on_space=on_space, bounds=Bounds(session=2))
-    gate = Gate(app, page=page, attendance=attendance, hosts={"here"}, limits=limits)
+    gate = Gate(app, page=page, tracker=tracker, hosts={"here"}, limits=limits)
     return gate, app
 
 
@@ -134,7 +134,7 @@ def test_an_endpoints_arguments_are_seen_at_every_door_and_pass_unchanged(path, 
 def test_what_can_be_refused_does_not_reach_gradio_and_is_told_as_its_clients_read_it(path, content):
     gate, app = make()
     status, told = ask(gate, path, content)
-    assert status == 422 and not app.bodies and not gate.attendance.sessions
+    assert status == 422 and not app.bodies and not gate.tracker.sessions
     (detail,) = told["detail"]
     assert detail["message"] == EMPTY and detail["__type__"] == "validate" and detail["is_valid"] is False
 
@@ -172,7 +172,7 @@ def test_a_call_that_the_page_does_not_make_reaches_nothing(changes):
     gate, app = make()
     for path in ("/gradio_api/queue/join", "/gradio_api/run/predict"):
         assert ask(gate, path, OTHER | changes)[0] == 400
-    assert not app.bodies and not gate.attendance.sessions
+    assert not app.bodies and not gate.tracker.sessions
 
 
 @pytest.mark.parametrize("path", ["queue/join", "call/v2/generate", "component_server", "cancel"])
@@ -217,7 +217,7 @@ def test_events_are_noted_under_their_session():
     gate, _ = make()
     ask(gate, "/gradio_api/queue/join", JOINED)
     ask(gate, "/gradio_api/call/v2/generate", {"prompt": "hello"})
-    assert {key: list(each.events) for key, each in gate.attendance.sessions.items()} == {
+    assert {key: list(each.events) for key, each in gate.tracker.sessions.items()} == {
         "ann": ["event1"],
         "event2": ["event2"],
     }
@@ -228,14 +228,14 @@ def test_who_listens_is_noted_while_the_stream_is_open():
     listened = []
 
     async def stream(scope, receive, send):
-        listened.append({key: each.listeners for key, each in gate.attendance.sessions.items()})
+        listened.append({key: each.listeners for key, each in gate.tracker.sessions.items()})
         await app(scope, receive, send)
 
     ask(gate, "/gradio_api/queue/join", JOINED)
     gate.app = stream
     ask(gate, "/gradio_api/queue/data", method="GET", query=b"session_hash=ann")
     ask(gate, "/gradio_api/call/generate/event1", method="GET")
-    assert listened == [{"ann": 1}, {"ann": 1}] and gate.attendance.sessions["ann"].listeners == 0
+    assert listened == [{"ann": 1}, {"ann": 1}] and gate.tracker.sessions["ann"].listeners == 0
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_who_listens_is_noted_while_the_stream_is_open():
 def test_a_stream_of_nobody_is_refused_shortly(path, query):
     gate, app = make()
     status, told = ask(gate, path, method="GET", query=query)
-    assert status == 404 and "does not exist" in told["detail"] and not app.bodies and not gate.attendance.sessions
+    assert status == 404 and "does not exist" in told["detail"] and not app.bodies and not gate.tracker.sessions
 
 
 def test_a_run_counts_from_the_moment_it_is_let_in():
@@ -273,7 +273,7 @@ def test_a_client_asks_for_no_more_than_it_listens_to():
 
 def test_an_address_asks_for_more_than_a_session_and_leaves_as_much_as_it_has():
     gate, _ = make(on_space=True)
-    gate.paces["call"] = gate.refusals = gate_module.Pace(1000, 1000)
+    gate.limiters["call"] = gate.refusals = gate_module.RateLimiter(1000, 1000)
 
     def join(number, address):
         sent = OTHER | {"session_hash": f"visitor-{number}"}
@@ -364,7 +364,7 @@ def test_only_a_few_long_requests_are_held_at_a_time_and_the_next_waits_for_a_wh
         await asyncio.gather(*calls, third)
 
     gate.app, answers = slow, []
-    gate.page.doors["generate"] = Door(["prompt", "seed"], lambda sent, client: None)
+    gate.page.endpoints["generate"] = Endpoint(["prompt", "seed"], lambda sent, client: None)
     gate.session_runs = 9
     in_a_loop(run())
     assert most == bounds.LARGE_AT_ONCE and answers[0]["status"] == 503
@@ -473,7 +473,7 @@ def test_refusals_leave_one_after_another(slept):
 )  # fmt: skip
 def test_what_is_let_through_is_done_for_an_address_in_its_turn(slept, method, path, content):
     gate, app = make(on_space=True)
-    gate.paces |= {kind: gate_module.Pace(4, 2, longest=0.6) for kind in gate.paces if kind != "byte"}
+    gate.limiters |= {kind: gate_module.RateLimiter(4, 2, longest=0.6) for kind in gate.limiters if kind != "byte"}
     headers = [(b"x-forwarded-for", b"8.8.8.8")]
     statuses = [ask(gate, path, content, method=method, headers=headers)[0] for _ in range(5)]
     assert statuses == [200, 200, 200, 200, 429] and len(app.bodies) == 4
@@ -485,7 +485,7 @@ def test_what_is_let_through_is_done_for_an_address_in_its_turn(slept, method, p
 
 def test_what_an_address_sends_is_read_at_a_steady_rate_and_what_it_may_not_send_too(slept):
     gate, _ = make(on_space=True)
-    gate.paces["byte"] = gate_module.Pace(1000, 2500)
+    gate.limiters["byte"] = gate_module.RateLimiter(1000, 2500)
     sent = [
         ask(gate, "/gradio_api/queue/join", b"x" * 1000, headers=[(b"x-forwarded-for", b"8.8.8.8")])[0] for _ in "abcd"
     ]

@@ -85,15 +85,15 @@ def test_each_stop_button_ends_its_own_visitors_run(hardware, endless):
     streams = {name: page["watch"](visitor(name), **asked(method=endless)) for name in ("ann", "ben", "cat")}
     for stream in streams.values():
         next(stream)
-    ann, ben, cat = hardware.line.jobs
+    ann, ben, cat = hardware.queue.jobs
     page["stop"](visitor("ben"))
     assert events_in(streams["ben"])[-1]["end"]["stopped"] == "stopped"
-    assert hardware.line.jobs == [ann, cat] and not ann.stop.is_set() and not cat.stop.is_set()
+    assert hardware.queue.jobs == [ann, cat] and not ann.stop.is_set() and not cat.stop.is_set()
     page["stop"](visitor("nobody"))
     page["stop"](visitor("ann"))
     assert events_in(streams["ann"])[-1]["end"]["stopped"] == "stopped"
     wait_until(lambda: cat.deadline)
-    assert hardware.line.jobs == [cat]
+    assert hardware.queue.jobs == [cat]
 
 
 def test_a_closed_page_frees_its_place(hardware, endless):
@@ -101,13 +101,13 @@ def test_a_closed_page_frees_its_place(hardware, endless):
     streams = [page["watch"](visitor(name), **asked(method=endless)) for name in ("ann", "ben", "cat")]
     for stream in streams:
         next(stream)
-    left = weakref.ref(hardware.line.jobs[1])
+    left = weakref.ref(hardware.queue.jobs[1])
     streams[1].close()
-    assert len(hardware.line) == 2
+    assert len(hardware.queue) == 2
     streams[0].close()
-    wait_until(lambda: hardware.line.jobs[0].deadline)
+    wait_until(lambda: hardware.queue.jobs[0].deadline)
     streams[2].close()
-    assert not hardware.line
+    assert not hardware.queue
     # Nor is what it asked for kept.
     del stream
     wait_until(lambda: left() is None)

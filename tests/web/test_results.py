@@ -14,7 +14,6 @@ from duoviz.lab.results import load, zipped
 from duoviz.lab.rows import key
 from duoviz.lab.shipping import ship
 from duoviz.lab.tasks import LabError
-from duoviz.places.work import Measurement
 from duoviz.recordings import ENDING
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.trace.metrics import metrics
@@ -23,6 +22,7 @@ from duoviz.web.app import build_app
 from duoviz.web.pages import results as page
 from duoviz.web.pages.results import take_in
 from duoviz.web.results_store import available, folder_named, keep_loaded, loaded_folder, own_folder
+from duoviz.workers.tasks import Measurement
 from tests.lab.asked import QUESTIONS, hold_after
 from tests.until import wait_until
 from tests.web.visits import events_of, start, started, visitor
@@ -61,7 +61,7 @@ def measurement_of(file, **options):
 
 
 def test_a_run_is_shown_as_it_goes_and_has_a_report_at_its_end(hardware, few, monkeypatch):
-    monkeypatch.setattr("duoviz.places.doing.LOOK_EVERY", 0)
+    monkeypatch.setattr("duoviz.workers.handlers.LOOK_EVERY", 0)
     job = started(hardware, measurement_of(few))
     events = events_of(hardware, job)
     progress = [event["progress"] for event in events if event["type"] == "progress"]
@@ -69,26 +69,26 @@ def test_a_run_is_shown_as_it_goes_and_has_a_report_at_its_end(hardware, few, mo
     assert looks == sorted(looks) and looks[0] == 1 and looks[-1] == 4 and len(set(looks)) == 4
     assert progress[-1].done == progress[-1].total == 8
     assert events[-1] == {"type": "end", "stopped": False}
-    assert (job.work.path / "report.html").is_file() and list(available(recorded_only=False)) == ["mine"]
+    assert (job.task.path / "report.html").is_file() and list(available(recorded_only=False)) == ["mine"]
     last = [event for event in events if event["type"] == "results"][-1]
     assert {"table-1", "environment"} <= set(last["parts"]) and last["view"]["overview"]["speeds"]["lines"]
 
 
 def test_a_visitor_who_leaves_loses_no_answer_and_the_next_one_gets_the_place(hardware, questions, monkeypatch):
-    work = measurement_of(questions, repeats=5)
+    task = measurement_of(questions, repeats=5)
     with monkeypatch.context() as patched:
         hold_after(4, patched)
-        job = started(hardware, work)
+        job = started(hardware, task)
         stream = hardware.batches(job)
         while not any(event["type"] == "progress" and event["progress"].done == 4 for event in next(stream)):
             pass
         # The tab is closed.
         stream.close()
         assert events_of(hardware, start(hardware))[-1]["type"] == "end"
-    kept = load(work.path)
-    assert len(kept.rows) == 4 and (work.path / "report.html").is_file()
+    kept = load(task.path)
+    assert len(kept.rows) == 4 and (task.path / "report.html").is_file()
     events_of(hardware, started(hardware, measurement_of(questions, repeats=1)))
-    rows = load(work.path).rows
+    rows = load(task.path).rows
     assert all(row in rows for row in kept.rows) and len({key(row) for row in rows}) == len(rows) >= 12
 
 
@@ -148,9 +148,9 @@ def test_a_visitor_who_leaves_at_once_leaves_no_run_behind(hardware, questions, 
     stream = measuring(hardware, questions, monkeypatch)
     shown = by_id(next(stream))
     assert not shown["lab-save"]["interactive"]
-    (job,) = hardware.line.jobs
+    (job,) = hardware.queue.jobs
     stream.close()
-    assert job.stop.is_set() and not hardware.line
+    assert job.stop.is_set() and not hardware.queue
     wait_until(job.future.done)
 
 
@@ -158,7 +158,7 @@ def test_a_run_that_is_stopped_before_its_first_answer_leaves_what_is_shown(hard
     hold_after(0, monkeypatch)
     stream = measuring(hardware, questions, monkeypatch)
     shown = by_id(next(stream))
-    (job,) = hardware.line.jobs
+    (job,) = hardware.queue.jobs
     job.stop.set()
     for updates in stream:
         shown |= by_id(updates)
@@ -167,7 +167,7 @@ def test_a_run_that_is_stopped_before_its_first_answer_leaves_what_is_shown(hard
 
 
 def test_a_runs_first_results_close_the_part_of_others(hardware, few, monkeypatch):
-    monkeypatch.setattr("duoviz.places.doing.LOOK_EVERY", 0)
+    monkeypatch.setattr("duoviz.workers.handlers.LOOK_EVERY", 0)
     first = None
     for updates in measuring(hardware, few, monkeypatch):
         shown = by_id(updates)
@@ -201,9 +201,9 @@ def copied(finished, name="mine"):
 
 def made(hardware, questions, name="mine", **options):
     """A finished run of the user's, made anew."""
-    work = Measurement(pair="embedded", plan=measurement_of(questions, **options).plan, path=folder_named(name))
-    events_of(hardware, started(hardware, work))
-    return work.path
+    task = Measurement(pair="embedded", plan=measurement_of(questions, **options).plan, path=folder_named(name))
+    events_of(hardware, started(hardware, task))
+    return task.path
 
 
 def test_what_was_loaded_and_what_is_run_are_told_apart_whatever_their_names(

@@ -80,7 +80,7 @@ def served(hardware, demo=None):
     try:
         yield Page(url, demo, hardware)
     finally:
-        for job in list(hardware.line.jobs):
+        for job in list(hardware.queue.jobs):
             job.stop.set()
         demo.close()
 
@@ -158,15 +158,15 @@ def test_a_run_that_nobody_listens_to_any_longer_ends_and_leaves_nothing(fresh, 
     listened = fresh.client().submit(prompt="hello", method=endless, api_name="/generate")
     wait_until(lambda: listened.outputs())
     leaving = fresh.begin({"prompt": "hello", "method": endless})
-    wait_until(lambda: len(fresh.hardware.line) == 2)
+    wait_until(lambda: len(fresh.hardware.queue) == 2)
     assert leaving.getresponse().readline()
     leaving.close()
     impatient()
     # The first was asked for before, and would have ended before, were nobody listening.
-    wait_until(lambda: len(fresh.hardware.line) == 1)
-    assert not fresh.hardware.line.jobs[0].stop.is_set() and not listened.done()
+    wait_until(lambda: len(fresh.hardware.queue) == 1)
+    assert not fresh.hardware.queue.jobs[0].stop.is_set() and not listened.done()
     listened.cancel()
-    wait_until(lambda: not len(fresh.hardware.line) and fresh.kept() == (0, 0))
+    wait_until(lambda: not len(fresh.hardware.queue) and fresh.kept() == (0, 0))
 
 
 def test_who_names_no_session_has_two_places(fresh, endless):
@@ -174,12 +174,12 @@ def test_who_names_no_session_has_two_places(fresh, endless):
     streams = []
     for places in (1, 2):
         streams.append(fresh.begin(body))
-        wait_until(lambda places=places: len(fresh.hardware.line) == places)
+        wait_until(lambda places=places: len(fresh.hardware.queue) == places)
     status, _, told = fresh.ask("POST", GENERATE, body)
     assert status == 422 and "2 of your runs are already waiting" in told.decode()
     waiting = fresh.client().submit(prompt="hello", max_new_tokens=3, api_name="/generate")
-    wait_until(lambda: len(fresh.hardware.line) == 3)
-    for job in [job for job in fresh.hardware.line.jobs if job.work.method == endless]:
+    wait_until(lambda: len(fresh.hardware.queue) == 3)
+    for job in [job for job in fresh.hardware.queue.jobs if job.task.method == endless]:
         job.stop.set()
     assert waiting.result(timeout=30)["metrics"]["new_tokens"] == 3
 
@@ -190,7 +190,7 @@ def test_on_a_space_an_address_has_two_places_whatever_sessions_it_names(space, 
     streams = []
     for number in (1, 2):
         streams.append(space.begin(body, X_Forwarded_For=f"9.9.9.{number}, 8.8.8.8"))
-        wait_until(lambda number=number: len(space.hardware.line) == number)
+        wait_until(lambda number=number: len(space.hardware.queue) == number)
     status, _, told = space.ask("POST", GENERATE, body, X_Forwarded_For="9.9.9.3, 8.8.8.8")
     assert status == 422 and "2 of your runs are already waiting" in told.decode()
     assert space.ask("POST", GENERATE, body, X_Forwarded_For="1.1.1.1")[0] == 200
@@ -205,13 +205,13 @@ def test_on_a_space_a_class_behind_one_address_finds_places(space, endless):
         sent = body | {"session_hash": f"visitor-{number}"}
         assert space.ask("POST", "/gradio_api/queue/join", sent, X_Forwarded_For="8.8.8.8")[0] == 200
         streams.append(space.listen(f"/gradio_api/queue/data?session_hash=visitor-{number}"))
-    wait_until(lambda: len(space.hardware.line) == 10)
+    wait_until(lambda: len(space.hardware.queue) == 10)
 
 
 @pytest.mark.parametrize("prompt", ["e\u0301" * 1500, "\U0001f9ff" * 1500, "a " * 5000])
 def test_on_a_space_a_prompt_of_too_many_tokens_ends_its_run_before_it_is_read(space, prompt):
     answer = space.begin({"prompt": prompt}, X_Forwarded_For="8.8.8.8").getresponse().read().decode()
-    assert "The prompt is too long" in answer and not space.hardware.line
+    assert "The prompt is too long" in answer and not space.hardware.queue
 
 
 def upload(page, content, **headers):
@@ -326,7 +326,7 @@ def test_what_strangers_cause_is_logged_a_few_times(monkeypatch, caplog):
     now = [0.0]
     monkeypatch.setattr(gradio_internals, "time", SimpleNamespace(monotonic=lambda: now[0]))
     log = logging.getLogger("strangers")
-    log.addFilter(gradio_internals.PacedLog())
+    log.addFilter(gradio_internals.LimitedLog())
     for number in range(1000):
         now[0] += 0.01
         log.error("entry %d", number)

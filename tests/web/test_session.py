@@ -16,12 +16,12 @@ from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.models.progress import ModelUnavailable
 from duoviz.models.prompt import LONGEST_PROMPT, PromptError
 from duoviz.models.registry import UnknownPair
-from duoviz.places import doing, place
-from duoviz.places.place import progress_text
 from duoviz.runs import text_of
 from duoviz.web import session
+from duoviz.workers import handlers, worker
+from duoviz.workers.worker import progress_text
 from tests.decoding.small_draft import load as load_draft
-from tests.thread_places import place_of
+from tests.thread_workers import worker_of
 from tests.tiny import change_pair, draft_with, held_engine, tiny_engine
 from tests.until import wait_until
 from tests.web.visits import events_of, start
@@ -60,7 +60,7 @@ def test_waiting_visitors_are_told_their_place_as_it_changes(hardware, endless):
     streams = [hardware.batches(run) for run in runs]
     assert next(streams[1]) == told_place(1) and next(streams[2]) == told_place(2)
     # Nothing is told twice, and a step ends though nothing comes, so that a closed tab is noticed.
-    assert next(streams[2]) == [] and hardware.line.jobs == runs
+    assert next(streams[2]) == [] and hardware.queue.jobs == runs
     runs[0].stop.set()
     events_of(hardware, runs[0])
     assert next(streams[2]) == told_place(1)
@@ -93,7 +93,7 @@ def test_stop_while_waiting_ends_the_run_at_once_and_it_never_runs(make_hardware
 )
 def test_a_run_that_is_ended_keeps_what_was_written(make_hardware, act, stopped, message):
     hardware = make_hardware(
-        lambda name, progress: held_engine(lambda: place_of(hardware).over(), after=3), run_seconds=90
+        lambda name, progress: held_engine(lambda: worker_of(hardware).cancelled(), after=3), run_seconds=90
     )
     run = start(hardware, settings=Settings(max_new_tokens=4000), method="vanilla")
     events, iterations = [], []
@@ -186,7 +186,7 @@ def test_waiting_does_not_count_towards_the_time(make_hardware, endless):
 def test_mistakes_are_told_before_the_run(hardware, changes, error):
     with pytest.raises(error):
         start(hardware, **changes)
-    assert not hardware.line.jobs
+    assert not hardware.queue.jobs
 
 
 def test_a_prompt_that_is_too_long_is_told_in_the_run(hardware):
@@ -269,9 +269,9 @@ def test_many_runs_leave_nothing_behind(make_hardware):
 def fetching(monkeypatch):
     """What the fetcher does, for a test to change: `check(name, spare)` of a pair's size, `fetch(name, progress)`."""
     stand_in = SimpleNamespace(check=lambda name, spare: None, fetch=lambda name, progress: ())
-    for module in (doing, place):
+    for module in (handlers, worker):
         monkeypatch.setattr(module, "check_room", lambda name, spare: stand_in.check(name, spare))
-    monkeypatch.setattr(doing, "fetch_pair", lambda name, progress: stand_in.fetch(name, progress))
+    monkeypatch.setattr(handlers, "fetch_pair", lambda name, progress: stand_in.fetch(name, progress))
     return stand_in
 
 
@@ -295,7 +295,7 @@ def test_others_run_with_the_loaded_pair_while_models_are_fetched(make_hardware,
     assert loads == ["embedded"]
     let_go.set()
     assert [event for events in stream for event in events][-1]["end"]["stopped"] == "length"
-    assert loads == ["embedded", "them/model + them/draft"] and not len(hardware.line)
+    assert loads == ["embedded", "them/model + them/draft"] and not len(hardware.queue)
 
 
 def test_a_pair_that_does_not_fit_is_refused_before_it_is_fetched_and_the_loaded_one_stays(make_hardware, fetching):
@@ -318,7 +318,7 @@ def test_a_pair_that_does_not_fit_is_refused_before_it_is_fetched_and_the_loaded
         assert events_of(hardware, start(hardware, pair=pair))[-1]["message"] == "big needs 90 GB of memory."
         assert asked[-1] == (pair, {"cpu": 12})
     assert events_of(hardware, start(hardware))[-1]["end"]["stopped"] == "length"
-    assert loads == ["embedded"] and place_of(hardware).loaded == "embedded"
+    assert loads == ["embedded"] and worker_of(hardware).loaded == "embedded"
 
 
 def test_fetching_that_takes_too_long_is_told_and_holds_nobody(make_hardware, fetching):
@@ -341,7 +341,7 @@ def test_fetching_that_takes_too_long_is_told_and_holds_nobody(make_hardware, fe
     assert events_of(hardware, run)[-1]["message"] == run.error == sentence
     assert events_of(hardware, start(hardware))[-1]["end"]["stopped"] == "length"
     let_go.set()
-    assert ended.wait(10) and not len(hardware.line)
+    assert ended.wait(10) and not len(hardware.queue)
 
 
 def test_loading_that_takes_too_long_ends_and_the_next_run_has_its_pair(make_hardware):
@@ -386,7 +386,7 @@ def test_stop_ends_the_fetching_that_the_run_itself_asked_for(make_hardware, fet
     wait_until(lambda: any("Downloading" in event["text"] for event in next(stream)))
     run.stop.set()
     assert ended_before_it_began([event for events in stream for event in events])
-    assert ended.wait(10) and run.error is None and not len(hardware.line)
+    assert ended.wait(10) and run.error is None and not len(hardware.queue)
 
 
 def test_a_pair_that_made_room_meanwhile_is_fetched_again(make_hardware, fetching, endless):
@@ -415,20 +415,20 @@ def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counte
             start(hardware, prompt="x" * (most + 1))
         if not exact:
             events_of(hardware, start(hardware))
-    assert not len(hardware.line)
+    assert not len(hardware.queue)
 
 
 def test_the_time_ends_a_run_while_its_prompt_is_read(make_hardware):
     hardware = make_hardware(lambda name, progress: tiny_engine(context=2048))
     events_of(hardware, start(hardware, method="vanilla"))
     reading, read = threading.Event(), []
-    target = place_of(hardware).engine.pair.target
+    target = worker_of(hardware).engine.pair.target
     forward = target.forward
 
     def counting(ids, **options):
         read.append(len(ids))
         reading.set()
-        wait_until(place_of(hardware).over)
+        wait_until(worker_of(hardware).cancelled)
         return forward(ids, **options)
 
     target.forward = counting

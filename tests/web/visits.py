@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 from duoviz.decoding.settings import Settings
-from duoviz.places.jobs import Job
-from duoviz.places.work import Run
 from duoviz.web.app import build_app
+from duoviz.workers.jobs import Job
+from duoviz.workers.tasks import Run
 
 SENT = {
     "max_new_tokens": 12.0, "temperature": 0, "top_k": 0, "top_p": 1, "seed": 0, "acceptance": "coupled",
@@ -36,9 +36,9 @@ def start(hardware, **changes):
     return started(hardware, Run(**(arguments | changes), raw=False))
 
 
-def started(hardware, work):
+def started(hardware, task):
     """This work as a job in the line."""
-    job = Job(work=work)
+    job = Job(task=task)
     hardware.start(job)
     return job
 

@@ -11,7 +11,6 @@ from duoviz.comparison import phis
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings, check_flag
 from duoviz.models import registry
-from duoviz.places.work import MAX_REPEATS, Comparison
 from duoviz.recordings import FOLDER, PROMPT
 from duoviz.runs import Lane
 from duoviz.web.limits import Limits
@@ -29,6 +28,7 @@ from duoviz.web.race import Race, recorded_race
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page
 from duoviz.web.visitors import WATCHED, Visitors
+from duoviz.workers.tasks import MAX_REPEATS, Comparison
 
 SIDES = {"first": "vanilla", "second": "duotree"}
 # So many that one disturbed round does not decide, and shows.
@@ -133,16 +133,16 @@ def connect(hardware: Hardware, inputs: Fields, *, go, fair, larger, halt, view)
     def race_with_a_larger_target(request: gr.Request, **sent) -> Iterator[str]:
         """The race, and then the same in the target's next larger shape."""
 
-        def larger_of(work: Comparison, smaller: Mapping[str, Mapping[str, float]]) -> Comparison:
-            return replace(work, pair=registry.larger(work.pair), smaller=smaller)
+        def larger_of(task: Comparison, smaller: Mapping[str, Mapping[str, float]]) -> Comparison:
+            return replace(task, pair=registry.larger(task.pair), smaller=smaller)
 
         def first() -> Comparison:
-            larger_of(work := ask(**sent), {})
-            return work
+            larger_of(task := ask(**sent), {})
+            return task
 
         done = yield from visitors.watch(request, first)
         if done and done.summary:
-            found = {done.work.pair: phis(done.summary)}
+            found = {done.task.pair: phis(done.summary)}
             yield from visitors.watch(request, lambda: larger_of(ask(**sent), found))
 
     def compare(request: gr.Request, **sent) -> Iterator[dict | None]:

@@ -6,7 +6,6 @@ from pathlib import Path
 import gradio as gr
 
 from duoviz.decoding import METHODS
-from duoviz.places.work import Run
 from duoviz.recordings import ENDING, FOLDER, PROMPT
 from duoviz.runs import text_of
 from duoviz.web.limits import Limits
@@ -24,6 +23,7 @@ from duoviz.web.session import Hardware
 from duoviz.web.share import Page
 from duoviz.web.visitors import WATCHED, Visitors
 from duoviz.web.visualizer import OF_METHOD, Opening, Visualizer
+from duoviz.workers.tasks import Run
 
 RUN_IT = "Press Generate to run it live, with this prompt or your own."
 

@@ -25,8 +25,6 @@ from duoviz.lab.results import Results, is_being_written, is_zip, load, telling,
 from duoviz.lab.sample import sample
 from duoviz.lab.tasks import TASKS, LabError
 from duoviz.models.registry import PAIRS, first_pair
-from duoviz.places.jobs import Job
-from duoviz.places.work import Measurement
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.web.clients import client_of_request, session_of
 from duoviz.web.pages.fields import method_choices
@@ -35,6 +33,8 @@ from duoviz.web.results_view import ResultsView, view_value
 from duoviz.web.scratch import scratch_folder
 from duoviz.web.session import Hardware
 from duoviz.web.visitors import AT_ONCE
+from duoviz.workers.jobs import Job
+from duoviz.workers.tasks import Measurement
 
 ABOUT = (
     "The paper's tables and figures, measured on this machine: every method answers prompts of seven tasks. "
@@ -301,7 +301,7 @@ def connect(hardware: Hardware, inputs: dict, *, go, halt, chosen, part, downloa
         try:
             plan = make_plan(quick=size == "quick", tasks=checked("task", tasks), methods=checked("method", methods))
             path = folder_named(name)
-            job = Job(work=Measurement(pair=pair, plan=plan, path=path), client=client_of_request(request))
+            job = Job(task=Measurement(pair=pair, plan=plan, path=path), client=client_of_request(request))
             hardware.start(job)
         except UserError as error:
             yield {board.status: mistake(str(error))}

@@ -9,12 +9,12 @@ import gradio as gr
 from playwright.sync_api import Page
 
 from duoviz.decoding.settings import Settings
-from duoviz.places.line import Line
-from duoviz.places.pool import Pool, Seat
-from duoviz.places.work import Run
 from duoviz.web.limits import Limits
 from duoviz.web.session import Hardware
 from duoviz.web.visitors import Visitors
+from duoviz.workers.pool import Pool, WorkerSlot
+from duoviz.workers.request_queue import RequestQueue
+from duoviz.workers.tasks import Run
 from tests.benchmarks.visualizer.pages import PROBE, button_page, plain_page
 from tests.benchmarks.visualizer.report import Report
 from tests.benchmarks.visualizer.traces import METHOD, events_of, longer
@@ -129,7 +129,7 @@ class Played:
 def feed_served(browser, trace: dict, report: Report) -> None:
     """The same through Gradio, as a visitor's run comes; both clocks are this machine's."""
     place = Played(trace)
-    hardware = Hardware(Limits(), Pool([Seat(start=lambda: place)], Line(), helper=None))
+    hardware = Hardware(Limits(), Pool([WorkerSlot(start=lambda: place)], RequestQueue(), helper=None))
     hardware.pool.start()
     visitors = Visitors(hardware)
     run = Run(pair="embedded", method=METHOD, prompt=trace["header"]["prompt"], settings=Settings(), raw=False)

@@ -15,14 +15,14 @@ import gradio as gr
 import psutil
 
 from duoviz.decoding.settings import Settings
-from duoviz.places.jobs import Job
-from duoviz.places.line import Line
-from duoviz.places.pool import Pool
-from duoviz.places.sharing import seats_here
-from duoviz.places.work import Run
 from duoviz.web.limits import Limits
 from duoviz.web.session import Hardware
 from duoviz.web.visitors import Visitors
+from duoviz.workers.jobs import Job
+from duoviz.workers.pool import Pool
+from duoviz.workers.request_queue import RequestQueue
+from duoviz.workers.sharing import local_slots
+from duoviz.workers.tasks import Run
 from tests.benchmarks.methods import questions
 from tests.benchmarks.visualizer.pages import button_page
 from tests.benchmarks.visualizer.report import Report
@@ -47,7 +47,7 @@ class Noted(Hardware):
     """Hardware that keeps the jobs asked for so far."""
 
     def __init__(self):
-        super().__init__(Limits(), Pool(seats_here("1"), Line()))
+        super().__init__(Limits(), Pool(local_slots("1"), RequestQueue()))
         self.jobs: list[Job] = []
         self.pool.start("embedded")
 
@@ -73,7 +73,7 @@ def serving(browser, options: argparse.Namespace, report: Report) -> None:
     run = Run(pair="embedded", method=METHOD, prompt=questions(1)[0], settings=settings, raw=False)
 
     def headless() -> float:
-        hardware.start(Job(work=run))
+        hardware.start(Job(task=run))
         hardware.jobs[-1].future.result()
         return hardware.jobs[-1].summary["metrics"]["tps"]
 

@@ -4,7 +4,7 @@ import pytest
 
 from duoviz.web.app import build_app
 from duoviz.web.share import ShareBar
-from tests.thread_places import hardware_with
+from tests.thread_workers import hardware_with
 from tests.web.front.runs import run_all
 
 

@@ -1,4 +1,4 @@
-"""Places as Ray actors, on this machine or on the nodes of a cluster."""
+"""Workers as Ray actors, on this machine or on the nodes of a cluster."""
 
 import os
 import threading
@@ -11,9 +11,9 @@ from duoviz.decoding.settings import SettingsError
 from duoviz.folders import ASSETS
 from duoviz.models.bounds import expend
 from duoviz.models.cores import available_cores
-from duoviz.places.messages import PlaceDied, PlaceGone
-from duoviz.places.pool import Seat
-from duoviz.places.sharing import AUTO, number_of_places, shares
+from duoviz.workers.messages import WorkerDied, WorkerGone
+from duoviz.workers.pool import WorkerSlot
+from duoviz.workers.sharing import AUTO, number_of_workers, shares
 
 LOCAL = "local"
 MISSING = "Ray is not installed, which places on a cluster need: pip install .[cluster]"
@@ -50,45 +50,45 @@ def connect(address: str) -> Any:
     return ray
 
 
-def seats_of(address: str, chosen: str | None = None, load: Any = None) -> list[Seat]:
-    """The places of a cluster: of each node as many as `sharing.number_of_places` says, or one for each GPU.
+def cluster_slots(address: str, chosen: str | None = None, load: Any = None) -> list[WorkerSlot]:
+    """The workers of a cluster: of each node as many as `sharing.number_of_workers` says, or one for each GPU.
 
-    load: see `LocalPlace`. Raises SettingsError.
+    load: see `LocalWorker`. Raises SettingsError.
     """
     ray = connect(address)
-    seats = []
-    for place, node in enumerate(sorted(ray.nodes(), key=lambda node: node["NodeManagerAddress"]), 1):
+    slots = []
+    for index, node in enumerate(sorted(ray.nodes(), key=lambda node: node["NodeManagerAddress"]), 1):
         cores, gpus = (int(node["Resources"].get(name, 0)) for name in ("CPU", "GPU"))
         if not node["Alive"] or not cores:
             continue
-        count = min(gpus, cores) or number_of_places(chosen or os.environ.get("DUOVIZ_PLACES") or AUTO, cores)
+        count = min(gpus, cores) or number_of_workers(chosen or os.environ.get("DUOVIZ_PLACES") or AUTO, cores)
         for number in range(count):
-            start = partial(RayPlace, node["NodeID"], number, count, cores, gpus, load)
-            seats.append(Seat(start=start, name=f"node {place}, place {number + 1}", machine=node["NodeID"]))
-    if not seats:
+            start = partial(RayWorker, node["NodeID"], number, count, cores, gpus, load)
+            slots.append(WorkerSlot(start=start, name=f"node {index}, place {number + 1}", machine=node["NodeID"]))
+    if not slots:
         raise SettingsError(f"The Ray cluster at {address} has no node with a processor.")
-    return seats
+    return slots
 
 
 class Actor:
-    """What runs on a node: a `Place` on a thread of its own, whose pipe Ray leads on."""
+    """What runs on a node: a `Worker` on a thread of its own, whose pipe Ray leads on."""
 
     def __init__(self, number: int, count: int, load: Any):
-        # A node's places share its cores as those of one machine do; torch reads once how many it has.
+        # A node's workers share its cores as those of one machine do; torch reads once how many it has.
         share = set(shares(available_cores(), count)[number])
         for thread in (0, os.getpid()):
             os.sched_setaffinity(thread, share)
         os.environ["OMP_NUM_THREADS"] = str(len(share))
         from duoviz.decoding.engine import load_engine
-        from duoviz.places.place import Place, serve
+        from duoviz.workers.worker import Worker, serve
 
         expend()
         self.pipe, theirs = Pipe()
-        place = Place(theirs.send, load or load_engine)
-        threading.Thread(target=serve, args=(theirs, place), daemon=True).start()
+        worker = Worker(theirs.send, load or load_engine)
+        threading.Thread(target=serve, args=(theirs, worker), daemon=True).start()
 
     def events(self):
-        """The events of all orders, as they happen."""
+        """The events of all assignments, as they happen."""
         while True:
             yield self.pipe.recv()
 
@@ -96,8 +96,8 @@ class Actor:
         self.pipe.send(message)
 
 
-class RayPlace:
-    """A `PlaceHandle` of an actor: the place of this number, of so many on a node. load: see `LocalPlace`."""
+class RayWorker:
+    """A `WorkerHandle` of an actor: the worker of this number, of so many on a node. load: see `LocalWorker`."""
 
     def __init__(self, node: str, number: int, count: int, cores: int, gpus: int, load: Any = None):
         self.ray = imported_ray()
@@ -105,11 +105,11 @@ class RayPlace:
 
         alive = {each["NodeID"]: each["NodeManagerAddress"] for each in self.ray.nodes() if each["Alive"]}
         if node not in alive:
-            raise PlaceGone(f"The node {node} has left the cluster")
+            raise WorkerGone(f"The node {node} has left the cluster")
         self.node = alive[node]
         resources = {"num_cpus": cores // count, "num_gpus": gpus // count}
         on_node = NodeAffinitySchedulingStrategy(node, soft=False)
-        groups = {"events": 1, "orders": 1}
+        groups = {"events": 1, "assignments": 1}
         kind = self.ray.remote(concurrency_groups=groups)(Actor).options(**resources, scheduling_strategy=on_node)
         self.actor = kind.remote(number, count, load)
         self.came: SimpleQueue[dict | None] = SimpleQueue()
@@ -128,8 +128,8 @@ class RayPlace:
 
     def send(self, message: Any) -> None:
         if self.lost:
-            raise PlaceDied(LOST.format(self.node))
-        self.actor.tell.options(concurrency_group="orders").remote(message)
+            raise WorkerDied(LOST.format(self.node))
+        self.actor.tell.options(concurrency_group="assignments").remote(message)
 
     def receive(self, seconds: float) -> dict | None:
         try:
@@ -138,7 +138,7 @@ class RayPlace:
             return None
         if event is None:
             self.close()
-            raise PlaceDied(LOST.format(self.node))
+            raise WorkerDied(LOST.format(self.node))
         return event
 
     def alive(self) -> bool:

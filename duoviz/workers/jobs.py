@@ -1,4 +1,4 @@
-"""A job in the line: whose it is, its work, its events as they come, and how it ends."""
+"""A job in the queue: who asked for it, its task, its events and how it ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from duoviz.places.work import Work
+from duoviz.workers.tasks import Task
 
 if TYPE_CHECKING:
     from duoviz.web.clients import Client
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, kw_only=True)
 class Job:
-    """One visitor's place in the line: its events come out of a queue, and it can be stopped.
+    """A visitor's request to run a task. Its events are read from `events`; setting `stop` ends it.
 
-    client: whose it is. turn: when it runs (see `Line.place`). fetching: whether its models are being fetched, and
-    others go before it. taken: whether a place has it; place: which. progress: how far its models are. sources: their
-    files, when they are here. load_seconds, ready_by: how long it may take until they are ready, and when that is over.
-    seconds, deadline: how long it may decode, and when that is over; None until its decoding begins. future: done when
-    the job has ended. summary: what a client gets at the end. error: why it failed, a sentence. Times are on the
-    monotonic clock.
+    client: who asked. turn: its rank in the queue (see `RequestQueue.insert`). fetching: its models are being
+    downloaded; other jobs overtake it. taken: a worker has it; worker: that worker's name. progress: text about its
+    models. sources: their files, once downloaded. load_seconds: limit for making the models ready; ready_by: when that
+    limit ends. seconds: limit for decoding; deadline: when that limit ends, None before decoding begins. future: done
+    when the job has ended. summary: what an API client gets at the end. error: why it failed, a sentence. Times are on
+    the monotonic clock.
     """
 
-    work: Work
+    task: Task
     client: Client | None = None
     turn: int = 0
     fetching: bool = False
     taken: bool = False
-    place: str = ""
+    worker: str = ""
     progress: str = ""
     sources: Any = None
     load_seconds: float = inf
@@ -55,9 +55,9 @@ class Job:
         return self.id if self.client is None else self.client.address or self.client.session
 
     def take(self, event: dict) -> None:
-        """Keep one of the events of its place, or put it into the queue for the visitor."""
+        """Handle an event from the worker: update the job, or pass the event on to the visitor."""
         if event["type"] == "begun":
-            self.deadline = time.monotonic() + (self.seconds if self.work.timed else inf)
+            self.deadline = time.monotonic() + (self.seconds if self.task.timed else inf)
         elif event["type"] == "summary":
             self.summary = event["summary"]
         else:
@@ -73,8 +73,8 @@ class Job:
         with suppress(InvalidStateError):  # It has ended before.
             self.future.set_result(None)
 
-    def halted(self) -> tuple[str, ...] | None:
-        """How it is to end, None where it goes on: its visitor said so, or a time is up."""
+    def stop_reason(self) -> tuple[str, ...] | None:
+        """Why it is to end (`end`'s arguments): its visitor stopped it or a time limit is over; None if it goes on."""
         if self.stop.is_set() or self.late():
             return ("stopped",)
         timely = self.deadline is None or time.monotonic() <= self.deadline

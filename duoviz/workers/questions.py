@@ -1,4 +1,4 @@
-"""A run of the Lab whose questions are shared out to places: all lanes of a question answer it in the same one.
+"""A run of the Lab whose questions are shared out to workers: all lanes of a question answer it in the same one.
 
 So every speed-up is a ratio within one machine.
 """
@@ -14,20 +14,20 @@ from duoviz.lab.progress import Progress
 from duoviz.lab.results import Folder, is_results
 from duoviz.lab.rows import Row, failed_row, key
 from duoviz.lab.tasks import LabError
-from duoviz.places.jobs import Job
-from duoviz.places.pool import Pool
-from duoviz.places.work import Answers, Survey
+from duoviz.workers.jobs import Job
+from duoviz.workers.pool import Pool
+from duoviz.workers.tasks import Answers, Survey
 
-# How often a question is given to a place before its answers count as failed.
+# How often a question is given to a worker before its answers count as failed.
 TRIES = 2
-# What of a place's environment stands with its rows.
+# What of a worker's environment stands with its rows.
 MACHINE = ("devices", "cores", "precision")
 
 
 def shared_bench(pool: Pool, pair: str, plan: Plan, folder: Folder) -> Iterator[Progress]:
-    """Measure what the plan asks for and the folder does not hold, as `bench` does, in all places of a pool at once.
+    """Measure what the plan asks for and the folder does not hold, as `bench` does, in all workers of a pool at once.
 
-    A question whose place dies goes to another one. Raises LabError.
+    A question whose worker dies goes to another one. Raises LabError.
     """
     yield Progress(0, 0, None, "Measuring what both models cost on the first machine")
     environment, machines = begun(pool, pair, plan, folder)
@@ -38,29 +38,29 @@ def shared_bench(pool: Pool, pair: str, plan: Plan, folder: Folder) -> Iterator[
     left = {answer.key: answer for answer in jobs_of(plan) if answer.key not in held}
     done, total = len(held), len(held) + len(left)
     for job, event in answered(pool, questions(pair, plan, list(left.values()), held), machines):
-        row = event["row"] | {"place": job.place}
+        row = event["row"] | {"place": job.worker}
         folder.append(f"answers/{row['model_id']}.jsonl" if "choices" in row else "failed.jsonl", row)
         if "choices" in row:
             clock.see(row)
         del left[key(row)]
         done += 1
         seconds = clock.left(list(left.values()))
-        yield Progress(done, total, seconds and seconds / len(pool.seats), f"{job.place}: {event['text']}")
+        yield Progress(done, total, seconds and seconds / len(pool.slots), f"{job.worker}: {event['text']}")
     folder.note(environment | {"machines": machines})
 
 
 def begun(pool: Pool, pair: str, plan: Plan, folder: Folder) -> tuple[dict, dict[str, dict]]:
-    """The environment of the first machine, with which the folder begins, and what is known of each place so far."""
+    """The environment of the first machine, with which the folder begins, and what is known of each worker so far."""
     held = folder.load() if is_results(folder.path) else None
     machines = dict(held.environment.get("machines", {})) if held else {}
-    pool.submit(job := Job(work=Survey(pair=pair, quick=plan.quick, held=held.forwards if held else ())))
+    pool.submit(job := Job(task=Survey(pair=pair, quick=plan.quick, held=held.forwards if held else ())))
     job.future.result()
     events = events_of(job, machines)
     if job.error:
         raise LabError(job.error)
     environment = next(event["environment"] for event in events if event["type"] == "environment")
-    if held and held.environment.get("machines", {}).get(job.place) == machines[job.place]:
-        # The survey may be another of its places' than the first one was.
+    if held and held.environment.get("machines", {}).get(job.worker) == machines[job.worker]:
+        # The survey may be another of its workers' than the first one was.
         environment |= {name: held.environment[name] for name in MACHINE}
     folder.begin(plan.described(), environment)
     for event in events:
@@ -71,21 +71,21 @@ def begun(pool: Pool, pair: str, plan: Plan, folder: Folder) -> tuple[dict, dict
 
 def answered(pool: Pool, jobs: Sequence[Job], machines: dict[str, dict]) -> Iterator[tuple[Job, dict]]:
     """The `row` events of these jobs, each with its job, when that has ended; a job that fails is given out again."""
-    waiting, tries = {job.future: job for job in jobs}, dict.fromkeys((id(job.work) for job in jobs), 1)
+    waiting, tries = {job.future: job for job in jobs}, dict.fromkeys((id(job.task) for job in jobs), 1)
     for job in jobs:
         pool.submit(job)
     while waiting:
         for future in wait(waiting, return_when=FIRST_COMPLETED).done:
             job = waiting.pop(future)
             events = events_of(job, machines)
-            if job.error and tries[id(job.work)] < TRIES:
-                tries[id(job.work)] += 1
-                again = Job(work=job.work)
+            if job.error and tries[id(job.task)] < TRIES:
+                tries[id(job.task)] += 1
+                again = Job(task=job.task)
                 waiting[again.future] = again
                 pool.submit(again)
             elif job.error:
-                assert isinstance(job.work, Answers)
-                yield from ((job, failed(answer, job.error)) for answer in job.work.answers)
+                assert isinstance(job.task, Answers)
+                yield from ((job, failed(answer, job.error)) for answer in job.task.answers)
             else:
                 yield from ((job, event) for event in events if event["type"] == "row")
 
@@ -95,16 +95,16 @@ def questions(pair: str, plan: Plan, left: Sequence[Answer], held: dict[tuple, R
     jobs = []
     for (question, repeat), answers in groupby(left, key=lambda answer: (answer.question.id, answer.repeat)):
         vanilla = held.get((VANILLA, question, repeat))
-        jobs.append(Job(work=Answers(pair=pair, answers=tuple(answers), vanilla=vanilla, warmups=plan.warmups)))
+        jobs.append(Job(task=Answers(pair=pair, answers=tuple(answers), vanilla=vanilla, warmups=plan.warmups)))
     return jobs
 
 
 def events_of(job: Job, machines: dict[str, dict]) -> list[dict]:
-    """All events of a job that has ended; what they say of its place is kept in `machines`."""
+    """All events of a job that has ended; what they say of its worker is kept in `machines`."""
     found = [job.events.get() for _ in range(job.events.qsize())]
     for event in found:
         if event["type"] == "environment":
-            machines[job.place] = {name: event["environment"][name] for name in MACHINE}
+            machines[job.worker] = {name: event["environment"][name] for name in MACHINE}
     return found
 
 

@@ -4,7 +4,7 @@
 MANY = 1000
 
 
-class Pace:
+class RateLimiter:
     """rate: times a second, for each key. burst: how many may come at once. longest: seconds that one waits at most."""
 
     def __init__(self, rate: float, burst: int = 1, longest: float = 30.0):

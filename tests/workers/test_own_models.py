@@ -6,23 +6,23 @@ from functools import partial
 import pytest
 
 from duoviz.models import bounds
-from duoviz.places import pool as pool_module
-from duoviz.places.line import UNBOUNDED, Line
-from duoviz.places.local import LocalPlace
-from duoviz.places.pool import Pool, Seat
+from duoviz.workers import pool as pool_module
+from duoviz.workers.local import LocalWorker
+from duoviz.workers.pool import Pool, WorkerSlot
+from duoviz.workers.request_queue import UNBOUNDED, RequestQueue
 from tests.models.hostile import PROMPT, hostile
-from tests.places.loads import own, run_of
-from tests.places.test_local import last_of
 from tests.starts import forking
 from tests.until import has_ended, wait_until
+from tests.workers.loads import own, run_of
+from tests.workers.test_local import last_of
 
 pytestmark = pytest.mark.thorough
 
 
 @contextmanager
-def one_place(*, seconds):
-    """A pool of one place, in which a text may take so many seconds of processor time."""
-    pool = Pool([Seat(start=partial(LocalPlace, load=partial(own, seconds=seconds)))], Line(UNBOUNDED))
+def one_worker(*, seconds):
+    """A pool of one worker, in which a text may take so many seconds of processor time."""
+    pool = Pool([WorkerSlot(start=partial(LocalWorker, load=partial(own, seconds=seconds)))], RequestQueue(UNBOUNDED))
     with forking():
         pool.start()
         yield pool
@@ -41,7 +41,7 @@ def hostile_pair(path, kind):
 
 @pytest.fixture(scope="module")
 def pool():
-    with one_place(seconds=9999) as pool:
+    with one_worker(seconds=9999) as pool:
         yield pool
 
 
@@ -65,16 +65,16 @@ def test_its_visitor_has_a_sentence_and_the_next_one_a_run(pool, kind, sentence,
 
 
 def test_a_template_that_never_ends_is_ended(tmp_path):
-    with one_place(seconds=0.3) as pool:
+    with one_worker(seconds=0.3) as pool:
         assert_next_after(pool, hostile_pair(tmp_path, "a loop"), bounds.TOO_LONG)
 
 
-def test_a_visitor_who_stops_a_template_that_never_ends_lets_the_place_go(pool, tmp_path, monkeypatch):
+def test_a_visitor_who_stops_a_template_that_never_ends_lets_the_worker_go(pool, tmp_path, monkeypatch):
     monkeypatch.setattr(pool_module, "LETTING_GO", 0.5)
     monkeypatch.setattr(pool_module, "ENDING", float("inf"))
     endless, after = submitted(pool, pair := hostile_pair(tmp_path, "a loop")), submitted(pool, "embedded")
-    wait_until(lambda: pool.seats[0].loaded == pair)
-    process = pool.seats[0].place.process.pid
+    wait_until(lambda: pool.slots[0].loaded == pair)
+    process = pool.slots[0].worker.process.pid
     endless.stop.set()
     assert last_of(after)["type"] == "end" and not after.error
     wait_until(lambda: has_ended(process))

@@ -31,7 +31,7 @@ class Session:
     since: float = 0.0
 
 
-class Attendance:
+class SessionTracker:
     """Kept by the gate, on the server's loop alone.
 
     delivered: whether a session's event has ended and its end was sent.

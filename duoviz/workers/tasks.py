@@ -1,4 +1,4 @@
-"""What a place is asked to do, as plain data; `doing` does it."""
+"""What a worker can be asked to do, as plain data; `handlers` does it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,35 +13,35 @@ MAX_REPEATS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work:
-    """pair: the models that it needs. prompt_tokens: how many tokens its prompt may have, where it has one.
+class Task:
+    """pair: the models that it needs. prompt_tokens: the most tokens that its prompt, if any, may have.
 
-    alone: whether nothing else may run on the machine meanwhile. timed: whether its decoding has a time limit.
+    exclusive: whether nothing else may run on the machine meanwhile. timed: whether its decoding has a time limit.
     """
 
     pair: str
-    alone: ClassVar[bool] = False
+    exclusive: ClassVar[bool] = False
     timed: ClassVar[bool] = True
     prompt_tokens: float = float("inf")
 
     def check(self) -> None:
-        """Raise SettingsError for what shows before it runs."""
+        """Raise SettingsError for a mistake that shows before it runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Load(Work):
+class Load(Task):
     """Load a pair, so that the first visitor waits less."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fetch(Work):
+class Fetch(Task):
     """Get a pair's files from the hub. spare: bytes on each device that will be given back before it is loaded."""
 
     spare: Mapping[str, int]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run(Work):
+class Run(Task):
     """One method on one prompt."""
 
     method: str
@@ -55,14 +55,14 @@ class Run(Work):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison(Work):
-    """Two methods on one prompt, each alone, in alternated order.
+class Comparison(Task):
+    """Two methods on one prompt, each alone, in alternating order.
 
-    lanes: the two sides first, then the baselines of φ that are run besides. smaller: the speed-ups φ of the same
-    race with a smaller target, by lane and pair.
+    lanes: the two sides, then further baselines for φ. smaller: φ of the same race with a smaller target, by lane
+    and pair.
     """
 
-    alone: ClassVar[bool] = True
+    exclusive: ClassVar[bool] = True
     lanes: Sequence[Lane]
     prompt: str
     raw: bool
@@ -77,18 +77,18 @@ class Comparison(Work):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measurement(Work):
-    """A run of the Lab: what a plan asks for, measured into a folder; it goes on where the folder's last run ended."""
+class Measurement(Task):
+    """A run of the Lab: measure a plan into a folder, and resume what the folder already holds."""
 
-    alone: ClassVar[bool] = True
+    exclusive: ClassVar[bool] = True
     timed: ClassVar[bool] = False
     plan: Plan
     path: Path
 
 
 @dataclass(frozen=True, kw_only=True)
-class Survey(Work):
-    """What a run of the Lab needs to know of a machine first, with the times of Figure 1 that are not held."""
+class Survey(Task):
+    """A machine's environment, and the forward times of Figure 1 that `held` lacks, for a run of the Lab."""
 
     timed: ClassVar[bool] = False
     quick: bool
@@ -96,10 +96,10 @@ class Survey(Work):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answers(Work):
-    """All lanes' answers to one question of the Lab. answers: `bench.Job`s, vanilla's first unless it is held.
+class Answers(Task):
+    """All lanes' answers to one question of the Lab. answers: `bench.Job`s, vanilla's first unless it is known.
 
-    vanilla: its row, where that is held. warmups: rounds of them before a lane's first answer in a place.
+    vanilla: its row, if known. warmups: warm-up rounds before a lane's first answer in a worker.
     """
 
     timed: ClassVar[bool] = False

@@ -21,12 +21,12 @@ from duoviz.models.files import fetch_pair
 from duoviz.models.fit import check_room
 from duoviz.models.pair import Pair
 from duoviz.models.prompt import PromptError, check_prompt
-from duoviz.places.work import Answers, Comparison, Fetch, Measurement, Run, Survey, Work
 from duoviz.runs import add_event, end, new_trace, row, summary
 from duoviz.trace.metrics import metrics
+from duoviz.workers.tasks import Answers, Comparison, Fetch, Measurement, Run, Survey, Task
 
 if TYPE_CHECKING:
-    from duoviz.places.place import Emit, Place
+    from duoviz.workers.worker import Emit, Worker
 
 # Seconds between two looks at the tables and figures while a run of the Lab goes on. They are drawn between two
 # answers and not during one, so that no answer is slowed by it.
@@ -34,24 +34,24 @@ LOOK_EVERY = 30
 BEGUN = {"type": "begun"}
 
 
-def fetch(work: Fetch, check: Callable[[], None], emit: Emit) -> None:
+def fetch(task: Fetch, check: Callable[[], None], emit: Emit) -> None:
     """Get the files of a pair. Raises Stopped, UnknownPair and ModelUnavailable."""
 
     def tell(fraction: float, text: str) -> None:
         check()
         emit({"type": "loading", "text": f"{text} ({fraction:.0%})"})
 
-    check_room(work.pair, work.spare)
-    emit({"type": "fetched", "sources": [asdict(files) for files in fetch_pair(work.pair, tell)]})
+    check_room(task.pair, task.spare)
+    emit({"type": "fetched", "sources": [asdict(files) for files in fetch_pair(task.pair, tell)]})
 
 
-def check_tokens(work: Run | Comparison, pair: Pair) -> None:
+def check_tokens(task: Run | Comparison, pair: Pair) -> None:
     """Raise PromptError for a prompt of too many characters, or of more tokens than it may have."""
-    check_prompt(work.prompt, pair.longest_prompt)
-    if work.prompt_tokens < float("inf"):
-        count = len(pair.tokenizer(work.prompt, add_special_tokens=False)["input_ids"])
-        if count > work.prompt_tokens:
-            limit = f"the limit on this Space is {work.prompt_tokens:,}"
+    check_prompt(task.prompt, pair.longest_prompt)
+    if task.prompt_tokens < float("inf"):
+        count = len(pair.tokenizer(task.prompt, add_special_tokens=False)["input_ids"])
+        if count > task.prompt_tokens:
+            limit = f"the limit on this Space is {task.prompt_tokens:,}"
             raise PromptError(f"The prompt is too long: {count:,} tokens; {limit}.")
 
 
@@ -61,47 +61,49 @@ def close(trace: dict, reason: tuple[str, ...]) -> None:
         trace["end"] = end(trace["iterations"], *reason)
 
 
-def run(engine: Engine, work: Run, place: Place) -> None:
-    check_tokens(work, engine.pair)
+def run(engine: Engine, task: Run, worker: Worker) -> None:
+    check_tokens(task, engine.pair)
     trace = new_trace()
-    for event in runner.stream(engine, work.method, work.prompt, work.settings, raw=work.raw, stopped=place.over):
+    for event in runner.stream(engine, task.method, task.prompt, task.settings, raw=task.raw, stopped=worker.cancelled):
         if event["type"] == "header":
-            place.emit(BEGUN)
+            worker.emit(BEGUN)
         add_event(trace, event)
         if event["type"] != "end":
-            place.emit(event)
-    close(trace, place.halt.reason)
-    place.emit({"type": "summary", "summary": summary(trace)})
-    place.emit({"type": "end", "end": trace["end"], "metrics": metrics(trace)})
+            worker.emit(event)
+    close(trace, worker.cancel.reason)
+    worker.emit({"type": "summary", "summary": summary(trace)})
+    worker.emit({"type": "end", "end": trace["end"], "metrics": metrics(trace)})
 
 
-def compare(engine: Engine, work: Comparison, place: Place) -> None:
-    check_tokens(work, engine.pair)
-    race = Race(work, place.emit)
+def compare(engine: Engine, task: Comparison, worker: Worker) -> None:
+    check_tokens(task, engine.pair)
+    race = Race(task, worker.emit)
     race.begin()
-    stream = runner.race(engine, [work.prompt], work.lanes, repeats=work.repeats, raw=work.raw, stopped=place.over)
+    stream = runner.race(
+        engine, [task.prompt], task.lanes, repeats=task.repeats, raw=task.raw, stopped=worker.cancelled
+    )
     for number, event in enumerate(stream):
         if not number:
-            place.emit(BEGUN)
+            worker.emit(BEGUN)
         race.take(event)
-    race.finish(engine, place.halt.reason)
+    race.finish(engine, worker.cancel.reason)
 
 
 class Race:
     """A comparison under way: what came of its runs so far, and what is shown of them."""
 
-    def __init__(self, work: Comparison, emit: Emit):
-        self.work, self.emit = work, emit
+    def __init__(self, task: Comparison, emit: Emit):
+        self.task, self.emit = task, emit
         self.rows: list[dict] = []
         self.errors: dict[str, str] = {}
         self.running: dict = {}
 
     def begin(self) -> None:
         lanes = [
-            {"name": lane.name, "method": lane.method, "baseline": place > 1}
-            for place, lane in enumerate(self.work.lanes)
+            {"name": lane.name, "method": lane.method, "baseline": number > 1}
+            for number, lane in enumerate(self.task.lanes)
         ]
-        self.emit({"type": "lanes", "lanes": lanes, "repeats": self.work.repeats})
+        self.emit({"type": "lanes", "lanes": lanes, "repeats": self.task.repeats})
 
     def take(self, event: dict) -> None:
         """Keep an event of the race, and show what the visitor sees of it."""
@@ -116,7 +118,7 @@ class Race:
 
     def role(self, name: str) -> str:
         """What a lane that is none of both sides is there for."""
-        return "" if name in [lane.name for lane in self.work.lanes[:2]] else ", the baseline of the speed-up φ"
+        return "" if name in [lane.name for lane in self.task.lanes[:2]] else ", the baseline of the speed-up φ"
 
     def fail_lane(self, lane: str, message: str) -> None:
         """Tell that a lane could not run; the others go on."""
@@ -154,32 +156,32 @@ class Race:
             return self.emit({"type": "error", "message": next(iter(self.errors.values()))})
         # Where the texts differ, rounding is measured now.
         self.emit({"type": "status", "text": "Comparing both texts."})
-        result = outcome(engine, self.work.lanes, self.rows, self.errors)
-        result = with_smaller(result, self.work.pair, self.work.smaller)
+        result = outcome(engine, self.task.lanes, self.rows, self.errors)
+        result = with_smaller(result, self.task.pair, self.task.smaller)
         self.emit({"type": "summary", "summary": result})
         self.emit({"type": "end", "result": result})
 
 
-def measure(engine: Engine, work: Measurement, place: Place) -> None:
+def measure(engine: Engine, task: Measurement, worker: Worker) -> None:
     """`progress` events, and every now and then `results` where there are any.
 
     The report is written of a run that was stopped, too. Raises LabError's sentence as an event.
     """
-    place.emit(BEGUN)
+    worker.emit(BEGUN)
     looked = time.monotonic()
     try:
-        with opened(work.path) as folder:
-            for progress in bench(engine, work.plan, folder, stopped=place.over):
-                place.emit({"type": "progress", "progress": progress})
+        with opened(task.path) as folder:
+            for progress in bench(engine, task.plan, folder, stopped=worker.cancelled):
+                worker.emit({"type": "progress", "progress": progress})
                 if time.monotonic() - looked > LOOK_EVERY and is_results(folder.path):
-                    show_results(folder.load(), place.emit)
+                    show_results(folder.load(), worker.emit)
                     looked = time.monotonic()
             if is_results(folder.path):
                 write_report(folder.path, results := folder.load())
-                show_results(results, place.emit)
+                show_results(results, worker.emit)
     except LabError as error:
-        return place.emit({"type": "error", "message": str(error)})
-    place.emit({"type": "end", "stopped": place.over()})
+        return worker.emit({"type": "error", "message": str(error)})
+    worker.emit({"type": "end", "stopped": worker.cancelled()})
 
 
 def show_results(results: Results, emit: Emit) -> None:
@@ -188,40 +190,40 @@ def show_results(results: Results, emit: Emit) -> None:
         emit({"type": "results", "answers": answers, "view": first_view(results), "parts": parts_of(results)})
 
 
-def survey(engine: Engine, work: Survey, place: Place) -> None:
+def survey(engine: Engine, task: Survey, worker: Worker) -> None:
     """`environment`, and a `forward` event for each row of Figure 1."""
-    place.emit({"type": "environment", "environment": known_environment(engine, place)})
-    for forward in missing_forwards(engine, work.quick, work.held, place.over):
-        place.emit({"type": "forward", "row": forward})
+    worker.emit({"type": "environment", "environment": known_environment(engine, worker)})
+    for forward in missing_forwards(engine, task.quick, task.held, worker.cancelled):
+        worker.emit({"type": "forward", "row": forward})
 
 
-def answer_all(engine: Engine, work: Answers, place: Place) -> None:
+def answer_all(engine: Engine, task: Answers, worker: Worker) -> None:
     """A `row` event for each answer, and then the `environment` with the costs that they have shown."""
-    known_environment(engine, place)
-    course, delta, warm = (place.notes[name] for name in ("course", "delta", "warm"))
-    cold = [job for job in work.answers if job.lane.name not in warm]
-    warm_up(engine, cold, work.warmups, place.over)
+    known_environment(engine, worker)
+    course, delta, warm = (worker.notes[name] for name in ("course", "delta", "warm"))
+    cold = [job for job in task.answers if job.lane.name not in warm]
+    warm_up(engine, cold, task.warmups, worker.cancelled)
     warm |= {job.lane.name for job in cold}
-    vanilla = work.vanilla
-    for job in work.answers:
-        row = answer(engine, job, vanilla, delta, place.over)
+    vanilla = task.vanilla
+    for job in task.answers:
+        row = answer(engine, job, vanilla, delta, worker.cancelled)
         if job.lane.name == VANILLA and "choices" in row:
             vanilla = row
         course.note()
-        place.emit({"type": "row", "row": row, "text": answer_line(job, row)})
-    place.emit({"type": "environment", "environment": known_environment(engine, place)})
+        worker.emit({"type": "row", "row": row, "text": answer_line(job, row)})
+    worker.emit({"type": "environment", "environment": known_environment(engine, worker)})
 
 
-def known_environment(engine: Engine, place: Place) -> dict:
-    """Where a place measures, and with which costs; measured first where it has not been yet."""
-    notes = place.notes
+def known_environment(engine: Engine, worker: Worker) -> dict:
+    """Where a worker measures, and with which costs; measured first where it has not been yet."""
+    notes = worker.notes
     if not notes:
         delta = engine.rounding_delta(engine.pair.encode(WARMUP))
-        notes |= {"course": CourseOfCosts(engine, place.over), "delta": delta, "warm": set()}
+        notes |= {"course": CourseOfCosts(engine, worker.cancelled), "delta": delta, "warm": set()}
     return environment(engine.pair, notes["course"].means(), notes["delta"])
 
 
-DOING: dict[type[Work], Callable] = {
+HANDLERS: dict[type[Task], Callable] = {
     Run: run,
     Comparison: compare,
     Measurement: measure,

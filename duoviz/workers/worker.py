@@ -1,4 +1,4 @@
-"""A place as it is inside its process: it holds an engine, and does one order after another."""
+"""A worker as it is inside its process: it holds an engine, and does one assignment after another."""
 
 import gc
 import logging
@@ -20,9 +20,9 @@ from duoviz.models.cache import measuring
 from duoviz.models.files import ModelFiles
 from duoviz.models.fit import check_room
 from duoviz.models.progress import part_of
-from duoviz.places.doing import DOING, fetch
-from duoviz.places.messages import INTERNAL, Halt, Order, Quiet
-from duoviz.places.work import Fetch, Load
+from duoviz.workers.handlers import HANDLERS, fetch
+from duoviz.workers.messages import INTERNAL, Assignment, Cancel, Exclusive
+from duoviz.workers.tasks import Fetch, Load
 
 # The share of a first start that goes by until the models are loaded; the rest goes into measuring them.
 LOADING = 0.75
@@ -44,8 +44,8 @@ def progress_text(text: str, fraction: float, seconds: float) -> str:
     return f"{text} ({fraction:.0%}, about {left} s left)"
 
 
-class Place:
-    """One thread does its orders, for torch keeps its threads and pins with the thread that calls it.
+class Worker:
+    """One thread does its assignments, for torch keeps its threads and pins with the thread that calls it.
 
     load: called as `load_engine` is. emit: takes each event as it happens.
     """
@@ -54,41 +54,41 @@ class Place:
         self.emit, self.load = emit, load
         self.engine: Engine | None = None
         self.loaded: str | None = None
-        self.number, self.halt = 0, Halt(0)
-        self.quiet = threading.Event()
-        # What a kind of work keeps from one order to the next, for as long as the pair is loaded.
+        self.number, self.cancel = 0, Cancel(0)
+        self.exclusive = threading.Event()
+        # What a kind of work keeps from one assignment to the next, for as long as the pair is loaded.
         self.notes: dict[str, Any] = {}
 
-    def tell(self, message: Halt | Quiet) -> None:
-        """Take what concerns the order under way; from any thread."""
-        if isinstance(message, Halt):
-            self.halt = max(self.halt, message)
+    def tell(self, message: Cancel | Exclusive) -> None:
+        """Take what concerns the assignment under way; from any thread."""
+        if isinstance(message, Cancel):
+            self.cancel = max(self.cancel, message)
         elif message.number == self.number:
-            self.quiet.set()
+            self.exclusive.set()
 
-    def over(self) -> bool:
-        """Whether the order is to end."""
-        return self.halt.number >= self.number
+    def cancelled(self) -> bool:
+        """Whether the assignment is to end."""
+        return self.cancel.number >= self.number
 
     def check(self) -> None:
-        """Raise Stopped where the order is to end."""
-        if self.over():
+        """Raise Stopped where the assignment is to end."""
+        if self.cancelled():
             raise Stopped
 
-    def do(self, order: Order) -> None:
+    def do(self, assignment: Assignment) -> None:
         """Do what is ordered; `done` is the last event, whatever happens."""
-        self.number = order.number
+        self.number = assignment.number
         try:
             self.check()
-            if isinstance(order.work, Fetch):
-                fetch(order.work, self.check, self.emit)
+            if isinstance(assignment.task, Fetch):
+                fetch(assignment.task, self.check, self.emit)
             else:
-                engine = self.ready_engine(order.work.pair, order.sources)
+                engine = self.ready_engine(assignment.task.pair, assignment.sources)
                 facts = {"longest_prompt": engine.pair.longest_prompt, "memory": engine.pair.memory}
                 self.emit({"type": "ready", "pair": self.loaded, **facts})
                 self.check()
-                if not isinstance(order.work, Load):
-                    DOING[type(order.work)](engine, order.work, self)
+                if not isinstance(assignment.task, Load):
+                    HANDLERS[type(assignment.task)](engine, assignment.task, self)
         except Stopped:
             pass  # Its decoding has not begun: the visitor has been told.
         except UserError as error:
@@ -124,11 +124,11 @@ class Place:
     @contextmanager
     def measuring(self, *, stopped: Callable[[], bool] = bool) -> Iterator[None]:
         """While nothing else runs on the machine. Raises Stopped."""
-        self.quiet.clear()
-        self.emit({"type": "quiet"})
+        self.exclusive.clear()
+        self.emit({"type": "exclusive"})
         try:
-            while not self.quiet.wait(GLANCE):
-                if stopped() or self.over():
+            while not self.exclusive.wait(GLANCE):
+                if stopped() or self.cancelled():
                     raise Stopped
             with measuring(stopped=stopped):
                 yield
@@ -145,27 +145,27 @@ class Place:
             torch.cuda.empty_cache()
 
 
-def serve(pipe: Connection, place: Place, gone: Callable[[], object] = bool) -> None:
-    """Let a place, which sends its events through a pipe, do the orders that come through it, on this thread.
+def serve(pipe: Connection, worker: Worker, gone: Callable[[], object] = bool) -> None:
+    """Let a worker, which sends its events through a pipe, do the assignments that come through it, on this thread.
 
     gone: called when the pipe has been closed, by the thread that reads it.
     """
-    orders: SimpleQueue[Order | None] = SimpleQueue()
+    assignments: SimpleQueue[Assignment | None] = SimpleQueue()
 
     def read() -> None:
         try:
             while True:
                 message = pipe.recv()
-                orders.put(message) if isinstance(message, Order) else place.tell(message)
+                assignments.put(message) if isinstance(message, Assignment) else worker.tell(message)
         except (EOFError, OSError):
             gone()
-            place.tell(Halt(2**63))
-            orders.put(None)
+            worker.tell(Cancel(2**63))
+            assignments.put(None)
 
-    threading.Thread(target=read, name="orders", daemon=True).start()
-    while (order := orders.get()) is not None:
+    threading.Thread(target=read, name="assignments", daemon=True).start()
+    while (assignment := assignments.get()) is not None:
         try:
-            place.do(order)
+            worker.do(assignment)
         except OSError:
             break  # Nobody takes its events any more.
-    place.release()
+    worker.release()

@@ -1,4 +1,4 @@
-"""Places as actors of a real Ray cluster of this machine."""
+"""Workers as actors of a real Ray cluster of this machine."""
 
 import os
 from functools import partial
@@ -7,15 +7,15 @@ import psutil
 import pytest
 
 from duoviz.decoding.settings import SettingsError
-from duoviz.places import ray as ray_module
-from duoviz.places.line import UNBOUNDED, Line
-from duoviz.places.pool import Pool
-from duoviz.places.ray import seats_of
-from tests.places.loads import run_of, tiny
-from tests.places.test_local import begun, last_of, texts
-from tests.places.test_questions import plan_in, shared_and_alone
+from duoviz.workers import ray as ray_module
+from duoviz.workers.pool import Pool
+from duoviz.workers.ray import cluster_slots
+from duoviz.workers.request_queue import UNBOUNDED, RequestQueue
 from tests.tiny import tiny_engine
 from tests.until import wait_until
+from tests.workers.loads import run_of, tiny
+from tests.workers.test_local import begun, last_of, texts
+from tests.workers.test_questions import plan_in, shared_and_alone
 
 pytestmark = [pytest.mark.thorough, pytest.mark.ray]
 
@@ -25,8 +25,8 @@ def started():
     ray = pytest.importorskip("ray")
     if psutil.cpu_count() < 2:
         pytest.skip("two places need two cores")
-    seats = seats_of("local", "2", partial(tiny, make=tiny_engine))
-    pool = Pool(seats, Line(UNBOUNDED, len(seats)), helper=None)
+    slots = cluster_slots("local", "2", partial(tiny, make=tiny_engine))
+    pool = Pool(slots, RequestQueue(UNBOUNDED, len(slots)), helper=None)
     pool.start("embedded")
     yield pool
     pool.close()
@@ -35,16 +35,16 @@ def started():
 
 @pytest.fixture
 def pool(started):
-    """Its places, which are loaded and free."""
-    wait_until(lambda: all(seat.loaded and seat.alive() and not seat.job for seat in started.seats))
+    """Its workers, which are loaded and free."""
+    wait_until(lambda: all(slot.loaded and slot.alive() and not slot.job for slot in started.slots))
     return started
 
 
-def test_two_places_stream_at_once_one_is_stopped_and_one_killed(pool):
+def test_two_workers_stream_at_once_one_is_stopped_and_one_killed(pool):
     stopped, lost = run_of("endless"), run_of("endless")
-    _, seat = begun(pool, stopped, lost)
-    assert len({seat.name for seat in pool.seats}) == 2 and len({seat.machine for seat in pool.seats}) == 1
-    # A place does not give way to other work.
+    _, slot = begun(pool, stopped, lost)
+    assert len({slot.name for slot in pool.slots}) == 2 and len({slot.machine for slot in pool.slots}) == 1
+    # A worker does not give way to other work.
     actors = [child for child in psutil.Process().children(recursive=True) if child.name().startswith("ray::Actor")]
     assert actors and {actor.nice() for actor in actors} == {os.nice(0)}
     stopped.stop.set()
@@ -54,7 +54,7 @@ def test_two_places_stream_at_once_one_is_stopped_and_one_killed(pool):
     for job in jobs:
         pool.submit(job)
     wait_until(lambda: jobs[0].deadline)
-    seat.place.ray.kill(seat.place.actor)
+    slot.worker.ray.kill(slot.worker.actor)
     assert last_of(lost)["message"].endswith("was lost. Start the run again; other runs go on.")
     assert [last_of(job)["end"]["text"] for job in jobs] == texts(prompts)
 

@@ -1,4 +1,4 @@
-"""What places in processes of their own load in tests: the tiny pair, with methods that misbehave."""
+"""What workers in processes of their own load in tests: the tiny pair, with methods that misbehave."""
 
 import time
 from dataclasses import replace
@@ -11,10 +11,10 @@ from duoviz.models import bounds
 from duoviz.models.files import find_target
 from duoviz.models.registry import EMBEDDED, find_pair
 from duoviz.models.tokenizers import load_tokenizer
-from duoviz.places.jobs import Job
-from duoviz.places.local import LocalPlace
-from duoviz.places.messages import Order
-from duoviz.places.work import Load, Run
+from duoviz.workers.jobs import Job
+from duoviz.workers.local import LocalWorker
+from duoviz.workers.messages import Assignment
+from duoviz.workers.tasks import Load, Run
 from tests.children import engine_with_draft
 from tests.tiny import change_pair, endless, tiny_engine
 
@@ -41,16 +41,16 @@ def own(name, progress, sources, *, draft, seconds) -> Engine:
     return engine
 
 
-def serve_a_place(pipe: Connection) -> None:
-    """A server with one place: sends the number of the place's process, and ends at the next message."""
-    place = LocalPlace(load=tiny)
-    place.send(Order(1, Load(pair="embedded")))
-    while (event := place.receive(1.0)) is None or event["type"] != "done":
+def serve_a_worker(pipe: Connection) -> None:
+    """A server with one worker: sends the number of the worker's process, and ends at the next message."""
+    worker = LocalWorker(load=tiny)
+    worker.send(Assignment(1, Load(pair="embedded")))
+    while (event := worker.receive(1.0)) is None or event["type"] != "done":
         pass
-    pipe.send(place.process.pid)
+    pipe.send(worker.process.pid)
     pipe.recv()
 
 
 def run_of(method="duodecoding", prompt="hello", *, pair="embedded", tokens=40) -> Job:
     settings = Settings(max_new_tokens=tokens)
-    return Job(work=Run(pair=pair, method=method, prompt=prompt, settings=settings, raw=False))
+    return Job(task=Run(pair=pair, method=method, prompt=prompt, settings=settings, raw=False))

@@ -1,4 +1,4 @@
-"""A place in a process of this machine."""
+"""A worker in a process of this machine."""
 
 import multiprocessing
 import os
@@ -15,23 +15,23 @@ from typing import Any, Protocol
 
 from duoviz.decoding.worker.pulse import Pulse, keep_beating
 from duoviz.models.bounds import expend, why_ended
-from duoviz.places.messages import PlaceDied
+from duoviz.workers.messages import WorkerDied
 
-# It is imported in the processes of places, and not here: it loads a pair.
-HELD = "duoviz.places.held"
+# It is imported in the processes of workers, and not here: it loads a pair.
+PRELOADED = "duoviz.workers.preloaded"
 HANGS = "The process that ran this stopped answering"
 # Held while a process is started: one whose parent ends before it has all that it needs complains.
 starting = threading.RLock()
 
 
-class PlaceHandle(Protocol):
-    """A place, as those see it who give it orders."""
+class WorkerHandle(Protocol):
+    """A worker, as those see it who give it assignments."""
 
     def send(self, message: Any) -> None:
-        """Raises PlaceDied."""
+        """Raises WorkerDied."""
 
     def receive(self, seconds: float) -> dict | None:
-        """The next event, None where none comes in time. Raises PlaceDied."""
+        """The next event, None where none comes in time. Raises WorkerDied."""
 
     def alive(self) -> bool: ...
 
@@ -39,8 +39,8 @@ class PlaceHandle(Protocol):
         """End it, with all that it started; safe to call twice."""
 
 
-class LocalPlace:
-    """A process on these cores of the machine; load: of its `Place`, None for that of real pairs.
+class LocalWorker:
+    """A process on these cores of the machine; load: of its `Worker`, None for that of real pairs.
 
     shares: whether it holds the embedded pair's weights together with others.
     """
@@ -49,12 +49,12 @@ class LocalPlace:
         # Not a daemon, which may have no children, and it starts the draft's process.
         context = multiprocessing.get_context("forkserver") if shares else multiprocessing.get_context("spawn")
         if shares:
-            context.set_forkserver_preload([HELD])
+            context.set_forkserver_preload([PRELOADED])
         self.pipe, theirs = context.Pipe()
         beats = context.RawValue(c_ulong)
         self.pulse, self.heard = Pulse(beats), False
         arguments = (theirs, beats, tuple(cores), load, shares)
-        self.process = context.Process(target=serve_alone, args=arguments, name="duoviz-place")
+        self.process = context.Process(target=serve_alone, args=arguments, name="duoviz-worker")
         with starting, uninterrupted():
             self.process.start()
         theirs.close()
@@ -77,14 +77,14 @@ class LocalPlace:
         # While it imports what it needs, a thread may hold the process for long.
         if self.heard and self.pulse.silent():
             self.close()
-            raise PlaceDied(HANGS)
+            raise WorkerDied(HANGS)
         return None
 
-    def died(self) -> PlaceDied:
+    def died(self) -> WorkerDied:
         self.process.join(timeout=1)
         code = self.process.exitcode
         self.close()
-        return PlaceDied(why_ended(code))
+        return WorkerDied(why_ended(code))
 
     def alive(self) -> bool:
         return self.process.is_alive() and not self.pipe.closed
@@ -95,12 +95,12 @@ class LocalPlace:
         self.process.join(timeout=5)
 
 
-def end_process(place: BaseProcess) -> None:
-    """End a place's process, with all that it has started."""
-    if place.pid and place.is_alive():
+def end_process(worker: BaseProcess) -> None:
+    """End a worker's process, with all that it has started."""
+    if worker.pid and worker.is_alive():
         with suppress(ProcessLookupError):  # It has no group yet.
-            os.killpg(place.pid, signal.SIGKILL)
-        place.kill()
+            os.killpg(worker.pid, signal.SIGKILL)
+        worker.kill()
 
 
 @contextmanager
@@ -126,10 +126,10 @@ def serve_alone(pipe: Connection, beats: c_ulong, cores: tuple[int, ...], load: 
         os.sched_setaffinity(0, cores)
     keep_beating(beats)
     expend()
-    from duoviz.places.place import Place, serve
+    from duoviz.workers.worker import Worker, serve
 
     if forked:
-        from duoviz.places.held import load_held as load_engine
+        from duoviz.workers.preloaded import load_preloaded as load_engine
     else:
         from duoviz.decoding.engine import load_engine
-    serve(pipe, Place(pipe.send, load or load_engine), gone=lambda: os._exit(0))
+    serve(pipe, Worker(pipe.send, load or load_engine), gone=lambda: os._exit(0))

@@ -1,4 +1,4 @@
-"""Places in processes of their own: what dies ends its own run, and nothing is left behind."""
+"""Workers in processes of their own: what dies ends its own run, and nothing is left behind."""
 
 import os
 import signal
@@ -10,37 +10,37 @@ import pytest
 from duoviz import runner
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker import pulse
-from duoviz.places import pool as pool_module
-from duoviz.places.line import UNBOUNDED, Line
-from duoviz.places.local import LocalPlace
-from duoviz.places.pool import Pool, Seat
-from tests.places.loads import run_of, serve_a_place, tiny
+from duoviz.workers import pool as pool_module
+from duoviz.workers.local import LocalWorker
+from duoviz.workers.pool import Pool, WorkerSlot
+from duoviz.workers.request_queue import UNBOUNDED, RequestQueue
 from tests.starts import forking, start
 from tests.tiny import tiny_engine
 from tests.until import has_ended, wait_until
+from tests.workers.loads import run_of, serve_a_worker, tiny
 
 pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture(scope="module")
 def pool():
-    seats = [Seat(start=partial(LocalPlace, load=partial(tiny, make=tiny_engine))) for _ in range(2)]
-    pool = Pool(seats, Line(UNBOUNDED, 2))
+    slots = [WorkerSlot(start=partial(LocalWorker, load=partial(tiny, make=tiny_engine))) for _ in range(2)]
+    pool = Pool(slots, RequestQueue(UNBOUNDED, 2))
     with forking():
         pool.start("embedded")
         yield pool
-        places = [seat.place.process.pid for seat in pool.seats]
+        workers = [slot.worker.process.pid for slot in pool.slots]
         pool.close()
-    wait_until(lambda: all(map(has_ended, places)))
+    wait_until(lambda: all(map(has_ended, workers)))
 
 
 @pytest.fixture(autouse=True)
 def both_loaded(pool):
-    wait_until(lambda: all(seat.loaded and seat.alive() and not seat.job for seat in pool.seats))
+    wait_until(lambda: all(slot.loaded and slot.alive() and not slot.job for slot in pool.slots))
 
 
 def texts(prompts):
-    """What the tiny pair writes, without any place."""
+    """What the tiny pair writes, without any worker."""
     settings = Settings(max_new_tokens=40)
     return [
         runner.collect(runner.stream(tiny_engine(), "vanilla", prompt, settings))["end"]["text"] for prompt in prompts
@@ -48,11 +48,11 @@ def texts(prompts):
 
 
 def begun(pool, *jobs):
-    """Submit jobs, and wait until they decode; returns the places that do them."""
+    """Submit jobs, and wait until they decode; returns the workers that do them."""
     for job in jobs:
         pool.submit(job)
     wait_until(lambda: all(job.deadline for job in jobs))
-    return [next(seat for seat in pool.seats if seat.job is job) for job in jobs]
+    return [next(slot for slot in pool.slots if slot.job is job) for job in jobs]
 
 
 def last_of(job):
@@ -62,7 +62,7 @@ def last_of(job):
 
 def test_two_runs_go_on_at_once_and_each_of_many_has_its_own_text(pool):
     first, second = run_of("endless"), run_of("endless")
-    assert len({id(seat) for seat in begun(pool, first, second)}) == 2
+    assert len({id(slot) for slot in begun(pool, first, second)}) == 2
     first.stop.set()
     assert last_of(first)["end"]["stopped"] == "stopped" and not second.future.done()
     prompts = [f"tell me {number}" for number in range(6)]
@@ -83,9 +83,9 @@ def test_two_runs_go_on_at_once_and_each_of_many_has_its_own_text(pool):
         (signal.SIGSTOP, "The process that ran this stopped answering. Start the run again; other runs go on."),
     ],
 )
-def test_a_place_that_is_killed_or_hangs_ends_its_own_run_and_another_starts(pool, monkeypatch, sent, sentence):
+def test_a_worker_that_is_killed_or_hangs_ends_its_own_run_and_another_starts(pool, monkeypatch, sent, sentence):
     lost, other = run_of("endless"), run_of("endless")
-    process = begun(pool, lost, other)[0].place.process.pid
+    process = begun(pool, lost, other)[0].worker.process.pid
     if sent == signal.SIGSTOP:
         monkeypatch.setattr(pulse, "SILENCE", 1.0)
     os.kill(process, sent)
@@ -98,7 +98,7 @@ def test_a_place_that_is_killed_or_hangs_ends_its_own_run_and_another_starts(poo
     assert last_of(other)["end"]["stopped"] == "stopped"
 
 
-def test_a_place_that_does_not_stop_is_ended(pool, monkeypatch):
+def test_a_worker_that_does_not_stop_is_ended(pool, monkeypatch):
     monkeypatch.setattr(pool_module, "ENDING", 0.5)
     job = run_of("stubborn")
     begun(pool, job)
@@ -106,21 +106,21 @@ def test_a_place_that_does_not_stop_is_ended(pool, monkeypatch):
     assert last_of(job)["message"].startswith("The process that ran this did not stop, and was ended. Start")
 
 
-def test_a_place_that_dies_idle_is_replaced_before_anybody_comes(pool):
-    process = pool.seats[0].place.process
+def test_a_worker_that_dies_idle_is_replaced_before_anybody_comes(pool):
+    process = pool.slots[0].worker.process
     process.kill()
-    wait_until(lambda: pool.seats[0].loaded and pool.seats[0].place.process is not process)
+    wait_until(lambda: pool.slots[0].loaded and pool.slots[0].worker.process is not process)
 
 
 @pytest.mark.parametrize("is_killed", [False, True])
-def test_no_place_outlives_the_server(is_killed):
-    server, pipe = start(serve_a_place)
-    place = pipe.recv()
-    drafts = [child.pid for child in psutil.Process(place).children(recursive=True)]
+def test_no_worker_outlives_the_server(is_killed):
+    server, pipe = start(serve_a_worker)
+    worker = pipe.recv()
+    drafts = [child.pid for child in psutil.Process(worker).children(recursive=True)]
     if is_killed:
         server.kill()
     else:
         pipe.send("")
     server.join(60)
     assert drafts
-    wait_until(lambda: all(map(has_ended, [place, *drafts])))
+    wait_until(lambda: all(map(has_ended, [worker, *drafts])))

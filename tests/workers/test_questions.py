@@ -1,4 +1,4 @@
-"""Questions shared out to places: complete rows, each question in one place, and what becomes of a place that dies."""
+"""Questions shared out to workers: complete rows, each question in one worker, and what happens when a worker dies."""
 
 import json
 
@@ -11,13 +11,13 @@ from duoviz.lab.results import load, opened
 from duoviz.lab.rows import key
 from duoviz.lab.tasks import LabError
 from duoviz.models.progress import ModelUnavailable
-from duoviz.places import doing
-from duoviz.places.line import UNBOUNDED, Line
-from duoviz.places.pool import Pool, Seat
-from duoviz.places.questions import shared_bench
-from duoviz.places.work import Answers
+from duoviz.workers import handlers
+from duoviz.workers.pool import Pool, WorkerSlot
+from duoviz.workers.questions import shared_bench
+from duoviz.workers.request_queue import UNBOUNDED, RequestQueue
+from duoviz.workers.tasks import Answers
 from tests.lab.asked import QUESTIONS
-from tests.thread_places import ThreadPlace, kill, nothing_to_fetch
+from tests.thread_workers import ThreadWorker, kill, nothing_to_fetch
 from tests.tiny import tiny_engine
 
 
@@ -37,8 +37,8 @@ def make():
     pools = []
 
     def made(load=lambda name, progress, sources, *, draft: tiny_engine()):
-        seats = [Seat(start=lambda: ThreadPlace(load), name=f"node {number}") for number in (1, 2)]
-        pools.append(Pool(seats, Line(UNBOUNDED, 2), helper=None))
+        slots = [WorkerSlot(start=lambda: ThreadWorker(load), name=f"node {number}") for number in (1, 2)]
+        pools.append(Pool(slots, RequestQueue(UNBOUNDED, 2), helper=None))
         pools[-1].start()
         return pools[-1]
 
@@ -49,7 +49,7 @@ def make():
 
 
 def shared_and_alone(pool, plan, path):
-    """The results of two places and of one engine: nothing is missing, and what is held is not measured again."""
+    """The results of two workers and of one engine: nothing is missing, and what is held is not measured again."""
     with opened(path / "shared") as folder:
         progress = list(shared_bench(pool, "embedded", plan, folder))
         shared = load(folder.path)
@@ -60,7 +60,7 @@ def shared_and_alone(pool, plan, path):
     assert progress[-1].done == progress[-1].total == len(shared.rows) == len(alone.rows) and not shared.failed
     assert {key(row) for row in shared.rows} == {key(row) for row in alone.rows}
     assert {row["verdict"] for row in shared.rows if row["model_id"] != "vanilla"} == {"equal"}
-    # All answers to one question are of one place, and each place had some.
+    # All answers to one question are of one worker, and each worker had some.
     assert len({(row["question_id"], row["place"]) for row in shared.rows}) == 4
     assert {row["place"] for row in shared.rows} == set(shared.environment["machines"])
     assert len(shared.environment["machines"]) == 2
@@ -69,7 +69,7 @@ def shared_and_alone(pool, plan, path):
 
 
 @pytest.mark.thorough
-def test_each_question_is_answered_in_one_place_and_nothing_is_missing(make, plan, tmp_path):
+def test_each_question_is_answered_in_one_worker_and_nothing_is_missing(make, plan, tmp_path):
     shared, alone = shared_and_alone(make(), plan, tmp_path)
     texts = [{key(row): row["choices"][0]["turns"] for row in results.rows} for results in (shared, alone)]
     assert texts[0] == texts[1] and set(shared.environment["machines"]) == {"node 1", "node 2"}
@@ -79,18 +79,18 @@ def test_each_question_is_answered_in_one_place_and_nothing_is_missing(make, pla
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("times", [1, 2])
-def test_a_question_whose_place_dies_goes_to_another_and_fails_the_second_time(
+def test_a_question_whose_worker_dies_goes_to_another_and_fails_the_second_time(
     make, plan, tmp_path, monkeypatch, times
 ):
-    left, answer_all = [None] * times, doing.answer_all
+    left, answer_all = [None] * times, handlers.answer_all
 
-    def dying(engine, work, place):
-        if left and work.answers[0].question.id == 2:
+    def dying(engine, task, worker):
+        if left and task.answers[0].question.id == 2:
             left.pop()
-            kill(place)
-        answer_all(engine, work, place)
+            kill(worker)
+        answer_all(engine, task, worker)
 
-    monkeypatch.setitem(doing.DOING, Answers, dying)
+    monkeypatch.setitem(handlers.HANDLERS, Answers, dying)
     with opened(tmp_path / "shared") as folder:
         progress = list(shared_bench(make(), "embedded", plan, folder))
         shared = load(folder.path)

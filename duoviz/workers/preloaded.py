@@ -1,4 +1,4 @@
-"""The page's first pair, loaded once for all places of a machine: they are forked from a process that has it.
+"""The page's first pair, loaded once for all workers of a machine: they are forked from a process that has it.
 
 Python's fork server imports this module. What a fork only reads, such as weights, stays in memory once.
 """
@@ -23,7 +23,7 @@ NAME = first_pair()
 
 
 def held() -> Pair | None:
-    """The pair; None where it cannot be loaded, which each place then says for itself, or runs on a GPU."""
+    """The pair; None where it cannot be loaded, which each worker then says for itself, or runs on a GPU."""
     # A fork has none of the threads that torch would have started here.
     torch.set_num_threads(1)
     with suppress(ModelUnavailable, UnknownPair):
@@ -37,12 +37,12 @@ PAIR = held()
 gc.freeze()
 
 
-def load_held(name: str, *arguments: Any, draft: bool) -> Engine:
+def load_preloaded(name: str, *arguments: Any, draft: bool) -> Engine:
     """Called as `load_engine` is, in a fork."""
     cores = available_cores()
     torch.set_num_threads(len(cores))
     if name != NAME or PAIR is None:
         return load_engine(name, *arguments, draft=draft)
-    # Its memory is not given back when a place loads another pair.
+    # Its memory is not given back when a worker loads another pair.
     pair = replace(PAIR, cores=assign_cores(cores, target_on_gpu=False), memory={})
     return Engine(pair, draft=start_draft(pair.draft.load, pair.cores) if draft else None)

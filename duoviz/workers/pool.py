@@ -1,0 +1,298 @@
+"""The workers of one server: each takes the next job of the queue, and one that dies is replaced."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import count
+
+from duoviz.models.registry import needs_the_hub
+from duoviz.workers.jobs import Job
+from duoviz.workers.local import LocalWorker, WorkerHandle
+from duoviz.workers.messages import INTERNAL, Assignment, Cancel, Exclusive, WorkerDied, WorkerGone
+from duoviz.workers.request_queue import QueueFull, RequestQueue
+from duoviz.workers.tasks import Fetch, Load
+
+# Seconds between two looks whether a job is to end, and between two looks for workers that have died idle.
+GLANCE, LOOK = 0.05, 1.0
+# Seconds in which a cancelled assignment must end: before it decodes; and later, when a report may have to be written.
+LETTING_GO, ENDING = 5.0, 60.0
+# Seconds in which the jobs under way must end when all of it does.
+CLOSING = 10.0
+NO_WORKER = "No machine is left to run this: start the server again."
+AGAIN = "{}. Start the run again; other runs go on."
+
+log = logging.getLogger(__name__)
+
+Start = Callable[[], WorkerHandle]
+
+
+class Access(Enum):
+    """Whether a worker shares its machine, waits to have it alone, or has it alone."""
+
+    SHARED, WANTED, EXCLUSIVE = range(3)
+
+
+@dataclass(eq=False, kw_only=True)
+class WorkerSlot:
+    """A worker as its thread sees it. start: starts the worker. name: for results. machine: where it is.
+
+    job: what it does now. loaded, longest_prompt, memory: of the pair that it has. status: what it does before it
+    decodes. broken: whether it died as it loaded its first pair, which is not tried again before a job comes.
+    """
+
+    start: Start
+    name: str = "place 1"
+    machine: str = ""
+    worker: WorkerHandle | None = None
+    job: Job | None = None
+    access: Access = Access.SHARED
+    loaded: str | None = None
+    longest_prompt: int | None = None
+    memory: dict = field(default_factory=dict)
+    status: str = ""
+    broken: bool = False
+
+    @property
+    def works(self) -> bool:
+        """Whether it takes time from others now."""
+        return self.access is Access.EXCLUSIVE or (self.job is not None and self.access is Access.SHARED)
+
+    def alive(self) -> bool:
+        return self.worker is not None and self.worker.alive()
+
+    def discard(self) -> None:
+        """End the worker."""
+        if self.worker:
+            self.worker.close()
+        self.worker = self.loaded = self.longest_prompt = None
+        self.memory = {}
+
+
+class Pool:
+    """One thread for each worker. pair: what each worker loads before its first job, None for nothing.
+
+    helper: starts a worker that fetches models from the hub beside the runs; None: each worker fetches its own.
+    """
+
+    def __init__(self, slots: Sequence[WorkerSlot], queue: RequestQueue, *, helper: Start | None = LocalWorker):
+        self.slots, self.queue, self.helper = list(slots), queue, helper
+        self.pair: str | None = None
+        self.numbers = count(1)
+        self.closed = False
+        # One after another, so that a slow hub holds up only those who want models from it.
+        self.fetcher = ThreadPoolExecutor(max_workers=1, thread_name_prefix="fetcher")
+        self.threads = [threading.Thread(target=self.serve, args=(slot,), daemon=True) for slot in self.slots]
+
+    def start(self, pair: str | None = None) -> None:
+        """Let the workers begin, with this pair."""
+        self.pair = pair
+        for thread in self.threads:
+            thread.start()
+
+    def submit(self, job: Job) -> None:
+        """Put a job into the queue. Raises QueueFull."""
+        if not self.slots:
+            raise QueueFull(NO_WORKER)
+        job.fetching = self.must_fetch(job, self.slots)
+        self.queue.add(job)
+        if job.fetching:
+            self.fetcher.submit(self.fetch, job)
+
+    def must_fetch(self, job: Job, slots: Sequence[WorkerSlot]) -> bool:
+        """Whether the hub is to be asked for models that none of these workers has loaded, nor are known to be here."""
+        pair = job.task.pair
+        known = job.sources is not None or any(slot.loaded == pair for slot in slots)
+        return self.helper is not None and not known and needs_the_hub(pair)
+
+    def fetch(self, job: Job) -> None:
+        """Get the files of a job's models, on the fetcher's thread; then it waits in the queue."""
+        assert self.helper
+        slot = WorkerSlot(start=self.helper, memory=self.slots[0].memory)
+        try:
+            task = Fetch(pair=job.task.pair, spare=slot.memory)
+            self.do(slot, job, Assignment(next(self.numbers), task))
+        finally:
+            slot.discard()
+            job.ready_by = None
+            if job.sources is None or job.stop.is_set():
+                self.end(job)
+            else:
+                self.queue.requeue(job)
+
+    def serve(self, slot: WorkerSlot) -> None:
+        """What a worker's thread does: one job after another."""
+        while job := self.take(slot):
+            try:
+                if self.must_fetch(job, [slot]):
+                    # Its pair was loaded when it came, and has made room for another one since.
+                    job.fetching, job.taken = True, False
+                    self.fetcher.submit(self.fetch, job)
+                    continue
+                self.do(slot, job, Assignment(next(self.numbers), job.task, job.sources))
+                self.end(job)
+            except WorkerGone as error:
+                log.warning("%s", error)
+                return self.leave_out(slot, job)
+            except Exception:
+                log.exception("a place's thread failed")
+                slot.broken = isinstance(job.task, Load)
+                slot.discard()
+                job.fail(INTERNAL)
+                self.end(job)
+            finally:
+                with self.queue.changed:
+                    slot.job, slot.access, slot.status = None, Access.SHARED, ""
+                    self.queue.changed.notify_all()
+        slot.discard()
+
+    def take(self, slot: WorkerSlot) -> Job | None:
+        """The job that a free worker is to do now, waited for; None when all ends."""
+        with self.queue.changed:
+            while not self.closed:
+                if job := self.next_for(slot):
+                    job.taken, job.worker, slot.job = True, slot.name, job
+                    slot.access = Access.WANTED if job.task.exclusive else Access.SHARED
+                    return job
+                self.queue.changed.wait(LOOK)
+        return None
+
+    def next_for(self, slot: WorkerSlot) -> Job | None:
+        """The next job, where this worker may and should do it."""
+        if any(other.access is not Access.SHARED for other in self.beside(slot)):
+            return None
+        if self.pair and not slot.broken and not slot.alive():
+            return Job(task=Load(pair=self.pair))
+        if not (job := self.queue.peek()):
+            return None
+        pair = job.task.pair
+        free = [other for other in self.slots if other.job is None and other.loaded == pair and other.alive()]
+        return None if free and slot not in free else job
+
+    def beside(self, slot: WorkerSlot) -> list[WorkerSlot]:
+        """The other workers of a machine."""
+        return [other for other in self.slots if other is not slot and other.machine == slot.machine]
+
+    def granted(self, slot: WorkerSlot, *, idle: bool = False) -> bool:
+        """Whether the machine is this worker's alone from now on: not before all others there rest.
+
+        idle: not even before they have ended their jobs.
+        """
+        with self.queue.changed:
+            if any(other.works or (idle and other.job) for other in self.beside(slot)):
+                return False
+            slot.access = Access.EXCLUSIVE
+            return True
+
+    def do(self, slot: WorkerSlot, job: Job, assignment: Assignment) -> None:
+        """Let a worker do an assignment, whose events the job takes; a death of the worker is the job's error."""
+        try:
+            while slot.access is Access.WANTED and not self.granted(slot, idle=True):
+                if job.stop.wait(GLANCE):
+                    return
+            job.ready_by = time.monotonic() + job.load_seconds
+            if not slot.alive():
+                slot.discard()
+                slot.status = "Starting"
+                slot.worker = slot.start()
+            self.follow(slot, job, assignment)
+            slot.broken = False
+        except WorkerGone:
+            raise
+        except WorkerDied as error:
+            if not self.closed:
+                log.warning("a place has ended: %s", error)
+            slot.broken = isinstance(assignment.task, Load)
+            slot.discard()
+            job.fail(AGAIN.format(error))
+
+    def follow(self, slot: WorkerSlot, job: Job, assignment: Assignment) -> None:
+        """Give an assignment and take its events, until it ends, is stopped or has had its time. Raises WorkerDied."""
+        assert slot.worker
+        worker, cancelled_at, wanted = slot.worker, None, False
+        worker.send(assignment)
+        while True:
+            event = worker.receive(GLANCE)
+            if cancelled_at is None and (reason := job.stop_reason()):
+                cancelled_at = time.monotonic()
+                worker.send(Cancel(assignment.number, reason))
+            if cancelled_at and time.monotonic() - cancelled_at > (ENDING if job.deadline else LETTING_GO):
+                raise WorkerDied("The process that ran this did not stop, and was ended")
+            if event and event["type"] == "done":
+                return
+            if event:
+                self.note(slot, job, event)
+                wanted = wanted or event["type"] == "exclusive"
+            if wanted and self.granted(slot):
+                worker.send(Exclusive(assignment.number))
+                wanted = False
+
+    def note(self, slot: WorkerSlot, job: Job, event: dict) -> None:
+        """Keep what an event says of the worker; all else is the job's."""
+        kind = event["type"]
+        if kind == "loading":
+            slot.status = job.progress = event["text"]
+        elif kind == "ready":
+            slot.loaded, slot.longest_prompt, slot.memory = event["pair"], event["longest_prompt"], event["memory"]
+            slot.status, job.ready_by = "", None
+        elif kind == "released":
+            slot.loaded, slot.longest_prompt, slot.memory = None, None, {}
+        elif kind == "fetched":
+            job.sources = event["sources"]
+        elif kind in ("exclusive", "measured"):
+            with self.queue.changed:
+                if not job.task.exclusive:
+                    slot.access = Access.WANTED if kind == "exclusive" else Access.SHARED
+                self.queue.changed.notify_all()
+        else:
+            job.take(event)
+
+    def leave_out(self, slot: WorkerSlot, job: Job) -> None:
+        """Go on without a worker whose machine has left; its job goes to another."""
+        with self.queue.changed:
+            self.slots.remove(slot)
+            self.queue.workers = len(self.slots)
+            job.taken = False
+            self.queue.changed.notify_all()
+            stranded = [] if self.slots else list(self.queue.jobs)
+        for job in stranded:
+            job.fail(NO_WORKER)
+            self.end(job)
+
+    def leave(self, job: Job) -> None:
+        """Stop a job; one that nobody deals with yet has ended with it."""
+        job.stop.set()
+        with self.queue.changed:
+            self.queue.remove(job)
+            if not job.taken and not job.fetching:
+                job.end()
+
+    def end(self, job: Job) -> None:
+        """Take a job that has ended out of the queue."""
+        self.queue.remove(job)
+        job.end()
+
+    def close(self) -> None:
+        """End the jobs under way, the waiting ones and the workers."""
+        with self.queue.changed:
+            self.closed = True
+            jobs = [*self.queue.jobs, *(slot.job for slot in self.slots if slot.job)]
+            self.queue.changed.notify_all()
+        for job in jobs:
+            job.stop.set()
+        self.fetcher.shutdown(wait=False, cancel_futures=True)
+        last = time.monotonic() + CLOSING
+        for thread in self.threads:
+            if thread.ident:
+                thread.join(max(0.0, last - time.monotonic()))
+        for slot in self.slots:
+            slot.discard()
+        for job in jobs:
+            self.end(job)
+
+    def longest_prompt(self, pair: str) -> int | None:
+        """How many characters a prompt may have; None where no worker has loaded the pair."""
+        return next((slot.longest_prompt for slot in self.slots if slot.loaded == pair), None)
