@@ -23,7 +23,7 @@ def start(function: Callable, *arguments, daemon: bool = False) -> tuple[BasePro
 
 @contextmanager
 def forking() -> Iterator[None]:
-    """Places and drafts that this process starts are forked from that one too."""
+    """Workers and drafts that this process starts are forked from that one too."""
     with mock.patch.object(multiprocessing, "get_context", lambda kind: CONTEXT):
         yield
 

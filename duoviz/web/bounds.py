@@ -50,7 +50,7 @@ EVENTS_OF_SESSION, EVENTS_OF_ADDRESS, EVENTS = 8, 96, 112
 # Seconds for which an event waits for a first listener, and a session for another after its last has left.
 FIRST_LISTENER, NEXT_LISTENER = 5.0, 10.0
 
-# Each run in the line holds one of Gradio's threads; so many more are left for all else on the page.
+# Each run in the queue holds one of Gradio's threads; so many more are left for all else on the page.
 THREADS = 40
 # What may wait for a thread.
 WAITING = 64

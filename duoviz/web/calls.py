@@ -30,7 +30,7 @@ class Endpoint(NamedTuple):
 
 
 class Page(NamedTuple):
-    """What may be called. endpoints: the endpoints by name. functions: by Gradio's number.
+    """What may be called. endpoints: by name. functions: by Gradio's number.
 
     servers: the components that have functions of their own, as (number, function's name).
     """

@@ -133,7 +133,7 @@ class Gate:
         mine = [event for event in events if event.client.session == client.session]
         if call.endpoint:
             reason = self.page.endpoints[call.endpoint].refusal(dict(call.sent), client)
-            # A run that was let in just now has no place yet.
+            # A run that was let in just now is not in the queue yet.
             runs = sum(event.run for event in mine)
             if not reason and runs >= self.session_runs:
                 reason = SESSION_FULL.format(runs)

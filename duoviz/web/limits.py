@@ -12,7 +12,7 @@ from duoviz.workers.request_queue import Bounds
 
 # As many as in the longest prompts that are no attack; what has more is not even counted.
 CHARACTERS_A_TOKEN = 8
-# The environment variables of the line's bounds, one after the other: see docs/visitors.md.
+# The environment variables of the queue's bounds, in the order of its fields: see docs/visitors.md.
 BOUNDS = ("DUOVIZ_LINE", "DUOVIZ_SESSION_RUNS", "DUOVIZ_ADDRESS_RUNS")
 
 
@@ -21,7 +21,7 @@ class Limits:
     """run_seconds: how long a run may decode. load_seconds: how long fetching a pair may take, and loading it.
 
     prompt_tokens: how long a prompt may be, for it is read before anything can be stopped or shown.
-    bounds: of the line.
+    bounds: of the queue.
 
     On a Space, which many share, all limits are lower.
     """
@@ -41,7 +41,7 @@ class Limits:
         check_draft(pair)
 
     def check_prompt(self, prompt: object, longest: int | None) -> None:
-        """Raise PromptError for a prompt that is none, or has too many characters; its place counts the tokens.
+        """Raise PromptError for a prompt that is none, or has too many characters; its worker counts the tokens.
 
         longest: how many its models read, where they are loaded.
         """

@@ -1,4 +1,4 @@
-"""Jobs as visitors see them: checked, put into the line before the places, and streamed in batches."""
+"""Jobs as visitors see them: checked, queued for the workers, and streamed in batches."""
 
 import queue
 from collections.abc import Iterator
@@ -14,9 +14,8 @@ from duoviz.workers.jobs import Job
 from duoviz.workers.pool import Access, Pool
 from duoviz.workers.tasks import Comparison, Run
 
-# Seconds from one batch to the next: at least, of a run under way, and at most, while there is nothing to tell. What a
-# batch takes of a processor, 2 ms to send it and 20 ms in a browser beside it, the run may need; but Gradio notices
-# between two batches only that a visitor has left.
+# Seconds between batches: during a run; while waiting; at most. A batch costs 2 ms here and 20 ms in a browser on the
+# same CPU, so send few; but Gradio detects a closed tab only between batches.
 RUNNING_STEP = 0.11
 WAITING_STEP = 0.25
 LONGEST_STEP = 1.0
@@ -26,12 +25,12 @@ LATE = "{} was not ready within {:g} seconds, the limit here: choose another pai
 
 
 def runs_ahead(number: int) -> str:
-    """Of a visitor who waits, the place in the line."""
+    """What a waiting visitor reads of its position in the queue."""
     return "One run ahead of yours; yours is next." if number == 1 else f"{number} runs ahead of yours."
 
 
 class Hardware:
-    """The places, and the limits of what is asked of them."""
+    """The workers, and the limits of what may be asked of them."""
 
     def __init__(self, limits: Limits, pool: Pool):
         self.limits, self.pool, self.queue = limits, pool, pool.queue
@@ -48,7 +47,7 @@ class Hardware:
         self.queue.check(job)
 
     def start(self, job: Job) -> None:
-        """Put a job into the line; `batches` gives its events. Raises UserError."""
+        """Queue a job; `batches` gives its events. Raises UserError."""
         self.check(job)
         job.task = replace(job.task, prompt_tokens=self.limits.prompt_tokens)
         job.seconds, job.load_seconds = self.limits.run_seconds, self.limits.load_seconds
@@ -57,7 +56,7 @@ class Hardware:
     def batches(self, job: Job) -> Iterator[list[dict]]:
         """The job's events as they come, in lists that may be empty; closing the generator stops the job.
 
-        A job that is stopped before its decoding begins ends within `WAITING_STEP`, though its place may
+        A job that is stopped before its decoding begins ends within `WAITING_STEP`, though its worker may
         be busy with its pair a while longer.
         """
         status, first = "", []
@@ -106,5 +105,5 @@ class Hardware:
         return busy
 
     def close(self) -> None:
-        """End all jobs and places."""
+        """End all jobs and workers."""
         self.pool.close()

@@ -12,7 +12,7 @@ from duoviz.web.clients import Client
 
 @dataclass(eq=False)
 class Event:
-    """Something that was asked for. client: by whom. run: whether it asks for a place in the line.
+    """Something that was asked for. client: by whom. run: whether it starts a run.
 
     heard: set once somebody listens, and waited for by the run.
     """

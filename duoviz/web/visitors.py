@@ -19,8 +19,7 @@ from duoviz.workers.tasks import Task
 
 # How a listener calls what yields `answer`: arguments come in as they were sent, for Settings and jobs to check.
 ANSWERED = {"concurrency_limit": None, "preprocess": False}
-# And what yields `watch`: a batch also goes out as it is, for what Gradio does to a usual value after each costs the
-# run time.
+# For `watch`: also skip Gradio's post-processing, which slows the run.
 WATCHED = {**ANSWERED, "show_progress": "hidden", "api_visibility": "private", "postprocess": False}
 # And what takes no time.
 AT_ONCE = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
@@ -75,7 +74,7 @@ class Visitors:
                 # The page would take values of two jobs in turn for a new job each.
                 if self.watched.get(session) is not mine:
                     return None
-                # Once it has left the line it counts as stopped, however it ended.
+                # Once it has left the queue it counts as stopped, however it ended.
                 stopped = job.stop.is_set()
                 yield batch(job.id, number, events if number else [*before, *events])
             return None if stopped or job.error else job
@@ -85,7 +84,7 @@ class Visitors:
             mine.left.set()
 
     def end(self, session: str) -> None:
-        """Stop what this visitor watches, and wait until it has left the page and the line."""
+        """Stop what this visitor watches, and wait until it has left the page and the queue."""
         if earlier := self.watched.pop(session, None):
             earlier.job.stop.set()
             earlier.left.wait(LEAVING)
@@ -110,7 +109,7 @@ class Visitors:
         yield job.summary
 
     def started(self, request: gr.Request, ask: Callable[[], Task]) -> Job:
-        """The work that `ask` gives, as a job in the line. Raises UserError."""
+        """The work that `ask` gives, as a queued job. Raises UserError."""
         job = Job(task=ask(), client=client_of_request(request))
         self.hardware.check(job)
         wait_for_listener(request)

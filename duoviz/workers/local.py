@@ -25,7 +25,7 @@ starting = threading.RLock()
 
 
 class WorkerHandle(Protocol):
-    """A worker, as those see it who give it assignments."""
+    """The parent's side of a worker."""
 
     def send(self, message: Any) -> None:
         """Raises WorkerDied."""

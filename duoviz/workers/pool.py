@@ -38,10 +38,10 @@ class Access(Enum):
 
 @dataclass(eq=False, kw_only=True)
 class WorkerSlot:
-    """A worker as its thread sees it. start: starts the worker. name: for results. machine: where it is.
+    """A worker and what its thread knows of it. start: starts the worker. name: for results. machine: where it is.
 
-    job: what it does now. loaded, longest_prompt, memory: of the pair that it has. status: what it does before it
-    decodes. broken: whether it died as it loaded its first pair, which is not tried again before a job comes.
+    job: what it does now. loaded, longest_prompt, memory: of the loaded pair. status: what it does before decoding.
+    broken: died while preloading; restarted only for the next job.
     """
 
     start: Start
@@ -58,7 +58,7 @@ class WorkerSlot:
 
     @property
     def works(self) -> bool:
-        """Whether it takes time from others now."""
+        """Whether it takes processor time from others now."""
         return self.access is Access.EXCLUSIVE or (self.job is not None and self.access is Access.SHARED)
 
     def alive(self) -> bool:
@@ -103,7 +103,7 @@ class Pool:
             self.fetcher.submit(self.fetch, job)
 
     def must_fetch(self, job: Job, slots: Sequence[WorkerSlot]) -> bool:
-        """Whether the hub is to be asked for models that none of these workers has loaded, nor are known to be here."""
+        """Whether the models must be fetched first: none of these workers has them, and files may be missing."""
         pair = job.task.pair
         known = job.sources is not None or any(slot.loaded == pair for slot in slots)
         return self.helper is not None and not known and needs_the_hub(pair)
@@ -150,7 +150,7 @@ class Pool:
         slot.discard()
 
     def take(self, slot: WorkerSlot) -> Job | None:
-        """The job that a free worker is to do now, waited for; None when all ends."""
+        """Wait for the job that a free worker is to do; None when the pool closes."""
         with self.queue.changed:
             while not self.closed:
                 if job := self.next_for(slot):
@@ -177,9 +177,9 @@ class Pool:
         return [other for other in self.slots if other is not slot and other.machine == slot.machine]
 
     def granted(self, slot: WorkerSlot, *, idle: bool = False) -> bool:
-        """Whether the machine is this worker's alone from now on: not before all others there rest.
+        """Give the machine to this worker alone if all others there are idle or wait; whether it was given.
 
-        idle: not even before they have ended their jobs.
+        idle: only if they have no jobs at all.
         """
         with self.queue.changed:
             if any(other.works or (idle and other.job) for other in self.beside(slot)):
@@ -188,7 +188,7 @@ class Pool:
             return True
 
     def do(self, slot: WorkerSlot, job: Job, assignment: Assignment) -> None:
-        """Let a worker do an assignment, whose events the job takes; a death of the worker is the job's error."""
+        """Run an assignment for a job; if the worker dies, the job fails with a sentence."""
         try:
             while slot.access is Access.WANTED and not self.granted(slot, idle=True):
                 if job.stop.wait(GLANCE):
@@ -210,7 +210,7 @@ class Pool:
             job.fail(AGAIN.format(error))
 
     def follow(self, slot: WorkerSlot, job: Job, assignment: Assignment) -> None:
-        """Give an assignment and take its events, until it ends, is stopped or has had its time. Raises WorkerDied."""
+        """Send an assignment and handle its events until it ends; cancel it if the job must stop. Raises WorkerDied."""
         assert slot.worker
         worker, cancelled_at, wanted = slot.worker, None, False
         worker.send(assignment)
@@ -231,7 +231,7 @@ class Pool:
                 wanted = False
 
     def note(self, slot: WorkerSlot, job: Job, event: dict) -> None:
-        """Keep what an event says of the worker; all else is the job's."""
+        """Record what an event says about the worker; pass all others to the job."""
         kind = event["type"]
         if kind == "loading":
             slot.status = job.progress = event["text"]
@@ -263,7 +263,7 @@ class Pool:
             self.end(job)
 
     def leave(self, job: Job) -> None:
-        """Stop a job; one that nobody deals with yet has ended with it."""
+        """Stop a job; one that no worker has yet ends at once."""
         job.stop.set()
         with self.queue.changed:
             self.queue.remove(job)

@@ -33,7 +33,7 @@ def held() -> Pair | None:
 
 
 PAIR = held()
-# To look through what lives as long as the process would have each fork copy it.
+# Freeze the GC: a collection would touch every shared page and make each fork copy it.
 gc.freeze()
 
 

@@ -1,4 +1,4 @@
-"""A worker as it is inside its process: it holds an engine, and does one assignment after another."""
+"""A worker inside its process: it holds an engine and runs one assignment after another."""
 
 import gc
 import logging
@@ -45,7 +45,7 @@ def progress_text(text: str, fraction: float, seconds: float) -> str:
 
 
 class Worker:
-    """One thread does its assignments, for torch keeps its threads and pins with the thread that calls it.
+    """Runs its assignments on one thread, because torch binds its threads and pinning to the calling thread.
 
     load: called as `load_engine` is. emit: takes each event as it happens.
     """
@@ -56,11 +56,11 @@ class Worker:
         self.loaded: str | None = None
         self.number, self.cancel = 0, Cancel(0)
         self.exclusive = threading.Event()
-        # What a kind of work keeps from one assignment to the next, for as long as the pair is loaded.
+        # What a kind of task keeps between assignments, as long as the pair stays loaded.
         self.notes: dict[str, Any] = {}
 
     def tell(self, message: Cancel | Exclusive) -> None:
-        """Take what concerns the assignment under way; from any thread."""
+        """Handle a message about the running assignment; from any thread."""
         if isinstance(message, Cancel):
             self.cancel = max(self.cancel, message)
         elif message.number == self.number:
@@ -76,7 +76,7 @@ class Worker:
             raise Stopped
 
     def do(self, assignment: Assignment) -> None:
-        """Do what is ordered; `done` is the last event, whatever happens."""
+        """Run an assignment; `done` is the last event, whatever happens."""
         self.number = assignment.number
         try:
             self.check()
@@ -146,9 +146,9 @@ class Worker:
 
 
 def serve(pipe: Connection, worker: Worker, gone: Callable[[], object] = bool) -> None:
-    """Let a worker, which sends its events through a pipe, do the assignments that come through it, on this thread.
+    """Run the assignments that arrive through a pipe, on this thread; the worker sends its events through the same one.
 
-    gone: called when the pipe has been closed, by the thread that reads it.
+    gone: called by the reading thread once the pipe is closed.
     """
     assignments: SimpleQueue[Assignment | None] = SimpleQueue()
 

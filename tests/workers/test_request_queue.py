@@ -26,7 +26,7 @@ def filled(*jobs, **options):
 
 
 def admitted(queue, address):
-    """How many visitors of this address find a worker, one each."""
+    """How many visitors of this address are admitted, one run each."""
     for number in count():
         try:
             queue.add(job(f"{address} {number}", address))
