@@ -174,7 +174,7 @@ def made_url(tmp_path_factory):
     lessons = folder / "lessons"
     write_lesson(lessons)
     write_lesson(lessons, SECOND.replace("{h}", HOSTILE), name="02-another.md")
-    write_lesson(lessons, LESSON.replace("{rejected_token}", "{magic}"), name="03-wrong.md")
+    write_lesson(lessons, LESSON.replace("{rejected_token | quoted}", "{magic}"), name="03-wrong.md")
     write_lesson(lessons, f"## draft, drafts\nIt guesses {HOSTILE}.\n", name="glossary.md")
     trace = duo_trace()
     for each in trace["iterations"]:
@@ -187,9 +187,7 @@ def made_url(tmp_path_factory):
 def test_hostile_texts_a_mistake_and_what_a_trace_lacks(page, made_url):
     page.goto(made_url)
     expect(page.locator(".dl-visualizer[data-state=done]")).to_be_visible()
-    expect(page.locator(".dl-mistakes li")).to_have_text(
-        "lessons/03-wrong.md:13: there is no placeholder {magic}; see the list in README.md."
-    )
+    expect(page.locator(".dl-mistakes li")).to_contain_text("lessons/03-wrong.md:13: {magic} cannot be computed")
     assert HOSTILE in page.locator(".dl-value").inner_text()
     page.locator(".dl-contents summary").click()
     expect(page.locator(".dl-lesson b")).to_have_text(["A lesson", f"Another one {HOSTILE}"])
