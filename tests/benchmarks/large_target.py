@@ -1,4 +1,4 @@
-"""All that is measured with a target of the paper's size, in one run of about eight minutes on a GPU.
+"""All that is measured with a target of the paper's size, in one run.
 
     python -m tests.benchmarks.large_target --out DIR [--pair embedded-as-llama-2-7b] [--prompts 10] [--each 2]
                                             [--max-new-tokens 128]
