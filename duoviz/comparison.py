@@ -118,13 +118,13 @@ def phis(result: dict) -> dict[str, float]:
 
 
 def with_smaller(result: dict, pair: str, smaller: Mapping[str, Mapping[str, float]]) -> dict:
-    """An outcome with this pair that says first what φ was with a smaller target; see `workers.tasks.Comparison`."""
+    """An outcome whose headline also says what φ was with a smaller target; see `workers.tasks.Comparison`."""
     found = {pair: phis(result), **smaller}
     lines = [
         f"{name}: φ " + ", ".join(f"{phi[name]:.2f} with {each}" for each, phi in found.items() if name in phi) + "."
         for name in phis(result)
     ]
-    return result | {"sentences": [*lines, *result["sentences"]]} if smaller else result
+    return result | {"headline": " ".join(filter(None, [result["headline"], *lines]))} if smaller else result
 
 
 def was_cut(row: dict) -> bool:
