@@ -58,8 +58,8 @@ class Run(Task):
 class Comparison(Task):
     """Two methods on one prompt, each alone, in alternating order.
 
-    lanes: the two sides, then further baselines for φ. smaller: φ of the same race with a smaller target, by lane
-    and pair.
+    lanes: the two sides, then further baselines for φ. smaller: φ of the same race with a smaller target, by pair
+    and lane.
     """
 
     exclusive: ClassVar[bool] = True
