@@ -24,8 +24,8 @@ from duoviz.decoding.way import Way
 from duoviz.disturbance import disturbance
 from duoviz.lab.tasks import questions_in
 from duoviz.models.files import find_target
+from duoviz.models.pair import check_prompt
 from duoviz.models.progress import part_of
-from duoviz.models.prompt import check_prompt
 from duoviz.models.registry import check_draft, find_pair
 from duoviz.models.tokenizers import fingerprint, load_tokenizer
 from duoviz.space import ROOT, publish
@@ -55,7 +55,7 @@ def generate(options: argparse.Namespace) -> int:
 
 
 def check_methods(methods: Sequence[str], pair: str) -> None:
-    """Raise SettingsError for a method that there is not, and UnknownPair for one that needs a draft and has none."""
+    """Raise SettingsError for a method that there is not, and UserError for one that needs a draft and has none."""
     for method in methods:
         runner.check_method(method)
     if any(METHODS[method].draft for method in methods):

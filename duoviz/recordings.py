@@ -10,7 +10,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.folders import ASSETS
-from duoviz.models.columns import over_vocabulary
+from duoviz.models.language_model import over_vocabulary
 from duoviz.models.progress import Progress, no_progress
 from duoviz.trace.metrics import metrics
 

@@ -20,7 +20,6 @@ from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.disturbance import busy_words
 from duoviz.errors import UserError
-from duoviz.models.prompt import PromptError
 from duoviz.runs import Lane, add_event, check_method, collect, end, new_trace, row, short, versions
 from duoviz.trace.record import Recorder
 from duoviz.trace.schema import SCHEMA_VERSION
@@ -55,7 +54,7 @@ def stream(
     computing, in another thread, it raises that itself. A draft that dies, or a target that computes no finite
     numbers, ends the run with `stopped: error`; after such a draft the target goes on alone, as the end's message says.
     before: the conversation's earlier turns, as (what the user said, the answer).
-    Raises SettingsError for an unknown method, and PromptError, SettingsError, DatastoreError and DraftDied before the
+    Raises SettingsError for an unknown method, and UserError, SettingsError, DatastoreError and DraftDied before the
     first event.
     """
     check_method(method)
@@ -132,7 +131,7 @@ def conversation(engine: Engine, lane: Lane, turns: Sequence[str], *, stopped: C
     Raises DraftDied, Stopped where `stopped` says so, and what `stream` raises.
     """
     if not turns:
-        raise PromptError("The question is empty: it has no turns.")
+        raise UserError("The question is empty: it has no turns.")
     traces: list[dict] = []
     for turn in turns:
         before = [(said, trace["end"]["text"]) for said, trace in zip(turns, traces, strict=False)]

@@ -5,9 +5,9 @@ import ast
 import pytest
 
 from duoviz.decoding import METHODS
+from duoviz.errors import UserError
 from duoviz.folders import ASSETS
 from duoviz.models.embedded import embedded_target
-from duoviz.models.progress import ModelUnavailable
 from duoviz.recordings import ENDING
 from tests.parts import NOT_QUICK, TESTS
 
@@ -43,7 +43,7 @@ def test_a_quick_test_has_neither_a_browser_nor_the_embedded_pair(request):
     assert request.node in quick and not any({"browser", "embedded_engine"} & set(item.fixturenames) for item in quick)
     names = {name for file in QUICK_FILES for name in imported(file)}
     assert not [name for name in names if name.startswith(("playwright", "gradio", "tests.e2e", "tests.web"))]
-    with pytest.raises(ModelUnavailable):
+    with pytest.raises(UserError):
         embedded_target()
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from duoviz.errors import UserError
 from duoviz.models.ngrams import KINDS, Match
-from duoviz.models.progress import ModelUnavailable
 
 # q is put into bins of these upper edges.
 EDGES = (0.01, 0.03, 0.06, 0.1, 0.15, 0.22, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0)
@@ -121,7 +121,7 @@ def plain() -> AcceptanceTable:
 
 
 def fitted_table(folder: Path | None) -> AcceptanceTable | None:
-    """The table that lies with a draft; None where there is none. Raises ModelUnavailable for a damaged one."""
+    """The table that lies with a draft; None where there is none. Raises UserError for a damaged one."""
     if folder is None or not (file := folder / FILE).exists():
         return None
     from duoviz.models.checkpoint import read_json
@@ -129,7 +129,7 @@ def fitted_table(folder: Path | None) -> AcceptanceTable | None:
     try:
         return AcceptanceTable(**read_json(file))
     except (ValueError, TypeError) as error:
-        raise ModelUnavailable(
+        raise UserError(
             f"{file} is no table of chances that this version reads: remove it, or make it anew with "
             "`python -m duoviz.training chances`."
         ) from error

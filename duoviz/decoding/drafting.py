@@ -14,8 +14,7 @@ from duoviz.decoding.iteration import Candidate, Node, Span
 from duoviz.decoding.length_policy import StopRule
 from duoviz.decoding.sampling import FIRST_FRESH, SHARED, DraftNotFinite, Sampling, filtered, scores, tempered
 from duoviz.decoding.settings import MAX_SEQUENCES
-from duoviz.models.columns import ids_of, over_vocabulary
-from duoviz.models.language_model import LanguageModel
+from duoviz.models.language_model import LanguageModel, ids_of, over_vocabulary
 
 if TYPE_CHECKING:
     from torch import Tensor

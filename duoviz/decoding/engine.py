@@ -212,7 +212,7 @@ def load_engine(
 
     draft: whether the draft beside the target is started at once, so that both load at the same time; else with the
     first run that wants it. sources: the pair's files, where they were fetched before. An exception that `progress`
-    raises ends the loading. Raises UnknownPair and ModelUnavailable.
+    raises ends the loading. Raises UserError.
 
     A notebook keeps what its cells gave. So loading a pair again closes the engines of it that were loaded before,
     unless a run is under way on them: their drafts' processes end, and begin again where they are used after all.

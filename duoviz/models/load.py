@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from duoviz.errors import UserError
 from duoviz.models.checkpoint import read_config
 from duoviz.models.copying import Copying
 from duoviz.models.cores import Cores, assign_cores, available_cores
@@ -15,7 +16,7 @@ from duoviz.models.language_model import LanguageModel
 from duoviz.models.llama import load_llama
 from duoviz.models.llama_config import is_lean
 from duoviz.models.pair import DraftSource, Pair
-from duoviz.models.progress import Course, ModelUnavailable, Progress, no_progress, part_of
+from duoviz.models.progress import Course, Progress, no_progress, part_of
 from duoviz.models.registry import find_pair, refuse_draft
 from duoviz.models.tokenizers import check_tokenizers, end_tokens, load_tokenizer
 from duoviz.models.unapplied import unapplied
@@ -28,7 +29,7 @@ def load_model(folder: Path, *, shape: str | None = None, **options: Any) -> Lan
     """The model in a folder: by the lean decoder where it can, else by transformers.
 
     shape: see `ModelFiles`. options: of `load_llama` and `load_transformers`, which take the same. A draft whose config
-    has weights for `copying` copies too. Raises ModelUnavailable.
+    has weights for `copying` copies too. Raises UserError.
     """
     config = read_config(folder)
     if is_lean(config):
@@ -56,7 +57,7 @@ class PreparedPair:
     fetched: float
 
     def load(self, progress: Progress = no_progress) -> Pair:
-        """Read the tokenizer and the target. An exception that `progress` raises ends it. Raises ModelUnavailable."""
+        """Read the tokenizer and the target. An exception that `progress` raises ends it. Raises UserError."""
         progress = part_of(progress, self.fetched, 1.0)
         progress(0.0, "Loading the tokenizer")
         tokenizer = load_tokenizer(self.files[0])
@@ -67,7 +68,7 @@ class PreparedPair:
         if target.precision == "float16":
             check_finite(target)
         if (last := tokenizer.last_id()) >= target.vocab_size:
-            raise ModelUnavailable(
+            raise UserError(
                 f"The tokenizer of {target.label} does not match its weights: it has the id {last}, "
                 f"and they have {target.vocab_size:,} tokens."
             )
@@ -88,7 +89,7 @@ def prepare_pair(name: str, progress: Progress = no_progress, sources: PairFiles
     """Find a pair's files, fetched if need be, and see that its models fit in memory.
 
     An exception that `progress` raises ends it. sources: what `fetch_pair` gave, where it was called before.
-    Raises UnknownPair and ModelUnavailable.
+    Raises UserError.
     """
     models = find_pair(name)
     course = Course(progress)

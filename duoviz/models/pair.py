@@ -6,13 +6,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from duoviz.errors import UserError
 from duoviz.models.cores import Cores, core_label, gpu_name
 from duoviz.models.language_model import LanguageModel
-from duoviz.models.prompt import PromptError, check_characters, check_prompt
-from duoviz.outside import in_short
+from duoviz.outside import in_short, is_text
+
+# The longest text, in tokens: a cache for all that a long-context model can read would fill the memory.
+CONTEXT_LIMIT = 8192
+# The most characters of a prompt for models that are not loaded: the longest token of most tokenizers has about 100.
+LONGEST_PROMPT = CONTEXT_LIMIT * 256
 
 # Loads a pair's draft, on the CPU in its own precision unless its options `device` and `precision` say otherwise.
-# Raises ModelUnavailable.
+# Raises UserError.
 LoadDraft = Callable[..., LanguageModel]
 
 
@@ -55,7 +60,7 @@ class Pair:
         return self.target.context_limit * max(map(len, self.tokenizer.get_vocab()))
 
     def encode(self, prompt: str, *, raw: bool = False, before: Sequence[tuple[str, str]] = ()) -> list[int]:
-        """Token ids of a user turn, in the chat template or the pair's format, or of raw text. Raises PromptError.
+        """Token ids of a user turn, in the chat template or the pair's format, or of raw text. Raises UserError.
 
         before: the conversation's earlier turns, as (what the user said, the answer). Only a template writes the
         special tokens itself; else they are those of the tokenizer's own call, as its BOS.
@@ -64,7 +69,7 @@ class Pair:
         texts = [*(text for turn in before for text in turn), prompt]
         check_characters(sum(map(len, texts)), self.longest_prompt)
         if not self.tokenizer(prompt, add_special_tokens=False)["input_ids"]:
-            raise PromptError(
+            raise UserError(
                 f"The tokenizer of {self.target.label} knows nothing of this prompt: write another prompt, or choose "
                 "another model."
             )
@@ -79,18 +84,16 @@ class Pair:
             texts[::2] = [self.prompt_format.format(prompt=text) for text in texts[::2]]
             ids = self.tokenizer(" ".join(texts))["input_ids"]
         if not ids:
-            raise PromptError(
+            raise UserError(
                 f"The chat template of {self.target.label} writes nothing that its tokenizer knows: choose another "
                 "model."
             )
         limit = self.target.context_limit
         if len(ids) >= limit:
-            raise PromptError(f"The prompt is too long: {len(ids):,} tokens; the limit is {limit:,}.")
+            raise UserError(f"The prompt is too long: {len(ids):,} tokens; the limit is {limit:,}.")
         if (last := max(ids, default=0)) >= self.target.vocab_size:
             token = in_short(self.tokenizer.decode([last]))
-            raise PromptError(
-                f"The prompt has the token {token}, which {self.target.label} does not know: leave it out."
-            )
+            raise UserError(f"The prompt has the token {token}, which {self.target.label} does not know: leave it out.")
         return ids
 
     def target_device_label(self, cores: tuple[int, ...], lent: tuple[int, ...] = ()) -> str:
@@ -99,3 +102,20 @@ class Pair:
 
     def draft_device_label(self) -> str:
         return core_label(self.cores.draft)
+
+
+def check_characters(count: int, most: int, what: str = "The prompt") -> None:
+    """Raise UserError for a text too long to be read: counting its tokens would take long."""
+    if count > most:
+        raise UserError(f"{what} is too long: {count:,} characters; the limit is {most:,}.")
+
+
+def check_prompt(prompt: object, longest: int = LONGEST_PROMPT) -> None:
+    """Raise UserError for what is no text, a text of more than `longest` characters, or one without words."""
+    if not isinstance(prompt, str):
+        raise UserError(f"The prompt must be text, not {in_short(prompt)}.")
+    if not is_text(prompt):
+        raise UserError("The prompt contains an invalid character (an unpaired surrogate): type that character again.")
+    check_characters(len(prompt), longest)
+    if not prompt.strip():
+        raise UserError("The prompt is empty: enter a prompt.")

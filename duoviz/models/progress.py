@@ -1,15 +1,9 @@
-"""How loading reports its progress, and that a model cannot be had."""
+"""How loading reports its progress."""
 
 from collections.abc import Callable
 
-from duoviz.errors import UserError
-
 # Called with how far the work is, 0..1, and a sentence; an exception that it raises ends the work.
 Progress = Callable[[float, str], None]
-
-
-class ModelUnavailable(UserError):
-    """A model cannot be had; the message is one sentence that says what to do."""
 
 
 def no_progress(fraction: float, text: str) -> None:

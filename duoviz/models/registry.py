@@ -13,10 +13,6 @@ EMBEDDED = "embedded"
 VICUNA = "USER: {prompt} ASSISTANT:"
 
 
-class UnknownPair(UserError):
-    """There is no pair of this name; the message lists those that are."""
-
-
 @dataclass(frozen=True)
 class Models:
     """Which models make a pair: each the id of a model on the hub, a local folder, or `embedded`; draft: "" for none.
@@ -54,7 +50,7 @@ def first_pair() -> str:
 
 
 def find_pair(name: object) -> Models:
-    """The pair of this name: one of PAIRS, two models as "TARGET + DRAFT", or a target alone. Raises UnknownPair."""
+    """The pair of this name: one of PAIRS, two models as "TARGET + DRAFT", or a target alone. Raises UserError."""
     if isinstance(name, str) and is_text(name) and "\0" not in name:
         if name in PAIRS:
             return PAIRS[name]
@@ -63,28 +59,28 @@ def find_pair(name: object) -> Models:
             return Models(*models)
         if len(models) == 1 and ("/" in name or os.path.isdir(os.path.expanduser(name))):
             return Models(name, "")
-    raise UnknownPair(
+    raise UserError(
         f"There is no pair named {in_short(name)}: choose one of {', '.join(PAIRS)}, or write "
         '"TARGET + DRAFT", each a folder or the id of a model on the hub.'
     )
 
 
 def check_draft(name: object) -> None:
-    """Raise UnknownPair where a pair has no draft."""
+    """Raise UserError where a pair has no draft."""
     if not find_pair(name).draft:
         refuse_draft(name)
 
 
 def refuse_draft(name: object, **options: Any) -> NoReturn:
-    """Raise UnknownPair; in place of loading the draft of a pair that has none."""
-    raise UnknownPair(f'{in_short(name)} is a target without a draft, which this needs: write "TARGET + DRAFT".')
+    """Raise UserError; in place of loading the draft of a pair that has none."""
+    raise UserError(f'{in_short(name)} is a target without a draft, which this needs: write "TARGET + DRAFT".')
 
 
 def larger(name: str) -> str:
-    """The pair whose target is this one's in the next larger shape. Raises UnknownPair where there is none."""
+    """The pair whose target is this one's in the next larger shape. Raises UserError where there is none."""
     shapes = [other for other, models in PAIRS.items() if models.target == models.draft == EMBEDDED]
     if name not in shapes[:-1]:
-        raise UnknownPair(f"{in_short(name)} has no larger shape: choose one of {', '.join(shapes[:-1])} under Models.")
+        raise UserError(f"{in_short(name)} has no larger shape: choose one of {', '.join(shapes[:-1])} under Models.")
     return shapes[shapes.index(name) + 1]
 
 
@@ -95,6 +91,6 @@ def is_on_hub(model: str) -> bool:
 
 
 def needs_the_hub(name: str) -> bool:
-    """Whether a pair's models come from the hub. Raises UnknownPair."""
+    """Whether a pair's models come from the hub. Raises UserError."""
     models = find_pair(name)
     return any(is_on_hub(model) for model in (models.target, models.draft) if model)

@@ -22,8 +22,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from duoviz.errors import UserError
 from duoviz.models.llama_config import rotary
-from duoviz.models.progress import ModelUnavailable
 
 
 class Shape(NamedTuple):
@@ -72,11 +72,11 @@ def shape_of(config: dict) -> Shape:
 
 
 def config_in(shape: Shape, config: dict, *, label: str) -> dict:
-    """The config of the model called `label` in another shape. Raises ModelUnavailable where it does not fit."""
+    """The config of the model called `label` in another shape. Raises UserError where it does not fit."""
     old = shape_of(config)
     biases = config.get("attention_bias") or config.get("mlp_bias")
     if config["model_type"] not in ("llama", "mistral") or biases or rotary(config)["rope_type"] != "default":
-        raise ModelUnavailable(f"{label} cannot be put into another shape: only a Llama with plain rotary pairs can.")
+        raise UserError(f"{label} cannot be put into another shape: only a Llama with plain rotary pairs can.")
     fits = (
         all(new >= size for new, size in zip(shape[1:], old[1:], strict=True))
         and shape.head_dim % old.head_dim == 0
@@ -84,7 +84,7 @@ def config_in(shape: Shape, config: dict, *, label: str) -> dict:
         and shape.kv_heads >= old.kv_heads * copies(shape, old)
     )
     if not fits:
-        raise ModelUnavailable(f"{label} does not fit into {shape.label}'s shape: choose a larger one.")
+        raise UserError(f"{label} does not fit into {shape.label}'s shape: choose a larger one.")
     return config | {
         "hidden_size": shape.hidden,
         "intermediate_size": shape.inner,

@@ -7,12 +7,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from duoviz.errors import first_line
+from duoviz.errors import UserError, first_line
 from duoviz.models import bounds
 from duoviz.models.checkpoint import read_json
 from duoviz.models.files import ModelFiles, vocabulary_of
 from duoviz.models.llama_config import OUR_KIND
-from duoviz.models.progress import ModelUnavailable
 from duoviz.outside import is_text
 
 # What the config of a model of several parts calls the one that writes.
@@ -31,7 +30,7 @@ def tokenizer_class(folder: Path) -> Any:
 
     try:
         name = read_json(folder / "tokenizer_config.json").get("tokenizer_class")
-    except ModelUnavailable:
+    except UserError:
         name = None
     # What AutoTokenizer would find for it, after an import that takes seconds.
     return transformers.TokenizersBackend if name == "TokenizersBackend" else transformers.AutoTokenizer
@@ -40,7 +39,7 @@ def tokenizer_class(folder: Path) -> Any:
 class Tokenizer:
     """One of transformers' tokenizers, as far as it is used here; what it does stays within `bounds`.
 
-    Whatever fails in it raises ModelUnavailable.
+    Whatever fails in it raises UserError.
     """
 
     def __init__(self, inner: Any, label: str):
@@ -102,18 +101,18 @@ class Tokenizer:
 
 @contextmanager
 def unless_broken(sentence: str) -> Iterator[None]:
-    """Raise ModelUnavailable, with the sentence and the reason, for whatever goes wrong in others' code."""
+    """Raise UserError, with the sentence and the reason, for whatever goes wrong in others' code."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # of several libraries, each with errors of its own; a panic is no Exception
         reason = "it takes too much memory" if isinstance(error, MemoryError) else first_line(error)[:LONGEST_REASON]
-        raise ModelUnavailable(f"{sentence} ({reason}): choose another model.") from error
+        raise UserError(f"{sentence} ({reason}): choose another model.") from error
 
 
 def load_tokenizer(files: ModelFiles) -> Tokenizer:
-    """The tokenizer in a model's folder. Raises ModelUnavailable."""
+    """The tokenizer in a model's folder. Raises UserError."""
     with unless_broken(f"{files.label} has no tokenizer that can be read"), bounds.bounded(bounds.LOADING):
         if (file := files.folder / "tokenizer.json").exists():
             read_json(file)
@@ -136,11 +135,11 @@ def known_tokens(tokenizer: Any, model: ModelFiles) -> dict[str, int]:
 
 
 def check_tokenizers(tokenizer: Any, target: ModelFiles, draft: ModelFiles) -> None:
-    """Raise ModelUnavailable unless every id of the target means the same token to both models; tokenizer: its."""
+    """Raise UserError unless every id of the target means the same token to both models; tokenizer: its."""
     mine = known_tokens(tokenizer, target)
     if draft.config.get("model_type") == OUR_KIND:
         if fingerprint(mine) != EMBEDDED_VOCABULARY:
-            raise ModelUnavailable(
+            raise UserError(
                 f"{draft.label} works only with SmolLM2's tokenizer, which {target.label} does not have: "
                 "choose another draft."
             )
@@ -152,7 +151,7 @@ def check_tokenizers(tokenizer: Any, target: ModelFiles, draft: ModelFiles) -> N
             next((repr(token) for token, id in vocabulary.items() if id == first), "no token")
             for vocabulary in (mine, theirs)
         )
-        raise ModelUnavailable(
+        raise UserError(
             f"The tokenizers of {target.label} and {draft.label} differ (id {first} is {one} in the first and "
             f"{other} in the second), so they cannot be combined: choose another draft."
         )

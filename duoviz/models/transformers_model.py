@@ -10,12 +10,11 @@ from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
 from transformers.cache_utils import DynamicLayer
 from transformers.utils.logging import disable_progress_bar
 
-from duoviz.errors import first_line
+from duoviz.errors import UserError, first_line
 from duoviz.models.checkpoint import one_sentence
 from duoviz.models.language_model import Slots
 from duoviz.models.llama import DTYPES, TREE_SLOTS
 from duoviz.models.llama_config import context_end
-from duoviz.models.progress import ModelUnavailable
 
 # How far two ways to compute the same logits may be apart, as a share of the logits' size.
 TOLERANCES = {"float64": 1e-6, "float32": 1e-3, "bfloat16": 0.05, "float16": 0.01}
@@ -37,7 +36,7 @@ class TransformersModel:
     ):
         """model: in `precision`; it is moved to `device`. For the other options see `Llama`.
 
-        A few forwards show what the model can do. Raises ModelUnavailable where its cache cannot be cropped.
+        A few forwards show what the model can do. Raises UserError where its cache cannot be cropped.
         """
         self.precision, self.device, self.label = precision, device, label
         config = model.config.get_text_config()
@@ -119,7 +118,7 @@ class TransformersModel:
                 yield layer, layer.keys, layer.values
 
     def check_crop(self) -> None:
-        """Raise ModelUnavailable unless a cropped cache goes on as if what was cropped had never been there."""
+        """Raise UserError unless a cropped cache goes on as if what was cropped had never been there."""
         try:
             self.forward(PROBE)
             layers = self.cache.layers
@@ -130,15 +129,15 @@ class TransformersModel:
                 self.crop(3)
                 croppable = self.agrees(self.forward((2, 6)), (*PROBE[:3], 2, 6))
         except Exception as error:  # a model without such a cache fails in its own way
-            raise ModelUnavailable(
+            raise UserError(
                 f"{self.label} needs a cache of more than keys and values ({first_line(error)}): choose another model."
             ) from error
         if not croppable:
-            raise ModelUnavailable(f"{self.label} cannot drop rejected tokens from its cache: choose another model.")
+            raise UserError(f"{self.label} cannot drop rejected tokens from its cache: choose another model.")
         self.crop(0)
 
     def check_length(self) -> None:
-        """Raise ModelUnavailable if a token at the context's end changes what is computed of those before it.
+        """Raise UserError if a token at the context's end changes what is computed of those before it.
 
         Frequencies of a rotary embedding can depend on the longest position of a forward.
         """
@@ -147,23 +146,21 @@ class TransformersModel:
         try:
             logits = self.run_fresh(ids, position_ids=positions)
         except IndexError as error:
-            raise ModelUnavailable(f"{self.label} has fewer positions than its config.json says.") from error
+            raise UserError(f"{self.label} has fewer positions than its config.json says.") from error
         except Exception:  # a model that takes no positions fails in its own way: it counts tokens
             return
         if not self.are_close(logits[:-1], self.run_fresh(PROBE)):
-            raise ModelUnavailable(f"{self.label} reads a text differently once it is longer: choose another model.")
+            raise UserError(f"{self.label} reads a text differently once it is longer: choose another model.")
 
     def check_window(self, config: Any) -> None:
-        """Raise ModelUnavailable if the model's window is no matter of its mask, but of a cache that drops tokens."""
+        """Raise UserError if the model's window is no matter of its mask, but of a cache that drops tokens."""
         window = getattr(config, "sliding_window", None)
         if not window:
             return
         logits, config.sliding_window = self.run_fresh(PROBE), 2
         narrow, config.sliding_window = self.run_fresh(PROBE), window
         if torch.equal(logits, narrow):
-            raise ModelUnavailable(
-                f"{self.label} needs a cache that drops what lies before its window: choose another model."
-            )
+            raise UserError(f"{self.label} needs a cache that drops what lies before its window: choose another model.")
 
     def trees_work(self) -> bool:
         """Whether tokens with a common parent can be forwarded at once without seeing each other."""
@@ -218,7 +215,7 @@ def sees_a_window(config: Any, context_limit: int) -> bool:
 def load_transformers(folder: Path, *, precision: str, label: str, **options: Any) -> TransformersModel:
     """Read a model folder (config.json and safetensors); the options are those of TransformersModel.
 
-    Raises ModelUnavailable.
+    Raises UserError.
     """
     disable_progress_bar()
     with one_sentence(label):
@@ -232,7 +229,7 @@ def load_transformers(folder: Path, *, precision: str, label: str, **options: An
                 output_loading_info=True,
             )
         except (ValueError, ImportError, KeyError, RuntimeError) as error:
-            raise ModelUnavailable(f"transformers cannot load {label} ({first_line(error)}).") from error
+            raise UserError(f"transformers cannot load {label} ({first_line(error)}).") from error
         # transformers fills what a file lacks with random numbers.
         if missing := sorted(report["missing_keys"]):
             raise KeyError(missing[0])

@@ -8,8 +8,7 @@ from torch import Tensor
 
 from duoviz.decoding.acceptance_table import EDGES, LONGEST_MATCH, MIDDLES, PLACES, RANKS, TEMPERATURES, AcceptanceTable
 from duoviz.decoding.sampling import Sampling, scores, tempered
-from duoviz.models.columns import ids_of
-from duoviz.models.language_model import LanguageModel
+from duoviz.models.language_model import LanguageModel, ids_of
 from duoviz.models.ngrams import KINDS
 from duoviz.training.copying import matches
 from duoviz.training.corpus import Corpus

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import torch
 
-from duoviz.models.columns import over_vocabulary
-from duoviz.models.language_model import LanguageModel
+from duoviz.models.language_model import LanguageModel, over_vocabulary
 from duoviz.models.ngrams import KINDS, Match, NGrams
 from duoviz.training.corpus import Corpus
 

@@ -5,8 +5,9 @@ import os
 from dataclasses import dataclass
 
 from duoviz.decoding.settings import MAX_NEW_TOKENS, SettingsError, whole
-from duoviz.models.prompt import LONGEST_PROMPT, check_prompt
-from duoviz.models.registry import PAIRS, UnknownPair, check_draft
+from duoviz.errors import UserError
+from duoviz.models.pair import LONGEST_PROMPT, check_prompt
+from duoviz.models.registry import PAIRS, check_draft
 from duoviz.outside import in_short
 from duoviz.workers.request_queue import Bounds
 
@@ -34,14 +35,14 @@ class Limits:
     bounds: Bounds = Bounds()
 
     def check_pair(self, pair: object) -> None:
-        """Raise UnknownPair unless the pair is in the registry or, off a Space, two models as TARGET + DRAFT."""
+        """Raise UserError unless the pair is in the registry or, off a Space, two models as TARGET + DRAFT."""
         if self.on_space and not (isinstance(pair, str) and pair in PAIRS):
             known = ", ".join(PAIRS)
-            raise UnknownPair(f"There is no pair named {in_short(pair)} on this Space: choose one of {known}.")
+            raise UserError(f"There is no pair named {in_short(pair)} on this Space: choose one of {known}.")
         check_draft(pair)
 
     def check_prompt(self, prompt: object, longest: int | None) -> None:
-        """Raise PromptError for a prompt that is none, or has too many characters; its worker counts the tokens.
+        """Raise UserError for a prompt that is none, or has too many characters; its worker counts the tokens.
 
         longest: how many its models read, where they are loaded.
         """

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from duoviz import runner
 from duoviz.comparison import outcome, with_smaller
 from duoviz.decoding.engine import Engine
+from duoviz.errors import UserError
 from duoviz.lab.bench import WARMUP, CourseOfCosts, answer, answer_line, bench, missing_forwards, warm_up
 from duoviz.lab.environment import environment
 from duoviz.lab.plan import VANILLA
@@ -19,8 +20,7 @@ from duoviz.lab.tasks import LabError
 from duoviz.lab.view import first_view, parts_of
 from duoviz.models.files import fetch_pair
 from duoviz.models.fit import check_room
-from duoviz.models.pair import Pair
-from duoviz.models.prompt import PromptError, check_prompt
+from duoviz.models.pair import Pair, check_prompt
 from duoviz.runs import add_event, end, new_trace, row, summary
 from duoviz.trace.metrics import metrics
 from duoviz.workers.tasks import Answers, Comparison, Fetch, Measurement, Run, Survey, Task
@@ -35,7 +35,7 @@ BEGUN = {"type": "begun"}
 
 
 def fetch(task: Fetch, check: Callable[[], None], emit: Emit) -> None:
-    """Get the files of a pair. Raises Stopped, UnknownPair and ModelUnavailable."""
+    """Get the files of a pair. Raises Stopped, UserError."""
 
     def tell(fraction: float, text: str) -> None:
         check()
@@ -46,13 +46,13 @@ def fetch(task: Fetch, check: Callable[[], None], emit: Emit) -> None:
 
 
 def check_tokens(task: Run | Comparison, pair: Pair) -> None:
-    """Raise PromptError for a prompt of too many characters, or of more tokens than it may have."""
+    """Raise UserError for a prompt of too many characters, or of more tokens than it may have."""
     check_prompt(task.prompt, pair.longest_prompt)
     if task.prompt_tokens < float("inf"):
         count = len(pair.tokenizer(task.prompt, add_special_tokens=False)["input_ids"])
         if count > task.prompt_tokens:
             limit = f"the limit on this Space is {task.prompt_tokens:,}"
-            raise PromptError(f"The prompt is too long: {count:,} tokens; {limit}.")
+            raise UserError(f"The prompt is too long: {count:,} tokens; {limit}.")
 
 
 def close(trace: dict, reason: tuple[str, ...]) -> None:

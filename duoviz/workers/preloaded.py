@@ -12,12 +12,12 @@ import torch
 
 from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.worker.process import start_draft
+from duoviz.errors import UserError
 from duoviz.models.cores import assign_cores, available_cores
 from duoviz.models.fit import target_device
 from duoviz.models.load import load_pair
 from duoviz.models.pair import Pair
-from duoviz.models.progress import ModelUnavailable
-from duoviz.models.registry import UnknownPair, first_pair
+from duoviz.models.registry import first_pair
 
 NAME = first_pair()
 
@@ -26,7 +26,7 @@ def held() -> Pair | None:
     """The pair; None where it cannot be loaded, which each worker then says for itself, or runs on a GPU."""
     # A fork has none of the threads that torch would have started here.
     torch.set_num_threads(1)
-    with suppress(ModelUnavailable, UnknownPair):
+    with suppress(UserError):
         if target_device() == "cpu":
             return load_pair(NAME)
     return None

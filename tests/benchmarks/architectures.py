@@ -31,12 +31,11 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.datastore import build_datastore
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
-from duoviz.errors import first_line
+from duoviz.errors import UserError, first_line
 from duoviz.lab.readme import markdown, replaced
 from duoviz.models.cores import available_cores
 from duoviz.models.llama import Llama
 from duoviz.models.load import load_pair
-from duoviz.models.progress import ModelUnavailable
 from duoviz.models.tokenizers import fingerprint
 from duoviz.trace.agreement import agreement, sentence, written
 from tests.benchmarks.equality import by_transformers
@@ -208,7 +207,7 @@ def check(name: str) -> Found:
             return Found(name, UNTRIED, first_line(error))
         try:
             engine = ready(load_pair(f"{target} + {draft}"))
-        except ModelUnavailable as error:
+        except UserError as error:
             return Found(name, REFUSED, str(error).replace(str(target), "it"))
         model = engine.pair.target
         way = OWN if isinstance(model, Llama) else TREE if model.supports_tree else CHAIN

@@ -19,9 +19,9 @@ from duoviz.decoding.acceptance_table import (
     of_rank,
     plain,
 )
+from duoviz.errors import UserError
 from duoviz.folders import DRAFT_FOLDER
 from duoviz.models.ngrams import ALIKE, DIFFER, KINDS, ONCE, Match
-from duoviz.models.progress import ModelUnavailable
 
 
 def matched(length, kind=ONCE):
@@ -57,13 +57,13 @@ def test_without_a_file_there_is_no_table(tmp_path):
 def test_a_damaged_table_is_refused(tmp_path, change):
     whole = json.loads((DRAFT_FOLDER / FILE).read_text())
     (tmp_path / FILE).write_text(json.dumps(whole | change if change else change))
-    with pytest.raises(ModelUnavailable, match=f"{FILE} is (damaged|no table of chances)"):
+    with pytest.raises(UserError, match=f"{FILE} is (damaged|no table of chances)"):
         fitted_table(tmp_path)
 
 
 def test_a_pipe_is_no_table(tmp_path):
     os.mkfifo(tmp_path / FILE)
-    with pytest.raises(ModelUnavailable, match=f"{FILE} is not a file"):
+    with pytest.raises(UserError, match=f"{FILE} is not a file"):
         fitted_table(tmp_path)
 
 

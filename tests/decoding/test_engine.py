@@ -8,8 +8,8 @@ import pytest
 from duoviz.decoding import engine
 from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.way import Way
+from duoviz.errors import UserError
 from duoviz.models.cores import Cores
-from duoviz.models.progress import ModelUnavailable
 from tests.decoding.made_costs import costs
 from tests.decoding.stores import build
 from tests.tiny import GivenCosts, change_pair, tiny_engine
@@ -64,7 +64,7 @@ def test_a_draft_loads_beside_its_target_and_ends_where_that_cannot_be_loaded(mo
     workers, pair = [], tiny_engine().pair
 
     def fail(progress):
-        raise ModelUnavailable("It is cut short.")
+        raise UserError("It is cut short.")
 
     prepared = SimpleNamespace(draft=pair.draft, cores=pair.cores, load=lambda progress: workers and pair)
     monkeypatch.setattr(engine, "prepare_pair", lambda *arguments: prepared)
@@ -73,7 +73,7 @@ def test_a_draft_loads_beside_its_target_and_ends_where_that_cannot_be_loaded(mo
     assert loaded.pair is pair and loaded.draft_beside is workers[0]
     assert load_engine("any").draft_beside is None and len(workers) == 1
     prepared.load = fail
-    with pytest.raises(ModelUnavailable):
+    with pytest.raises(UserError):
         load_engine("any", draft=True)
     assert [worker.alive() for worker in workers] == [True, False]
 

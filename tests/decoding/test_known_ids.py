@@ -8,8 +8,8 @@ from duoviz.decoding.drafting import DraftPlan, draft
 from duoviz.decoding.sampling import Sampling, noise, scores
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
-from duoviz.models.columns import over_vocabulary
 from duoviz.models.copying import Copying
+from duoviz.models.language_model import over_vocabulary
 from duoviz.models.ngrams import ONCE, Match
 from tests.decoding.proposals import tokens
 from tests.tiny import VOCABULARY, run, tiny_engine

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from duoviz import runner
 from duoviz.decoding.settings import Settings
-from duoviz.models.progress import ModelUnavailable
+from duoviz.errors import UserError
 from duoviz.web.pages.fields import PROMPTS
 from tests.e2e.live_tab import set_tokens, wait_for_iterations
 from tests.e2e.tiny_site import tiny_site
@@ -40,7 +40,7 @@ def loading(recording):
         progress(0.4, "Reading weights")
         ready.wait(300)
         if name != "embedded":
-            raise ModelUnavailable("The model cannot be fetched: there is no network.")
+            raise UserError("The model cannot be fetched: there is no network.")
         return tiny_engine(noise=0.3, context=4096)
 
     with tiny_site(load, recording=recording[0]) as site:

@@ -7,7 +7,7 @@ import pytest
 from duoviz import runner
 from duoviz.decoding.forward import Stopped
 from duoviz.decoding.settings import Settings
-from duoviz.models.prompt import PromptError
+from duoviz.errors import UserError
 from duoviz.runner import Lane
 from tests.tiny import DigitTokenizer, tiny_engine
 
@@ -43,7 +43,7 @@ def test_each_turn_is_asked_with_the_answers_before_it():
 
 
 def test_a_conversation_without_turns_and_one_that_is_stopped():
-    with pytest.raises(PromptError, match="it has no turns"):
+    with pytest.raises(UserError, match="it has no turns"):
         runner.conversation(tiny_engine(), LANE, [])
     glances = iter(range(99))
     with pytest.raises(Stopped):

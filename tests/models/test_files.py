@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 import transformers as hf
 
+from duoviz.errors import UserError
 from duoviz.models import hub, load
 from duoviz.models.checkpoint import read_config
 from duoviz.models.files import ModelFiles, context_of, fetch_pair, look_into, version_of
 from duoviz.models.load import load_pair
-from duoviz.models.progress import ModelUnavailable
-from duoviz.models.prompt import CONTEXT_LIMIT
+from duoviz.models.pair import CONTEXT_LIMIT
 from tests.models.folders import folder, llama
 
 CONTEXTS = {
@@ -51,7 +51,7 @@ def test_the_drafts_version_changes_with_its_weights(two, tmp_path):
     "name", ["/nowhere/at/all", "./here", "~/models/mine", "~nobody-of-this-name/mine", "a/b/c", "/" + "a" * 300]
 )
 def test_a_folder_that_is_not_there(name, two):
-    with pytest.raises(ModelUnavailable, match=f"There is no folder {name}"):
+    with pytest.raises(UserError, match=f"There is no folder {name}"):
         fetch_pair(f"{name} + {two[1]}")
 
 

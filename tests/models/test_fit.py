@@ -5,17 +5,17 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from duoviz.errors import UserError
 from duoviz.models import fit, hub, load
 from duoviz.models.fit import check_room, target_precision
 from duoviz.models.load import load_pair
-from duoviz.models.progress import ModelUnavailable
 from duoviz.models.registry import Models
 from tests.models.folders import folder, llama, neox
 
 
 def test_models_that_do_not_fit_in_memory(two, monkeypatch):
     monkeypatch.setattr(fit, "free_memory", lambda device: 100_000)
-    with pytest.raises(ModelUnavailable, match="target and .*draft need .* GB of memory, and .* has 0.0 GB free"):
+    with pytest.raises(UserError, match="target and .*draft need .* GB of memory, and .* has 0.0 GB free"):
         load_pair(f"{two[0]} + {two[1]}")
     monkeypatch.setattr(fit, "free_memory", lambda device: 10**12)
     assert load_pair(f"{two[0]} + {two[1]}")
@@ -66,7 +66,7 @@ def test_a_target_that_overflows_in_float16_is_a_sentence(kind, two, tmp_path, m
         next(part for name, part in model.named_parameters() if "down_proj" in name or "4h_to_h.weight" in name).mul_(
             1e6
         )
-    with pytest.raises(ModelUnavailable, match="too-large overflows in float16, and this GPU has no bfloat16"):
+    with pytest.raises(UserError, match="too-large overflows in float16, and this GPU has no bfloat16"):
         load_pair(f"{folder(tmp_path / 'too-large', model)} + {two[1]}")
 
 
@@ -75,7 +75,7 @@ def test_what_will_be_given_back_counts_as_free(two, monkeypatch):
     # The target in float32, and the draft in int8 twice.
     assert needed == (4 + 2 * 1) * sum(p.numel() for p in llama().parameters())
     monkeypatch.setattr(fit, "free_memory", lambda device: needed - 1000)
-    with pytest.raises(ModelUnavailable, match="need .* GB of memory"):
+    with pytest.raises(UserError, match="need .* GB of memory"):
         check_room(f"{two[0]} + {two[1]}", {"cpu": 999})
     check_room(f"{two[0]} + {two[1]}", {"cpu": 1000})
     check_room("embedded")
@@ -86,7 +86,7 @@ def test_a_pair_that_is_too_large_is_refused_before_its_weights_are_fetched(name
     monkeypatch.setattr(hub, "from_cache", lambda model: None)
     monkeypatch.setattr(hub, "outline", lambda model: (llama().config.to_dict(), 70_000_000_000))
     monkeypatch.setattr(hub, "fetch", lambda *arguments: pytest.fail("it was fetched"))
-    with pytest.raises(ModelUnavailable, match="them/model and .* need .* GB of memory, and this machine has"):
+    with pytest.raises(UserError, match="them/model and .* need .* GB of memory, and this machine has"):
         check_room(name)
 
 
@@ -94,3 +94,24 @@ def test_a_copy_of_a_hubs_model_is_looked_into_without_the_hub(two, monkeypatch)
     monkeypatch.setattr(hub, "from_cache", lambda model: two[0])
     monkeypatch.setattr(hub, "outline", lambda model: pytest.fail("the hub was asked"))
     check_room("them/model + them/draft")
+
+
+@pytest.mark.parametrize(
+    "limit, used, stat, free",
+    [
+        ("16000000000", "10000000000", "anon 5\ninactive_file 2000000000\n", 8_000_000_000),
+        ("16000000000", "1", "", None),
+        ("max", "10000000000", "", None),
+        (None, None, None, None),
+    ],
+    ids=["a limit", "more than the machine has", "no limit", "no container"],
+)
+def test_a_containers_limit_counts(limit, used, stat, free, tmp_path, monkeypatch):
+    files = [tmp_path / name for name in ("limit", "used", "stat")]
+    for file, content in zip(files, (limit, used, stat), strict=True):
+        if content is not None:
+            file.write_text(content)
+    (meminfo := tmp_path / "meminfo").write_text("MemTotal: 99999999 kB\nMemAvailable: 9000000 kB\n")
+    monkeypatch.setattr(fit, "GROUPS", [files])
+    monkeypatch.setattr(fit, "MEMINFO", meminfo)
+    assert fit.free_memory("cpu") == (free or 9_000_000 * 1024)

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 from huggingface_hub import constants
 
+from duoviz.errors import UserError
 from duoviz.models import hub
-from duoviz.models.progress import ModelUnavailable
 from tests.models.local_hub import serving
 
 WEIGHTS = bytes(range(256)) * 400
@@ -72,27 +72,27 @@ def test_sizes_are_told_in_the_unit_that_fits():
 )
 def test_what_the_hub_does_not_give_or_tell(ask, state, sentence, serve):
     with serve(**state) as server:
-        with pytest.raises(ModelUnavailable, match=sentence):
+        with pytest.raises(UserError, match=sentence):
             ask("them/model")
         assert "pytorch_model.bin" not in server.asked
-    with pytest.raises(ModelUnavailable, match="neither a folder nor a model"):
+    with pytest.raises(UserError, match="neither a folder nor a model"):
         ask("no such name!")
 
 
 def test_no_network_and_no_copy(serve, monkeypatch):
     with serve():
         pass
-    with pytest.raises(ModelUnavailable, match="them/model is not on this machine, and the hub cannot be reached"):
+    with pytest.raises(UserError, match="them/model is not on this machine, and the hub cannot be reached"):
         hub.fetch("them/model")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(ModelUnavailable, match="HF_HUB_OFFLINE"):
+    with pytest.raises(UserError, match="HF_HUB_OFFLINE"):
         hub.fetch("them/model")
 
 
 def test_a_connection_that_is_cut_leaves_nothing_half_done(serve, monkeypatch):
     monkeypatch.setattr("huggingface_hub.file_download.time", SimpleNamespace(**vars(time) | {"sleep": lambda _: None}))
     with serve(cut=5000) as server:
-        with pytest.raises(ModelUnavailable, match="The download of them/model was interrupted"):
+        with pytest.raises(UserError, match="The download of them/model was interrupted"):
             hub.fetch("them/model")
         server.cut = None
         assert (hub.fetch("them/model") / "model.safetensors").read_bytes() == WEIGHTS
@@ -116,7 +116,7 @@ def test_a_full_disk(serve, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("huggingface_hub.file_download.http_get", full)
-    with serve(), pytest.raises(ModelUnavailable, match="could not be written .*No space left on device"):
+    with serve(), pytest.raises(UserError, match="could not be written .*No space left on device"):
         hub.fetch("them/model")
 
 
@@ -137,14 +137,14 @@ def test_a_models_size_is_told_before_its_weights_are_fetched(serve, tmp_path, c
 
 def test_a_damaged_config_is_told(serve):
     damaged = {"them/model": BIG | {"config.json": b"["}}
-    with serve(repos=damaged), pytest.raises(ModelUnavailable, match="^them/model/config.json is damaged"):
+    with serve(repos=damaged), pytest.raises(UserError, match="^them/model/config.json is damaged"):
         hub.outline("them/model")
 
 
 def test_a_download_that_does_not_fit_on_the_disk_is_not_begun(serve, monkeypatch):
     monkeypatch.setattr(hub.shutil, "disk_usage", lambda place: SimpleNamespace(free=1000))
     with serve() as server:
-        with pytest.raises(ModelUnavailable, match="them/model needs 0.0 GB of disk, and .* free some space"):
+        with pytest.raises(UserError, match="them/model needs 0.0 GB of disk, and .* free some space"):
             hub.fetch("them/model")
         assert server.asked == []
 

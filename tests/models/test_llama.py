@@ -4,12 +4,12 @@ import pytest
 import transformers as hf
 from safetensors.torch import load_file, save_file
 
+from duoviz.errors import UserError
 from duoviz.models.checkpoint import read_config
 from duoviz.models.compiled_decoder import CompiledDecoder
 from duoviz.models.language_model import ContextFull
 from duoviz.models.llama import load_llama
 from duoviz.models.llama_config import is_lean, rotary
-from duoviz.models.progress import ModelUnavailable
 from duoviz.models.torch_decoder import TorchDecoder
 from tests.models.reference import FAMILIES, LINEAR, SHAPE, close, exact_model, expected, random_ids, saved
 from tests.tiny import VOCABULARY
@@ -86,7 +86,7 @@ def test_a_missing_tensor_is_named(name, tmp_path):
     tensors = load_file(file)
     del tensors[name]
     save_file(tensors, file)
-    with pytest.raises(ModelUnavailable, match=f"The weights of tiny lack the tensor {name}"):
+    with pytest.raises(UserError, match=f"The weights of tiny lack the tensor {name}"):
         load_llama(tmp_path, precision="float32", label="tiny")
 
 

@@ -8,9 +8,9 @@ from functools import partial
 import pytest
 from safetensors.torch import load_file, save_file
 
+from duoviz.errors import UserError
 from duoviz.models.copying import Copying
 from duoviz.models.load import load_pair, prepare_pair
-from duoviz.models.progress import ModelUnavailable
 from tests.models.folders import TEXT, bloom, folder, llama, neox, ready, texts
 
 
@@ -138,6 +138,6 @@ def test_a_folder_with_a_fault_is_refused(fault, side, two, tmp_path):
     spoilt = folder(tmp_path / "spoilt", llama())
     spoil(spoilt)
     name = f"{spoilt} + {two[1]}" if side == "target" else f"{two[0]} + {spoilt}"
-    with pytest.raises(ModelUnavailable, match=sentence) as refused:
+    with pytest.raises(UserError, match=sentence) as refused:
         load_pair(name).draft.load()
     assert "\n" not in str(refused.value) and str(refused.value).endswith(".")

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 from tokenizers.processors import TemplateProcessing
 
+from duoviz.errors import UserError
 from duoviz.models.load import load_pair
-from duoviz.models.prompt import PromptError
 from duoviz.models.tokenizers import Tokenizer
 from tests.models.folders import folder, llama, tokenizer
 from tests.tiny import tiny_engine
@@ -73,11 +73,11 @@ def test_a_prompt_of_which_the_tokenizer_knows_nothing_is_refused(frame, raw, pr
     pair, inner = framed(frame)
     inner.backend_tokenizer.model.unk_token = None
     pair = replace(pair, prompt_format=prompt_format)
-    with pytest.raises(PromptError, match="The tokenizer of llama knows nothing of this prompt: write another"):
+    with pytest.raises(UserError, match="The tokenizer of llama knows nothing of this prompt: write another"):
         pair.encode("ÄÖ", raw=raw)
     assert pair.encode("Ä the", raw=raw)
     inner.chat_template = "ÄÖ"
-    with pytest.raises(PromptError, match="The chat template of llama writes nothing that its tokenizer knows: choose"):
+    with pytest.raises(UserError, match="The chat template of llama writes nothing that its tokenizer knows: choose"):
         replace(pair, prompt_format=None).encode("the cat")
 
 
@@ -85,9 +85,9 @@ def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counte
     pair = tiny_engine().pair
     most = pair.longest_prompt
     assert most == pair.target.context_limit * len("<39>")
-    with pytest.raises(PromptError, match="too long: .* tokens"):
+    with pytest.raises(UserError, match="too long: .* tokens"):
         pair.encode("a" * most, raw=True)
     pair = replace(pair, tokenizer=SimpleNamespace(get_vocab=pair.tokenizer.get_vocab))
     for prompt, before in (("a" * (most + 1), ()), ("a", [("a" * (most - 1), "a")])):
-        with pytest.raises(PromptError, match=f"{most + 1:,} characters; the limit is {most:,}"):
+        with pytest.raises(UserError, match=f"{most + 1:,} characters; the limit is {most:,}"):
             pair.encode(prompt, before=before)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from duoviz.models.registry import PAIRS, Models, UnknownPair, find_pair, needs_the_hub
+from duoviz.errors import UserError
+from duoviz.models.registry import PAIRS, Models, find_pair, needs_the_hub
 
 
 def test_the_registry():
@@ -14,7 +15,7 @@ def test_the_registry():
 
 @pytest.mark.parametrize("name", ["nobody", "a + b + c", " + b", "a+b", ""])
 def test_an_unknown_name_tells_what_can_be_named(name):
-    with pytest.raises(UnknownPair, match=r"embedded, embedded-as-360m, .*TARGET \+ DRAFT"):
+    with pytest.raises(UserError, match=r"embedded, embedded-as-360m, .*TARGET \+ DRAFT"):
         find_pair(name)
 
 

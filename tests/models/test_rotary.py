@@ -4,10 +4,10 @@ import pytest
 import torch
 import transformers as hf
 
+from duoviz.errors import UserError
 from duoviz.models.files import context_of, look_into
 from duoviz.models.language_model import ContextFull
 from duoviz.models.load import load_model
-from duoviz.models.progress import ModelUnavailable
 from duoviz.models.transformers_model import TransformersModel
 from tests.models.reference import LINEAR, SHAPE, expected, random_ids, saved
 
@@ -59,5 +59,5 @@ def test_a_model_that_reads_a_longer_text_differently_is_refused(name, monkeypat
     kind, config, _ = LENGTHS[name]
     monkeypatch.setattr("duoviz.models.llama_config.rotary_end", lambda config: None)
     model = kind(config).eval()
-    with pytest.raises(ModelUnavailable, match="tiny reads a text differently"):
+    with pytest.raises(UserError, match="tiny reads a text differently"):
         TransformersModel(model, precision="float32", label="tiny", context_limit=128)

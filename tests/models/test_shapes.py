@@ -3,11 +3,11 @@
 import pytest
 import torch
 
+from duoviz.errors import UserError
 from duoviz.models import fit, registry, shapes
 from duoviz.models.checkpoint import Checkpoint, read_config
 from duoviz.models.fit import check_room
 from duoviz.models.load import load_pair
-from duoviz.models.progress import ModelUnavailable
 from duoviz.models.registry import Models
 from duoviz.models.shapes import SHAPES, InShape, Shape, config_in, shape_of
 from tests.models.folders import TEXT, llama, ready, texts
@@ -74,7 +74,7 @@ def test_what_is_read_is_not_zero():
      (32, 48, 1, 3, 3, 8), (32, 48, 1, 6, 4, 8), (64, 48, 1, 3, 3, 16)],
 )  # fmt: skip
 def test_a_shape_that_does_not_fit_is_a_sentence(sizes):
-    with pytest.raises(ModelUnavailable, match=r"^tiny does not fit into a larger one's shape: choose a larger one\.$"):
+    with pytest.raises(UserError, match=r"^tiny does not fit into a larger one's shape: choose a larger one\.$"):
         config_in(Shape("a larger one", *sizes), tiny_weights(0)[0], label="tiny")
 
 
@@ -84,7 +84,7 @@ def test_a_shape_that_does_not_fit_is_a_sentence(sizes):
      {"rope_parameters": {"rope_type": "yarn"}}],
 )  # fmt: skip
 def test_a_model_that_cannot_be_put_into_another_shape_is_a_sentence(changes):
-    with pytest.raises(ModelUnavailable, match="^tiny cannot be put into another shape"):
+    with pytest.raises(UserError, match="^tiny cannot be put into another shape"):
         config_in(Shape("a larger one", *LARGER["wider"]), tiny_weights(0)[0] | changes, label="tiny")
 
 
@@ -113,6 +113,6 @@ def test_a_pair_in_a_larger_shape_writes_the_same_text(two, monkeypatch):
     for prompt in TEXT:
         assert texts(engines[0], prompt) == texts(engines[1], prompt)
     monkeypatch.setattr(fit, "free_memory", lambda device: large.memory["cpu"] - 1)
-    with pytest.raises(ModelUnavailable, match="'s text at Large's cost and .* need .* GB"):
+    with pytest.raises(UserError, match="'s text at Large's cost and .* need .* GB"):
         check_room("as large")
     check_room("as large", {"cpu": 1})

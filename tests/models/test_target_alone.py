@@ -9,10 +9,9 @@ from duoviz.__main__ import main
 from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.protocol import DraftDied
+from duoviz.errors import UserError
 from duoviz.models import fit
 from duoviz.models.load import load_pair
-from duoviz.models.progress import ModelUnavailable
-from duoviz.models.registry import UnknownPair
 from tests.models.folders import TEXT, bloom, folder, llama, neox
 
 NEEDS_A_DRAFT = 'is a target without a draft, which this needs: write "TARGET + DRAFT".'
@@ -29,7 +28,7 @@ def test_methods_without_a_draft_run(make, tmp_path):
         runs_of = {method: runner.collect(runner.stream(engine, method, TEXT[0], settings)) for method in methods}
         assert len({trace["end"]["text"] for trace in runs_of.values()}) == 1 and runs_of["vanilla"]["end"]["text"]
         assert engine.pair.memory == {"cpu": 4 * sum(p.numel() for p in model.parameters())}
-        with pytest.raises(UnknownPair, match=re.escape(NEEDS_A_DRAFT)):
+        with pytest.raises(UserError, match=re.escape(NEEDS_A_DRAFT)):
             engine.draft(beside=False)
         with pytest.raises(DraftDied, match=re.escape(NEEDS_A_DRAFT)):
             engine.draft(beside=True)
@@ -37,7 +36,7 @@ def test_methods_without_a_draft_run(make, tmp_path):
 
 def test_a_target_alone_that_does_not_fit_is_named_once(two, monkeypatch):
     monkeypatch.setattr(fit, "free_memory", lambda device: 1000)
-    with pytest.raises(ModelUnavailable, match=f"^{two[0]} needs 0.0 GB of memory"):
+    with pytest.raises(UserError, match=f"^{two[0]} needs 0.0 GB of memory"):
         load_pair(str(two[0]))
 
 

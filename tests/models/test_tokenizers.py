@@ -6,11 +6,11 @@ import shutil
 import pytest
 import transformers as hf
 
+from duoviz.errors import UserError
 from duoviz.folders import DRAFT_FOLDER
 from duoviz.models import tokenizers
 from duoviz.models.files import ModelFiles
 from duoviz.models.load import load_pair
-from duoviz.models.progress import ModelUnavailable
 from duoviz.models.tokenizers import end_tokens
 from tests.models.folders import folder, llama, tokenizer
 from tests.tiny import DigitTokenizer
@@ -53,7 +53,7 @@ def test_tokenizers_that_differ(two, tmp_path):
         (tokenizer(words=40), "id 40 is '.*' in the first and no token in the second"),
     ):
         draft = folder(tmp_path / "other", llama(), other)
-        with pytest.raises(ModelUnavailable, match=f"differ .{sentence}"):
+        with pytest.raises(UserError, match=f"differ .{sentence}"):
             load_pair(f"{two[0]} + {draft}")
 
 
@@ -61,7 +61,7 @@ def test_drafts_that_were_trained_here_want_the_embedded_tokenizer(two, tmp_path
     own = shutil.copytree(DRAFT_FOLDER, tmp_path / "own")
     drafts = (("embedded", DRAFT_FOLDER, "duoviz draft"), (own, own, own))
     for draft, _, label in drafts:
-        with pytest.raises(ModelUnavailable, match=f"{label} works only with SmolLM2's tokenizer"):
+        with pytest.raises(UserError, match=f"{label} works only with SmolLM2's tokenizer"):
             load_pair(f"{two[0]} + {draft}")
     monkeypatch.setattr(tokenizers, "EMBEDDED_VOCABULARY", tokenizers.fingerprint(tokenizer().get_vocab()))
     for draft, place, label in drafts:
@@ -74,5 +74,5 @@ def test_drafts_that_were_trained_here_want_the_embedded_tokenizer(two, tmp_path
 
 def test_a_tokenizer_with_more_ids_than_the_weights(tmp_path):
     base = folder(tmp_path / "base", llama(tokens=30))
-    with pytest.raises(ModelUnavailable, match="has the id 49, and they have 30 tokens"):
+    with pytest.raises(UserError, match="has the id 49, and they have 30 tokens"):
         load_pair(f"{base} + {base}")

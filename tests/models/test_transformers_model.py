@@ -5,7 +5,7 @@ import torch
 import transformers as hf
 from safetensors.torch import load_file, save_file
 
-from duoviz.models.progress import ModelUnavailable
+from duoviz.errors import UserError
 from duoviz.models.transformers_model import TransformersModel, load_transformers
 from tests.models.reference import HIDDEN, OTHERS, TOKENS, close, expected, other_model, random_ids, wrapped
 from tests.tiny import VOCABULARY
@@ -62,20 +62,20 @@ def test_a_window_as_long_as_the_context_allows_trees():
 
 def test_a_state_that_cannot_be_cropped_is_refused():
     config = hf.MambaConfig(vocab_size=VOCABULARY, hidden_size=32, num_hidden_layers=2, state_size=8)
-    with pytest.raises(ModelUnavailable, match="tiny cannot drop rejected tokens"):
+    with pytest.raises(UserError, match="tiny cannot drop rejected tokens"):
         wrapped(other_model(hf.MambaForCausalLM, config))
 
 
 def test_a_window_that_only_the_cache_knows_is_refused():
     config = hf.MoshiConfig(**HIDDEN, ffn_dim=48, head_dim=8, max_position_embeddings=64, sliding_window=8)
-    with pytest.raises(ModelUnavailable, match="tiny needs a cache that drops what lies before its window"):
+    with pytest.raises(UserError, match="tiny needs a cache that drops what lies before its window"):
         wrapped(other_model(hf.MoshiForCausalLM, config))
     assert wrapped(other_model(hf.MoshiForCausalLM, hf.MoshiConfig(**config.to_dict() | {"sliding_window": 64})))
 
 
 def test_a_crop_that_leaves_something_behind_is_noticed(monkeypatch):
     monkeypatch.setattr(TransformersModel, "cut_cache", lambda self: None)
-    with pytest.raises(ModelUnavailable, match="cannot drop rejected tokens"):
+    with pytest.raises(UserError, match="cannot drop rejected tokens"):
         wrapped(other_model(*OTHERS["gpt-neox"]))
 
 
@@ -91,7 +91,7 @@ def test_loading_from_a_folder(tmp_path):
     name = next(name for name in tensors if "layers.1" in name and name.endswith("weight"))
     del tensors[name]
     save_file(tensors, tmp_path / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(ModelUnavailable, match=f"The weights of tiny lack the tensor {name}"):
+    with pytest.raises(UserError, match=f"The weights of tiny lack the tensor {name}"):
         load_transformers(tmp_path, precision="float32", label="tiny", context_limit=32)
 
 
@@ -99,5 +99,5 @@ def test_a_folder_without_safetensors(tmp_path):
     other_model(*OTHERS["gpt-neox"]).save_pretrained(tmp_path)
     (tmp_path / "model.safetensors").unlink()
     (tmp_path / "pytorch_model.bin").write_bytes(b"pickled")
-    with pytest.raises(ModelUnavailable, match="tiny"):
+    with pytest.raises(UserError, match="tiny"):
         load_transformers(tmp_path, precision="float32", label="tiny", context_limit=32)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from duoviz.models.progress import ModelUnavailable
+from duoviz.errors import UserError
 from duoviz.training import commands
 from duoviz.training.__main__ import main
 from tests.tiny import reference_model
@@ -74,7 +74,7 @@ def test_chances_are_counted_of_the_draft_that_is_named(named, tmp_path, capsys,
 
     def none_there(name, progress):
         asked.append(name)
-        raise ModelUnavailable("There is none.")
+        raise UserError("There is none.")
 
     monkeypatch.setattr(commands, "load_pair", none_there)
     assert main(["chances", *named, "--out", str(tmp_path)]) == 1

@@ -3,7 +3,7 @@
 import pytest
 
 from duoviz.decoding.settings import SettingsError
-from duoviz.models.registry import UnknownPair
+from duoviz.errors import UserError
 from duoviz.web.app import build_app
 from duoviz.web.limits import BOUNDS, limits_here
 from tests.web.visits import events_of, start
@@ -20,12 +20,12 @@ def test_pairs_tokens_and_time(space):
     limits.check_pair("embedded")
     limits.check_tokens(256)
     assert limits.run_seconds == (60 if space else 600)
-    with pytest.raises(UnknownPair, match="no pair named 'nobody'"):
+    with pytest.raises(UserError, match="no pair named 'nobody'"):
         limits.check_pair("nobody")
-    with pytest.raises(UnknownPair, match="no pair named" if space else "is a target without a draft"):
+    with pytest.raises(UserError, match="no pair named" if space else "is a target without a draft"):
         limits.check_pair("them/model")
     if space:
-        with pytest.raises(UnknownPair):
+        with pytest.raises(UserError):
             limits.check_pair("big + small")
         with pytest.raises(SettingsError, match="On this Space a run may have at most 256 new tokens: enter fewer"):
             limits.check_tokens(257.0)
@@ -47,7 +47,7 @@ def test_the_page_tells_a_spaces_limits_in_one_line(space, make_hardware):
 
 def test_on_a_space_no_run_with_other_models_is_put_into_the_line(make_hardware):
     hardware = make_hardware(on_space=True)
-    with pytest.raises(UnknownPair):
+    with pytest.raises(UserError):
         start(hardware, pair="big + small")
     assert events_of(hardware, start(hardware))[-1]["type"] == "end"
 

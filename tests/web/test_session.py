@@ -13,9 +13,8 @@ from types import SimpleNamespace
 import pytest
 
 from duoviz.decoding.settings import Settings, SettingsError
-from duoviz.models.progress import ModelUnavailable
-from duoviz.models.prompt import LONGEST_PROMPT, PromptError
-from duoviz.models.registry import UnknownPair
+from duoviz.errors import UserError
+from duoviz.models.pair import LONGEST_PROMPT
 from duoviz.runs import text_of
 from duoviz.web import session
 from duoviz.workers import handlers, worker
@@ -181,7 +180,7 @@ def test_waiting_does_not_count_towards_the_time(make_hardware, endless):
 
 @pytest.mark.parametrize(
     "changes, error",
-    [({"pair": "nobody"}, UnknownPair), ({"method": "magic"}, SettingsError), ({"prompt": "  "}, PromptError)],
+    [({"pair": "nobody"}, UserError), ({"method": "magic"}, SettingsError), ({"prompt": "  "}, UserError)],
 )
 def test_mistakes_are_told_before_the_run(hardware, changes, error):
     with pytest.raises(error):
@@ -223,7 +222,7 @@ def test_another_pair_is_loaded_only_when_the_first_is_gone(make_hardware):
 def test_a_pair_that_cannot_be_loaded_is_told_and_the_next_run_works(make_hardware):
     def load(name, progress):
         if name != "embedded":
-            raise ModelUnavailable("The model is nowhere to be found.")
+            raise UserError("The model is nowhere to be found.")
         return tiny_engine()
 
     hardware = make_hardware(load)
@@ -308,7 +307,7 @@ def test_a_pair_that_does_not_fit_is_refused_before_it_is_fetched_and_the_loaded
     def check(name, spare):
         asked.append((name, spare))
         if "big" in name:
-            raise ModelUnavailable("big needs 90 GB of memory.")
+            raise UserError("big needs 90 GB of memory.")
 
     hardware = make_hardware(load)
     fetching.check, fetching.fetch = check, lambda name, progress: pytest.fail("it was fetched")
@@ -411,7 +410,7 @@ def test_a_pair_that_made_room_meanwhile_is_fetched_again(make_hardware, fetchin
 def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counted(make_hardware):
     hardware = make_hardware(lambda name, progress: tiny_engine(context=64))
     for most, exact in ((LONGEST_PROMPT, False), (64 * len("<19>"), True)):
-        with pytest.raises(PromptError, match=f"{most + 1:,} characters; the limit is {most:,}"):
+        with pytest.raises(UserError, match=f"{most + 1:,} characters; the limit is {most:,}"):
             start(hardware, prompt="x" * (most + 1))
         if not exact:
             events_of(hardware, start(hardware))

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
+from duoviz.errors import UserError
 from duoviz.lab.bench import bench
 from duoviz.lab.plan import make_plan
 from duoviz.lab.report import write_report
 from duoviz.lab.results import load, opened
 from duoviz.lab.rows import key
 from duoviz.lab.tasks import LabError
-from duoviz.models.progress import ModelUnavailable
 from duoviz.workers import handlers
 from duoviz.workers.pool import Pool, WorkerSlot
 from duoviz.workers.questions import shared_bench
@@ -101,7 +101,7 @@ def test_a_question_whose_worker_dies_goes_to_another_and_fails_the_second_time(
 
 def test_what_cannot_be_loaded_is_told(make, plan, tmp_path):
     def load(name, progress, sources, *, draft):
-        raise ModelUnavailable("The model is nowhere to be found.")
+        raise UserError("The model is nowhere to be found.")
 
     with opened(tmp_path / "shared") as folder, pytest.raises(LabError, match="The model is nowhere to be found."):
         list(shared_bench(make(load), "embedded", plan, folder))

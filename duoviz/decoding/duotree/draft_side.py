@@ -7,8 +7,7 @@ from itertools import takewhile
 from duoviz.decoding.drafting import ended_now, proposals
 from duoviz.decoding.duotree.tree import Expansion, Tree, TreeConfig, TreeNode
 from duoviz.decoding.forward import timed_forward, timed_prefill
-from duoviz.models.columns import ids_of
-from duoviz.models.language_model import LanguageModel
+from duoviz.models.language_model import LanguageModel, ids_of
 
 
 class DraftSide:
