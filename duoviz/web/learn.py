@@ -6,7 +6,7 @@ from pathlib import Path
 from duoviz.decoding import METHODS
 from duoviz.recordings import ENDING
 from duoviz.web.front import ADDRESS, as_text, serve_json
-from duoviz.web.lessons.lesson import Course
+from duoviz.web.lessons.course import Course
 from duoviz.web.published import publish
 from duoviz.web.scripted import Scripted
 

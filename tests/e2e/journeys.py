@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import expect
 
 from duoviz.recordings import FOLDER as TRACES
-from duoviz.web.lessons.lesson import read_course
+from duoviz.web.lessons.course import read_course
 from duoviz.web.pages.learn import LESSONS
 from tests.e2e.learn_tab import ANSWERS, Pointer, wait_for_page
 from tests.e2e.live_tab import set_tokens, type_number

@@ -11,7 +11,7 @@ with quickly():
     import gradio  # noqa: F401
 
 from duoviz.decoding import METHODS
-from duoviz.web.lessons.lesson import read_course
+from duoviz.web.lessons.course import read_course
 from duoviz.web.pages import learn
 from tests import tiny
 from tests.thread_workers import hardware_with, nothing_to_fetch

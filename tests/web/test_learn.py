@@ -8,13 +8,12 @@ from duoviz.lab.plan import lane_labels
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.runner import collect, stream
 from duoviz.web.front import SOURCES
+from duoviz.web.lessons.course import FRONT_FIELDS, read_course, read_traces
+from duoviz.web.lessons.facts import FORMS, Facts
 from duoviz.web.lessons.figures import FIGURES
 from duoviz.web.lessons.glossary import read_glossary
-from duoviz.web.lessons.lesson import read_course, read_traces
-from duoviz.web.lessons.placeholders import FORMS, Facts
-from duoviz.web.lessons.predicates import CONDITIONS, MEASURES
-from duoviz.web.lessons.source import FRONT_FIELDS, PAGE_FIELDS, QUESTION_FIELDS
-from duoviz.web.lessons.vocabulary import FIGURE_MARKS, MARKS, PARTS
+from duoviz.web.lessons.iterations import CONDITIONS, FIGURE_MARKS, MARKS, MEASURES, PARTS
+from duoviz.web.lessons.page import PAGE_FIELDS, QUESTION_FIELDS
 from duoviz.web.pages.compare import title
 from duoviz.web.pages.learn import LESSONS
 from tests.tiny import tiny_engine

@@ -2,7 +2,7 @@
 
 from duoviz.decoding import METHODS
 from duoviz.trace.metrics import iteration_seconds, metrics
-from duoviz.web.lessons.placeholders import Facts, comparable, cost, steps_that_fit
+from duoviz.web.lessons.facts import Facts
 from duoviz.web.lessons.source import NotInTrace
 
 # The target is unsure where no token has a greater p, and a token is unlikely where p and q are both smaller.
@@ -14,29 +14,25 @@ MOST_LISTED = 8
 
 def target_costs(facts: Facts) -> dict:
     """T_target(n): [[count, seconds], …], and its device. Reading: n."""
-    cost(facts.trace, "target", 1)
+    facts.T_target(1)
     header = facts.trace["header"]
     return {"target": header["calibration"]["target"], "target_device": header["target"]["device"]}
 
 
 def costs(facts: Facts) -> dict:
-    """T_target(n) and T_draft(k): [[count, seconds], …] of both, and the devices. Reading: n."""
-    target = target_costs(facts)
-    header = facts.trace["header"]
+    """T_target(n) and T_draft(k). Reading: n."""
+    target, header = target_costs(facts), facts.trace["header"]
     return target | {"draft": header["calibration"]["draft"], "draft_device": header["draft"]["device"]}
 
 
 def budget(facts: Facts) -> dict:
     """One target forward and the draft steps beside it, in seconds. Reading: the number of steps, γ."""
-    fits = steps_that_fit(facts.trace, 1)
-    return {"target": cost(facts.trace, "target", 1), "step": cost(facts.trace, "draft", 1), "most": max(4, 2 * fits)}
+    return {"target": facts.T_target(1), "step": facts.T_draft(1), "most": max(4, 2 * facts.steps_that_fit(1))}
 
 
 def threshold(facts: Facts) -> dict:
     """The draft's first tokens and θ of the iteration shown. Reading: k."""
-    iteration = facts.iteration
-    # A page without one may not show this figure.
-    assert iteration is not None
+    iteration = facts.iteration or {"theta": None}
     if iteration["theta"] is None:
         raise NotInTrace("threshold there")
     candidates = [{"text": candidate["text"], "p": candidate["p"]} for candidate in iteration["candidates"]]
@@ -67,36 +63,27 @@ def listed(place: list[dict]) -> list[dict]:
 
 
 def knowledge(tokens: list[dict]) -> float:
-    """How much oftener the draft agrees on these tokens than one that finds all equally likely, the others being one.
-
-    By the best possible agreement, the sum of min(p, q).
-    """
+    """The overlap Σ min(p, q) on these tokens, minus that of a uniform draft."""
     equal = 1 / (len(tokens) + 1)
     return sum(min(token["p"], token["q"]) - min(token["p"], equal) for token in tokens)
 
 
 def speeds(facts: Facts) -> dict:
-    """Tokens a second of the recorded runs, and why.
+    """Tokens a second of the recorded runs, and why."""
+    return {"runs": [speed(method, trace) for method, trace in facts.comparable.items()]}
 
-    tau: τ; rows: tokens in a target forward; iteration: seconds from one forward to the next. The last two
-    are means without the forward that reads the prompt, None where there is no other.
+
+def speed(method: str, trace: dict) -> dict:
+    """One run's. rows: tokens in a target forward; iteration: seconds from one forward to the next.
+
+    Both are means without the forward that reads the prompt, None where there is no other.
     """
-    runs = []
-    for method, trace in comparable(facts.traces).items():
-        summary = metrics(trace)
-        rows = [iteration["target"]["rows"] for iteration in trace["iterations"][1:]]
-        runs.append(
-            {
-                "method": method,
-                "title": METHODS[method].title,
-                "tps": summary["tps"],
-                "tau": summary["tau"],
-                "rows": sum(rows) / len(rows) if rows else None,
-                "iteration": iteration_seconds(trace),
-                "device": trace["header"]["target"]["device"],
-            }
-        )
-    return {"runs": runs}
+    found, rows = metrics(trace), [iteration["target"]["rows"] for iteration in trace["iterations"][1:]]
+    return {
+        "method": method, "title": METHODS[method].title, "tps": found["tps"], "tau": found["tau"],
+        "rows": sum(rows) / len(rows) if rows else None,
+        "iteration": iteration_seconds(trace), "device": trace["header"]["target"]["device"],
+    }  # fmt: skip
 
 
 FIGURES = {

@@ -1,12 +1,10 @@
 """The page's terms, each with a sentence or two, and finding them in a text."""
 
 import re
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from duoviz.web.lessons.markdown import Span, blocks, cut
-from duoviz.web.lessons.source import Mistake, located, read_lines, sections
+from duoviz.web.lessons.source import Mistake, Span, blocks, cut, located, read_lines, sections
 
 
 class Term(NamedTuple):
@@ -58,8 +56,10 @@ class Finder:
 
     def mark(self, spans: list[Span]) -> list[Span]:
         """The spans, with each term's first place in the page's text as a span of kind "term"."""
-        marked = (cut(span, self.pattern, self.term) if span["kind"] == "text" else [span] for span in spans)
-        return list(chain.from_iterable(marked))
+        marked = []
+        for span in spans:
+            marked += cut(span, self.pattern, self.term) if span["kind"] == "text" else [span]
+        return marked
 
     def term(self, match: re.Match) -> Span | None:
         """A term as a span, None where it stood before."""

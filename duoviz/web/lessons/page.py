@@ -2,90 +2,102 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from duoviz.decoding import METHODS
-from duoviz.web.lessons import markdown
+from duoviz.web.lessons import source
+from duoviz.web.lessons.facts import PLACEHOLDER, Facts
 from duoviz.web.lessons.figures import FIGURES, OF_ITERATION, WITH_READING
 from duoviz.web.lessons.glossary import Finder
-from duoviz.web.lessons.markdown import Block, Span
-from duoviz.web.lessons.placeholders import PLACEHOLDER, Facts, value
-from duoviz.web.lessons.predicates import find, matching
-from duoviz.web.lessons.source import QUESTION, Mistake, NotInTrace, Option, Page, Question, one_of
-from duoviz.web.lessons.vocabulary import FIGURE_MARKS, MARKS, PARTS, Mark
+from duoviz.web.lessons.iterations import FIGURE_MARKS, MARKS, PARTS, Mark, find, matching
+from duoviz.web.lessons.source import Block, Mistake, NotInTrace, Span, one_of, refuse_placeholders, under_heading
 
+PAGE_FIELDS = ("at", "trace", "highlight", "figure")
+QUESTION_FIELDS = {
+    "choose": ("answer", "right", "wrong"),
+    "step": ("answer", "right", "wrong"),
+    "click": ("answer", "right", "wrong"),
+    "drag": ("answer", "within", "from", "to", "unit", "right", "low", "high"),
+}
+QUESTION = "### Question:"
+OPTION = re.compile(r"- (?:\[([ x])\] )?(.+)$")
 TABS = ("live", "compare", "learn", "lab")
 
 
-@dataclass
+class Option(NamedTuple):
+    """One answer to choose from; right: None where the question's `answer` says which one is."""
+
+    text: str
+    right: bool | None
+    why: str
+
+
 class PageReader:
     """Reads one page against a recorded trace.
 
-    facts: what its placeholders are read from. finder: of the glossary's terms. lessons: the names that a
-    link may lead to. at: the index of the iteration shown, parts: of the visualizer those shown, as `read` finds them.
+    lines: the page as written. facts: what its figures are read from. finder: of the glossary's terms. lessons: the
+    names that a link may lead to. at: the index of the iteration shown; parts: of the visualizer those shown.
     """
 
-    page: Page
-    facts: Facts
-    finder: Finder
-    lessons: set[str]
-    at: int = 0
-    parts: set[str] = field(default_factory=set)
+    def __init__(self, lines: list[str], facts: Facts, finder: Finder, lessons: set[str]):
+        self.title = lines[0].removeprefix("## ").strip()
+        refuse_placeholders(self.title)
+        end = next((at for at, line in enumerate(lines) if line.startswith(QUESTION)), len(lines))
+        if heading := next((line for line in (*lines[1:end], *lines[end + 1 :]) if line.startswith("#")), None):
+            raise Mistake('the only headings are "## TITLE" and one "### Question: KIND" under it', heading)
+        self.fields, self.text = under_heading(lines[:end], PAGE_FIELDS)
+        self.kind, self.asks, self.asked = read_question(lines[end:])
+        self.facts = facts.of(self.fields["trace"]) if "trace" in self.fields else facts
+        self.finder, self.lessons = finder, lessons
+        self.highlights = [name.strip() for name in self.fields.get("highlight", "").split(",") if name]
+        for name in self.highlights:
+            one_of(name, (*PARTS, *MARKS), f'"{name}" cannot be highlighted', "highlight:")
+        self.marks = [MARKS[name] for name in self.highlights if name in MARKS]
+        self.parts = {name for name in self.highlights if name in PARTS} | {mark.part for mark in self.marks}
+        self.at = 0
 
     def read(self) -> dict:
         """The page's data; `missing` is a sentence instead of it where the trace does not hold what it shows."""
-        highlights = self.highlights()
-        marks = [MARKS[name] for name in highlights if name in MARKS]
-        self.parts = {name for name in highlights if name in PARTS} | {mark.part for mark in marks}
         data = {
-            "title": self.page.title, "trace": self.facts.method, "at": 0, "missing": None,
+            "title": self.title, "trace": self.facts.method, "at": 0, "missing": None,
             "parts": [], "marks": [], "figure": None, "blocks": [], "question": None,
         }  # fmt: skip
         try:
-            self.find_iteration()
-            for name in highlights:
-                self.require(name, MARKS.get(name))
-            figure = self.figure()
-            if not self.parts and not figure:
-                self.parts = {"text", "tree"}
-            return data | {
-                "at": self.at,
-                "parts": [PARTS[name] for name in PARTS if name in self.parts],
-                "marks": [mark.lit(self.at) for mark in marks],
-                "figure": figure,
-                "blocks": self.blocks(self.page.text),
-                "question": self.question(),
-            }
+            return data | self.content()
         except NotInTrace as error:
             method = METHODS[self.facts.method].title
             missing = f"The recorded run of {method} has no {error}, so there is nothing to see on this page. Go on."
             return data | {"missing": missing}
 
-    def find_iteration(self) -> None:
-        """A page without `at` shows the whole text, as it is at the end."""
+    def content(self) -> dict:
+        """What the page shows: without `at` the whole text, as it is at the end."""
         iterations = self.facts.trace["iterations"]
-        if "at" in self.page.fields:
-            self.at = find(self.page.fields["at"], iterations)
+        self.at = len(iterations) - 1
+        if "at" in self.fields:
+            self.at = find(self.fields["at"], iterations)
             self.facts = replace(self.facts, iteration=iterations[self.at])
-        else:
-            self.at = len(iterations) - 1
+        for name in self.highlights:
+            self.require(name)
+        figure = self.figure()
+        if not self.parts and not figure:
+            self.parts = {"text", "tree"}
+        return {
+            "at": self.at,
+            "parts": [PARTS[name] for name in PARTS if name in self.parts],
+            "marks": [mark.lit(self.at) for mark in self.marks],
+            "figure": figure,
+            "blocks": self.blocks(self.text),
+            "question": self.question() if self.kind else None,
+        }
 
-    def highlights(self) -> list[str]:
-        """The parts and marks that the page highlights. Raises Mistake."""
-        if "highlight" not in self.page.fields:
-            return []
-        names = [name.strip() for name in self.page.fields["highlight"].split(",")]
-        for name in names:
-            one_of(name, (*PARTS, *MARKS), f'"{name}" cannot be highlighted', "highlight:")
-        return names
-
-    def require(self, name: str, mark: Mark | None) -> None:
+    def require(self, name: str) -> None:
         """Raise NotInTrace where the iteration shown has nothing of this kind."""
-        if mark and not mark.present(self.facts.trace["iterations"][self.at]):
+        if name in MARKS and not MARKS[name].present(self.facts.trace["iterations"][self.at]):
             raise NotInTrace(f"“{name}” in the iteration shown")
 
     def figure(self) -> dict | None:
-        name = self.page.fields.get("figure")
+        name = self.fields.get("figure")
         if name is None:
             return None
         one_of(name, FIGURES, f'there is no figure "{name}"', "figure:")
@@ -95,7 +107,7 @@ class PageReader:
 
     def blocks(self, lines: Sequence[str]) -> list[Block]:
         """Markdown with its placeholders filled in and its terms marked."""
-        blocks = markdown.blocks(lines)
+        blocks = source.blocks(lines)
         for block in blocks:
             if block["kind"] == "paragraph":
                 block["spans"] = self.finish(block["spans"])
@@ -105,7 +117,7 @@ class PageReader:
 
     def inline(self, text: str) -> list[Span]:
         """A line's spans, finished."""
-        return self.finish(markdown.inline(text))
+        return self.finish(source.inline(text))
 
     def words(self, text: str) -> str:
         """A line's text, finished."""
@@ -117,9 +129,7 @@ class PageReader:
         for span in spans:
             if span["kind"] == "link":
                 span = {**span, "to": self.link(span["to"])}
-            done += markdown.cut(
-                span, PLACEHOLDER, lambda match: {"kind": "value", "text": value(match[1], self.facts)}
-            )
+            done += source.cut(span, PLACEHOLDER, lambda it: {"kind": "value", "text": self.facts.value(it[1])})
         for part in done:
             if part["kind"] != "value" and (alone := re.search(r"\S*[{}]\S*", part["text"])):
                 raise Mistake("a brace { or } has no partner", alone[0])
@@ -140,74 +150,80 @@ class PageReader:
         form = "lesson:NAME, lesson:NAME/PAGE, tab:NAME, game:SEED or https"
         raise Mistake(f'the link "{to}" leads nowhere; a link is {form}', to)
 
-    def question(self) -> dict | None:
+    def question(self) -> dict:
         """The page's question as data: its kind, its text, and what its kind asks for."""
-        question = self.page.question
-        if question is None:
-            return None
-        data = {"kind": question.kind, "blocks": self.blocks(question.text)}
+        options = []
+        if self.kind == "choose":
+            first = next((at for at, line in enumerate(self.asked) if line.startswith("- ")), len(self.asked))
+            self.asked, options = self.asked[:first], read_options(self.asked[first:])
+        data = {"kind": self.kind, "blocks": self.blocks(self.asked)}
         if not data["blocks"]:
             raise Mistake("the question asks nothing: its text is missing", QUESTION)
-        return data | getattr(self, f"ask_{question.kind}")(question)
+        if self.kind == "choose":
+            return data | {"options": self.options(options)}
+        return data | {"step": self.step, "click": self.click, "drag": self.drag}[self.kind]()
 
-    def spans_of(self, question: Question, *names: str) -> dict[str, list[Span]]:
-        return {name: self.inline(question.field(name)) for name in names}
+    def field(self, name: str) -> str:
+        """A field that the question must have."""
+        if name not in self.asks:
+            raise Mistake(f'the question\'s field "{name}" is missing', QUESTION)
+        return self.asks[name]
 
-    def ask_choose(self, question: Question) -> dict:
+    def told(self, *names: str) -> dict[str, list[Span]]:
+        return {name: self.inline(self.field(name)) for name in names}
+
+    def options(self, options: list[Option]) -> list[dict]:
         """Options marked [x] and [ ], each with its reason; or plain ones and the `answer` that one of them is."""
-        if len(question.options) < 2:
+        if len(options) < 2:
             raise Mistake("a question to choose needs two answers or more", QUESTION)
-        options = self.options_by_answer(question) if "answer" in question.fields else question.options
+        if "answer" in self.asks:
+            options = self.by_answer(options)
         for option in options:
             if option.right is None or not option.why:
                 message = 'an answer is "- [x] TEXT" or "- [ ] TEXT", and under it, indented, why it is right or wrong'
                 raise Mistake(message, option.text)
         if not any(option.right for option in options):
             raise Mistake("no answer is the right one; mark it with [x]", QUESTION)
-        spans = [{"spans": self.inline(text), "right": right, "why": self.inline(why)} for text, right, why in options]
-        return {"options": spans}
+        return [{"spans": self.inline(text), "right": right, "why": self.inline(why)} for text, right, why in options]
 
-    def options_by_answer(self, question: Question) -> list[Option]:
+    def by_answer(self, options: list[Option]) -> list[Option]:
         """The options with what the field `answer` says of them. Raises NotInTrace where it is none of them."""
-        answer = self.words(question.fields["answer"])
-        marked = [(option.text, self.words(option.text) == answer) for option in question.options]
+        answer = self.words(self.asks["answer"])
+        marked = [(option.text, self.words(option.text) == answer) for option in options]
         if not any(right for _, right in marked):
             raise NotInTrace(f"answer to choose: it would be “{answer}”")
-        return [Option(text, right, question.field("right" if right else "wrong")) for text, right in marked]
+        return [Option(text, right, self.field("right" if right else "wrong")) for text, right in marked]
 
-    def ask_step(self, question: Question) -> dict:
+    def step(self) -> dict:
         """The reader goes to an iteration; `answer` is a condition."""
-        indices = matching(question.field("answer"), self.facts.trace["iterations"])
-        return {"answer": indices} | self.spans_of(question, "right", "wrong")
+        indices = matching(self.field("answer"), self.facts.trace["iterations"])
+        return {"answer": indices} | self.told("right", "wrong")
 
-    def ask_click(self, question: Question) -> dict:
+    def click(self) -> dict:
         """The reader clicks something; `answer` is what can be highlighted in a part, or a mark of the figure."""
-        answer = question.field("answer")
-        figure = self.page.fields.get("figure")
-        known: dict[str, Mark] = MARKS | (FIGURE_MARKS if figure == "classical rule" else {})
-        written = f"answer: {answer}"
+        answer, written = self.field("answer"), f"answer: {self.field('answer')}"
+        known: dict[str, Mark] = MARKS | (FIGURE_MARKS if self.fields.get("figure") == "classical rule" else {})
         one_of(answer, known, f'"{answer}" cannot be clicked here', written)
-        if answer in self.highlights():
+        if answer in self.highlights:
             raise Mistake(f'"{answer}" is highlighted, which gives the answer away', written)
         mark = known[answer]
         if mark.part in PARTS and mark.part not in self.parts:
             raise Mistake(f'"{answer}" is in the part "{mark.part}": highlight it', written)
-        self.require(answer, mark)
+        self.require(answer)
         where = {"answer": mark.selector, "choices": mark.choices, "part": PARTS.get(mark.part)}
-        return where | self.spans_of(question, "right", "wrong")
+        return where | self.told("right", "wrong")
 
-    def ask_drag(self, question: Question) -> dict:
+    def drag(self) -> dict:
         """The reader drags the figure's slider, or one from `from` to `to`; right is what is `within` of the answer."""
-        fields = question.fields
         slider = None
-        if self.page.fields.get("figure") not in WITH_READING:
-            ends = {name: self.number(question.field(name)) for name in ("from", "to")}
-            slider = ends | {"unit": self.inline(fields.get("unit", ""))}
-        elif extra := next(iter({"from", "to", "unit"} & fields.keys()), None):
+        if self.fields.get("figure") not in WITH_READING:
+            ends = {name: self.number(self.field(name)) for name in ("from", "to")}
+            slider = ends | {"unit": self.inline(self.asks.get("unit", ""))}
+        elif extra := next(iter({"from", "to", "unit"} & self.asks.keys()), None):
             raise Mistake("the figure has its own slider: it needs no from, to or unit", f"{extra}:")
-        answer = self.number(question.field("answer"))
-        within = self.number(fields["within"]) if "within" in fields else 0
-        return {"answer": answer, "within": within, "slider": slider} | self.spans_of(question, "right", "low", "high")
+        answer = self.number(self.field("answer"))
+        within = self.number(self.asks["within"]) if "within" in self.asks else 0
+        return {"answer": answer, "within": within, "slider": slider} | self.told("right", "low", "high")
 
     def number(self, text: str) -> float:
         """A number as written or computed. Raises Mistake."""
@@ -215,3 +231,27 @@ class PageReader:
             return float(self.words(text))
         except ValueError:
             raise Mistake(f'"{text}" is not a number', text) from None
+
+
+def read_question(lines: list[str]) -> tuple[str, dict[str, str], list[str]]:
+    """A question's kind, its fields and the lines after them; the kind is "" where there is none. Raises Mistake."""
+    if not lines:
+        return "", {}, []
+    kind = lines[0].removeprefix(QUESTION).strip()
+    one_of(kind, QUESTION_FIELDS, f'there is no question of the kind "{kind}"', QUESTION)
+    return kind, *under_heading(lines, QUESTION_FIELDS[kind])
+
+
+def read_options(lines: list[str]) -> list[Option]:
+    """`- [x] TEXT` or `- [ ] TEXT`, each with its reason in indented lines; or `- TEXT` alone. Raises Mistake."""
+    options: list[Option] = []
+    for line in filter(None, lines):
+        if match := OPTION.match(line):
+            right = None if match[1] is None else match[1] == "x"
+            options.append(Option(match[2].strip(), right, ""))
+        elif options and line.startswith("  "):
+            last = options.pop()
+            options.append(last._replace(why=f"{last.why} {line.strip()}".strip()))
+        else:
+            raise Mistake('after the answers there can only be answers ("- [ ] …")', line)
+    return options

@@ -1,24 +1,25 @@
-"""A lesson's file as it stands: front matter, pages and questions."""
+"""A lesson's file as it stands: sections, fields, Markdown; and what may be wrong in it."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from duoviz.errors import UserError
 
-FRONT_FIELDS = ("title", "summary", "trace", "live", "prompt", "watch")
-PAGE_FIELDS = ("at", "trace", "highlight", "figure")
-QUESTION_FIELDS = {
-    "choose": ("answer", "right", "wrong"),
-    "step": ("answer", "right", "wrong"),
-    "click": ("answer", "right", "wrong"),
-    "drag": ("answer", "within", "from", "to", "unit", "right", "low", "high"),
-}
-QUESTION = "### Question:"
-FIELD = re.compile(r"([a-z]+):(?: +(.*))?$")
-OPTION = re.compile(r"- (?:\[([ x])\] )?(.+)$")
+# A span is {"kind", "text"} and, of a link, "to"; a block is {"kind": "paragraph", "spans"} or
+# {"kind": "list" or "numbers", "items": [spans, …]}.
+Span = dict
+Block = dict
+
+FIELD = re.compile(r"([a-z]+): +(.+)$")
+STYLES = {"strong_open": "strong", "em_open": "em"}
+LISTS = {"bullet_list_open": "list", "ordered_list_open": "numbers"}
+
+parser = MarkdownIt("commonmark", {"html": False}).disable(["entity", "escape"])
 
 
 class Mistake(UserError):
@@ -57,36 +58,11 @@ def one_of(name: str, known: Collection[str], message: str, near: str) -> None:
         raise Mistake(f"{message}: choose one of {', '.join(known)}", near)
 
 
-class Option(NamedTuple):
-    """One answer to choose from; right: None where the question's `answer` says which one is."""
-
-    text: str
-    right: bool | None
-    why: str
-
-
-class Question(NamedTuple):
-    """kind: one of QUESTION_FIELDS; text: what is asked; options: of a question to choose."""
-
-    kind: str
-    fields: dict[str, str]
-    text: list[str]
-    options: list[Option]
-
-    def field(self, name: str) -> str:
-        """A field that the question must have. Raises Mistake."""
-        if name not in self.fields:
-            raise Mistake(f'the question\'s field "{name}" is missing', QUESTION)
-        return self.fields[name]
-
-
-class Page(NamedTuple):
-    """A page as written."""
-
-    title: str
-    fields: dict[str, str]
-    text: list[str]
-    question: Question | None
+def refuse_placeholders(text: str) -> None:
+    """Raise Mistake for a brace in what stands in lists and headings, where no figure is filled in."""
+    if set("{}") & set(text):
+        message = "a title, a summary or what to watch has no placeholders, so no { or }; write the figure in the text"
+        raise Mistake(message, text)
 
 
 def read_lines(file: Path) -> list[str]:
@@ -105,32 +81,7 @@ def sections(lines: list[str]) -> tuple[list[str], list[tuple[int, list[str]]]]:
     return lines[: starts[0] if starts else None], parts
 
 
-def read_front(lines: list[str]) -> dict[str, str]:
-    """The fields of what stands before the first page. Raises Mistake."""
-    if not lines or lines[0] != "---":
-        raise Mistake('a lesson begins with a line "---", its fields and another "---"')
-    if "---" not in lines[1:]:
-        raise Mistake('the fields have no end; put a line "---" after them')
-    end = lines.index("---", 1)
-    if text := next(filter(None, lines[end + 1 :]), None):
-        raise Mistake('text before the first page; a page begins with "## " and its title', text)
-    fields = read_fields(filter(None, lines[1:end]), FRONT_FIELDS)
-    for name in ("title", "summary", "trace"):
-        if name not in fields:
-            raise Mistake(f'the field "{name}" is missing')
-    for name in {"title", "summary", "watch"} & fields.keys():
-        refuse_placeholders(fields[name])
-    return fields
-
-
-def refuse_placeholders(text: str) -> None:
-    """Raise Mistake for a brace in what stands in lists and headings, where no figure is filled in."""
-    if set("{}") & set(text):
-        message = "a title, a summary or what to watch has no placeholders, so no { or }; write the figure in the text"
-        raise Mistake(message, text)
-
-
-def read_fields(lines: Iterable[str], known: tuple[str, ...]) -> dict[str, str]:
+def read_fields(lines: Iterable[str], known: Collection[str]) -> dict[str, str]:
     """Lines `name: value`. Raises Mistake where one is none, or unknown, or stands twice."""
     fields: dict[str, str] = {}
     for line in lines:
@@ -141,53 +92,77 @@ def read_fields(lines: Iterable[str], known: tuple[str, ...]) -> dict[str, str]:
         one_of(name, known, f'there is no field "{name}" here', line)
         if name in fields:
             raise Mistake(f'the field "{name}" is used twice', line)
-        if not value:
-            raise Mistake(f'the field "{name}" is empty', line)
         fields[name] = value
     return fields
 
 
-def under_heading(lines: list[str], known: tuple[str, ...]) -> tuple[dict[str, str], list[str]]:
+def under_heading(lines: list[str], known: Collection[str]) -> tuple[dict[str, str], list[str]]:
     """The fields directly under a heading, up to the first empty line, and the lines after it."""
     end = lines.index("") if "" in lines else len(lines)
     return read_fields(lines[1:end], known), lines[end:]
 
 
-def read_page(lines: list[str]) -> Page:
-    """A page: its heading, its fields, its text, and at the end perhaps a question. Raises Mistake."""
-    title = lines[0].removeprefix("## ").strip()
-    refuse_placeholders(title)
-    headings = [index for index, line in enumerate(lines) if line.startswith("#") and index]
-    for index in headings:
-        if not lines[index].startswith(QUESTION):
-            raise Mistake('the only headings are "## TITLE" and "### Question: KIND" under it', lines[index])
-    if len(headings) > 1:
-        raise Mistake("this page has two questions; begin a new page", QUESTION)
-    end = headings[0] if headings else len(lines)
-    fields, text = under_heading(lines[:end], PAGE_FIELDS)
-    return Page(title, fields, text, read_question(lines[end:]) if headings else None)
-
-
-def read_question(lines: list[str]) -> Question:
-    """A question: its kind, its fields, its text, and the options of one to choose. Raises Mistake."""
-    kind = lines[0].removeprefix(QUESTION).strip()
-    one_of(kind, QUESTION_FIELDS, f'there is no question of the kind "{kind}"', QUESTION)
-    fields, rest = under_heading(lines, QUESTION_FIELDS[kind])
-    starts = (index for index, line in enumerate(rest) if line.startswith("- "))
-    first = next(starts, len(rest)) if kind == "choose" else len(rest)
-    return Question(kind, fields, rest[:first], read_options(rest[first:]))
-
-
-def read_options(lines: list[str]) -> list[Option]:
-    """`- [x] TEXT` or `- [ ] TEXT`, each with its reason in indented lines; or `- TEXT` alone. Raises Mistake."""
-    options: list[Option] = []
-    for line in filter(None, lines):
-        if match := OPTION.match(line):
-            right = None if match[1] is None else match[1] == "x"
-            options.append(Option(match[2].strip(), right, ""))
-        elif options and line.startswith("  "):
-            last = options.pop()
-            options.append(last._replace(why=f"{last.why} {line.strip()}".strip()))
+def blocks(lines: Sequence[str]) -> list[Block]:
+    """Markdown as plain data, which the page sets as text. Raises Mistake for Markdown that a lesson may not use."""
+    tokens = iter(parser.parse("\n".join(lines)))
+    parsed = []
+    for token in tokens:
+        line = lines[token.map[0] if token.map else 0]
+        if token.type == "paragraph_open":
+            parsed.append({"kind": "paragraph", "spans": spans(next(tokens))})
+            next(tokens)
+        elif token.type in LISTS:
+            parsed.append({"kind": LISTS[token.type], "items": items(tokens, line)})
         else:
-            raise Mistake('after the answers there can only be answers ("- [ ] …")', line)
-    return options
+            raise Mistake("a lesson's text is made of paragraphs and simple lists only", line)
+    return parsed
+
+
+def items(tokens: Iterator[Token], line: str) -> list[list[Span]]:
+    """The items of a list, one paragraph each, up to its end."""
+    paragraphs = []
+    while (token := next(tokens)).type not in ("bullet_list_close", "ordered_list_close"):
+        if token.type == "list_item_open" and next(tokens).type == "paragraph_open":
+            paragraphs.append(spans(next(tokens)))
+        elif token.type not in ("paragraph_close", "list_item_close"):
+            raise Mistake("a list item is one paragraph, without a nested list", line)
+    return paragraphs
+
+
+def inline(text: str) -> list[Span]:
+    """The spans of one line."""
+    return spans(parser.parseInline(text)[0])
+
+
+def spans(paragraph: Token) -> list[Span]:
+    """Text in the style of the innermost mark around it; what stands side by side in one style is one span."""
+    parts: list[Span] = []
+    styles: list[Span] = [{"kind": "text"}]
+    for token in paragraph.children or []:
+        if token.type in STYLES:
+            styles.append({"kind": STYLES[token.type]})
+        elif token.type == "link_open":
+            styles.append({"kind": "link", "to": token.attrs["href"]})
+        elif token.nesting == -1:
+            styles.pop()
+        elif token.type == "code_inline":
+            parts.append({"kind": "code", "text": token.content})
+        elif token.type in ("text", "text_special", "softbreak"):
+            text = " " if token.type == "softbreak" else token.content
+            if parts and {**parts[-1], "text": ""} == {**styles[-1], "text": ""}:
+                parts[-1]["text"] += text
+            elif text:
+                parts.append({**styles[-1], "text": text})
+        else:
+            raise Mistake("pictures and line breaks have no place in a lesson's text", paragraph.content.split("\n")[0])
+    return parts
+
+
+def cut(span: Span, pattern: re.Pattern, part_of: Callable[[re.Match], Span | None]) -> list[Span]:
+    """The span in parts: where the pattern matches, what `part_of` gives; None leaves the text as it is."""
+    parts, end, text = [], 0, span["text"]
+    for match in pattern.finditer(text):
+        if part := part_of(match):
+            parts += [{**span, "text": text[end : match.start()]}, part]
+            end = match.end()
+    return [part for part in (*parts, {**span, "text": text[end:]}) if part["text"]]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from duoviz.web.lessons.placeholders import Facts, value
+from duoviz.web.lessons.facts import Facts
 from duoviz.web.lessons.source import Mistake, NotInTrace
 from tests.web.lessons.made import duo_trace, iteration, node, own, trace, vanilla_trace
 
@@ -14,7 +14,7 @@ def facts(at=None, method="duodecoding", traces=TRACES):
 
 
 def values(of, *expressions):
-    return [value(expression, of) for expression in expressions]
+    return [of.value(expression) for expression in expressions]
 
 
 def test_of_the_run():
@@ -25,10 +25,10 @@ def test_of_the_run():
         "iteration_time | seconds": "21 ms", "vanilla.tps | fixed(1)": "50.0",
         "'both' if can_overlap else 'one'": "both",
     }  # fmt: skip
-    assert {name: value(name, facts()) for name in expected} == expected
+    assert {name: facts().value(name) for name in expected} == expected
     prefill = {"duodecoding": trace("duodecoding", duo_trace()["iterations"][:1])}
     with pytest.raises(NotInTrace, match="value for “iteration_time”"):
-        value("iteration_time | seconds", facts(traces=prefill))
+        facts(traces=prefill).value("iteration_time | seconds")
 
 
 def test_of_the_iteration_shown():
@@ -45,7 +45,7 @@ def test_a_number_may_count_a_word():
     counted = values(facts(2), "kept | counted('more token')", "iteration.verdict.sequence | counted('guess')")
     assert counted == ["1 more token", "2 guesses"]
     with pytest.raises(Mistake, match="0.1 is not a whole number"):
-        value("iteration.theta | counted('token')", facts(2))
+        facts(2).value("iteration.theta | counted('token')")
 
 
 def test_of_a_tree_that_lives_on():
@@ -56,7 +56,7 @@ def test_of_a_tree_that_lives_on():
     names = ("steps_before", "survivors", "own_token | quoted", "draft_meanwhile")
     assert values(of, *names) == ["1", "1", "the end of the answer", "went on, and added 1 token or more"]
     first["draft"].pop()
-    assert value("draft_meanwhile", facts(0, "duotree", {"duotree": trace("duotree", [first])})) == "waited"
+    assert facts(0, "duotree", {"duotree": trace("duotree", [first])}).value("draft_meanwhile") == "waited"
 
 
 def test_of_a_tree_of_guesses():
@@ -70,7 +70,7 @@ def test_of_a_tree_of_guesses():
     assert values(facts(0, "duotree", traces), *names) == ["“b”", "“a”", "0.300", "“c”"]
     checked.append(node("d", "accepted", source="prompt", q=None))
     traces = {"duotree": trace("duotree", [iteration(["x"], checked=checked)])}
-    assert value("free_token | quoted", facts(0, "duotree", traces)) == "“d”"
+    assert facts(0, "duotree", traces).value("free_token | quoted") == "“d”"
 
 
 def test_of_the_calibration():
@@ -87,21 +87,21 @@ def test_of_all_runs():
     other = {**TRACES, "vanilla": vanilla_trace("The sky is blue wide .".split())}
     names = ("phi() | fixed(2)", "fastest()", "other_runs()", "same_text()", "against_vanilla()")
     assert values(facts(), *names) == ["1.15", "DuoDecoding", "1", "1", "15 % faster than"]
-    assert value("same_text()", facts(traces=other)) == "0"
-    assert value("duodecoding.against_vanilla()", facts(method="vanilla")) == "15 % faster than"
+    assert facts(traces=other).value("same_text()") == "0"
+    assert facts(method="vanilla").value("duodecoding.against_vanilla()") == "15 % faster than"
     slow = {**TRACES, "vanilla": vanilla_trace("a b c d e f".split())}
     slow["vanilla"]["iterations"][-1]["sync"] = 0.06
-    assert value("against_vanilla()", facts(traces=slow)) == "42 % slower than"
+    assert facts(traces=slow).value("against_vanilla()") == "42 % slower than"
     slow["vanilla"]["iterations"][-1]["sync"] = 0.105
-    assert value("against_vanilla()", facts(traces=slow)) == "about as fast as"
+    assert facts(traces=slow).value("against_vanilla()") == "about as fast as"
 
 
 def test_a_run_on_another_prompt_is_not_compared():
     alone = {**TRACES, "vanilla": trace("vanilla", vanilla_trace()["iterations"], prompt="Where?")}
     with pytest.raises(NotInTrace, match="run of Vanilla on the same prompt"):
-        value("phi() | fixed(1)", facts(traces=alone))
+        facts(traces=alone).value("phi() | fixed(1)")
     with pytest.raises(NotInTrace, match="run of Vanilla beside it"):
-        value("fastest()", facts(traces={"duodecoding": TRACES["duodecoding"]}))
+        facts(traces={"duodecoding": TRACES["duodecoding"]}).value("fastest()")
 
 
 MISTAKES = {
@@ -118,21 +118,21 @@ MISTAKES = {
 @pytest.mark.parametrize("expression", MISTAKES)
 def test_a_mistake_is_told(expression):
     with pytest.raises(Mistake, match=MISTAKES[expression]) as error:
-        value(expression, facts(1))
+        facts(1).value(expression)
     assert str(error.value).startswith(f"{{{expression}}} cannot be computed: ") and "\n" not in str(error.value)
 
 
 def test_an_iteration_s_figure_needs_an_iteration():
     for expression in ("sequences", "iteration.theta | fixed(3)"):
         with pytest.raises(Mistake, match="the page shows no iteration; give it an `at`"):
-            value(expression, facts())
+            facts().value(expression)
 
 
 def test_what_the_trace_does_not_hold_is_said():
     for name in ("iteration.theta | fixed(3)", "rejected_token | quoted", "sequences"):
         with pytest.raises(NotInTrace, match=f"value for “{name.partition(' |')[0]}”"):
-            value(name, facts(4))
+            facts(4).value(name)
     with pytest.raises(NotInTrace, match="value for “q”"):
-        value("second_choice.q | fixed(3)", facts(4))
+        facts(4).value("second_choice.q | fixed(3)")
     with pytest.raises(NotInTrace, match="calibration"):
-        value("T_target(8) | seconds", facts(method="vanilla"))
+        facts(method="vanilla").value("T_target(8) | seconds")

@@ -1,8 +1,8 @@
-"""A lesson as plain data for the page: its text with figures filled in, its iterations found, its mistakes named."""
+"""The course: its lessons as plain data for the page, and what is wrong in their files."""
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -15,13 +15,26 @@ from duoviz.decoding.settings import DEFAULTS, Settings, SettingsError
 from duoviz.recordings import ENDING, PLACES
 from duoviz.shape import fields, items, number, string
 from duoviz.trace.reading import TraceError, read_trace
+from duoviz.web.lessons.facts import Facts
 from duoviz.web.lessons.glossary import Finder, Term, read_glossary
 from duoviz.web.lessons.page import PageReader
-from duoviz.web.lessons.placeholders import Facts
-from duoviz.web.lessons.source import LessonError, Mistake, located, one_of, read_front, read_lines, read_page, sections
+from duoviz.web.lessons.source import (
+    LessonError,
+    Mistake,
+    located,
+    read_fields,
+    read_lines,
+    refuse_placeholders,
+    sections,
+)
 
 GLOSSARY = "glossary.md"
 ABOUT = "README.md"
+NEEDED = ("title", "summary", "trace")
+FRONT_FIELDS = (*NEEDED, "live", "prompt", "watch")
+# What `recordings.places` gives.
+PLACE = items(fields(text=string(1_000), p=number(0, 1), q=number(0, 1)), least=1)
+EXPECTED = fields(text=string(inf), places=items(PLACE))
 
 Content = TypeVar("Content")
 
@@ -37,16 +50,35 @@ class Course:
     mistakes: list[str]
 
 
+def read_course(folder: Path, traces_folder: Path) -> Course:
+    """All lessons of a folder, in the order of their names; one with a mistake is left out, and its mistake logged."""
+    mistakes: list[str] = []
+    traces = read_traces(traces_folder, mistakes)
+    facts = Facts(traces, "vanilla", places=read_places(traces_folder, traces, mistakes))
+    terms = (folder / GLOSSARY).is_file() and collect(mistakes, read_glossary, folder / GLOSSARY) or []
+    files = unambiguous([file for file in sorted(folder.glob("*.md")) if file.name not in (ABOUT, GLOSSARY)], mistakes)
+    names = {name_of(file) for file in files}
+    lessons = [collect(mistakes, read_lesson, file, facts, terms, names) for file in files]
+    for mistake in mistakes:
+        log.warning("a mistake in the lessons: %s", mistake)
+    glossary = [{"name": term.forms[0], "spans": term.spans} for term in terms]
+    return Course([lesson for lesson in lessons if lesson], glossary, mistakes)
+
+
+def collect(mistakes: list[str], read: Callable[..., Content], *arguments: object) -> Content | None:
+    """What `read` gives, or None and its mistake."""
+    try:
+        return read(*arguments)
+    except (LessonError, TraceError) as error:
+        mistakes.append(str(error))
+        return None
+
+
 def read_traces(folder: Path, mistakes: list[str]) -> dict[str, dict]:
     """The recorded trace of each method that has one; what is wrong with a file is added to the mistakes."""
     files = {method: folder / f"{method}{ENDING}" for method in METHODS}
     traces = {method: collect(mistakes, read_trace, file) for method, file in files.items() if file.is_file()}
     return {method: trace for method, trace in traces.items() if trace}
-
-
-# What `recordings.places` gives.
-PLACE = items(fields(text=string(1_000), p=number(0, 1), q=number(0, 1)), least=1)
-EXPECTED = fields(text=string(inf), places=items(PLACE))
 
 
 def read_places(folder: Path, traces: dict[str, dict], mistakes: list[str]) -> list[list[dict]]:
@@ -62,30 +94,6 @@ def read_places(folder: Path, traces: dict[str, dict], mistakes: list[str]) -> l
         mistakes.append(f"{PLACES} is not what `python -m duoviz record` writes.")
         return []
     return expected["places"] if expected["text"] == traces["vanilla"]["end"]["text"] else []
-
-
-def read_course(folder: Path, traces_folder: Path) -> Course:
-    """All lessons of a folder, in the order of their names; one with a mistake is left out, and its mistake logged."""
-    mistakes: list[str] = []
-    traces = read_traces(traces_folder, mistakes)
-    places = read_places(traces_folder, traces, mistakes)
-    terms = (folder / GLOSSARY).is_file() and collect(mistakes, read_glossary, folder / GLOSSARY) or []
-    files = unambiguous([file for file in sorted(folder.glob("*.md")) if file.name not in (ABOUT, GLOSSARY)], mistakes)
-    names = {name_of(file) for file in files}
-    lessons = [collect(mistakes, read_lesson, file, traces, terms, names, places) for file in files]
-    for mistake in mistakes:
-        log.warning("a mistake in the lessons: %s", mistake)
-    glossary = [{"name": term.forms[0], "spans": term.spans} for term in terms]
-    return Course([lesson for lesson in lessons if lesson], glossary, mistakes)
-
-
-def collect(mistakes: list[str], read: Callable[..., Content], *arguments: object) -> Content | None:
-    """What `read` gives, or None and its mistake."""
-    try:
-        return read(*arguments)
-    except (LessonError, TraceError) as error:
-        mistakes.append(str(error))
-        return None
 
 
 def place_of(file: Path) -> tuple[int | None, str]:
@@ -104,60 +112,54 @@ def unambiguous(files: list[Path], mistakes: list[str]) -> list[Path]:
     known: dict[int | str, Path] = {}
     for file in files:
         number, name = place_of(file)
-        keys = [name] if number is None else [name, number]
-        taken = next((key for key in keys if key in known), None)
-        if taken is None:
-            known |= dict.fromkeys(keys, file)
+        keys = {"name": name} | ({} if number is None else {"number": number})
+        if taken := next((what for what, key in keys.items() if key in known), None):
+            message = f'{known[keys[taken]].name} has the {taken} "{keys[taken]}" too; rename one'
+            mistakes.append(str(LessonError(file, 1, message)))
         else:
-            what = "name" if taken == name else "number"
-            mistakes.append(str(LessonError(file, 1, f'{known[taken].name} has the {what} "{taken}" too; rename one')))
+            known |= dict.fromkeys(keys.values(), file)
     return [file for file in files if file in known.values()]
 
 
-def read_lesson(
-    file: Path, traces: dict[str, dict], terms: list[Term], lessons: set[str], places: Sequence[list[dict]] = ()
-) -> dict:
-    """One lesson's data. lessons: the names of all, for links. places: see `read_places`. Raises LessonError."""
+def read_lesson(file: Path, facts: Facts, terms: list[Term], lessons: set[str]) -> dict:
+    """One lesson's data. facts: of any run. lessons: the names of all, for links. Raises LessonError."""
     lines = read_lines(file)
     before, parts = sections(lines)
     with located(file, lines):
         front = read_front(before)
         if not parts:
             raise Mistake('the lesson has no page; a page begins with "## " and its title')
-        live = live_link(front)
-        facts = facts_of(front["trace"], traces, places)
+        live, facts = live_link(front), facts.of(front["trace"])
     pages = []
     for first, part in parts:
         with located(file, part, first):
-            page = read_page(part)
-            own = facts_of(page.fields["trace"], traces, places) if "trace" in page.fields else facts
-            pages.append(PageReader(page, own, Finder(terms), lessons).read())
-    return {
-        "name": name_of(file),
-        "title": front["title"],
-        "summary": front["summary"],
-        "pages": pages,
-        "live": live,
-        "watch": front.get("watch"),
-    }
+            pages.append(PageReader(part, facts, Finder(terms), lessons).read())
+    about = {name: front[name] for name in ("title", "summary")}
+    return {"name": name_of(file), **about, "pages": pages, "live": live, "watch": front.get("watch")}
 
 
-def facts_of(method: str, traces: dict[str, dict], places: Sequence[list[dict]]) -> Facts:
-    """What a page's figures are read from. Raises Mistake."""
-    one_of(method, METHODS, f'there is no method "{method}"', f"trace: {method}")
-    if method not in traces:
-        raise Mistake(f"there is no recorded run of {method} yet: `python -m duoviz record`", f"trace: {method}")
-    return Facts(traces, method, places=places)
+def read_front(lines: list[str]) -> dict[str, str]:
+    """The fields of what stands before the first page. Raises Mistake."""
+    if lines[:1] != ["---"] or "---" not in lines[1:]:
+        raise Mistake('a lesson begins with a line "---", its fields and another "---"')
+    end = lines.index("---", 1)
+    if text := next(filter(None, lines[end + 1 :]), None):
+        raise Mistake('text before the first page; a page begins with "## " and its title', text)
+    front = read_fields(filter(None, lines[1:end]), FRONT_FIELDS)
+    if missing := next((name for name in NEEDED if name not in front), None):
+        raise Mistake(f'the field "{missing}" is missing')
+    for name in {"title", "summary", "watch"} & front.keys():
+        refuse_placeholders(front[name])
+    return front
 
 
 def live_link(front: dict[str, str]) -> str | None:
     """The fragment that opens the Live tab with the lesson's settings and runs it. Raises Mistake."""
     if "live" not in front:
-        for name in ("prompt", "watch"):
-            if name in front:
-                raise Mistake(f'the field "{name}" is for "live", which is missing', f"{name}:")
+        if extra := next((name for name in ("prompt", "watch") if name in front), None):
+            raise Mistake(f'the field "{extra}" is for "live", which is missing', f"{extra}:")
         return None
-    chosen = {}
+    chosen: dict[str, str] = {}
     for part in front["live"].split():
         name, equals, text = part.partition("=")
         if not equals or name in chosen:
@@ -167,10 +169,8 @@ def live_link(front: dict[str, str]) -> str | None:
         check_settings(**chosen)
     except SettingsError as error:
         raise Mistake(f"live: {str(error).removesuffix('.')}", "live:") from None
-    if "prompt" in front:
-        chosen["prompt"] = front["prompt"]
-    chosen["autoplay"] = "true"
-    return "#tab=live&" + urlencode(chosen, safe="", quote_via=quote)
+    asked = {"prompt": front["prompt"]} if "prompt" in front else {}
+    return "#tab=live&" + urlencode(chosen | asked | {"autoplay": "true"}, safe="", quote_via=quote)
 
 
 def check_settings(method: str = "vanilla", **chosen: str) -> None:

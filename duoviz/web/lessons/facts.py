@@ -1,0 +1,248 @@
+"""Figures in a lesson's text: Jinja2 expressions over a recorded trace; none is ever typed."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from jinja2 import StrictUndefined, TemplateError
+from jinja2.sandbox import SandboxedEnvironment
+
+from duoviz.decoding import METHODS
+from duoviz.trace.metrics import iteration_seconds, metrics
+from duoviz.web.lessons.iterations import MEASURES, Iteration, guesses, looked_up, second_choices, steps_before
+from duoviz.web.lessons.source import Mistake, NotInTrace, one_of
+
+PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+# The token with which a model ends its answer: it is no text.
+END_OF_ANSWER = re.compile(r"<\|(im_end|endoftext|eot_id|end_of_text)\|>|</s>")
+# Two speeds closer than this are called equal: one run's speed is not more certain.
+EQUAL_SPEED = 0.03
+SAMPLING = ("max_new_tokens", "temperature", "top_k", "top_p", "seed", "raw")
+
+
+def seconds(value: float) -> str:
+    return f"{value:.2f} s" if value >= 1 else f"{1000 * value:.{1 if value < 0.01 else 0}f} ms"
+
+
+def percent(value: float) -> str:
+    return f"{100 * value:.0f} %"
+
+
+def fixed(value: float, digits: int) -> str:
+    return f"{float(value):.{digits}f}"
+
+
+def counted(number: int, word: str) -> str:
+    """As in "1 more token", "2 guesses"."""
+    if not isinstance(number, int):
+        raise TypeError(f"{number} is not a whole number")
+    many = "es" if word.endswith("s") else "s"
+    return f"{number} {word}{'' if number == 1 else many}"
+
+
+def quoted(token: dict) -> str:
+    """A token's text as words on the page."""
+    text = token["text"]
+    if END_OF_ANSWER.fullmatch(text):
+        return "the end of the answer"
+    return f"“{text.strip(' ') or text.replace(' ', '␣')}”".replace("\n", "↵")
+
+
+FORMS = {write.__name__: write for write in (seconds, percent, fixed, counted, quoted)}
+
+
+class Environment(SandboxedEnvironment):
+    """Of the expressions: a part of None is what the trace does not hold."""
+
+    def getattr(self, obj: object, attribute: str) -> object:
+        if obj is None:
+            raise NotInTrace(f"value for “{attribute}”")
+        return super().getattr(obj, attribute)
+
+
+def form(write: Callable[..., str]) -> Callable[..., str | None]:
+    """The form as a filter: None stays None."""
+    return lambda value, *options: None if value is None else write(value, *options)
+
+
+environment = Environment(undefined=StrictUndefined)
+environment.filters |= {name: form(write) for name, write in FORMS.items()}
+
+
+def with_status(iteration: Iteration, status: str) -> dict | None:
+    """The first proposed or own token with this status."""
+    return next((node for node in iteration["checked"] + iteration["drafted"] if node["status"] == status), None)
+
+
+def free_token(iteration: Iteration) -> dict | None:
+    """A proposed token that was found in a text, an accepted one first."""
+    free = filter(looked_up, guesses(iteration))
+    return min(free, key=lambda node: node["status"] != "accepted", default=None)
+
+
+def second_choice(iteration: Iteration) -> tuple[dict | None, dict | None]:
+    """The first accepted token that was not the draft's most probable, and the one that was."""
+    return next(iter(second_choices(iteration)), (None, None))
+
+
+def draft_meanwhile(iteration: Iteration) -> str:
+    """As in "While the target checked, the draft …"; of a tree that lives on, with what this gave."""
+    late = {number for number, step in enumerate(iteration["draft"]) if step["end"] > iteration["target"]["start"]}
+    new = sum(node.get("step") in late for node in iteration.get("rest", ()))
+    if not late:
+        return "waited"
+    # No more than the likeliest are recorded.
+    return f"went on, and added {counted(new, 'token')} or more" if new else "went on"
+
+
+# Of the iteration shown, beside its record; None where it has none.
+ITERATION: dict[str, Callable[[Iteration], object]] = {
+    **{name.replace(" ", "_"): measure for name, measure in MEASURES.items()},
+    "target_time": lambda it: it["target"]["end"] - it["target"]["start"],
+    "draft_time": lambda it: sum(step["end"] - step["start"] for step in it["draft"]) or None,
+    "draft_steps": lambda it: len(it["draft"]) or None,
+    "pending": lambda it: sum(node["status"] != "correction" for node in it["checked"]),
+    "kept": lambda it: sum(node["status"] == "pending" for node in it["drafted"]),
+    "accepted_token": lambda it: with_status(it, "accepted"),
+    "rejected_token": lambda it: with_status(it, "rejected"),
+    "own_token": lambda it: with_status(it, "correction"),
+    "free_token": free_token,
+    "second_choice": lambda it: second_choice(it)[0],
+    "preferred_token": lambda it: second_choice(it)[1],
+    "draft_meanwhile": draft_meanwhile,
+    "steps_before": steps_before,
+}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a page's figures are read from.
+
+    traces: the recorded trace of each method. method: the page's. iteration: the one shown, None where the page shows
+    the whole text. places: what both models expected at each place of the recorded text (`recordings.places`).
+    """
+
+    traces: dict[str, dict]
+    method: str
+    iteration: Iteration | None = None
+    places: Sequence[list[dict]] = ()
+
+    def of(self, method: str) -> "Facts":
+        """The same of another method's run. Raises Mistake."""
+        one_of(method, METHODS, f'there is no method "{method}"', f"trace: {method}")
+        if method not in self.traces:
+            raise Mistake(f"there is no recorded run of {method} yet: `python -m duoviz record`", f"trace: {method}")
+        return replace(self, method=method)
+
+    @property
+    def trace(self) -> dict:
+        return self.traces[self.method]
+
+    @cached_property
+    def names(self) -> dict:
+        """What an expression may name; README.md in the lessons' folder lists it."""
+        nowhere, iteration = StrictUndefined("the page shows no iteration; give it an `at`"), self.iteration
+        return {
+            **{name: StrictUndefined(f"there is no recorded run of {name}") for name in METHODS},
+            **{name: self.of(name).run for name in self.traces},
+            **self.run,
+            "iteration": iteration or nowhere,
+            **{name: find(iteration) if iteration else nowhere for name, find in ITERATION.items()},
+        }
+
+    @property
+    def run(self) -> dict:
+        """What an expression may name of one run: its header, its metrics, and what is computed where it is asked."""
+        asked = (
+            self.T_target, self.T_draft, self.rows_within, self.steps_that_fit,
+            self.phi, self.against_vanilla, self.fastest, self.other_runs, self.same_text,
+        )  # fmt: skip
+        about = {**self.trace["header"], **metrics(self.trace), "iteration_time": iteration_seconds(self.trace)}
+        return about | {each.__name__: each for each in asked}
+
+    def cost(self, side: str, count: int) -> float:
+        """Calibrated seconds of the target's forward with `count` rows or the draft's step of `count` sequences."""
+        calibration = self.trace["header"].get("calibration")
+        if not calibration:
+            raise NotInTrace("calibration, for its method has no draft")
+        counts, times = zip(*calibration[side], strict=True)
+        if not counts[0] <= count <= counts[-1]:
+            raise Mistake(f"the calibration goes from {counts[0]} to {counts[-1]}, and {count} is beyond it")
+        return float(np.interp(count, counts, times))
+
+    def T_target(self, rows: int) -> float:  # noqa: N802  the paper's name
+        return self.cost("target", rows)
+
+    def T_draft(self, sequences: int) -> float:  # noqa: N802
+        return self.cost("draft", sequences)
+
+    def rows_within(self, factor: float) -> int:
+        """How many rows, at most, one target forward has that takes no longer than `factor` forwards of one row."""
+        limit = factor * self.T_target(1)
+        last = self.trace["header"]["calibration"]["target"][-1][0]
+        return max(rows for rows in range(1, last + 1) if self.T_target(rows) <= limit)
+
+    def steps_that_fit(self, rows: int) -> int:
+        """γ by the calibration: how many draft steps fit into one target forward of so many rows; at least 1."""
+        return max(1, int(self.T_target(rows) / self.T_draft(1)))
+
+    @cached_property
+    def comparable(self) -> dict[str, dict]:
+        """The traces that answer vanilla's prompt with vanilla's sampling, vanilla's own first."""
+        if "vanilla" not in self.traces:
+            raise NotInTrace("run of Vanilla beside it")
+
+        def asked(header: dict) -> tuple:
+            return (header["prompt"], *(header["settings"].get(name) for name in SAMPLING))
+
+        wanted = asked(self.traces["vanilla"]["header"])
+        ordered = [name for name in METHODS if name in self.traces]
+        return {name: self.traces[name] for name in ordered if asked(self.traces[name]["header"]) == wanted}
+
+    @cached_property
+    def speeds(self) -> dict[str, float]:
+        """Tokens per second of the comparable runs."""
+        return {name: metrics(trace)["tps"] for name, trace in self.comparable.items()}
+
+    def other_runs(self) -> int:
+        """How many runs can be compared with vanilla's."""
+        return len(self.comparable) - 1
+
+    def same_text(self) -> int:
+        """How many of the other comparable runs wrote vanilla's tokens."""
+        vanilla, *others = (
+            [token["id"] for iteration in trace["iterations"] for token in iteration["committed"]]
+            for trace in self.comparable.values()
+        )
+        return others.count(vanilla)
+
+    def fastest(self) -> str:
+        return METHODS[max(self.speeds, key=self.speeds.__getitem__)].title
+
+    def phi(self) -> float:
+        """The speed-up φ: tokens per second over vanilla's."""
+        if self.method not in self.speeds:
+            raise NotInTrace("run of Vanilla on the same prompt beside it")
+        return self.speeds[self.method] / self.speeds["vanilla"]
+
+    def against_vanilla(self) -> str:
+        """As in "SpS was … Vanilla"."""
+        ratio = self.phi()
+        if abs(ratio - 1) < EQUAL_SPEED:
+            return "about as fast as"
+        return f"{percent(abs(ratio - 1))} {'faster' if ratio > 1 else 'slower'} than"
+
+    def value(self, expression: str) -> str:
+        """What a placeholder stands for. Raises Mistake and NotInTrace."""
+        try:
+            answer = environment.compile_expression(expression, undefined_to_none=False)(self.names)
+            if answer is None:
+                raise NotInTrace(f"value for “{expression.partition('|')[0].strip()}”")
+            text = str(answer)
+            if not isinstance(answer, str | int):
+                raise TypeError("say how to write it: " + ", ".join(FORMS))
+            return text
+        except (TemplateError, TypeError, ValueError, ArithmeticError, KeyError, Mistake) as error:
+            raise Mistake(f"{{{expression}}} cannot be computed: {error}; see README.md", f"{{{expression}}}") from None

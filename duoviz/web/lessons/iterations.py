@@ -1,0 +1,246 @@
+"""What a lesson may say of an iteration: which one it means, what happens in it, what can be pointed at."""
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from duoviz.web.lessons.source import Mistake, NotInTrace
+
+# Iterations are the trace's (`trace/trace.schema.json`).
+Iteration = dict
+
+
+def guesses(it: Iteration) -> list[dict]:
+    """The proposed tokens that this iteration's target forward read."""
+    return [node for node in it["checked"] if node["status"] not in ("correction", "window")]
+
+
+def proposals(it: Iteration) -> list[dict]:
+    """The proposed tokens that this iteration's target forward could test."""
+    return guesses(it) + [node for node in it["drafted"] if node["parent"] == -1 and node["status"] != "correction"]
+
+
+def looked_up(node: dict) -> bool:
+    """Whether a token was found in a text, and not computed."""
+    return node["source"] not in ("draft", "target")
+
+
+def second_choices(it: Iteration) -> list[tuple[dict, dict]]:
+    """The draft's accepted tokens that it did not think the most probable there, each with the one that it did."""
+    choices = []
+    for node in (node for node in it["checked"] if node["status"] == "accepted"):
+        rivals = [rival for rival in guesses(it) if rival["parent"] == node["parent"] and rival["q"] is not None]
+        best = max(rivals, key=lambda rival: rival["q"], default=node)
+        if node["source"] == "draft" and best is not node and best["q"] > node["q"]:
+            choices.append((node, best))
+    return choices
+
+
+def owns_last(it: Iteration) -> bool:
+    """Whether the last token written is the target's own, and not one that was proposed."""
+    return bool(it["committed"]) and it["committed"][-1]["source"] == "target"
+
+
+def steps_before(it: Iteration) -> int:
+    """How many draft steps had ended when the target's forward began."""
+    return sum(step["end"] <= it["target"]["start"] for step in it["draft"])
+
+
+def survivors(it: Iteration) -> list[dict]:
+    """Of a tree that lives on, its next root and what is under it: tokens that were not verified."""
+    return [node for node in it.get("rest", ()) if node["status"] == "pending"]
+
+
+def lives_on(it: Iteration) -> bool:
+    """Whether the target's own token was an unverified one of the tree; not so where the answer ends with it."""
+    return bool(survivors(it)) and owns_last(it) and bool(it["committed"][-1]["text"])
+
+
+def discarded(it: Iteration) -> int:
+    return sum(node["status"] == "discarded" for node in it["checked"] + it["drafted"])
+
+
+def idle(lane: str, it: Iteration) -> float:
+    """How long one side (`target` or `draft`) does nothing in this iteration, in seconds."""
+    spans = it["draft"] if lane == "draft" else [it["target"]]
+    begin = min(span["start"] for span in (it["target"], *it["draft"][:1]))
+    return it["sync"] - begin - sum(span["end"] - span["start"] for span in spans)
+
+
+def sequences(it: Iteration, least: int) -> bool:
+    """Whether a threshold chose so many sequences or more."""
+    return it["theta"] is not None and (it["sequences"] or 0) >= least
+
+
+def few_sequences(it: Iteration) -> bool:
+    """Two to four, one for each first token over the threshold."""
+    return 2 <= (it["sequences"] or 0) <= 4 and it["sequences"] == sum(each["over"] for each in it["candidates"])
+
+
+def ended(it: Iteration, outcome: str, accepted: int = 0) -> bool:
+    return it["verdict"]["outcome"] == outcome and it["verdict"]["accepted"] >= accepted
+
+
+CONDITIONS: dict[str, Callable[[Iteration], bool]] = {
+    "hit": lambda it: ended(it, "hit"),
+    "miss": lambda it: ended(it, "miss"),
+    "rejection": lambda it: ended(it, "rejection"),
+    "nothing proposed": lambda it: not proposals(it),
+    "nothing pending": lambda it: it["mode"] == "pre",
+    "something pending": lambda it: it["mode"] == "post",
+    "all accepted": lambda it: ended(it, "hit", 2),
+    "some accepted": lambda it: ended(it, "rejection", 1),
+    "three guesses": lambda it: len(guesses(it)) >= 3,
+    "free token proposed": lambda it: any(map(looked_up, guesses(it))),
+    "second choice accepted": lambda it: bool(second_choices(it)),
+    "own token written": owns_last,
+    "step declined": lambda it: (it.get("start") or {}).get("gain") is not None and steps_before(it) > 0,
+    "tree lives on": lives_on,
+    "one step": lambda it: len(it["draft"]) == 1,
+    "several steps": lambda it: len(it["draft"]) > 1,
+    "none accepted": lambda it: it["verdict"]["tested"] > 0 and it["verdict"]["accepted"] == 0,
+    "one sequence": lambda it: sequences(it, 1) and it["sequences"] == 1,
+    "several sequences": lambda it: sequences(it, 2),
+    "few sequences": few_sequences,
+    "three sequences": lambda it: sequences(it, 3),
+    "other sequence taken": lambda it: (it["verdict"]["sequence"] or 1) >= 2,
+    "discarded tokens": lambda it: discarded(it) > 0,
+    "budget left": lambda it: it.get("longest") is not None and it["longest"] < it["budget"],
+}
+
+# What may be large or small in an iteration; None where it has none.
+MEASURES: dict[str, Callable[[Iteration], float | None]] = {
+    "committed": lambda it: len(it["committed"]),
+    "proposed": lambda it: len(proposals(it)) or None,
+    "sequences": lambda it: it["sequences"],
+    "discarded": discarded,
+    "survivors": lambda it: len(survivors(it)) or None,
+    "target idle": partial(idle, "target"),
+    "draft idle": partial(idle, "draft"),
+    "likely first token": lambda it: None if it["theta"] is None else it["candidates"][0]["p"],
+}
+
+POSITIONS: dict[str, Callable[[int], int]] = {
+    "prefill": lambda count: 0,
+    "middle": lambda count: count // 2,
+    "last": lambda count: count - 1,
+}
+FORM = re.compile("(first|last|after first) (.+)|most (.+?)(?: where (.+))?")
+FORMS = (
+    "prefill, middle, last, first CONDITION, last CONDITION, after first CONDITION, most MEASURE, "
+    "most MEASURE where CONDITION"
+)
+
+
+def matching(condition: str, iterations: list[Iteration]) -> list[int]:
+    """The indices of the iterations, never the prefill, for which a condition, or several with `and`, hold.
+
+    Raises Mistake where it is none, and NotInTrace where there is no such iteration.
+    """
+    names = condition.split(" and ")
+    if not CONDITIONS.keys() >= {*names}:
+        known = ", ".join(CONDITIONS)
+        raise Mistake(f'"{condition}" is not a condition of an iteration: choose one of {known}', condition)
+    indices = [each["index"] for each in iterations[1:] if all(CONDITIONS[name](each) for name in names)]
+    if not indices:
+        raise NotInTrace(f"iteration with “{condition}”")
+    return indices
+
+
+def find(predicate: str, iterations: list[Iteration]) -> int:
+    """The index of the iteration that a page's `at` stands for. Raises Mistake and NotInTrace as `matching` does."""
+    if predicate in POSITIONS:
+        return POSITIONS[predicate](len(iterations))
+    match = FORM.fullmatch(predicate)
+    if not match:
+        raise Mistake(f'"{predicate}" names no iteration: write {FORMS}', predicate)
+    order, condition, measure, where = match.groups()
+    if measure:
+        return of_the_most(measure, where, iterations)
+    index = matching(condition, iterations)[-1 if order == "last" else 0] + (order == "after first")
+    if index == len(iterations):
+        raise NotInTrace(f"iteration with “{condition}”")
+    return index
+
+
+def of_the_most(measure: str, condition: str | None, iterations: list[Iteration]) -> int:
+    """The first index of those with the largest measure."""
+    if measure not in MEASURES:
+        known = ", ".join(MEASURES)
+        raise Mistake(f'"{measure}" is not a measure of an iteration: choose one of {known}', measure)
+    wanted = matching(condition, iterations) if condition else range(1, len(iterations))
+    values = {index: value for index in wanted if (value := MEASURES[measure](iterations[index])) is not None}
+    if not values:
+        raise NotInTrace(f"iteration with “{measure}{f' where {condition}' if condition else ''}”")
+    return max(values, key=values.__getitem__)
+
+
+# The visualizer's parts, each a section of the page.
+PARTS = {name: f".dv-{name}" for name in ("numbers", "player", "text", "tree", "timeline", "charts", "legend")}
+PARTS["player"] = ".dv-transport"
+
+
+class Mark(NamedTuple):
+    """Something inside a part.
+
+    choices: what a reader may click there to answer a question. present: whether an iteration has it.
+    of_iteration: whether only those of the iteration that the page shows are lit.
+    """
+
+    part: str
+    selector: str
+    choices: str
+    present: Callable[[Iteration], bool] = lambda it: True
+    of_iteration: bool = False
+
+    def lit(self, at: int) -> str:
+        """The selector of what is highlighted on a page that shows this iteration."""
+        return self.selector + (f'[data-iteration="{at}"]' if self.of_iteration else "")
+
+
+def node_mark(status: str) -> Mark:
+    def present(it: Iteration) -> bool:
+        return any(node["status"] == status for node in (*it["checked"], *it["drafted"], *it.get("rest", ())))
+
+    return Mark("tree", f'.dv-node[data-status="{status}"]', ".dv-node", present)
+
+
+def token_mark(source: str) -> Mark:
+    def present(it: Iteration) -> bool:
+        return any(token["source"] == source for token in it["committed"])
+
+    return Mark("text", f'{TOKEN}[data-source="{source}"]', TOKEN, present)
+
+
+def bar_mark(lane: str) -> Mark:
+    return Mark("timeline", f'.dv-bar[data-lane="{lane}"]', LANES, lambda it: bool(it[lane]), of_iteration=True)
+
+
+def idle_mark(lane: str) -> Mark:
+    return Mark("timeline", f'.dv-idle[data-lane="{lane}"]', LANES, lambda it: idle(lane, it) > 0)
+
+
+LANES = ".dv-bar, .dv-idle"
+TOKEN = ".dv-shown .dv-token"
+FOUND = '.dv-node:is([data-source="prompt"], [data-source="datastore"])'
+NUMBERS = {
+    "tokens/s": "tps", "τ": "tau", "acceptance": "acceptance", "overlap": "overlap", "first token": "ttft",
+    "k": "k", "γ": "gamma", "longest sequence": "longest", "θ": "theta",
+}  # fmt: skip
+
+MARKS = {
+    **{status: node_mark(status) for status in ("accepted", "rejected", "discarded", "pending", "correction")},
+    "looked up": Mark("tree", FOUND, ".dv-node", CONDITIONS["free token proposed"]),
+    "candidates": Mark("tree", ".dv-candidates", ".dv-node, .dv-candidates", lambda it: bool(it["candidates"])),
+    "target forward": bar_mark("target"),
+    "draft steps": bar_mark("draft"),
+    **{f"{lane} idle": idle_mark(lane) for lane in ("target", "draft")},
+    **{f"token from the {source}": token_mark(source) for source in ("draft", "target")},
+    **{name: Mark("numbers", f'.dv-number:has([data-number="{id}"])', ".dv-number") for name, id in NUMBERS.items()},
+}
+# What can be clicked in the figure `classical rule`.
+FIGURE_MARKS = {
+    f"more likely for the {model}": Mark("figure", f'[data-likelier="{model}"]', "[data-likelier]")
+    for model in ("draft", "target")
+}
