@@ -4,13 +4,14 @@ import gradio as gr
 
 from duoviz.models.cores import available_cores, has_gpu
 from duoviz.web.bounds import KEEP_FOR, TIDY_EVERY
+from duoviz.web.components import ShareBar
 from duoviz.web.pages.compare import compare_page
 from duoviz.web.pages.learn import learn_page
 from duoviz.web.pages.live import live_page
 from duoviz.web.pages.results import results_page
 from duoviz.web.serving import bound_queue
 from duoviz.web.session import Hardware
-from duoviz.web.share import Page, ShareBar, share
+from duoviz.web.share import Page, share
 
 IN_ONE_LINE = "A small model guesses ahead while a large one checks"
 INTRO = (

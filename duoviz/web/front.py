@@ -1,4 +1,4 @@
-"""The page's front end: its scripts as `front/build.js` made them, the start of each, and the styles."""
+"""What a browser reads of the page besides Gradio's own: scripts, styles, letters and recorded runs."""
 
 import hashlib
 import json
@@ -7,9 +7,9 @@ from pathlib import Path
 
 from starlette.responses import Response
 from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
 from duoviz.decoding import METHODS
-from duoviz.web.published import KEPT, Kept
 
 HERE = Path(__file__).parent
 SOURCES, STATIC, FONTS = HERE / "front", HERE / "static", HERE / "fonts"
@@ -28,6 +28,10 @@ MEDIA_TYPES = {"js": "text/javascript", "css": "text/css"}
 ENTRIES: dict[str, list[str]] = json.loads((STATIC / "entries.json").read_text(encoding="utf-8"))
 # What is made here for the browser, by its file's name.
 SERVED: dict[str, str] = {}
+# The folders of recorded runs, by their addresses, which say nothing of where they lie.
+PUBLISHED: dict[str, Path] = {}
+# For files whose address is another one when they change: a browser asks for them once.
+KEPT = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 # A component's `js_on_load`. Values that come before its script are kept for it.
 START = """
@@ -86,10 +90,29 @@ def serve_json(name: str, text: str) -> str:
     return serve(f"{name}.js", f"export default {text};\n")
 
 
+def publish(folder: Path) -> str:
+    """The address, from that of the page, of a folder whose files anybody may read."""
+    folder = folder.resolve()
+    files = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in sorted(folder.glob("*"))]
+    address = f"recordings/{hashlib.sha256(repr((str(folder), files)).encode()).hexdigest()[:12]}"
+    PUBLISHED[address] = folder
+    return address
+
+
+class Kept(StaticFiles):
+    """A folder of files that a browser may keep."""
+
+    def file_response(self, *args, **options) -> Response:
+        response = super().file_response(*args, **options)
+        response.headers.update(KEPT)
+        return response
+
+
 def routes() -> list[Mount]:
-    """What serves the scripts, what they import, the styles and the page's letters."""
-    fonts = Mount("/fonts", Kept(directory=FONTS))
-    return [Mount(f"/{ADDRESS}", routes=[*map(route_of, SERVED), fonts, Mount("", Kept(directory=STATIC))])]
+    """What serves all of this."""
+    scripts = [*map(route_of, SERVED), Mount("/fonts", Kept(directory=FONTS)), Mount("", Kept(directory=STATIC))]
+    recordings = [Mount(f"/{address}", Kept(directory=folder)) for address, folder in PUBLISHED.items()]
+    return [Mount(f"/{ADDRESS}", routes=scripts), *recordings]
 
 
 def route_of(file: str) -> Route:

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from starlette.middleware import Middleware
 
 from duoviz.errors import UserError
-from duoviz.web import bounds, front, gradio_internals, published
+from duoviz.web import bounds, front, gradio_internals
 from duoviz.web.calls import page_of
 from duoviz.web.connections import Connection, Watch
 from duoviz.web.gate import Gate
@@ -45,7 +45,7 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
         # Its links lead to what the page has of its own, or to nothing.
         "footer_links": [],
     }
-    served = {"middleware": [gate], "routes": [*front.routes(), *published.routes()], "lifespan": lifetime}
+    served = {"middleware": [gate], "routes": front.routes(), "lifespan": lifetime}
     try:
         launched = demo.launch(app_kwargs=served, ssr_mode=False, **bounded, **options)
     except OSError as error:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import gradio as gr
 from gradio.components import Component
 
-from duoviz.web.scripted import Scripted
+from duoviz.web.components import ShareBar
 from duoviz.web.visitors import AT_ONCE
 
 # How the names of the settings end with which a run reaches for the hub or a folder: a link that changes one of them
@@ -20,13 +20,6 @@ class Page(NamedTuple):
     fields: dict[str, Component]
     visualizer: gr.HTML | None = None
     start: gr.Button | None = None
-
-
-class ShareBar(Scripted):
-    """The buttons that make and open links and settings files; what became of it, and the link."""
-
-    def __init__(self):
-        super().__init__("share", ["copylink", "openlink", "openfile"], root="dv-share", elem_id="share", site={})
 
 
 def field_kind(field: Component) -> dict:

@@ -11,8 +11,8 @@ from duoviz.errors import UserError
 from duoviz.web import bounds
 from duoviz.web.calls import Endpoint
 from duoviz.web.clients import HEARD, Client, client_of_request, scope_of, session_of
+from duoviz.web.components import batch
 from duoviz.web.session import Hardware
-from duoviz.web.visualizer import batch
 from duoviz.workers.jobs import Job
 from duoviz.workers.request_queue import QueueFull
 from duoviz.workers.tasks import Task

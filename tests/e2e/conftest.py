@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import sync_playwright
 
-from duoviz.web.importing import quickly
+from duoviz.web.start import quickly
 
 with quickly():
     import gradio  # noqa: F401

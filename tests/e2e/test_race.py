@@ -8,8 +8,7 @@ import gradio as gr
 import pytest
 from playwright.sync_api import expect
 
-from duoviz.web.race import Race
-from duoviz.web.visualizer import batch
+from duoviz.web.components import Race, batch
 from tests.e2e.pages import fits, page_in, settle
 from tests.e2e.race_tab import figure, finished, side, text_of
 from tests.e2e.tiny_site import served

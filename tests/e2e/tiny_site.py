@@ -8,7 +8,7 @@ from unittest import mock
 
 import gradio as gr
 
-from duoviz.web import front, published
+from duoviz.web import front
 from duoviz.web.app import build_app
 from duoviz.web.pages import compare, live
 from duoviz.web.serving import launch
@@ -56,7 +56,7 @@ def tiny_site(load=None, *, recording=None, **options) -> Iterator[Site]:
 @contextmanager
 def served(demo: gr.Blocks) -> Iterator[str]:
     """The address of a page while it is served, with its scripts and recordings."""
-    routes = [*front.routes(), *published.routes()]
+    routes = front.routes()
     options = {"theme": THEME, "css": CSS, "head": HEAD, "app_kwargs": {"routes": routes}}
     _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, **options)
     try:

@@ -4,7 +4,7 @@ import json
 import sys
 
 from duoviz.web import bounds
-from duoviz.web.importing import quickly
+from duoviz.web.start import quickly
 
 with quickly():
     import gradio  # noqa: F401

@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from duoviz.web.importing import quickly
+from duoviz.web.start import quickly
 
 with quickly():
     import gradio  # noqa: F401

@@ -14,7 +14,7 @@ from gradio.routes import App
 from duoviz.web import gradio_internals
 from duoviz.web.app import build_app
 from duoviz.web.connections import Watch
-from duoviz.web.importing import quickly
+from duoviz.web.start import quickly
 from tests.web.visits import in_a_loop
 
 CHECKED_WITH = "6.31.0"

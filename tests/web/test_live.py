@@ -11,9 +11,9 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.recordings import PROMPT
 from duoviz.web.app import build_app
+from duoviz.web.components import batch
 from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import PROMPTS, settings_from
-from duoviz.web.visualizer import batch
 from tests.until import wait_until
 from tests.web.visits import SENT, functions, visitor
 

@@ -19,10 +19,10 @@ import pytest
 from duoviz.errors import UserError
 from duoviz.web import bounds, front, gradio_internals, serving
 from duoviz.web.app import build_app
+from duoviz.web.components import Visualizer
 from duoviz.web.connections import Connection
 from duoviz.web.pages import live
 from duoviz.web.replay import replay_parts
-from duoviz.web.visualizer import Visualizer
 from tests.app import ROOT
 from tests.until import wait_until
 from tests.web.client import client_of

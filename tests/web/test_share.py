@@ -7,9 +7,9 @@ import pytest
 
 from duoviz.decoding.settings import Settings
 from duoviz.web.app import build_app
+from duoviz.web.components import ShareBar
 from duoviz.web.front import SOURCES
 from duoviz.web.pages.learn import LESSONS
-from duoviz.web.share import ShareBar
 from tests.parts import TESTS
 
 

@@ -13,6 +13,7 @@ from duoviz.decoding.settings import Settings, check_flag
 from duoviz.models import registry
 from duoviz.recordings import FOLDER, PROMPT
 from duoviz.runs import Lane
+from duoviz.web.components import Race, recorded_race
 from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import (
     Fields,
@@ -24,7 +25,6 @@ from duoviz.web.pages.fields import (
     settings_from,
     size_fields,
 )
-from duoviz.web.race import Race, recorded_race
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page
 from duoviz.web.visitors import WATCHED, Visitors

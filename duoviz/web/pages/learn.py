@@ -6,7 +6,7 @@ import gradio as gr
 
 from duoviz.folders import ASSETS
 from duoviz.recordings import FOLDER as TRACES
-from duoviz.web.learn import Learn
+from duoviz.web.components import Learn
 from duoviz.web.lessons.course import read_course
 from duoviz.web.share import Page
 from duoviz.web.visitors import AT_ONCE

@@ -8,6 +8,7 @@ import gradio as gr
 from duoviz.decoding import METHODS
 from duoviz.recordings import ENDING, FOLDER, PROMPT
 from duoviz.runs import text_of
+from duoviz.web.components import OF_METHOD, Opening, Visualizer
 from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import (
     Fields,
@@ -22,7 +23,6 @@ from duoviz.web.pages.fields import (
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page
 from duoviz.web.visitors import WATCHED, Visitors
-from duoviz.web.visualizer import OF_METHOD, Opening, Visualizer
 from duoviz.workers.tasks import Run
 
 RUN_IT = "Press Generate to run it live, with this prompt or your own."

@@ -27,9 +27,9 @@ from duoviz.lab.tasks import TASKS, LabError
 from duoviz.models.registry import PAIRS, first_pair
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.web.clients import client_of_request, session_of
+from duoviz.web.components import ResultsView, view_value
 from duoviz.web.pages.fields import method_choices
 from duoviz.web.results_store import available, folder_named, keep_loaded, view_that_came_along
-from duoviz.web.results_view import ResultsView, view_value
 from duoviz.web.scratch import scratch_folder
 from duoviz.web.session import Hardware
 from duoviz.web.visitors import AT_ONCE

@@ -7,11 +7,11 @@ from functools import partial
 import gradio as gr
 from playwright.sync_api import Page
 
-from duoviz.web import front, published
+from duoviz.web import front
+from duoviz.web.components import Visualizer
 from duoviz.web.gradio_internals import calm
 from duoviz.web.theme import COMPONENTS, HEAD
 from duoviz.web.visitors import WATCHED
-from duoviz.web.visualizer import Visualizer
 from tests.e2e.pages import KNOWING, PLAIN, answer_module
 
 # The modules in a page of their own; what a frame has painted is told by `painted`, one time for each iteration.
@@ -60,7 +60,7 @@ def button_page(watch: Callable[[gr.Request], Iterator[str]]) -> Iterator[str]:
     with gr.Blocks() as demo:
         gr.Button("Run").click(watch, None, Visualizer(), **WATCHED)
     calm(demo)
-    routes = [*front.routes(), *published.routes()]
+    routes = front.routes()
     _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, head=HEAD, app_kwargs={"routes": routes})
     try:
         yield url

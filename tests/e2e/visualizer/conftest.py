@@ -4,7 +4,7 @@ import gradio as gr
 import pytest
 from playwright.sync_api import expect
 
-from duoviz.web.visualizer import Visualizer, batch
+from duoviz.web.components import Visualizer, batch
 from tests.benchmarks.visualizer.traces import events_of
 from tests.e2e.tiny_site import served
 from tests.web.front.runs import run_all

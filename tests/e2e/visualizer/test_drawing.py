@@ -11,7 +11,7 @@ from duoviz import runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.method import TARGET
 from duoviz.decoding.settings import Settings
-from duoviz.web.visualizer import Visualizer, batch
+from duoviz.web.components import Visualizer, batch
 from tests.benchmarks.visualizer.traces import events_of, longer
 from tests.e2e.pages import fits, open_modules, page_in, settle
 from tests.e2e.tiny_site import served

@@ -3,7 +3,7 @@
 import pytest
 
 from duoviz.web.app import build_app
-from duoviz.web.share import ShareBar
+from duoviz.web.components import ShareBar
 from tests.thread_workers import hardware_with
 from tests.web.front.runs import run_all
 

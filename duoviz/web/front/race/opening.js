@@ -6,7 +6,7 @@ import { eventsOfRace } from "./race_file.js";
 // Slow enough for the eye to follow both texts.
 const RACE_OPENING_SPEED = 0.5;
 
-// The events of a race told of by `web/race.py`: {lanes, recordings: an address for each, result}; none where a
+// The events of a race told of by `web/components.py`: {lanes, recordings: an address for each, result}; none where a
 // recording cannot be had.
 export async function recordedEvents({ lanes, recordings, result }) {
   const traces = await Promise.all(recordings.map(fetchRecording));

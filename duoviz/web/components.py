@@ -1,0 +1,132 @@
+"""The page's own Gradio components: each is drawn by an entry of `front/entries`, which is fed by its value."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import NamedTuple
+
+import gradio as gr
+
+from duoviz import runs
+from duoviz.comparison import summed_up
+from duoviz.decoding import METHODS
+from duoviz.decoding.settings import Settings
+from duoviz.recordings import ENDING
+from duoviz.trace.agreement import agreement, first_difference, written
+from duoviz.trace.reading import TraceError, read_trace
+from duoviz.web.front import ADDRESS, as_text, publish, serve_json, start
+from duoviz.web.lessons.course import Course
+from duoviz.web.replay import replay_parts
+
+# What a script calls when another method is chosen: its recorded run is shown, where nothing of the visitor's is.
+OF_METHOD = "(method) => { window.duoviz?.opening?.of(method); }"
+
+
+class Scripted(gr.HTML):
+    """A component that one of the front end's entries draws. entry, triggers: see `front.start`.
+
+    root: the class of the element that the entry fills. options: also what the entry finds in its `props`.
+    """
+
+    def __init__(self, entry: str, triggers: Sequence[str] = (), *, root: str = "dv-root", **options):
+        super().__init__(
+            value="",
+            html_template=f'<div class="{root}"></div>',
+            elem_classes=f"of-{entry}",
+            js_on_load=start(entry, triggers),
+            apply_default_css=False,
+            **options,
+        )
+
+
+class Opening(NamedTuple):
+    """Recorded runs by their methods, the method whose run is shown first, and the sentence that stands with it."""
+
+    files: Mapping[str, Path]
+    method: str
+    sentence: str
+
+
+class Visualizer(Scripted):
+    """Shows a run: text, tree, timeline, k and θ. Feed it `batch(…)` strings.
+
+    opening: what is shown before the first run.
+    """
+
+    def __init__(self, *, opening: Opening | None = None, **options):
+        files, method, sentence = opening or Opening({}, "", "")
+        addresses = {name: f"{publish(file.parent)}/{file.name}" for name, file in files.items()}
+        opened = {"addresses": addresses, "method": method, "told": sentence}
+        super().__init__("visualizer", server_functions=[one_file], opening=opened, **options)
+
+
+class Race(Scripted):
+    """Shows two methods on one prompt: each as it runs, then both on one clock. Feed it `batch(…)` strings.
+
+    recorded: the text of a `recorded_race`, which is shown before the first; "" for none.
+    """
+
+    def __init__(self, *, recorded: str = "", **options):
+        super().__init__("race", server_functions=[one_file], recorded=recorded, **options)
+
+
+class Learn(Scripted):
+    """Shows a course. traces: the folder of the recorded runs that it is about."""
+
+    def __init__(self, course: Course, traces: Path, **options):
+        lessons = f"{ADDRESS}/{serve_json('course', as_text(asdict(course)))}"
+        recorded = {method: f"{publish(traces)}/{method}{ENDING}" for method in METHODS}
+        super().__init__("learn", ["moved"], root="dl-root", course=lessons, traces=recorded, **options)
+
+
+class ResultsView(Scripted):
+    """Shows results of the Lab. Feed it `view_value(…)` strings."""
+
+    def __init__(self, **options):
+        super().__init__("results", ["opened"], root="ll-root", **options)
+
+
+class ShareBar(Scripted):
+    """The buttons that make and open links and settings files; also what came of it, and the link."""
+
+    def __init__(self):
+        super().__init__("share", ["copylink", "openlink", "openfile"], root="dv-share", elem_id="share", site={})
+
+
+def one_file(_asked: object) -> tuple[str, str]:
+    """For the browser, which puts a trace between the two parts."""
+    return replay_parts()
+
+
+def batch(run: str, number: int, events: list[dict]) -> str:
+    """One value of a visualizer or a race; `number` counts the values of a run."""
+    return as_text({"run": run, "seq": number, "events": events})
+
+
+def view_value(overview: dict | None, parts: dict[str, dict] | None = None, opened: str | None = "") -> str:
+    """One value of the Lab's view: an `overview`, the parts (see `lab.view`) that can be opened, and which one is;
+    None: that which was."""
+    row = parts and [{"name": name, "title": part["title"], "picture": part["picture"]} for name, part in parts.items()]
+    return as_text({"overview": overview, "parts": row, "opened": opened})
+
+
+def recorded_race(folder: Path, methods: Sequence[str]) -> str:
+    """A race of two recorded runs, for the browser: its lanes, where the recordings are read, and its result.
+
+    "" where a recording is missing, or their texts differ: whether by a tie is not known without the models.
+    """
+    files = [folder / f"{method}{ENDING}" for method in methods]
+    try:
+        traces = [read_trace(file) for file in files]
+    except TraceError:
+        return ""
+    first, second = (written(trace) for trace in traces)
+    if first_difference(first, second) is not None:
+        return ""
+    lanes = [runs.Lane(METHODS[method].title, method, Settings()) for method in methods]
+    # Each method was recorded at its best.
+    rows = [runs.row(trace, lane.name, 0) | {"cores": "auto"} for lane, trace in zip(lanes, traces, strict=True)]
+    shown = [{"name": lane.name, "method": lane.method, "baseline": False} for lane in lanes]
+    recordings = [f"{publish(folder)}/{file.name}" for file in files]
+    result = summed_up(lanes, rows, {}, [agreement(first, second, 0.0)], None)
+    return as_text({"lanes": shown, "recordings": recordings, "result": result})
