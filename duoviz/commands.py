@@ -19,8 +19,8 @@ from duoviz.decoding.budget import draft_budget
 from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS, WIDTHS
 from duoviz.decoding.datastore import build_datastore, read_sequences
 from duoviz.decoding.engine import Engine, load_engine
+from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import DEFAULTS, Settings, parsed
-from duoviz.decoding.way import Way
 from duoviz.disturbance import disturbance
 from duoviz.lab.tasks import questions_in
 from duoviz.models.files import find_target
@@ -303,10 +303,10 @@ def calibrate(options: argparse.Namespace) -> None:
     check_draft(options.pair)
     with load_engine(options.pair, tell) as engine:
         pair = engine.pair
-        way = Way(True, pair.cores.target)
+        placement = Placement(True, pair.cores.target)
         for _ in range(CALIBRATIONS):
-            engine.calibrate(way)
-        costs = engine.costs(way).model
+            engine.calibrate(placement)
+        costs = engine.costs(placement).model
     if options.json:
         print(json.dumps({"contexts": CONTEXTS, "rows": ROW_COUNTS, "target": costs.target, "draft": costs.draft}))
         return

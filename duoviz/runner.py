@@ -13,7 +13,7 @@ from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS, CostModel
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.forward import Stopped
 from duoviz.decoding.loop import decode
-from duoviz.decoding.plan import RunPlan, make_plan, way_of
+from duoviz.decoding.plan import RunPlan, make_plan, placement_of
 from duoviz.decoding.sampling import NotFinite
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
@@ -32,9 +32,9 @@ class LaneFailed(UserError):
 def prepare(engine: Engine, method: str, settings: Settings = Settings()) -> None:
     """Start the draft and measure the costs, where the method needs them. Raises DraftDied."""
     if METHODS[method].draft:
-        way = way_of(engine, METHODS[method], settings)
-        engine.draft(beside=way.beside)
-        engine.known_costs(way)
+        placement = placement_of(engine, METHODS[method], settings)
+        engine.draft(beside=placement.beside)
+        engine.known_costs(placement)
 
 
 def stream(
@@ -77,8 +77,8 @@ def events_of(engine: Engine, planned: Callable[[], RunPlan]) -> Generator[dict]
         reason, message = "error", str(error)
     except Stopped:
         reason = "stopped"
-    for way in {plan.way, plan.other or plan.way, plan.alone}:
-        engine.keep_costs(way)
+    for placement in {plan.placement, plan.other or plan.placement, plan.alone}:
+        engine.keep_costs(placement)
     if reason not in ("error", "stopped"):
         message = " ".join(plan.notes) or busy_words(plan.costs.target)
     yield {"type": "end", "end": end(iterations, reason, message)}
@@ -87,7 +87,7 @@ def events_of(engine: Engine, planned: Callable[[], RunPlan]) -> Generator[dict]
 def header(plan: RunPlan) -> dict:
     """The trace's header."""
     pair, method = plan.pair, plan.method
-    device = pair.target_device_label(plan.way.cores, plan.way.lent)
+    device = pair.target_device_label(plan.placement.cores, plan.placement.borrowed)
     return {
         "schema": SCHEMA_VERSION,
         "method": method.id,
@@ -95,7 +95,7 @@ def header(plan: RunPlan) -> dict:
         "pair": pair.name,
         "target": {"name": pair.target.label, "device": device, "precision": pair.target.precision},
         "draft": draft_header(plan, device),
-        "can_overlap": plan.way.beside and pair.cores.can_overlap,
+        "can_overlap": plan.placement.beside and pair.cores.can_overlap,
         "settings": {**asdict(plan.settings), "raw": plan.raw},
         "prompt": plan.prompt,
         "prompt_tokens": len(plan.prompt_ids),
@@ -109,7 +109,7 @@ def draft_header(plan: RunPlan, target_device: str) -> dict | None:
     """The draft's part of the header, None for methods without one."""
     if plan.draft is None:
         return None
-    if plan.way.beside:
+    if plan.placement.beside:
         draft = plan.pair.draft
         return {"name": draft.label, "device": plan.pair.draft_device_label(), "precision": draft.precision}
     model = cast(InlineDraft, plan.draft).model

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from duoviz import runner
-from duoviz.decoding.worker import pulse
+from duoviz.decoding.worker import heartbeat
 from duoviz.decoding.worker.protocol import DraftDied
 from tests import children
 from tests.app import ROOT
@@ -76,7 +76,7 @@ def test_a_draft_that_is_killed_or_hangs_ends_its_run_and_the_next_run_starts_an
     wait_for_draft(engine)
     os.kill(process.pid, sent)
     if sent == signal.SIGSTOP:
-        monkeypatch.setattr(pulse, "SILENCE", 0.2)
+        monkeypatch.setattr(heartbeat, "SILENCE", 0.2)
     for event in events:
         runner.add_event(trace, event)
     assert trace["end"]["stopped"] == "error"
@@ -93,7 +93,7 @@ def test_a_draft_that_hangs_before_its_first_answer_is_replaced(engine, vanilla_
     os.kill(hanging.process.pid, signal.SIGSTOP)
     # The target goes on alone, and the run ends before the answer is overdue.
     assert run(engine)["end"]["text"] == vanilla_text
-    monkeypatch.setattr(pulse, "SILENCE", 3.0)
+    monkeypatch.setattr(heartbeat, "SILENCE", 3.0)
     assert run(engine)["end"]["text"] == vanilla_text
     assert not hanging.process.is_alive() and engine.draft_beside.alive()
 

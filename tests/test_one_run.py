@@ -11,8 +11,8 @@ import pytest
 from duoviz import UserError, runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.engine import EngineTaken
+from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.way import Way
 from duoviz.decoding.worker.process import ThreadDraft
 from tests.decoding.small_draft import load
 from tests.tiny import tiny_engine
@@ -25,7 +25,7 @@ RUNS += [("duotree", Settings(max_new_tokens=24, overlap="beside"))]
 # What uses an engine's models.
 USES = {
     "a run": lambda engine: next(runner.stream(engine, "vanilla", PROMPTS[1], SETTINGS)),
-    "a calibration": lambda engine: engine.calibrate(Way(False, engine.pair.cores.all)),
+    "a calibration": lambda engine: engine.calibrate(Placement(False, engine.pair.cores.all)),
     "rounding": lambda engine: engine.rounding_delta([1, 2, 3]),
 }
 

@@ -16,11 +16,11 @@ from duoviz.decoding.costs import ROW_COUNTS, CostModel, Costs
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.forward import Stopped
-from duoviz.decoding.iteration import Drafting, Iteration, room_for
+from duoviz.decoding.iteration import Drafting, Iteration, length_limit
 from duoviz.decoding.loop import decode
+from duoviz.decoding.placement import Placement
 from duoviz.decoding.plan import RunPlan, make_plan
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.way import Way
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.models.cores import Cores, available_cores
 from duoviz.models.pair import DraftSource, Pair
@@ -93,17 +93,17 @@ def tiny_engine(*, seed: int = 0, noise: float = 0.15, eos: frozenset = frozense
 
 
 def give_costs(engine: Engine, beside: CostModel, in_turn: CostModel | None = None) -> None:
-    """Costs that are not measured, in every way of the engine's cores."""
+    """Costs that are not measured, in every placement of the engine's cores."""
     cores = engine.pair.cores
-    ways = [
-        Way(True, cores.target),
-        Way(True, cores.target, cores.draft),
-        Way(False, cores.target),
-        Way(False, cores.all),
+    placements = [
+        Placement(True, cores.target),
+        Placement(True, cores.target, cores.draft),
+        Placement(False, cores.target),
+        Placement(False, cores.all),
     ]
-    for way in ways:
-        model = beside if way.beside else in_turn or beside
-        engine.kept_costs[way] = GivenCosts(model)
+    for placement in placements:
+        model = beside if placement.beside else in_turn or beside
+        engine.kept_costs[placement] = GivenCosts(model)
 
 
 class GivenCosts(Costs):
@@ -123,7 +123,7 @@ class GivenCosts(Costs):
 
 def change_pair(engine: Engine, **changes) -> Engine:
     """The engine, with another of its pair's parts; made-up costs go with the cores."""
-    costs = engine.known_costs(Way(True, engine.pair.cores.target)).model
+    costs = engine.known_costs(Placement(True, engine.pair.cores.target)).model
     engine.pair = replace(engine.pair, **changes)
     give_costs(engine, costs)
     return engine
@@ -140,8 +140,8 @@ def run(
     """A run on these token ids."""
     # A prompt of one token, which targets with few know too.
     plan = make_plan(engine, METHODS[method], "&", settings, stopped=stopped)
-    room = room_for(len(prompt_ids), settings.max_new_tokens, plan.target.context_limit)
-    return decode(replace(plan, prompt_ids=tuple(prompt_ids), room=room))
+    limit = length_limit(len(prompt_ids), settings.max_new_tokens, plan.target.context_limit)
+    return decode(replace(plan, prompt_ids=tuple(prompt_ids), length_limit=limit))
 
 
 def made_up_costs(target: Sequence[float], draft: Sequence[float]) -> CostModel:
@@ -195,7 +195,7 @@ class Failing(Drafter):
     def __init__(self, error: Exception, *, after: int):
         self.error, self.left = error, after
 
-    def observe(self, text, verified, own) -> Drafting:
+    def observe(self, text, verified, target_tokens) -> Drafting:
         if not self.left:
             raise self.error
         self.left -= 1

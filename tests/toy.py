@@ -9,7 +9,7 @@ class Again(Drafter):
     def propose(self, text, longest):
         return [Node(text[-1], index - 1, "echo") for index in range(min(2, longest))]
 
-    def observe(self, text, verified, own):
+    def observe(self, text, verified, target_tokens):
         return Drafting(matched=text[-1:])
 
 

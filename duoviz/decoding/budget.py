@@ -40,7 +40,7 @@ def steps_in(seconds: float, times: Sequence[float]) -> tuple[int, ...]:
 
 def seconds_with(costs: CostModel, rows: int | np.ndarray, *, context: int) -> Any:
     """Of an iteration that checks so many rows, without its drafting."""
-    return costs.target_time(rows, context) + costs.between
+    return costs.target_time(rows, context) + costs.overhead
 
 
 def speculative_budget(costs: CostModel, acceptance: float, *, context: int) -> int:

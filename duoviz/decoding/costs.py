@@ -17,8 +17,8 @@ WIDTHS = tuple(range(1, MAX_SEQUENCES + 1))
 # Of the estimate, all in logarithms of seconds. By how much two forwards of one kind differ, and how far the machine's
 # speed and one entry alone drift from one forward to the next.
 NOISE, DRIFT, OWN_DRIFT = 0.05, 0.01, 0.004
-# How little is known before the first forward: of the speed, of an entry's place among the others, and of the latter
-# after an earlier process. A forward at the longer context takes this much more.
+# Prior standard deviations (log seconds): machine speed; an entry's offset; that offset when loaded from the cache. And
+# how much longer a forward takes at the longer context.
 UNKNOWN, OWN_UNKNOWN, OWN_RECALLED, LONGER = 3.0, 1.0, 0.1, 0.1
 # How alike entries are: over how many doublings of the rows, and at the other context.
 ALIKE, ALIKE_IN_CONTEXT = 2.0, 0.9
@@ -26,10 +26,10 @@ ALIKE, ALIKE_IN_CONTEXT = 2.0, 0.9
 # that was held up says little, several in a row that the machine's speed has changed.
 FAR, JUMP = 3.0, 0.05
 # By which factor forwards take longer than they do here otherwise on a machine that is busy with other work; and how
-# much of what is usual is forgotten with each forward.
+# much of that is forgotten with each forward.
 BUSY, FORGETTING = 1.5, 0.001
 # Seconds between forwards before any were seen, and how fast those of a run are followed.
-BETWEEN, WEIGHT = 1e-3, 0.05
+OVERHEAD, WEIGHT = 1e-3, 0.05
 # Seconds: no forward of any model takes less, nor more on a machine of any use.
 SHORTEST, LONGEST = 1e-6, 600.0
 
@@ -38,14 +38,14 @@ SHORTEST, LONGEST = 1e-6, 600.0
 class CostModel:
     """Seconds of one forward.
 
-    target: [context][rows], at CONTEXTS and ROW_COUNTS; draft: [context][k - 1], k = 1..8. between: seconds of an
-    iteration in which no model works that the target would wait for. lost: where the target goes on with the draft's
-    cores once they are free, how much longer its forward takes for each second in which they are not; else 0.
+    target: [context][rows], at CONTEXTS and ROW_COUNTS; draft: [context][k - 1], k = 1..8. overhead: seconds of an
+    iteration outside both models. lost: extra target seconds per second that the borrowed cores are still busy; 0 if
+    none are borrowed.
     """
 
     target: tuple[tuple[float, ...], ...]
     draft: tuple[tuple[float, ...], ...]
-    between: float = 0.0
+    overhead: float = 0.0
     lost: float = 0.0
 
     def target_time(self, rows: int | np.ndarray, context: float) -> Any:
@@ -81,8 +81,8 @@ def step_times(costs: CostModel, context: float) -> list[float]:
 def mean_model(models: Sequence[CostModel]) -> CostModel:
     """The mean of every time."""
     target, draft = (np.mean([getattr(model, side) for model in models], axis=0) for side in ("target", "draft"))
-    between = float(np.mean([model.between for model in models]))
-    return CostModel(tuple(map(tuple, target.tolist())), tuple(map(tuple, draft.tolist())), between)
+    overhead = float(np.mean([model.overhead for model in models]))
+    return CostModel(tuple(map(tuple, target.tolist())), tuple(map(tuple, draft.tolist())), overhead)
 
 
 class Forward(NamedTuple):
@@ -98,7 +98,7 @@ class Estimate:
 
     A Kalman filter (Kalman 1960) over the logarithms: the machine's speed moves all entries, and each has a part of
     its own, which its neighbours share. Outliers are limited as Huber (1964) does. count: of the forwards seen; seen:
-    when the last was, on the system's clock; usual: the logarithm of the speed that forwards have here mostly.
+    when the last was, on the system's clock; baseline: the logarithm of the speed that forwards have here mostly.
     """
 
     def __init__(self, points: Sequence[int]):
@@ -108,8 +108,8 @@ class Estimate:
         contexts = np.repeat(range(len(CONTEXTS)), len(points))
         self.own = np.exp(-np.abs(places[:, None] - places) / ALIKE)
         self.own *= ALIKE_IN_CONTEXT ** np.abs(contexts[:, None] - contexts)
-        self.doubt = UNKNOWN**2 + OWN_UNKNOWN**2 * self.own
-        self.level, self.usual = 0.0, 0.0
+        self.covariance = UNKNOWN**2 + OWN_UNKNOWN**2 * self.own
+        self.level, self.baseline = 0.0, 0.0
 
     @property
     def table(self) -> tuple[tuple[float, ...], ...]:
@@ -130,27 +130,27 @@ class Estimate:
         shares = self.weights(forward) * np.exp(self.logs)
         expected = max(shares.sum(), SHORTEST)
         shares /= expected
-        spread = self.doubt @ shares
+        spread = self.covariance @ shares
         variance = shares @ spread + NOISE**2
-        surprise, limit = np.log(forward.seconds / expected), FAR * np.sqrt(variance)
-        step = spread / variance
-        moved = step * np.clip(surprise, -limit, limit)
+        innovation, limit = np.log(forward.seconds / expected), FAR * np.sqrt(variance)
+        gain = spread / variance
+        moved = gain * np.clip(innovation, -limit, limit)
         self.logs += moved
-        self.doubt += DRIFT**2 + OWN_DRIFT**2 * self.own - np.outer(step, spread)
-        if abs(surprise) > limit:
-            self.doubt += JUMP**2
+        self.covariance += DRIFT**2 + OWN_DRIFT**2 * self.own - np.outer(gain, spread)
+        if abs(innovation) > limit:
+            self.covariance += JUMP**2
         self.note_speed(float(moved.mean()))
 
     def note_speed(self, moved: float) -> None:
         """Count the forward, and follow how fast the machine usually is: sooner down than up."""
         self.count, self.seen, self.level = self.count + 1, time.time(), self.level + moved
-        faster = self.level < self.usual or self.count <= len(self.points)
-        self.usual = self.level if faster else self.usual + FORGETTING * (self.level - self.usual)
+        faster = self.level < self.baseline or self.count <= len(self.points)
+        self.baseline = self.level if faster else self.baseline + FORGETTING * (self.level - self.baseline)
 
     @property
     def slowdown(self) -> float:
         """How many times longer than usual forwards take now."""
-        return float(np.exp(self.level - self.usual))
+        return float(np.exp(self.level - self.baseline))
 
     def kept(self) -> dict:
         """What a cache file holds."""
@@ -168,24 +168,24 @@ class Estimate:
             raise ValueError("no machine has such costs")
         self.count, self.seen = int(kept["count"]), float(kept["seen"])
         self.logs, self.level = np.log(table).ravel(), float(np.log(slowdown))
-        self.doubt = JUMP**2 + OWN_RECALLED**2 * self.own
+        self.covariance = JUMP**2 + OWN_RECALLED**2 * self.own
 
 
 class Costs:
     """Both sides' costs in one way to run: what all its forwards have shown; lost: see `CostModel`."""
 
     def __init__(self):
-        self.target, self.draft, self.between = Estimate(ROW_COUNTS), Estimate(WIDTHS), BETWEEN
+        self.target, self.draft, self.overhead = Estimate(ROW_COUNTS), Estimate(WIDTHS), OVERHEAD
         self.lost = 0.0
 
     @property
     def model(self) -> CostModel:
         """The costs as they are now."""
-        return CostModel(self.target.table, self.draft.table, self.between, self.lost)
+        return CostModel(self.target.table, self.draft.table, self.overhead, self.lost)
 
-    def observe_between(self, seconds: float) -> None:
+    def observe_overhead(self, seconds: float) -> None:
         """Learn from an iteration how long no model worked that the target would wait for."""
-        self.between += WEIGHT * (min(max(seconds, 0.0), 4 * max(self.between, BETWEEN)) - self.between)
+        self.overhead += WEIGHT * (min(max(seconds, 0.0), 4 * max(self.overhead, OVERHEAD)) - self.overhead)
 
     def observe(self, target: Sequence[Forward], draft: Sequence[Forward]) -> None:
         """Learn from forwards of both sides; those of many tokens, as of a prompt, say nothing.

@@ -13,11 +13,11 @@ class Drafter:
     """One method in one run. This one proposes nothing, as vanilla decoding does.
 
     The loop calls, for each target forward: propose, start, join, observe. The first forward reads the prompt, and
-    nothing is proposed for it. rests: whether nothing is drafted beside the next forward, so that the target may have
+    nothing is proposed for it. idle: whether nothing is drafted beside the next forward, so that the target may have
     all cores.
     """
 
-    rests = False
+    idle = False
 
     def propose(self, text: Sequence[int], longest: int) -> list[Node]:
         """What the target reads after the text, as a tree, parents before children; -1 is the text's end.
@@ -51,7 +51,7 @@ class Drafter:
 class Alone(Drafter):
     """The target goes on alone."""
 
-    rests = True
+    idle = True
 
 
 class WhileFinite(Drafter):
@@ -69,7 +69,7 @@ class WhileFinite(Drafter):
             self.drafter = Alone()
             return getattr(self.drafter, name)(*arguments)
         finally:
-            self.rests = self.drafter.rests
+            self.idle = self.drafter.idle
 
     def propose(self, text: Sequence[int], longest: int) -> list[Node]:
         return self.ask("propose", text, longest)

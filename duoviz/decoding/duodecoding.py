@@ -19,9 +19,8 @@ from duoviz.decoding.worker.requests import DraftRequest
 if TYPE_CHECKING:
     from duoviz.decoding.plan import RunPlan
 
-# The draft tries for so many iterations, and where the target is not expected to be so many times as fast with it, it
-# rests for so many; each further rest is twice as long.
-TRIES, GAIN, RESTS = 4, 1.05, 16
+# Draft for TRIES iterations; if the expected speed-up is below GAIN, pause for PAUSE iterations, doubling each time.
+TRIES, GAIN, PAUSE = 4, 1.05, 16
 # How long a sequence pays is computed every so many rounds: it hardly changes, and computing it takes time.
 ROUNDS = 4
 
@@ -44,8 +43,8 @@ class DuoDecoding(Drafter):
         self.pending: list[Node] = []
         # draft_has: of the text's tokens, how many the draft's cache holds.
         self.draft_has = self.number = self.length = self.asked_at = 0
-        # iterations: since drafting began, or since it rests; rest: how long the next rest is.
-        self.iterations, self.rest = 0, RESTS
+        # iterations: since drafting began, or paused; pause: length of the next pause.
+        self.iterations, self.pause = 0, PAUSE
         # See `worthwhile_length`.
         self.worthwhile, self.speed = 2, inf
         self.draft_plan: DraftPlan
@@ -61,7 +60,7 @@ class DuoDecoding(Drafter):
 
     def start(self, text: Sequence[int], tree: Sequence[Node]) -> None:
         self.length, self.result = len(text), None
-        if self.reads_prompt or self.rests or (self.number and self.asked_at == len(text)):
+        if self.reads_prompt or self.idle or (self.number and self.asked_at == len(text)):
             return
         rows, context, costs = len(tree) + 1, len(text) + len(tree), self.plan.costs.model
         if self.number % ROUNDS == 0:
@@ -75,7 +74,7 @@ class DuoDecoding(Drafter):
             length=self.worthwhile,
             rows=rows,
             context=context,
-            longest=max(1, self.plan.room.limit - context),
+            longest=max(1, self.plan.length_limit.limit - context),
             number=self.number,
             ends=self.plan.pair.eos,
         )
@@ -90,7 +89,7 @@ class DuoDecoding(Drafter):
         return DraftRequest(self.branch, self.draft_has, (last,), plan, kept=len(self.pending))
 
     def join(self) -> list[Node]:
-        if not self.number or self.rests:
+        if not self.number or self.idle:
             return []
         if self.reads_prompt and not self.draft.ready():
             # What it would draft after the prompt, the target writes itself meanwhile.
@@ -105,7 +104,7 @@ class DuoDecoding(Drafter):
             discard(nodes)
         return nodes
 
-    def observe(self, text, verified, own) -> Drafting:
+    def observe(self, text, verified, target_tokens) -> Drafting:
         drafting = self.conclude(text, verified)
         if not verified.stop:
             # Before the loop shows this iteration to whoever runs it, which takes some of the draft's time.
@@ -116,9 +115,9 @@ class DuoDecoding(Drafter):
         """What came of the forward, for the next one."""
         length, pending, result = len(text) - len(verified.committed), self.pending, self.result
         reads_prompt = length == len(self.plan.prompt_ids)
-        mode = "prefill" if reads_prompt else "post" if pending else "alone" if self.rests else "pre"
+        mode = "prefill" if reads_prompt else "post" if pending else "alone" if self.idle else "pre"
         if result is None:
-            self.rest_or_go_on(length)
+            self.pause_or_go_on(length)
             return Drafting(mode=mode)
         self.policy.observe(verified.checked[: len(pending)])
         self.acceptance.count(
@@ -133,7 +132,7 @@ class DuoDecoding(Drafter):
         self.branch = None if verified.sequence is None else verified.sequence - 1
         left = [node for node in verified.drafted if node.status == "pending"]
         self.pending = [Node(node.token, index - 1, "draft", q=node.q) for index, node in enumerate(left)]
-        self.rest_or_go_on(length)
+        self.pause_or_go_on(length)
         return Drafting(
             mode=mode,
             draft=result.steps,
@@ -144,24 +143,23 @@ class DuoDecoding(Drafter):
             candidates=result.candidates,
         )
 
-    def rest_or_go_on(self, context: int) -> None:
-        """Let the draft rest where it is not expected to gain anything, and try again now and then.
+    def pause_or_go_on(self, context: int) -> None:
+        """Pause the draft while it is not expected to pay, and try again now and then.
 
-        It rests at once where the budget is one step, with which nothing is ever gained. A budget that is set is used
-        up, whether it pays or not.
+        At once where the budget is a single step, which never gains anything; never where the user set a budget.
         """
         alone = self.plan.costs_of(self.plan.alone)
         if self.plan.settings.budget != "auto" or not alone.target.count or self.pending:
             return
         self.iterations += 1
-        if self.rests and self.iterations > self.rest:
-            self.rests, self.iterations, self.rest = False, 0, 2 * self.rest
+        if self.idle and self.iterations > self.pause:
+            self.idle, self.iterations, self.pause = False, 0, 2 * self.pause
         elif (
-            not self.rests
+            not self.idle
             and self.iterations > (TRIES if self.worthwhile > 1 or self.number > 1 else 0)
             and self.speed * seconds_with(alone.model, 1, context=context) < GAIN
         ):
-            self.rests, self.iterations = True, 0
+            self.idle, self.iterations = True, 0
             self.branch = None
 
 

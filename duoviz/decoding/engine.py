@@ -12,8 +12,8 @@ from duoviz.decoding.calibration import calibrate
 from duoviz.decoding.costs import CONTEXTS, Costs
 from duoviz.decoding.datastore import DATASTORE_FOLDER, Datastore, open_datastore
 from duoviz.decoding.kept_costs import costs_file, recall_costs, remember_costs
+from duoviz.decoding.placement import Placement
 from duoviz.decoding.rounding import delta_of, readings
-from duoviz.decoding.way import Way
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.decoding.worker.process import start_draft
 from duoviz.decoding.worker.protocol import DraftWorker
@@ -48,13 +48,13 @@ class Engine:
         self.under_way: Generator[dict] | None = None
         self.lock = threading.RLock()
         self.draft_in_turn: InlineDraft | None = None
-        self.kept_costs: dict[Way, Costs] = {}
+        self.kept_costs: dict[Placement, Costs] = {}
         self.datastores: dict[Path, Datastore] = {}
         self.delta: float | None = None
-        # While it measures; whoever knows what else runs on the machine may put another in its place.
+        # Context manager held while measuring; a worker replaces it by one that waits for an idle machine.
         self.measuring = measuring
         # What `alone` said last.
-        self.taken: Way | None = None
+        self.taken: Placement | None = None
 
     def one_run(self, events: Generator[dict]) -> Generator[dict]:
         """The events of a run, which ends the one before it where that one is suspended: its next step says so.
@@ -119,52 +119,53 @@ class Engine:
         self.draft_beside.wait_until_started()
         return self.draft_beside
 
-    def costs(self, way: Way) -> Costs:
-        """What both models cost in a way, as far as forwards have shown it, here or in an earlier process."""
-        if way not in self.kept_costs:
-            self.kept_costs[way] = recall_costs(costs_file(self.pair, way))
-        return self.kept_costs[way]
+    def costs(self, placement: Placement) -> Costs:
+        """What both models cost in a placement, as far as forwards have shown it, here or in an earlier process."""
+        if placement not in self.kept_costs:
+            self.kept_costs[placement] = recall_costs(costs_file(self.pair, placement))
+        return self.kept_costs[placement]
 
-    def lost(self, way: Way) -> float:
+    def lost(self, placement: Placement) -> float:
         """How much longer a forward takes for each second in which the draft still needs the lent cores.
 
         By the costs with these cores and without them; until they are known, as if each core did as much as any other.
         """
         cores = self.pair.cores
-        alone, together = (self.costs(Way(False, own)) for own in (way.cores, cores.all))
+        alone, together = (self.costs(Placement(False, own)) for own in (placement.cores, cores.all))
         if alone.target.count and together.target.count:
             seconds = [costs.model.target_time(1, CONTEXTS[0]) for costs in (alone, together)]
             return max(0.0, 1 - seconds[1] / seconds[0])
-        return len(way.lent) / len(cores.all)
+        return len(placement.borrowed) / len(cores.all)
 
-    def known_costs(self, way: Way, *, stopped: Callable[[], bool] = bool) -> Costs:
-        """The costs of a way; measured now where the draft has not run in it. Raises DraftDied, Stopped."""
-        costs = self.costs(way)
+    def known_costs(self, placement: Placement, *, stopped: Callable[[], bool] = bool) -> Costs:
+        """The costs of a placement; measured now where the draft has not run in it. Raises DraftDied, Stopped."""
+        costs = self.costs(placement)
         if not costs.draft.count:
-            self.calibrate(way, stopped=stopped)
-        costs.lost = self.lost(way) if way.lent else 0.0
+            self.calibrate(placement, stopped=stopped)
+        costs.lost = self.lost(placement) if placement.borrowed else 0.0
         return costs
 
-    def calibrate(self, way: Way, *, stopped: Callable[[], bool] = bool) -> None:
+    def calibrate(self, placement: Placement, *, stopped: Callable[[], bool] = bool) -> None:
         """Time one forward of each kind, for half a second. Raises DraftDied, Stopped."""
-        draft = self.draft(beside=way.beside)
-        lending = lent(way.lent, draft.busy) if way.lent else nullcontext()
-        with self.models(), self.measuring(stopped=stopped), on_cores(way.cores), lending:
-            beside = way.beside and not way.lent
-            calibrate(self.pair.target, draft, self.costs(way), beside=beside, stopped=stopped)
-        self.keep_costs(way)
+        draft = self.draft(beside=placement.beside)
+        lending = lent(placement.borrowed, draft.busy) if placement.borrowed else nullcontext()
+        with self.models(), self.measuring(stopped=stopped), on_cores(placement.cores), lending:
+            beside = placement.beside and not placement.borrowed
+            calibrate(self.pair.target, draft, self.costs(placement), beside=beside, stopped=stopped)
+        self.keep_costs(placement)
 
-    def keep_costs(self, way: Way) -> None:
-        """Let a later process go on from the costs of a way."""
-        remember_costs(costs_file(self.pair, way), self.costs(way))
+    def keep_costs(self, placement: Placement) -> None:
+        """Let a later process go on from the costs of a placement."""
+        remember_costs(costs_file(self.pair, placement), self.costs(placement))
 
-    def alone(self) -> Way:
+    def alone(self) -> Placement:
         """The cores on which a target forwards one token sooner now, if it works alone or in turn with its draft."""
         cores = self.pair.cores
-        ways = [way for way in (Way(False, cores.all), Way(False, cores.target)) if self.costs(way).target.count]
-        seconds = {way: self.costs(way).model.target_time(1, CONTEXTS[0]) for way in ways}
-        now = self.taken or Way(False, cores.all)
-        best = min(seconds, key=lambda way: seconds[way], default=now)
+        both = Placement(False, cores.all), Placement(False, cores.target)
+        placements = [placement for placement in both if self.costs(placement).target.count]
+        seconds = {placement: self.costs(placement).model.target_time(1, CONTEXTS[0]) for placement in placements}
+        now = self.taken or Placement(False, cores.all)
+        best = min(seconds, key=lambda placement: seconds[placement], default=now)
         if now in seconds and self.pair.target.device == "cpu" and seconds[best] < CLEARLY * seconds[now]:
             now = best
         self.taken = now

@@ -27,7 +27,10 @@ class Candidate(NamedTuple):
 
 @dataclass
 class Node:
-    """A proposed token in a tree; see the trace schema for the fields and the statuses."""
+    """A token that was proposed or written; see the trace schema for the fields and the statuses.
+
+    parent: its index in the tree, -1: the text's end. margin: of a token of the text (see `sampling.Drawn`).
+    """
 
     token: int
     parent: int
@@ -39,21 +42,13 @@ class Node:
     chance: float | None = None
     step: int | None = None
     was: int | None = None
-
-
-class Committed(NamedTuple):
-    """A verified token, where it came from, and how far in logits the next best was (see `sampling.Drawn`)."""
-
-    token: int
-    source: str
-    gap: float | None
+    margin: float | None = None
 
 
 class Start(NamedTuple):
-    """Why the target began when it did: the expected tokens and tokens a second of verifying at once.
+    """Why the target began when it did: the expected tokens, and tokens per second, of verifying at once.
 
-    gain: how many tokens more another draft step was expected to bring, and seconds: what that would have cost, the
-    step and the longer verification; None where there was none to make.
+    gain, seconds: expected extra tokens and extra time of one more draft step; None where none was possible.
     """
 
     expected: float
@@ -64,19 +59,19 @@ class Start(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Verified:
-    """One target forward and what came of it.
+    """One target forward and its result.
 
-    sync: when its tokens were known, on the clock of the spans. checked: the nodes that it read, and the target's own
-    token after them. drafted: what the draft wrote meanwhile. outcome: `hit`, `miss`, `rejection` or `none`; accepted
-    of `tested` positions; sequence: which of the drafted sequences the text goes on with, from 1. stop: why the text
-    ends here (`eos`, `length`, `context`), None where it goes on.
+    sync: when its tokens were known, on the spans' clock. checked: the nodes that it read, then the target's own
+    token. drafted: what the draft wrote meanwhile. committed: the new tokens of the text. outcome: `hit`, `miss`,
+    `rejection` or `none`; accepted of `tested` positions. sequence: number (from 1) of the drafted sequence that goes
+    on. stop: why the text ends (`eos`, `length`, `context`), else None.
     """
 
     target: Span
     sync: float
     checked: Sequence[Node]
     drafted: Sequence[Node]
-    committed: Sequence[Committed]
+    committed: Sequence[Node]
     outcome: str = "none"
     tested: int = 0
     accepted: int = 0
@@ -91,11 +86,11 @@ class Verified:
 
 @dataclass(frozen=True, kw_only=True)
 class Drafting:
-    """What a method says of its own work in an iteration.
+    """What a method did in an iteration.
 
-    draft: the draft's steps. budget: γ, theta: θ, sequences: k; longest: tokens of the longest sequence drafted
-    meanwhile. matched: the text's last tokens, as many as stood elsewhere with what followed them there. rest, start:
-    of a tree that lives on.
+    draft: the draft's steps. budget: γ, theta: θ, sequences: k; longest: length of the longest sequence drafted
+    meanwhile. matched: the text's last tokens that were found elsewhere. DuoTree: unverified: the tree's other nodes;
+    start: why it stopped drafting.
     """
 
     mode: str | None = None
@@ -106,7 +101,7 @@ class Drafting:
     sequences: int | None = None
     candidates: Sequence[Candidate] = ()
     matched: Sequence[int] = ()
-    rest: Sequence[Node] = ()
+    unverified: Sequence[Node] = ()
     start: Start | None = None
 
 
@@ -115,23 +110,22 @@ class Iteration(Verified, Drafting):
     """One iteration, complete."""
 
 
-class Room(NamedTuple):
+class LengthLimit(NamedTuple):
     """How long a text may become, in tokens, and why it ends there (`length` or `context`)."""
 
     limit: int
     reason: str
 
-    def cut(self, length: int, tokens: list[Committed], eos: frozenset[int]) -> tuple[list[Committed], str | None]:
-        """The tokens that still belong to a text of this length, and the reason to stop or None."""
-        for count, committed in enumerate(tokens, 1):
-            if committed.token in eos:
+    def cut(self, length: int, tokens: list[Node], eos: frozenset[int]) -> tuple[list[Node], str | None]:
+        """The tokens that still fit after a text of `length` tokens, and why it stops there, or None."""
+        for count, node in enumerate(tokens, 1):
+            if node.token in eos:
                 return tokens[:count], "eos"
             if length + count >= self.limit:
                 return tokens[:count], self.reason
         return tokens, None
 
 
-def room_for(prompt_tokens: int, max_new_tokens: int, context_limit: int) -> Room:
-    """The room of a text that begins with so many tokens."""
+def length_limit(prompt_tokens: int, max_new_tokens: int, context_limit: int) -> LengthLimit:
     by_length = prompt_tokens + max_new_tokens
-    return Room(by_length, "length") if by_length <= context_limit else Room(context_limit, "context")
+    return LengthLimit(by_length, "length") if by_length <= context_limit else LengthLimit(context_limit, "context")

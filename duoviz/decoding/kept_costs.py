@@ -1,4 +1,4 @@
-"""Costs that outlive the process: one cache file for each way to run a pair on this machine."""
+"""Costs that outlive the process: one cache file for each placement to run a pair on this machine."""
 
 import hashlib
 from pathlib import Path
@@ -7,16 +7,16 @@ import numba
 import torch
 
 from duoviz.decoding.costs import LONGEST, Costs
-from duoviz.decoding.way import Way
+from duoviz.decoding.placement import Placement
 from duoviz.models.cache import cache_folder, recall, remember
 from duoviz.models.cores import machine_name
 from duoviz.models.pair import Pair
 
 
-def costs_file(pair: Pair, way: Way) -> Path:
-    """Where the costs of a way are kept."""
-    machine = f"{pair.target_device_label(way.cores)} {pair.cores} {machine_name()}"
-    key = f"{way} {machine} {torch.__version__} {numba.__version__} {pair.name} {pair.target.label}"
+def costs_file(pair: Pair, placement: Placement) -> Path:
+    """Where the costs of a placement are kept."""
+    machine = f"{pair.target_device_label(placement.cores)} {pair.cores} {machine_name()}"
+    key = f"{placement} {machine} {torch.__version__} {numba.__version__} {pair.name} {pair.target.label}"
     return cache_folder() / f"costs-{hashlib.sha256(f'{key} {pair.draft.version}'.encode()).hexdigest()[:16]}.json"
 
 
@@ -28,7 +28,7 @@ def recall_costs(file: Path) -> Costs:
         for name in ("target", "draft"):
             if kept[name]["count"]:
                 getattr(costs, name).recall(kept[name])
-        costs.between = min(max(float(kept["between"]), 0.0), LONGEST)
+        costs.overhead = min(max(float(kept["between"]), 0.0), LONGEST)
     except (ValueError, KeyError, TypeError, OverflowError):
         return Costs()
     return costs
@@ -36,4 +36,4 @@ def recall_costs(file: Path) -> Costs:
 
 def remember_costs(file: Path, costs: Costs) -> None:
     """Write the costs, with how many forwards they rest on and when the last was."""
-    remember(file, {"target": costs.target.kept(), "draft": costs.draft.kept(), "between": costs.between})
+    remember(file, {"target": costs.target.kept(), "draft": costs.draft.kept(), "between": costs.overhead})

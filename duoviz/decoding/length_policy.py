@@ -12,9 +12,8 @@ from duoviz.decoding.settings import Settings
 class StopRule(NamedTuple):
     """How sure a sequence must be to go on: the product of its tokens' chances is above `least`.
 
-    chances: of the draft's tokens (see `AcceptanceTable.at`), all that a request has to carry of the table. factor: how
-    much oftener than the table says this run's tokens are right. first: whether the first token counts; it does not
-    where the others are met only once it was right.
+    chances: of the draft's tokens (see `AcceptanceTable.at`). factor: observed over expected acceptance in this run.
+    first: include the first token's chance (False if later tokens are only reached when it was accepted).
     """
 
     chances: Sequence[Sequence[float]]

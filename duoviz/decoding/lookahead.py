@@ -44,9 +44,9 @@ class Lookahead(Drafter):
         nodes, self.newest = self.window.nodes(len(guesses))
         return [*guesses, *nodes]
 
-    def observe(self, text, verified, own) -> Drafting:
+    def observe(self, text, verified, target_tokens) -> Drafting:
         if self.read:
-            self.pool.add(self.window.advance(continuations(own, self.newest)))
+            self.pool.add(self.window.advance(continuations(target_tokens, self.newest)))
         self.pool.read(text, self.read)
         self.read = len(text)
         return Drafting()
@@ -94,7 +94,7 @@ def guess_tree(ngrams: Iterable[Sequence[int]], longest: int, ends: frozenset[in
     return tree
 
 
-def continuations(own: TargetDraws, newest: Sequence[int]) -> list[int]:
+def continuations(target_tokens: TargetDraws, newest: Sequence[int]) -> list[int]:
     """One Jacobi iteration: the target's token after each of these nodes, -1 for the end of the text.
 
     The authors take the argmax in sampled runs too. Here the noise of the token's place decides, as
@@ -104,12 +104,12 @@ def continuations(own: TargetDraws, newest: Sequence[int]) -> list[int]:
     if not newest:
         return []
     rows = [index + 1 for index in newest]
-    logits, sampling = own.logits[rows], own.sampling
+    logits, sampling = target_tokens.logits[rows], target_tokens.sampling
     if sampling.temperature == 0:
         return logits.argmax(dim=-1).tolist()
     # A guess need not be exact: the filters and the draw's float64 would cost more than they bring.
     p = (logits.cpu() / sampling.temperature).softmax(dim=-1)
-    return scores(p, [own.positions[row] for row in rows], sampling).argmax(dim=-1).tolist()
+    return scores(p, [target_tokens.positions[row] for row in rows], sampling).argmax(dim=-1).tolist()
 
 
 GUESSES = Proposer(id="lookahead", token="token guessed by Lookahead", origin="guessed by Lookahead")

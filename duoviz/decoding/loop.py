@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from functools import partial
 from itertools import count
 
@@ -12,10 +12,10 @@ from duoviz.decoding.costs import Costs, Forward
 from duoviz.decoding.drafter import Drafter, WhileFinite
 from duoviz.decoding.forward import Stopped, timed_forward, timed_prefill
 from duoviz.decoding.iteration import Iteration, Node, Span
+from duoviz.decoding.placement import Placement
 from duoviz.decoding.plan import RunPlan
 from duoviz.decoding.sampling import TargetDraws
-from duoviz.decoding.verification import judge
-from duoviz.decoding.way import Way
+from duoviz.decoding.verification import verify
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.team import lent
@@ -28,8 +28,8 @@ def decode(plan: RunPlan) -> Iterator[Iteration]:
     """Decode by proposing and verifying, until the text ends: Leviathan et al. 2023 (arXiv 2211.17192), algorithm 1.
 
     With trees as in SpecInfer (Miao et al. 2023, arXiv 2305.09781), and, where a method drafts meanwhile, with the
-    synchronisation of DuoDecoding (arXiv 2503.00784, §3.1). Each iteration computes on its way's cores; between two,
-    the calling thread has its own. Raises DraftDied, NotFinite of the target, Stopped.
+    synchronisation of DuoDecoding (arXiv 2503.00784, §3.1). Each iteration computes on its placement's cores; between
+    two, the calling thread has its own. Raises DraftDied, NotFinite of the target, Stopped.
     """
     text = list(plan.prompt_ids)
     with closing(WhileFinite(plan.method.drafter(plan), plan.notes)) as drafter:
@@ -37,63 +37,69 @@ def decode(plan: RunPlan) -> Iterator[Iteration]:
         for number in count():
             if plan.stopped():
                 raise Stopped
-            way, context = way_now(plan, drafter, number), len(text)
+            placement, context = placement_now(plan, drafter, number), len(text)
             with (
-                on_cores(way.cores),
+                on_cores(placement.cores),
                 # The prompt is read on all cores.
-                lent(way.lent, plan.draft.busy) if way.lent and plan.draft and number else nullcontext(),
+                lending(plan, placement) if number else nullcontext(),
             ):
                 iteration = iterate(plan, drafter, text)
             # The first one on other cores begins with empty caches, and the prompt is many tokens.
             if number and number % TRY_EVERY != TRY_FIRST:
-                learn(plan.costs_of(way), iteration, context, beside=way.beside, seconds=iteration.sync - before)
+                seconds = iteration.sync - before
+                learn(plan.costs_of(placement), iteration, context, beside=placement.beside, seconds=seconds)
             before = iteration.sync
             yield iteration
             if iteration.stop:
                 return
 
 
-def way_now(plan: RunPlan, drafter: Drafter, number: int) -> Way:
-    """On which cores an iteration computes: the run's, those of a target alone, or for two iterations the others.
+def lending(plan: RunPlan, placement: Placement) -> AbstractContextManager:
+    """The target's forwards take over the draft's cores once the draft is done, where the placement says so."""
+    return lent(placement.borrowed, plan.draft.busy) if placement.borrowed and plan.draft else nullcontext()
 
-    Others are tried where no run has lately, for a busy machine may have made them the faster ones.
+
+def placement_now(plan: RunPlan, drafter: Drafter, number: int) -> Placement:
+    """Where an iteration computes: as planned, as a target alone, or to probe on the other cores.
+
+    Those may have become faster on a busy machine; they are probed where no run has used them lately.
     """
     trying = plan.other and number % TRY_EVERY in (TRY_FIRST, TRY_FIRST + 1)
     if plan.other and trying and time.time() - plan.costs_of(plan.other).target.seen > LATELY:
         return plan.other
-    return plan.alone if drafter.rests else plan.way
+    return plan.alone if drafter.idle else plan.placement
 
 
 def learn(costs: Costs, iteration: Iteration, context: int, *, beside: bool, seconds: float) -> None:
-    """Let the costs follow what an iteration of so many seconds, and its forwards, took."""
+    """Update the costs by an iteration's forwards, and by its other seconds."""
     target, steps = iteration.target, [Forward(span.tokens, context, span.seconds) for span in iteration.draft]
     alone = sum(max(0.0, min(target.end, step.end) - max(target.start, step.start)) for step in iteration.draft)
     costs.observe([Forward(target.tokens, context, target.seconds - costs.lost * alone)], steps)
     waited_for = [iteration.target] if beside else [iteration.target, *iteration.draft]
-    costs.observe_between(seconds - sum(span.seconds for span in waited_for))
+    costs.observe_overhead(seconds - sum(span.seconds for span in waited_for))
 
 
 def iterate(plan: RunPlan, drafter: Drafter, text: list[int]) -> Iteration:
-    """One iteration; the text, token ids, grows by what is committed."""
+    """One iteration; appends what is committed to the text (token ids)."""
     length = len(text)
     reads_prompt = length == len(plan.prompt_ids)
     # The target adds a token of its own, so one fewer than fits is proposed.
-    tree = [] if reads_prompt else drafter.propose(text, plan.room.limit - length - 1)
-    # A processor reads the prompt with all its cores: nobody drafts yet, and everybody waits for the first token.
+    tree = [] if reads_prompt else drafter.propose(text, plan.length_limit.limit - length - 1)
+    # On a CPU the prompt is read with all cores, so nothing is drafted meanwhile.
     if not reads_prompt or plan.target.device != "cpu":
         drafter.start(text, tree)
     logits, span = read_prompt(plan) if reads_prompt else forward_tree(plan.target, text, tree)
-    own = TargetDraws(logits, [length + depth for depth in (0, *depths(tree))], plan.settings.sampling)
-    cut = partial(plan.room.cut, length, eos=plan.pair.eos)
-    verified = judge(tree, drafter.join(), own, plan.classical, target=span, cut=cut)
+    target_tokens = TargetDraws(logits, [length + depth for depth in (0, *depths(tree))], plan.settings.sampling)
+    cut = partial(plan.length_limit.cut, length, eos=plan.pair.eos)
+    verified = verify(tree, drafter.join(), target_tokens, plan.classical, target=span, cut=cut)
     if tree:
         roll_back(plan.target, length, tree)
     text += [token.token for token in verified.committed]
-    return Iteration(**vars(verified), **vars(drafter.observe(text, verified, own)))
+    return Iteration(**vars(verified), **vars(drafter.observe(text, verified, target_tokens)))
 
 
 def read_prompt(plan: RunPlan) -> tuple[Tensor, Span]:
-    """The target's logits [1, vocab] after the prompt, and when it read it. Raises Stopped."""
+    """The target's logits [1, vocab] after the prompt, and the span. Raises Stopped."""
     target = plan.target
     with on_cores(plan.pair.cores.all) if target.device == "cpu" else nullcontext():
         target.crop(0)

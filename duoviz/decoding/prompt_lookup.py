@@ -36,7 +36,7 @@ class PromptLookup(Drafter):
         followed = up_to_end(text[place : place + min(self.settings.lookup_tokens, longest)], self.ends)
         return [Node(token, index - 1, "prompt") for index, token in enumerate(followed)]
 
-    def observe(self, text, verified, own) -> Drafting:
+    def observe(self, text, verified, target_tokens) -> Drafting:
         return Drafting(matched=self.matched)
 
 

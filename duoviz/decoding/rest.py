@@ -41,7 +41,7 @@ class Retrieval(Drafter):
         ends, vocabulary = self.pair.eos, self.datastore.vocabulary
         return frequent_tree(continuations, size=size, breadth=breadth, vocabulary=vocabulary, ends=ends)
 
-    def observe(self, text, verified, own) -> Drafting:
+    def observe(self, text, verified, target_tokens) -> Drafting:
         return Drafting(matched=self.matched)
 
 

@@ -44,7 +44,7 @@ class Drawn(NamedTuple):
     """A token of the target's, and how far in logits the next best was: None where there was no other."""
 
     token: int
-    gap: float | None
+    margin: float | None
 
 
 def tempered(logits: Tensor, temperature: float) -> Tensor:
@@ -140,8 +140,8 @@ def draw(logits: Tensor, position: int, sampling: Sampling) -> Drawn:
         return drawn_from_all(logits, position, sampling)
     p = filtered(tempered(logits[None], sampling.temperature), top_k=sampling.top_k, top_p=sampling.top_p)
     (best, second), (token, _) = (pair.tolist() for pair in scores(p, [position], sampling)[0].topk(2))
-    gap = sampling.temperature * float(np.log(best / second)) if second > 0 else None
-    return Drawn(token, gap)
+    margin = sampling.temperature * float(np.log(best / second)) if second > 0 else None
+    return Drawn(token, margin)
 
 
 def most_probable(logits: Tensor) -> Drawn:
@@ -197,10 +197,10 @@ class TargetDraws:
         """The target's token after a row."""
         return self.draw_at(row).token
 
-    def gap(self, row: int) -> float | None:
+    def margin(self, row: int) -> float | None:
         """How far in logits the next best token was from being drawn; None where there was no other."""
-        gap = self.draw_at(row).gap
-        return gap if gap is not None and isfinite(gap) else None
+        margin = self.draw_at(row).margin
+        return margin if margin is not None and isfinite(margin) else None
 
     def logits_of(self, row: int) -> Tensor:
         """A row's logits [vocab], on the processor."""

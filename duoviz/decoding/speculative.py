@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # What γ = auto assumes before anything was tested, as if this had been: six tokens accepted of ten.
 PRIOR = Acceptance(accepted=6, tested=10)
 # Where no guess pays, one is tried after so many iterations.
-RESTS = 12
+PAUSE = 12
 
 
 class Speculative(Drafter):
@@ -36,7 +36,7 @@ class Speculative(Drafter):
         self.plan, self.draft = plan, plan.draft
         self.policy = LengthPolicy(plan.table, plan.settings)
         # draft_has: of the text's tokens, how many the draft's cache holds.
-        self.acceptance, self.number, self.draft_has, self.rested = PRIOR, 0, 0, 0
+        self.acceptance, self.number, self.draft_has, self.paused = PRIOR, 0, 0, 0
         self.result: DraftResult | None = None
         self.budget: int | None = None
 
@@ -46,10 +46,10 @@ class Speculative(Drafter):
         if budget == "auto":
             rate = self.acceptance.rate or 0.0
             pays = speculative_budget(self.plan.costs.model, rate, context=len(text))
-            if not pays and self.rested < RESTS:
-                self.result, self.rested = None, self.rested + 1
+            if not pays and self.paused < PAUSE:
+                self.result, self.paused = None, self.paused + 1
                 return []
-            self.rested = 0
+            self.paused = 0
             budget, rule = self.policy.bounds(settings.near(max(1, pays)), rate, first=True)
         plan = chain_plan(max(1, min(budget, longest)), settings, self.number, rule, self.plan.pair.eos)
         self.draft.submit(DraftRequest(None, self.draft_has, tuple(text[self.draft_has :]), plan))
@@ -59,9 +59,9 @@ class Speculative(Drafter):
         self.budget = len(chain) if rule else budget
         return chain
 
-    def observe(self, text, verified, own) -> Drafting:
+    def observe(self, text, verified, target_tokens) -> Drafting:
         if (result := self.result) is None:
-            return Drafting(budget=0 if self.rested else None)
+            return Drafting(budget=0 if self.paused else None)
         length = len(text) - len(verified.committed)
         chain = verified.checked[: len(result.sequences[0].tokens)]
         self.policy.observe(chain)

@@ -7,19 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from duoviz.decoding.iteration import Committed, Node, Span, Verified
+from duoviz.decoding.iteration import Node, Span, Verified
 from duoviz.decoding.sampling import RejectionNoise, TargetDraws
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-class Verdict(NamedTuple):
-    """path: indices of the accepted nodes, root first; own: the target's token after the path, None
-    where the target's forward did not get there; rejected: indices of the nodes that were refused."""
+class VerifyResult(NamedTuple):
+    """path: indices of the accepted nodes, root first; target_token: the target's after the path, None where the
+    forward did not reach that far; rejected: indices of the nodes that were refused."""
 
     path: list[int]
-    own: int | None
+    target_token: int | None
     rejected: list[int]
 
 
@@ -31,51 +31,53 @@ class Classical(NamedTuple):
     draft_row: Callable[[int], Tensor]
 
 
-def judge(
+def verify(
     tree: Sequence[Node],
     drafted: list[Node],
-    own: TargetDraws,
+    target_tokens: TargetDraws,
     classical: Classical | None = None,
     *,
     target: Span,
-    cut: Callable[[list[Committed]], tuple[list[Committed], str | None]],
+    cut: Callable[[list[Node]], tuple[list[Node], str | None]],
 ) -> Verified:
-    """Verify a tree that the target has read, and the first tokens of what was drafted after its last node meanwhile.
+    """Verify the tree that the target has read, and the first tokens of what was drafted after its last node meanwhile.
 
-    Sets the nodes' p and status. classical: the rule to accept by; None: coupled, see `verify`. target: the forward.
-    cut: gives the tokens that still belong to the text, and why it ends there (see `Room.cut`).
+    Sets the nodes' p, margin and status, and adds the target's own token. classical: the rule to accept by; None:
+    `verify_coupled`. target: the forward's span. cut: which tokens still belong to the text, and why it ends there.
     """
     pending = [node for node in tree if node.status == "pending"]
     firsts = [index for index, node in enumerate(drafted) if node.parent == -1 and node.status == "pending"]
     tested = [*pending, *(replace(drafted[index], parent=len(tree) - 1) for index in firsts)]
-    verdict = verify_by_rejection(tested, own, classical) if classical else verify(tested, own)
-    mark(tested, verdict)
-    for index in {*verdict.path, *verdict.rejected}:
-        tested[index].p = own.probability(tested[index].parent + 1, tested[index].token)
+    path, token, rejected = (
+        verify_by_rejection(tested, target_tokens, classical) if classical else verify_coupled(tested, target_tokens)
+    )
+    mark(tested, path, rejected)
+    for node in (tested[index] for index in {*path, *rejected}):
+        node.p = target_tokens.probability(node.parent + 1, node.token)
+    committed = [tested[index] for index in path]
+    for node in committed if not classical else ():
+        node.margin = target_tokens.margin(node.parent + 1)
     for index, node in zip(firsts, tested[len(pending) :], strict=True):
         drafted[index].p, drafted[index].status = node.p, node.status
 
-    rows = [tested[index].parent + 1 for index in verdict.path]
-    committed = [
-        Committed(tested[index].token, tested[index].source, None if classical else own.gap(row))
-        for index, row in zip(verdict.path, rows, strict=True)
-    ]
-    checked, sequence, accepted = list(tree), None, len(verdict.path)
+    checked, sequence, accepted = list(tree), None, len(path)
     outcome = "hit" if accepted else "none"
-    if verdict.own is None:
-        sequence = 1 + verdict.path[-1] - len(tree)
+    if token is None:
+        sequence = 1 + path[-1] - len(tree)
         keep_sequence(drafted, firsts[sequence - 1])
     else:
-        parent = verdict.path[-1] if verdict.path else -1
-        committed.append(Committed(verdict.own, "target", None if classical else own.gap(parent + 1)))
-        mine = Node(verdict.own, parent, "target", p=own.probability(parent + 1, verdict.own), status="correction")
+        parent = path[-1] if path else -1
+        margin = None if classical else target_tokens.margin(parent + 1)
+        p = target_tokens.probability(parent + 1, token)
+        correction = Node(token, parent, "target", p=p, margin=margin, status="correction")
+        committed.append(correction)
         discard(drafted)
         if firsts and accepted == len(tree):
             outcome = "miss"
-            drafted.append(replace(mine, parent=-1))
+            drafted.append(replace(correction, parent=-1))
         else:
-            outcome = "rejection" if verdict.rejected else outcome
-            checked.append(mine)
+            outcome = "rejection" if rejected else outcome
+            checked.append(correction)
     committed, stop = cut(committed)
     return Verified(
         target=target,
@@ -84,18 +86,17 @@ def judge(
         drafted=drafted,
         committed=committed,
         outcome=outcome,
-        tested=accepted + (verdict.own is not None and bool(verdict.rejected)),
+        tested=accepted + (token is not None and bool(rejected)),
         accepted=accepted,
         sequence=sequence,
         stop=stop,
     )
 
 
-def mark(tree: Sequence[Node], verdict: Verdict) -> None:
+def mark(tree: Sequence[Node], path: Sequence[int], rejected: Sequence[int]) -> None:
     """Set each node's status: accepted on the path, rejected where it was refused, else discarded."""
-    accepted, rejected = set(verdict.path), set(verdict.rejected)
     for index, node in enumerate(tree):
-        node.status = "accepted" if index in accepted else "rejected" if index in rejected else "discarded"
+        node.status = "accepted" if index in path else "rejected" if index in rejected else "discarded"
 
 
 def discard(nodes: Sequence[Node]) -> None:
@@ -120,28 +121,28 @@ def children(tree: Sequence[Node], parent: int) -> list[int]:
     return [index for index, node in enumerate(tree) if node.parent == parent]
 
 
-def verify(tree: Sequence[Node], own: TargetDraws | Sequence[int]) -> Verdict:
+def verify_coupled(tree: Sequence[Node], target_tokens: TargetDraws | Sequence[int]) -> VerifyResult:
     """Coupled acceptance: walk down the tree as long as a child is the target's own token.
 
-    own[0] is the target's token after the verified text, own[i + 1] its token after node i; nodes
+    target_tokens[0] is the target's token after the verified text, target_tokens[i + 1] its token after node i; nodes
     without such a token end the walk. The target's token is the same whatever was drafted, so the
     text is vanilla's, greedy or sampled: with shared noise (the Gumbel-max coupling, Daliri et al. 2024,
     arXiv 2408.07978) and in trees as in SpecInfer (Miao et al. 2023, arXiv 2305.09781, §4).
     """
     path: list[int] = []
     place = -1
-    while place + 1 < len(own):
-        wanted = own[place + 1]
+    while place + 1 < len(target_tokens):
+        token = target_tokens[place + 1]
         tested = children(tree, place)
-        child = next((index for index in tested if tree[index].token == wanted), None)
+        child = next((index for index in tested if tree[index].token == token), None)
         if child is None:
-            return Verdict(path, wanted, tested)
+            return VerifyResult(path, token, tested)
         path.append(child)
         place = child
-    return Verdict(path, None, [])
+    return VerifyResult(path, None, [])
 
 
-def verify_by_rejection(tree: Sequence[Node], own: TargetDraws, classical: Classical) -> Verdict:
+def verify_by_rejection(tree: Sequence[Node], target_tokens: TargetDraws, classical: Classical) -> VerifyResult:
     """The classical rule of speculative sampling: the committed token has the target's distribution.
 
     Leviathan et al. 2023 (arXiv 2211.17192, §2.3), Chen et al. 2023 (arXiv 2302.01318, algorithm 2): a token x
@@ -153,24 +154,24 @@ def verify_by_rejection(tree: Sequence[Node], own: TargetDraws, classical: Class
     path: list[int] = []
     rejected: list[int] = []
     place = -1
-    while place + 1 < len(own):
+    while place + 1 < len(target_tokens):
         row, accepted = place + 1, None
-        p, q = own.distribution(row), None
+        p, q = target_tokens.distribution(row), None
         for trial, child in enumerate(children(tree, place)):
             token = tree[child].token
             drafted = tree[child].q if q is None else float(q[token])
             assert drafted is not None
-            if classical.noise.accepts(acceptance(float(p[token]), drafted), own.positions[row], trial):
+            if classical.noise.accepts(acceptance(float(p[token]), drafted), target_tokens.positions[row], trial):
                 accepted = child
                 break
             rejected.append(child)
             q = classical.draft_row(row) if q is None else q
             p, q = residual(p, q), without(q, token)
         if accepted is None:
-            return Verdict(path, classical.noise.picks(p, own.positions[row]), rejected)
+            return VerifyResult(path, classical.noise.picks(p, target_tokens.positions[row]), rejected)
         path.append(accepted)
         place = accepted
-    return Verdict(path, None, rejected)
+    return VerifyResult(path, None, rejected)
 
 
 def acceptance(p: float, q: float) -> float:

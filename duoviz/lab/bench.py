@@ -9,7 +9,7 @@ from duoviz import runner
 from duoviz.decoding.costs import CostModel, mean_model
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.forward import Stopped
-from duoviz.decoding.way import Way
+from duoviz.decoding.placement import Placement
 from duoviz.errors import UserError
 from duoviz.lab.environment import IN_TURN, ON_TARGET, TOGETHER, environment
 from duoviz.lab.forwards import QUICK_LENGTH, QUICK_REPEATS, REPEATS, TOKENS, lengths, measure_forwards
@@ -75,14 +75,18 @@ class CourseOfCosts:
 
     def __init__(self, engine: Engine, stopped: Callable[[], bool]):
         all_cores, target_cores = engine.pair.cores.all, engine.pair.cores.target
-        ways = {TOGETHER: Way(True, target_cores), IN_TURN: Way(False, all_cores), ON_TARGET: Way(False, target_cores)}
-        self.costs = {name: engine.known_costs(way, stopped=stopped) for name, way in ways.items()}
+        placements = {
+            TOGETHER: Placement(True, target_cores),
+            IN_TURN: Placement(False, all_cores),
+            ON_TARGET: Placement(False, target_cores),
+        }
+        self.costs = {name: engine.known_costs(placement, stopped=stopped) for name, placement in placements.items()}
         self.counts: dict[str, int] = {}
-        self.models: dict[str, list[CostModel]] = {name: [] for name in ways}
+        self.models: dict[str, list[CostModel]] = {name: [] for name in placements}
         self.note()
 
     def note(self) -> None:
-        """Keep the costs of the ways in which something ran since the last time."""
+        """Keep the costs of the placements in which something ran since the last time."""
         for name, costs in self.costs.items():
             if self.counts.get(name) != costs.target.count:
                 self.counts[name] = costs.target.count

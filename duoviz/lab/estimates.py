@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from duoviz.decoding.costs import CONTEXTS, CostModel
-from duoviz.decoding.duotree.simulate import CONTEXT, ITERATIONS, Places, tilted
+from duoviz.decoding.duotree.simulate import CONTEXT, ITERATIONS, Places, exponential_tilt
 from duoviz.lab import paper
 from duoviz.lab.environment import IN_TURN, TOGETHER
 from duoviz.lab.plan import DUO, DUOTREE, SPS, VANILLA, label_of
@@ -32,7 +32,7 @@ def other_hardware(results: Results) -> str:
     measured = phi(rows_of(results.rows, DUOTREE), rows_of(results.rows, VANILLA), tasks_of(results.rows))
     if alpha is None or not measured or "CPU core" not in results.environment["devices"]["target"]:
         return ""
-    models, places = padded_models(results.environment), tilted(places_of(results.environment), alpha)
+    models, places = padded_models(results.environment), exponential_tilt(places_of(results.environment), alpha)
     together, in_turn = models[TOGETHER], models[IN_TURN]
     here, _ = estimated_phis(together, in_turn, alpha, places)
     said = [

@@ -10,7 +10,7 @@ import numpy as np
 from duoviz.decoding import METHODS
 from duoviz.decoding.acceptance_table import plain
 from duoviz.decoding.costs import CONTEXTS, SHORTEST, CostModel
-from duoviz.decoding.duotree.simulate import CONTEXT, Places, forecast, tilted
+from duoviz.decoding.duotree.simulate import CONTEXT, Places, exponential_tilt, forecast
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
 from duoviz.lab.course import cost_models, works_beside
@@ -163,7 +163,7 @@ def duotree_phi(together: CostModel, in_turn: CostModel, places: Places, *, iter
 @lru_cache(maxsize=8)
 def duotree_map(together: CostModel, in_turn: CostModel, places: Places) -> Ways:
     """φ over ALPHAS (lines) and RATIOS, of which only the draft's costs and the places' shares differ."""
-    mixes = [tilted(places, alpha) for alpha in PLAYED_ALPHAS]
+    mixes = [exponential_tilt(places, alpha) for alpha in PLAYED_ALPHAS]
     factors = ratio_of(in_turn) / PLAYED_RATIOS
     ways = [(with_draft(together, factor), with_draft(in_turn, factor)) for factor in factors.tolist()]
     phis = np.array([[duotree_phi(*pair, mix, iterations=PLAYED) for pair in ways] for mix in mixes])

@@ -23,13 +23,13 @@ class Recorder:
     def iteration(self, raw: Iteration) -> dict:
         """The trace's form of one iteration; call it in the order of the run."""
         committed = [
-            {"id": new.token, "text": self.pieces.push(new.token), "source": new.source, "gap": rounded(new.gap)}
+            {"id": new.token, "text": self.pieces.push(new.token), "source": new.source, "gap": rounded(new.margin)}
             for new in raw.committed
         ]
         if raw.stop and committed:
             committed[-1]["text"] += self.pieces.flush()
         self.count += 1
-        living = {"rest": [self.node(node) for node in raw.rest], "start": start(raw.start)} if raw.start else {}
+        living = {"rest": [self.node(node) for node in raw.unverified], "start": start(raw.start)} if raw.start else {}
         return {
             "index": self.count - 1,
             "mode": raw.mode,

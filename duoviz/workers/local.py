@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, Protocol
 
-from duoviz.decoding.worker.pulse import Pulse, keep_beating
+from duoviz.decoding.worker.heartbeat import Heartbeat, keep_beating
 from duoviz.models.bounds import expend, why_ended
 from duoviz.workers.messages import WorkerDied
 
@@ -52,7 +52,7 @@ class LocalWorker:
             context.set_forkserver_preload([PRELOADED])
         self.pipe, theirs = context.Pipe()
         beats = context.RawValue(c_ulong)
-        self.pulse, self.heard = Pulse(beats), False
+        self.heartbeat, self.heard = Heartbeat(beats), False
         arguments = (theirs, beats, tuple(cores), load, shares)
         self.process = context.Process(target=serve_alone, args=arguments, name="duoviz-worker")
         with starting, uninterrupted():
@@ -75,7 +75,7 @@ class LocalWorker:
         except (EOFError, OSError) as error:
             raise self.died() from error
         # While it imports what it needs, a thread may hold the process for long.
-        if self.heard and self.pulse.silent():
+        if self.heard and self.heartbeat.silent():
             self.close()
             raise WorkerDied(HANGS)
         return None

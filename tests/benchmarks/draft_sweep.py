@@ -18,8 +18,8 @@ from duoviz.decoding.budget import speculative_budget
 from duoviz.decoding.calibration import calibrate
 from duoviz.decoding.costs import CONTEXTS, CostModel, Costs, Forward
 from duoviz.decoding.engine import Engine, load_engine
+from duoviz.decoding.placement import Placement
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
-from duoviz.decoding.way import Way
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.decoding.worker.requests import MeasureRequest
 from duoviz.models.cores import on_cores
@@ -78,7 +78,7 @@ def measure(engine: Engine, out: Path, *, report: Callable[[str], None] = print)
     """
     found = list(results(out))
     folders = {shape_of(result): folder for result, folder in found}
-    together = engine.known_costs(Way(True, engine.pair.cores.target)).model
+    together = engine.known_costs(Placement(True, engine.pair.cores.target)).model
     in_turn, beside = ({shape: Costs() for shape in folders} for _ in range(2))
     for number in range(1, ROUNDS + 1):
         report(f"costs, round {number} of {ROUNDS}")

@@ -62,7 +62,7 @@ def test_a_sequence_is_as_long_as_it_pays_and_no_longer_for_the_last_few_percent
 def test_no_more_is_expected_of_a_sequence_than_the_budget_allows():
     free, sure = costs(0.01), accepted(100, 90, 100, 90)
     speeds = {longest: worthwhile_length(free, sure, context=SHORT, longest=longest) for longest in (1, 2, 5)}
-    alone = 1 / (free.target_time(1, SHORT) + free.between)
+    alone = 1 / (free.target_time(1, SHORT) + free.overhead)
     assert [length for length, _ in speeds.values()] == [1, 2, 5]
     assert speeds[1][1] <= alone < speeds[2][1] < speeds[5][1]
 

@@ -141,7 +141,7 @@ def test_costs_never_change_a_token(method, temperature):
     engine, texts = tiny_engine(), []
     for wild in (False, True):
         if wild:
-            engine.kept_costs = {way: Jumping(costs()) for way in engine.kept_costs}
+            engine.kept_costs = {placement: Jumping(costs()) for placement in engine.kept_costs}
         for tried in ("vanilla", method):
             trace = runner.collect(runner.stream(engine, tried, "hello", settings))
             texts.append([token["id"] for iteration in trace["iterations"] for token in iteration["committed"]])

@@ -76,7 +76,7 @@ def check_run(engine, settings):
         assert iteration.target.tokens == (3 if iteration.mode == "prefill" else len(checked) + 1)
         assert committed[: len(accepted)] == accepted[: len(committed)]
         assert iteration.stop or len(committed) == iteration.accepted_pending + 1
-        assert is_filtered or all((token.gap is None) == settings.by_rejection for token in iteration.committed)
+        assert is_filtered or all((token.margin is None) == settings.by_rejection for token in iteration.committed)
         assert sum(node.status == "correction" for node in nodes) == (iteration.outcome != "hit")
         assert all(node.p is not None for node in nodes if node.status == "rejected")
         assert (iteration.outcome == "rejection") == any(node.status == "rejected" for node in iteration.checked)

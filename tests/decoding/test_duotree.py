@@ -97,13 +97,13 @@ def test_the_tree_lives_on(overlap):
     before, moved, text = [], 0, list(PROMPTS[2])
     settings, engine = Settings(max_new_tokens=60, overlap=overlap, tree_budget=2), tiny_engine(noise=0.0)
     for iteration in run(engine, "duotree", PROMPTS[2], settings):
-        nodes = [*iteration.checked, *iteration.rest]
+        nodes = [*iteration.checked, *iteration.unverified]
         assert all(node.parent < place for place, node in enumerate(nodes))
         for node in nodes:
             if node.was is not None:
                 assert before[node.was].token == node.token and before[node.was].status == "pending"
                 moved += 1
-        assert {node.status for node in iteration.rest} <= {"pending", "discarded"}
+        assert {node.status for node in iteration.unverified} <= {"pending", "discarded"}
         assert all(0 <= node.step < len(iteration.draft) for node in nodes if node.step is not None)
         assert text == PROMPTS[2] or iteration.start.gain is None or iteration.start.seconds > 0
         before = nodes

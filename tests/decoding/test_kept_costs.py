@@ -1,4 +1,4 @@
-"""A way's costs: measured once, remembered in a cache file, and gone on from in the next process."""
+"""A placement's costs: measured once, remembered in a cache file, and gone on from in the next process."""
 
 import json
 import math
@@ -10,8 +10,8 @@ import pytest
 from duoviz import runner
 from duoviz.decoding import engine as engine_module
 from duoviz.decoding.kept_costs import costs_file, recall_costs, remember_costs
+from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.way import Way
 from tests.tiny import tiny_engine
 
 
@@ -29,32 +29,32 @@ def unmeasured():
     return engine
 
 
-def way_of(engine, *, beside=True):
-    return Way(beside, engine.pair.cores.target)
+def placement_of(engine, *, beside=True):
+    return Placement(beside, engine.pair.cores.target)
 
 
 def test_measured_once_and_remembered(unmeasured, monkeypatch):
-    way = way_of(unmeasured)
-    measured = unmeasured.known_costs(way).model
+    placement = placement_of(unmeasured)
+    measured = unmeasured.known_costs(placement).model
     assert all(time > 0 for row in (*measured.target, *measured.draft) for time in row)
     monkeypatch.setattr(engine_module, "calibrate", pytest.fail)
-    assert unmeasured.known_costs(way).model == measured
+    assert unmeasured.known_costs(placement).model == measured
     unmeasured.kept_costs.clear()
-    again = unmeasured.known_costs(way)
+    again = unmeasured.known_costs(placement)
     assert again.model.target[0] == pytest.approx(measured.target[0]) and again.target.count > 0
 
 
 def test_what_a_run_has_shown_is_remembered(unmeasured):
-    way = way_of(unmeasured)
-    before = unmeasured.known_costs(way).target.count
+    placement = placement_of(unmeasured)
+    before = unmeasured.known_costs(placement).target.count
     runner.collect(runner.stream(unmeasured, "duodecoding", "hello", Settings(max_new_tokens=30)))
-    kept = json.loads(costs_file(unmeasured.pair, way).read_text())["target"]
+    kept = json.loads(costs_file(unmeasured.pair, placement).read_text())["target"]
     assert kept["count"] > before and kept["seen"] > 0
-    assert kept["table"][0] == pytest.approx(unmeasured.costs(way).model.target[0])
+    assert kept["table"][0] == pytest.approx(unmeasured.costs(placement).model.target[0])
 
 
 def test_each_way_is_kept_apart(unmeasured):
-    beside, in_turn = (way_of(unmeasured, beside=beside) for beside in (True, False))
+    beside, in_turn = (placement_of(unmeasured, beside=beside) for beside in (True, False))
     assert unmeasured.costs(beside) is unmeasured.costs(beside) is not unmeasured.costs(in_turn)
     assert costs_file(unmeasured.pair, beside) != costs_file(unmeasured.pair, in_turn)
 
@@ -89,10 +89,10 @@ def change(file, side, name, value):
     ],
 )
 def test_damaged_costs_are_none(engine, cache, damage):
-    way = way_of(engine)
-    file = costs_file(engine.pair, way)
-    remember_costs(file, engine.costs(way))
+    placement = placement_of(engine)
+    file = costs_file(engine.pair, placement)
+    remember_costs(file, engine.costs(placement))
     damage(file)
     assert recall_costs(file).target.count == recall_costs(file).draft.count == 0
-    remember_costs(file, engine.costs(way))
+    remember_costs(file, engine.costs(placement))
     assert recall_costs(file).target.count > 0 and list(cache.iterdir()) == [file]

@@ -15,9 +15,9 @@ from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.forward import PREFILL_CHUNK, Stopped
 from duoviz.decoding.iteration import Drafting, Iteration, Node, Span
 from duoviz.decoding.loop import TRY_FIRST, decode, learn
+from duoviz.decoding.placement import Placement
 from duoviz.decoding.plan import make_plan
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.way import Way
 from duoviz.models.cores import Cores
 from duoviz.models.team import LENT, NOTHING
 from tests.decoding.counting import counting_engine
@@ -63,7 +63,7 @@ class Scripted(Drafter):
         self.calls.append(("join",))
         return []
 
-    def observe(self, text, verified, own):
+    def observe(self, text, verified, target_tokens):
         self.calls.append(("observe", tuple(text), verified.accepted))
         return Drafting(budget=7)
 
@@ -132,14 +132,14 @@ def test_a_run_ends_where_it_is_stopped_and_its_drafter_with_it(scripted):
 
 
 def test_sync_comes_after_the_verdict_and_an_iteration_is_frozen(scripted, monkeypatch):
-    judged, verify = [], verification.verify
+    judged, verify = [], verification.verify_coupled
 
     def noted(*arguments):
         verdict = verify(*arguments)
         judged.append(time.perf_counter())
         return verdict
 
-    monkeypatch.setattr(verification, "verify", noted)
+    monkeypatch.setattr(verification, "verify_coupled", noted)
     for iteration in scripted((6, -1))[2]:
         assert iteration.target.end <= judged[-1] <= iteration.sync
         with pytest.raises(FrozenInstanceError):
@@ -206,12 +206,12 @@ def test_other_cores_are_tried_for_two_iterations_where_no_run_has_lately(monkey
     def tried(**settings):
         plan = make_plan(engine, METHODS["vanilla"], "hello", Settings(max_new_tokens=60, **settings))
         # The prompt is read on all cores.
-        return [number for number, _ in enumerate(decode(plan)) if number and taken[-1] != plan.way.cores]
+        return [number for number, _ in enumerate(decode(plan)) if number and taken[-1] != plan.placement.cores]
 
     engine.kept_costs.clear()
     assert tried() == [TRY_FIRST, TRY_FIRST + 1] and set(taken) == {(CORE,), (CORE, 999)}
     # Costs learn from the second iteration on other cores, and not from the prompt nor where others may be tried.
-    assert [engine.costs(Way(False, cores)).target.count for cores in ((CORE,), (CORE, 999))] == [1, 60 - 4]
+    assert [engine.costs(Placement(False, cores)).target.count for cores in ((CORE,), (CORE, 999))] == [1, 60 - 4]
     assert tried() == [] and tried(cores="target") == []
     for learned in engine.kept_costs.values():
         learned.target.seen = 0.0

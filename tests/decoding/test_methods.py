@@ -158,7 +158,7 @@ def test_nothing_is_proposed_beyond_the_end_of_a_text(method, counting):
         settings = Settings(rest_datastore=counting.store, **variant)
         ends = 0
         for iteration in run(counting(7), method, counting.prompt, settings):
-            for nodes in ([*iteration.checked, *iteration.rest], iteration.drafted):
+            for nodes in ([*iteration.checked, *iteration.unverified], iteration.drafted):
                 guesses = [node for node in nodes if node.status not in ("correction", "window")]
                 ends += sum(node.token == 7 for node in guesses)
                 assert all(node.parent < 0 or nodes[node.parent].token != 7 for node in guesses)

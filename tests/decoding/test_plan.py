@@ -5,10 +5,10 @@ import pytest
 from duoviz import runner
 from duoviz.decoding import METHODS, engine, plan
 from duoviz.decoding.datastore import DatastoreError
+from duoviz.decoding.placement import Placement
 from duoviz.decoding.plan import make_plan
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.decoding.vanilla import VANILLA
-from duoviz.decoding.way import Way
 from duoviz.models.cores import Cores
 from tests.decoding.made_costs import costs
 from tests.decoding.stores import build
@@ -24,18 +24,18 @@ def apart(**options):
 @pytest.mark.parametrize("overlap", ["beside", "in_turn", "auto"])
 @pytest.mark.parametrize("method", METHODS)
 def test_the_way_is_decided_once_and_the_header_says_it(method, overlap, monkeypatch, store):
-    tiny, asked, way_of = apart(), [], plan.way_of
+    tiny, asked, placement_of = apart(), [], plan.placement_of
     give_costs(tiny, costs(0.02, 0.01))
-    monkeypatch.setattr(plan, "way_of", lambda *arguments: asked.append(way_of(*arguments)) or asked[-1])
+    monkeypatch.setattr(plan, "placement_of", lambda *arguments: asked.append(placement_of(*arguments)) or asked[-1])
     settings = Settings(max_new_tokens=8, overlap=overlap, cores="target", rest_datastore=store)
     header = runner.collect(runner.stream(tiny, method, "hello", settings))["header"]
-    (way,) = asked
-    assert way.beside == (METHODS[method].parallel or (method == "duotree" and overlap == "beside"))
-    assert way.cores == tiny.pair.cores.target and header["can_overlap"] == way.beside
-    assert header["target"]["device"] == tiny.pair.target_device_label(way.cores)
+    (placement,) = asked
+    assert placement.beside == (METHODS[method].parallel or (method == "duotree" and overlap == "beside"))
+    assert placement.cores == tiny.pair.cores.target and header["can_overlap"] == placement.beside
+    assert header["target"]["device"] == tiny.pair.target_device_label(placement.cores)
     assert bool(header["draft"]) == bool(header["calibration"]) == METHODS[method].draft
     if header["draft"]:
-        label = tiny.pair.draft_device_label() if way.beside else header["target"]["device"]
+        label = tiny.pair.draft_device_label() if placement.beside else header["target"]["device"]
         assert header["draft"]["device"] == label
 
 
@@ -45,7 +45,7 @@ def test_a_plan_holds_what_its_method_reads(store):
     assert {name for name in plans if plans[name].classical} == {"speculative", "duodecoding"}
     assert {name for name in plans if plans[name].datastore} == {"rest"}
     assert {name for name in plans if plans[name].draft} == {name for name, method in METHODS.items() if method.draft}
-    assert {(tuple(made.prompt_ids), made.room) for made in plans.values()} == {
+    assert {(tuple(made.prompt_ids), made.length_limit) for made in plans.values()} == {
         (tuple(tiny_engine().pair.encode("hello")), (55, "length"))
     }
     greedy = make_plan(tiny_engine(), METHODS["speculative"], "hello", Settings(acceptance="rejection"))
@@ -54,44 +54,44 @@ def test_a_plan_holds_what_its_method_reads(store):
 
 def test_auto_takes_turns_on_a_processor_and_drafts_beside_a_target_on_a_gpu(monkeypatch):
     tiny = apart()
-    assert not plan.way_of(tiny, METHODS["duotree"], Settings()).beside
+    assert not plan.placement_of(tiny, METHODS["duotree"], Settings()).beside
     monkeypatch.setattr(tiny.pair.target, "device", "cuda:0")
-    assert plan.way_of(tiny, METHODS["duotree"], Settings()) == Way(True, tiny.pair.cores.target)
+    assert plan.placement_of(tiny, METHODS["duotree"], Settings()) == Placement(True, tiny.pair.cores.target)
 
 
 def test_a_target_in_turn_has_the_cores_that_are_faster_now():
     tiny = apart()
-    both, one = (Way(False, cores) for cores in (tiny.pair.cores.all, tiny.pair.cores.target))
+    both, one = (Placement(False, cores) for cores in (tiny.pair.cores.all, tiny.pair.cores.target))
 
     def cores_with(seconds_on_both, seconds_on_one, **settings):
-        for way, seconds in ((both, seconds_on_both), (one, seconds_on_one)):
-            tiny.kept_costs[way] = GivenCosts(costs(seconds))
-        return plan.way_of(tiny, VANILLA, Settings(**settings))
+        for placement, seconds in ((both, seconds_on_both), (one, seconds_on_one)):
+            tiny.kept_costs[placement] = GivenCosts(costs(seconds))
+        return plan.placement_of(tiny, VANILLA, Settings(**settings))
 
     assert cores_with(0.02, 0.03) == cores_with(0.02, 0.0195) == both
     assert cores_with(0.02, 0.018) == cores_with(0.0195, 0.02) == one
     assert cores_with(0.018, 0.02) == cores_with(0.03, 0.02, cores="all") == both
     assert cores_with(0.02, 0.03, cores="target") == one
     tiny.kept_costs.clear()
-    assert plan.way_of(tiny, METHODS["speculative"], Settings()) == both
+    assert plan.placement_of(tiny, METHODS["speculative"], Settings()) == both
 
 
 def test_the_drafts_core_is_lent_where_the_target_is_faster_with_it():
     tiny = apart()
-    both, one = (Way(False, cores) for cores in (tiny.pair.cores.all, tiny.pair.cores.target))
+    both, one = (Placement(False, cores) for cores in (tiny.pair.cores.all, tiny.pair.cores.target))
 
-    def lent(on_both=0.02, on_one=0.03, *, method="duodecoding", joinable=True, **settings):
+    def borrowed(on_both=0.02, on_one=0.03, *, method="duodecoding", joinable=True, **settings):
         tiny.pair.target.joinable, tiny.taken = joinable, None
-        for way, seconds in ((both, on_both), (one, on_one)):
-            tiny.kept_costs[way] = GivenCosts(costs(seconds))
-        way = plan.way_of(tiny, METHODS[method], Settings(**settings))
-        assert way.cores == one.cores and way.beside
-        return way.lent
+        for placement, seconds in ((both, on_both), (one, on_one)):
+            tiny.kept_costs[placement] = GivenCosts(costs(seconds))
+        placement = plan.placement_of(tiny, METHODS[method], Settings(**settings))
+        assert placement.cores == one.cores and placement.beside
+        return placement.borrowed
 
-    assert lent() == (999,)
-    assert lent(on_one=0.018) == lent(joinable=False) == lent(draft_mode="paper") == ()
+    assert borrowed() == (999,)
+    assert borrowed(on_one=0.018) == borrowed(joinable=False) == borrowed(draft_mode="paper") == ()
     # DuoTree's draft is never done.
-    assert lent(method="duotree", overlap="beside") == ()
+    assert borrowed(method="duotree", overlap="beside") == ()
 
 
 def test_a_target_that_reads_one_continuation_is_refused_where_trees_are_needed():

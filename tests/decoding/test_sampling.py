@@ -66,7 +66,7 @@ def test_the_gap_is_how_much_more_logit_the_next_best_needed():
     order = scores(tempered(LOGITS[:1], 0.8), [3], sampling)[0].topk(2).indices
     for change, token in ((-1e-6, order[0]), (1e-6, order[1])):
         logits = LOGITS[0].clone()
-        logits[order[1]] += drawn.gap + change
+        logits[order[1]] += drawn.margin + change
         assert draw(logits, 3, sampling).token == int(token)
 
 
@@ -78,7 +78,9 @@ def test_what_cannot_win_is_not_weighed_and_the_draw_is_the_same(temperature):
         (best, second), (token, _) = scores(
             tempered(logits[None], temperature), [position], Sampling(temperature, seed=4)
         )[0].topk(2)
-        assert drawn.token == token and drawn.gap == pytest.approx(temperature * float((best / second).log()), abs=1e-9)
+        assert drawn.token == token and drawn.margin == pytest.approx(
+            temperature * float((best / second).log()), abs=1e-9
+        )
 
 
 def test_the_next_best_is_weighed_where_its_noise_is_the_smallest():
@@ -89,7 +91,7 @@ def test_the_next_best_is_weighed_where_its_noise_is_the_smallest():
         logits = torch.full((30,), -40.0, dtype=torch.float64)
         logits[smallest], logits[(smallest + 1) % 30] = 1 + 0.137 * position, 60 + 0.137 * position
         drawn = draw(logits, position, sampling)
-        assert drawn.token == (smallest + 1) % 30 and drawn.gap > 0
+        assert drawn.token == (smallest + 1) % 30 and drawn.margin > 0
 
 
 def test_down_to_the_lowest_temperature_a_tie_of_rounding_shows_and_all_stays_finite():
@@ -98,8 +100,8 @@ def test_down_to_the_lowest_temperature_a_tie_of_rounding_shows_and_all_stays_fi
     logits[second] = logits[best] - LARGEST_DELTA
     drawn = draw(logits, 3, Sampling(temperature=MIN_TEMPERATURE, seed=5))
     # The noise moves it by some temperatures.
-    assert drawn.token == int(best) and drawn.gap == pytest.approx(LARGEST_DELTA, rel=0.1)
-    assert draw(logits, 3, Sampling(temperature=MIN_TEMPERATURE / 10, seed=5)).gap == pytest.approx(
+    assert drawn.token == int(best) and drawn.margin == pytest.approx(LARGEST_DELTA, rel=0.1)
+    assert draw(logits, 3, Sampling(temperature=MIN_TEMPERATURE / 10, seed=5)).margin == pytest.approx(
         LARGEST_DELTA, rel=0.1
     )
     for kind in (torch.float32, torch.float64):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from duoviz.decoding.costs import ROW_COUNTS, CostModel
-from duoviz.decoding.duotree.simulate import BLOCK, OVERHEAD, drawn, forecast, tilted
+from duoviz.decoding.duotree.simulate import BLOCK, OVERHEAD, drawn, exponential_tilt, forecast
 
 # The draft is sure at half of the places, and right there.
 PLACES = ((0.5, (0.9, 0.02, 0.01, 0.01)), (0.5, (0.3, 0.2, 0.1, 0.05)))
@@ -53,7 +53,7 @@ def test_a_chain_and_fewer_rows_promise_less_than_a_tree(beside):
 
 @pytest.mark.parametrize("rate", [0.2, 0.5, 0.7])
 def test_places_are_tilted_to_the_rate_at_which_best_tokens_are_right(rate):
-    places = tilted((*PLACES, (0.5, (0.05, 0.6, 0.0, 0.0))), rate)
+    places = exponential_tilt((*PLACES, (0.5, (0.05, 0.6, 0.0, 0.0))), rate)
     assert sum(met * chances[0] for met, chances in places) == pytest.approx(rate, abs=1e-3)
     assert sum(met for met, _ in places) == pytest.approx(1)
     # No next token is likelier than the best one.
@@ -61,7 +61,9 @@ def test_places_are_tilted_to_the_rate_at_which_best_tokens_are_right(rate):
 
 
 def test_a_rate_out_of_reach_is_come_near_to():
-    assert tilted(PLACES, 0.99)[0][0] == pytest.approx(1) and tilted(PLACES, 0.01)[1][0] == pytest.approx(1)
+    assert exponential_tilt(PLACES, 0.99)[0][0] == pytest.approx(1) and exponential_tilt(PLACES, 0.01)[1][
+        0
+    ] == pytest.approx(1)
 
 
 def test_a_text_is_no_luckier_than_most():

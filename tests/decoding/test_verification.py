@@ -5,7 +5,7 @@ import torch
 
 from duoviz.decoding.iteration import Node, Span
 from duoviz.decoding.sampling import RejectionNoise, Sampling, TargetDraws
-from duoviz.decoding.verification import Classical, judge, mark, verify, verify_by_rejection, without
+from duoviz.decoding.verification import Classical, mark, verify, verify_by_rejection, verify_coupled, without
 
 
 def chain(*tokens):
@@ -24,13 +24,13 @@ def chain(*tokens):
     ids=["nothing drafted", "all accepted", "the first refusal ends the walk", "the branch that is the target's"],
 )
 def test_the_walk_down_a_tree(parents, tokens, own, verdict):
-    assert verify([Node(*node, "draft") for node in zip(tokens, parents, strict=True)], own) == verdict
+    assert verify_coupled([Node(*node, "draft") for node in zip(tokens, parents, strict=True)], own) == verdict
 
 
 def test_exact_ties_go_to_the_lowest_id():
     logits = torch.tensor([[0.0, 2.0, 1.0, 2.0, 2.0], [3.0, 0.0, 1.0, 2.0, 3.0]], dtype=torch.float64)
     own = TargetDraws(logits, [7, 8], Sampling())
-    assert [own[0], own[1]] == [1, 0] and [own.gap(0), own.gap(1)] == [0.0, 0.0]
+    assert [own[0], own[1]] == [1, 0] and [own.margin(0), own.margin(1)] == [0.0, 0.0]
     assert own.probability(1, 3) == pytest.approx(float(logits[1].softmax(-1)[3]))
 
 
@@ -54,7 +54,7 @@ def test_the_judgement_of_a_chain_and_of_what_was_drafted_after_it(checked, draf
     sequences = [
         node for index, first in enumerate(drafted) for node in (Node(first, -1, "draft"), Node(0, 2 * index, "draft"))
     ]
-    judgement = judge(chain(*checked), sequences, own, target=Span(0.0, 1.0, 1), cut=lambda tokens: (tokens, None))
+    judgement = verify(chain(*checked), sequences, own, target=Span(0.0, 1.0, 1), cut=lambda tokens: (tokens, None))
     nodes = [*judgement.checked, *judgement.drafted]
     if outcome == "hit" and drafted:
         assert judgement.sequence == 2 and judgement.accepted == judgement.tested == len(checked) + 1
@@ -63,7 +63,7 @@ def test_the_judgement_of_a_chain_and_of_what_was_drafted_after_it(checked, draf
         assert judgement.sequence is None and judgement.tested == judgement.accepted + refused
     assert judgement.outcome == outcome
     assert [(token.token, token.source) for token in judgement.committed] == committed
-    assert all(token.gap > 0 for token in judgement.committed)
+    assert all(token.margin > 0 for token in judgement.committed)
     assert [node.status for node in nodes] == statuses
     assert all((node.p is None) == (node.status in ("discarded", "pending")) for node in nodes)
 
@@ -128,7 +128,7 @@ def test_the_classical_rule_is_exact_for_one_token(siblings, seed):
     for tokens, weight in drawn_without_replacement(q, min(siblings, int((q > 0).sum()))):
         tree = [Node(token, -1, "draft", q=float(q[token])) for token in tokens]
         for chance, verdict in every_verdict(tree, own, lambda row: q):
-            token = verdict.own if verdict.own is not None else tree[verdict.path[0]].token
+            token = verdict.target_token if verdict.target_token is not None else tree[verdict.path[0]].token
             committed[token] += weight * chance
     assert torch.allclose(committed, p, rtol=0, atol=1e-12)
 
@@ -146,7 +146,7 @@ def test_the_classical_rule_is_exact_for_a_chain(seed):
             weight = float(rows[0][one] * rows[1][two])
             for chance, verdict in every_verdict(tree, own, rows.__getitem__):
                 text = [tree[index].token for index in verdict.path]
-                text += [] if verdict.own is None else [verdict.own]
+                text += [] if verdict.target_token is None else [verdict.target_token]
                 if len(text) == 1:  # the second token is then the target's own
                     committed[text[0]] += weight * chance * second[text[0]]
                 else:
@@ -160,5 +160,5 @@ def test_siblings_are_tested_in_order_and_the_refused_ones_named():
     tree = [Node(token, -1, "draft", q=float(q[token])) for token in (0, 2, 1)]
     verdict = verify_by_rejection(tree, own, Classical(RejectionNoise(3), lambda row: q.double()))
     assert verdict == ([1], None, [0])
-    mark(tree, verdict)
+    mark(tree, verdict.path, verdict.rejected)
     assert [node.status for node in tree] == ["rejected", "accepted", "discarded"]

@@ -3,13 +3,14 @@
 import json
 import shutil
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from duoviz import runner
 from duoviz.decoding.drafter import Drafter
+from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.way import Way
 from duoviz.lab.bench import Clock, bench, jobs_of, verdict
 from duoviz.lab.environment import environment
 from duoviz.lab.forwards import lengths
@@ -101,7 +102,7 @@ def test_results_hold_the_costs_that_the_run_has_shown(questions, tmp_path):
     assert begun["costs"] != load(tmp_path).environment["costs"]
     in_turn = load(tmp_path).environment["costs"]["in turn"]
     # The mean over the run, which began with what was measured and ended with what is known now.
-    last = engine.costs(Way(False, engine.pair.cores.all)).model
+    last = engine.costs(Placement(False, engine.pair.cores.all)).model
     begun = begun["costs"]["in turn"]["target"][0][0]
     lowest, highest = sorted((begun, last.target[0][0]))
     assert in_turn["target"][0][0] != begun
@@ -157,7 +158,7 @@ class Broken(Drafter):
         self.tokens += 1
         if self.tokens == 3:
             token = verified.committed[0]
-            verified.committed[0] = token._replace(token=(token.token + 1) % VOCABULARY)
+            verified.committed[0] = replace(token, token=(token.token + 1) % VOCABULARY)
         return super().observe(text, verified, own)
 
 

@@ -6,8 +6,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from duoviz import runner, runs
 from duoviz.decoding.engine import Engine
+from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.way import Way
 from duoviz.decoding.worker.inline import InlineDraft
 from tests.tiny import give_costs, tiny_engine
 
@@ -53,7 +53,7 @@ def folder(path, model, made=None):
 def ready(pair):
     """An engine of the pair, with its draft in this thread and made-up costs."""
     engine, tiny = Engine(pair, draft=InlineDraft(pair.draft.load())), tiny_engine()
-    give_costs(engine, tiny.known_costs(Way(True, tiny.pair.cores.target)).model)
+    give_costs(engine, tiny.known_costs(Placement(True, tiny.pair.cores.target)).model)
     return engine
 
 

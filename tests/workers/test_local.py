@@ -9,7 +9,7 @@ import pytest
 
 from duoviz import runner
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.worker import pulse
+from duoviz.decoding.worker import heartbeat
 from duoviz.workers import pool as pool_module
 from duoviz.workers.local import LocalWorker
 from duoviz.workers.pool import Pool, WorkerSlot
@@ -87,7 +87,7 @@ def test_a_worker_that_is_killed_or_hangs_ends_its_own_run_and_another_starts(po
     lost, other = run_of("endless"), run_of("endless")
     process = begun(pool, lost, other)[0].worker.process.pid
     if sent == signal.SIGSTOP:
-        monkeypatch.setattr(pulse, "SILENCE", 1.0)
+        monkeypatch.setattr(heartbeat, "SILENCE", 1.0)
     os.kill(process, sent)
     assert last_of(lost)["message"].startswith(sentence) and lost.error
     wait_until(lambda: has_ended(process))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from duoviz.decoding.acceptance_table import plain
-from duoviz.decoding.costs import BETWEEN, step_times
+from duoviz.decoding.costs import OVERHEAD, step_times
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.duotree.policy import MOST_VERIFIED, decide
 from duoviz.decoding.duotree.schedule import Beside, InTurn
@@ -42,12 +42,12 @@ class DuoTree(Drafter):
             sampling=plan.settings.sampling,
             children=plan.settings.tree_children,
             trees=plan.target.supports_tree,
-            limit=plan.room.limit,
+            limit=plan.length_limit.limit,
             ends=plan.pair.eos,
         )
         self.side = (
             Beside(plan.draft, config, plan.stopped)
-            if plan.way.beside
+            if plan.placement.beside
             else InTurn(cast("InlineDraft", plan.draft).model, config, plan.stopped)
         )
         # chosen: indices in the tree of the nodes to verify; reason: why the target begins.
@@ -69,9 +69,9 @@ class DuoTree(Drafter):
         draft_seconds = step_times(costs, context)
         by_rank = config.table.by_rank[: config.children if config.trees else 1]
         # Beside the target, what was waited for is in `spent` already.
-        between, begin = BETWEEN if plan.way.beside else costs.between, time.perf_counter()
+        overhead, begin = OVERHEAD if plan.placement.beside else costs.overhead, time.perf_counter()
         while True:
-            spent, widths = between + time.perf_counter() - begin, self.side.widths(draft_seconds)
+            spent, widths = overhead + time.perf_counter() - begin, self.side.widths(draft_seconds)
             decision = decide(tree, spent, target_seconds, draft_seconds, widths=widths, by_rank=by_rank)
             if not decision.width or not self.side.step(decision.width):
                 reason = Start(decision.expected, decision.rate, decision.gain, decision.seconds)
@@ -88,17 +88,17 @@ class DuoTree(Drafter):
         self.side.catch_up()
         return []
 
-    def observe(self, text, verified, own) -> Drafting:
+    def observe(self, text, verified, target_tokens) -> Drafting:
         tree, steps = self.side.tree, self.side.steps
         if self.reason is None:
             self.move(text)
             return Drafting()
         candidates = first_tokens(tree)
         recalibrate(tree, self.chosen, verified.checked)
-        rest, unverified = record_rest(tree, self.chosen, len(verified.checked))
+        unverified, nodes = record_unverified(tree, self.chosen, len(verified.checked))
         self.side.steps = []
-        mark_survivors([*self.move(text), *tree.nodes], unverified, rest)
-        return Drafting(draft=steps, candidates=candidates, rest=rest, start=self.reason)
+        mark_survivors([*self.move(text), *tree.nodes], nodes, unverified)
+        return Drafting(draft=steps, candidates=candidates, unverified=unverified, start=self.reason)
 
     def move(self, text: Sequence[int]) -> list[TreeNode]:
         """The tree's root follows the text; the nodes on the way."""
@@ -128,25 +128,25 @@ def first_tokens(tree: Tree) -> list[Candidate]:
     return sorted(firsts, key=lambda candidate: -candidate.p)
 
 
-def record_rest(tree: Tree, chosen: Sequence[int], start: int) -> tuple[list[Node], list[TreeNode]]:
-    """The rest of the tree, for the record and as it is; all nodes know their place in the record now.
+def record_unverified(tree: Tree, chosen: Sequence[int], start: int) -> tuple[list[Node], list[TreeNode]]:
+    """The nodes that were not verified, for the record and in the tree; all nodes know their place in the record now.
 
     start: how many nodes the record has before. Steps that ended while the target worked have given nodes that it
     did not verify.
     """
     place = {index: number for number, index in enumerate(chosen)}
-    rest = [index for index in tree.chosen(len(chosen) + RECORDED) if index not in place]
-    place |= {index: number for number, index in enumerate(rest, start)}
-    nodes = [as_node(tree, index, place) for index in rest]
+    unverified = [index for index in tree.chosen(len(chosen) + RECORDED) if index not in place]
+    place |= {index: number for number, index in enumerate(unverified, start)}
+    nodes = [as_node(tree, index, place) for index in unverified]
     for index, node in enumerate(tree.nodes):
         node.place = place.get(index)
-    return nodes, [tree.nodes[index] for index in rest]
+    return nodes, [tree.nodes[index] for index in unverified]
 
 
-def mark_survivors(alive: Sequence[TreeNode], unverified: Sequence[TreeNode], rest: Sequence[Node]) -> None:
+def mark_survivors(alive: Sequence[TreeNode], nodes: Sequence[TreeNode], unverified: Sequence[Node]) -> None:
     """What led to the new root or is under it lives on, all else is gone."""
     alive_ids = set(map(id, alive))
-    for node, recorded in zip(unverified, rest, strict=True):
+    for node, recorded in zip(nodes, unverified, strict=True):
         recorded.status = "pending" if id(node) in alive_ids else "discarded"
 
 

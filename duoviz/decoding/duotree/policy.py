@@ -12,7 +12,7 @@ from duoviz.decoding.duotree.tree import Tree
 WIDTHS = (1, 2, 4)
 # The most tokens that are verified at once where nobody says otherwise; the target adds a row of its own.
 MOST_VERIFIED = ROW_COUNTS[-1] - 1
-# A draft beside the target stops at so many nodes, or where the best of them has less value than this.
+# Limits of the parallel tree: node count, and least value still expanded.
 MOST_NODES, LEAST_VALUE = 192, 0.02
 
 

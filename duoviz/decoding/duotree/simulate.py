@@ -19,11 +19,11 @@ TOKENS = 100
 Places = tuple[tuple[float, tuple[float, ...]], ...]
 
 
-def tilted(places: Places, rate: float) -> Places:
-    """The places, surer or less sure ones met so much more often that the draft's best token is right at this rate.
+def exponential_tilt(places: Places, rate: float) -> Places:
+    """The difficulty classes reweighted (exponential tilting) so that the draft's top-1 accuracy equals `rate`.
 
-    Exponentially: how often a kind is met, times exp(t · the best token's chance), with the t that gives the rate,
-    or comes as near to it as these kinds can. Where the draft is hardly ever right, no next token is likelier.
+    Each class's share is multiplied by exp(t · the best token's chance), with the t that comes nearest to the rate. No
+    other token's chance stays above the best one's.
     """
     shares, kinds = zip(*places, strict=True)
     kinds = [tuple(min(chance, chances[0]) for chance in chances) for chances in kinds]
@@ -97,7 +97,7 @@ def drawn(rng: np.random.Generator, edges: np.ndarray, size: int) -> np.ndarray:
 
 
 class World:
-    """A text whose every place has TOKENS tokens of its own; the draft's token of rank r there is the r-th."""
+    """A synthetic text: position i uses ids i·TOKENS…; the draft's rank-r guess is the r-th of them."""
 
     def __init__(self, places: Places, children: int, iterations: int, trees: bool, most: int):
         self.iterations = iterations

@@ -13,9 +13,9 @@ from types import ModuleType
 
 import numpy as np
 
+from duoviz.decoding.worker.heartbeat import Heartbeat, keep_beating
 from duoviz.decoding.worker.loop import serve
 from duoviz.decoding.worker.protocol import DraftDied, DraftWorker
-from duoviz.decoding.worker.pulse import Pulse, keep_beating
 from duoviz.decoding.worker.waiting import WaitingDraft
 from duoviz.models.cores import Cores
 from duoviz.models.pair import LoadDraft
@@ -33,7 +33,7 @@ class ProcessDraft(WaitingDraft):
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         beats, busy = context.RawValue(c_ulong), context.RawArray(c_int64, 1)
-        self.pulse, self.busy = Pulse(beats), np.ctypeslib.as_array(busy)
+        self.heartbeat, self.busy = Heartbeat(beats), np.ctypeslib.as_array(busy)
         arguments = (theirs, beats, busy, pickle.dumps(load), cores)
         self.process = context.Process(target=serve_alone, args=arguments, daemon=True, name="duoviz-draft")
         with without_main():
@@ -48,13 +48,13 @@ class ProcessDraft(WaitingDraft):
 
     @property
     def overdue(self) -> bool:
-        return super().overdue or (self.owes and self.pulse.silent())
+        return super().overdue or (self.owes and self.heartbeat.silent())
 
     def alive(self) -> bool:
         if not self.process.is_alive() or self.pipe.closed or self.overdue:
             return False
         # One that was stopped in the run before would keep this one waiting.
-        return not self.owes or self.pulse.beats_again()
+        return not self.owes or self.heartbeat.beats_again()
 
     def close(self) -> None:
         self.pipe.close()

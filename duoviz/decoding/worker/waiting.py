@@ -12,7 +12,7 @@ from duoviz.decoding.worker.protocol import DraftDied, DraftWorker
 from duoviz.decoding.worker.requests import EnoughRequest, Request
 
 # Seconds. A start loads and quantises the model; an answer takes milliseconds, a very long prompt perhaps a minute.
-# A process that is stopped meanwhile shows sooner (see `pulse`).
+# A process that is stopped meanwhile shows sooner (see `heartbeat`).
 START_TIMEOUT = 300.0
 ANSWER_TIMEOUT = 120.0
 # How often a wait looks whether the run was stopped, in seconds.

@@ -1,4 +1,4 @@
-"""A process's sign of life: it beats while it works, however long that takes, and not while it is stopped."""
+"""A process's heartbeat, which goes on however long it computes, and ends when the process is stopped."""
 
 import threading
 import time
@@ -6,7 +6,7 @@ from ctypes import c_ulong
 
 # Seconds between two beats, and without one until a process is taken for stopped.
 BEAT, SILENCE = 0.5, 5.0
-# Seconds between two looks after which the watcher was held itself, and knows nothing of the time between.
+# If the watcher itself was paused longer than this (seconds), it starts over.
 GAP = 1.0
 
 
@@ -18,10 +18,10 @@ def keep_beating(beats: c_ulong) -> None:
             beats.value += 1
             time.sleep(BEAT)
 
-    threading.Thread(target=beat, name="pulse", daemon=True).start()
+    threading.Thread(target=beat, name="heartbeat", daemon=True).start()
 
 
-class Pulse:
+class Heartbeat:
     """What is known of a process by its `beats`, a number in memory shared with it."""
 
     def __init__(self, beats: c_ulong):

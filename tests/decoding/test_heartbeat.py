@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from duoviz.decoding.worker import pulse
-from duoviz.decoding.worker.pulse import BEAT, GAP, SILENCE, Pulse
+from duoviz.decoding.worker import heartbeat
+from duoviz.decoding.worker.heartbeat import BEAT, GAP, SILENCE, Heartbeat
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def clock(monkeypatch):
         clock.now += seconds
         clock.beats.value += not clock.stopped
 
-    monkeypatch.setattr(pulse, "time", SimpleNamespace(monotonic=lambda: clock.now, sleep=sleep))
+    monkeypatch.setattr(heartbeat, "time", SimpleNamespace(monotonic=lambda: clock.now, sleep=sleep))
     return clock
 
 
@@ -32,21 +32,21 @@ def silent_after(clock, heart, step):
 
 
 def test_a_process_without_a_beat_is_silent_after_a_while(clock):
-    heart = Pulse(clock.beats)
+    heart = Heartbeat(clock.beats)
     assert not heart.silent() and SILENCE < silent_after(clock, heart, BEAT) < SILENCE + 2 * BEAT
     clock.beats.value += 1
     assert not heart.silent()
 
 
 def test_nothing_is_known_of_a_time_in_which_nobody_looked(clock):
-    heart = Pulse(clock.beats)
+    heart = Heartbeat(clock.beats)
     assert not heart.silent()
     clock.now += 100 * SILENCE
     assert not heart.silent() and silent_after(clock, heart, 2 * GAP) is None
 
 
 def test_a_beat_is_waited_for(clock):
-    heart = Pulse(clock.beats)
+    heart = Heartbeat(clock.beats)
     assert heart.beats_again() and clock.now < 1000 + BEAT
     clock.stopped = True
     assert not heart.beats_again() and SILENCE < clock.now - 1000 < SILENCE + 2 * BEAT
