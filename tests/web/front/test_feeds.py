@@ -8,7 +8,7 @@ from tests.web.front.runs import recorded
 SILENCE = """async (pauses) => {
   const { mock } = await import("node:test");
   mock.timers.enable({ apis: ["setInterval"] });
-  const { createReceiver } = await import("http://plain.test/visualizer/receiver.js");
+  const { createReceiver } = await import("http://plain.test/visualizer/feed.js");
   const [receiver, told] = [createReceiver(), []];
   receiver.subscribe((event) => told.push(event.type));
   receiver.take({ run: "run", seq: 0, events: [] });
@@ -26,7 +26,7 @@ def test_a_server_is_lost_that_is_silent_for_five_seconds():
 KEEP = """async (runs) => {
   const kept = new Map();
   globalThis.sessionStorage = { setItem: (key, text) => kept.set(key, text) };
-  const { keepRun } = await import("http://plain.test/visualizer/kept.js");
+  const { keepRun } = await import("http://plain.test/visualizer/opening.js");
   for (const [name, run] of Object.entries(runs)) keepRun(name, run);
   return [...kept.keys()];
 }"""

@@ -27,7 +27,7 @@ def test_no_height_follows_the_windows_but_through_the_one_property():
         ("frame.css", "100vh"),
         # Whether a player is in sight, and on which side of a word its meaning is shown.
         ("keys.js", "innerHeight"),
-        ("tip.js", "innerHeight"),
+        ("meanings.js", "innerHeight"),
     ]
     media = found(MEDIA)
     assert media and all(LARGER.match(text) for _, text in media)

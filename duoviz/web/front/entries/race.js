@@ -1,10 +1,10 @@
 // The race on a page. Its values are batches {run, seq, events}, as JSON strings.
 
 import { know } from "../visualizer/methods.js";
-import { createReceiver } from "../visualizer/receiver.js";
+import { createReceiver } from "../visualizer/feed.js";
 import { PAGE_KEYS } from "../visualizer/help.js";
 import { mountRace } from "../race/mount_race.js";
-import { recordedEvents } from "../race/opening.js";
+import { recordedEvents } from "../race/race_file.js";
 
 export function start({ element, props, server, methods }) {
   know(methods);

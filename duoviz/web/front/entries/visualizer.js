@@ -1,11 +1,10 @@
 // The visualizer on a page. Its values are JSON strings: batches {run, seq, events} of a run, or a {view} that a link
 // asks for.
 
-import { keepRun, takeKeptRun } from "../visualizer/kept.js";
+import { keepRun, takeKeptRun, createOpening } from "../visualizer/opening.js";
 import { know } from "../visualizer/methods.js";
 import { mount } from "../visualizer/mount.js";
-import { createOpening } from "../visualizer/opening.js";
-import { createReceiver } from "../visualizer/receiver.js";
+import { createReceiver } from "../visualizer/feed.js";
 import { PAGE_KEYS } from "../visualizer/help.js";
 import { passFocus, startFromChips } from "../share/form.js";
 import { storyIn } from "../share/link.js";

@@ -4,7 +4,7 @@ import { button, el, setText, textButton, zoomOf } from "../visualizer/dom.js";
 import { wantsNoMotion } from "../visualizer/player.js";
 import { MARKS } from "../visualizer/words.js";
 import { PLACES } from "./rounds.js";
-import { tokenWords } from "./words.js";
+import { tokenWords } from "./score.js";
 
 const MOVE = { duration: 350, easing: "ease-out" };
 const SOMETHING_ELSE = "Something else";

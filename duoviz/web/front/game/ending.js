@@ -1,10 +1,25 @@
 // The end of a game: the visitor's figures beside the draft's, and a link to the same rounds.
 
+import { fragmentOf, isWhole } from "../share/link.js";
 import { el, setText, textButton } from "../visualizer/dom.js";
 import { copied } from "../visualizer/export.js";
-import { fragmentTo } from "./link.js";
-import { costsOf, summary } from "./score.js";
-import { costsWords, paceWords, perForwardWords, shareWords, speedWords, stopsWords } from "./words.js";
+import {
+  costsOf, costsWords, paceWords, perForwardWords, shareWords, speedWords, stopsWords, summary,
+} from "./score.js";
+
+// The rounds' seed in a link's fragment; null where there is none.
+export function seedIn(hash) {
+  const text = new URLSearchParams(hash.slice(1)).get("draft") ?? "";
+  return /^\d+$/.test(text) && isWhole(Number(text)) ? Number(text) : null;
+}
+
+// A lesson's page, which takes the place of a game.
+export const leadsToLesson = (hash) => new URLSearchParams(hash.slice(1)).has("lesson");
+
+export const fragmentTo = (seed) => fragmentOf({ tab: "learn", fields: {}, draft: seed });
+
+// Short enough to be read out in a classroom.
+export const newSeed = () => 1 + Math.floor(9999 * Math.random());
 
 const COPIED = "Link copied. It opens the same rounds.";
 const REFUSED = "Copy the link with Ctrl+C (⌘C on a Mac).";

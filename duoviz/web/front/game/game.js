@@ -2,15 +2,30 @@
 // `mountGame(root, fetchTrace)` adds it to the course, whose lessons it hides while it is played.
 
 import { el, setText, textButton } from "../visualizer/dom.js";
+import { isBrowsers, PRESSED, targetOf } from "../visualizer/keys.js";
 import { aboutOf } from "../visualizer/methods.js";
 import { visible } from "../visualizer/words.js";
 import { createBoard } from "./board.js";
-import { endNode } from "./ending.js";
-import { listenToKeys } from "./keys.js";
-import { leadsToLesson, newSeed, seedIn } from "./link.js";
+import { endNode, leadsToLesson, newSeed, seedIn } from "./ending.js";
 import { PLACES, ROUNDS, roundsOf } from "./rounds.js";
-import { draftPicks, judge } from "./score.js";
-import { draftWords, verdictWords, waitWords } from "./words.js";
+import { draftPicks, draftWords, judge, verdictWords, waitWords } from "./score.js";
+
+const TYPED = "input, textarea, select, [contenteditable]:not([contenteditable=false])";
+
+export function listenToKeys(root, { choose, goOn }) {
+  document.addEventListener("keydown", (event) => {
+    const target = targetOf(event);
+    if (!root.checkVisibility() || isBrowsers(event) || target.closest(TYPED)) return;
+    const isEnter = event.key === "Enter";
+    if (!isEnter && !/^[1-5]$/.test(event.key)) return;
+    // Held down, a key would go through a whole round.
+    if (event.repeat) return event.preventDefault();
+    if (isEnter && target.closest(PRESSED)) return;
+    event.preventDefault();
+    if (isEnter) goOn();
+    else choose(Number(event.key) - 1);
+  });
+}
 
 // DuoTree's comes first: it has four candidates at most places; see rounds.js.
 const RECORDINGS = ["duotree", "duodecoding", "speculative"];

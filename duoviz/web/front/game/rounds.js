@@ -12,7 +12,7 @@
 
 import { aboutOf } from "../visualizer/methods.js";
 import { known } from "../visualizer/words.js";
-import { uniform } from "../learn/chance.js";
+import { uniform } from "../learn/draws.js";
 
 export const [ROUNDS, PLACES, OPTIONS] = [8, 3, 4];
 

@@ -1,86 +1,123 @@
-// Tests of score.js: what becomes of guesses, and what that gives.
+// Tests of score.js and ending.js: what becomes of guesses, what that gives, in words, and links to the same rounds.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 import { near, recordingOf } from "../testing.js";
+import { viewOfFragment } from "../share/link.js";
+import { fragmentTo, leadsToLesson, newSeed, seedIn } from "./ending.js";
 import { roundsOf } from "./rounds.js";
-import { costsOf, draftPicks, judge, speedUp, summary } from "./score.js";
+import {
+  costsOf, costsWords, draftPicks, draftWords, judge, paceWords, shareWords, speedUp, speedWords, stopsWords, summary,
+  tokenWords, verdictWords, waitWords,
+} from "./score.js";
 
-// Three places at which the target wrote 1, 2 and 3; the last place's options lack it, and the draft takes the first.
-const place = (target, ...ids) => (
-  { options: ids.map((id) => ({ id })), guess: { id: ids[0] }, target: { id: target } }
-);
-const ROUND = { places: [place(1, 1, 9), place(2, 8, 2), place(3, 7, 6)] };
-
-const verdictOf = (...picks) => {
-  const { guesses, tested, accepted, tokens, stop } = judge(ROUND, picks);
-  return [guesses, tested, accepted, tokens, stop];
+// Three places at which the target wrote these; the last place's options lack it, and the draft takes the first ones.
+const place = (target, ...texts) => {
+  const options = texts.map((text) => ({ id: text, text }));
+  return { options, guess: options[0], target: { id: target, name: target } };
 };
+const ROUND = {
+  places: [place(" of", " of", " in"), place(" the", " a", " the"), place(" sky", " sun", " sea")],
+  next: { id: ".", name: "." },
+};
+const judged = (...picks) => judge(ROUND, picks);
 
-test("guesses up to the first wrong one are accepted, and the target adds one token", () => {
-  assert.deepEqual(verdictOf(1, 2, 3), [3, 3, 3, 4, null]);
-  assert.deepEqual(verdictOf(1, 2, 7), [3, 3, 2, 3, null]);
-  assert.deepEqual(verdictOf(1, 8, 3), [3, 2, 1, 2, null]);
-  assert.deepEqual(verdictOf(9, 2, 3), [3, 1, 0, 1, null]);
+test("guesses up to the first wrong one are accepted, the target adds a token, and something else ends the guesses", () => {
+  const [right, among] = [`"Something else" was right: none of the 2 options.`, "It was among the options."];
+  const cases = [
+    [[" of", " the", " sky"], [3, 3, 3, 4, null], `The target accepted all 3 guesses and added ".": 4 tokens in one forward pass.`],
+    [[" of", " the", " sun"], [3, 3, 2, 3, null], `The target accepted 2 of 3 guesses and wrote "sky": 3 tokens in one forward pass.`],
+    [[" in", " the", " sun"], [3, 1, 0, 1, null], `The target accepted none of 3 guesses and wrote "of": 1 token in one forward pass.`],
+    [[" of", " the", null], [2, 2, 2, 3, true], `The target accepted both guesses and added "sky": 3 tokens in one forward pass. ${right}`],
+    [[" of", null], [1, 1, 1, 2, false], `The target accepted your guess and added "the": 2 tokens in one forward pass. ${among}`],
+    // It was not come to.
+    [[" in", null], [1, 1, 0, 1, null], `The target rejected your guess and wrote "of": 1 token in one forward pass.`],
+    [[null], [0, 0, 0, 1, false], `You made no guess. The target wrote "of": 1 token in one forward pass. ${among}`],
+  ];
+  for (const [picks, expected, words] of cases) {
+    const { guesses, tested, accepted, tokens, stop } = judge(ROUND, picks);
+    assert.deepEqual([guesses, tested, accepted, tokens, stop], expected);
+    assert.equal(verdictWords(judge(ROUND, picks), ROUND), words);
+  }
+  assert.equal(draftWords(judge(ROUND, draftPicks(ROUND)), ROUND),
+    `The draft's likeliest tokens: "of", "a", "sun". The target accepts 1 of them.`);
 });
 
-test("something else ends the guesses, and is right where the target's token is no option", () => {
-  assert.deepEqual(verdictOf(1, 2, null), [2, 2, 2, 3, true]);
-  assert.deepEqual(verdictOf(1, null), [1, 1, 1, 2, false]);
-  assert.deepEqual(verdictOf(null), [0, 0, 0, 1, false]);
-  // It was not come to.
-  assert.deepEqual(verdictOf(9, null), [1, 1, 0, 1, null]);
+test("what the check will be", () => {
+  const one = `"Something else" ends your guesses. One forward pass checks the one before it.`;
+  const waits = [[3, false], [0, true], [1, true], [2, true]];
+  assert.deepEqual(waits.map(([guesses, isStopped]) => waitWords(guesses, isStopped)), [
+    "One forward pass checks your 3 guesses at once.", `"Something else" is no guess: the target writes one token by itself.`,
+    one, one.replace("the one", "the 2"),
+  ]);
+});
+
+test("tokens can be read, and the end of the answer is named", () => {
+  const texts = [" of", "\n", " characteristically", "<|im_end|>", ""];
+  assert.deepEqual(texts.map(tokenWords), ["␣of", "↵", "␣characteristically", "end of answer", "∅"]);
 });
 
 test("all rounds together", () => {
-  const verdicts = [[1, 2, null], [1, null], [9, 2, 3]].map((picks) => judge(ROUND, picks));
-  const { tested, accepted, acceptance, perForward, stops, rightStops } = summary(verdicts);
+  const { tested, accepted, acceptance, perForward, stops, rightStops } = summary(
+    [judged(" of", " the", null), judged(" of", null), judged(" in", " the", " sky")]);
   assert.deepEqual([tested, accepted, stops, rightStops], [4, 3, 2, 1]);
   near(acceptance, 3 / 4);
   near(perForward, 6 / 3);
-  assert.equal(summary([judge(ROUND, [null])]).acceptance, null);
-  assert.equal(summary([]).perForward, null);
+  assert.equal(shareWords({ acceptance, accepted, tested }), "75 % (3\u00a0of\u00a04)");
+  assert.equal(shareWords(summary([judged(null)])), "no guess");
+  assert.equal(stopsWords({ stops: 0, rightStops: 0 }), "");
+  assert.match(stopsWords({ stops: 3, rightStops: 1 }), /^You said "something else" 3 times and were right 1 time\./);
 });
 
-test("the draft says its likeliest token everywhere", () => {
-  assert.deepEqual(draftPicks(ROUND), [1, 8, 7]);
-});
-
-test("costs are those of the recording, and on a straight line between two measurements", () => {
-  const costs = costsOf({ calibration: { target: [[1, 0.02], [3, 0.04]], draft: [[1, 0.003], [2, 0.004]] } });
-  near(costs.forward(1), 0.02);
-  near(costs.forward(2), 0.03);
-  near(costs.step, 0.003);
-  assert.equal(costsOf({ calibration: null }), null);
-  assert.equal(costsOf({}), null);
-});
-
-test("a forward pass of four tokens and three guesses, against one token a forward pass", () => {
-  const costs = { forward: (rows) => 0.018 + 0.002 * rows, step: 0.001 };
-  const verdicts = [judge(ROUND, [1, 2, 3])];
-  near(speedUp(verdicts, costs, 0.002), (4 * 0.02) / (0.026 + 3 * 0.002));
+test("how fast that is, on the recording's costs, straight between two measurements", () => {
+  const calibration = { target: [[1, 0.02], [3, 0.024], [4, 0.026]], draft: [[1, 0.002], [2, 0.004]] };
+  const costs = costsOf({ calibration });
+  const [all, none] = [[judged(" of", " the", " sky")], [judged(" in", " the", " sky")]];
+  near(costs.forward(2), 0.022);
+  near(speedUp(all, costs, 0.004), (4 * 0.02) / (0.026 + 3 * 0.004));
   // Nothing is guessed, so nothing is gained or lost.
-  near(speedUp([judge(ROUND, [null])], costs, 5), 1);
-  assert.ok(speedUp(verdicts, costs, 3) < 0.01);
+  near(speedUp([judged(null)], costs, 5), 1);
+  assert.equal(speedWords(all, costs), "2.5×");
+  assert.deepEqual(paceWords(all, none, costs, 4), [
+    "You would make the target 2.5 times as fast, if you guessed in 2.0 ms as the draft does. "
+    + "The draft makes it 0.6 times as fast.",
+    "You took 4.00 s per guess. At that pace the text would take 150 times as long as with the target alone.",
+  ]);
+  assert.equal(costsWords(costs, { target: { device: "core 1" }, draft: { device: "core 0" } }),
+    "Measured before the recorded run (target on core 1, draft on core 0): a forward pass takes 20.0 ms with 1 token "
+    + "and 26.0 ms with 4; a draft step takes 2.0 ms.");
+  assert.deepEqual([{ calibration: null }, {}].map(costsOf), [null, null]);
 });
 
-test("on the recorded costs the draft gains, and whoever always knows gains more", () => {
+test("on the recorded costs whoever always knows gains at least what the draft gains", () => {
   const trace = recordingOf("duotree");
   const costs = costsOf(trace.header);
-  const gains = [];
-  for (let seed = 0; seed < 10; seed++) {
-    const { rounds } = roundsOf(trace, seed);
-    const drafted = rounds.map((round) => judge(round, draftPicks(round)));
-    const best = rounds.map((round) => {
-      const ids = round.places.map(({ options, target }) => options.find(({ id }) => id === target.id)?.id ?? null);
-      return judge(round, ids.includes(null) ? ids.slice(0, ids.indexOf(null) + 1) : ids);
-    });
-    const [draft, knowing] = [drafted, best].map((verdicts) => speedUp(verdicts, costs, costs.step));
-    assert.ok(knowing >= draft, `${seed}: ${draft}, ${knowing}`);
-    gains.push(draft);
-    assert.equal(summary(best).acceptance, 1);
-    assert.equal(summary(best).stops, summary(best).rightStops);
+  const { rounds } = roundsOf(trace, 3);
+  const knowing = rounds.map((round) => {
+    const ids = round.places.map(({ options, target }) => options.find(({ id }) => id === target.id)?.id ?? null);
+    return judge(round, ids);
+  });
+  const drafted = rounds.map((round) => judge(round, draftPicks(round)));
+  assert.ok(speedUp(knowing, costs, costs.step) >= speedUp(drafted, costs, costs.step));
+  const { acceptance, stops, rightStops } = summary(knowing);
+  assert.deepEqual([acceptance, stops], [1, rightStops]);
+});
+
+const LESSON = { kind: "choice", default: "", choices: ["", "one"] };
+const PAGES = { live: { fields: {} }, learn: { fields: { lesson: LESSON } } };
+
+test("a seed comes back from its link, which leads to the course, and what is no seed begins no game", () => {
+  assert.equal(fragmentTo(7), "#tab=learn&draft=7");
+  for (const seed of [0, 7, 1_000_000, newSeed()]) {
+    assert.equal(seedIn(fragmentTo(seed)), seed);
+    const { view, problem } = viewOfFragment(fragmentTo(seed), PAGES);
+    assert.deepEqual([view.tab, view.draft, problem], ["learn", seed, ""]);
   }
-  // Eight rounds of a seed may be hard ones.
-  assert.ok(gains.reduce((sum, gain) => sum + gain) > gains.length, gains.join());
+  for (const hash of ["", "#tab=learn", ...["", "x", "-1", "1.5", "1000001", "1e3"].map((seed) => `#draft=${seed}`)]) {
+    assert.equal(seedIn(hash), null, hash);
+  }
+  const problemOf = (fragment) => viewOfFragment(fragment, PAGES).problem;
+  assert.equal(problemOf("#tab=learn&draft=x"), `Ignored in this link: "draft" (not a whole number).`);
+  assert.equal(problemOf("#tab=live&draft=7"), `Ignored in this link: "draft" (unknown here).`);
+  assert.deepEqual(["#tab=learn&lesson=one&page=2", "#tab=learn"].map(leadsToLesson), [true, false]);
 });

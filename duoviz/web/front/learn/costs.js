@@ -3,7 +3,7 @@
 
 import { el, setAttributes, setText, svg, watchSize } from "../visualizer/dom.js";
 import { duration } from "../visualizer/words.js";
-import { createSlider } from "./slider.js";
+import { createSlider } from "./parts.js";
 
 const [LEFT, BOTTOM, TOP] = [40, 44, 26];
 

@@ -1,14 +1,38 @@
 // The course: lessons of pages, each beside what it is about. `mountCourse(root, course, options)` shows it.
 
-import { el, setText, textButton } from "../visualizer/dom.js";
-import { blockNodes, linkNode } from "./spans.js";
-import { createGlossary } from "./glossary.js";
-import { createHead, createSummary } from "./contents.js";
-import { createProgress } from "./progress.js";
-import { createQuestion } from "./question.js";
-import { createStage } from "./stage.js";
+import { button, el, setText, textButton } from "../visualizer/dom.js";
+import { createHead, createProgress, createSummary } from "./contents.js";
 import { FIGURES } from "./figures.js";
-import { tellWhatToWatch } from "./watching.js";
+import { createQuestion } from "./question.js";
+import { blockNodes, createGlossary, linkNode } from "./spans.js";
+import { createStage } from "./stage.js";
+
+// It lies outside of the course, whose styles do not reach it there.
+const BOX = "display: flex; flex-wrap: wrap; align-items: center; gap: 8px 16px; padding: 4px 16px; border: 1.5px solid var(--color-accent); border-radius: 10px;"
+  + " background: var(--background-fill-secondary); color: var(--body-text-color); font-size: 14px; line-height: 1.4;";
+const PRESSED = "flex: none; padding: 4px 10px; border: 1px solid var(--border-color-primary); border-radius: 6px; background: none;"
+  + " color: inherit; font-size: 13px; text-decoration: none; cursor: pointer;";
+
+let shown = null;
+
+// root: the course, where the reader comes back to; back: the link that leads there.
+function tellWhatToWatch(root, words, back) {
+  shown?.remove();
+  const close = button({ class: "dv-button dv-button-text", style: PRESSED }, () => shown.remove(), "Close");
+  const node = el("div", { class: "dl-watch", role: "status", style: BOX }, el("span", {}, el("b", {}, "Watch: "), words),
+    linkNode("Back to the lesson", back, { style: PRESSED }), close);
+  document.getElementById("ask").after(node);
+  shown = node;
+  let hasLeft = false;
+  const observer = new IntersectionObserver((entries) => {
+    const isBack = entries.at(-1).isIntersecting;
+    hasLeft ||= !isBack;
+    if (!hasLeft || !isBack) return;
+    node.remove();
+    observer.disconnect();
+  });
+  observer.observe(root);
+}
 
 function mistakeList(mistakes) {
   const items = mistakes.map((mistake) => el("li", {}, mistake));

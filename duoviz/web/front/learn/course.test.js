@@ -1,7 +1,8 @@
-// Tests of course.js: from page to page, and where a link leads.
+// Tests of course.js and contents.js: from page to page, where a link leads, and how far the reader has come.
 
 import assert from "node:assert/strict";
 import test from "node:test";
+import { createProgress } from "./contents.js";
 import { placeIn, stepFrom } from "./course.js";
 
 const LESSONS = [{ name: "why", pages: [{}, {}] }, { name: "how", pages: [{}] }];
@@ -16,11 +17,12 @@ test("forwards through all pages, to the course's end, and back by the same way"
   }
 });
 
-test("where a link leads", () => {
+test("where a link leads; what is no page is the first", () => {
   const led = {
     "#tab=learn&lesson=why&page=2": at(0, 1), "#lesson=why": at(0, 0), "#lesson=why&page=99": at(0, 1),
     "?lesson=how": at(1, 0), "?lesson=why&page=2#lesson=how": at(1, 0), "?lesson=how&page=2#lesson=why": at(0, 1),
     "": null, "#heading": null, "#lesson=": null, "#lesson=nowhere&page=1": null,
+    ...Object.fromEntries(["0", "-1", "1.5", "two", ""].map((page) => [`#lesson=why&page=${page}`, at(0, 0)])),
   };
   for (const [link, place] of Object.entries(led)) {
     const { hash, search } = new URL(link, "http://page/");
@@ -28,8 +30,28 @@ test("where a link leads", () => {
   }
 });
 
-test("what is no page is the first", () => {
-  for (const page of ["0", "-1", "1.5", "two", ""]) {
-    assert.deepEqual(placeIn(LESSONS, { hash: `#lesson=why&page=${page}` }), at(0, 0));
+test("a lesson is done when its pages are seen and its question is answered, which the browser keeps", (context) => {
+  const LESSON = { name: "why", pages: [{}, { question: {} }, {}] };
+  const kept = new Map();
+  const setItem = (name, text) => kept.set(name, text);
+  globalThis.localStorage = { getItem: (name) => kept.get(name) ?? null, setItem };
+  context.after(() => { delete globalThis.localStorage; });
+  let told = 0;
+  const progress = createProgress(() => { told += 1; });
+  const state = ({ words, next, isDone } = progress) => [words(LESSON), next(LESSON), isDone(LESSON)];
+  assert.deepEqual(state(), ["not started", 0, false]);
+  progress.see(LESSON, 0);
+  progress.see(LESSON, 0);
+  assert.deepEqual(state(), ["1 of 3 pages", 1, false], "a page that is seen twice counts once");
+  assert.equal(progress.share(LESSON), 1 / 3);
+  for (const page of [1, 2]) progress.see(LESSON, page);
+  assert.deepEqual(state(), ["question open", 1, false]);
+  progress.answer(LESSON, 1);
+  assert.deepEqual(state(), ["done", 0, true]);
+  assert.equal(told, 5);
+  assert.deepEqual(state(createProgress(() => {})), ["done", 0, true], "at the next visit");
+  for (const text of ["", "no JSON", "null", "{}"]) {
+    for (const name of kept.keys()) kept.set(name, text);
+    assert.equal(createProgress(() => {}).words(LESSON), "not started");
   }
 });

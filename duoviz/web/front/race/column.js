@@ -3,8 +3,7 @@
 import { el, setText, svg } from "../visualizer/dom.js";
 import { duration, fixed, quote } from "../visualizer/words.js";
 import { createText } from "../visualizer/text.js";
-import { canReplay } from "./clock.js";
-import { sidesOf, timeOf, tokensOf, wallOf, writtenBy } from "./model.js";
+import { canReplay, sidesOf, timeOf, tokensOf, wallOf, writtenBy } from "./model.js";
 
 const WAITING = "Waiting: each method runs alone.";
 

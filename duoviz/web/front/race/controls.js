@@ -5,8 +5,7 @@ import { dateWords } from "../visualizer/origin.js";
 import { SPEEDS } from "../visualizer/player.js";
 import { createButtons } from "../visualizer/transport.js";
 import { clip, duration, visible } from "../visualizer/words.js";
-import { canReplay } from "./clock.js";
-import { endOf } from "./model.js";
+import { canReplay, endOf } from "./model.js";
 
 const NO_RACE = "Nothing has run yet. Start a race: both methods answer the same prompt, one after the other, "
   + "and then you see both side by side on one clock.";

@@ -3,8 +3,7 @@
 import { el, section, svg, watchSize, zoomOf } from "../visualizer/dom.js";
 import { count, duration } from "../visualizer/words.js";
 import { tickStep } from "../visualizer/lanes.js";
-import { canReplay } from "./clock.js";
-import { iterationAt, tokensOf, wallOf } from "./model.js";
+import { canReplay, iterationAt, tokensOf, wallOf } from "./model.js";
 import { swatch } from "./column.js";
 
 const [CURVES_HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [176, 30, 12, 10, 24];

@@ -1,19 +1,43 @@
 // Puts the race together: `mountRace(root, feed)` draws what the feed tells of two methods on one prompt.
 
 import { el, setText } from "../visualizer/dom.js";
-import { createFrames } from "../visualizer/frames.js";
 import { listenToKeys } from "../visualizer/keys.js";
 import { originOf } from "../visualizer/methods.js";
+import { createFrames } from "../visualizer/motion.js";
+import { mount } from "../visualizer/mount.js";
 import { wantsNoMotion } from "../visualizer/player.js";
-import { applyRaceEvent, emptyRace, iterationAt, sidesOf, tokensOf } from "./model.js";
-import { advanceClock, createRaceActions, placeSides } from "./clock.js";
-import { createControls, createRaceMessage } from "./controls.js";
+import { eventsOf } from "../visualizer/state.js";
 import { createColumn, twinWords } from "./column.js";
+import { createControls, createRaceMessage } from "./controls.js";
 import { createCurves, momentWords } from "./curves.js";
 import { createFinish } from "./finish.js";
-import { createInside } from "./inside.js";
-import { createRaceFiles } from "./race_files.js";
+import {
+  advanceClock, applyRaceEvent, createRaceActions, emptyRace, iterationAt, placeSides, sidesOf, tokensOf,
+} from "./model.js";
 import { eventsOfRace } from "./race_file.js";
+import { createRaceFiles } from "./race_files.js";
+
+function createInside(lane, place, { race, options }) {
+  const heading = el("summary", {}, `Look inside the run of ${lane.name}`);
+  const node = el("details", { class: "dv-inside", "data-lane": lane.name }, heading);
+  let visualizer = null;
+  const close = () => {
+    visualizer?.destroy();
+    visualizer = null;
+  };
+  const shownRun = () => race.result && lane.runs.get(race.result.lanes[place].repeat);
+  node.addEventListener("toggle", () => {
+    if (!node.open) return close();
+    const feed = { subscribe: (callback) => eventsOf(shownRun()).forEach(callback) };
+    visualizer ??= mount(node.appendChild(el("div")), feed, options);
+  });
+  return {
+    node,
+    close,
+    show: (position) => visualizer?.show(position),
+    draw() { node.hidden = !shownRun(); },
+  };
+}
 
 const RACE_EVENTS_PER_FRAME = 200;
 

@@ -1,10 +1,10 @@
-// A race as one file: its traces, and what it came to; duoviz/trace/race.schema.json says which fields it has.
+// A race as one file, or recorded run by run; duoviz/trace/race.schema.json says which fields it has.
 
 import { newerWords, READS_SCHEMA, wrongInTrace, wrongWords } from "../visualizer/check.js";
 import { traceOf } from "../visualizer/export.js";
+import { isObject, parseJson, wrongPlace } from "../visualizer/json.js";
+import { fetchRecording } from "../visualizer/opening.js";
 import { eventsOf } from "../visualizer/state.js";
-import { isObject, wrongPlace } from "../visualizer/json_schema.js";
-import { parseJson } from "../visualizer/parse.js";
 import raceSchema from "../../../trace/race.schema.json" with { type: "json" };
 
 const SIDES = 2;
@@ -63,4 +63,16 @@ export async function readRace(text) {
   if (newer) return { problem: newer };
   const wrong = wrongPlace(value, raceSchema) ?? wrongTogether(value) ?? await wrongRecording(value.recordings);
   return wrong === null ? { race: value } : { problem: wrongWords("race", wrong) };
+}
+
+// Slow enough for the eye to follow both texts.
+const RACE_OPENING_SPEED = 0.5;
+
+// The events of a race told of by `web/components.py`: {lanes, recordings: an address for each, result}; none where a
+// recording cannot be had.
+export async function recordedEvents({ lanes, recordings, result }) {
+  const traces = await Promise.all(recordings.map(fetchRecording));
+  if (traces.some((trace) => !trace)) return [];
+  const told = traces.map((trace, place) => ({ lane: lanes[place].name, repeat: 0, trace }));
+  return eventsOfRace({ lanes, repeats: 1, recordings: told, result }, { speed: RACE_OPENING_SPEED });
 }

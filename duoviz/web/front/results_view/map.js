@@ -231,7 +231,7 @@ export const onMap = ({ ratio, alpha }, { ratios, alphas }) => (
 );
 
 // What a method's φ was over all tasks, null where it was not measured.
-export const measuredPhi = ({ lines, tasks }, method) => (
+const measuredPhi = ({ lines, tasks }, method) => (
   lines.find((line) => line.method === method)?.here[tasks[0]]?.phi ?? null
 );
 

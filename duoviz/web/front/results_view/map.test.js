@@ -1,26 +1,23 @@
-// Tests of map.js: colours, places and borders of the map of φ.
+// Tests of the results' drawings: the map's colours, places and borders, and how long bars are.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 import { near } from "../testing.js";
 import { borderPath, colourOf, onMap, placeOfAlpha, placeOfRatio, wayPlaces } from "./map.js";
+import { longestBar, stripes } from "./mount_results.js";
 
 const PAYS = { ratios: [0.5, 2, 8], alphas: [0.1, 0.3, 0.5, 0.7, 0.9] };
 const same = (place) => place;
-const grid = (size, value) => Array.from({ length: size }, () => Array.from({ length: size }, () => value));
+const grid = (size, value) => Array.from({ length: size }, () => Array(size).fill(value));
 
 test("from brown through white, where nothing is gained, to blue", () => {
-  assert.deepEqual([0, 1, 1.65, 3].map(colourOf), [[179, 84, 30], [243, 237, 228], [95, 196, 182], [11, 79, 108]]);
-  assert.deepEqual(colourOf(0.5), [211, 161, 129]);
+  assert.deepEqual([0, 0.5, 1, 3].map(colourOf), [[179, 84, 30], [211, 161, 129], [243, 237, 228], [11, 79, 108]]);
   assert.deepEqual([-1, 9].map(colourOf), [0, 3].map(colourOf));
 });
 
-test("ratios are spaced by their logarithms, alphas evenly", () => {
+test("ratios are spaced by their logarithms, alphas evenly, and a point is never off the map", () => {
   [[0.5, 0], [1, 0.5], [2, 1], [8, 2]].forEach(([ratio, place]) => near(placeOfRatio(ratio, PAYS), place));
   [[0.1, 0], [0.5, 2], [0.6, 2.5], [0.9, 4]].forEach(([alpha, place]) => near(placeOfAlpha(alpha, PAYS), place));
-});
-
-test("a point moves to the nearest values, and never off the map", () => {
   assert.deepEqual(onMap({ ratio: 1.4, alpha: 2.6 }, PAYS), { ratio: 1, alpha: 3 });
   assert.deepEqual(onMap({ ratio: -5, alpha: 99 }, PAYS), { ratio: 0, alpha: 4 });
 });
@@ -40,22 +37,28 @@ test("a border passes each side in proportion, where the map's axes lead", () =>
   assert.equal(borderPath(half, 1, (x) => 10 * x, (y) => 100 - 10 * y), "M10.0 95.0L0.0 95.0");
 });
 
-test("a way's name stands where it is faster and gains, near the middle and free", () => {
-  const panel = { here: grid(10, 2), beside: { here: grid(10, 1) } };
-  assert.deepEqual(wayPlaces(panel, "here", 1.05), [{ name: "parallel", ratio: 4, alpha: 4 }]);
-  const inTurn = { ...panel, beside: { here: grid(10, -1) } };
-  assert.deepEqual(wayPlaces({ ...panel, beside: { here: grid(10, 0) } }, "here", 1.05), [], "both are as fast");
-  assert.deepEqual(wayPlaces(inTurn, "here", 1.05), [{ name: "sequential", ratio: 4, alpha: 4 }]);
+test("a way's name stands where it is faster and gains, near the middle of this and free", () => {
+  const places = (size, lead, { phi = 2, isFree } = {}) => (
+    wayPlaces({ here: grid(size, phi), beside: { here: grid(size, lead) } }, "here", 1.05, isFree));
+  assert.deepEqual(places(10, 1), [{ name: "parallel", ratio: 4, alpha: 4 }]);
+  assert.deepEqual(places(10, -1), [{ name: "sequential", ratio: 4, alpha: 4 }]);
   const isFree = ({ ratio }) => ratio > 6;
-  assert.deepEqual(wayPlaces(panel, "here", 1.05, isFree), [{ name: "parallel", ratio: 7, alpha: 4 }], "beside the ring");
-  assert.deepEqual(wayPlaces(panel, "here", 1.05, () => false), []);
-  assert.deepEqual(wayPlaces({ ...panel, here: grid(10, 1) }, "here", 1.05), [], "nothing is gained");
-  assert.deepEqual(wayPlaces({ here: grid(7, 2), beside: { here: grid(7, 1) } }, "here", 1.05), [],
-    "there is no room for a name");
+  assert.deepEqual(places(10, 1, { isFree }), [{ name: "parallel", ratio: 7, alpha: 4 }], "beside the ring");
+  // Both are as fast, nothing is gained, there is no room for a name, and none that is free.
+  const none = [places(10, 0), places(10, 1, { phi: 1 }), places(7, 1), places(10, 1, { isFree: () => false })];
+  assert.deepEqual(none, [[], [], [], []]);
+  const lines = Array.from({ length: 20 }, (_, alpha) => Array(10).fill(alpha < 10 ? -1 : 1));
+  const both = wayPlaces({ here: lines.map((line) => line.map(() => 2)), beside: { here: lines } }, "here", 1.05);
+  assert.deepEqual(both, [{ name: "parallel", ratio: 4, alpha: 14 }, { name: "sequential", ratio: 4, alpha: 4 }]);
 });
 
-test("where both ways gain, each name stands in its own part", () => {
-  const lines = Array.from({ length: 20 }, (_, alpha) => Array.from({ length: 10 }, () => (alpha < 10 ? -1 : 1)));
-  const places = wayPlaces({ here: lines.map((line) => line.map(() => 2)), beside: { here: lines } }, "here", 1.05);
-  assert.deepEqual(places, [{ name: "parallel", ratio: 4, alpha: 14 }, { name: "sequential", ratio: 4, alpha: 4 }]);
+test("the longest bar is a little more than the task's largest φ, here or in the paper, and vanilla's line is on it", () => {
+  const lines = [
+    { here: { code: { phi: 1.5 } }, paper: { Llama: { code: 2.5, chat: 0.5 }, Vicuna: {} } },
+    { here: { code: { phi: 2 }, chat: { phi: 0.9 } }, paper: { Llama: {}, Vicuna: { code: 1 } } },
+  ];
+  near(longestBar({ papers: ["Llama", "Vicuna"], lines }, "code"), 1.12 * 2.5);
+  near(longestBar({ papers: ["Vicuna"], lines }, "code"), 1.12 * 2);
+  near(longestBar({ papers: ["Llama"], lines }, "chat"), 1.12);
+  assert.equal(stripes([{ colour: "#111" }, { colour: "#222" }]), "#111 0% 50%,#222 50% 100%");
 });

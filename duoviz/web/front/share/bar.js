@@ -1,9 +1,8 @@
 // The bar with the buttons, what became of the last one pressed, and the link.
 
 import { el, iconButton, setText } from "../visualizer/dom.js";
-import { closeDrawers } from "./drawers.js";
-import { createPresentButtons } from "./present.js";
-import { chooseTheme, restoreTheme, themeShown } from "./theme.js";
+import { closeDrawers } from "./form.js";
+import { createPresentButtons, chooseTheme, restoreTheme, themeShown } from "./look.js";
 
 const BAR_ICONS = {
   link: "M6.5 9.5a3 3 0 0 0 4.3 0l2.3-2.3a3 3 0 0 0-4.3-4.3L7.7 4l1 1 1.1-1.1a1.6 1.6 0 0 1 2.3 2.3L9.8 8.5a1.6 1.6 0 0 1-2.3 0zM9.5 6.5a3 3 0 0 0-4.3 0L2.9 8.8a3 3 0 0 0 4.3 4.3L8.3 12l-1-1-1.1 1.1a1.6 1.6 0 0 1-2.3-2.3l2.3-2.3a1.6 1.6 0 0 1 2.3 0z",

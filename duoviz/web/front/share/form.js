@@ -1,4 +1,4 @@
-// What keys do in Live's form, whose parts may be laid out after the visualizer.
+// What keys and presses do in Live's form and in what opens over the page.
 
 // Stop stands where Generate stood, and takes its focus; and the other way.
 export function passFocus(root) {
@@ -15,4 +15,25 @@ export function startFromChips() {
   document.addEventListener("keydown", ({ key, target }) => {
     if (key === "Enter" && target.closest?.("#method")) document.getElementById("generate").click();
   });
+}
+
+const DRAWERS = ["about", "settings", "race-settings"];
+const openDrawers = () => DRAWERS.map((id) => document.getElementById(id)).filter((drawer) => drawer?.querySelector(".label-wrap.open"));
+// A list of choices opens at the page's end, and Escape closes it alone.
+const LIST = "ul.options, [role=listbox]";
+const isInside = (drawer, target) => drawer.contains(target) || target.closest?.(LIST);
+
+export function closeDrawers() {
+  const toggle = (drawer) => drawer.querySelector(".label-wrap").click();
+  document.addEventListener("pointerdown", ({ target }) => {
+    openDrawers().filter((drawer) => !isInside(drawer, target)).forEach(toggle);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || document.querySelector(LIST)) return;
+    for (const drawer of openDrawers()) {
+      toggle(drawer);
+      drawer.querySelector(".label-wrap").focus();
+    }
+  // Before the list hears it, and is gone.
+  }, true);
 }

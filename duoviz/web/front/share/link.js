@@ -2,11 +2,10 @@
 // each tab {fields, visualizer, start}: its fields by name, each {kind: "text" | "number" | "flag" | "choice", default,
 // choices}, and the ids of what shows a run and of what starts one, null where there is none.
 
-import { isObject } from "../visualizer/json_schema.js";
+import { isObject, parseJson } from "../visualizer/json.js";
 import { clip, visible } from "../visualizer/words.js";
-import { parseJson } from "../visualizer/parse.js";
 import { isControl } from "./limits.js";
-import { THEMES } from "./theme.js";
+import { THEMES } from "./look.js";
 
 export const LONGEST_TEXT = 2_000;
 const LONGEST_ITERATION = 1e6;

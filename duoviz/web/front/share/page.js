@@ -3,11 +3,10 @@
 // names of the fields with which a run reaches for the hub or a folder.
 
 import { copied, save } from "../visualizer/export.js";
-import { readFile } from "../visualizer/parse.js";
+import { readFile } from "../visualizer/json.js";
 import { controlsOf, limitControls } from "./limits.js";
 import { fileOf, fragmentOf, LONGEST_TEXT, longestText, viewOfFile, viewOfFragment } from "./link.js";
-import { present } from "./present.js";
-import { chosenTheme, setTheme } from "./theme.js";
+import { present, chosenTheme, setTheme } from "./look.js";
 
 const FILE_NAME = "duoviz-settings.json";
 const MAX_SETTINGS_BYTES = 2_000_000;

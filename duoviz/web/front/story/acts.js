@@ -4,11 +4,9 @@ import { el, setText } from "../visualizer/dom.js";
 import { timesOf } from "../visualizer/moments.js";
 import { capital, count, countGuesses } from "../visualizer/words.js";
 import { proposedOf } from "./finding.js";
-import { createLanes, forwardOf, withoutDraft } from "./lanes.js";
+import { createLanes, forwardOf, withoutDraft, bring, createText, hide, reveal, createTree } from "./figure.js";
 import { MOVE_SECONDS } from "../visualizer/motion.js";
 import { inMs, NUMBERS } from "./stops.js";
-import { bring, createText, hide, reveal } from "./text.js";
-import { createTree } from "./tree.js";
 
 // What is read before anything moves, and what a change is to be seen for.
 const [READING, SEEN, EACH] = [1.2, 0.5, 0.12];

@@ -5,8 +5,7 @@ import { el, setText } from "../visualizer/dom.js";
 import { count } from "../visualizer/words.js";
 import { send } from "./acts.js";
 import { MOVE_SECONDS } from "../visualizer/motion.js";
-import { bring, createText, hide, reveal } from "./text.js";
-import { createTree } from "./tree.js";
+import { bring, createText, hide, reveal, createTree } from "./figure.js";
 
 const [READING, SEEN, COLUMN] = [1, 0.35, 0.24];
 // Of a row's width, what its tree has beside the candidates; none beside it on a narrow page.

@@ -1,8 +1,8 @@
 // Tests of score.js: the steps of a stop, and the clock that their motions are held with.
 
+import { createScore, createScript } from "./teller.js";
 import assert from "node:assert/strict";
 import test from "node:test";
-import { createScore, createScript } from "./score.js";
 
 test("steps are run in their order, those beside others at their time", () => {
   const script = createScript();

@@ -1,10 +1,10 @@
 // Tests of finding.js and stops.js: what the story finds in the recorded runs, and what it leaves out.
 
-import assert from "node:assert/strict";
-import test from "node:test";
 import { headerOf, iterationOf, nodeOf, ownNode, recordingOf, tokenOf } from "../testing.js";
 import { firstOf, tailBefore } from "./finding.js";
 import { slowerOf, stopsOf } from "./stops.js";
+import assert from "node:assert/strict";
+import test from "node:test";
 
 const [TOLD, ALONE] = ["duodecoding", "vanilla"].map(recordingOf);
 const byKind = (stops) => Object.fromEntries(stops.map((stop) => [stop.kind, stop]));

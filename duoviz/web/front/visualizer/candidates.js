@@ -3,8 +3,7 @@
 import { el, setText } from "./dom.js";
 import { count, fixed, known, quote, tokenLabel } from "./words.js";
 import { aboutOf } from "./methods.js";
-import { MEANINGS } from "./meanings.js";
-import { setSentence, term } from "./tip.js";
+import { MEANINGS, setSentence, term } from "./meanings.js";
 
 const ONE_STEP = "No θ: it needs two draft steps, and only one was made.";
 

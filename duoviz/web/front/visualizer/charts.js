@@ -3,8 +3,7 @@
 import { el, section, setAttributes, setText, svg, textButton, watchSize } from "./dom.js";
 import { remember, remembered } from "./remembered.js";
 import { known } from "./words.js";
-import { MEANINGS } from "./meanings.js";
-import { term } from "./tip.js";
+import { MEANINGS, term } from "./meanings.js";
 
 const CHART_HEIGHT = 44;
 const HISTOGRAM_LABEL = "Iterations by k";

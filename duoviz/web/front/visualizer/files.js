@@ -6,9 +6,8 @@ import { eventsOf } from "./state.js";
 import { MAX_FILE_BYTES, readTrace } from "./check.js";
 import { chromeTrace, fileName, replayPage, save, traceOf } from "./export.js";
 import { createFilming } from "./film.js";
-import { pngOf } from "./picture.js";
-import { createPictures } from "./pictures.js";
-import { readFile } from "./parse.js";
+import { pngOf, createPictures } from "./picture.js";
+import { readFile } from "./json.js";
 import { createSlides, MOST_ITERATIONS, SECONDS_EACH } from "./slides.js";
 
 const RUNNING = "A run is in progress: stop it, or load the file when it has ended.";

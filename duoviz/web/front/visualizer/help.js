@@ -1,6 +1,60 @@
-// What the marks and the numbers mean, and the keys.
+// The legend, and the help: what marks and numbers mean, and the keys.
 
-import { el, menu } from "./dom.js";
+import { el, menu, section, setText } from "./dom.js";
+import { aboutOf, allProposers, TARGET } from "./methods.js";
+import { MARKS } from "./words.js";
+
+const NOTHING_YET = "Nothing has run yet. Press Generate to watch both models step by step: "
+  + "the text, the draft's guesses, and which of them the target accepts.";
+
+// Which method runs, ran, or was asked for, and what became of that.
+export function createMessage({ state }) {
+  const [method, message] = [el("b", { class: "dv-method" }), el("p", { class: "dv-message", role: "status" })];
+  return {
+    node: el("div", { class: "dv-status" }, method, message),
+    draw() {
+      setText(method, aboutOf(state.asked ? { method: state.asked } : state.header).title);
+      method.hidden = !state.asked && (!state.header || state.file !== null);
+      setText(message, state.message || (state.phase === "empty" ? NOTHING_YET : "Waiting for the first tokens."));
+      message.setAttribute("data-kind", state.phase === "error" ? "error" : "status");
+    },
+  };
+}
+
+const STATUSES = [
+  ["pending", "proposed, not yet checked"], ["accepted", "the target agrees"], ["rejected", "the target disagrees"],
+  ["discarded", "followed a rejected token, or was on an unused branch"],
+  ["correction", "the target's own token"], ["window", "Lookahead's unfinished guess"],
+];
+
+// Before a run, all that there is.
+export const statusesOf = (header) => STATUSES.filter(([name]) => !header || aboutOf(header).statuses.includes(name));
+
+function legendEntries(header) {
+  const { proposers } = aboutOf(header);
+  const sources = header ? [...proposers, TARGET] : allProposers();
+  const words = (text) => el("span", { class: "dv-words" }, ` ${text}`);
+  const entries = sources.map(({ id, token }) => el("li", {}, el("span", { class: "dv-sample", "data-source": id }, "abc"), ` ${token}`));
+  for (const [status, meaning] of statusesOf(header)) {
+    entries.push(el("li", { title: meaning }, el("span", { class: "dv-legend-mark", "data-status": status }, MARKS[status]), " ", el("b", {}, status), words(meaning)));
+  }
+  for (const { counts } of sources) if (counts) entries.push(el("li", { title: counts }, el("b", {}, "×3"), words(counts)));
+  return entries;
+}
+
+// Beside the tree only the marks and their names, in the help (`full`) what each means.
+export function createLegend({ state }) {
+  const lists = ["dv-legend-list", "dv-legend-list dv-legend-full"].map((name) => el("ul", { class: name }, ...legendEntries(null)));
+  let told = null;
+  return {
+    node: section("legend", "Legend", lists[0]),
+    full: lists[1],
+    draw() {
+      if (state.header !== told) for (const list of lists) list.replaceChildren(...legendEntries(state.header));
+      told = state.header;
+    },
+  };
+}
 
 const KEYS = [
   ["space", "play or pause"], ["← →", "step"], ["Home End", "jump"], ["L", "follow the run"], ["+ −", "change the speed"],

@@ -1,138 +1,121 @@
-// Tests of layout.js: where a tree's nodes stand, first by columns and rows, then in pixels.
+// Tests of layout.js: where a tree's nodes stand, by columns and rows, on lines, and in pixels.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 import { endedState, iterationOf, near, nodeOf, ownNode, recordings } from "../testing.js";
-import { foldColumns } from "./fold.js";
-import { countLabel, placeItems, treeItems } from "./layout.js";
+import { bestLines, countLabel, fillLines, foldColumns, placeItems, treeItems } from "./layout.js";
 
-// A leads to B, and to D; B to the target's own. C is another first token.
-const CHECKED = [
-  nodeOf("A"), nodeOf("B", { parent: 0 }), nodeOf("C"), nodeOf("D", { parent: 0 }), ownNode("own", { parent: 1 }),
-];
-const TREE = iterationOf({ checked: CHECKED });
-
-// By label, [column, row] of each item after the text.
+const treeOf = (iteration, tail = "") => treeItems(iterationOf(iteration), tail);
+// By label, [column, row] and parent of each item after the text.
 const placesOf = ({ items }) => (
-  Object.fromEntries(items.slice(1).map(({ label, column, row }) => [label, [column, row]]))
+  Object.fromEntries(items.slice(1).map(({ label, column, row, from }) => [label, [column, row, from?.label]]))
 );
-const pixelsOf = ({ items }) => items.map(({ label, x, y, line }) => [label, x, y, line]);
 const onLines = (lines) => (widths) => foldColumns(widths, lines);
 const itemOf = ({ items }, name) => items.find(({ label }) => label === name);
+const childOf = (parent) => (text, more) => nodeOf(text, { parent, ...more });
 
 test("a first child stays on its parent's row, and each further one opens a row below", () => {
-  const tree = treeItems(TREE, "");
-  assert.deepEqual(placesOf(tree), { A: [1, 0], B: [2, 0], own: [3, 0], D: [2, 1], C: [1, 2] });
+  // A leads to B, and to D; B to the target's own. C is another first token.
+  const checked = [nodeOf("A"), childOf(0)("B"), nodeOf("C"), childOf(0)("D"), ownNode("own", { parent: 1 })];
+  const tree = treeOf({ checked });
+  assert.deepEqual(placesOf(tree), {
+    A: [1, 0, "start"], B: [2, 0, "A"], own: [3, 0, "B"], D: [2, 1, "A"], C: [1, 2, "start"],
+  });
   assert.deepEqual([tree.rows, tree.split, tree.windowRow], [3, 4, null]);
 });
 
-test("each node hangs on its parent, the first ones on the text", () => {
-  const tree = treeItems(TREE, "");
-  const parents = ["A", "B", "C", "D", "own"].map((name) => itemOf(tree, name).from.label);
-  assert.deepEqual(parents, ["start", "A", "start", "A", "B"]);
-});
-
-test("what was drafted meanwhile hangs on the end of the pending sequence", () => {
-  const drafted = [nodeOf("x"), nodeOf("y", { parent: 0 }), nodeOf("z"), ownNode("own")];
-  const checked = [nodeOf("A"), nodeOf("B", { parent: 0 })];
-  const tree = treeItems(iterationOf({ checked, drafted, verdict: { outcome: "hit", sequence: 2 } }), "");
-  assert.deepEqual(placesOf(tree), { A: [1, 0], B: [2, 0], x: [3, 0], y: [4, 0], z: [3, 1], own: [3, 2] });
-  assert.deepEqual(["x", "z", "own"].map((name) => itemOf(tree, name).from.label), ["B", "B", "B"]);
-  assert.deepEqual(["x", "y", "z", "own"].map((name) => itemOf(tree, name).taken), [false, false, true, false]);
-});
-
-test("a sequence's later tokens are taken with its first", () => {
-  const drafted = [nodeOf("x"), nodeOf("z"), nodeOf("y", { parent: 0 })];
-  const tree = treeItems(iterationOf({ drafted, verdict: { outcome: "hit", sequence: 1 } }), "");
-  assert.deepEqual(["x", "z", "y"].map((name) => itemOf(tree, name).taken), [true, false, true]);
-});
-
-test("nothing proposed: the text alone", () => {
-  const tree = treeItems(iterationOf(), "");
-  assert.deepEqual([tree.items.length, tree.rows, tree.items[0].label], [1, 1, "start"]);
+test("what was drafted meanwhile hangs on the end of the pending sequence; one sequence is taken whole", () => {
+  const drafted = [nodeOf("x"), nodeOf("z"), childOf(0)("y"), ownNode("own")];
+  const taken = (sequence) => {
+    const tree = treeOf({ checked: [nodeOf("A"), childOf(0)("B")], drafted, verdict: { outcome: "hit", sequence } });
+    assert.deepEqual(placesOf(tree), {
+      A: [1, 0, "start"], B: [2, 0, "A"], x: [3, 0, "B"], y: [4, 0, "x"], z: [3, 1, "B"], own: [3, 2, "B"],
+    });
+    return tree.items.filter((item) => item.taken).map(({ label }) => label);
+  };
+  assert.deepEqual([taken(1), taken(2)], [["x", "y"], ["z"]]);
 });
 
 test("the text before it, by its last whole words", () => {
   const tails = ["", "Explain what", "Explain what a rainbow is.", "abcdefghijklmnopqrstuvwxyz"];
-  const labels = tails.map((tail) => treeItems(iterationOf(), tail).items[0].label);
+  const trees = tails.map((tail) => treeOf({}, tail));
+  const labels = trees.map(({ items: [{ label }] }) => label);
   assert.deepEqual(labels, ["start", "Explain what", "…what a rainbow is.", "…ghijklmnopqrstuvwxyz"]);
+  assert.deepEqual([trees[0].items.length, trees[0].rows], [1, 1]);
 });
 
 test("Lookahead's window stands below, a row for each level", () => {
   const window = (text, parent) => nodeOf(text, { parent, status: "window", source: "lookahead" });
   // The second level goes on from the first one's first token.
-  const checked = [window("a", -1), window("b", 0), window("c", 0), window("d", 2), ownNode("own")];
-  const tree = treeItems(iterationOf({ checked }), "");
-  assert.deepEqual(placesOf(tree), { own: [1, 0], a: [1, 1], b: [2, 1], c: [2, 2], d: [3, 2] });
-  assert.deepEqual([tree.windowRow, tree.rows, itemOf(tree, "a").from], [1, 3, undefined]);
+  const tree = treeOf({ checked: [window("a", -1), window("b", 0), window("c", 0), window("d", 2), ownNode("own")] });
+  assert.deepEqual(placesOf(tree), {
+    own: [1, 0, "start"], a: [1, 1, undefined], b: [2, 1, undefined], c: [2, 2, undefined], d: [3, 2, undefined],
+  });
+  assert.deepEqual([tree.windowRow, tree.rows], [1, 3]);
 });
 
-test("of a living tree, those that live on and the first eight others are drawn", () => {
-  const others = Array.from({ length: 10 }, (_, index) => nodeOf(`o${index}`, { parent: 0, status: "discarded" }));
-  const pending = (text, parent) => nodeOf(text, { parent, status: "pending" });
-  const rest = [...others, pending("lives", 0), pending("hidden", 10)];
-  const tree = treeItems(iterationOf({ checked: [nodeOf("A")], rest }), "");
-  const drawn = tree.items.filter(({ list }) => list === "rest").map(({ label, index }) => [label, index]);
+test("of a living tree those that live on and the first eight others are drawn, of very many nodes the first 300", () => {
+  const others = Array.from({ length: 10 }, (_, index) => childOf(0)(`o${index}`, { status: "discarded" }));
+  const rest = [...others, childOf(0)("lives", { status: "pending" }), childOf(10)("hidden", { status: "pending" })];
+  const drawn = treeOf({ checked: [nodeOf("A")], rest }).items.filter(({ list }) => list === "rest");
   // One whose parent is not drawn would hang on nothing: o9 is number 10 of the tree.
-  assert.deepEqual(drawn, [...others.slice(0, 8).map(({ text }, index) => [text, index]), ["lives", 10]]);
+  const expected = [...others.slice(0, 8).map(({ text }, index) => [text, index]), ["lives", 10]];
+  assert.deepEqual(drawn.map(({ label, index }) => [label, index]), expected);
+  const { items } = treeOf({ checked: [...Array.from({ length: 400 }, (_, index) => nodeOf(`n${index}`)), ownNode("own")] });
+  assert.deepEqual([items.length, items.at(-1).label], [1 + 300 + 1, "own"]);
 });
 
-test("of very many nodes the first 300 are drawn, and the target's own", () => {
-  const checked = [...Array.from({ length: 400 }, (_, index) => nodeOf(`n${index}`)), ownNode("own")];
-  const { items } = treeItems(iterationOf({ checked }), "");
-  assert.equal(items.length, 1 + 300 + 1);
-  assert.equal(items.at(-1).label, "own");
+test("columns stand a gap apart; a line takes as many as it is wide, and one at least", () => {
+  const [first, second, third] = [2, 78, 154].map((left) => ({ line: 0, left }));
+  const next = (line) => ({ line, left: 28 });
+  assert.deepEqual(foldColumns([50, 50, 50], 1), [first, second, third]);
+  // Two and one need 128 pixels; one and two would need 154, for later lines begin farther right.
+  assert.deepEqual(foldColumns([50, 50, 50], 2), [first, second, next(1)]);
+  assert.deepEqual(foldColumns([10, 500, 10], 5), [first, next(1), next(2)], "no line stays empty");
+  assert.deepEqual(fillLines([50, 50, 50], 154), [first, second, next(1)]);
+  assert.deepEqual(fillLines([500, 10], 154), [first, next(1)]);
 });
 
-test("how often a datastore had seen a token", () => {
-  assert.deepEqual([nodeOf("a", { count: 3 }), nodeOf("a"), undefined].map(countLabel), [" ×3", "", ""]);
+test("lines are added while they make the drawing larger, and no further than is enough", () => {
+  const scales = [0.5, 0.8, 0.7, 1, 2];
+  const best = [5, 3].map((most) => bestLines(most, (lines) => scales[lines - 1], 0.9));
+  assert.deepEqual([...best, bestLines(3, () => 0.8, 0.9), bestLines(5, (lines) => lines, 0.9)], [4, 2, 1, 1]);
 });
 
-// Two nodes of one character after "start": 55, 37.4 and 37.4 pixels wide.
-const twoRoots = () => treeItems(iterationOf({ checked: [nodeOf("A"), nodeOf("B")] }), "");
-
-test("in pixels, on one line", () => {
-  const tree = twoRoots();
-  const places = placeItems(tree, onLines(1), 30);
-  assert.deepEqual(pixelsOf(tree), [["start", 2, 39, 0], ["A", 83, 39, 0], ["B", 83, 69, 0]]);
-  assert.deepEqual(places.columns, [{ left: 2, caption: 12 }, { left: 83, caption: 12 }]);
-  near(places.right, 83 + 37.4 + 2);
-  assert.deepEqual([places.height, places.lineHeight, places.windowTop], [24 + 2 * 30 + 4, 40, null]);
-});
-
-test("in pixels, on two lines", () => {
-  const tree = twoRoots();
-  const places = placeItems(tree, onLines(2), 30);
-  assert.deepEqual(pixelsOf(tree), [["start", 2, 39, 0], ["A", 28, 93, 1], ["B", 28, 123, 1]]);
+test("in pixels: of two nodes of one character after the text, on one line and on two", () => {
+  const placed = (lines) => {
+    const tree = treeOf({ checked: [nodeOf("A"), nodeOf("B")] });
+    const places = placeItems(tree, onLines(lines), 30);
+    return { places, pixels: tree.items.map(({ x, y, line, entry }) => [x, y, line, entry]) };
+  };
+  const [one, two] = [placed(1), placed(2)];
+  assert.deepEqual(one.pixels, [[2, 39, 0, 39], [83, 39, 0, 39], [83, 69, 0, 39]]);
+  assert.deepEqual(one.places.columns, [{ left: 2, caption: 12 }, { left: 83, caption: 12 }]);
+  near(one.places.right, 83 + 37.4 + 2);
+  assert.deepEqual([one.places.height, one.places.lineHeight, one.places.windowTop], [24 + 2 * 30 + 4, 40, null]);
   // An edge comes in at its parent's row, where that row is on the line.
-  assert.deepEqual(tree.items.map(({ entry }) => entry), [39, 93, 93]);
-  near(places.right, 2 + 55 + 13);
-  assert.equal(places.height, 142);
+  assert.deepEqual(two.pixels, [[2, 39, 0, 39], [28, 93, 1, 93], [28, 123, 1, 93]]);
+  near(two.places.right, 2 + 55 + 13);
+  assert.equal(two.places.height, 142);
 });
 
-test("rows that a line does not use take no room on it", () => {
-  const checked = [nodeOf("A"), nodeOf("B"), nodeOf("C"), nodeOf("D", { parent: 2 })];
-  const tree = treeItems(iterationOf({ checked }), "");
+test("rows that a line does not use take no room on it, and a window has room for its caption above it", () => {
+  const tree = treeOf({ checked: [nodeOf("A"), nodeOf("B"), nodeOf("C"), childOf(2)("D")] });
   placeItems(tree, onLines(3), 30);
   const { line, y, entry } = itemOf(tree, "D");
-  assert.equal(line, 2);
-  assert.equal(entry, y, "its row is the only one there");
-  assert.equal(y, 24 + 30 + 24 + 3 * 30 + 10 + 15);
-});
-
-test("a window has room for its caption above it", () => {
-  const window = (text, parent) => nodeOf(text, { parent, status: "window" });
-  const tree = treeItems(iterationOf({ checked: [ownNode("own"), window("a", -1)] }), "");
-  const places = placeItems(tree, onLines(1), 30);
-  assert.deepEqual(tree.items.map(({ y }) => y), [39, 39, 69 + 20]);
+  assert.deepEqual([line, y, entry], [2, 24 + 30 + 24 + 3 * 30 + 10 + 15, y]);
+  const looking = treeOf({ checked: [ownNode("own"), nodeOf("a", { status: "window" })] });
+  const places = placeItems(looking, onLines(1), 30);
+  assert.deepEqual(looking.items.map((item) => item.y), [39, 39, 69 + 20]);
   assert.deepEqual([places.windowTop, places.height], [24 + 30 + 16, 24 + 60 + 20 + 4]);
 });
 
 test("wide characters take more room, and counts too", () => {
-  const tree = treeItems(iterationOf({ checked: [nodeOf("日"), nodeOf("A", { count: 3 })] }), "");
+  const tree = treeOf({ checked: [nodeOf("日"), nodeOf("A", { count: 3 })] });
   placeItems(tree, onLines(1), 30);
   near(itemOf(tree, "日").width, 13 + 30);
   near(itemOf(tree, "A").width, 4 * 7.4 + 30);
+  assert.deepEqual([nodeOf("a", { count: 3 }), nodeOf("a"), undefined].map(countLabel), [" ×3", "", ""]);
 });
 
 test("in the recordings no two nodes stand on the same place, and all follow their parents", () => {

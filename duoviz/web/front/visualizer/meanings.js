@@ -1,4 +1,6 @@
-// What the page calls a run's figures, and what each means to somebody who meets it for the first time.
+// What the page calls a run's figures, and what each means: shown while a word is pointed at or has the focus.
+
+import { el, listen, setAttributes, setText, zoomOf } from "./dom.js";
 
 const SEQUENCE = "A sequence: tokens that the draft proposes one after another, as a guess at what comes next.";
 
@@ -26,4 +28,65 @@ export function placesToExplain(text) {
   const found = WORDS.map(([word, meaning]) => [new RegExp(`\\b${word}\\b`).exec(text), meaning]).filter(([match]) => match);
   const places = found.map(([{ index, 0: word }, meaning]) => [index, index + word.length, meaning]);
   return places.sort((one, other) => one[0] - other[0]);
+}
+
+const GAP = 6;
+
+// A node that says what it means, if anything, to whoever points at it, presses it, or comes to it by keys.
+export function explained(node, meaning) {
+  setAttributes(node, { "data-meaning": meaning, "aria-description": meaning, tabindex: "0" });
+  return node;
+}
+
+export const term = (text, meaning) => explained(el("span", { class: "dv-term" }, text), meaning);
+
+// Has a node say a sentence in which the first of each word that needs it is explained.
+export function setSentence(node, text) {
+  if (node.textContent === text) return;
+  let end = 0;
+  const nodes = placesToExplain(text).flatMap(([from, to, meaning]) => {
+    const before = text.slice(end, from);
+    end = to;
+    return [before, term(text.slice(from, to), meaning)];
+  });
+  node.replaceChildren(...nodes, text.slice(end));
+}
+
+export function createTip(root) {
+  const node = el("p", { class: "dv-tip", role: "tooltip", hidden: "" });
+  let of = null;
+  const hide = () => {
+    of = null;
+    node.hidden = true;
+  };
+  // Below the word, or above it where the window ends; never beyond the visualizer's sides.
+  const place = () => {
+    const [outer, inner] = [root, of].map((each) => each.getBoundingClientRect());
+    const { width, height } = node.getBoundingClientRect();
+    const gap = GAP * zoomOf(root);
+    const left = Math.max(outer.left, Math.min(inner.left, outer.right - width));
+    const below = inner.bottom + gap + height <= innerHeight;
+    const top = below ? inner.bottom + gap : inner.top - gap - height;
+    node.style.left = `${(left - outer.left) / zoomOf(root)}px`;
+    node.style.top = `${(top - outer.top) / zoomOf(root)}px`;
+  };
+  const show = ({ target }) => {
+    const next = target.closest("[data-meaning]:not([data-meaning=''])");
+    if (next === of) return;
+    if (!next) return hide();
+    of = next;
+    setText(node, of.dataset.meaning);
+    node.hidden = false;
+    place();
+  };
+  const onKey = ({ key }) => { if (key === "Escape") hide(); };
+  listen(root, { pointerover: show, focusin: show, pointerleave: hide, focusout: hide, keydown: onKey });
+  return {
+    node,
+    // What it belongs to may be gone, or mean something else by now.
+    draw() {
+      if (of?.isConnected && of.dataset.meaning) setText(node, of.dataset.meaning);
+      else if (of) hide();
+    },
+  };
 }

@@ -5,37 +5,21 @@ import test from "node:test";
 import { headerOf, recordingOf } from "../testing.js";
 import { aboutOf, allProposers, isKnown, know, originOf, TARGET } from "./methods.js";
 
-const rest = recordingOf("rest").header.about;
-
 test("before it is told of methods, the page knows the target alone", () => {
   assert.deepEqual(allProposers(), [TARGET]);
   assert.equal(aboutOf({ method: "rest" }).title, "");
-  assert.deepEqual([originOf("target", null), originOf("datastore", null)], ["from the target", "from datastore"]);
+  assert.deepEqual(["target", "datastore"].map((source) => originOf(source, null)), ["from the target", "from datastore"]);
 });
 
-test("a header's own words come first", () => {
-  know({ rest, made_up: rest });
-  assert.equal(aboutOf(headerOf()).title, "Made up");
-  assert.equal(aboutOf({ method: "rest" }).title, "REST");
-  assert.deepEqual(aboutOf({ method: "from tomorrow" }).proposers, []);
-  assert.equal(aboutOf(null).title, "");
-});
-
-test("only a method's own name is known", () => {
-  know({ rest });
-  assert.deepEqual(["rest", "duotree", "constructor", "__proto__"].map(isKnown), [true, false, false, false]);
-});
-
-test("all that propose, each once, the target last", () => {
+test("a header's own words come first, and only a method's own name is known", () => {
+  const rest = recordingOf("rest").header.about;
   know({ rest, again: rest, duotree: recordingOf("duotree").header.about });
+  const titles = [headerOf(), { method: "rest" }, { method: "from tomorrow" }, null].map((header) => aboutOf(header).title);
+  assert.deepEqual(titles, ["Made up", "REST", "", ""]);
+  assert.deepEqual(["rest", "vanilla", "constructor", "__proto__"].map(isKnown), [true, false, false, false]);
+  // Each once, the target last.
   assert.deepEqual(allProposers().map(({ id }) => id), ["datastore", "draft", "prompt", "target"]);
-});
-
-test("where a token comes from", () => {
-  know({ rest });
   const header = headerOf({ about: { proposers: [{ id: "draft", origin: "from a draft of its own" }] } });
-  assert.equal(originOf("draft", header), "from a draft of its own");
-  assert.equal(originOf("datastore", header), "from the datastore");
-  assert.equal(originOf("target", header), "from the target");
-  assert.equal(originOf("elsewhere", header), "from elsewhere");
+  assert.deepEqual(["draft", "datastore", "target", "elsewhere"].map((source) => originOf(source, header)),
+    ["from a draft of its own", "from the datastore", "from the target", "from elsewhere"]);
 });

@@ -1,7 +1,19 @@
-// How things move on the stage and in the story: only by transforms and opacity. In the story, where motion is not
-// wanted, all stands where it ends, and an arrow leads there.
+// One drawing a frame, and how things move on the stage and in the story: only by transforms and opacity.
 
 import { el, svg, zoomOf } from "./dom.js";
+
+// draw: called with the seconds since the frame before, 0 after a rest; returns whether to go on with the next frame.
+export function createFrames(draw) {
+  let frame = 0, last = null;
+  const ask = () => { frame ||= requestAnimationFrame(run); };
+  function run(time) {
+    frame = 0;
+    const goesOn = draw(last === null ? 0 : (time - last) / 1000);
+    last = goesOn ? time : null;
+    if (goesOn) ask();
+  }
+  return { ask, stop: () => cancelAnimationFrame(frame) };
+}
 
 export const MOVE_SECONDS = 0.35;
 const EASED = "cubic-bezier(0.3, 0, 0.2, 1)";

@@ -1,23 +1,21 @@
 // Puts the parts together: `mount(root, feed)` draws whatever events the feed gives.
 
 import { addToRun, applyEvent, emptyRun, emptyState, isLive } from "./state.js";
-import { createNumbers } from "./numbers.js";
+import { createNumbers, keepSpeed } from "./numbers.js";
 import { createText } from "./text.js";
 import { createTree } from "./tree.js";
 import { createTimeline } from "./timeline.js";
 import { createCharts } from "./charts.js";
-import { createFlights } from "./flights.js";
+import { createFlights } from "./looks.js";
 import { advancePlay, beatOf, createActions } from "./player.js";
 import { createTransport } from "./transport.js";
 import { listenToKeys } from "./keys.js";
-import { createLegend, createMessage } from "./legend.js";
+import { createLegend, createMessage, createHelp } from "./help.js";
 import { createOrigin } from "./origin.js";
 import { createFiles } from "./files.js";
-import { createLobby } from "./lobby.js";
-import { createHelp } from "./help.js";
-import { createTip } from "./tip.js";
-import { keepSpeed } from "./baseline.js";
-import { createFrames } from "./frames.js";
+import { createLobby } from "./feed.js";
+import { createTip } from "./meanings.js";
+import { createFrames } from "./motion.js";
 import { el } from "./dom.js";
 
 // Events are taken in few at a time, and of a frame's time not more than this; the rest is for drawing.

@@ -2,21 +2,22 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { headerOf, iterationOf, nodeOf, ownNode, recordings, tokenOf } from "../testing.js";
+import { headerOf, iterationOf, nodeOf, ownNode, recordings } from "../testing.js";
 import { branchesOf, listChances, note, proposalsOf } from "./note.js";
 
-const PARALLEL = headerOf({ about: { parallel: true } });
+const PARALLEL = { header: headerOf({ about: { parallel: true } }) };
+const aboutOf = (about, more) => ({ header: headerOf({ about, ...more }) });
 const noted = (iteration, about = {}) => note(
   iterationOf({ index: 1, committed: ["v", "w", "x", "y", "z"], ...iteration }),
   { header: headerOf(), end: null, before: 10, last: false, ...about });
 const own = ownNode("own");
 const [a, b] = [nodeOf("a", { q: 0.5 }), nodeOf("b", { q: 0.25, parent: 0 })];
+const window = nodeOf("w", { status: "window" });
 
 test("proposals are neither the target's own nor a window's, and their leaves end branches", () => {
-  const checked = [a, b, nodeOf("x"), nodeOf("w", { status: "window" }), own];
-  const proposals = proposalsOf({ checked });
-  assert.deepEqual(proposals, [a, b, checked[2]]);
-  assert.equal(branchesOf(proposals), 2);
+  const checked = [a, b, nodeOf("x"), window, own];
+  assert.deepEqual(proposalsOf({ checked }), checked.slice(0, 3));
+  assert.equal(branchesOf(checked.slice(0, 3)), 2);
 });
 
 test("probabilities, three at most", () => {
@@ -27,57 +28,53 @@ test("probabilities, three at most", () => {
 });
 
 test("what was proposed, in the method's own words up to a semicolon", () => {
-  const header = (verified) => ({ header: headerOf({ about: { verified } }) });
-  const checked = [a, b, own];
   const words = "{end} and {tokens:one|# tokens} in {branches:# branch|# branches} ({chances}){constructor}{else:c|d}; {target}";
-  assert.equal(noted({ checked, matched: { tokens: 2, text: " of the" } }, header(words)),
+  assert.equal(noted({ checked: [a, b, own], matched: { tokens: 2, text: " of the" } }, aboutOf({ verified: words })),
     `The last 2 tokens, "of the", and 2 tokens in 1 branch (0.50 for "a", 0.25 for "b").`);
-  assert.equal(noted({ checked: [nodeOf("{end};"), own], matched: { tokens: 1, text: " the" } }, header(words)),
-    `The last token, "the", and one in 1 branch ().`);
-  assert.equal(noted({ checked }, header("{end}")), "The end of the text.", "an older trace");
+  const hostile = { checked: [nodeOf("{end};"), own], matched: { tokens: 1, text: " the" } };
+  assert.equal(noted(hostile, aboutOf({ verified: words })), `The last token, "the", and one in 1 branch ().`);
+  assert.equal(noted({ checked: [a, own] }, aboutOf({ verified: "{end}" })), "The end of the text.", "an older trace");
 });
 
 test("why nothing was proposed", () => {
   const [nothing, full] = ["Nothing was proposed.", "There was room for only one token."];
-  const checked = [own];
-  assert.equal(noted({ checked }), nothing);
-  assert.equal(noted({ checked }, { before: 126 }), nothing);
-  assert.equal(noted({ checked }, { before: 127 }), full);
-  assert.equal(noted({ checked }, { last: true, end: { stopped: "context" } }), full);
-  assert.equal(noted({ checked }, { last: true, end: { stopped: "eos" } }), nothing);
-  assert.equal(noted({ checked }, { end: { stopped: "context" } }), nothing, "the context was not full yet");
-  assert.equal(noted({ checked, mode: "alone" }, { header: PARALLEL }), "Guesses are rarely right here, so none is checked.");
-  assert.equal(noted({ checked }, { header: headerOf({ about: { proposers: [] } }) }), "");
+  const said = [
+    [{}, nothing], [{ before: 126 }, nothing], [{ before: 127 }, full],
+    [{ last: true, end: { stopped: "context" } }, full], [{ last: true, end: { stopped: "eos" } }, nothing],
+    // The context was not full yet.
+    [{ end: { stopped: "context" } }, nothing], [aboutOf({ proposers: [] }), ""],
+  ];
+  for (const [about, words] of said) assert.equal(noted({ checked: [own] }, about), words);
+  assert.equal(noted({ mode: "alone" }, PARALLEL), "Guesses are rarely right here, so none is checked.");
 });
 
 test("the sequences that the draft started", () => {
-  const said = (outcome, drafted, index = 1) => noted({ index, drafted, verdict: { outcome } }, { header: PARALLEL });
-  const started = [a, b, nodeOf("c", { q: 0.1 }), own];
-  assert.equal(said("hit", started), `The draft started 2 sequences (0.50 for "a", 0.10 for "c").`);
-  assert.equal(said("hit", [nodeOf("a")]), "The draft started 1 sequence.");
-  assert.equal(said("rejection", [a]),
-    `The draft started 1 sequence (0.50 for "a"). Everything after a rejected token is dropped.`);
-  assert.equal(said("none", [a]), `The draft started 1 sequence (0.50 for "a"), too late to be checked.`);
-  assert.equal(said("none", []), "The draft was still reading the prompt.");
-  assert.equal(said("none", [], 0), "The prompt has 36 tokens.");
+  const said = [
+    ["hit", [a, b, nodeOf("c", { q: 0.1 }), own], `The draft started 2 sequences (0.50 for "a", 0.10 for "c").`],
+    ["hit", [nodeOf("a")], "The draft started 1 sequence."],
+    ["rejection", [a], `The draft started 1 sequence (0.50 for "a"). Everything after a rejected token is dropped.`],
+    ["none", [a], `The draft started 1 sequence (0.50 for "a"), too late to be checked.`],
+    ["none", [], "The draft was still reading the prompt."], ["none", [], "The prompt has 36 tokens.", 0],
+  ];
+  for (const [outcome, drafted, words, index = 1] of said) {
+    assert.equal(noted({ index, drafted, verdict: { outcome } }, PARALLEL), words);
+  }
 });
 
 test("a window, the start of the check, and what the answer's end cuts off", () => {
-  const about = { header: headerOf({ about: { verified: "Guessed" } }) };
-  const window = [1, 2].map(() => nodeOf("w", { status: "window" }));
-  const checked = [a, b, own];
-  assert.equal(noted({ checked: [...checked, ...window] }, about),
-    "Guessed. In the same forward pass, a window of 2 tokens looked for new guesses.");
+  const [about, checked] = [aboutOf({ verified: "Guessed" }), [a, b, own]];
   const start = { gain: 0.08213, seconds: 0.001402, rate: 61.405 };
-  assert.equal(noted({ checked, start }, about),
-    "Guessed. Another draft step (1.4 ms) would gain only 0.08 tokens, so checking began.");
-  assert.match(noted({ checked, start: { ...start, gain: -1 } }, about), /gain only 0\.00 tokens/);
-  assert.equal(noted({ checked, start: { ...start, gain: null } }, about), "Guessed.");
-  assert.equal(noted({ checked, start }, { header: { ...about.header, can_overlap: true } }),
+  const said = [
+    [{ checked: [...checked, window, window] }, "In the same forward pass, a window of 2 tokens looked for new guesses."],
+    [{ checked, start }, "Another draft step (1.4 ms) would gain only 0.08 tokens, so checking began."],
+    [{ checked, start: { ...start, gain: -1 } }, "Another draft step (1.4 ms) would gain only 0.00 tokens, so checking began."],
+    [{ checked, start: { ...start, gain: null } }, ""],
+    [{ checked, committed: ["a", "b"] }, "The last token comes after the end of the answer and is dropped."],
+    [{ checked, committed: ["a"] }, "The last 2 tokens come after the end of the answer and are dropped."],
+  ];
+  for (const [iteration, words] of said) assert.equal(noted(iteration, about), `Guessed. ${words}`.trim());
+  assert.equal(noted({ checked, start }, aboutOf({ verified: "Guessed" }, { can_overlap: true })),
     "Guessed. Checking started at once; the next draft step runs alongside.");
-  const cut = (...committed) => noted({ checked, committed: committed.map((text) => tokenOf(text)) }, about);
-  assert.equal(cut("a", "b"), "Guessed. The last token comes after the end of the answer and is dropped.");
-  assert.equal(cut("a"), "Guessed. The last 2 tokens come after the end of the answer and are dropped.");
 });
 
 test("every recorded iteration with guesses has a note of whole sentences", () => {

@@ -1,11 +1,10 @@
-// Tests of numbers.js: which figures of a run and of an iteration are shown, and what they are.
+// Tests of numbers.js: which figures of a run and of an iteration are shown, and what φ compares a run with.
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { keepSpeed } from "./baseline.js";
-import { applyEvent, emptyState } from "./state.js";
 import { endedState, headerOf, iterationOf, stateOf } from "../testing.js";
-import { isTold, iterationNumbers, runNumbers } from "./numbers.js";
+import { isComparable, isTold, iterationNumbers, keepSpeed, runNumbers, speedUp } from "./numbers.js";
+import { applyEvent, emptyState } from "./state.js";
 
 const TWO = [
   iterationOf({ sync: 1, committed: ["A"] }),
@@ -13,38 +12,65 @@ const TWO = [
 ];
 
 test("the iteration shown", () => {
-  const state = Object.assign(endedState(TWO), { shown: 1 });
-  assert.deepEqual(iterationNumbers(state), { written: 2, took: 0.5, k: 2, gamma: 3, longest: 4, theta: 0.25 });
-  state.shown = 0;
-  assert.deepEqual(iterationNumbers(state), { written: 1, took: 1, k: null, gamma: null, longest: null, theta: null });
+  const numbersAt = (shown) => iterationNumbers(Object.assign(endedState(TWO), { shown }));
+  assert.deepEqual(numbersAt(1), { written: 2, took: 0.5, k: 2, gamma: 3, longest: 4, theta: 0.25 });
+  assert.deepEqual(numbersAt(0), { written: 1, took: 1, k: null, gamma: null, longest: null, theta: null });
   assert.deepEqual(iterationNumbers(emptyState()), {});
 });
 
-test("a run that goes on, as far as it has come, whatever is shown", () => {
+test("a run that goes on, as far as it has come, whatever is shown; one that has ended, as it was measured", () => {
   const state = Object.assign(stateOf(TWO), { shown: 0, follow: false });
   assert.deepEqual(runNumbers(state), { tps: 2, tau: 1.5, acceptance: null, overlap: null, ttft: 1, phi: null });
-  assert.deepEqual(runNumbers(emptyState()), { phi: null });
-});
-
-test("a run that has ended, as it was measured", () => {
-  const state = stateOf(TWO);
   applyEvent(state, { type: "end", end: { stopped: "length" }, metrics: { tps: 1.9, tau: 1.5 } });
   assert.deepEqual(runNumbers(state), { tps: 1.9, tau: 1.5, phi: null });
-});
-
-test("φ over vanilla's run in this visit", () => {
-  const header = headerOf({ prompt: "What is φ?" });
-  const [end, metrics] = [{ stopped: "eos" }, { new_tokens: 20, tps: 0.5 }];
-  keepSpeed({ header: { ...header, method: "vanilla" }, end, metrics });
-  assert.equal(runNumbers(endedState(TWO, header)).phi, 4);
-  assert.equal(runNumbers(stateOf(TWO, header)).phi, null, "while the run goes on");
+  assert.deepEqual(runNumbers(emptyState()), { phi: null });
 });
 
 test("which figures stand there", () => {
   const header = headerOf({ about: { numbers: ["gamma"] } });
-  const numbers = { phi: null };
-  const shown = ["tps", "took", "gamma", "theta"].filter((name) => isTold(name, numbers, header));
+  const shown = ["tps", "took", "gamma", "theta"].filter((name) => isTold(name, { phi: null }, header));
   assert.deepEqual(shown, ["tps", "took", "gamma"]);
-  assert.equal(isTold("theta", numbers, null), true, "before a run");
+  assert.equal(isTold("theta", { phi: null }, null), true, "before a run");
   assert.deepEqual([null, 0.9].map((phi) => isTold("phi", { phi }, header)), [false, true]);
+});
+
+// Each test has a prompt of its own, for what is kept is kept for the whole visit.
+const headers = (prompt, settings) => {
+  const header = headerOf({ prompt, settings });
+  return { vanilla: { ...header, method: "vanilla" }, other: { ...header, about: { ...header.about, title: "SpS" } } };
+};
+const keep = (header, tps, more = {}) => (
+  keepSpeed({ header, end: { stopped: "length" }, metrics: { new_tokens: 16, tps }, ...more }));
+const phiOf = (header, tps = 75) => speedUp(endedState([iterationOf()], header), { tps });
+
+test("a run is compared with the last vanilla run of the visit on the same prompt and settings", () => {
+  const { vanilla, other } = headers("one", { seed: 1 });
+  assert.equal(phiOf(other), null);
+  assert.equal(keep(other, 75), "");
+  assert.equal(keep(vanilla, 50), "SpS, on the same prompt, was 1.50 times as fast.");
+  assert.equal(phiOf(other), 1.5);
+  keep(vanilla, 60);
+  assert.equal(phiOf(other), 1.25);
+  // Another seed is another question, the method's own settings are not.
+  assert.equal(phiOf(headers("one", { seed: 2 }).other), null);
+  assert.equal(phiOf(headers("one", { seed: 1, sequences: 4, cores: "all" }).other), 1.25);
+  assert.equal(phiOf({ ...other, pair: "qwen" }), null);
+  assert.deepEqual([phiOf(vanilla), phiOf(other, null)], [null, null]);
+});
+
+test("runs that say little of the speed are not kept", () => {
+  const { vanilla, other } = headers("two");
+  keep(vanilla, 50, { metrics: { new_tokens: 15, tps: 50 } });
+  keep(vanilla, 50, { metrics: null });
+  for (const stopped of ["stopped", "time", "error", "context"]) keep(vanilla, 50, { end: { stopped } });
+  keep(vanilla, 50, { end: null });
+  assert.equal(keep(null, 50), "");
+  keep(headers("two", { cores: "target" }).vanilla, 50);
+  assert.equal(phiOf(other), null);
+});
+
+test("what φ is given for", () => {
+  const [{ vanilla, other }, run] = [headers("three"), (header) => endedState([iterationOf()], header)];
+  const states = [run(other), run(vanilla), { ...run(other), file: "a recording" }, stateOf([iterationOf()], other), run(null)];
+  assert.deepEqual(states.map(isComparable), [true, false, false, false, false]);
 });

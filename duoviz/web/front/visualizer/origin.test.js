@@ -7,27 +7,21 @@ import { dateWords, devicesWords } from "./origin.js";
 // A day may have begun here that has not in Greenwich.
 process.env.TZ = "Pacific/Auckland";
 
-const words = (target, draft) => devicesWords({ target: { device: target }, draft: draft && { device: draft } });
-
-test("the day, as it was in Greenwich", () => {
+test("the day, as it was in Greenwich; what is no date is no day", () => {
   assert.equal(dateWords("2026-11-24T23:13:18+00:00"), " on 24 November 2026");
   assert.equal(dateWords("2026-03-01T00:30:00+02:00"), " on 28 February 2026");
-});
-
-test("what is no date is no day", () => {
   for (const date of ["yesterday", "", null, undefined, 1764026298]) assert.equal(dateWords(date), "");
 });
 
-test("one machine is named once", () => {
-  assert.equal(words("CPU core 1 (AMD EPYC)", "CPU core 0 (AMD EPYC)"),
-    "AMD EPYC (target: CPU core 1, draft: CPU core 0)");
-  assert.equal(words("CPU cores 0, 1 (AMD EPYC)", "CPU cores 0, 1 (AMD EPYC)"),
-    "AMD EPYC (target and draft in turn: CPU cores 0, 1)");
-  assert.equal(words("CPU core 0 (AMD EPYC)", null), "AMD EPYC (CPU core 0)");
-});
-
-test("different devices are both named", () => {
-  assert.equal(words("NVIDIA H100", "CPU core 0 (AMD EPYC)"), "NVIDIA H100 and CPU core 0 (AMD EPYC)");
-  assert.equal(words("GPU 0 (H100)", "CPU core 0 (AMD EPYC)"), "GPU 0 (H100) and CPU core 0 (AMD EPYC)");
-  assert.equal(words("NVIDIA H100", null), "NVIDIA H100");
+test("one machine is named once, different devices both", () => {
+  const said = [
+    ["CPU core 1 (AMD EPYC)", "CPU core 0 (AMD EPYC)", "AMD EPYC (target: CPU core 1, draft: CPU core 0)"],
+    ["CPU cores 0, 1 (EPYC)", "CPU cores 0, 1 (EPYC)", "EPYC (target and draft in turn: CPU cores 0, 1)"],
+    ["CPU core 0 (AMD EPYC)", null, "AMD EPYC (CPU core 0)"], ["NVIDIA H100", null, "NVIDIA H100"],
+    ["NVIDIA H100", "CPU core 0 (AMD EPYC)", "NVIDIA H100 and CPU core 0 (AMD EPYC)"],
+    ["GPU 0 (H100)", "CPU core 0 (AMD EPYC)", "GPU 0 (H100) and CPU core 0 (AMD EPYC)"],
+  ];
+  for (const [target, draft, words] of said) {
+    assert.equal(devicesWords({ target: { device: target }, draft: draft && { device: draft } }), words);
+  }
 });

@@ -2,8 +2,7 @@
 
 import { createBackstage, SLIDE } from "./film.js";
 import { aboutOf } from "./methods.js";
-import { boxOf, createSheet, finished, placed } from "./picture.js";
-import { timelineLegend, titleNodes, treeLegend } from "./pictures.js";
+import { boxOf, createSheet, finished, placed, timelineLegend, titleNodes, treeLegend } from "./picture.js";
 import { advancePlay, PACES, SLOWLY } from "./player.js";
 import { beginAt, spanOf } from "./state.js";
 import { createTimeline } from "./timeline.js";

@@ -1,10 +1,9 @@
 // The player's buttons and slider, what is shown, and its sentence.
 
 import { button, el, iconButton, setAttributes, setHidden, setText, textButton } from "./dom.js";
-import { meanwhile } from "./meanwhile.js";
-import { explained, setSentence } from "./tip.js";
+import { meanwhile, sentence } from "./sentence.js";
+import { explained, setSentence } from "./meanings.js";
 import { note } from "./note.js";
-import { sentence } from "./sentence.js";
 import { isLive, tokensBefore } from "./state.js";
 import { ALL_SPEEDS, isMoving, isPaced, PACES, speedWords, writtenUpTo } from "./player.js";
 

@@ -1,18 +1,55 @@
 // The tree of one iteration: what was checked, and what was drafted meanwhile.
 
-import { el, section, setAttributes, setText, svg, watchSize } from "./dom.js";
-import { count, fixed, known, MARKS, quote } from "./words.js";
-import { aboutOf, originOf } from "./methods.js";
-import { COLUMN_GAP, fillLines } from "./fold.js";
-import { countLabel, edgeLine, placeItems, treeItems } from "./layout.js";
-import { isBrowsers } from "./keys.js";
-import { proposalsOf } from "./note.js";
-import { createPointing } from "./pointing.js";
-import { createReach } from "./reach.js";
 import { createCandidates } from "./candidates.js";
+import { el, section, setAttributes, setText, svg, watchSize } from "./dom.js";
+import { isBrowsers } from "./keys.js";
+import { COLUMN_GAP, countLabel, edgeLine, fillLines, placeItems, treeItems } from "./layout.js";
 import { createLooks, createMoves } from "./looks.js";
+import { aboutOf, originOf } from "./methods.js";
 import { candidatesKnown, firstBorn } from "./moments.js";
+import { proposalsOf } from "./note.js";
 import { isLeaving, isMoving, isPaced, writtenUpTo } from "./player.js";
+import { count, fixed, known, MARKS, quote } from "./words.js";
+
+const pointHint = () => (matchMedia("(pointer: coarse)").matches ? "Tap a token for its probability."
+  : "Hover over a token for its probability (keys: W, S).");
+
+function createPointing(drawing) {
+  const node = el("p", { class: "dv-note dv-facts", role: "status" });
+  let groups = [], at = -1;
+  const point = (index) => {
+    groups[at]?.classList.remove("dv-pointed");
+    at = index;
+    groups[at]?.classList.add("dv-pointed");
+    setText(node, groups[at]?.querySelector("title").textContent.replaceAll("\n", " · ") ?? pointHint());
+  };
+  drawing.addEventListener("pointerover", (event) => {
+    const over = groups.indexOf(event.target.closest(".dv-node"));
+    if (over >= 0) point(over);
+  });
+  return {
+    node,
+    begin() {
+      groups = [...drawing.querySelectorAll(".dv-node")];
+      point(-1);
+    },
+    // To the token so many places on; the group that is it.
+    goTo(by) {
+      point(Math.min(groups.length - 1, Math.max(0, at + by)));
+      return groups[at];
+    },
+  };
+}
+
+// On a narrow page what stands below the tree is not to jump from iteration to iteration: the box keeps the greatest
+// height that the run has had at this width.
+function createReach(box) {
+  let [reached, reachedIn] = [0, ""];
+  return (height, run) => {
+    [reached, reachedIn] = [run === reachedIn ? Math.max(reached, height) : height, run];
+    box.style.setProperty("--dv-reached", `${Math.ceil(reached)}px`);
+  };
+}
 
 // Letters have one size, whatever the tree: one that is wider than its box goes on in further lines, and one that is
 // higher is scrolled.

@@ -1,0 +1,220 @@
+// Tests of the race: what each event adds to it, the replay's clock, and what is shown and said at its time.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { endingAt, iterationOf, laneEvents, near } from "../testing.js";
+import { countersOf, standing, twinWords } from "./column.js";
+import { curveScale, momentWords, stepPath, ticksUpTo } from "./curves.js";
+import { baselineWords, headlineOf, roundsWords, soFar, spreadWords } from "./finish.js";
+import {
+  advanceClock, applyRaceEvent, canReplay, createRaceActions, emptyRace, endOf, hasEnded, placeSides, sidesOf, tokensOf,
+} from "./model.js";
+
+const LANES = ["SpS", "DuoTree"].map((name) => ({ name, method: "made_up", baseline: false }));
+const BASELINE = { name: "Vanilla", method: "vanilla", baseline: true };
+const beginning = (more = {}) => ({ type: "lanes", lanes: LANES, repeats: 1, ...more });
+const ending = (more = {}, laneMore = {}) => ({
+  type: "end",
+  result: { lanes: LANES.map(({ name }) => ({ name, repeat: 0, error: null, figures: null, ...laneMore })), ...more },
+});
+
+// SpS writes a token at 1 and at 2 seconds, and DuoTree at 1.5, 3 and 4.
+const SPS = laneEvents("SpS", endingAt(1, 2));
+const RUNS = [...SPS, ...laneEvents("DuoTree", endingAt(1.5, 3, 4))];
+
+function after(race, ...events) {
+  for (const event of events) applyRaceEvent(race, event);
+  return race;
+}
+const raceAfter = (...events) => after(emptyRace(), ...events);
+const running = () => raceAfter(beginning(), ...RUNS);
+const ended = (result) => raceAfter(beginning(), ...RUNS, ending(result));
+// Its replay stands at this time.
+function raceAt(clock, race = ended()) {
+  placeSides(Object.assign(race, { clock }));
+  return race;
+}
+const standings = (race) => race.lanes.map((lane) => standing(race, lane));
+
+test("what φ compares with is no side, and a race ends with its slower side", () => {
+  const race = raceAfter(beginning({ lanes: [...LANES, BASELINE] }), ...RUNS, ...laneEvents("Vanilla", endingAt(9)));
+  assert.deepEqual([sidesOf(race).length, endOf(race)], [2, 4]);
+  assert.deepEqual([sidesOf(emptyRace()), endOf(emptyRace())], [[], 0]);
+});
+
+test("which run goes on, and what it comes to, is told", () => {
+  const over = "Both runs are over. The replay shows them on one clock, as they were measured.";
+  const tree = (stopped, { message, times = [1], ...more } = {}) => (
+    [...SPS, ...laneEvents("DuoTree", endingAt(...times), { end: { stopped, message }, ...more }), ending()]);
+  const said = [
+    [[], "The methods run one after the other, so neither slows the other."],
+    [SPS, "Running SpS, alone on the machine."],
+    [[...SPS, ...laneEvents("SpS", [], { repeat: 1 })], "Running SpS, alone on the machine. Round 2 of 3.", { repeats: 3 }],
+    [laneEvents("Vanilla", []), "Running the baseline Vanilla, alone on the machine.", { lanes: [...LANES, BASELINE] }],
+    [[...RUNS, ending()], over],
+    [[...RUNS, ending()], "", { recorded: true }],
+    [tree("error", { message: "No room." }), "DuoTree failed; its text so far is kept."],
+    [tree("time"), "Stopped."], [tree("stopped", { message: "Closing.", times: [] }), "Closing."],
+    // In a later round.
+    [[...RUNS, ...tree("time", { message: "Too late.", repeat: 1 })], "Too late."],
+    [[...SPS, ending()], "Stopped before both methods had run."],
+  ];
+  for (const [events, message, more] of said) assert.equal(raceAfter(beginning(more), ...events).message, message);
+});
+
+test("the last round is shown while it comes, and then the one that stands for the side, if any", () => {
+  const race = raceAfter(beginning({ repeats: 2 }), ...RUNS, ...laneEvents("SpS", endingAt(1, 2, 3), { repeat: 1 }));
+  assert.equal(tokensOf(race.lanes[0]), 3);
+  assert.deepEqual(after(race, ending()).lanes.map(tokensOf), [2, 3]);
+  assert.deepEqual([race.phase, race.clock, [...race.lanes[0].runs.keys()]], ["done", 4, [0, 1]]);
+  assert.ok(race.lanes.every(({ state }) => state.phase === "done" && !state.follow));
+  assert.deepEqual(raceAfter(beginning(), ...RUNS, ending({}, { repeat: null })).lanes.map(tokensOf), [2, 3]);
+});
+
+test("why a side failed is kept, the first reason told", () => {
+  const error = { type: "lane", lane: "SpS", repeat: 0, event: { type: "error", message: "No room." } };
+  const race = raceAfter(beginning(), error, ...RUNS.slice(SPS.length), ending({}, { error: "Something else." }));
+  assert.deepEqual(race.lanes.map((lane) => lane.error), ["No room.", "Something else."]);
+});
+
+test("a recorded race plays at its own speed, and the next one at the visitor's", () => {
+  const race = raceAfter(beginning({ recorded: true, file: "a.duoviz.json" }), ...RUNS, { ...ending(), speed: 0.5 });
+  assert.deepEqual([race.speed, race.file], [0.5, "a.duoviz.json"]);
+  after(race, beginning());
+  assert.deepEqual([race.speed, race.file, race.recorded, race.clock, race.result], [1, null, false, 0, null]);
+  assert.equal(after(Object.assign(ended(), { speed: 4 }), beginning()).speed, 4);
+});
+
+test("the race before stays until the next one begins; one that fails stands where it had come to", () => {
+  const race = Object.assign(ended(), { playing: true });
+  after(race, { type: "reset" }, { type: "status", text: "Two are before you." });
+  const { phase, message, playing } = race;
+  assert.deepEqual([phase, message, playing, tokensOf(race.lanes[1])], ["waiting", "Two are before you.", false, 3]);
+  assert.equal(after(race, { type: "end" }).message, "Stopped.");
+  const failed = [running(), Object.assign(ended(), { phase: "waiting", clock: 1 })].map((each) => (
+    after(each, { type: "error", message: "No room." })));
+  assert.deepEqual(failed.map((each) => [each.phase, each.message, each.clock]), [["error", "No room.", 4], ["error", "No room.", 1]]);
+});
+
+test("a lost connection, and its return", () => {
+  const [race, { message: before }] = [running(), running()];
+  const [lost, back] = [true, false].map((isLost) => ({ type: "connection", lost: isLost }));
+  assert.equal(after(race, lost).message, "The connection to the server was lost; the earlier part is kept.");
+  assert.equal(after(race, back).message, before);
+  assert.equal(raceAfter({ type: "reset" }, lost).message, "The connection to the server was lost.");
+});
+
+function acted(race) {
+  let drawn = 0;
+  const actions = createRaceActions(race, () => { drawn += 1; });
+  const reached = (act, times, value = "clock") => Array.from({ length: times }, () => { act(); return race[value]; });
+  return { race, actions, reached, drawn: () => drawn };
+}
+
+test("the clock is set within the race, and stepped from end to end of either side's iterations", () => {
+  const { race, actions, reached } = acted(Object.assign(ended(), { playing: true }));
+  assert.deepEqual([2.5, 99, -1].map((seconds) => reached(() => actions.setClock(seconds), 1)[0]), [2.5, 4, 0]);
+  assert.equal(race.playing, false);
+  assert.deepEqual(reached(actions.forward, 6), [1, 1.5, 2, 3, 4, 4]);
+  assert.deepEqual(reached(actions.back, 6), [3, 2, 1.5, 1, 0, 0]);
+  assert.deepEqual([...reached(actions.last, 1), ...reached(actions.first, 1)], [4, 0]);
+  assert.deepEqual(reached(actions.faster, 4, "speed"), [2, 4, 4, 4]);
+  assert.deepEqual(reached(actions.slower, 6, "speed"), [2, 1, 0.5, 0.25, 0.1, 0.1]);
+});
+
+test("playing begins where the clock stands, and at the end from the beginning", () => {
+  const { race, actions } = acted(ended());
+  assert.equal(hasEnded(race), true);
+  actions.togglePlay();
+  assert.deepEqual([race.playing, race.clock], [true, 0]);
+  race.clock = 1.2;
+  actions.togglePlay();
+  assert.deepEqual([race.playing, race.clock], [false, 1.2]);
+  actions.togglePlay();
+  assert.deepEqual([race.playing, race.clock], [true, 1.2]);
+});
+
+test("while the race goes on its clock is not moved", () => {
+  const { race, actions, drawn } = acted(running());
+  for (const act of [actions.first, actions.togglePlay, actions.play, actions.forward]) act();
+  assert.deepEqual([race.clock, race.playing, drawn(), canReplay(race)], [0, false, 0, false]);
+});
+
+test("the clock goes on by what has passed, not by a long pause, and stops at the end", () => {
+  const race = Object.assign(ended(), { clock: 0, playing: true, speed: 2 });
+  advanceClock(race, 0.1);
+  near(race.clock, 0.2);
+  advanceClock(race, 60);
+  near(race.clock, 0.7);
+  advanceClock(Object.assign(race, { clock: 3.9 }), 0.1);
+  assert.deepEqual([race.clock, race.playing], [4, false]);
+});
+
+test("each side is shown as far as it had come: tokens, seconds, and what they come to", () => {
+  const shown = (race) => race.lanes.map((lane) => [lane.state.shown, ...Object.values(countersOf(race, lane))]);
+  assert.deepEqual(shown(raceAt(0.5)), [[-1, 0, 0.5, null], [-1, 0, 0.5, null]]);
+  assert.deepEqual(shown(raceAt(3)), [[1, 2, 2, 1], [1, 2, 3, 2 / 3]]);
+  assert.deepEqual(shown(raceAt(0, running())).map(([at]) => at), [1, 2], "and of a race that goes on, all");
+  const [, tree] = raceAt(3).lanes;
+  assert.deepEqual(soFar(raceAt(3), tree), { tau: 1, ttft: 1.5, tps: 2 / 3 });
+});
+
+test("who has finished, and who first; not where the machine was disturbed, both took as long, or one was cut", () => {
+  const expected = [["", ""], ["✓ first", ""], ["✓ first", "finished"]];
+  assert.deepEqual([1.9, 2, 4].map((clock) => standings(raceAt(clock))), expected);
+  assert.deepEqual(standings(ended({ disturbance: "The machine was busy." })), ["finished", "finished"]);
+  const both = (sps, tree, more) => standings(raceAfter(
+    beginning(), ...laneEvents("SpS", endingAt(...sps), more), ...laneEvents("DuoTree", endingAt(...tree)), ending()));
+  assert.deepEqual(both([2], [1, 2]), ["finished", "finished"]);
+  assert.deepEqual(both([1], [], { end: { stopped: "time" } }), ["cut short", ""]);
+});
+
+test("when each side wrote a token, and how far each had come at a time", () => {
+  const several = [
+    iterationOf({ sync: 0.5, committed: ["A", " rain"] }), iterationOf({ index: 1, sync: 1, committed: ["bow"] }),
+  ];
+  const race = raceAfter(beginning(), ...laneEvents("SpS", several), ...laneEvents("DuoTree", endingAt(1.5)), ending());
+  assert.deepEqual([0, 1, 2, 3].map((token) => twinWords(race, token)), [
+    `Token 1: SpS wrote "A" at 500 ms, DuoTree wrote "t0" at 1.50 s.`, `Token 2: SpS wrote "rain" at 500 ms.`,
+    `Token 3: SpS wrote "bow" at 1.00 s.`, "",
+  ]);
+  assert.equal(momentWords(ended(), 1.2), "At 1.20 s: SpS had 1 token, DuoTree had 0 tokens.");
+});
+
+test("tokens over seconds: each iteration is a step at its end, and the largest fill the drawing", () => {
+  const lane = { iterations: [{ sync: 1 }, { sync: 2 }], totals: [{ tokens: 1 }, { tokens: 3 }] };
+  assert.equal(stepPath(lane, (time) => 10 * time, (tokens) => 100 - tokens), "M0.0 100.0H10.0V99.0H20.0V97.0");
+  const ticks = [[10, 4], [0.3, 3], [1, 1]].map((each) => ticksUpTo(...each));
+  assert.deepEqual(ticks, [[0, 5, 10], [0, 0.1, 0.2, 0.3], [0, 1]]);
+  const scale = curveScale(ended(), 442);
+  assert.deepEqual([[0, 4].map(scale.toX), [0, 3].map(scale.toY)], [[30, 430], [152, 10]]);
+  near(scale.toTime(scale.toX(1.5)), 1.5);
+  const { seconds, tokens } = curveScale(raceAfter(), 442);
+  assert.deepEqual([seconds, tokens], [0.001, 1], "before anything ran");
+});
+
+test("who leads, and at the finish who was faster, or that it cannot be said", () => {
+  const headlineAt = (clock, more) => headlineOf(raceAt(clock, ended({ headline: "SpS was faster.", ...more })));
+  assert.deepEqual([0.5, 1, 1.5, 4].map((clock) => headlineAt(clock)), [
+    "After 500 ms: both have written 0 tokens.", "After 1.00 s: SpS is 1 token ahead.",
+    "After 1.50 s: both have written 1 token.", "SpS was faster.",
+  ]);
+  assert.equal(headlineAt(4, { disturbance: "The machine was busy." }), "The machine was busy.");
+  const alone = raceAfter(beginning(), ...laneEvents("SpS", endingAt(1)), ending({ headline: "One ran." }));
+  assert.deepEqual([running(), raceAt(0.5, alone)].map(headlineOf), ["", ""]);
+});
+
+test("what φ compares with, and how many rounds the figures stand for", () => {
+  const [all, target] = [{ tps: 57.04, device: "CPU cores 0, 1" }, { tps: 46.5, device: "CPU core 1" }];
+  assert.equal(baselineWords({ all, target }),
+    "φ is the speed-up over the fastest vanilla here, in the same precision: "
+    + "57.0 tokens/s on CPU cores 0, 1. "
+    + "Like for like, on the cores of DuoDecoding's target: 46.5 tokens/s on CPU core 1.");
+  assert.match(baselineWords({ all: null, target: null }),
+    /^The speed-up φ was not measured.* press “Like for like”: one more run\.$/);
+  const spreads = [3, 1].map((runs) => spreadWords({ runs, tps_lowest: 40.04, tps_highest: 52.5 }));
+  assert.deepEqual(spreads, ["40.0 to 52.5", ""]);
+  const medians = "Medians of 3 rounds, and φ between these; tokens/s from the slowest to the fastest";
+  assert.deepEqual([[1, 1], [0, 1], [3, 3]].map(roundsWords), ["One round", "One round", medians]);
+  assert.match(roundsWords([3, 1]), /^Medians of 3 and 1 rounds/);
+});

@@ -1,0 +1,133 @@
+// What a stop's figure is made of, in large type: text, tree, and lanes without the axis.
+
+import { el, setAttributes, svg } from "../visualizer/dom.js";
+import { createHatch, drawLanes } from "../visualizer/lanes.js";
+import { bestLines, edgeLine, foldColumns, placeItems, treeItems } from "../visualizer/layout.js";
+import { eventsOf, stateAfter } from "../visualizer/state.js";
+import { clip, MARKS, visible } from "../visualizer/words.js";
+
+// What is hidden keeps its place.
+export const hide = (...nodes) => nodes.forEach((node) => node.classList.add("dv-story-unwritten"));
+export const reveal = (...nodes) => nodes.forEach((node) => node.classList.remove("dv-story-unwritten"));
+
+// A node is seen from now on, and comes from there.
+export function bring(motion, node, from) {
+  reveal(node);
+  motion.appear(node, from);
+}
+
+function tokenSpan(token, isWritten) {
+  const name = isWritten ? "dv-token" : "dv-token dv-story-unwritten";
+  return el("span", { "class": name, "data-source": token.source }, visible(token.text));
+}
+
+// tail: what stands there, {isCut, tokens}; `spans`: of the tokens to come, each in its place already.
+export function createText({ isCut, tokens }, coming, label = "") {
+  const [written, spans] = [tokens, coming].map((list) => list.map((token) => tokenSpan(token, list === tokens)));
+  const text = el("p", { class: "dv-story-text" }, isCut ? "…" : "", ...written, ...spans);
+  const said = label ? [el("p", { class: "dv-story-label" }, label)] : [];
+  return { node: el("div", { class: "dv-story-box" }, ...said, text), text, spans };
+}
+
+// How much larger than on the stage the letters are at most, and from where on further lines gain nothing.
+const [LARGEST, ENOUGH, MOST_LINES, ROWS, CAPTION] = [1.75, 1.5, 6, 30, 18];
+const [LONGEST_START, LONGEST_LABEL, LETTER] = [12, 14, 7.4];
+
+// isShort: whether of the text before there is room for no word.
+function labelOf(item, { isCut = false, isShort = false } = {}) {
+  if (item.node) return clip(visible(item.node.text.trim() || item.node.text), LONGEST_LABEL);
+  if (isShort) return "…";
+  const last = item.label.replace(/^…/, "").split(" ").at(-1);
+  return `${isCut ? "…" : ""}${clip(last, LONGEST_START)}`;
+}
+
+function nodeGroup({ x, y, width, label, node }) {
+  const group = svg("g", { class: node ? "dv-node" : "dv-context", transform: `translate(${x} ${y})` });
+  const text = svg("text", { "class": "dv-label", "x": 9, "y": 4, "data-source": node?.source ?? "" }, label);
+  const mark = node ? [svg("text", { "class": "dv-mark", "x": width - 8, "y": 4, "text-anchor": "end" })] : [];
+  group.append(svg("rect", { y: -11, width, height: 22, rx: 6 }), text, ...mark);
+  return group;
+}
+
+// lines: on how many it may stand.
+function fitted(tree, { width, height, lines: most = MOST_LINES }) {
+  const on = (lines) => {
+    const places = placeItems(tree, (widths) => foldColumns(widths, lines), ROWS);
+    return { places, scale: Math.min(LARGEST, width / places.right, height / (places.height - CAPTION)) };
+  };
+  return on(bestLines(most, (lines) => on(lines).scale, ENOUGH));
+}
+
+// show: what the node looks like from now on, by a status.
+const partOf = ({ node }, group, edge) => ({
+  group, edge, node, label: group.querySelector(".dv-label"),
+  show(status) {
+    for (const part of [group, edge]) part.dataset.status = status;
+    group.querySelector(".dv-mark").textContent = MARKS[status] ?? "";
+  },
+});
+
+// nodes: in the order of their list, hung on the text before them. `parts`: of each node its group, edge, label and
+// `show`; put: draws another node where one stood, on the same edge.
+export function createTree(nodes, tail, size) {
+  const text = tail.tokens.map((token) => token.text).join("");
+  const tree = treeItems({ checked: [], drafted: nodes, verdict: { sequence: null } }, text);
+  const about = { isCut: tail.isCut || text.includes(" "), isShort: size.isShort };
+  for (const item of tree.items) item.label = labelOf(item, about);
+  const { places, scale } = fitted(tree, size);
+  const drawing = svg("svg", {
+    class: "dv-tree-drawing dv-story-tree", viewBox: `0 ${CAPTION} ${places.right} ${places.height - CAPTION}`,
+    width: (scale * places.right).toFixed(1), height: (scale * (places.height - CAPTION)).toFixed(1),
+  });
+  const parts = [];
+  for (const item of tree.items) {
+    const group = nodeGroup(item);
+    if (item.node) {
+      const edge = svg("path", { class: "dv-edge", d: edgeLine(item, places.right) });
+      drawing.append(edge);
+      parts[item.index] = { ...partOf(item, group, edge), item };
+    }
+    drawing.append(group);
+  }
+  const put = ({ item, edge }, node) => {
+    const label = labelOf({ node });
+    const other = { ...item, node, label, width: item.width + LETTER * (label.length - item.label.length) };
+    const group = nodeGroup(other);
+    drawing.append(group);
+    return partOf(other, group, edge);
+  };
+  return { node: drawing, parts, put };
+}
+
+// How much larger than on the stage, and where there is less room; and what the axis takes below the lanes.
+const [LARGER, LESS_LARGE, NARROW, AXIS] = [1.6, 1.3, 900, 17];
+
+// A trace of nothing but one forward.
+export const forwardOf = ({ header }, seconds, rows) => ({
+  header: { ...header, draft: null },
+  iterations: [{
+    index: 0, target: { start: 0, end: seconds, rows }, draft: [], sync: seconds, committed: [],
+    verdict: { tested: 0, accepted: 0 },
+  }],
+});
+
+// The large model alone, whatever the small one did.
+export const withoutDraft = (trace) => ({ ...trace, header: { ...trace.header, draft: null } });
+
+// names: of the lanes, by lane; width: in pixels. `bars`: each with its rectangle, start and end.
+export function createLanes(trace, { start, end, names, width }) {
+  const hatch = createHatch();
+  const [layer, labels] = [svg("g"), svg("g")];
+  const drawing = svg("svg", { class: "dv-story-lanes" }, hatch.node, layer, labels);
+  const state = stateAfter(eventsOf(trace));
+  const larger = width < NARROW ? LESS_LARGE : LARGER;
+  const inner = width / larger;
+  drawLanes(drawing, layer, labels, { state, view: { start, end }, width: inner, hatch: hatch.id });
+  const height = drawing.getAttribute("height") - AXIS;
+  setAttributes(drawing, { viewBox: `0 0 ${inner} ${height}`, height: larger * height });
+  for (const label of labels.children) label.textContent = names[label.dataset.lane];
+  const bars = [...layer.querySelectorAll(".dv-bar")].map((rect) => (
+    { rect, start: Number(rect.dataset.start), end: Number(rect.dataset.end) }
+  ));
+  return { node: drawing, bars: bars.filter((bar) => bar.end > start && bar.start < end) };
+}

@@ -1,2 +1,0 @@
-function f(){let n=()=>{},r=null,u=-1,t=!1,s=0,o=null,i=new Set;return setInterval(()=>{t&&++s===5&&n({type:"connection",lost:!0})},1e3),{send:e=>n(e),isOpen:()=>t,holdNext(e){o=e},subscribe(e){n=e},take(e){if(e.run!==r&&i.has(e.run)||(e.run!==r&&(i.add(e.run),[r,u,t,s]=[e.run,-1,!0,0],n({type:"reset"}),o!==null&&n({type:"hold",iteration:o}),o=null),e.seq<=u))return r;s>=5&&n({type:"connection",lost:!1}),[u,s]=[e.seq,0];for(let l of e.events)n(l);return e.events.some(({type:l})=>l==="end"||l==="error")&&(t=!1),r}}}export{f as a};
-//# sourceMappingURL=shared-3PUX7QJ2.js.map
