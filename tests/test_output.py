@@ -26,14 +26,14 @@ def tiny(monkeypatch, tmp_path):
     monkeypatch.setattr(commands, "load_engine", lambda name, progress: tiny_engine(context=640))
 
 
-@pytest.fixture(params=["cp1252", "ascii"])
-def encoded(request, monkeypatch):
-    """Gives standard output another encoding than UTF-8, and what it will be given."""
+@pytest.fixture
+def encoded(monkeypatch):
+    """Gives standard output the poorest encoding, and what it will be given."""
 
     def begin():
         output = BytesIO()
-        monkeypatch.setattr("sys.stdout", TextIOWrapper(output, encoding=request.param))
-        return lambda: output.getvalue().decode(request.param)
+        monkeypatch.setattr("sys.stdout", TextIOWrapper(output, encoding="ascii"))
+        return lambda: output.getvalue().decode("ascii")
 
     return begin
 
