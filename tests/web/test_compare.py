@@ -95,13 +95,6 @@ def test_each_side_streams_alone_and_the_end_says_what_it_came_to(hardware):
     assert len(result["sentences"]) >= 2
 
 
-def test_without_the_like_for_like_baseline_its_figure_is_missing(hardware):
-    result = run(hardware, comparison("speculative", "duodecoding"))[-1]["result"]
-    assert result["baselines"]["target"] is None and result["baselines"]["all"]["lane"] == "Vanilla"
-    for lane in result["lanes"]:
-        assert lane["figures"]["phi_same_cores"] is None and lane["figures"]["phi"] > 0
-
-
 def test_a_side_that_fails_says_so_and_the_other_stays(hardware, monkeypatch):
     def dies(plan):
         return Failing(DraftDied("The draft process died."), after=3)
@@ -133,28 +126,7 @@ def test_where_no_side_can_run_the_comparison_fails_with_the_sentence(hardware):
     assert "too long" in job.error
 
 
-def followed(hardware, job, act):
-    """The events of a job of which `act` is called when three of Vanilla's tokens are there."""
-    events = []
-    for batch in hardware.batches(job):
-        events += batch
-        if len(lane_events(events, "Vanilla")) >= 4:
-            act()
-    return events
-
-
-def test_stopping_keeps_what_was_written_and_runs_no_more(make_hardware):
-    hardware = make_hardware(lambda name, progress: held_engine(lambda: worker_of(hardware).cancelled()))
-    job = started(hardware, comparison(settings=Settings(max_new_tokens=200)))
-    events = followed(hardware, job, job.stop.set)
-    *_, end = lane_events(events, "Vanilla")
-    assert end["end"]["stopped"] == "stopped" and not lane_events(events, "DuoDecoding")
-    first, second = events[-1]["result"]["lanes"]
-    assert 3 <= first["figures"]["tokens"] < 200 and second["figures"] is None
-    assert events[-1]["result"]["verdict"] is None and events[-1]["result"]["sentences"] == []
-
-
-def test_a_comparison_has_one_place_in_the_line_and_one_time(make_hardware, endless):
+def test_a_comparison_has_one_place_in_the_line_and_one_time_and_its_end_keeps_what_was_written(make_hardware, endless):
     hardware = make_hardware(
         lambda name, progress: held_engine(lambda: worker_of(hardware).cancelled()), run_seconds=90
     )
@@ -162,10 +134,16 @@ def test_a_comparison_has_one_place_in_the_line_and_one_time(make_hardware, endl
     job = started(hardware, comparison(settings=Settings(max_new_tokens=4000)))
     assert hardware.queue.ahead(job) == 1 and len(hardware.queue) == 2
     first.stop.set()
-    events = followed(hardware, job, lambda: setattr(job, "deadline", time.monotonic()))
-    end = [event["event"]["end"] for event in events if event["type"] == "lane" and event["event"]["type"] == "end"][-1]
+    events = []
+    for batch in hardware.batches(job):
+        events += batch
+        if len(lane_events(events, "Vanilla")) >= 4:
+            job.deadline = time.monotonic()
+    end = lane_events(events, "Vanilla")[-1]["end"]
     assert end["stopped"] == "time" and end["message"] == "Stopped: a run may take 90 seconds here."
-    assert 0 < events[-1]["result"]["lanes"][0]["figures"]["tokens"] < 4000
+    result, (first, second) = events[-1]["result"], events[-1]["result"]["lanes"]
+    assert 3 <= first["figures"]["tokens"] < 4000 and second["figures"] is None
+    assert not lane_events(events, "DuoDecoding") and result["verdict"] is None and result["sentences"] == []
 
 
 def test_each_stop_button_ends_its_own_tabs_job(hardware, endless):
@@ -214,7 +192,8 @@ def test_the_page_and_the_endpoint_tell_mistakes_and_results(hardware):
         list(page["compare"](visitor("ann"), **sent(second_method="magic")))
     *progress, result = page["compare"](visitor("ann"), **sent())
     assert progress[-1]["texts"] == {lane["name"]: lane["summary"]["text"] for lane in result["lanes"]}
-    assert {"lanes", "baselines", "verdict", "sentences"} <= set(result)
+    assert {"lanes", "baselines", "verdict", "sentences"} <= set(result) and result["baselines"]["target"] is None
+    assert all(lane["figures"]["phi_same_cores"] is None and lane["figures"]["phi"] > 0 for lane in result["lanes"])
     values = list(page["race_like_for_like"](visitor("ann"), **sent()))
     assert len(json.loads(values[-1])["events"][-1]["result"]["lanes"]) == 3
 
