@@ -39,7 +39,7 @@ LEFT = """
     assets/draft/checkpoint.safetensors assets/prompts/mine.jsonl assets/traces/mine.duoviz.json duoviz/.web.py.swp
     duoviz/.idea/x.py duoviz/secrets.json duoviz/web/front/visualizer/page.js duoviz/web/app.pyi
     duoviz/web/__pycache__/app.cpython-311.pyc duoviz/__main__.py duoviz/command_line.py duoviz/commands.py
-    duoviz/options.py duoviz/space.py duoviz/training/losses.py
+    duoviz/options.py duoviz/space.py duoviz/training/student.py
 """.split()
 
 

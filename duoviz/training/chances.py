@@ -1,6 +1,7 @@
 """The chance table, fitted on held-out self-chat: how often the target writes what the draft proposes."""
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
@@ -10,12 +11,9 @@ from duoviz.decoding.acceptance_table import EDGES, LONGEST_MATCH, MIDDLES, PLAC
 from duoviz.decoding.sampling import Sampling, scores, tempered
 from duoviz.models.language_model import LanguageModel, ids_of
 from duoviz.models.ngrams import KINDS
-from duoviz.training.copying import matches
-from duoviz.training.corpus import Corpus
-from duoviz.training.evaluation import answer_logits
+from duoviz.training.copying import answer_logits, matches
+from duoviz.training.corpus import Row
 
-# So many of the held-out rows are counted.
-ROWS = 400
 # So many places, since their noise is kept from one temperature to the next.
 AT_ONCE = 16
 # A bin with few tokens leans towards its q, as if so many had been seen.
@@ -38,9 +36,7 @@ class Counts:
 
 
 @torch.inference_mode()
-def fit_chances(
-    target: LanguageModel, draft: LanguageModel, corpus: Corpus, rows: list[int], report: Callable[[str], None] = print
-) -> AcceptanceTable:
+def fit_chances(target: LanguageModel, draft: LanguageModel, rows: Sequence[Row]) -> AcceptanceTable:
     """Count on these rows' answers: greedy and, with shared noise, at each of TEMPERATURES.
 
     Look-ups greedy in the rows that the target wrote so, and at the other temperatures in those that it did not.
@@ -48,19 +44,19 @@ def fit_chances(
     drawn = {temperature: Counts(RANKS, len(EDGES)) for temperature in (0.0, *TEMPERATURES)}
     copied, by_rank = {temperature: Counts(len(KINDS), LONGEST_MATCH, PLACES) for temperature in drawn}, Counts(RANKS)
     for number, row in enumerate(rows):
-        ids, places = corpus.row(row).tolist(), corpus.answered(row).tolist()
-        logits = [answer_logits(model, corpus, row).cpu() for model in (target, draft)]
+        places = row.places.tolist()
+        logits = [answer_logits(model, row) for model in (target, draft)]
         own = {temperature: [] for temperature in drawn}
         for part in (slice(start, start + AT_ONCE) for start in range(0, len(places), AT_ONCE)):
             for temperature, counts in drawn.items():
                 sides, ranks = [side[part] for side in logits], None if temperature else by_rank
-                sampling = Sampling(temperature=temperature, seed=row)
+                sampling = Sampling(temperature=temperature, seed=number)
                 own[temperature] += count_draws(counts, sides, places[part], sampling, draft.known, ranks)
         for temperature, counts in copied.items():
-            if corpus.greedy[row] == (temperature == 0):
-                count_copies(counts, ids, dict(zip(places, own[temperature], strict=True)))
+            if row.greedy == (temperature == 0):
+                count_copies(counts, row.ids.tolist(), dict(zip(places, own[temperature], strict=True)))
         if number % 20 == 19:
-            report(f"{number + 1} of {len(rows)} rows")
+            print(f"{number + 1} of {len(rows)} rows", file=sys.stderr, flush=True)
     prior = np.array([np.array(MIDDLES) * factor for factor in (1.0, 0.8, 0.8, 0.8)])
     best = drawn[0.0].tries[0]
     return AcceptanceTable(

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-import sys
+from collections.abc import Sequence
 from math import inf
 from pathlib import Path
 from zipfile import BadZipFile
@@ -16,11 +16,14 @@ from duoviz.models.checkpoint import read_config
 from duoviz.models.embedded import embedded_target
 from duoviz.models.llama_config import OUR_KIND
 from duoviz.models.load import load_pair
-from duoviz.training.assistant import export_assistant
-from duoviz.training.chances import ROWS, fit_chances
-from duoviz.training.corpus import ARRAYS, load_corpus, sample
+from duoviz.training.chances import fit_chances
+from duoviz.training.corpus import ARRAYS, Row, load_corpus, sample
 from duoviz.training.distillation import HELD_OUT, Recipe, train_draft
 from duoviz.training.selfchat import make_corpus
+from duoviz.training.student import export_assistant
+
+# So many of the held-out rows are counted for the chances.
+COUNTED = 400
 
 
 def write_corpus(options: argparse.Namespace) -> None:
@@ -38,9 +41,13 @@ def write_corpus(options: argparse.Namespace) -> None:
 
 def train_the_draft(options: argparse.Namespace) -> None:
     """Distil a draft from the embedded target."""
-    check_training(options)
-    with check_write(options.out):
-        options.out.mkdir(parents=True, exist_ok=True)
+    if not 0 < options.peak < 1:
+        raise UsageError("--peak must be above 0 and below 1.")
+    if options.start and read_config(options.start).get("model_type") != OUR_KIND:
+        raise UsageError(f"--from {options.start} is no draft that `duoviz.training draft` made.")
+    if all(row.held_out for row in checked_corpus(options.corpus)):
+        raise UsageError(f"The last {HELD_OUT} rows of each corpus are for testing: it needs more to train on.")
+    make_folder(options.out)
     how = {name: getattr(options, name) for name in ("tokens", "layers", "peak", "batch_tokens", "seed")}
     recipe = Recipe(start=options.start and str(options.start), **how)
     train_draft(embedded_target(tell), options.corpus, options.out, recipe)
@@ -48,37 +55,28 @@ def train_the_draft(options: argparse.Namespace) -> None:
 
 def write_chances(options: argparse.Namespace) -> None:
     """Count on held-out rows how often a draft is right."""
-    check_corpora(options.corpus)
-    with check_write(options.out):
-        options.out.mkdir(parents=True, exist_ok=True)
+    corpus = checked_corpus(options.corpus)
+    make_folder(options.out)
     pair = load_pair(f"embedded + {options.draft or 'embedded'}", tell)
-    corpus = load_corpus(options.corpus, held_out=HELD_OUT)
-    rows = sample(corpus.rows(held_out=True), ROWS)
-    chances = fit_chances(pair.target, pair.draft.load(), corpus, rows, lambda text: print(text, file=sys.stderr))
+    rows = sample([row for row in corpus if row.held_out], COUNTED)
+    chances = fit_chances(pair.target, pair.draft.load(), rows)
     (options.out / FILE).write_text(json.dumps(vars(chances)) + "\n")
 
 
 def write_assistant(options: argparse.Namespace) -> None:
     """Write the embedded draft as transformers reads it."""
-    with check_write(options.out):
-        options.out.mkdir(parents=True, exist_ok=True)
+    make_folder(options.out)
     export_assistant(DRAFT_FOLDER, embedded_target(tell), options.out)
     print(f"{options.out} holds the draft for transformers' generate(assistant_model=…).")
 
 
-def check_training(options: argparse.Namespace) -> None:
-    """Raise UsageError where the corpus or an option cannot be used: before anything is loaded."""
-    if not 0 < options.peak < 1:
-        raise UsageError("--peak must be above 0 and below 1.")
-    if options.start and read_config(options.start).get("model_type") != OUR_KIND:
-        raise UsageError(f"--from {options.start} is no draft that `duoviz.training draft` made.")
-    check_corpora(options.corpus)
-    if not load_corpus(options.corpus, held_out=HELD_OUT).rows(held_out=False):
-        raise UsageError(f"The last {HELD_OUT} rows of each corpus are for testing: it needs more to train on.")
+def make_folder(folder: Path) -> None:
+    with check_write(folder):
+        folder.mkdir(parents=True, exist_ok=True)
 
 
-def check_corpora(files: list[Path]) -> None:
-    """Raise UsageError for a file that is no corpus."""
+def checked_corpus(files: Sequence[Path]) -> list[Row]:
+    """The corpus in these files. Raises UsageError for a file that holds none."""
     for file in files:
         if not file.is_file():
             raise UsageError(f"There is no corpus file {file}.")
@@ -89,3 +87,4 @@ def check_corpora(files: list[Path]) -> None:
             is_corpus = False
         if not is_corpus:
             raise UsageError(f"{file} is no corpus: it needs the arrays {', '.join(ARRAYS)}.")
+    return load_corpus(files, held_out=HELD_OUT)

@@ -1,15 +1,17 @@
-"""Fitting how much the draft trusts a look-up in its own context."""
+"""How much the draft trusts a look-up in its own context: assumed while it learns, fitted afterwards."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
+from torch import Tensor
 
 from duoviz.models.language_model import LanguageModel, over_vocabulary
 from duoviz.models.ngrams import KINDS, Match, NGrams
-from duoviz.training.corpus import Corpus
+from duoviz.training.corpus import Row
 
 LONGEST = 8
 # Of expectation maximisation.
@@ -23,13 +25,16 @@ START_WEIGHTS = (
 # A look-up that was always right in the corpus may be wrong elsewhere.
 LARGEST_WEIGHT = 0.95
 
+# (kind, length) of a match: for each answer token with such a match q of the true token, and whether it is right.
+Observed = dict[tuple[int, int], list[tuple[float, bool]]]
 
-class Seen(NamedTuple):
-    """An answer token that a look-up has a word for: what it found, q of the true token, and whether it is right."""
 
-    match: Match
-    q: float
-    right: bool
+class Copied(NamedTuple):
+    """What a look-up in the text proposes for each answer token: its column in the draft's logits, int64 [n], and
+    weight float32 [n] (0 for none)."""
+
+    column: Tensor
+    weight: Tensor
 
 
 def matches(ids: list[int], places: Iterable[int], longest: int) -> Iterator[Match | None]:
@@ -40,42 +45,55 @@ def matches(ids: list[int], places: Iterable[int], longest: int) -> Iterator[Mat
         yield grams.look_up(grams.tokens, end=place)
 
 
-def observations(draft: LanguageModel, corpus: Corpus, rows: list[int]) -> list[Seen]:
-    """Each answer token that a look-up has a word for.
+def assumed(rows: Sequence[Row], columns: dict[int, int]) -> Copied:
+    """What copying proposes while the draft learns; columns: of the ids that its head knows."""
+    proposed = [
+        (columns[match.token], START_WEIGHTS[match.kind][match.length - 1])
+        if match and match.token in columns
+        else (0, 0.0)
+        for row in rows
+        for match in matches(row.ids.tolist(), row.places.tolist(), LONGEST)
+    ]
+    return Copied(*map(torch.tensor, zip(*proposed, strict=True)))
 
-    draft: without copying; q is its probability.
-    """
-    seen = []
+
+def answer_logits(model: LanguageModel, row: Row) -> Tensor:
+    """A model's logits of a row's answer tokens, float [tokens, columns]; its `known` names the columns."""
+    model.crop(0)
+    return model.forward(row.ids.tolist(), rows=(row.places - 1).tolist()).float().cpu()
+
+
+def observe(draft: LanguageModel, rows: Sequence[Row]) -> Observed:
+    """Every answer token that a look-up has a word for; draft: without copying."""
+    seen: Observed = defaultdict(list)
     for row in rows:
-        ids, answered = corpus.row(row).tolist(), corpus.answered(row).tolist()
-        draft.crop(0)
-        q = draft.forward(ids[:-1], rows=[place - 1 for place in answered]).float().softmax(dim=-1)
-        q = torch.stack([over_vocabulary(row, draft.known) for row in q])
-        for place, match, known in zip(answered, matches(ids, answered, LONGEST), q, strict=True):
+        ids, places = row.ids.tolist(), row.places.tolist()
+        q = [over_vocabulary(each, draft.known) for each in answer_logits(draft, row).softmax(dim=-1)]
+        for place, match, chances in zip(places, matches(ids, places, LONGEST), q, strict=True):
             if match is not None:
                 token = ids[place]
-                seen.append(Seen(match, float(known[token]) if token < len(known) else 0.0, match.token == token))
+                chance = float(chances[token]) if token < len(chances) else 0.0
+                seen[match.kind, match.length].append((chance, match.token == token))
     return seen
 
 
-def fit_weights(seen: list[Seen]) -> list[list[float]]:
+def fit_weights(seen: Observed) -> list[list[float]]:
     """For each of KINDS w_n, n = 1..LONGEST, that make the true tokens most likely (expectation maximisation)."""
 
-    def weight_of(kind: int, n: int) -> float:
-        mine = [answer for answer in seen if (answer.match.kind, answer.match.length) == (kind, n)]
-        weight = 0.5 if mine else 0.0
-        for _ in range(ROUNDS if mine else 0):
-            shares = [weight / (weight + (1 - weight) * answer.q) if answer.right else 0.0 for answer in mine]
+    def weight_of(answers: list[tuple[float, bool]]) -> float:
+        weight = 0.5 if answers else 0.0
+        for _ in range(ROUNDS if answers else 0):
+            shares = [weight / (weight + (1 - weight) * q) if right else 0.0 for q, right in answers]
             weight = min(LARGEST_WEIGHT, sum(shares) / len(shares))
         return round(weight, 3)
 
-    return [[weight_of(kind, n) for n in range(1, LONGEST + 1)] for kind in KINDS]
+    return [[weight_of(seen.get((kind, n), [])) for n in range(1, LONGEST + 1)] for kind in KINDS]
 
 
 @torch.inference_mode()
-def fit_copying(draft: LanguageModel, corpus: Corpus, rows: list[int], folder: Path) -> list[list[float]]:
-    """Fit the weights on corpus rows that the draft was not trained on, and write them to the draft's config."""
-    weights = fit_weights(observations(draft, corpus, rows))
+def fit_copying(draft: LanguageModel, rows: Sequence[Row], folder: Path) -> list[list[float]]:
+    """Fit the weights on rows that the draft was not trained on, and write them to the draft's config."""
+    weights = fit_weights(observe(draft, rows))
     file = folder / "config.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"copying": weights}, indent=2) + "\n")
     return weights

@@ -3,108 +3,99 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 # What a corpus file holds; see `selfchat.pack`.
 ARRAYS = ("flat", "length", "answer", "greedy", "task")
 
 
-@dataclass(frozen=True)
-class Corpus:
-    """Rows of token ids, one after another.
+@dataclass(frozen=True, eq=False)
+class Row:
+    """A text: ids int64 [length]; places: where in it the answer's tokens stand, int64, ascending.
 
-    flat: int64 [total tokens]; starts: int64 [rows + 1], where each row begins; answer: bool [total
-    tokens], true where the assistant speaks; greedy: bool [rows], whether its tokens are the
-    target's most probable ones; task: str [rows]; file: int64 [rows], the how manieth file it is of; held_out: bool
-    [rows], never trained on.
+    greedy: whether the answer's tokens are the target's most probable ones. file: the number of the row's corpus file.
+    held_out: never trained on.
     """
 
-    flat: np.ndarray
-    starts: np.ndarray
-    answer: np.ndarray
-    greedy: np.ndarray
-    task: np.ndarray
-    file: np.ndarray
-    held_out: np.ndarray
+    ids: np.ndarray
+    places: np.ndarray
+    greedy: bool
+    task: str
+    file: int
+    held_out: bool
 
-    def __len__(self) -> int:
-        return len(self.greedy)
-
-    def row(self, index: int) -> np.ndarray:
-        """The token ids of a row, int64 [length]."""
-        return self.flat[self.starts[index] : self.starts[index + 1]]
-
-    def length(self, index: int) -> int:
-        return int(self.starts[index + 1] - self.starts[index])
-
-    def answered(self, index: int) -> np.ndarray:
-        """Where in the row the answer's tokens stand, int64 [answer tokens]."""
-        return np.flatnonzero(self.answer[self.starts[index] : self.starts[index + 1]])
-
-    def digest(self, rows: Sequence[int] | np.ndarray) -> str:
-        """What tells rows that stand one after another from any others."""
-        tokens = slice(self.starts[rows[0]], self.starts[rows[-1] + 1])
-        return hashlib.sha256(self.flat[tokens].tobytes() + self.answer[tokens].tobytes()).hexdigest()[:16]
-
-    def all_answered(self) -> "Corpus":
-        """The same rows with every token counted as an answer's, but for the beginning that all rows share."""
-        length = np.diff(self.starts)
-        heads = self.flat[self.starts[:-1, None] + np.arange(length.min())]
-        differ = np.flatnonzero((heads != heads[0]).any(axis=0))
-        shared = max(1, differ[0] if len(differ) else len(heads[0]))
-        place = np.arange(len(self.flat)) - np.repeat(self.starts[:-1], length)
-        return replace(self, answer=place >= shared)
-
-    def most_frequent(self, count: int) -> np.ndarray:
-        """The `count` ids that the training rows have most of, ascending, int64; among equals the lowest."""
-        trained = np.repeat(~self.held_out, np.diff(self.starts))
-        often = np.bincount(self.flat[trained], minlength=count)
-        return np.sort(np.argsort(-often, kind="stable")[:count])
-
-    def rows(self, *, held_out: bool) -> list[int]:
-        return np.flatnonzero(self.held_out == held_out).tolist()
+    @property
+    def answer(self) -> bytes:
+        return self.ids[self.places].tobytes()
 
 
-def load_corpus(files: Sequence[Path], *, held_out: int) -> Corpus:
-    """Read corpus files (npz, see `selfchat.pack`) into one; the last `held_out` rows of each are for testing.
+def load_corpus(files: Sequence[Path], *, held_out: int) -> list[Row]:
+    """Read corpus files; the last `held_out` rows of each are for testing.
 
     So is every other row with the same answers.
     """
-    parts = [np.load(file) for file in files]
-    joined = {name: np.concatenate([part[name] for part in parts]) for name in ("flat", "length", "answer", "greedy")}
-    last = [np.arange(len(part["length"])) >= len(part["length"]) - held_out for part in parts]
-    flat, answer = joined["flat"].astype(np.int64), joined["answer"].astype(bool)
-    starts = np.concatenate([[0], np.cumsum(joined["length"], dtype=np.int64)])
-    texts = [flat[a:b][answer[a:b]].tobytes() for a, b in pairwise(starts)]
-    tested = {answers for answers, mine in zip(texts, np.concatenate(last), strict=True) if mine}
-    return Corpus(
-        flat=flat,
-        starts=starts,
-        answer=answer,
-        greedy=joined["greedy"].astype(bool),
-        task=np.concatenate([part["task"] for part in parts]),
-        file=np.repeat(np.arange(len(parts)), [len(part["length"]) for part in parts]),
-        held_out=np.array([answers in tested for answers in texts]),
-    )
+    rows: list[Row] = []
+    for number, file in enumerate(files):
+        with np.load(file) as arrays:
+            flat, length, answer, greedy, task = (arrays[name] for name in ARRAYS)
+        ends = np.cumsum(length)[:-1]
+        last = np.arange(len(length)) >= len(length) - held_out
+        texts, answered = np.split(flat.astype(np.int64), ends), np.split(answer, ends)
+        places = map(np.flatnonzero, answered)
+        columns = zip(texts, places, greedy.tolist(), task.tolist(), last.tolist(), strict=True)
+        rows += [Row(ids, mine, best, name, number, tested) for ids, mine, best, name, tested in columns]
+    tested = {row.answer for row in rows if row.held_out}
+    return [replace(row, held_out=row.answer in tested) for row in rows]
 
 
-def sample(rows: list[int], count: int) -> list[int]:
+def whole_texts(rows: Sequence[Row]) -> list[Row]:
+    """The same rows with every token counted as an answer's, but for the beginning that all rows share."""
+    shortest = min(len(row.ids) for row in rows)
+    heads = np.stack([row.ids[:shortest] for row in rows])
+    differ = np.flatnonzero((heads != heads[0]).any(axis=0))
+    shared = max(1, differ[0] if len(differ) else shortest)
+    return [replace(row, places=np.arange(shared, len(row.ids))) for row in rows]
+
+
+def digest(rows: Sequence[Row]) -> str:
+    """A name for these rows' tokens."""
+    return hashlib.sha256(b"".join(row.ids.tobytes() + row.places.tobytes() for row in rows)).hexdigest()[:16]
+
+
+def most_frequent(rows: Sequence[Row], count: int) -> Tensor:
+    """The `count` ids that the rows have most of, ascending, int64; of equals the lowest."""
+    often = np.bincount(np.concatenate([row.ids for row in rows]), minlength=count)
+    return torch.from_numpy(np.sort(np.argsort(-often, kind="stable")[:count]))
+
+
+def sample(rows: Sequence[Row], count: int) -> list[Row]:
     """At most `count` of the rows, always the same ones; at random, since tasks take turns in a corpus."""
-    chosen = np.random.default_rng(0).permutation(len(rows))[:count]
-    return [rows[index] for index in sorted(chosen)]
+    return [rows[index] for index in sorted(np.random.default_rng(0).permutation(len(rows))[:count])]
 
 
-def batches(corpus: Corpus, rows: list[int], *, tokens: int, rng: np.random.Generator) -> list[list[int]]:
+def batches(rows: Sequence[Row], *, tokens: int, rng: np.random.Generator) -> list[list[Row]]:
     """Group rows of like length into batches of about `tokens` padded tokens, in random order."""
-    order = sorted(rng.permutation(rows).tolist(), key=lambda row: corpus.length(row) // 8)
-    groups, longest = [], 0
-    for row in order:
-        longest = max(longest, corpus.length(row))
+    groups: list[list[Row]] = []
+    longest = 0
+    for row in sorted((rows[index] for index in rng.permutation(len(rows))), key=lambda row: len(row.ids) // 8):
+        longest = max(longest, len(row.ids))
         if not groups or longest * (len(groups[-1]) + 1) > tokens:
             groups.append([])
-            longest = corpus.length(row)
+            longest = len(row.ids)
         groups[-1].append(row)
     return [groups[index] for index in rng.permutation(len(groups))]
+
+
+def padded(rows: Sequence[Row]) -> tuple[Tensor, Tensor]:
+    """The rows' ids, int64 [rows, longest], and where among their flat states those are that predict the answers.
+
+    The padding stands at the right, where causal attention never looks. A state predicts the token after it.
+    """
+    ids = pad_sequence([torch.from_numpy(row.ids) for row in rows], batch_first=True)
+    places = np.concatenate([row.places - 1 + number * ids.shape[1] for number, row in enumerate(rows)])
+    return ids, torch.from_numpy(places)

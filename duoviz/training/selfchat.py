@@ -2,19 +2,16 @@
 
 import json
 import time
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
-from transformers import AutoTokenizer
+from transformers import AutoTokenizer, LlamaForCausalLM
 
-from duoviz.training.batched_target import BatchedTarget, load_target
+from duoviz.training.distillation import load_target
 from duoviz.training.openings import TASKS, opening
 
 QUESTION_TOKENS, ANSWER_TOKENS, CONTEXT = 176, 160, 448
@@ -22,12 +19,46 @@ CANDIDATES = 64
 QUESTION_TEMPERATURE, ANSWER_TEMPERATURE = 0.9, 1.0
 # A text whose last tokens are this many repeats of one stretch is a loop.
 LOOP_TOKENS, LONGEST_PERIOD = 60, 20
-# Finished texts are looked for this seldom: a GPU would wait for each look.
-STEPS_AT_ONCE = 8
 
 
-@dataclass(frozen=True)
-class Format:
+class BatchedTarget:
+    """A Llama-family model that decodes `slots` texts together, each at its own length.
+
+    model: transformers' module on any device, in any precision; this object is its cache.
+    A slot is emptied by starting it again at position 0: what stands beyond a slot's position is never read.
+    """
+
+    def __init__(self, model: LlamaForCausalLM, *, slots: int):
+        self.model: Any = model
+        self.device, config = model.device, self.model.config
+        shape = (config.num_hidden_layers, 2, slots, config.num_key_value_heads, CONTEXT, config.head_dim)
+        self.cache = torch.zeros(shape, dtype=model.dtype, device=self.device)
+        self.slots = torch.arange(slots, device=self.device)
+        self.positions = torch.zeros_like(self.slots)
+        self.places = torch.arange(CONTEXT, device=self.device)
+
+    @torch.inference_mode()
+    def step(self, ids: Sequence[int], positions: Sequence[int]) -> Tensor:
+        """Logits [slots, vocabulary] after one more token a slot."""
+        tokens, self.positions = torch.tensor([ids, positions], device=self.device)
+        # The whole cache is read each step: a slice of it would be copied before every product, which costs more.
+        seen = (self.places <= self.positions[:, None])[:, None, None]
+        out = self.model(
+            tokens[:, None], position_ids=self.positions[:, None], attention_mask=seen, past_key_values=self
+        )
+        return out.logits[:, 0]
+
+    def update(self, keys: Tensor, values: Tensor, layer: int) -> tuple[Tensor, Tensor]:
+        """Called by each layer with its new keys and values, [slots, kv heads, 1, head size] each.
+
+        Returns all of its keys and values, [slots, kv heads, context, head size] each.
+        """
+        for every, new in zip(self.cache[layer], (keys, values), strict=True):
+            every[self.slots, :, self.positions] = new[:, :, 0]
+        return self.cache[layer, 0], self.cache[layer, 1]
+
+
+class Format(NamedTuple):
     """The chat template's pieces as token ids: before a question, between question and answer, and after an answer."""
 
     begin: list[int]
@@ -36,127 +67,78 @@ class Format:
     end: int
 
 
-class Start(NamedTuple):
-    """How a row begins, all of which follows from the seed and the row: its opening, and what decides its tokens.
+class Text:
+    """A row while it is written. fed: how many of its tokens the target has in its cache.
 
-    key: of the noise that its tokens are drawn with, int64.
+    key: of the noise that its tokens are drawn with, int64. begun: where its question or answer begins. turns: how many
+    answers it still lacks.
     """
 
-    row: int
-    task: str
-    greedy: bool
-    turns: int
-    opening: list[int]
-    key: int
+    def __init__(
+        self, row: int, opening: Sequence[int], chat: Format, *, task: str, greedy: bool, turns: int, key: int
+    ):
+        self.row, self.task, self.greedy, self.turns, self.key, self.chat = row, task, greedy, turns, key, chat
+        self.ids = [*chat.begin, *opening]
+        self.answer = [0] * len(self.ids)
+        self.begun, self.fed = len(self.ids), len(chat.begin) - 1
+        self.answering = self.done = False
+
+    @property
+    def temperature(self) -> float:
+        """0: the most probable token is taken."""
+        if not self.answering:
+            return QUESTION_TEMPERATURE
+        return 0.0 if self.greedy else ANSWER_TEMPERATURE
+
+    def went_on(self, token: int) -> None:
+        """One more token is in the cache; after the last one the target chose this one."""
+        self.fed += 1
+        if self.fed == len(self.ids):
+            self.write(token)
+        self.done = self.done or len(self.ids) >= CONTEXT - 1
+
+    def write(self, token: int) -> None:
+        self.ids.append(token)
+        self.answer.append(int(self.answering))
+        written, ended = self.ids[self.begun :], token == self.chat.end
+        if not self.answering:
+            if ended or len(written) >= QUESTION_TOKENS:
+                # An ended question has written the first token of what comes between it and its answer.
+                self.give(self.chat.between[ended:])
+                self.answering = True
+        elif ended or len(written) >= ANSWER_TOKENS or loops(written):
+            self.turns -= 1
+            self.answering = False
+            if ended and self.turns:
+                self.give(self.chat.again)
+            else:
+                self.done = True
+
+    def give(self, tokens: Sequence[int]) -> None:
+        """Let these tokens come next; the part after them begins there."""
+        if len(self.ids) + len(tokens) >= CONTEXT - 1:
+            self.done = True
+            return
+        self.ids += tokens
+        self.answer += [0] * len(tokens)
+        self.begun = len(self.ids)
 
 
-class Text(NamedTuple):
-    """A complete row: its token ids, and which of them are the answer's."""
-
-    row: int
-    task: str
-    greedy: bool
-    ids: list[int]
-    answer: list[bool]
+def loops(ids: Sequence[int]) -> bool:
+    """Whether a text's last LOOP_TOKENS tokens repeat one stretch of at most LONGEST_PERIOD tokens."""
+    return len(ids) >= LOOP_TOKENS + LONGEST_PERIOD and any(
+        ids[-1] == ids[-1 - period] and ids[-LOOP_TOKENS:] == ids[-LOOP_TOKENS - period : -period]
+        for period in range(1, LONGEST_PERIOD + 1)
+    )
 
 
-class Slots:
-    """The rows that are being written, one a slot; tensors of [slots] or [slots, CONTEXT] on the target's device.
-
-    given: places whose token is given, not chosen. length: of the text so far, but for what is given next; begun:
-    where its question or answer begins; turns: how many answers it still lacks. repeats: for each period up to
-    LONGEST_PERIOD, how many of an answer's last tokens stood one period before too.
-    """
-
-    def __init__(self, target: BatchedTarget, chat: Format):
-        self.target, self.chat = target, chat
-        count = len(target.slots)
-
-        def zeros(*shape: int, dtype: torch.dtype = torch.int64) -> Tensor:
-            return torch.zeros(count, *shape, dtype=dtype, device=target.device)
-
-        self.ids, self.given, self.answer = zeros(CONTEXT), *(zeros(CONTEXT, dtype=torch.bool) for _ in range(2))
-        self.length, self.begun, self.turns, self.key = (zeros() for _ in range(4))
-        self.greedy, self.answering = (zeros(dtype=torch.bool) for _ in range(2))
-        self.repeats = zeros(LONGEST_PERIOD)
-        self.periods = torch.arange(1, LONGEST_PERIOD + 1, device=target.device)
-        self.between, self.again = (torch.tensor(part, device=target.device) for part in (chat.between, chat.again))
-        # A slot without a row is done.
-        self.done = ~zeros(dtype=torch.bool)
-
-    @torch.inference_mode()
-    def start(self, slots: list[int], starts: Sequence[Start]) -> None:
-        """Begin these rows in these slots, whose first tokens, those that all rows share, are in the cache."""
-        texts = [[*self.chat.begin, *start.opening] for start in starts]
-        numbers = [(len(self.chat.begin), len(text), start.turns, start.key, start.greedy)
-                   for text, start in zip(texts, starts, strict=True)]  # fmt: skip
-        device = self.target.device
-        where = torch.tensor(slots, device=device)
-        self.ids[where] = torch.tensor([text + [0] * (CONTEXT - len(text)) for text in texts], device=device)
-        length, begun, turns, key, greedy = torch.tensor(numbers, device=device).T
-        self.given[where] = torch.arange(CONTEXT, device=device) < begun[:, None]
-        self.length[where], self.begun[where], self.turns[where], self.key[where] = length, begun, turns, key
-        self.greedy[where] = greedy.bool()
-        self.answer[where], self.answering[where], self.done[where] = False, False, False
-
-    @torch.inference_mode()
-    def step(self) -> None:
-        """One more token for each row that is not done."""
-        slots, place = self.target.slots, self.length
-        last = place.clamp(min=1) - 1
-        logits = self.target.step(self.ids[slots, last], last)
-        best = logits.topk(min(CANDIDATES, logits.shape[-1]), dim=-1)
-        chosen = ~self.given[slots, place] & ~self.done
-        token = torch.where(chosen, self.choose(best.values.float(), best.indices), self.ids[slots, place])
-        self.ids[slots, place], self.answer[slots, place] = token, chosen & self.answering
-        self.length = place + ~self.done
-        self.go_on(chosen, token)
-
-    def choose(self, logits: Tensor, candidates: Tensor) -> Tensor:
-        """The target's next token: candidates int64 [slots, n], most probable first; logits float32 alike."""
-        temperature = torch.where(self.answering, ANSWER_TEMPERATURE, QUESTION_TEMPERATURE)[:, None]
-        drawn = (logits / temperature + gumbel(self.key, self.length, logits.shape[-1])).argmax(dim=-1)
-        return candidates.gather(-1, drawn.masked_fill(self.answering & self.greedy, 0)[:, None])[:, 0]
-
-    def go_on(self, chosen: Tensor, token: Tensor) -> None:
-        """After these tokens: go on to the next part where a question or an answer has ended."""
-        written = self.length - self.begun
-        ended = chosen & (token == self.chat.end)
-        answering, asking = chosen & self.answering, chosen & ~self.answering
-        answered = answering & (ended | (written >= ANSWER_TOKENS) | self.loops(answering, token, written))
-        asked = asking & (ended | (written >= QUESTION_TOKENS))
-        self.turns -= answered.long()
-        complete = answered & ((self.turns == 0) | ~ended)
-        # An ended part has written the first token of what comes between a question and its answer.
-        self.give(self.between, asked & ~ended)
-        self.give(self.between[1:], asked & ended)
-        self.give(self.again, answered & ~complete)
-        self.answering = (self.answering & ~answered) | asked
-        self.done |= complete | (self.begun.maximum(self.length) >= CONTEXT - 1)
-
-    def give(self, tokens: Tensor, where: Tensor) -> None:
-        """Let these tokens come next in these slots, bool [slots]; the part after them begins there."""
-        places = self.length[:, None] + torch.arange(len(tokens), device=tokens.device)
-        places = places.where(where[:, None] & (places < CONTEXT), CONTEXT - 1)
-        fits = places < CONTEXT - 1
-        rows = self.target.slots[:, None].expand_as(places)
-        # The last place is never chosen: what is of no slot goes there.
-        self.ids[rows, places] = tokens.expand_as(places)
-        self.given[rows, places] = fits | self.given[rows, places]
-        self.begun = torch.where(where, self.length + len(tokens), self.begun)
-
-    def loops(self, answering: Tensor, token: Tensor, written: Tensor) -> Tensor:
-        """Whether an answer's last LOOP_TOKENS tokens repeat one stretch of at most LONGEST_PERIOD tokens."""
-        places = self.length[:, None] - 1 - self.periods
-        same = (self.ids.gather(1, places.clamp(min=0)) == token[:, None]) & (places >= self.begun[:, None])
-        self.repeats = (self.repeats + 1) * (same & answering[:, None])
-        return (written >= LOOP_TOKENS + LONGEST_PERIOD) & (self.repeats >= LOOP_TOKENS).any(dim=-1)
-
-    def taken(self, slots: list[int]) -> list[tuple[list[int], list[bool]]]:
-        """The token ids of these slots, and which are an answer's."""
-        where = torch.tensor(slots, dtype=torch.int64, device=self.target.device)
-        ids, answer, length = (part[where].tolist() for part in (self.ids, self.answer, self.length))
-        return [(row[:n], mine[:n]) for row, mine, n in zip(ids, answer, length, strict=True)]
+def chosen(logits: Tensor, texts: Sequence[Text]) -> list[int]:
+    """The target's next token of each text; logits [texts, vocabulary]."""
+    values, candidates = logits.topk(min(CANDIDATES, logits.shape[-1]), dim=-1)
+    keys, places = torch.tensor([[text.key, len(text.ids)] for text in texts], device=logits.device).T
+    temperature = torch.tensor([text.temperature for text in texts], device=logits.device)[:, None]
+    drawn = (values.float() / temperature + gumbel(keys, places, values.shape[-1])).argmax(dim=-1, keepdim=True)
+    return candidates.gather(-1, drawn.masked_fill(temperature == 0, 0))[:, 0].tolist()
 
 
 def gumbel(key: Tensor, place: Tensor, count: int) -> Tensor:
@@ -185,39 +167,31 @@ def chat_format(tokenizer) -> Format:
 
 
 def write_texts(target: BatchedTarget, tokenizer, rows: Iterator[int], *, seed: int) -> Iterator[Text]:
-    """Complete rows, as they are finished; a finished text's slot soon goes to the next row."""
-    chat = chat_format(tokenizer)
+    """Complete rows, as they are finished; a finished text's slot goes to the next row."""
+    chat, count = chat_format(tokenizer), len(target.slots)
     # Every text begins alike: that part is computed once and stays at the front of each slot.
     for position, token in enumerate(chat.begin[:-1]):
-        target.step(torch.full_like(target.slots, token), torch.full_like(target.slots, position))
-    starts = (beginning(tokenizer, row, seed) for row in rows)
-    slots, waiting = Slots(target, chat), deque[Start]()
-    writing: dict[int, Start] = {}
-    while True:
-        done = torch.nonzero(slots.done)[:, 0].tolist()
-        ended = [slot for slot in done if slot in writing]
-        for slot, text in zip(ended, slots.taken(ended), strict=True):
-            start = writing.pop(slot)
-            yield Text(start.row, start.task, start.greedy, *text)
-        waiting.extend(islice(starts, max(0, len(done) - len(waiting))))
-        free = done[: len(waiting)]
-        writing |= {slot: waiting.popleft() for slot in free}
-        if not writing:
-            return
-        if free:
-            slots.start(free, [writing[slot] for slot in free])
-        for _ in range(STEPS_AT_ONCE):
-            slots.step()
-        # While a GPU still computes these steps.
-        waiting.extend(islice(starts, len(free)))
+        target.step([token] * count, [position] * count)
+    begun = (beginning(tokenizer, chat, row, seed) for row in rows)
+    slots = [next(begun, None) for _ in range(count)]
+    while active := {slot: text for slot, text in enumerate(slots) if text}:
+        # A slot without a row is fed what nobody reads.
+        fed = [(text.ids[text.fed], text.fed) if text else (0, 0) for text in slots]
+        logits = target.step(*zip(*fed, strict=True))
+        tokens = chosen(logits[list(active)], list(active.values()))
+        for (slot, text), token in zip(active.items(), tokens, strict=True):
+            text.went_on(token)
+            if text.done:
+                yield text
+                slots[slot] = next(begun, None)
 
 
-def beginning(tokenizer, row: int, seed: int) -> Start:
-    """How a row begins."""
+def beginning(tokenizer, chat: Format, row: int, seed: int) -> Text:
+    """How a row begins, all of which follows from the seed and the row."""
     rng, task = np.random.default_rng([seed, row]), TASKS[row % len(TASKS)]
     given = tokenizer.encode(opening(rng, task), add_special_tokens=False)
     greedy, turns = bool(rng.random() < 0.6), 2 if task == "mt_bench" else 1
-    return Start(row, task, greedy, turns, given, int(rng.integers(1 << 62)))
+    return Text(row, given, chat, task=task, greedy=greedy, turns=turns, key=int(rng.integers(1 << 62)))
 
 
 def read_lines(file: Path) -> list[dict]:
@@ -226,10 +200,10 @@ def read_lines(file: Path) -> list[dict]:
     return [json.loads(line) for line in lines[:-1]]
 
 
-def pack(rows: list[dict]) -> dict[str, np.ndarray]:
-    """The arrays of a corpus file (see `corpus.load_corpus`), in the rows' order, without duplicates.
+def pack(rows: Sequence[dict]) -> dict[str, np.ndarray]:
+    """The arrays of a corpus file (see `corpus.load_corpus`), in the rows' order.
 
-    A row is left out if an earlier one has the same answers.
+    A row is left out if it has no answer, or an earlier one has the same answers.
     """
     by_answers: dict[tuple[int, ...], dict] = {}
     for row in sorted(rows, key=lambda row: row["row"]):
@@ -245,41 +219,31 @@ def pack(rows: list[dict]) -> dict[str, np.ndarray]:
     }
 
 
-def make_corpus(
-    target_folder: Path,
-    out: Path,
-    *,
-    rows: int,
-    minutes: float,
-    slots: int = 128,
-    seed: int = 0,
-    report: Callable[[str], None] = print,
-) -> None:
+def make_corpus(target_folder: Path, out: Path, *, rows: int, minutes: float, slots: int, seed: int) -> None:
     """Write a corpus of up to `rows` rows to `out` (npz), stopping after `minutes`.
 
     Finished rows are appended to `out`.jsonl at once; the same call goes on from there.
     """
     tokenizer = AutoTokenizer.from_pretrained(target_folder)
-    target = BatchedTarget(load_target(target_folder, torch.bfloat16), slots=slots, context=CONTEXT)
+    target = BatchedTarget(load_target(target_folder, torch.bfloat16), slots=slots)
     lines = out.with_suffix(".jsonl")
-    lines.parent.mkdir(parents=True, exist_ok=True)
     done = read_lines(lines)
     lines.write_text("".join(json.dumps(row) + "\n" for row in done))
     wanted = sorted(set(range(rows)) - {row["row"] for row in done})
     begin, answers = time.perf_counter(), 0
     with lines.open("a") as file:
         for count, text in enumerate(write_texts(target, tokenizer, iter(wanted), seed=seed), 1):
-            row = text._asdict() | {"answer": [int(mine) for mine in text.answer]}
-            done.append(row)
-            file.write(json.dumps(row) + "\n")
+            done.append({name: getattr(text, name) for name in ("row", "task", "greedy", "ids", "answer")})
+            file.write(json.dumps(done[-1]) + "\n")
             file.flush()
             answers += sum(text.answer)
             spent = (time.perf_counter() - begin) / 60
             if count % 100 == 0:
                 left = min(minutes - spent, spent * (len(wanted) - count) / count)
-                report(f"{len(done):,} rows, {answers / spent / 60:.0f} answer tokens/s, {left:.1f} min left")
+                speed = answers / spent / 60
+                print(f"{len(done):,} rows, {speed:.0f} answer tokens/s, {left:.1f} min left", flush=True)
             if spent >= minutes:
                 break
     arrays = pack(done)
     np.savez_compressed(out, **arrays)  # pyright: ignore[reportArgumentType]
-    report(f"{len(arrays['length']):,} rows, {int(arrays['answer'].sum()):,} answer tokens in {out}")
+    print(f"{len(arrays['length']):,} rows, {int(arrays['answer'].sum()):,} answer tokens in {out}")

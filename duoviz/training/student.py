@@ -1,48 +1,34 @@
 """The draft while it learns: a small Llama cut out of the target's first layers."""
 
 import json
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
 from safetensors.torch import save_file
 from torch import Tensor, nn
-from transformers import LlamaConfig, LlamaForCausalLM, LlamaModel
+from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, LlamaModel
 from transformers.models.llama.modeling_llama import LlamaRMSNorm
 
 from duoviz.models.checkpoint import Checkpoint, read_config
 from duoviz.models.llama_config import OUR_KIND
 from duoviz.models.weights import quantise_rows
 from duoviz.training.copying import START_WEIGHTS
-from duoviz.training.corpus import Corpus
-from duoviz.training.teacher import padded, predicting
+from duoviz.training.corpus import Row, padded
 
+# A draft's shape: fields of transformers' LlamaConfig, then the width of the embedding table, which is projected up to
+# hidden_size, and how many ids of the vocabulary the head knows.
+LLAMA = (
+    "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
+    "num_key_value_heads", "head_dim", "rms_norm_eps", "rope_theta", "max_position_embeddings",
+)  # fmt: skip
+OURS = ("embedding_rank", "output_tokens")
 # Of a ridge regression, as a share of the mean square.
 RIDGE = 1e-2
-
-
-@dataclass(frozen=True)
-class DraftShape:
-    """The shape of a draft; the names are those of transformers' LlamaConfig, plus our last two.
-
-    embedding_rank: width of the embedding table, projected up to hidden_size.
-    output_tokens: how many ids of the vocabulary the head knows.
-    """
-
-    vocab_size: int
-    hidden_size: int
-    intermediate_size: int
-    num_hidden_layers: int
-    num_attention_heads: int
-    num_key_value_heads: int
-    head_dim: int
-    rms_norm_eps: float
-    rope_theta: float
-    max_position_embeddings: int
-    embedding_rank: int
-    output_tokens: int
+# A logit that no other makes up for.
+NEVER = -1e9
 
 
 class RMSNorm(LlamaRMSNorm):
@@ -56,41 +42,36 @@ class RMSNorm(LlamaRMSNorm):
 class Embedding(nn.Embedding):
     """A narrow table and the projection that widens it."""
 
-    def __init__(self, shape: DraftShape):
-        super().__init__(shape.vocab_size, shape.embedding_rank)
-        self.projection = nn.Linear(shape.embedding_rank, shape.hidden_size, bias=False)
+    def __init__(self, vocabulary: int, rank: int, width: int):
+        super().__init__(vocabulary, rank)
+        self.projection = nn.Linear(rank, width, bias=False)
 
     def forward(self, input: Tensor) -> Tensor:
         return self.projection(super().forward(input))
 
 
-class Head(nn.Linear):
-    """The output head; known: the ids that its columns stand for, int64, ascending."""
+class Student(nn.Module):
+    """The draft as a trainable module; its parameters' names are those of the saved file.
+
+    shape: values of LLAMA and OURS by name. known: the ids that the head's rows stand for, int64, ascending.
+    """
 
     known: Tensor
 
-
-class Student(nn.Module):
-    """The draft as a trainable module; its parameters' names are those of the saved file."""
-
-    def __init__(self, shape: DraftShape):
+    def __init__(self, shape: dict[str, Any], known: Tensor):
         super().__init__()
-        self.shape = shape
-        self.model = LlamaModel(LlamaConfig(**asdict(shape), use_cache=False))  # pyright: ignore[reportCallIssue]
-        self.model.embed_tokens = Embedding(shape)
+        self.shape: dict[str, Any] = shape
+        width = shape["hidden_size"]
+        self.model = LlamaModel(LlamaConfig(**{name: shape[name] for name in LLAMA}, use_cache=False))
+        self.model.embed_tokens = Embedding(shape["vocab_size"], shape["embedding_rank"], width)
         for layer in self.model.layers:
             layer.input_layernorm, layer.post_attention_layernorm = self.norm(), self.norm()
         self.model.norm = self.norm()
-        self.lm_head = Head(shape.hidden_size, shape.output_tokens, bias=False)
-        self.lm_head.register_buffer("known", torch.arange(shape.output_tokens))
+        self.lm_head = nn.Linear(width, len(known), bias=False)
+        self.register_buffer("known", known.clone())
 
     def norm(self) -> RMSNorm:
-        return RMSNorm(self.shape.hidden_size, eps=self.shape.rms_norm_eps)
-
-    @property
-    def known(self) -> Tensor:
-        """The ids that the head knows, int64, ascending."""
-        return self.lm_head.known
+        return RMSNorm(self.shape["hidden_size"], eps=self.shape["rms_norm_eps"])
 
     @property
     def device(self) -> torch.device:
@@ -98,75 +79,67 @@ class Student(nn.Module):
 
     def hidden(self, ids: Tensor, places: Tensor) -> Tensor:
         """The normalised last hidden states, [n, hidden], for ids int64 [batch, length] at flat places, int64 [n]."""
-        return self.model(ids).last_hidden_state.flatten(0, 1)[places]
+        return self.model(ids.to(self.device)).last_hidden_state.flatten(0, 1)[places.to(self.device)]
+
+    def logits(self, rows: Sequence[Row]) -> Tensor:
+        """Of the known ids, for each answer token of the rows, [n, ids]."""
+        return self.lm_head(self.hidden(*padded(rows)))
+
+    @torch.no_grad()
+    def change_head(self, known: Tensor, table: Tensor, *, ridge: float = RIDGE) -> None:
+        """Give it a head for other ids; rows that it has not are guessed from the target's.
+
+        table: the target's head, float32 [vocabulary, width]. The guess is the linear map that leads best from the
+        target's rows to the student's own.
+        """
+        weight = table[known] @ ridge_map(table[self.known], self.lm_head.weight, ridge=ridge)
+        old = torch.isin(known, self.known)
+        weight[old] = self.lm_head.weight[torch.searchsorted(self.known, known[old])]
+        self.shape = self.shape | {"output_tokens": len(known)}
+        self.lm_head = nn.Linear(weight.shape[1], len(known), bias=False, device=weight.device)
+        self.lm_head.weight.copy_(weight)
+        self.known = known.clone()
 
 
-def student_hidden(student: Student, corpus: Corpus, rows: list[int]) -> Tensor:
-    """[answer tokens of all rows, width]."""
-    return student.hidden(padded(corpus, rows).to(student.device), predicting(corpus, rows).to(student.device))
+def ridge_map(x: Tensor, y: Tensor, *, ridge: float = RIDGE) -> Tensor:
+    """The linear map that leads best from rows x [n, a] to rows y [n, b], float32 [a, b], solved in float64."""
+    x, y = x.double(), y.double()
+    gram = x.T @ x
+    gram += ridge * gram.diagonal().mean() * torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
+    return torch.linalg.solve(gram, x.T @ y).float()
 
 
-def cut_from_target(target: LlamaForCausalLM, *, layers: int, embedding_rank: int, tokens: Tensor) -> Student:
+@torch.no_grad()
+def cut_from_target(target: LlamaForCausalLM, *, layers: int, embedding_rank: int, known: Tensor) -> Student:
     """A student with the target's first layers and its embedding at a lower rank; the head is the target's own for
-    `tokens` (int64, ascending).
+    the known ids.
 
     The first layers, not spread ones: what the later layers do is left to one linear map (see
     `distillation.fit_map`) and to training.
     """
-    config, rope = target.config, cast(dict, target.config.rope_parameters)
-    own = {"num_hidden_layers": layers, "embedding_rank": embedding_rank, "output_tokens": len(tokens)}
-    names = {field.name for field in fields(DraftShape)} - {"rope_theta", *own}
-    student = Student(
-        DraftShape(**own, rope_theta=rope["rope_theta"], **{name: getattr(config, name) for name in names})
-    )
-    table = target.model.embed_tokens.weight.detach().float()
-    left, scale, right = torch.linalg.svd(table, full_matrices=False)
+    config = target.config
+    shape = {name: getattr(config, name) for name in LLAMA if name != "rope_theta"}
+    shape |= {"rope_theta": cast(dict, config.rope_parameters)["rope_theta"], "num_hidden_layers": layers}
+    student = Student(shape | {"embedding_rank": embedding_rank, "output_tokens": len(known)}, known)
+    left, scale, right = torch.linalg.svd(target.model.embed_tokens.weight.float(), full_matrices=False)
     root, narrow = scale[:embedding_rank].sqrt(), cast(Embedding, student.model.embed_tokens)
-    with torch.no_grad():
-        narrow.weight.copy_(left[:, :embedding_rank] * root)
-        narrow.projection.weight.copy_(right[:embedding_rank].T * root)
-        student.model.layers.load_state_dict(target.model.layers[:layers].state_dict())
-        student.model.norm.load_state_dict(target.model.norm.state_dict())
-        student.lm_head.weight.copy_(target.lm_head.weight[tokens])
-        student.known.copy_(tokens)
-    return student
-
-
-@torch.no_grad()
-def with_head(student: Student, tokens: Tensor, table: Tensor, *, ridge: float = RIDGE) -> Student:
-    """The student with a head for `tokens` (int64, ascending): rows that it has not are guessed from the target's.
-
-    table: the target's head, float32 [vocabulary, width]. The guess is the linear map that leads best from the
-    target's rows to the student's own, by ridge regression.
-    """
-    theirs, ours = table[student.known].double(), student.lm_head.weight.double()
-    gram = theirs.T @ theirs
-    gram += ridge * gram.diagonal().mean() * torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
-    weight = (table[tokens].double() @ torch.linalg.solve(gram, theirs.T @ ours)).float()
-    old = torch.isin(tokens, student.known)
-    weight[old] = student.lm_head.weight[torch.searchsorted(student.known, tokens[old])]
-    student.shape = replace(student.shape, output_tokens=len(tokens))
-    student.lm_head = Head(weight.shape[1], len(tokens), bias=False, device=weight.device)
-    student.lm_head.register_buffer("known", tokens.clone())
-    student.lm_head.weight.copy_(weight)
+    narrow.weight.copy_(left[:, :embedding_rank] * root)
+    narrow.projection.weight.copy_(right[:embedding_rank].T * root)
+    student.model.layers.load_state_dict(target.model.layers[:layers].state_dict())
+    student.model.norm.load_state_dict(target.model.norm.state_dict())
+    student.lm_head.weight.copy_(target.lm_head.weight[known])
     return student
 
 
 def read_student(folder: Path) -> Student:
     """A saved draft, to be trained further; its matrices are what int8 left of them."""
     config, tensors = read_config(folder), Checkpoint(folder)
-    student = Student(DraftShape(**{field.name: config[field.name] for field in fields(DraftShape)}))
-    named = {name: matrix(tensors, name.removesuffix(".weight")) for name, _ in student.named_parameters()}
-    if "lm_head.known" in tensors:
-        named["lm_head.known"] = tensors["lm_head.known"].long()
-    student.load_state_dict(named, strict=False)
+    student = Student({name: config[name] for name in (*LLAMA, *OURS)}, tensors["lm_head.known"].long())
+    with torch.no_grad():
+        for name, parameter in student.named_parameters():
+            value, scale = tensors[name].float(), tensors.get(name.replace(".weight", ".scale"))
+            parameter.copy_(value if scale is None else value * scale[:, None])
     return student
-
-
-def matrix(tensors: Checkpoint, name: str) -> Tensor:
-    """float32; int8 matrices have a scale a row."""
-    weight = tensors[f"{name}.weight"].float()
-    return weight * tensors[f"{name}.scale"][:, None] if f"{name}.scale" in tensors else weight
 
 
 def save_draft(student: Student, folder: Path) -> None:
@@ -183,5 +156,45 @@ def save_draft(student: Student, folder: Path) -> None:
             tensors[name] = value.contiguous()
     folder.mkdir(parents=True, exist_ok=True)
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-    config = {"model_type": OUR_KIND, **asdict(student.shape), "bos_token_id": 1, "eos_token_id": 2}
-    (folder / "config.json").write_text(json.dumps(config | {"copying": START_WEIGHTS}, indent=2) + "\n")
+    config = {"model_type": OUR_KIND, **student.shape, "bos_token_id": 1, "eos_token_id": 2, "copying": START_WEIGHTS}
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+
+
+@torch.no_grad()
+def export_assistant(draft_folder: Path, target_folder: Path, out: Path) -> None:
+    """Write the draft as a float32 Llama with its target's tokenizer, for transformers' generate(assistant_model=…).
+
+    Its logits are the draft's own, without the copying. A Llama's head has no bias, so the ids that
+    our head leaves out need something to make them impossible: the residual stream gets one more
+    channel a head (transformers wants a multiple of the heads), of which one holds a small constant
+    that only the output head reads.
+    """
+    draft = read_student(draft_folder)
+    shape, known = {name: draft.shape[name] for name in LLAMA}, draft.known
+    width, eps, theta = (shape.pop(name) for name in ("hidden_size", "rms_norm_eps", "rope_theta"))
+    wide = width + shape["num_attention_heads"]
+    model = LlamaForCausalLM(
+        LlamaConfig(
+            **shape,
+            hidden_size=wide,
+            # The constant takes up half of it, so that every norm still divides by what it divided by before.
+            rms_norm_eps=eps * width / (2 * wide),
+            tie_word_embeddings=False,
+            rope_parameters={"rope_type": "default", "rope_theta": theta},
+        )
+    )
+    table = draft.model.embed_tokens(torch.arange(shape["vocab_size"]))
+    values = dict(draft.named_parameters()) | {"model.embed_tokens.weight": table}
+    for name, parameter in model.named_parameters():
+        parameter.zero_()
+        value = values[name] if values[name].dim() > 1 else values[name] * (width / wide) ** 0.5
+        if name == "lm_head.weight":
+            parameter[known, :width] = value
+        else:
+            parameter[tuple(slice(size) for size in value.shape)] = value
+    model.model.embed_tokens.weight[:, width] = (eps * width / 2) ** 0.5
+    model.model.norm.weight[width] = 1.0
+    model.lm_head.weight[:, width] = NEVER
+    model.lm_head.weight[known, width] = 0.0
+    model.save_pretrained(out)
+    AutoTokenizer.from_pretrained(target_folder).save_pretrained(out)

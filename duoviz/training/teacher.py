@@ -1,110 +1,95 @@
-"""What the target says about the corpus: its last hidden states, computed once and kept."""
+"""What the target says about the corpus: computed once and kept."""
 
+from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 from transformers import LlamaForCausalLM
 
-from duoviz.training.corpus import Corpus
-from duoviz.training.losses import Best
+from duoviz.training.corpus import Row, digest, padded
 
 # So many of the target's most probable ids are learnt one by one.
 BEST = 64
 
 
-class Teacher:
-    """The target's states that predict the corpus's answer tokens.
+class Best(NamedTuple):
+    """The target's most probable ids of those that the draft knows, for each token.
 
-    With a folder they are kept there in float16 (hidden size × 2 bytes a token), apart for each of the corpus's
-    files, so that a later run, another student or a larger corpus need not compute them; without one they are
-    computed anew each time.
+    column: in the draft's logits, int64 [n, k]; probability: float32 [n, k].
     """
 
-    def __init__(self, target: LlamaForCausalLM, corpus: Corpus, dtype: torch.dtype, *, folder: Path | None = None):
-        self.target, self.corpus, self.dtype, self.folder = target, corpus, dtype, folder
-        counts = [len(corpus.answered(row)) for row in range(len(corpus))]
-        self.places = np.concatenate([[0], np.cumsum(counts)]).tolist()
-        self.known: dict[int, tuple[Tensor, Tensor]] = {}
-        # Views of each row's states, and of the flag that says whether they are there.
-        self.kept: list[np.ndarray] = []
-        self.done: list[np.ndarray] = []
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-            for file in np.unique(corpus.file):
-                self.open_states(folder, np.flatnonzero(corpus.file == file))
+    column: Tensor
+    probability: Tensor
 
-    def open_states(self, folder: Path, rows: np.ndarray) -> None:
-        """Keep the states of one file's rows, which stand one after another."""
-        digest, places = self.corpus.digest(rows), np.array(self.places[rows[0] : rows[-1] + 2])
-        shape = (places[-1] - places[0], self.target.config.hidden_size)
-        states = opened(folder / f"states-{digest}.bin", np.float16, shape)
-        self.kept += np.split(states, places[1:-1] - places[0])
-        self.done += np.split(opened(folder / f"states-{digest}.done", np.uint8, rows.shape), len(rows))
 
-    def of(self, corpus: Corpus) -> "Teacher":
-        """The same target for another corpus."""
-        return Teacher(self.target, corpus, self.dtype, folder=self.folder)
+class Teacher:
+    """The target's states that predict the answers of a corpus's rows.
+
+    dtype: of its products. folder: where the states of the rows given to `keep` stay, so that a later run or another
+    student need not compute them again (float16, hidden size × 2 bytes a token).
+    """
+
+    def __init__(self, target: LlamaForCausalLM, dtype: torch.dtype, *, folder: Path | None = None):
+        self.target, self.dtype, self.folder = target, dtype, folder
+        self.kept: dict[Row, np.ndarray] = {}
+        self.known: dict[Row, tuple[Tensor, Tensor]] = {}
+
+    def keep(self, rows: Sequence[Row]) -> None:
+        """Read and write these rows' states in the folder, one file for each corpus file."""
+        if self.folder is None:
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for _, group in groupby(rows, key=lambda row: row.file):
+            mine = list(group)
+            ends = np.cumsum([len(row.places) for row in mine])
+            shape = (int(ends[-1]), self.target.config.hidden_size)
+            states = opened(self.folder / f"states-{digest(mine)}.bin", shape)
+            self.kept |= zip(mine, np.split(states, ends[:-1]), strict=True)
 
     @torch.no_grad()
-    def hidden(self, rows: list[int]) -> Tensor:
+    def hidden(self, rows: Sequence[Row]) -> Tensor:
         """float32 [answer tokens of all rows, hidden]: the normalised state that predicts each answer token."""
-        if not self.kept:
+        if not all(row in self.kept for row in rows):
             return torch.cat(self.computed(rows))
-        if missing := [row for row in rows if not self.done[row]]:
+        # A state is never all zeros.
+        if missing := [row for row in rows if not self.kept[row][-1].any()]:
             for row, states in zip(missing, self.computed(missing), strict=True):
                 self.kept[row][:] = states.half().cpu().numpy()
-                self.done[row][:] = 1
         return torch.from_numpy(np.concatenate([self.kept[row] for row in rows])).to(self.target.device).float()
 
-    def computed(self, rows: list[int]) -> list[Tensor]:
+    def computed(self, rows: Sequence[Row]) -> list[Tensor]:
         """float32 [answer tokens, hidden] of each row, computed now."""
         device = self.target.device
+        ids, places = padded(rows)
         with torch.autocast(device.type, self.dtype, enabled=self.dtype != torch.float32):
-            ids = padded(self.corpus, rows).to(device)
-            states = self.target.model(ids, use_cache=False).last_hidden_state.flatten(0, 1)
-        counts = [self.places[row + 1] - self.places[row] for row in rows]
-        return list(states[predicting(self.corpus, rows).to(device)].float().split(counts))
+            states = self.target.model(ids.to(device), use_cache=False).last_hidden_state.flatten(0, 1)
+        return list(states[places.to(device)].float().split([len(row.places) for row in rows]))
 
     @torch.no_grad()
-    def best(self, rows: list[int], known: Tensor) -> Best:
-        """The target's BEST most probable of the known ids, always the same ones; what a row gave is remembered."""
+    def best(self, rows: Sequence[Row], known: Tensor) -> Best:
+        """The target's BEST most probable of the known ids, always the same ones; a row's are remembered."""
         if missing := [row for row in rows if row not in self.known]:
             head = self.target.lm_head.weight[known].to(self.dtype)
             p = F.linear(self.hidden(missing).to(self.dtype), head).softmax(dim=-1, dtype=torch.float32)
             probability, column = p.topk(min(BEST, len(known)), dim=-1)
-            counts = [self.places[row + 1] - self.places[row] for row in missing]
+            counts = [len(row.places) for row in missing]
             parts = zip(column.to(torch.int32).split(counts), probability.half().split(counts), strict=True)
-            self.known |= dict(zip(missing, parts, strict=True))
+            self.known |= zip(missing, parts, strict=True)
         column, probability = (torch.cat(parts) for parts in zip(*(self.known[row] for row in rows), strict=True))
         return Best(column.long(), probability.float())
 
     @torch.no_grad()
-    def exact_logits(self, rows: list[int]) -> Tensor:
-        """The target's logits for all ids, float32: rounding to bfloat16 would change which is the largest."""
-        with torch.autocast(self.target.device.type, enabled=False):
-            return F.linear(self.hidden(rows), self.target.lm_head.weight)
+    def greedy(self, rows: Sequence[Row]) -> Tensor:
+        """The target's most probable id for each answer token, int64, by float32 products."""
+        return F.linear(self.hidden(rows), self.target.lm_head.weight).argmax(dim=-1)
 
 
-def opened(file: Path, dtype: type, shape: tuple[int, ...]) -> np.memmap:
-    """The array in a file, made with zeros if there is none of this size."""
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    mode = "r+" if file.is_file() and file.stat().st_size == size else "w+"
-    return np.memmap(file, dtype=dtype, mode=mode, shape=shape)
-
-
-def padded(corpus: Corpus, rows: list[int]) -> Tensor:
-    """int64 [rows, longest]; the padding stands at the right, where causal attention never looks."""
-    return pad_sequence([torch.from_numpy(corpus.row(row)) for row in rows], batch_first=True)
-
-
-def predicting(corpus: Corpus, rows: list[int]) -> Tensor:
-    """Where the states that predict the rows' answer tokens are, one earlier than the tokens: int64 [answer tokens].
-
-    Of the states of `padded`, one row after another.
-    """
-    longest = max(corpus.length(row) for row in rows)
-    return torch.from_numpy(np.concatenate([corpus.answered(row) - 1 + i * longest for i, row in enumerate(rows)]))
+def opened(file: Path, shape: tuple[int, int]) -> np.memmap:
+    """The float16 array in a file, made with zeros if there is none of this size."""
+    there = file.is_file() and file.stat().st_size == 2 * shape[0] * shape[1]
+    return np.memmap(file, dtype=np.float16, mode="r+" if there else "w+", shape=shape)

@@ -2,12 +2,12 @@
 
     python -m tests.benchmarks.draft_sweep --out DIR [--tokens 100000] [--corpus FILE.npz …]
 
-Goes on where it stopped, and prints a table, which is also DIR/table.md.
+Goes on where it stopped, and prints a table, which is also DIR/table.md. Run it on a machine that does nothing else.
 """
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -22,66 +22,69 @@ from duoviz.decoding.placement import Placement
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.decoding.worker.requests import MeasureRequest
+from duoviz.lab.readme import markdown
 from duoviz.models.cores import on_cores
 from duoviz.models.embedded import embedded_target
 from duoviz.models.load import load_model
 from duoviz.models.pair import Pair
 from duoviz.training.__main__ import CORPUS
-from duoviz.training.distillation import Recipe, load_teacher, train
+from duoviz.training.corpus import Row, load_corpus, sample
+from duoviz.training.distillation import HELD_OUT, Recipe, load_teacher, train
 from duoviz.training.evaluation import scores
 from duoviz.training.student import save_draft
 
 # One thing at a time is changed from the first.
 BASE = Recipe(tokens=0)
-SHAPES = (
+CHANGES = (
     {}, {"layers": 1}, {"layers": 3}, {"layers": 4}, {"layers": 6}, {"layers": 8},
     {"embedding_rank": 320}, {"embedding_rank": 160}, {"output_tokens": 4_096}, {"output_tokens": 16_384},
+    {"peak": 4e-4}, {"peak": 1.6e-3},
 )  # fmt: skip
-PEAKS = ({"peak": 4e-4}, {"peak": 1.6e-3})
 SCORED_ROWS = 64
 # Of timing, and for the draft alone and each context in one of them.
 ROUNDS, SECONDS = 3, 0.5
+HEAD = ["draft", "MB", "float32", "int8", "copying", "α₁ … α₄", "T=1", "T_draft(1); (8) ms", "SpS (γ)", "DuoDecoding"]
 
 
-def sweep(
-    target_folder: Path, corpus_files: list[Path], out: Path, *, tokens: int, report: Callable[[str], None] = print
-) -> None:
-    """Train each variant for `tokens` tokens into its own folder of `out`; finished ones are kept.
-
-    `measure` adds the costs, on a machine that does nothing else.
-    """
-    teacher = load_teacher(target_folder, corpus_files)
-    for number, change in enumerate((*SHAPES, *PEAKS), 1):
-        recipe = replace(BASE, tokens=tokens, **change)
-        folder = out / named(change)
+def sweep(target_folder: Path, corpus: Sequence[Row], out: Path, *, tokens: int) -> None:
+    """Train each variant for `tokens` tokens into its own folder of `out`; finished ones are kept."""
+    teacher, scored = load_teacher(target_folder), sample([row for row in corpus if row.held_out], SCORED_ROWS)
+    for number, change in enumerate(CHANGES, 1):
+        recipe, folder = replace(BASE, tokens=tokens, **change), out / named(change)
         if (folder / "result.json").is_file():
             continue
-        report(f"{number} of {len(SHAPES) + len(PEAKS)}: {named(change)}")
-        progress = train(teacher, recipe, report=report)
+        print(f"{number} of {len(CHANGES)}: {named(change)}")
+        progress = train(teacher, corpus, recipe)
         save_draft(progress.student, folder)
         result = {"change": change, "recipe": asdict(recipe), "minutes": progress.log[-1]["minutes"]}
         result["megabytes"] = round((folder / "model.safetensors").stat().st_size / 1e6, 1)
-        result |= scores(teacher, progress.student, folder, count=SCORED_ROWS)
+        result |= scores(target_folder, progress.student, folder, scored)
         (folder / "result.json").write_text(json.dumps(result, indent=1) + "\n")
-        report(line(result))
 
 
 def named(change: dict) -> str:
     return "-".join(f"{name}_{value}" for name, value in change.items()) or "base"
 
 
-def measure(engine: Engine, out: Path, *, report: Callable[[str], None] = print) -> list[dict]:
+def results(out: Path) -> Iterator[tuple[dict, Path]]:
+    """Each finished variant's result and folder, in the order of the sweep."""
+    for change in CHANGES:
+        file = out / named(change) / "result.json"
+        if file.is_file():
+            yield json.loads(file.read_text()), file.parent
+
+
+def measure(engine: Engine, out: Path) -> list[dict]:
     """The results of a sweep with each draft's cost beside this engine's target, and predicted speeds.
 
-    Each shape is timed in rounds, so that a slow moment of the machine falls on no single one. Run it on a machine
-    that does nothing else. Writes `table.md` and returns the rows.
+    Each shape is timed in rounds, so that a slow moment of the machine falls on no single one.
     """
     found = list(results(out))
     folders = {shape_of(result): folder for result, folder in found}
     together = engine.known_costs(Placement(True, engine.pair.cores.target)).model
     in_turn, beside = ({shape: Costs() for shape in folders} for _ in range(2))
     for number in range(1, ROUNDS + 1):
-        report(f"costs, round {number} of {ROUNDS}")
+        print(f"costs, round {number} of {ROUNDS}", flush=True)
         for shape, folder in folders.items():
             time_draft(engine.pair, folder, in_turn[shape], beside[shape])
     rows = []
@@ -89,8 +92,6 @@ def measure(engine: Engine, out: Path, *, report: Callable[[str], None] = print)
         shape = shape_of(result)
         parallel = CostModel(together.target, beside[shape].model.draft)
         rows.append(result | predicted(in_turn[shape].model, parallel, result["copying"]["top1"]))
-        report(line(rows[-1]))
-    (out / "table.md").write_text(table(rows))
     return rows
 
 
@@ -110,14 +111,6 @@ def time_draft(pair: Pair, folder: Path, in_turn: Costs, beside: Costs) -> None:
             beside.observe([], [Forward(k, context, seconds) for k, seconds in draft.result().items()])
 
 
-def results(out: Path) -> Iterator[tuple[dict, Path]]:
-    """Each finished variant's result and folder, in the order of the sweep."""
-    for change in (*SHAPES, *PEAKS):
-        file = out / named(change) / "result.json"
-        if file.is_file():
-            yield json.loads(file.read_text()), file.parent
-
-
 def predicted(in_turn: CostModel, parallel: CostModel, alpha: float) -> dict:
     """Draft steps in ms, and tokens a second at acceptance α: SpS at its best γ; DuoDecoding with one sequence."""
     context = CONTEXTS[0]
@@ -126,7 +119,7 @@ def predicted(in_turn: CostModel, parallel: CostModel, alpha: float) -> dict:
     speculative = float(in_turn_speed(alpha, budget, target=target, draft=draft))
     lengths = np.arange(1, 17)
     target, drafting = partial(parallel.target_time, context=context), lengths * parallel.draft_time(1, context)
-    duodecoding = float(parallel_speed(alpha, alpha, lengths, target=target, drafting=drafting).max())
+    duodecoding = float(np.max(parallel_speed(alpha, alpha, lengths, target=target, drafting=drafting)))
     return {
         "draft_ms": [round(seconds * 1e3, 2) for seconds in parallel.draft[0]],
         "gamma": budget,
@@ -135,48 +128,32 @@ def predicted(in_turn: CostModel, parallel: CostModel, alpha: float) -> dict:
     }
 
 
-def line(row: dict) -> str:
-    text = (
-        f"{named(row['change'])}: {row['megabytes']} MB, int8 {row['int8']:.3f}, copying {row['copying']['top1']:.3f}"
-    )
-    if "draft_ms" in row:
-        text += f", step {row['draft_ms'][0]} ms, SpS {row['speculative']}, DuoDecoding {row['duodecoding']} tokens/s"
-    return text
-
-
-def table(rows: list[dict]) -> str:
-    """The sweep as a Markdown table."""
-    head = "| draft | MB | float32 | int8 | copying | α₁ … α₄ | T=1 | T_draft(1), (8) ms | SpS (γ) | DuoDecoding |"
-    return "\n".join([head, "|---" * 10 + "|", *(cells(row) for row in rows)]) + "\n"
-
-
-def cells(row: dict) -> str:
+def cells(row: dict) -> list[str]:
+    """A row of the table."""
     copying, costs = row["copying"], row["draft_ms"]
-    values = (
+    return [
         named(row["change"]).replace("_", " "),
-        row["megabytes"],
-        f"{row['float32']:.3f}",
-        f"{row['int8']:.3f}",
-        f"{copying['top1']:.3f}",
+        f"{row['megabytes']}",
+        *(f"{share:.3f}" for share in (row["float32"], row["int8"], copying["top1"])),
         " ".join(f"{share:.2f}" for share in copying["by_position"][:4]),
         f"{copying['classical at temperature 1']:.3f}",
-        f"{costs[0]}, {costs[7]}",
+        f"{costs[0]}; {costs[7]}",
         f"{row['speculative']} ({row['gamma']})",
-        row["duodecoding"],
-    )
-    return f"| {' | '.join(map(str, values))} |"
+        f"{row['duodecoding']}",
+    ]
 
 
 def main() -> None:
-    options = argparse.ArgumentParser()
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--corpus", type=Path, nargs="+", default=CORPUS, metavar="FILE.npz")
     options.add_argument("--out", type=Path, required=True, metavar="DIR")
     options.add_argument("--tokens", type=int, default=100_000)
     options = options.parse_args()
-    sweep(embedded_target(), options.corpus, options.out, tokens=options.tokens)
+    sweep(embedded_target(), load_corpus(options.corpus, held_out=HELD_OUT), options.out, tokens=options.tokens)
     with load_engine() as engine:
-        measure(engine, options.out)
-    print((options.out / "table.md").read_text())
+        table = markdown(HEAD, [cells(row) for row in measure(engine, options.out)])
+    (options.out / "table.md").write_text(table + "\n")
+    print(table)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from duoviz.folders import DRAFT_FOLDER
 from duoviz.models.cores import on_cores
 from duoviz.models.embedded import embedded_target
 from duoviz.models.pair import Pair
-from duoviz.training.assistant import export_assistant
+from duoviz.training.student import export_assistant
 
 # The γ of the SpS that it stands beside.
 BUDGET = 5

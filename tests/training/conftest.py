@@ -50,8 +50,13 @@ def corpus(corpus_files):
 
 
 @pytest.fixture
-def teacher(target, corpus):
-    return Teacher(target, corpus, torch.float32)
+def tested(corpus):
+    return [row for row in corpus if row.held_out]
+
+
+@pytest.fixture
+def teacher(target):
+    return Teacher(target, torch.float32)
 
 
 @pytest.fixture(autouse=True)

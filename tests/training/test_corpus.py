@@ -3,22 +3,18 @@
 from dataclasses import replace
 
 import numpy as np
+import torch
 
-from duoviz.training.corpus import batches, load_corpus
+from duoviz.training.corpus import batches, load_corpus, most_frequent, padded, whole_texts
 
 
 def test_files_become_one_corpus_with_held_out_rows_of_each(corpus):
-    assert len(corpus) == 360 and len(corpus.rows(held_out=True)) == 80
-    assert corpus.rows(held_out=True) == [*range(160, 200), *range(320, 360)]
-    assert not set(corpus.rows(held_out=True)) & set(corpus.rows(held_out=False))
-    assert sum(corpus.length(row) for row in range(360)) == len(corpus.flat) == len(corpus.answer)
-    row = 205
-    places = corpus.answered(row)
-    assert places[0] == 4 and 7 not in places and len(corpus.row(row)) == corpus.length(row)
-    assert corpus.task[205] == "code"
+    assert [number for number, row in enumerate(corpus) if row.held_out] == [*range(160, 200), *range(320, 360)]
+    row = corpus[205]
+    assert row.places[0] == 4 and 7 not in row.places and (row.task, row.file) == ("code", 1)
 
 
-def test_a_row_with_a_held_out_rows_answers_is_not_trained_on(corpus, corpus_files, tmp_path):
+def test_a_row_with_a_held_out_rows_answers_is_not_trained_on(corpus_files, tmp_path):
     with np.load(corpus_files[0]) as arrays:
         rows = {name: arrays[name].copy() for name in arrays}
     # The first row once more at the end, after another question.
@@ -28,30 +24,31 @@ def test_a_row_with_a_held_out_rows_answers_is_not_trained_on(corpus, corpus_fil
     rows |= first | {name: np.concatenate([rows[name], rows[name][:1]]) for name in ("length", "greedy", "task")}
     np.savez(tmp_path / "more.npz", **rows)
     more = load_corpus([corpus_files[1], tmp_path / "more.npz"], held_out=1)
-    assert more.rows(held_out=True) == [159, 160, 360]
+    assert [number for number, row in enumerate(more) if row.held_out] == [159, 160, 360]
 
 
 def test_a_whole_corpus_leaves_out_what_every_row_begins_with(corpus):
-    flat = corpus.flat.copy()
-    for place, token in enumerate((7, 8, 9)):
-        flat[corpus.starts[:-1] + place] = token
-    flat[corpus.starts[5] + 2] = 1
-    whole = replace(corpus, flat=flat).all_answered()
-    assert all(whole.answered(row).tolist() == list(range(2, corpus.length(row))) for row in (0, 5, 359))
-    # The first has nothing before it.
-    assert corpus.all_answered().answered(0).tolist() == list(range(1, corpus.length(0)))
+    same = [replace(row, ids=np.array([7, 8, 9, *row.ids[3:]])) for row in corpus]
+    same[5].ids[2] = 1
+    assert all(row.places.tolist() == list(range(2, len(row.ids))) for row in whole_texts(same))
+    # The first token has nothing before it.
+    assert whole_texts(corpus)[0].places.tolist() == list(range(1, len(corpus[0].ids)))
 
 
 def test_batches_hold_every_row_once(corpus):
-    rows = corpus.rows(held_out=False)
-    groups = batches(corpus, rows, tokens=100, rng=np.random.default_rng(1))
-    assert sorted(row for group in groups for row in group) == rows
-    assert all(len(group) * max(map(corpus.length, group)) <= 100 for group in groups)
+    groups = batches(corpus, tokens=100, rng=np.random.default_rng(1))
+    assert {row for group in groups for row in group} == set(corpus) and sum(map(len, groups)) == 360
+    assert all(len(group) * max(len(row.ids) for row in group) <= 100 for group in groups)
 
 
-def test_the_most_frequent_ids_are_those_of_the_rows_that_are_trained_on(corpus):
-    flat = np.where(np.repeat(corpus.held_out, np.diff(corpus.starts)), 5, corpus.flat % 2 * 40)
-    flat[:3] = 33
-    frequent = replace(corpus, flat=flat).most_frequent
-    assert frequent(3).tolist() == [0, 33, 40]  # 5 stands in held-out rows only
-    assert frequent(5).tolist() == [0, 1, 2, 33, 40]
+def test_the_most_frequent_ids_are_ascending_and_of_equals_the_lowest(corpus):
+    rows = [replace(row, ids=row.ids % 2 * 40) for row in corpus]
+    rows[0].ids[:3] = 33
+    assert most_frequent(rows, 3).tolist() == [0, 33, 40] and most_frequent(rows, 5).tolist() == [0, 1, 2, 33, 40]
+
+
+def test_the_states_that_predict_are_those_before_the_answers_tokens(corpus):
+    rows = [corpus[number] for number in (3, 170, 9)]
+    ids, places = padded(rows)
+    answers = np.concatenate([row.ids[row.places] for row in rows])
+    assert torch.equal(ids.flatten()[places + 1], torch.from_numpy(answers))

@@ -1,0 +1,60 @@
+"""The draft as it learns, as it is saved, and as transformers reads it."""
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM
+
+from duoviz.models.llama import load_llama
+from duoviz.training import student as module
+from duoviz.training.student import cut_from_target, export_assistant, read_student, save_draft
+
+KNOWN = torch.arange(64)[torch.arange(64) % 4 > 0]
+
+
+@pytest.fixture
+def saved(target, tmp_path):
+    save_draft(cut_from_target(target, layers=2, embedding_rank=32, known=KNOWN), tmp_path / "draft")
+    return tmp_path / "draft"
+
+
+@torch.no_grad()
+def test_a_saved_draft_computes_what_the_student_does(saved):
+    student, ids = read_student(saved), torch.randint(0, 64, (1, 20), generator=torch.Generator().manual_seed(0))
+    expected = student.lm_head(student.hidden(ids, torch.arange(20)))
+    draft = load_llama(saved, precision="float32", label="draft")
+    assert torch.equal(student.known, KNOWN) and torch.equal(draft.known, KNOWN)
+    assert torch.allclose(draft.forward(ids[0].tolist()), expected, atol=1e-4)
+    in_int8 = load_llama(saved, precision="int8", label="draft").forward(ids[0].tolist()).float()
+    assert (in_int8 - expected).norm() / expected.norm() < 0.05
+
+
+@torch.no_grad()
+def test_the_assistant_gives_the_drafts_logits_and_nothing_else(saved, tmp_path, monkeypatch):
+    class Tokenizer:
+        def save_pretrained(self, folder):
+            (folder / "tokenizer.json").write_text("{}")
+
+    monkeypatch.setattr(module.AutoTokenizer, "from_pretrained", lambda folder: Tokenizer())
+    export_assistant(saved, tmp_path, tmp_path / "out")
+    ids = torch.randint(0, 64, (21,), generator=torch.Generator().manual_seed(3))
+    want = load_llama(saved, precision="float32", label="draft").forward(ids.tolist())
+    logits = AutoModelForCausalLM.from_pretrained(tmp_path / "out", dtype=torch.float32).eval()(ids[None]).logits[0]
+    assert logits.shape == (21, 64) and (tmp_path / "out" / "tokenizer.json").is_file()
+    assert logits[:, KNOWN].numpy() == pytest.approx(want.numpy(), abs=1e-4)
+    assert (logits[:, ::4] < -1e4).all()
+
+
+@torch.no_grad()
+def test_another_head_keeps_the_rows_that_it_has_and_guesses_the_others(target):
+    known, other = torch.arange(0, 64, 2)[:24], torch.arange(10, 64)
+    student = cut_from_target(target, layers=1, embedding_rank=16, known=known)
+    table = torch.randn(64, 20, generator=torch.Generator().manual_seed(1))
+    turned = torch.randn(20, 64, generator=torch.Generator().manual_seed(2))
+    student.lm_head.weight.copy_(table[known] @ turned)
+    student.change_head(other, table, ridge=1e-9)
+    assert torch.equal(student.known, other) and student.shape["output_tokens"] == len(other)
+    assert torch.allclose(student.lm_head.weight, table[other] @ turned, atol=1e-3)
+    student.lm_head.weight += 1.0
+    both = torch.tensor([10, 11, 20])
+    student.change_head(both, table)
+    assert torch.allclose(student.lm_head.weight, table[both] @ turned + 1, atol=1e-3)
