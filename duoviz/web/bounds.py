@@ -5,8 +5,8 @@ from typing import Any
 # Bytes of a request; of one that carries neither a prompt nor a file. Of larger ones so many are held at once.
 BODY, SMALL_BODY = 2_500_000, 64_000
 LARGE_AT_ONCE = 2
-# Seconds in which a request must have arrived, and for which a large one waits for its turn to be read.
-READING, LARGE_WAIT = 30.0, 10.0
+# Seconds for which a large one waits for its turn to be read.
+LARGE_WAIT = 10.0
 # Values in a request, a list and an object counting for several (see `outside.Reader`).
 VALUES = 2_000
 # Characters of a prompt, of any other text, and of a name in a list; names in a list.

@@ -32,8 +32,7 @@ UPLOAD = f"{API}/upload"
 EVENT = re.compile(rb'\{"event_id":\s*"([^"]+)"\}')
 TOO_MANY = "Too many requests from your address: wait half a minute."
 PENDING = "Too many pending requests: wait a few seconds."
-MOST = "A request may have at most {:,} bytes."
-BUSY = "Other large requests are being read: try again in a few seconds."
+NOT_FOUND = "Not found."
 
 
 class Gate:
@@ -50,13 +49,18 @@ class Gate:
     async def __call__(self, scope: dict, receive: Callable, send: Callable) -> None:
         if scope["type"] == "lifespan":
             return await self.app(scope, receive, send)
+        take = {"GET": self.read, "HEAD": self.read, "POST": self.post}.get(scope["method"])
         try:
             with self.counted(scope):
                 path = scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") or "/"
-                take = {"GET": self.read, "HEAD": self.read, "POST": self.post}.get(scope["method"], self.nothing)
+                if take is None:
+                    raise Refused(404, NOT_FOUND)
                 await take(path, scope, receive, send)
         except Refused as refused:
-            await self.refuse(refused, scope, receive, send)
+            # At most REFUSALS a second are sent.
+            delay = self.refusals.delay("", time.monotonic())
+            await asyncio.sleep(self.refusals.longest if delay is None else delay)
+            await JSONResponse({"detail": refused.detail}, refused.status)(scope, receive, send)
 
     @contextmanager
     def counted(self, scope: dict) -> Iterator[None]:
@@ -71,9 +75,6 @@ class Gate:
             self.under_way[address] -= 1
             if not self.under_way[address]:
                 del self.under_way[address]
-
-    async def nothing(self, *_: object) -> None:
-        raise Refused(404, "Not found.")
 
     async def read(self, path: str, scope: dict, receive: Callable, send: Callable) -> None:
         """Let a request for a page, a file or a stream through. Raises Refused."""
@@ -91,7 +92,7 @@ class Gate:
             await self.in_turn("page", scope)
             scope["query_string"] = PAGES[path]
         else:
-            await self.nothing()
+            raise Refused(404, NOT_FOUND)
         await self.app(scope, receive, send)
 
     async def post(self, path: str, scope: dict, receive: Callable, send: Callable) -> None:
@@ -103,7 +104,7 @@ class Gate:
         if path == UPLOAD:
             raise Refused(403, "Nothing can be uploaded here.")
         if not POSTED.fullmatch(path):
-            await self.nothing()
+            raise Refused(404, NOT_FOUND)
         if dict(scope["headers"]).get(b"content-type", b"").partition(b";")[0].strip() != b"application/json":
             raise Refused(415, "A call is sent as application/json.")
         async with self.content(scope, receive) as content:
@@ -149,24 +150,22 @@ class Gate:
     @asynccontextmanager
     async def content(self, scope: dict, receive: Callable) -> AsyncIterator[bytes]:
         """The whole body of a request, of which few large ones are held at a time. Raises Refused."""
-        content, end = bytearray(), asyncio.get_running_loop().time() + bounds.READING
+        content, too_long = bytearray(), Refused(413, f"A request may have at most {bounds.BODY:,} bytes.")
         if int(dict(scope["headers"]).get(b"content-length", 0)) > bounds.BODY:
-            raise Refused(413, MOST.format(bounds.BODY))
+            raise too_long
         async with AsyncExitStack() as turn:
             try:
-                async with asyncio.timeout_at(end):
-                    async for part in Request(scope, receive).stream():
-                        # Before it is parsed, and before all of it is here.
-                        await self.in_turn("byte", scope, len(part))
-                        if len(content) <= bounds.SMALL_BODY < len(content) + len(part):
-                            await asyncio.wait_for(turn.enter_async_context(self.large), bounds.LARGE_WAIT)
-                        content += part
-                        if len(content) > bounds.BODY:
-                            raise Refused(413, MOST.format(bounds.BODY))
+                # What does not come is not waited for here: `connections` closes its connection.
+                async for part in Request(scope, receive).stream():
+                    # Before it is parsed, and before all of it is here.
+                    await self.in_turn("byte", scope, len(part))
+                    if len(content) <= bounds.SMALL_BODY < len(content) + len(part):
+                        await asyncio.wait_for(turn.enter_async_context(self.large), bounds.LARGE_WAIT)
+                    content += part
+                    if len(content) > bounds.BODY:
+                        raise too_long
             except TimeoutError:
-                late = asyncio.get_running_loop().time() >= end
-                said = f"A request must have arrived within {bounds.READING:g} seconds." if late else BUSY
-                raise Refused(408 if late else 503, said) from None
+                raise Refused(503, "Other large requests are being read: try again in a few seconds.") from None
             except ClientDisconnect:
                 raise Refused(400, "The request broke off.") from None
             yield bytes(content)
@@ -179,12 +178,6 @@ class Gate:
         if delay is None:
             raise Refused(429, TOO_MANY)
         await asyncio.sleep(delay)
-
-    async def refuse(self, refused: Refused, scope: dict, receive: Callable, send: Callable) -> None:
-        """Answer, in one's turn: at most REFUSALS a second are sent."""
-        delay = self.refusals.delay("", time.monotonic())
-        await asyncio.sleep(self.refusals.longest if delay is None else delay)
-        await JSONResponse({"detail": refused.detail}, refused.status)(scope, receive, send)
 
 
 def replayed(content: bytes, receive: Callable) -> Callable:

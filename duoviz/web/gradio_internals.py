@@ -1,22 +1,18 @@
 """All that duoviz touches of Gradio without Gradio having promised it, but for its import: checked with 6.31.0.
 
-`tests/web/test_gradio_internals.py` names what is missing when a new version has moved it. Each is here because
-nothing public does it: a queue that computes less beside a run, that keeps nothing for those who never listen,
-that does not die of what it is sent, and that does not fill the log.
+Nothing public makes Gradio compute less beside a run, forget those who never listen, survive a session that is gone,
+and leave the log short. `tests/web/test_gradio_internals.py` names what a new version has moved.
 """
 
 import asyncio
 import logging
 import sys
 import time
-from functools import partial
 from importlib.util import find_spec
 from types import SimpleNamespace
 
 import gradio as gr
 from gradio import queueing, routes
-from gradio.queueing import Queue
-from gradio.server_messages import ProcessCompletedMessage
 from gradio.utils import LRUCache
 
 from duoviz.web import bounds
@@ -26,16 +22,14 @@ from duoviz.web.rate_limiter import RateLimiter
 # Seconds from one look of Gradio's queue at its requests to the next. It usually looks a thousand times
 # a second, and each look takes Python's lock from the thread that decodes.
 QUEUE_STEP = 0.05
-# Seconds for which a queue that broke rests.
-PAUSE = 1.0
-BROKEN = "The server stopped this run: start it again."
 
 log = logging.getLogger(__name__)
 
 
 def calm(demo: gr.Blocks) -> None:
-    """Let Gradio compute less beside a run; a request waits `QUEUE_STEP` at most."""
+    """Let Gradio compute less beside a run, where a request then waits `QUEUE_STEP` at most; keep its queue alive."""
     queue = demo._queue
+    queue.pending_messages_per_session = Mailboxes(queue.pending_messages_per_session.max_size)
     queue.sleep_when_free = queue.progress_update_sleep_when_free = QUEUE_STEP
     # For /monitoring, which is closed, Gradio makes a table of its last 10,000 events after each one.
     queue.ANALYTICS_MAX_EVENTS, queue.ANAYLTICS_CACHE_FREQUENCY = 1, sys.maxsize
@@ -58,44 +52,10 @@ async def forget(demo: gr.Blocks, session: str) -> None:
 
 
 class Mailboxes(LRUCache):
-    """What waits for each session to be sent. What has no session any more is lost, and not an error."""
+    """Outgoing messages by session. One to a closed session is dropped: as an error it would end Gradio's queue."""
 
     def __missing__(self, session: str) -> asyncio.Queue:
         return asyncio.Queue()
-
-
-def steady(demo: gr.Blocks) -> None:
-    """Let Gradio's queue survive what breaks it: an event whose session is gone, and errors that nobody foresaw."""
-    queue = demo._queue
-    queue.pending_messages_per_session = Mailboxes(queue.pending_messages_per_session.max_size)
-    queue.start_processing = partial(keep_processing, queue)
-
-
-async def keep_processing(queue: Queue) -> None:
-    """Gradio's own loop, begun anew after an error; it is left when the server stops."""
-    while not queue.stopped:
-        try:
-            await Queue.start_processing(queue)
-        except Exception:
-            log.exception("the page's queue broke: what was under way or waited in it has ended")
-            end_events(queue)
-            queue.stopped = False
-            await asyncio.sleep(PAUSE)
-            # What had not begun when it was cancelled never gives its place back.
-            queue.active_jobs = [None] * len(queue.active_jobs)
-            for waiting in queue.event_queue_per_concurrency_id.values():
-                waiting.current_concurrency = 0
-                waiting.start_times_per_fn.clear()
-
-
-def end_events(queue: Queue) -> None:
-    """Tell everybody who listens that what they asked for has ended."""
-    for waiting in queue.event_queue_per_concurrency_id.values():
-        waiting.queue.clear()
-    for session, events in queue.pending_event_ids_session.items():
-        for event in events:
-            ended = ProcessCompletedMessage(event_id=event, output={"error": BROKEN}, success=False)
-            queue.pending_messages_per_session[session].put_nowait(ended)
 
 
 def watch_connections(demo: gr.Blocks, watch: Watch) -> None:

@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable, Set
 from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, RedirectResponse
 
 from duoviz.web import bounds
@@ -73,33 +74,30 @@ def believed(scope: dict, hosts: Set[str], *, on_space: bool) -> dict:
 
     Where a page of another site has a name that leads to this machine (DNS rebinding), Host says that name.
     """
-    headers = [(name, value.decode("latin-1")) for name, value in scope["headers"]]
-    names = [name for name, _ in headers]
-    if b"transfer-encoding" in names and b"content-length" in names:
+    headers, path = Headers(scope=scope), scope["path"]
+    if "transfer-encoding" in headers and "content-length" in headers:
         raise Refused(400, "A request has either a length or a transfer encoding.")
-    if not scope["path"].isprintable() or max(map(len, scope["path"].encode().split(b"/"))) > bounds.PATH_PART:
+    if not path.isprintable() or max(map(len, path.encode().split(b"/"))) > bounds.PATH_PART:
         raise Refused(404, "Not found.")
-    host, reached = host_of(dict(headers).get(b"host", "")), (scope.get("server") or ("",))[0]
-    if names.count(b"host") != 1 or not host:
-        raise Refused(400, "A request names its host.")
     # A proxy of the machine's own says by which name it was reached itself; a Space's tells it as the host.
-    forwarded = [host_of(value) for name, value in headers if name == b"x-forwarded-host"]
-    for name in () if on_space or "*" in hosts else (host, *forwarded):
-        if name not in hosts and name != reached:
-            raise Refused(421, f"This page does not answer to the name {name or '?'}: set {HOSTS} to it.")
-    trusted = {
-        b"x-forwarded-host": lambda value: not on_space,
-        b"x-forwarded-proto": SCHEME.fullmatch,
-        b"x-gradio-server": lambda value: False,
-    }
-    kept = [(name, value.encode("latin-1")) for name, value in headers if trusted.get(name, bool)(value or " ")]
-    return scope | {"headers": kept}
+    asked, forwarded = ([*map(host_of, headers.getlist(name))] for name in ("host", "x-forwarded-host"))
+    if len(asked) != 1 or not asked[0]:
+        raise Refused(400, "A request names its host.")
+    if not on_space and "*" not in hosts:
+        reached = (scope.get("server") or ("",))[0]
+        for name in asked + forwarded:
+            if name not in hosts and name != reached:
+                raise Refused(421, f"This page does not answer to the name {name or '?'}: set {HOSTS} to it.")
+    dropped = {b"x-gradio-server"} | ({b"x-forwarded-host"} if on_space else set())
+    if not all(SCHEME.fullmatch(scheme) for scheme in headers.getlist("x-forwarded-proto")):
+        dropped.add(b"x-forwarded-proto")
+    return scope | {"headers": [(name, value) for name, value in scope["headers"] if name not in dropped]}
 
 
 def is_foreign(scope: dict, hosts: Set[str]) -> bool:
     """Whether a browser sends this for a page of another site."""
-    headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
-    if site := headers.get(b"sec-fetch-site"):
+    headers = Headers(scope=scope)
+    if site := headers.get("sec-fetch-site"):
         return site in ("cross-site", "same-site")
-    origin = headers.get(b"origin")
-    return origin is not None and host_of(origin) not in hosts | {host_of(headers.get(b"host", ""))}
+    origin = headers.get("origin")
+    return origin is not None and host_of(origin) not in hosts | {host_of(headers.get("host", ""))}

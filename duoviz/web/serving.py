@@ -23,10 +23,9 @@ from duoviz.web.session_tracker import SessionTracker
 
 
 def bound_queue(demo: gr.Blocks) -> None:
-    """Bound Gradio's queue, which is the only way to what it runs, calm it, and keep it alive."""
+    """Bound Gradio's queue, which is the only way to what it runs, and calm it."""
     demo.queue(max_size=bounds.WAITING, api_open=False)
     gradio_internals.calm(demo)
-    gradio_internals.steady(demo)
 
 
 def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:

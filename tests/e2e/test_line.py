@@ -9,7 +9,7 @@ from duoviz.web.session import runs_ahead
 from duoviz.workers.request_queue import Bounds
 from tests.e2e.live_tab import open_live, set_tokens, start_endless, wait_for_iterations
 from tests.until import wait_until
-from tests.web.client import client_of
+from tests.web.served import client_of
 
 
 def told(page, before):

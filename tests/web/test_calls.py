@@ -1,17 +1,13 @@
 """Calls of a real server: every mistake in an argument is told in a sentence, to page and clients alike."""
 
-import http.client
 import json
 from math import inf, nan
-from urllib.parse import urlsplit
 
 import pytest
 
 from duoviz.decoding import METHODS
-from duoviz.web.app import build_app
-from duoviz.web.calls import arguments
-from duoviz.web.heads import Refused
-from duoviz.web.serving import launch
+from duoviz.web import bounds
+from tests.web.served import served
 
 SHORT = {"prompt": "hello", "max_new_tokens": 3}
 HUGE = 10**400
@@ -19,27 +15,18 @@ FILE = {"meta": {"_type": "gradio.FileData"}}
 
 
 @pytest.fixture(scope="module")
-def server(shared_hardware):
-    """The page on a tiny pair, as (host and port, the app)."""
-    demo = build_app(shared_hardware)
-    _, url, _ = launch(demo, shared_hardware, prevent_thread_lock=True, quiet=True)
-    yield urlsplit(url).netloc, demo
-    demo.close()
+def page(shared_hardware):
+    """The page on a tiny pair, which takes as many calls as come."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bounds, "RATES", dict.fromkeys(bounds.RATES, (1e9, 1e9)))
+        patch.setattr(bounds, "REFUSALS", 1e9)
+        with served(shared_hardware) as page:
+            yield page
 
 
-def exchange(server, method, path, body=b""):
-    """(status, text) of a raw request."""
-    connection = http.client.HTTPConnection(server[0], timeout=60)
-    connection.request(method, f"/gradio_api/{path}", body, {"Content-Type": "application/json"})
-    answer = connection.getresponse()
-    found = answer.status, answer.read().decode()
-    connection.close()
-    return found
-
-
-def last_event(server, path, event):
+def last_event(page, path, event):
     """(name, value) of an event's last message."""
-    _, text = exchange(server, "GET", f"{path}/{event}")
+    text = page.ask("GET", f"/gradio_api/{path}/{event}")[2].decode()
     name, data = text.strip().split("\n\n")[-1].split("\n")
     return name.removeprefix("event: "), json.loads(data.removeprefix("data: "))
 
@@ -49,12 +36,12 @@ def sentence_of(detail):
     return detail if isinstance(detail, str) else detail[0].get("message") or detail[0]["msg"]
 
 
-def post(server, path, body):
+def post(page, path, body):
     """What a call comes to: ("complete", its value), or ("error" or the status, the sentence)."""
-    status, text = exchange(server, "POST", path, body if isinstance(body, bytes) else json.dumps(body).encode())
+    status, _, text = page.ask("POST", f"/gradio_api/{path}", body)
     if status != 200:
         return status, sentence_of(json.loads(text)["detail"])
-    name, value = last_event(server, path, json.loads(text)["event_id"])
+    name, value = last_event(page, path, json.loads(text)["event_id"])
     return name, value[0] if name == "complete" else value["error"]
 
 
@@ -108,75 +95,68 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("endpoint, settings", [("generate", SETTINGS), ("compare", COMPARED)])
-def test_a_wrong_value_is_told_in_a_sentence(server, capfd, endpoint, settings):
+def test_a_wrong_value_is_told_in_a_sentence(page, capfd, endpoint, settings):
     wrong = [(name, value, begin + about(value)) for name, (begin, values) in settings.items() for value in values]
     wrong += [(name, *case) for name, cases in OTHERS.items() for case in cases]
     for name, value, sentence in wrong:
         name = "second_method" if (name, endpoint) == ("method", "compare") else name
-        status, told = post(server, f"call/v2/{endpoint}", SHORT | {name: value})
+        status, told = post(page, f"call/v2/{endpoint}", SHORT | {name: value})
         assert status in ("error", 422) and told.startswith(sentence) and told.endswith("."), (name, value, told)
         assert len(told) < 400
     assert "Traceback" not in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("endpoint", ["generate", "compare"])
-def test_what_is_no_call_is_told_before_it_waits(server, capfd, endpoint):
+def test_what_is_no_call_is_told_before_it_waits(page, capfd, endpoint):
     named, listed = f"call/v2/{endpoint}", f"call/{endpoint}"
-    status, told = post(server, named, SHORT | {"nonsense": 1})
+    status, told = post(page, named, SHORT | {"nonsense": 1})
     assert status == 422 and told.startswith("There is no argument named 'nonsense': use one of prompt, ")
     for value in (["a"], {}, [], {"path": "/etc/hostname", **FILE}, {"path": "http://127.0.0.1:9/x", **FILE}):
-        status, told = post(server, named, SHORT | {"pair": value})
+        status, told = post(page, named, SHORT | {"pair": value})
         assert status == 422 and told.startswith(
             ("pair must be a text, a number, true or false", "There is no pair named", "Upload the file first")
         )
     for count in (0, 1, 500):
-        status, told = post(server, listed, {"data": ["hello"] * count})
+        status, told = post(page, listed, {"data": ["hello"] * count})
         assert status == 422 and told.startswith(f"There are {count} arguments in the list, and there must be ")
     for path in ("call/v2/nothing", "call/nothing"):
-        assert post(server, path, {"data": []}) == (
+        assert post(page, path, {"data": []}) == (
             404, "There is no endpoint named 'nothing': use one of generate, compare."
         )  # fmt: skip
     for path in (named, listed):
         for body in (b"{", b"", b"[1]", b'{"data": 1}', b"[" * 100_000, b'{"seed": ' + b"9" * 5_000 + b"}", b"\xff"):
-            assert post(server, path, body)[0] in (400, 422)
+            assert post(page, path, body)[0] in (400, 422)
     assert "Traceback" not in capfd.readouterr().err
 
 
-def test_both_forms_of_a_call_are_answered(server):
-    name, summary = post(server, "call/v2/generate", SHORT | {"sequences": 2, "budget": "3", "seed": 7.0})
+def test_both_forms_of_a_call_are_answered(page):
+    name, summary = post(page, "call/v2/generate", SHORT | {"sequences": 2, "budget": "3", "seed": 7.0})
     assert name == "complete" and summary["metrics"]["new_tokens"] == 3
     settings = summary["settings"]
     assert (settings["sequences"], settings["budget"], settings["seed"]) == (2, 3, 7)
-    parameters = server[1].get_api_info()["named_endpoints"]["/generate"]["parameters"]
+    parameters = page.demo.get_api_info()["named_endpoints"]["/generate"]["parameters"]
     values = {each["parameter_name"]: each["parameter_default"] for each in parameters} | SHORT | {"seed": 7}
-    assert post(server, "call/generate", {"data": list(values.values())})[0] == "complete"
-    name, result = post(server, "call/v2/compare", SHORT | {"like_for_like": True})
+    assert post(page, "call/generate", {"data": list(values.values())})[0] == "complete"
+    name, result = post(page, "call/v2/compare", SHORT | {"like_for_like": True})
     assert name == "complete" and result["baselines"]["target"]
 
 
-def test_the_lowest_temperatures_write_the_greedy_text(server):
+def test_the_lowest_temperatures_write_the_greedy_text(page):
     texts = [
-        post(server, "call/v2/generate", SHORT | {"method": method, "temperature": temperature})[1]["text"]
+        post(page, "call/v2/generate", SHORT | {"method": method, "temperature": temperature})[1]["text"]
         for method, temperature in (("vanilla", 0), ("vanilla", 1e-5), ("lookahead", 1e-5), ("duodecoding", 1e-5))
     ]
     assert len(set(texts)) == 1
 
 
-def body_of(server, name, *values):
-    """A call of the page's own function with this name."""
-    number = next(number for number, each in server[1].fns.items() if each.name == name)
-    return {"fn_index": number, "session_hash": "ann", "data": [*values]}
-
-
 @pytest.mark.parametrize("path", ["http://a/b", "HTTPS://a", "https:/a"])
-def test_no_file_is_fetched_from_elsewhere(server, path):
+def test_no_file_is_fetched_from_elsewhere(page, path):
     file = FILE | {"path": path, "orig_name": "a.zip"}
     for value in (file, FILE | {"path": path, "url": {"deep": [file]}}):
         # However it is written.
-        sent = json.dumps(body_of(server, "take_in", value, [])).replace("path", r"pa\u0074h")
-        assert exchange(server, "POST", "queue/join", sent.encode())[0] == 400
-    fine = json.dumps(body_of(server, "take_in", FILE | {"path": r"C:\a", "url": path}, []))
-    assert exchange(server, "POST", "queue/join", fine.encode())[0] == 200
+        sent = json.dumps(page.body("take_in", value, [])).replace("path", r"pa\u0074h")
+        assert page.ask("POST", "/gradio_api/queue/join", sent.encode())[0] == 400
+    assert page.join("take_in", FILE | {"path": r"C:\a", "url": path}, [])[0] == 200
 
 
 WRONG = {
@@ -186,27 +166,31 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_a_value_out_of_its_bounds_or_no_choice_is_refused_before_gradio_sees_it(server, capfd, name):
-    for values in WRONG[name]:
-        status, told = exchange(server, "POST", "queue/join", json.dumps(body_of(server, name, *values)).encode())
-        assert status == 400 and "not with these arguments" in told, (name, values)
+def test_a_value_out_of_its_bounds_or_no_choice_is_refused_before_gradio_sees_it(page, capfd):
+    for name, wrong in WRONG.items():
+        for values in wrong:
+            status, told = page.join(name, *values)
+            assert status == 400 and "not with these arguments" in told, (name, values)
     assert not capfd.readouterr().err
 
 
-def test_what_carries_no_prompt_is_short_and_nothing_has_many_values(server):
-    sent = body_of(server, "open_part", [], "") | {"event_data": ["x" * 4000] * 20}
-    assert exchange(server, "POST", "queue/join", json.dumps(sent).encode())[0] == 413
+def test_what_carries_no_prompt_is_short_and_nothing_has_many_values(page):
+    assert page.join("open_part", [], "", event_data=["x" * 4000] * 20)[0] == 413
+    assert page.ask("POST", "/gradio_api/call/v2/generate", b'{"prompt": "' + b"x" * 9_000_000 + b'"}')[0] == 413
     for data, told in (
         ("[" + "{}," * 1000 + "{}]", "more than 2,000 values"), ("[" * 40 + "]" * 40, "nested deeper than 32 levels"),
         ("nonsense", "not JSON"),
     ):  # fmt: skip
-        status, text = exchange(server, "POST", "call/v2/generate", b'{"pair": %s}' % data.encode())
-        assert status == 400 and told in text
+        assert told in post(page, "call/v2/generate", b'{"pair": %s}' % data.encode())[1]
+    told = post(page, "call/v2/generate", {"x" * 10_000: 1})[1]
+    assert told.startswith("There is no argument named 'xxx") and len(told) < 800
 
 
-def test_arguments():
-    assert arguments(["a", "b"], {"b": 1}) == {"b": 1} and arguments(["a"], [None]) == {"a": None}
-    with pytest.raises(Refused) as refused:
-        arguments(["a"], {"x" * 10_000: 1})
-    assert refused.value.detail.endswith(": use one of a.") and len(refused.value.detail) < 120
+@pytest.mark.parametrize("number", [b"1e400", b"-1e400", b"NaN", b"1" * 4000, b"true", b'"5"', b"null", b"[[[[]]]]"])
+def test_no_value_makes_the_server_fail(page, capfd, number):
+    for path in ("queue/join", "run/predict", "call/generate", "cancel", "reset", "component_server"):
+        for name in ("fn_index", "trigger_id", "session_hash", "event_id", "event_data", "data", "component_id"):
+            body = b'{"fn_index": 5, "session_hash": "ann", "data": [], "%s": %s}' % (name.encode(), number)
+            status, _, told = page.ask("POST", f"/gradio_api/{path}", body)
+            assert status < 500 and (status == 200 or json.loads(told)["detail"]), (name, told)
+    assert "Traceback" not in capfd.readouterr().err

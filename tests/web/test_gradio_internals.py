@@ -8,20 +8,18 @@ from contextlib import nullcontext
 
 import gradio as gr
 import pytest
-from gradio.queueing import Event, EventQueue, Queue
+from gradio.queueing import Queue
 from gradio.routes import App
 
 from duoviz.web import gradio_internals
 from duoviz.web.app import build_app
-from duoviz.web.connections import Watch
 from duoviz.web.start import quickly
 from tests.web.visits import in_a_loop
 
 CHECKED_WITH = "6.31.0"
 QUEUE = (
     "sleep_when_free", "progress_update_sleep_when_free", "ANALYTICS_MAX_EVENTS", "ANAYLTICS_CACHE_FREQUENCY",
-    "pending_event_ids_session", "pending_messages_per_session", "event_queue_per_concurrency_id", "stopped",
-    "active_jobs", "start", "clean_events",
+    "pending_event_ids_session", "pending_messages_per_session",
 )  # fmt: skip
 ROUTES = (
     "/queue/join", "/queue/data", "/call/v2/{api_name}", "/call/{api_name}", "/call/v2/{api_name}/{event_id}",
@@ -54,11 +52,6 @@ def test_it_is_imported_without_its_stubs(stubs, tmp_path, monkeypatch):
 def test_the_parts_are_there(demo):
     for name in QUEUE:
         assert hasattr(demo._queue, name), MOVED.format(f"Queue.{name}")
-    waiting = EventQueue("name", 1)
-    for name in ("queue", "current_concurrency", "start_times_per_fn"):
-        assert hasattr(waiting, name), MOVED.format(f"EventQueue.{name}")
-    assert "session_hash" in inspect.getsource(Event.__init__), MOVED.format("Event.session_hash")
-    assert hasattr(demo, "is_running"), MOVED.format("Blocks.is_running")
     assert list(inspect.signature(Queue.clean_events).parameters) == ["self", "session_hash", "event_id"], MOVED.format(
         "the arguments of Queue.clean_events"
     )
@@ -94,7 +87,3 @@ def test_nothing_is_kept_of_a_session_that_is_forgotten(demo):
     in_a_loop(gradio_internals.forget(demo, "ann"))
     assert not queue.pending_event_ids_session and not queue.pending_messages_per_session
     assert gradio_internals.delivered(demo, "ann", "one")
-
-
-def test_connections_are_left_alone_until_there_is_a_server(demo):
-    gradio_internals.watch_connections(demo, Watch())

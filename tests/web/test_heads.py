@@ -1,13 +1,10 @@
 """Which requests are answered at all, and which of their headers are believed."""
 
-import http.client
-import json
 import socket
 
 import pytest
 
-from duoviz.web.heads import Refused, believed, guarded, host_of, is_foreign, known_hosts
-from tests.web.test_serving import served, space  # noqa: F401
+from duoviz.web.heads import Refused, believed, guarded, is_foreign, known_hosts
 from tests.web.visits import in_a_loop
 
 HOSTS = {"localhost", "127.0.0.1", "::1", "known.example"}
@@ -18,29 +15,22 @@ def scope(host="localhost", *headers, path="/", server=("192.168.1.5", 7860)):
     return {"type": "http", "path": path, "server": server, "headers": [*own, *headers]}
 
 
-@pytest.mark.parametrize(
-    "host", ["localhost", "LOCALHOST:7860", "127.0.0.1:1", "[::1]:7860", "known.example", "192.168.1.5:7860"]
-)
-def test_the_machine_answers_to_its_own_names(host):
-    assert believed(scope(host), HOSTS, on_space=False)["headers"] == [(b"host", host.encode())]
-
-
-@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example:7860", "8.8.8.8", "[::2]", "known.example."])
-def test_off_a_space_it_answers_to_no_other(host):
+def refusal(asked, hosts=HOSTS, *, on_space=False):
+    """The status that a request is refused with."""
     with pytest.raises(Refused) as refused:
-        believed(scope(host), HOSTS, on_space=False)
-    assert refused.value.status == 421 and "DUOVIZ_HOSTS" in refused.value.detail
-    assert believed(scope(host), HOSTS, on_space=True) and believed(scope(host), {"*"}, on_space=False)
+        believed(asked, hosts, on_space=on_space)
+    assert refused.value.status != 421 or "DUOVIZ_HOSTS" in refused.value.detail
+    return refused.value.status
 
 
-@pytest.mark.parametrize(
-    "host", [None, "", "[::1", "a b", "x'; rm -rf ~ #", "$(id)", "a/b", "user@localhost", "h:y", "é"]
-)
-@pytest.mark.parametrize("on_space", [False, True])
-def test_what_is_no_host_is_refused_everywhere(host, on_space):
-    with pytest.raises(Refused) as refused:
-        believed(scope(host), HOSTS | {"*"}, on_space=on_space)
-    assert refused.value.status == 400
+def test_off_a_space_the_machine_answers_to_its_own_names_alone():
+    for host in ("localhost", "LOCALHOST:7860", "127.0.0.1:1", "[::1]:7860", "known.example", "192.168.1.5:7860"):
+        assert believed(scope(host), HOSTS, on_space=False)["headers"] == [(b"host", host.encode())]
+    for host in ("evil.example", "localhost.evil.example:7860", "8.8.8.8", "[::2]", "known.example."):
+        assert refusal(scope(host)) == 421
+        assert believed(scope(host), HOSTS, on_space=True) and believed(scope(host), {"*"}, on_space=False)
+    for host in (None, "", "[::1", "a b", "x'; rm -rf ~ #", "$(id)", "a/b", "user@localhost", "h:y", "é"):
+        assert [refusal(scope(host), {"*"}, on_space=on_space) for on_space in (False, True)] == [400, 400]
 
 
 @pytest.mark.parametrize("on_space", [False, True])
@@ -60,24 +50,17 @@ def test_headers_that_anybody_may_write_are_not_believed(on_space, name, value, 
 @pytest.mark.parametrize("value", ["evil.example", "[::1", "known.example, evil.example", ""])
 def test_a_name_that_a_proxy_was_reached_at_is_one_of_the_known(value):
     header = (b"x-forwarded-host", value.encode())
-    with pytest.raises(Refused) as refused:
-        believed(scope("localhost", header), HOSTS, on_space=False)
-    assert refused.value.status == 421
+    assert refusal(scope("localhost", header)) == 421
     # A Space's own proxy does not set it.
     assert header not in believed(scope("localhost", header), HOSTS, on_space=True)["headers"]
     known = (b"x-forwarded-host", b"known.example:8443")
     assert known in believed(scope("localhost", known), HOSTS, on_space=False)["headers"]
 
 
-def test_a_request_has_one_host_one_length_and_a_path_that_can_be_a_file(monkeypatch):
+def test_a_request_has_one_host_one_length_and_a_path_that_can_be_a_file():
     lengths = ((b"content-length", b"5"), (b"transfer-encoding", b"chunked"))
-    for spoilt, status in (
-        (scope("localhost", (b"host", b"localhost")), 400), (scope("localhost", *lengths), 400),
-        (scope(path="/assets/" + "a" * 256), 404), (scope(path="/assets/\0"), 404), (scope(path="/assets/\n"), 404),
-    ):  # fmt: skip
-        with pytest.raises(Refused) as refused:
-            believed(spoilt, HOSTS, on_space=False)
-        assert refused.value.status == status
+    assert refusal(scope("localhost", (b"host", b"localhost"))) == refusal(scope("localhost", *lengths)) == 400
+    assert [refusal(scope(path=f"/assets/{name}")) for name in ("a" * 256, "\0", "\n")] == [404] * 3
     assert believed(scope(path="/assets/" + "a" * 255), HOSTS, on_space=False)
 
 
@@ -106,10 +89,6 @@ def test_the_environment_names_more_hosts(monkeypatch):
 def test_whose_page_a_browser_asks_for(headers, foreign):
     named = [(name.encode(), value.encode()) for name, value in headers.items()]
     assert is_foreign(scope("localhost:7860", *named), HOSTS) is foreign
-
-
-def test_the_name_in_a_host():
-    assert [host_of(text) for text in ("A.b:1", "[::1]:2", "https://a.b:3", "", "a:b")] == ["a.b", "::1", "a.b", "", ""]
 
 
 def guard(**scope_changes):
@@ -146,72 +125,3 @@ def test_without_its_last_slash_the_page_says_where_it_is_from_there(root):
 
 def test_a_websocket_is_closed():
     assert guard(type="websocket") == ([], [{"type": "websocket.close"}])
-
-
-def raw(page, request):
-    """What the server answers to these bytes, until it closes the connection."""
-    with socket.create_connection(page.address, 30) as connection:
-        connection.sendall(request)
-        answer = b""
-        while part := connection.recv(65536):
-            answer += part
-    return answer
-
-
-@pytest.fixture(scope="module")
-def page(shared_hardware):
-    with served(shared_hardware) as page:
-        yield page
-
-
-def test_a_name_that_only_leads_here_reads_nothing_and_no_origin_is_let_in_for_it(page):
-    host, port = page.address
-    for path, method in (("/config", "GET"), ("/gradio_api/upload", "POST"), ("/gradio_api/queue/join", "OPTIONS")):
-        headers = {"Host": f"evil.example:{port}", "Origin": f"http://evil.example:{port}",
-                   "Access-Control-Request-Method": "POST"}  # fmt: skip
-        connection = http.client.HTTPConnection(host, port, timeout=30)
-        connection.request(method, path, headers=headers)
-        answer = connection.getresponse()
-        assert answer.status == 421 and "Access-Control-Allow-Origin" not in answer.headers
-        connection.close()
-
-
-@pytest.mark.parametrize(
-    "request_line, headers",
-    [
-        ("POST /gradio_api/queue/join HTTP/1.1", "Host: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked"),
-        ("GET / HTTP/1.0", "Origin: http://x"), ("GET / HTTP/1.0", "Host: [::1"),
-    ],
-)  # fmt: skip
-def test_a_request_that_two_readers_may_read_as_two_things_ends_its_connection(page, request_line, headers):
-    smuggled = "GET /config HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    answer = raw(page, f"{request_line}\r\n{headers}\r\n\r\n0\r\n\r\n{smuggled}".encode())
-    assert answer.startswith(b"HTTP/1.1 400") and answer.count(b"HTTP/1.1") == 1
-
-
-def test_what_the_page_says_of_itself_is_not_what_the_first_who_asked_wrote(space):  # noqa: F811
-    evil = {"Host": "evil.example", "X_Forwarded_Host": "evil.example", "X_Gradio_Server": "http://evil.example"}
-    for path in ("/gradio_api/info", "/gradio_api/info?all_endpoints=true", "/gradio_api/openapi.json", "/", "/config"):
-        space.ask("GET", path, **evil)
-        space.ask("GET", path, **evil | {"Host": "someone-duoviz.hf.space"})
-        status, _, content = space.ask("GET", path, Host="someone-duoviz.hf.space")
-        assert status == 200 and b"evil" not in content, path
-
-
-@pytest.mark.parametrize(
-    "query", ["page=zzz", "deep_link=../x", "page=&page=x", "all_endpoints=true", "x=" + "y" * 5000]
-)
-def test_a_visitors_query_changes_nothing_of_what_the_page_says(page, query):
-    for path in ("/", "/config", "/gradio_api/info", "/gradio_api/openapi.json"):
-        status, _, content = page.ask("GET", f"{path}?{query}")
-        assert status == 200 and len(content) == len(page.ask("GET", path)[2])
-
-
-@pytest.mark.parametrize("number", [b"1e400", b"-1e400", b"NaN", b"1" * 4000, b"true", b'"5"', b"null", b"[[[[]]]]"])
-@pytest.mark.parametrize("path", ["queue/join", "run/predict", "call/generate", "cancel", "reset", "component_server"])
-def test_no_value_makes_the_server_fail(page, capfd, path, number):
-    for name in ("fn_index", "trigger_id", "session_hash", "event_id", "event_data", "data", "component_id"):
-        body = b'{"fn_index": 5, "session_hash": "ann", "data": [], "%s": %s}' % (name.encode(), number)
-        status, _, told = page.ask("POST", f"/gradio_api/{path}", body, Content_Type="application/json")
-        assert status < 500 and (status == 200 or json.loads(told)["detail"]), (name, told)
-    assert "Traceback" not in capfd.readouterr().err

@@ -7,71 +7,51 @@ from duoviz.web.clients import Client
 from duoviz.web.session_tracker import Event, SessionTracker
 
 
-@pytest.fixture
-def run():
-    return Event(Client("ann"), run=True)
+class Tracked:
+    """A tracker whose time a test moves on, with one event of one session. done: the events that were delivered."""
+
+    def __init__(self):
+        self.now, self.done, self.event = 1000.0, set(), Event(Client("ann"), run=True)
+        self.tracker = SessionTracker(lambda session, event: event in self.done, lambda: self.now)
+        self.tracker.opened("ann", "one", self.event)
+
+    def unheard(self, seconds):
+        """What is given up after so many seconds more."""
+        self.now += seconds
+        return self.tracker.unheard()
 
 
 @pytest.fixture
-def clock():
-    """The time, which a test moves on."""
-    return [1000.0]
+def tracked():
+    return Tracked()
 
 
-@pytest.fixture
-def done():
-    return set()
+def test_what_nobody_listens_to_is_found_after_some_seconds_and_once(tracked):
+    assert [tracked.unheard(seconds) for seconds in (FIRST_LISTENER - 1, 2, 0)] == [[], ["ann"], []]
 
 
-@pytest.fixture
-def tracker(clock, done):
-    return SessionTracker(lambda session, event: event in done, lambda: clock[0])
+def test_who_listens_is_left_alone_and_who_stops_is_waited_for(tracked):
+    tracker = tracked.tracker
+    assert tracker.of("ann") is tracker.of("one") is not None and tracker.of("two") is tracker.of("") is None
+    for name in ("ann", "one"):
+        with tracker.listening(tracker.of(name)):
+            assert tracked.unheard(10 * NEXT_LISTENER) == []
+        assert tracked.unheard(NEXT_LISTENER - 1) == []
+    assert tracked.unheard(2) == ["ann"]
 
 
-def test_what_nobody_listens_to_is_found_after_some_seconds_and_once(tracker, clock, run):
-    tracker.opened("ann", "one", run)
-    clock[0] += FIRST_LISTENER - 1
-    assert tracker.unheard() == []
-    clock[0] += 2
-    assert tracker.unheard() == ["ann"] and tracker.unheard() == []
+def test_an_event_is_heard_once_its_session_has_a_listener_and_from_then_on(tracked):
+    later, again = (Event(Client("ann"), run=False) for _ in range(2))
+    assert not tracked.event.heard.is_set()
+    with tracked.tracker.listening(tracked.tracker.of("ann")):
+        tracked.tracker.opened("ann", "two", later)
+    tracked.tracker.opened("ann", "three", again)
+    assert tracked.event.heard.is_set() and later.heard.is_set() and not again.heard.is_set()
 
 
-@pytest.mark.parametrize("name", ["ann", "one"], ids=["by session", "by event"])
-def test_who_listens_is_left_alone_and_who_stops_is_waited_for(tracker, clock, run, name):
-    tracker.opened("ann", "one", run)
-    with tracker.listening(tracker.of(name)):
-        clock[0] += 10 * NEXT_LISTENER
-        assert tracker.unheard() == []
-    clock[0] += NEXT_LISTENER - 1
-    assert tracker.unheard() == []
-    with tracker.listening(tracker.of("ann")):
-        clock[0] += NEXT_LISTENER
-    clock[0] += NEXT_LISTENER + 1
-    assert tracker.unheard() == ["ann"]
-
-
-def test_an_event_is_heard_once_its_session_has_a_listener_and_from_then_on(tracker, run):
-    later = Event(Client("ann"), run=False)
-    tracker.opened("ann", "one", run)
-    assert not run.heard.is_set()
-    with tracker.listening(tracker.of("ann")):
-        tracker.opened("ann", "two", later)
-        assert run.heard.is_set() and later.heard.is_set()
-    again = Event(Client("ann"), run=False)
-    tracker.opened("ann", "three", again)
-    assert run.heard.is_set() and not again.heard.is_set()
-
-
-def test_whom_a_stream_is_for(tracker, run):
-    tracker.opened("ann", "one", run)
-    assert tracker.of("ann") is tracker.of("one") is not None
-    assert tracker.of("two") is None and tracker.of("") is None
-
-
-def test_what_was_asked_for_counts_until_it_is_delivered(tracker, done, run):
+def test_what_was_asked_for_counts_until_it_is_delivered(tracked):
     other = Event(Client("bob"), run=False)
-    tracker.opened("ann", "one", run)
-    tracker.opened("bob", "two", other)
-    assert tracker.undelivered() == [run, other]
-    done.add("one")
-    assert tracker.undelivered() == [other]
+    tracked.tracker.opened("bob", "two", other)
+    assert tracked.tracker.undelivered() == [tracked.event, other]
+    tracked.done.add("one")
+    assert tracked.tracker.undelivered() == [other]

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 from duoviz.decoding import METHODS
 from tests.e2e.live_tab import open_live, open_settings, set_tokens, type_number, wait_for_iterations
 from tests.e2e.visualizer.shown import READ_ITERATIONS
-from tests.web.client import client_of
+from tests.web.served import client_of
 
 
 def test_generate_shows_text_branches_lanes_k_and_theta(page, space):

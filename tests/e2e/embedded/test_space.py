@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from tests.web.client import client_of
+from tests.web.served import client_of
 
 
 def test_a_space_runs_from_a_read_only_tree_and_keeps_its_limits(space):
