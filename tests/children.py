@@ -78,7 +78,6 @@ def send_report(pipe: Connection) -> None:
         "tested": sum(iteration["verdict"]["tested"] for iteration in trace["iterations"]),
         "overlap": runs.summary(trace)["metrics"]["overlap"],
         "devices": [trace["header"][side]["device"] for side in ("target", "draft")],
-        "draft": type(engine.draft_beside).__name__,
         "cores": [len(engine.pair.cores.target), len(engine.pair.cores.draft)],
     }
     pipe.send(report)

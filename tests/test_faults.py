@@ -128,14 +128,14 @@ def report(function, *arguments, **options):
 def test_one_core_gives_the_same_text_and_claims_no_overlap(vanilla_text):
     core = min(os.sched_getaffinity(0))
     answer = report(children.report_on_one_core, core)
-    assert answer["texts"] == [vanilla_text] * 2 and answer["tested"] and answer["draft"] == "ProcessDraft"
+    assert answer["texts"] == [vanilla_text] * 2 and answer["tested"]
     assert answer["overlap"] is None
     assert answer["devices"][0] == answer["devices"][1] and answer["devices"][0].startswith(f"CPU core {core} (")
 
 
-def test_a_daemonic_parent_runs_the_draft_in_a_thread(vanilla_text):
+def test_a_daemonic_parent_runs_the_draft_too(vanilla_text):
     answer = report(children.send_report, daemon=True)
-    assert answer["texts"] == [vanilla_text] * 2 and answer["tested"] and answer["draft"] == "ThreadDraft"
+    assert answer["texts"] == [vanilla_text] * 2 and answer["tested"]
 
 
 def test_no_network_and_no_cache_is_one_line_on_the_command_line(tmp_path):

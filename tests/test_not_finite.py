@@ -66,13 +66,13 @@ def check(engine, method, settings=SETTINGS):
 def test_where_a_drafts_logits_are_not_finite_the_target_goes_on_and_says_so(method, changes, value):
     for after in (0, 1, 7):
         engine = tiny_engine()
-        spoiled(engine.draft_beside.loop.model, value, after=after)
+        spoiled(engine.draft_beside.model, value, after=after)
         check(engine, method, replace(SETTINGS, **changes))
 
 
 def test_the_command_line_and_a_comparison_say_so_too(monkeypatch, capsys):
     engine = tiny_engine()
-    spoiled(engine.draft_beside.loop.model, nan)
+    spoiled(engine.draft_beside.model, nan)
     monkeypatch.setattr(commands, "load_engine", lambda name, progress: engine)
     assert main(["generate", "hello", "--method", "speculative", "--max-new-tokens", "24"]) == 0
     assert capsys.readouterr().err.splitlines()[-1] == f"duoviz: {SAID}"
@@ -142,7 +142,7 @@ def test_a_target_whose_logits_are_not_finite_ends_its_run_with_a_sentence(metho
 def test_tokens_that_a_model_rules_out_are_no_fault(temperature, left):
     """Minus infinity is a probability of 0."""
     engine, settings = tiny_engine(), replace(SETTINGS, temperature=temperature)
-    for model in (engine.pair.target, engine.draft_beside.loop.model):
+    for model in (engine.pair.target, engine.draft_beside.model):
         model.forward = partial(ruling_out, model.forward, left)
     traces = [run(engine, method, settings) for method in METHODS if method != "rest"]
     assert len({trace["end"]["text"] for trace in traces}) == 1 and json.dumps(traces, allow_nan=False)

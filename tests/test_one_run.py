@@ -13,8 +13,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.engine import EngineTaken
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.worker.process import ThreadDraft
-from tests.decoding.small_draft import load
+from tests.decoding.small_draft import ThreadDraft, load
 from tests.tiny import tiny_engine
 
 SETTINGS = Settings(max_new_tokens=24)

@@ -53,7 +53,7 @@ def test_a_draft_that_dies_ends_the_run_with_its_sentence():
 )
 def test_a_run_can_be_stopped_while_its_prompt_is_read(method, reader):
     engine = tiny_engine(context=2048)
-    models = {"target": engine.pair.target, "draft": engine.draft_beside.loop.model}
+    models = {"target": engine.pair.target, "draft": engine.draft_beside.model}
     forward, read = models[reader].forward, []
 
     def counting(ids, **options):

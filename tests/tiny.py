@@ -84,7 +84,7 @@ def tiny_engine(*, seed: int = 0, noise: float = 0.15, eos: frozenset = frozense
         tokenizer=DigitTokenizer(),
         eos=eos,
         cores=Cores(target=(CORE,), draft=(CORE,)),
-        draft=DraftSource(load=lambda **options: draft.loop.model, label="tiny draft", precision="float64"),
+        draft=DraftSource(load=lambda **options: draft.model, label="tiny draft", precision="float64"),
     )
     engine = Engine(pair, draft=draft)
     engine.draft_in_turn = draft

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from duoviz.decoding.acceptance_table import AcceptanceTable, Recalibration, of_rank
 from duoviz.decoding.costs import ROW_COUNTS, CostModel, step_times
-from duoviz.decoding.drafting import DraftPlan
-from duoviz.decoding.length_policy import LengthPolicy
+from duoviz.decoding.drafting import DraftPlan, StopRule
+from duoviz.decoding.iteration import Node
 from duoviz.decoding.settings import MAX_BUDGET, Settings
 from duoviz.decoding.theory import Acceptance, in_turn_speed, parallel_speed
 
@@ -69,6 +70,35 @@ def worthwhile_length(
     speeds = parallel_speed(alpha, beta, lengths, target=lambda rows: seconds_with(costs, rows, context=context) + lost)
     best = float(np.max(speeds))
     return int(lengths[np.argmax(speeds >= (1 - SHORTER) * best)]), best
+
+
+class LengthPolicy:
+    """How long the draft's sequences may be, by the chances of their own tokens, followed in the run.
+
+    table: None where no table was fitted to the draft; all sequences are of one length then.
+    """
+
+    def __init__(self, table: AcceptanceTable | None, settings: Settings):
+        self.chances = table and table.at(settings.temperature)
+        self.recalibration = Recalibration()
+
+    def observe(self, chain: Sequence[Node]) -> None:
+        """Verified tokens; the first one that was refused is the last that says anything."""
+        for node in chain:
+            if self.chances and node.q is not None and node.status in ("accepted", "rejected"):
+                chance = of_rank(self.chances, 0, node.q)
+                self.recalibration.observe(node.source, chance, node.status == "accepted")
+
+    def bounds(self, length: int, alpha: float, *, first: bool) -> tuple[int, StopRule | None]:
+        """The longest that a sequence may be, and where it ends before, for an average one of L tokens that pays.
+
+        At the average chance α that one is worth α^(L−1), or α^L where its first token counts (see `StopRule`): a
+        surer one may be longer, a less sure one ends before.
+        """
+        if not self.chances:
+            return length, None
+        least = alpha ** (length if first else length - 1)
+        return max(length, ROW_COUNTS[-1] - 1), StopRule(self.chances, self.recalibration.factor("draft"), least, first)
 
 
 def plan_draft(

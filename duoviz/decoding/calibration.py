@@ -1,13 +1,23 @@
-"""Calibration: the few forwards that begin the estimate of what both models cost here."""
+"""Calibration: what forwards of both models cost here, measured in half a second and kept for later processes."""
 
-from collections.abc import Callable
+import hashlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 
-from duoviz.decoding.costs import ROW_COUNTS, WIDTHS, Costs, Forward
-from duoviz.decoding.forward import Stopped, timed_forward
-from duoviz.decoding.worker.protocol import DraftWorker
-from duoviz.decoding.worker.requests import MeasureRequest
+import numba
+import torch
+
+from duoviz.decoding.costs import LONGEST, ROW_COUNTS, WIDTHS, Costs, Forward
+from duoviz.decoding.forward import Stopped, timed_forward, timed_prefill
+from duoviz.decoding.placement import Placement
+from duoviz.decoding.worker.protocol import DraftState, DraftWorker
+from duoviz.models.cache import cache_folder, recall, remember
+from duoviz.models.cores import machine_name
 from duoviz.models.language_model import LanguageModel
+from duoviz.models.pair import Pair
 
 # Tokens before the forwards that are timed: few, so that it takes less than half a second.
 CONTEXT = 32
@@ -44,3 +54,63 @@ def measure_target(model: LanguageModel, *, stopped: Callable[[], bool] = bool) 
         model.crop(context)
     model.crop(0)
     return forwards[1:]
+
+
+@dataclass(frozen=True)
+class MeasureRequest:
+    """Median seconds of one draft step with k = 1..8 rows after `context` tokens; repeats for `seconds` at least.
+
+    A model without trees drafts one sequence, so its one-row step stands for every k. A model with a shorter context is
+    measured at the end of it.
+    """
+
+    context: int
+    seconds: float
+
+    def answers(
+        self, draft: DraftState, *, waits: Callable[[], bool], stopped: Callable[[], bool]
+    ) -> Iterator[dict[int, float]]:
+        """Raises Stopped, also where another request waits."""
+        model = draft.model
+        context = min(self.context, model.context_limit - 1)
+        model.crop(0)
+        timed_prefill(model, [0] * context, stopped=lambda: waits() or stopped())
+        times: dict[int, list[float]] = {k: [] for k in (WIDTHS if model.supports_tree else [1])}
+        end = time.perf_counter() + self.seconds
+        while time.perf_counter() < end or len(times[1]) < 3:
+            for k, taken in times.items():
+                if waits() or stopped():
+                    raise Stopped
+                logits, span = timed_forward(model, [0] * k, parents=[context - 1] * k)
+                logits.softmax(-1).max(-1)
+                taken.append(time.perf_counter() - span.start)
+                model.crop(context)
+        model.crop(0)
+        medians = {k: sorted(taken)[len(taken) // 2] for k, taken in times.items()}
+        yield {k: medians.get(k, medians[1]) for k in WIDTHS}
+
+
+def costs_file(pair: Pair, placement: Placement) -> Path:
+    """Where the costs of a placement are kept."""
+    machine = f"{pair.target_device_label(placement.cores)} {pair.cores} {machine_name()}"
+    key = f"{placement} {machine} {torch.__version__} {numba.__version__} {pair.name} {pair.target.label}"
+    return cache_folder() / f"costs-{hashlib.sha256(f'{key} {pair.draft.version}'.encode()).hexdigest()[:16]}.json"
+
+
+def recall_costs(file: Path) -> Costs:
+    """The costs in a file; new ones, which know nothing, where there are none or they cannot be true."""
+    costs = Costs()
+    try:
+        kept = recall(file)
+        for name in ("target", "draft"):
+            if kept[name]["count"]:
+                getattr(costs, name).recall(kept[name])
+        costs.overhead = min(max(float(kept["between"]), 0.0), LONGEST)
+    except (ValueError, KeyError, TypeError, OverflowError):
+        return Costs()
+    return costs
+
+
+def remember_costs(file: Path, costs: Costs) -> None:
+    """Write the costs, with how many forwards they rest on and when the last was."""
+    remember(file, {"target": costs.target.kept(), "draft": costs.draft.kept(), "between": costs.overhead})

@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from duoviz.decoding.acceptance_table import corrected, of_rank
 from duoviz.decoding.forward import timed_forward, timed_prefill
 from duoviz.decoding.iteration import Candidate, Node, Span
-from duoviz.decoding.length_policy import StopRule
 from duoviz.decoding.sampling import FIRST_FRESH, SHARED, DraftNotFinite, Sampling, filtered, scores, tempered
 from duoviz.decoding.settings import MAX_SEQUENCES
+from duoviz.decoding.worker.protocol import DraftState, DraftWorker
 from duoviz.models.language_model import LanguageModel, ids_of, over_vocabulary
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+
+class StopRule(NamedTuple):
+    """How sure a sequence must be to go on: the product of its tokens' chances is above `least`.
+
+    chances: of the draft's tokens (see `AcceptanceTable.at`). factor: observed over expected acceptance in this run.
+    first: include the first token's chance (False if later tokens are only reached when it was accepted).
+    """
+
+    chances: Sequence[Sequence[float]]
+    factor: float
+    least: float
+    first: bool
+
+    def chance(self, rank: int, q: float) -> float:
+        """That the target writes the draft's token of this rank (from 0) and probability."""
+        return corrected(of_rank(self.chances, rank, q), self.factor)
 
 
 class DraftPlan(NamedTuple):
@@ -85,6 +103,71 @@ class DraftResult:
         return nodes
 
 
+class Drafted(NamedTuple):
+    """What a `DraftRequest` leaves for the next request; pending_rows: the pending tokens' distributions."""
+
+    result: DraftResult
+    pending_rows: list[Tensor]
+
+
+@dataclass(frozen=True)
+class DraftRequest:
+    """Draft after a new context; the answer is a `DraftResult`.
+
+    keep: index of the last drafted sequence that is now part of the context, or None; kept: how many of its tokens
+    come before new_tokens. crop: without any such token, how many tokens of the old context stay.
+    """
+
+    keep: int | None
+    crop: int
+    new_tokens: tuple[int, ...]
+    plan: DraftPlan
+    kept: int = 0
+
+    def answers(
+        self, draft: DraftState, *, waits: Callable[[], bool], stopped: Callable[[], bool]
+    ) -> Iterator[DraftResult]:
+        pending_rows = self.roll_back(draft)
+        result = grow_sequences(draft.model, self.new_tokens, self.plan, stopped=stopped, enough=waits)
+        draft.kept = Drafted(result, pending_rows)
+        yield replace(result, sequences=[replace(sequence, rows=[]) for sequence in result.sequences])
+
+    def roll_back(self, draft: DraftState) -> list[Tensor]:
+        """Keep in the cache what belongs to the new context; returns the pending tokens' rows."""
+        sequence = draft.kept.result.sequences[self.keep] if self.keep is not None else None
+        if sequence and self.kept:
+            draft.model.keep(sequence.slots[: self.kept])
+        else:
+            draft.model.crop(self.crop)
+        return sequence.rows[1 : self.kept + 1] if sequence else []
+
+
+@dataclass(frozen=True)
+class RowRequest:
+    """The distribution that the draft drew from after a row of the target's forward, float64 [vocab].
+
+    Row 0 is after the verified text, row i after the i-th pending token; rows beyond are after the tokens of the first
+    sequence drafted since, whose first row is the one that all first tokens share.
+    """
+
+    row: int
+
+    def answers(self, draft: DraftState, **asked) -> Iterator[np.ndarray]:
+        yield [*draft.kept.pending_rows, *draft.kept.result.sequences[0].rows][self.row].double().numpy()
+
+
+def row_of_draft(draft: DraftWorker, vocabulary: int) -> Callable[[int], Tensor]:
+    """A function that asks the draft for a row (see `RowRequest`) and widens it to the target's vocabulary."""
+
+    def row_of(row: int) -> Tensor:
+        from torch import from_numpy
+
+        draft.submit(RowRequest(row))
+        return from_numpy(np.pad(q := draft.result(), (0, vocabulary - len(q))))
+
+    return row_of
+
+
 def threshold(first: float, second: float) -> float:
     """θ = p(1,1) · p(2,1): the draft's top probability now, times that after its top first token (§3.3)."""
     return first * second
@@ -101,7 +184,7 @@ def branch_lengths(budget: int, k: int) -> list[int]:
     return [budget // k + (index < budget % k) for index in range(k)]
 
 
-def draft(
+def grow_sequences(
     model: LanguageModel,
     new_tokens: Sequence[int],
     plan: DraftPlan,

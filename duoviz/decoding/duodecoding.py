@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING
 
-from duoviz.decoding.budget import draft_budget, plan_draft, prior, seconds_with, worthwhile_length
+from duoviz.decoding.budget import LengthPolicy, draft_budget, plan_draft, prior, seconds_with, worthwhile_length
 from duoviz.decoding.drafter import Drafter
-from duoviz.decoding.drafting import DraftPlan, DraftResult
+from duoviz.decoding.drafting import DraftPlan, DraftRequest, DraftResult
 from duoviz.decoding.iteration import Drafting, Node, Verified
-from duoviz.decoding.length_policy import LengthPolicy
 from duoviz.decoding.method import DRAFT, VERIFYING, Method
 from duoviz.decoding.theory import IN_PARALLEL
 from duoviz.decoding.verification import discard
-from duoviz.decoding.worker.requests import DraftRequest
 
 if TYPE_CHECKING:
     from duoviz.decoding.plan import RunPlan

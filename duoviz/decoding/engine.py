@@ -8,14 +8,13 @@ from inspect import GEN_RUNNING, getgeneratorstate
 from pathlib import Path
 from weakref import WeakSet
 
-from duoviz.decoding.calibration import calibrate
+from duoviz.decoding.calibration import calibrate, costs_file, recall_costs, remember_costs
 from duoviz.decoding.costs import CONTEXTS, Costs
 from duoviz.decoding.datastore import DATASTORE_FOLDER, Datastore, open_datastore
-from duoviz.decoding.kept_costs import costs_file, recall_costs, remember_costs
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.rounding import delta_of, readings
 from duoviz.decoding.worker.inline import InlineDraft
-from duoviz.decoding.worker.process import start_draft
+from duoviz.decoding.worker.process import ProcessDraft
 from duoviz.decoding.worker.protocol import DraftWorker
 from duoviz.errors import UserError
 from duoviz.models.cache import measuring
@@ -115,7 +114,7 @@ class Engine:
             self.draft_beside.close()
             self.draft_beside = None
         if self.draft_beside is None:
-            self.draft_beside = start_draft(pair.draft.load, pair.cores)
+            self.draft_beside = ProcessDraft(pair.draft.load, pair.cores)
         self.draft_beside.wait_until_started()
         return self.draft_beside
 
@@ -223,7 +222,7 @@ def load_engine(
             if earlier.pair.name == name and not earlier.under_way:
                 earlier.close()
     prepared = prepare_pair(name, progress, sources)
-    started = start_draft(prepared.draft.load, prepared.cores) if draft else None
+    started = ProcessDraft(prepared.draft.load, prepared.cores) if draft else None
     try:
         engine = Engine(prepared.load(progress), draft=started)
     except BaseException:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from duoviz.decoding.acceptance_table import AcceptanceTable, fitted_table
 from duoviz.decoding.costs import Costs
 from duoviz.decoding.datastore import Datastore
+from duoviz.decoding.drafting import row_of_draft
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.iteration import LengthLimit, length_limit
 from duoviz.decoding.method import Method
@@ -13,7 +14,7 @@ from duoviz.decoding.placement import Placement
 from duoviz.decoding.sampling import RejectionNoise
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.decoding.verification import Classical
-from duoviz.decoding.worker.protocol import DraftWorker, row_of_draft
+from duoviz.decoding.worker.protocol import DraftWorker
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.pair import Pair
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from duoviz.decoding.budget import speculative_budget
+from duoviz.decoding.budget import LengthPolicy, speculative_budget
 from duoviz.decoding.drafter import Drafter
-from duoviz.decoding.drafting import DraftPlan, DraftResult
+from duoviz.decoding.drafting import DraftPlan, DraftRequest, DraftResult, StopRule
 from duoviz.decoding.iteration import Drafting, Node
-from duoviz.decoding.length_policy import LengthPolicy, StopRule
 from duoviz.decoding.method import DRAFT, VERIFYING, Method
 from duoviz.decoding.settings import MAX_SEQUENCES, Settings
 from duoviz.decoding.theory import IN_TURN, Acceptance
-from duoviz.decoding.worker.requests import DraftRequest
 
 if TYPE_CHECKING:
     from duoviz.decoding.plan import RunPlan

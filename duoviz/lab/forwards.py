@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from duoviz.decoding.drafting import DraftPlan
+from duoviz.decoding.drafting import DraftPlan, DraftRequest
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.forward import PREFILL_CHUNK, Stopped, timed_forward
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.decoding.worker.protocol import DraftWorker
-from duoviz.decoding.worker.requests import DraftRequest
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
 

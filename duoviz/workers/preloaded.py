@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from duoviz.decoding.engine import Engine, load_engine
-from duoviz.decoding.worker.process import start_draft
+from duoviz.decoding.worker.process import ProcessDraft
 from duoviz.errors import UserError
 from duoviz.models.cores import assign_cores, available_cores
 from duoviz.models.fit import target_device
@@ -45,4 +45,4 @@ def load_preloaded(name: str, *arguments: Any, draft: bool) -> Engine:
         return load_engine(name, *arguments, draft=draft)
     # Its memory is not given back when a worker loads another pair.
     pair = replace(PAIR, cores=assign_cores(cores, target_on_gpu=False), memory={})
-    return Engine(pair, draft=start_draft(pair.draft.load, pair.cores) if draft else None)
+    return Engine(pair, draft=ProcessDraft(pair.draft.load, pair.cores) if draft else None)

@@ -15,13 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from duoviz.decoding.budget import speculative_budget
-from duoviz.decoding.calibration import calibrate
+from duoviz.decoding.calibration import MeasureRequest, calibrate
 from duoviz.decoding.costs import CONTEXTS, CostModel, Costs, Forward
 from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
 from duoviz.decoding.worker.inline import InlineDraft
-from duoviz.decoding.worker.requests import MeasureRequest
 from duoviz.lab.readme import markdown
 from duoviz.models.cores import on_cores
 from duoviz.models.embedded import embedded_target

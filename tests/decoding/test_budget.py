@@ -5,9 +5,16 @@ from dataclasses import replace
 import pytest
 
 from duoviz.decoding.acceptance_table import plain
-from duoviz.decoding.budget import draft_budget, plan_draft, prior, speculative_budget, steps_in, worthwhile_length
+from duoviz.decoding.budget import (
+    LengthPolicy,
+    draft_budget,
+    plan_draft,
+    prior,
+    speculative_budget,
+    steps_in,
+    worthwhile_length,
+)
 from duoviz.decoding.costs import ROW_COUNTS, CostModel, step_times
-from duoviz.decoding.length_policy import LengthPolicy
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import Acceptance
 from tests.decoding.made_costs import SHORT, costs

@@ -34,7 +34,7 @@ def test_a_short_context_is_measured_at_its_end(beside):
 
 def test_a_draft_without_trees_is_measured_with_one_row():
     engine = tiny_engine()
-    model = engine.draft_beside.loop.model
+    model = engine.draft_beside.model
     forward = model.forward
 
     def one_row_only(ids, *, parents=None, rows=None):

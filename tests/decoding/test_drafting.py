@@ -4,8 +4,7 @@ import pytest
 import torch
 
 from duoviz.decoding.acceptance_table import EDGES, RANKS
-from duoviz.decoding.drafting import DraftPlan, branch_lengths, draft, number_of_sequences, threshold
-from duoviz.decoding.length_policy import StopRule
+from duoviz.decoding.drafting import DraftPlan, StopRule, branch_lengths, grow_sequences, number_of_sequences, threshold
 from tests.tiny import reference_model
 from tests.weights import tiny_decoder
 
@@ -51,7 +50,7 @@ def greedy(reference, ids):
 @pytest.mark.parametrize("mode, lengths", [("batched", [6, 5, 5]), ("paper", [2, 2, 2])])
 def test_branches_are_the_drafts_own_greedy_continuations(mode, lengths):
     reference = reference_model(2)
-    drafted = draft(tiny_decoder(2), PROMPT, plan(sequences=3, draft_mode=mode))
+    drafted = grow_sequences(tiny_decoder(2), PROMPT, plan(sequences=3, draft_mode=mode))
     assert [len(sequence.tokens) for sequence in drafted.sequences] == lengths
     q = greedy(reference, PROMPT)
     assert [sequence.tokens[0] for sequence in drafted.sequences] == q.topk(3).indices.tolist()
@@ -68,20 +67,20 @@ def test_branches_are_the_drafts_own_greedy_continuations(mode, lengths):
 
 
 def test_the_tree_hangs_each_branch_on_the_root():
-    drafted = draft(tiny_decoder(2), PROMPT, plan(sequences=2, budget=3, steps=(3,) * 8))
+    drafted = grow_sequences(tiny_decoder(2), PROMPT, plan(sequences=2, budget=3, steps=(3,) * 8))
     assert [node.parent for node in drafted.tree()] == [-1, 0, 1, -1, 3]
 
 
 @pytest.mark.parametrize("changes", [{"budget": 1}, {"longest": 1}])
 def test_one_step_gives_one_token_and_no_threshold(changes):
-    drafted = draft(tiny_decoder(2), PROMPT, plan(**changes))
+    drafted = grow_sequences(tiny_decoder(2), PROMPT, plan(**changes))
     assert [len(sequence.tokens) for sequence in drafted.sequences] == [1]
     assert drafted.theta is None and len(drafted.steps) == 1
 
 
 @pytest.mark.parametrize("mode", ["batched", "paper"])
 def test_no_sequence_is_longer_than_the_room(mode):
-    drafted = draft(tiny_decoder(2), PROMPT, plan(longest=2, draft_mode=mode, sequences=2))
+    drafted = grow_sequences(tiny_decoder(2), PROMPT, plan(longest=2, draft_mode=mode, sequences=2))
     assert max(len(sequence.tokens) for sequence in drafted.sequences) == 2
 
 
@@ -89,7 +88,7 @@ def test_no_sequence_is_longer_than_the_room(mode):
 def test_a_draft_without_trees_grows_one_sequence(sequences):
     model = tiny_decoder(2)
     model.supports_tree = False
-    drafted = draft(model, PROMPT, plan(sequences=sequences))
+    drafted = grow_sequences(model, PROMPT, plan(sequences=sequences))
     assert [len(sequence.tokens) for sequence in drafted.sequences] == [6]
 
 
@@ -100,17 +99,17 @@ def test_a_draft_without_trees_grows_one_sequence(sequences):
 def test_a_sequence_ends_where_it_is_no_longer_sure_enough(least, first, sequences, lengths):
     """All chances are a half here, so that a token more is worth half as much."""
     rule = StopRule([[0.5] * len(EDGES)] * RANKS, 1.0, least, first)
-    drafted = draft(tiny_decoder(2), PROMPT, plan(sequences=sequences, rule=rule))
+    drafted = grow_sequences(tiny_decoder(2), PROMPT, plan(sequences=sequences, rule=rule))
     assert [len(sequence.tokens) for sequence in drafted.sequences] == lengths
     assert all(len(sequence.slots) == len(sequence.tokens) - 1 for sequence in drafted.sequences)
     assert len(drafted.steps) == max(lengths) + (sequences > 1)
-    trusted = draft(tiny_decoder(2), PROMPT, plan(sequences=sequences, rule=rule._replace(factor=100.0)))
+    trusted = grow_sequences(tiny_decoder(2), PROMPT, plan(sequences=sequences, rule=rule._replace(factor=100.0)))
     assert len(trusted.sequences[0].tokens) == 6
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3])
 def test_a_draft_ends_after_the_step_in_which_it_is_enough(steps):
     asked = iter([False] * (steps - 1))
-    drafted = draft(tiny_decoder(2), PROMPT, plan(sequences=2), enough=lambda: next(asked, True))
+    drafted = grow_sequences(tiny_decoder(2), PROMPT, plan(sequences=2), enough=lambda: next(asked, True))
     assert [step.tokens for step in drafted.steps] == [len(PROMPT), 1, 2][:steps]
     assert (drafted.theta is None) == (steps == 1)

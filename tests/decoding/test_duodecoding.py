@@ -39,14 +39,14 @@ def from_draft(nodes):
 def test_sharing_the_noise_makes_drafted_tokens_agree():
     """With the target's noise the draft is right about as often as the two distributions overlap."""
     engine, changes = tiny_engine(noise=0.1), dict(max_new_tokens=200, temperature=1.2, sequences=1, budget=5)
-    handle = engine.draft_beside.loop.handle
+    submit = engine.draft_beside.submit
 
-    def with_other_noise(request, **options):
+    def with_other_noise(request):
         plan = request.plan._replace(sampling=request.plan.sampling._replace(seed=99))
-        return handle(replace(request, plan=plan), **options)
+        submit(replace(request, plan=plan))
 
     same = duodecoding(engine, **changes)
-    engine.draft_beside.loop.handle = with_other_noise
+    engine.draft_beside.submit = with_other_noise
     other = duodecoding(engine, **changes)
     assert sum(iteration.accepted for iteration in same) > 1.5 * sum(iteration.accepted for iteration in other)
 
@@ -183,7 +183,7 @@ class LateDraft(InlineDraft):
 
 def test_the_target_goes_on_alone_until_the_draft_has_read_the_prompt():
     engine = tiny_engine(noise=0.0)
-    engine.draft_beside = LateDraft(engine.draft_beside.loop.model)
+    engine.draft_beside = LateDraft(engine.draft_beside.model)
     iterations = duodecoding(engine, PROMPTS[2], max_new_tokens=40)
     assert [iteration.mode for iteration in iterations[:4]] == ["prefill", "pre", "pre", "pre"]
     assert [bool(iteration.drafted) for iteration in iterations[:4]] == [False, False, False, True]

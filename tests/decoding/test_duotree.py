@@ -8,11 +8,11 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.duotree import schedule
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
-from duoviz.decoding.worker.process import ProcessDraft, ThreadDraft
+from duoviz.decoding.worker.process import ProcessDraft
 from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.trace.explanation import explain
 from tests.decoding.proposals import proposed, tokens
-from tests.decoding.small_draft import load
+from tests.decoding.small_draft import ThreadDraft, load
 from tests.tiny import give_costs, made_up_costs, run, tiny_engine
 
 PROMPTS = [[5, 9, 3], [2] * 12, list(range(2, 30)) * 2]
@@ -30,9 +30,9 @@ class LateDraft(InlineDraft):
         super().__init__(model)
         self.rng, self.made = rng, []
 
-    def expansion(self, *, wait, stopped=bool):
+    def part(self, *, wait, stopped=bool):
         """Without `wait` there may be nothing to give."""
-        steps = (next(self.expansions, None) for _ in range(self.rng.integers(0, 4)))
+        steps = (next(self.parts, None) for _ in range(self.rng.integers(0, 4)))
         self.made += [step for step in steps if step]
         return self.made.pop(0) if self.made and (wait or self.rng.random() < 0.5) else None
 
@@ -42,7 +42,7 @@ class LateDraft(InlineDraft):
 def test_a_late_draft_changes_no_token(temperature):
     for seed in range(6):
         engine, prompt = tiny_engine(noise=0.2), PROMPTS[seed % 3]
-        engine.draft_beside = LateDraft(engine.draft_beside.loop.model, np.random.default_rng(seed))
+        engine.draft_beside = LateDraft(engine.draft_beside.model, np.random.default_rng(seed))
         settings = Settings(max_new_tokens=60, temperature=temperature, overlap="beside")
         iterations = list(run(engine, "duotree", prompt, settings))
         assert tokens(iterations) == tokens(run(engine, "vanilla", prompt, settings))
@@ -64,7 +64,7 @@ def test_a_draft_of_its_own_is_still_after_a_run(kind, monkeypatch):
     draft.close()
     if kind is ProcessDraft:
         with pytest.raises(DraftDied):
-            draft.expand(None)
+            draft.append(None)
 
 
 def test_a_draft_that_dies_ends_the_run_in_a_sentence():
@@ -75,7 +75,7 @@ def test_a_draft_that_dies_ends_the_run_in_a_sentence():
     def fail(**options):
         raise DraftDied("The draft process died.")
 
-    engine.draft_beside.expansion = fail
+    engine.draft_beside.part = fail
     with pytest.raises(DraftDied):
         list(iterations)
 
@@ -83,7 +83,7 @@ def test_a_draft_that_dies_ends_the_run_in_a_sentence():
 @pytest.mark.parametrize("side", ["target", "draft"])
 def test_models_without_trees_get_a_chain(side):
     engine, settings = tiny_engine(noise=0.2), Settings(max_new_tokens=40)
-    model = engine.pair.target if side == "target" else engine.draft_in_turn.loop.model
+    model = engine.pair.target if side == "target" else engine.draft_in_turn.model
     model.supports_tree = False
     iterations = list(run(engine, "duotree", PROMPTS[2], settings))
     assert tokens(iterations) == tokens(run(engine, "vanilla", PROMPTS[2], settings))
@@ -109,7 +109,7 @@ def test_the_tree_lives_on(overlap):
         before = nodes
         text += tokens([iteration])
         # The draft knows no more than what it had read before the text's last token.
-        assert overlap == "beside" or iteration.stop or engine.draft_in_turn.loop.model.length < len(text)
+        assert overlap == "beside" or iteration.stop or engine.draft_in_turn.model.length < len(text)
     # In turn no more is drafted than is verified.
     assert moved > 5 or overlap == "in_turn"
 

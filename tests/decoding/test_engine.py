@@ -40,7 +40,7 @@ def test_each_datastore_is_opened_once_and_none_named_is_the_one_that_comes_alon
 
 
 def test_a_draft_is_started_once_and_again_after_it_died(monkeypatch):
-    monkeypatch.setattr(engine, "start_draft", Worker)
+    monkeypatch.setattr(engine, "ProcessDraft", Worker)
     with Engine(tiny_engine().pair) as kept:
         first = kept.draft(beside=True)
         assert kept.draft(beside=True) is first and first.events == ["begun", "waited", "waited"]
@@ -71,7 +71,7 @@ def test_a_draft_loads_beside_its_target_and_ends_where_that_cannot_be_loaded(mo
 
     prepared = SimpleNamespace(draft=pair.draft, cores=pair.cores, load=lambda progress: workers and pair)
     monkeypatch.setattr(engine, "prepare_pair", lambda *arguments: prepared)
-    monkeypatch.setattr(engine, "start_draft", lambda *arguments: workers.append(Worker()) or workers[-1])
+    monkeypatch.setattr(engine, "ProcessDraft", lambda *arguments: workers.append(Worker()) or workers[-1])
     loaded = load_engine("any", draft=True)
     assert loaded.pair is pair and loaded.draft_beside is workers[0]
     assert load_engine("any").draft_beside is None and len(workers) == 1
@@ -83,7 +83,7 @@ def test_a_draft_loads_beside_its_target_and_ends_where_that_cannot_be_loaded(mo
 
 def test_loading_a_pair_again_ends_the_draft_of_an_engine_that_does_nothing(monkeypatch):
     """A notebook's `Out` keeps every engine that a cell gave."""
-    monkeypatch.setattr(engine, "start_draft", Worker)
+    monkeypatch.setattr(engine, "ProcessDraft", Worker)
     monkeypatch.setattr(engine, "prepare_pair", lambda name, *_: SimpleNamespace(load=lambda _: named(name)))
     kept = {name: load_engine(name) for name in ("idle", "at work", "other")}
     drafts = {name: loaded.draft(beside=True) for name, loaded in kept.items()}

@@ -9,7 +9,7 @@ import pytest
 
 from duoviz import runner
 from duoviz.decoding import engine as engine_module
-from duoviz.decoding.kept_costs import costs_file, recall_costs, remember_costs
+from duoviz.decoding.calibration import costs_file, recall_costs, remember_costs
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import Settings
 from tests.tiny import tiny_engine

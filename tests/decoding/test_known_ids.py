@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from duoviz.decoding import METHODS
-from duoviz.decoding.drafting import DraftPlan, draft
+from duoviz.decoding.drafting import DraftPlan, grow_sequences
 from duoviz.decoding.sampling import Sampling, noise, scores
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
@@ -113,5 +113,5 @@ def test_a_draft_proposes_by_copying_what_its_head_does_not_know():
     text = (4, unknown, 4)
     for sampling in (Sampling(), Sampling(0.9, seed=1)):
         model.crop(0)
-        drafted = draft(model, text, DraftPlan(3, (3,) * 8, 1, "batched", 3, sampling))
+        drafted = grow_sequences(model, text, DraftPlan(3, (3,) * 8, 1, "batched", 3, sampling))
         assert drafted.sequences[0].tokens[0] == unknown

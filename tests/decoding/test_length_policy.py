@@ -5,9 +5,9 @@ import pickle
 import pytest
 
 from duoviz.decoding.acceptance_table import fitted_table, plain
+from duoviz.decoding.budget import LengthPolicy
 from duoviz.decoding.costs import ROW_COUNTS
 from duoviz.decoding.iteration import Node
-from duoviz.decoding.length_policy import LengthPolicy
 from duoviz.decoding.settings import Settings
 from duoviz.folders import DRAFT_FOLDER
 

@@ -30,7 +30,7 @@ PROMPT = [5, 9, 3] * 60
 def watched(engine):
     """What happens, in order: the target's forwards with the threads in force, and what the draft reads."""
     events, target, draft = [], engine.pair.target, engine.draft_beside
-    forward, read = target.forward, draft.loop.model.forward
+    forward, read = target.forward, draft.model.forward
 
     def watched_forward(ids, **options):
         events.append(("target", len(ids), torch.get_num_threads(), LENT.get(NOTHING).cores))
@@ -40,7 +40,7 @@ def watched(engine):
         events.append(("draft", len(ids)))
         return read(ids, **options)
 
-    target.forward, draft.loop.model.forward = watched_forward, watched_read
+    target.forward, draft.model.forward = watched_forward, watched_read
     # As a draft of its own that takes long to read.
     draft.ready = lambda: sum(event[0] == "target" for event in events) > 3
     return events
@@ -168,7 +168,7 @@ def test_a_draft_beside_another_device_reads_the_prompt_at_once(method, monkeypa
     engine = tiny_engine()
     monkeypatch.setattr(torch.cuda, "synchronize", lambda device: None)
     target, draft, events = engine.pair.target, engine.draft_beside, []
-    asked = "submit" if method == "duodecoding" else "expand"
+    asked = "submit" if method == "duodecoding" else "append"
     forward, ask = target.forward, getattr(draft, asked)
 
     def on_the_processor(ids, **options):

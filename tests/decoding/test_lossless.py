@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from duoviz.decoding import drafting, plan, sampling, verification
+from duoviz.decoding.drafting import DraftRequest
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.worker.loop import DraftLoop
 from tests.tables import VOCABULARY, chi_square, continuations, exact_distribution
 
 pytestmark = pytest.mark.thorough
@@ -19,12 +19,13 @@ BASE = Settings(max_new_tokens=6, temperature=0.9)
 REJECTION = replace(BASE, acceptance="rejection")
 
 
-def roll_back_to_another_sequence(loop, request):
+def roll_back_to_another_sequence(request, draft):
     """Planted error: the pending tokens' rows are another sequence's."""
-    ROLL_BACK(loop, request)
-    if request.keep is not None and len(loop.drafted.sequences) > 1:
-        other = loop.drafted.sequences[request.keep - 1].rows[1:]
-        loop.pending_rows = [*other, *loop.pending_rows[len(other) :]]
+    rows = ROLL_BACK(request, draft)
+    if request.keep is not None and len(sequences := draft.kept.result.sequences) > 1:
+        other = sequences[request.keep - 1].rows[1:]
+        rows = [*other, *rows[len(other) :]]
+    return rows
 
 
 def grow_by_the_sampled_token(model, sequences, *others):
@@ -39,11 +40,11 @@ def another_places_row(draft, size):
     return lambda row: row_of(0)
 
 
-GROW, ROLL_BACK, ROW_OF_DRAFT = drafting.grow, DraftLoop.roll_back, plan.row_of_draft
+GROW, ROLL_BACK, ROW_OF_DRAFT = drafting.grow, DraftRequest.roll_back, plan.row_of_draft
 ERRORS = {
     "no division by q": (verification, "acceptance", lambda p, q: min(1.0, p)),
     "resampling from p": (verification, "residual", lambda p, q: p),
-    "another sequence's q row": (DraftLoop, "roll_back", roll_back_to_another_sequence),
+    "another sequence's q row": (DraftRequest, "roll_back", roll_back_to_another_sequence),
     "another place's q row": (plan, "row_of_draft", another_places_row),
     "θ from the sampled token": (drafting, "grow", grow_by_the_sampled_token),
 }

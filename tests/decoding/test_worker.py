@@ -10,16 +10,17 @@ from types import ModuleType
 import pytest
 
 from duoviz.decoding.acceptance_table import Recalibration, plain
-from duoviz.decoding.drafting import DraftPlan
+from duoviz.decoding.calibration import MeasureRequest
+from duoviz.decoding.drafting import DraftPlan, DraftRequest
+from duoviz.decoding.duotree.draft_side import ExpandRequest
 from duoviz.decoding.duotree.tree import TreeConfig
 from duoviz.decoding.forward import Stopped
 from duoviz.decoding.sampling import Sampling
 from duoviz.decoding.worker.inline import InlineDraft
-from duoviz.decoding.worker.process import ProcessDraft, ThreadDraft
-from duoviz.decoding.worker.protocol import DraftDied
-from duoviz.decoding.worker.requests import DraftRequest, ExpandRequest, MeasureRequest, PauseRequest
+from duoviz.decoding.worker.process import ProcessDraft
+from duoviz.decoding.worker.protocol import DraftDied, PauseRequest
 from duoviz.models.cores import Cores, available_cores
-from tests.decoding.small_draft import load
+from tests.decoding.small_draft import ThreadDraft, load
 from tests.starts import forking
 from tests.tiny import CORE
 
@@ -133,8 +134,8 @@ def test_a_tree_beside_grows_as_the_run_has_it(draft):
             recalibration.observe("draft", 0.5, taken)
         draft.submit(PauseRequest())
         draft.result()
-        draft.expand(ExpandRequest((5, 9, 3), (0.001,) * 8, recalibration, config))
-        counts.append(sum(1 for _ in iter(partial(draft.expansion, wait=True), None)))
+        draft.append(ExpandRequest((5, 9, 3), (0.001,) * 8, recalibration, config))
+        counts.append(sum(1 for _ in iter(partial(draft.part, wait=True), None)))
     assert counts[0] > counts[1] > 0
 
 
@@ -150,10 +151,9 @@ def test_a_killed_process_ends_in_a_sentence():
 
 @pytest.mark.thorough
 def test_a_model_that_cannot_be_loaded():
-    for kind in (ProcessDraft, ThreadDraft):
-        worker = kind(partial(open, "no-such-model"), CORES)
-        with pytest.raises(DraftDied, match="could not be loaded: .*No such file"):
-            worker.wait_until_started()
+    worker = ProcessDraft(partial(open, "no-such-model"), CORES)
+    with pytest.raises(DraftDied, match="could not be loaded: .*No such file"):
+        worker.wait_until_started()
 
 
 @pytest.mark.thorough

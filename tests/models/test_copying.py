@@ -158,7 +158,7 @@ def test_cropping_leaves_no_trace():
 def test_the_text_is_vanillas_and_more_is_accepted(changes):
     settings = Settings(max_new_tokens=150, **changes)
     engine, prompt, accepted = tiny_engine(noise=3.0, seed=4), [5, 9, 3], []
-    model, expected = engine.draft_beside.loop.model, tokens(run(engine, "vanilla", prompt, settings))
+    model, expected = engine.draft_beside.model, tokens(run(engine, "vanilla", prompt, settings))
     for weights in ([0.0], [0.3, 0.8, 0.95]):
         engine.draft_beside = InlineDraft(Copying(model, [weights] * 3))
         iterations = list(run(engine, "duodecoding", prompt, settings))

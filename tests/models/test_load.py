@@ -33,7 +33,7 @@ def test_any_two_folders_make_a_pair(make_target, make_draft, precision, tmp_pat
     engine = ready(pair)
     assert pair.target.precision == "float32" and pair.target.label == str(target)
     assert pair.draft.precision == precision and pair.draft.label == f"{draft} ({precision})"
-    assert engine.draft_beside.loop.model.vocab_size <= pair.target.vocab_size
+    assert engine.draft_beside.model.vocab_size <= pair.target.vocab_size
     for prompt in TEXT[:3]:
         vanilla, duo = texts(engine, prompt)
         assert vanilla and vanilla == duo
@@ -59,7 +59,7 @@ def test_the_shorter_context_is_that_of_both(contexts, tmp_path):
     )
     pair = replace(load_pair(f"{target} + {draft}"), eos=frozenset())
     engine = ready(pair)
-    assert pair.target.context_limit == engine.draft_beside.loop.model.context_limit == 24
+    assert pair.target.context_limit == engine.draft_beside.model.context_limit == 24
     vanilla, duo = texts(engine, TEXT[0], tokens=100)
     assert vanilla == duo and len(pair.encode(TEXT[0])) + len(duo) == 24
 

@@ -1,12 +1,15 @@
 """DuoTree's draft side: the tree, the draft's cache that follows it, and the steps that grow it."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
+from duoviz.decoding.acceptance_table import Recalibration
 from duoviz.decoding.drafting import ended_now, proposals
+from duoviz.decoding.duotree.policy import steady_width
 from duoviz.decoding.duotree.tree import Expansion, Tree, TreeConfig, TreeNode
 from duoviz.decoding.forward import timed_forward, timed_prefill
+from duoviz.decoding.worker.protocol import DraftState
 from duoviz.models.language_model import LanguageModel, ids_of
 
 
@@ -51,20 +54,50 @@ class DraftSide:
         number: of the step in its iteration. Raises Stopped while a long text is read.
         """
         tree, position = self.tree, len(self.tree.text)
-        wanted = tree.waiting()[:width]
+        expanded = tree.waiting()[:width]
         if not tree.expanded:
             logits, span = timed_prefill(self.model, tree.text[self.model.length :], stopped=stopped)
         else:
-            nodes = [tree.nodes[index] for index in wanted]
+            nodes = [tree.nodes[index] for index in expanded]
             parents = [tree.nodes[node.parent].slot if node.parent >= 0 else position - 1 for node in nodes]
             for slot, node in enumerate(nodes, self.model.length):
                 node.slot = slot
             logits, span = timed_forward(self.model, [node.token for node in nodes], parents=parents)
-        positions = [position + (tree.nodes[index].depth if index >= 0 else 0) for index in wanted]
+        positions = [position + (tree.nodes[index].depth if index >= 0 else 0) for index in expanded]
         _, q, score = proposals(self.model, logits, positions, self.config.sampling)
         best = score.topk(min(self.config.children if self.config.trees else 1, score.shape[-1])).indices
         children = zip(ids_of(best, self.model.known), q.gather(-1, best).tolist(), strict=True)
-        children_of = [(tree.tokens_to(index), *tokens) for index, tokens in zip(wanted, children, strict=True)]
+        children_of = [(tree.tokens_to(index), *tokens) for index, tokens in zip(expanded, children, strict=True)]
         expansion = Expansion(position, ended_now(span), children_of)
         tree.apply(expansion, step=number)
         return expansion
+
+
+@dataclass(frozen=True)
+class ExpandRequest:
+    """The text goes on with these tokens: grow its tree until another request comes.
+
+    Each step's `Expansion` is an answer, and None the last. draft_seconds: T_draft(1), T_draft(2), …, which decide how
+    wide the steps are. recalibration: of the tree's chances, as the run has it by now (the pipe copies it). config:
+    given where a run begins, with its prompt as the tokens.
+    """
+
+    tokens: tuple[int, ...]
+    draft_seconds: tuple[float, ...]
+    recalibration: Recalibration = field(default_factory=Recalibration)
+    config: TreeConfig | None = None
+
+    def answers(
+        self, draft: DraftState, *, waits: Callable[[], bool], stopped: Callable[[], bool]
+    ) -> Iterator[Expansion | None]:
+        if self.config:
+            draft.kept = DraftSide(draft.model, self.config)
+        draft.kept.tree.recalibration = self.recalibration
+        draft.kept.move(self.tokens)
+        return self.steps(draft.kept, waits)
+
+    def steps(self, side: DraftSide, waits: Callable[[], bool]) -> Iterator[Expansion | None]:
+        """The tree's steps, as long as one is worth it and no other request waits."""
+        while not waits() and (width := steady_width(side.tree, self.draft_seconds)):
+            yield side.step(width)
+        yield None

@@ -4,13 +4,12 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from duoviz.decoding.duotree.draft_side import DraftSide
+from duoviz.decoding.duotree.draft_side import DraftSide, ExpandRequest
 from duoviz.decoding.duotree.policy import WIDTHS, steady_width
 from duoviz.decoding.duotree.tree import Expansion, Tree, TreeConfig, TreeNode
 from duoviz.decoding.forward import Stopped
 from duoviz.decoding.iteration import Span
-from duoviz.decoding.worker.protocol import DraftDied, DraftWorker
-from duoviz.decoding.worker.requests import ExpandRequest, PauseRequest
+from duoviz.decoding.worker.protocol import DraftDied, DraftWorker, PauseRequest
 from duoviz.models.language_model import LanguageModel
 
 # A text of more tokens than this is read by the draft while the target goes on alone.
@@ -67,7 +66,7 @@ class Beside:
         config = None if self.tree.text else self.tree.config
         self.unread = len(tokens) + (0 if config or self.tree.expanded else self.unread)
         path = self.tree.move(tokens)
-        self.draft.expand(ExpandRequest(tuple(tokens), tuple(draft_seconds), self.tree.recalibration, config))
+        self.draft.append(ExpandRequest(tuple(tokens), tuple(draft_seconds), self.tree.recalibration, config))
         return path
 
     def widths(self, draft_seconds: Sequence[float]) -> Sequence[int]:
@@ -79,7 +78,7 @@ class Beside:
 
     def step(self, width: int) -> bool:
         """Wait for the step under way. Raises DraftDied, Stopped."""
-        expansion = self.draft.expansion(wait=True, stopped=self.stopped)
+        expansion = self.draft.part(wait=True, stopped=self.stopped)
         if expansion:
             self.apply(expansion)
         return expansion is not None
@@ -89,7 +88,7 @@ class Beside:
         self.steps.append(expansion.span)
 
     def catch_up(self) -> None:
-        while expansion := self.draft.expansion(wait=False):
+        while expansion := self.draft.part(wait=False):
             self.apply(expansion)
 
     def close(self) -> None:

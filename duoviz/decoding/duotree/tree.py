@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from duoviz.decoding.acceptance_table import LONGEST_MATCH, PLACES, AcceptanceTable, Recalibration, corrected, of_rank
 from duoviz.decoding.iteration import Span
 from duoviz.decoding.sampling import Sampling
+from duoviz.decoding.worker.protocol import Part
 from duoviz.models.ngrams import Match, NGrams
 
 # The root's index: the end of the text.
@@ -53,7 +54,7 @@ class TreeConfig:
 
 
 @dataclass(frozen=True)
-class Expansion:
+class Expansion(Part):
     """What a draft step gave: under each node that it forwarded, the draft's best tokens with their q.
 
     A node is named by the tokens that lead to it from the root that the tree had when the text had `position` tokens.

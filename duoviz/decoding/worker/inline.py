@@ -5,36 +5,32 @@ from typing import Any
 
 import numpy as np
 
-from duoviz.decoding.duotree.tree import Expansion
-from duoviz.decoding.worker.loop import DraftLoop
-from duoviz.decoding.worker.protocol import DraftWorker
-from duoviz.decoding.worker.requests import ExpandRequest, PauseRequest, Request
+from duoviz.decoding.worker.protocol import DraftState, DraftWorker, Request
 from duoviz.models.language_model import LanguageModel
 
 
 class InlineDraft(DraftWorker):
-    """The draft in the caller's own thread, as methods use it that take turns: nothing overlaps, starts or ends."""
+    """The draft of methods that take turns: in the caller's own thread, so nothing overlaps, starts or ends."""
 
     def __init__(self, model: LanguageModel):
-        self.model, self.loop, self.busy = model, DraftLoop(model), np.zeros(1, np.int64)
+        self.model, self.state, self.busy = model, DraftState(model), np.zeros(1, np.int64)
         self.request: Request
-        self.expansions: Iterator[Expansion] = iter(())
+        self.parts: Iterator[Any] = iter(())
 
     def submit(self, request: Request) -> None:
         self.request = request
+
+    def append(self, request: Request) -> None:
+        self.parts = request.answers(self.state, waits=bool, stopped=bool)
 
     def ready(self) -> bool:
         return True
 
     def result(self, *, stopped: Callable[[], bool] = bool) -> Any:
-        return None if isinstance(self.request, PauseRequest) else self.loop.handle(self.request, stopped=stopped)
+        return list(self.request.answers(self.state, waits=bool, stopped=stopped))[-1]
 
-    def expand(self, request: ExpandRequest) -> None:
-        self.loop.move(request)
-        self.expansions = self.loop.steps(request, bool)
-
-    def expansion(self, *, wait: bool, stopped: Callable[[], bool] = bool) -> Expansion | None:
-        return next(self.expansions, None)
+    def part(self, *, wait: bool, stopped: Callable[[], bool] = bool) -> Any:
+        return next(self.parts, None)
 
     def alive(self) -> bool:
         return True

@@ -1,54 +1,171 @@
-"""The draft in a process of its own, or in a thread of this one."""
+"""The draft in a process of its own: requests and answers are counted, and an answer has its time limit."""
 
 import multiprocessing
 import os
 import pickle
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from ctypes import Array, c_int64, c_ulong
 from multiprocessing.connection import Connection
 from types import ModuleType
+from typing import Any
 
 import numpy as np
+import torch
 
+from duoviz.decoding.forward import Stopped
+from duoviz.decoding.sampling import DraftNotFinite
 from duoviz.decoding.worker.heartbeat import Heartbeat, keep_beating
-from duoviz.decoding.worker.loop import serve
-from duoviz.decoding.worker.protocol import DraftDied, DraftWorker
-from duoviz.decoding.worker.waiting import WaitingDraft
-from duoviz.models.cores import Cores
+from duoviz.decoding.worker.protocol import DraftDied, DraftState, DraftWorker, EnoughRequest, Part, Request
+from duoviz.models.cores import Cores, on_cores
 from duoviz.models.pair import LoadDraft
 
+# Seconds. A start loads and quantises the model; an answer takes milliseconds, a very long prompt perhaps a minute.
+# A process that is stopped meanwhile shows sooner (see `heartbeat`).
+START_TIMEOUT = 300.0
+ANSWER_TIMEOUT = 120.0
+# How often a wait looks whether the run was stopped, in seconds.
+GLANCE = 0.1
 # Held while a process is started.
 starting = threading.Lock()
 
 
-class ProcessDraft(WaitingDraft):
+class ProcessDraft(DraftWorker):
     """A process, pinned to its own cores."""
+
+    # submitted, answered: requests so far; deadline: when the next answer is due.
+    started, submitted, answered, deadline = False, 0, 0, 0.0
 
     def __init__(self, load: LoadDraft, cores: Cores):
         """load: gives the model; it is called in the new process, which imports what it needs but the main module."""
-        super().__init__()
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         beats, busy = context.RawValue(c_ulong), context.RawArray(c_int64, 1)
         self.heartbeat, self.busy = Heartbeat(beats), np.ctypeslib.as_array(busy)
         arguments = (theirs, beats, busy, pickle.dumps(load), cores)
         self.process = context.Process(target=serve_alone, args=arguments, daemon=True, name="duoviz-draft")
-        with without_main():
+        with free_start():
             self.process.start()
         theirs.close()
 
+    def wait_until_started(self) -> None:
+        if self.started:
+            return
+        if not self.poll(START_TIMEOUT):
+            self.close()
+            raise DraftDied(f"The draft did not start within {START_TIMEOUT:.0f} seconds.")
+        if complaint := self.receive():
+            self.close()
+            raise DraftDied(f"The draft could not be loaded: {complaint}.")
+        self.started = True
+
+    def submit(self, request: Request) -> None:
+        self.wait_until_started()
+        self.drop_answers(keep=0)
+        self.append(request)
+
+    def append(self, request: Request) -> None:
+        if self.answered == self.submitted:
+            self.expect_answer()
+        self.send(request)
+        self.submitted += 1
+
+    def send(self, request: Request) -> None:
+        self.busy[0] = True
+        try:
+            self.pipe.send(request)
+        except OSError as error:
+            raise self.died() from error
+
+    def enough(self) -> None:
+        if self.owes:
+            self.send(EnoughRequest())
+
+    def part(self, *, wait: bool, stopped: Callable[[], bool] = bool) -> Any:
+        while self.answered < self.submitted:
+            if not wait and not self.poll(0):
+                return None
+            self.wait(stopped)
+            if (answer := self.take()) is not None:
+                return checked(answer)
+        return None
+
+    def ready(self) -> bool:
+        self.drop_answers(keep=1)
+        if self.answered + 1 == self.submitted and self.poll(0):
+            return True
+        self.check_deadline()
+        return False
+
+    def result(self, *, stopped: Callable[[], bool] = bool) -> Any:
+        answer = None
+        while self.answered < self.submitted:
+            self.wait(stopped)
+            answer = self.take()
+        return checked(answer)
+
+    def wait(self, stopped: Callable[[], bool]) -> None:
+        """Until an answer is there. Raises DraftDied, and Stopped where `stopped` says so."""
+        while not self.poll(GLANCE):
+            if stopped():
+                raise Stopped
+            self.check_deadline()
+
+    def poll(self, seconds: float) -> bool:
+        """Whether an answer is there, or comes within these seconds."""
+        try:
+            return self.pipe.poll(seconds)
+        except OSError as error:
+            raise self.died() from error
+
+    def receive(self) -> Any:
+        """The next answer, or an error message."""
+        try:
+            return self.pipe.recv()
+        except (EOFError, OSError) as error:
+            raise self.died() from error
+
+    def drop_answers(self, *, keep: int) -> None:
+        """Take the answers that are there, up to the last `keep` requests'."""
+        while self.answered + keep < self.submitted and self.poll(0):
+            self.take()
+
+    def take(self) -> Any:
+        """The next answer, counted."""
+        answer = self.receive()
+        self.answered += not isinstance(answer, Part)
+        self.expect_answer()
+        return answer
+
+    def expect_answer(self) -> None:
+        """The next answer is due within the time limit from now."""
+        self.deadline = time.monotonic() + ANSWER_TIMEOUT
+
+    @property
+    def owes(self) -> bool:
+        """Whether an answer is still to come."""
+        return self.answered < self.submitted and not self.poll(0)
+
+    @property
+    def overdue(self) -> bool:
+        """Whether an answer is late, or the process stopped before it."""
+        return self.owes and (time.monotonic() > self.deadline or self.heartbeat.silent())
+
+    def check_deadline(self) -> None:
+        """Raise DraftDied where an answer is overdue."""
+        if self.overdue:
+            self.close()
+            raise DraftDied("The draft stopped answering: run again to start a new one.")
+
     def died(self) -> DraftDied:
+        """Close what is left of a draft that has ended; the error that says so."""
         self.process.join(timeout=1)
         code = self.process.exitcode
         self.close()
         return DraftDied(f"The draft process died (exit code {code}): run again to start a new one.")
-
-    @property
-    def overdue(self) -> bool:
-        return super().overdue or (self.owes and self.heartbeat.silent())
 
     def alive(self) -> bool:
         if not self.process.is_alive() or self.pipe.closed or self.overdue:
@@ -63,20 +180,34 @@ class ProcessDraft(WaitingDraft):
         self.process.join(timeout=5)
 
 
-@contextmanager
-def without_main() -> Iterator[None]:
-    """A process that is started meanwhile does not import the main module.
+def checked(answer: Any) -> Any:
+    """An answer; raises DraftNotFinite, and DraftDied for another error message."""
+    if isinstance(answer, DraftNotFinite):
+        raise answer
+    if isinstance(answer, str):
+        raise DraftDied(f"The draft failed: {answer}.")
+    return answer
 
-    It needs nothing of it, and could not import one that came through a pipe, nor use one without a guard, which would
-    start processes of its own.
+
+@contextmanager
+def free_start() -> Iterator[None]:
+    """A process that is started meanwhile does not import the main module, and a daemonic process may start it too.
+
+    It needs nothing of the main module, and could not import one that came through a pipe, nor use one without a guard,
+    which would start processes of its own. And it ends with its pipe, however its parent ends.
     """
+    parent = multiprocessing.current_process()
     with starting:
-        main = sys.modules["__main__"]
+        main, daemon = sys.modules["__main__"], parent.daemon
         sys.modules["__main__"] = ModuleType("__main__")
+        if daemon:
+            parent.daemon = False
         try:
             yield
         finally:
             sys.modules["__main__"] = main
+            if daemon:
+                parent.daemon = True
 
 
 def serve_alone(pipe: Connection, beats: c_ulong, busy: Array, load: bytes, cores: Cores) -> None:
@@ -86,28 +217,37 @@ def serve_alone(pipe: Connection, beats: c_ulong, busy: Array, load: bytes, core
     serve(pipe, lambda: pickle.loads(load)(), cores, np.ctypeslib.as_array(busy))
 
 
-class ThreadDraft(WaitingDraft):
-    """A thread, where a process cannot be started; it cannot be killed, and ends after the request that it is in."""
+def serve(pipe: Connection, load: LoadDraft, cores: Cores, busy: np.ndarray) -> None:
+    """Load the model, then answer requests until the pipe closes; an error is answered by its message.
 
-    def __init__(self, load: LoadDraft, cores: Cores):
-        super().__init__()
-        self.pipe, theirs = multiprocessing.Pipe()
-        self.busy = np.zeros(1, np.int64)
-        self.thread = threading.Thread(target=serve, args=(theirs, load, cores, self.busy), daemon=True)
-        self.thread.start()
+    busy: int64 [1], for others to see whether this works; who asks sets it, too. Where another program takes the
+    draft's core, the draft goes on with one of the target's, which waits for it.
+    """
+    with (
+        on_cores(cores.all, threads=len(cores.draft)),
+        torch.inference_mode(),
+        suppress(EOFError, OSError, KeyboardInterrupt),
+    ):
+        try:
+            draft = DraftState(load())
+        except Exception as error:
+            return pipe.send(reason_of(error))
+        pipe.send("")
+        while True:
+            try:
+                request = pipe.recv()
+                busy[0] = True
+                for answer in request.answers(draft, waits=pipe.poll, stopped=bool):
+                    pipe.send(answer)
+            except (EOFError, OSError):
+                raise
+            except DraftNotFinite as error:
+                pipe.send(error)
+            except Exception as error:
+                pipe.send(reason_of(error))
+            busy[0] = False
 
-    def died(self) -> DraftDied:
-        self.close()
-        return DraftDied("The draft's thread ended: run again to start a new one.")
 
-    def alive(self) -> bool:
-        return self.thread.is_alive() and not self.pipe.closed and not self.overdue
-
-    def close(self) -> None:
-        self.pipe.close()
-
-
-def start_draft(load: LoadDraft, cores: Cores) -> DraftWorker:
-    """A draft process; in a daemonic parent, which may not have children, a thread."""
-    kind = ThreadDraft if multiprocessing.current_process().daemon else ProcessDraft
-    return kind(load, cores)
+def reason_of(error: Exception) -> str:
+    """What went wrong, fit for the middle of a sentence."""
+    return str(error).rstrip(".") or type(error).__name__

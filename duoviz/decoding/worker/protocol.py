@@ -1,28 +1,64 @@
-"""What every running draft does, wherever it runs."""
+"""What a draft can be asked, and what every running draft does, wherever it runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
-from duoviz.decoding.duotree.tree import Expansion
-from duoviz.decoding.worker.requests import ExpandRequest, Request, RowRequest
 from duoviz.errors import UserError
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from duoviz.models.language_model import LanguageModel
 
 
 class DraftDied(UserError):
     """The draft cannot answer; the message is a sentence for the user."""
 
 
-class DraftWorker(Protocol):
-    """A running draft: it works on one request at a time, apart from the caller.
+class DraftState:
+    """The draft's model, and what one request leaves for the next."""
 
-    busy: int64 [1], not 0 while it works on a request apart from the caller.
+    def __init__(self, model: LanguageModel):
+        self.model = model
+        self.kept: Any = None
+
+
+class Request(Protocol):
+    """What a draft is asked to do; it goes through a pipe to the process that does it."""
+
+    def answers(self, draft: DraftState, *, waits: Callable[[], bool], stopped: Callable[[], bool]) -> Iterator[Any]:
+        """Its answers, all but the last a `Part`. waits: whether another request is there, for which this one ends.
+
+        Raises Stopped where `stopped` says so in a long forward.
+        """
+        ...
+
+
+class Part:
+    """An answer after which the same request gives more."""
+
+
+@dataclass(frozen=True)
+class PauseRequest:
+    """Compute nothing until the next request; the answer is None."""
+
+    def answers(self, draft: DraftState, **asked) -> Iterator[Any]:
+        return iter([None])
+
+
+@dataclass(frozen=True)
+class EnoughRequest:
+    """The request before ends, because another one waits; this one has no answer."""
+
+    def answers(self, draft: DraftState, **asked) -> Iterator[Any]:
+        return iter(())
+
+
+class DraftWorker(Protocol):
+    """A running draft, which works on one request at a time.
+
+    busy: int64 [1], not 0 while it works in parallel to the caller.
     """
 
     busy: np.ndarray
@@ -31,23 +67,23 @@ class DraftWorker(Protocol):
         """Wait until the model is loaded. Raises DraftDied."""
 
     def submit(self, request: Request) -> None:
-        """Start on a request; what an earlier one would still give is dropped."""
+        """Start on a request; answers to earlier ones are dropped."""
+
+    def append(self, request: Request) -> None:
+        """Start on a request; parts of earlier answers may still come."""
 
     def ready(self) -> bool:
         """Whether `result` would answer at once. Raises DraftDied where the answer is long overdue."""
         ...
 
     def enough(self) -> None:
-        """Let a `DraftRequest` end with the step that it is in. Raises DraftDied."""
+        """Let the request end with the step that it is in. Raises DraftDied."""
 
     def result(self, *, stopped: Callable[[], bool] = bool) -> Any:
         """Wait for the answer to the last request. Raises DraftDied, and Stopped where `stopped` says so."""
 
-    def expand(self, request: ExpandRequest) -> None:
-        """Go on with the tree of the `ExpandRequest` before, whose last steps may still come."""
-
-    def expansion(self, *, wait: bool, stopped: Callable[[], bool] = bool) -> Expansion | None:
-        """The next step's, None where none has come yet; wait: for the next one, None where the tree grows no more.
+    def part(self, *, wait: bool, stopped: Callable[[], bool] = bool) -> Any:
+        """The next part of an answer, None where none has come yet; wait: for one, None where none will come.
 
         Raises DraftDied, and Stopped where `stopped` says so.
         """
@@ -58,15 +94,3 @@ class DraftWorker(Protocol):
 
     def close(self) -> None:
         """End it; safe to call twice."""
-
-
-def row_of_draft(draft: DraftWorker, vocabulary: int) -> Callable[[int], Tensor]:
-    """A function that asks the draft for a row (see `RowRequest`) and widens it to the target's vocabulary."""
-
-    def row_of(row: int) -> Tensor:
-        from torch import from_numpy
-
-        draft.submit(RowRequest(row))
-        return from_numpy(np.pad(q := draft.result(), (0, vocabulary - len(q))))
-
-    return row_of
