@@ -93,7 +93,12 @@ def header(plan: RunPlan) -> dict:
         "method": method.id,
         "about": method.described(),
         "pair": pair.name,
-        "target": {"name": pair.target.label, "device": device, "precision": pair.target.precision},
+        "target": {
+            "name": pair.target.label,
+            "device": device,
+            "precision": pair.target.precision,
+            "cpu": pair.target.device == "cpu",
+        },
         "draft": draft_header(plan, device),
         "can_overlap": plan.placement.beside and pair.cores.can_overlap,
         "settings": {**asdict(plan.settings), "raw": plan.raw},

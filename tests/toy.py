@@ -26,7 +26,4 @@ TOY = Method(
     caption="said again, now checked",
     verified="{tokens:# echo was|# echoes were} heard",
     nothing="Nothing was left to say again",
-    colour="#123456",
-    shape="+",
-    mark="hexagon",
 )

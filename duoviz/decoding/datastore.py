@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from duoviz.decoding.suffix_array import suffix_array
 from duoviz.errors import UserError, first_line
 from duoviz.folders import ASSETS
 from duoviz.models.pair import Pair
@@ -184,6 +183,29 @@ def write_datastore(
     header = {"format": FORMAT, "vocabulary": vocabulary, "tokenizer": tokenizer}
     header |= {"sequences": ends, "tokens": len(tokens) - ends}
     (folder / HEADER).write_text(json.dumps(header, indent=1))
+
+
+def suffix_array(values: np.ndarray, report: Progress = no_progress) -> np.ndarray:
+    """The suffix array of whole numbers [n]: all positions, ordered by what begins there, int64 [n].
+
+    Prefix doubling (Manber and Myers 1993): positions in the order of their first w numbers are put in that of their
+    first 2w by sorting pairs: a position's rank and that of the one w further on. One sort for each doubling up to the
+    longest repeat.
+    """
+    size = len(values)
+    order, rank = np.arange(size), np.unique(values, return_inverse=True)[1]
+    width, distinct = 1, 0
+    while distinct < size:
+        report(distinct / size, f"Sorting {size:,} places")
+        following = np.zeros(size, dtype=np.int64)
+        # 0 is left for the end of the sequence, which comes before every number.
+        following[:-width] = rank[width:] + 1
+        pairs = rank * (size + 1) + following
+        order = np.argsort(pairs)
+        ordered = pairs[order]
+        rank[order] = np.concatenate([[0], np.cumsum(ordered[1:] != ordered[:-1])])
+        width, distinct = 2 * width, int(rank[order[-1]]) + 1
+    return order
 
 
 def joined(sequences: Iterable[Sequence[int] | np.ndarray], vocabulary: int) -> np.ndarray:

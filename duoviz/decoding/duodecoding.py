@@ -174,7 +174,4 @@ DUODECODING = Method(
     statuses=("pending", *VERIFYING),
     numbers=("acceptance", "overlap", "k", "gamma", "longest", "theta"),
     expected=IN_PARALLEL,
-    colour="#12a594",
-    shape="",
-    mark="star",
 )

@@ -49,7 +49,6 @@ class Method:
 
     What the page says of an iteration (see `visualizer/note.js` for the places in braces) where `verified` is
     given: caption: over the tokens checked. verified: what was proposed. nothing: why nothing was proposed.
-    colour, shape, mark: of its bars and points in figures.
     """
 
     id: str
@@ -57,9 +56,6 @@ class Method:
     name: str
     about: str
     drafter: Callable[[Any], Drafter]
-    colour: str
-    shape: str
-    mark: str
     draft: bool = False
     parallel: bool = False
     trees: bool = False

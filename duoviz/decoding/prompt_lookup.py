@@ -58,7 +58,4 @@ PROMPT_LOOKUP = Method(
     caption="from earlier in the text, now checked",
     verified="{end} occurred earlier in the text, followed by {tokens:# token|# tokens}",
     nothing="The last token did not occur earlier in the text",
-    colour="#c98a1b",
-    shape="x",
-    mark="triangle-up",
 )

@@ -105,7 +105,4 @@ REST = Method(
     caption="from the datastore, now checked",
     verified="{end} occurred in the datastore, followed by {tokens:# token|# tokens} in {branches:# branch|# branches}",
     nothing="The last tokens do not occur in the datastore",
-    colour="#b5532a",
-    shape="\\",
-    mark="cross",
 )

@@ -90,7 +90,4 @@ SPECULATIVE = Method(
     verified="The draft proposed {tokens:# token|# tokens} ({chances})",
     nothing="Guesses are rarely right here, so none is checked",
     expected=IN_TURN,
-    colour="#2f7fd6",
-    shape="/",
-    mark="diamond",
 )

@@ -13,7 +13,4 @@ VANILLA = Method(
     drafter=lambda plan: Drafter(),
     settings=("cores",),
     expected=ALONE,
-    colour="#8a93a3",
-    shape="",
-    mark="circle",
 )

@@ -28,6 +28,7 @@ def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
             "target in DuoDecoding": pair.target_device_label(pair.cores.target),
             "draft in DuoDecoding": pair.draft_device_label(),
         },
+        "cpu": pair.target.device == "cpu",
         "cores": {"target": list(pair.cores.target), "draft": list(pair.cores.draft)},
         "threads": {"all": len(pair.cores.all), "target": len(pair.cores.target), "draft": len(pair.cores.draft)},
         "precision": {"target": pair.target.precision, "draft": pair.draft.precision},

@@ -26,11 +26,16 @@ from duoviz.lab.values import acceptance, phi, rows_of, tasks_of
 CORES = 8
 
 
+def on_cpu(environment: dict) -> bool:
+    """Whether the target ran on a CPU, which older results say in its label alone."""
+    return environment.get("cpu", "CPU core" in environment["devices"]["target"])
+
+
 def other_hardware(results: Results) -> str:
     """A paragraph; empty where the draft's acceptance or DuoTree was not measured, or the target ran on a GPU."""
     alpha = acceptance(rows_of(results.rows, SPS)).rate
     measured = phi(rows_of(results.rows, DUOTREE), rows_of(results.rows, VANILLA), tasks_of(results.rows))
-    if alpha is None or not measured or "CPU core" not in results.environment["devices"]["target"]:
+    if alpha is None or not measured or not on_cpu(results.environment):
         return ""
     models, places = padded_models(results.environment), exponential_tilt(places_of(results.environment), alpha)
     together, in_turn = models[TOGETHER], models[IN_TURN]

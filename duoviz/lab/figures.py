@@ -12,6 +12,7 @@ from plotly.subplots import make_subplots
 
 from duoviz.decoding import METHODS
 from duoviz.lab import paying
+from duoviz.lab.look import look_of
 from duoviz.lab.paying import GAIN, ROWS
 from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA, VARIANTS, label_of, table_lanes
 from duoviz.lab.prediction import ALPHAS, PLAYED_ALPHAS, PLAYED_RATIOS, RATIOS, predictions_of
@@ -75,10 +76,10 @@ def styled(drawing: go.Figure, *, height: int = 380, **layout) -> go.Figure:
 def colour_and_shape(lane: str) -> tuple[str, str]:
     """How a lane's bars are filled."""
     if lane in METHODS:
-        return METHODS[lane].colour, METHODS[lane].shape
+        return look_of(lane)[:2]
     for variant in VARIANTS.values():
         if variant.name == lane:
-            return METHODS[variant.method].colour, "."
+            return look_of(variant.method).colour, "."
     return TARGET_ONLY_LOOK if lane == TARGET_ONLY else (VARIANT_COLOUR, "")
 
 
@@ -300,7 +301,7 @@ def predicted(results: Results) -> Figure:
         x=[0, top], y=[0, top], mode="lines", line={"color": GREY, "dash": "dot"}, name="as measured", hoverinfo="skip"
     )
     for place, (lane, prediction) in enumerate(points.items()):
-        symbol = METHODS[lane].mark if lane in METHODS else MARKS[place % len(MARKS)]
+        symbol = look_of(lane).mark if lane in METHODS else MARKS[place % len(MARKS)]
         drawing.add_scatter(
             x=[prediction.speed],
             y=[prediction.speed_predicted],

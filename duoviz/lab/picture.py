@@ -9,6 +9,7 @@ from html import escape
 import numpy as np
 
 from duoviz.decoding import METHODS
+from duoviz.lab.look import look_of
 from duoviz.lab.paying import GAIN, ROWS, Side, sides
 from duoviz.lab.plan import label_of
 from duoviz.lab.prediction import ALPHAS, RATIOS
@@ -96,7 +97,7 @@ def borders(compared: list[Side], bottom: float) -> list[str]:
             points = [(to_x(ratio), to_y(alpha)) for ratio, alpha in border(side.phi[rows])]
             path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
             dash = ' stroke-dasharray="4 3"' if rows == "free" else ""
-            colour = METHODS[side.lane].colour
+            colour = look_of(side.lane).colour
             marks.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>' if points else "")
     # DuoTree's are those of SpS.
     simple = [side for side in compared if not side.ways]
@@ -155,8 +156,8 @@ MARKS = {
 
 def mark(lane: str, x: float, y: float, size: float = 6.5) -> str:
     """A method's mark, in its colour."""
-    filling = f'fill="{METHODS[lane].colour}" stroke="{CARD}" stroke-width="1"'
-    if shape := MARKS.get(METHODS[lane].mark):
+    filling = f'fill="{look_of(lane).colour}" stroke="{CARD}" stroke-width="1"'
+    if shape := MARKS.get(look_of(lane).mark):
         points = " ".join(f"{x + size * dx:.1f},{y + size * dy:.1f}" for dx, dy in shape)
         return f'<polygon points="{points}" {filling}/>'
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{0.85 * size:.1f}" {filling}/>'

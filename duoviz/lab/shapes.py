@@ -114,7 +114,7 @@ SIDES = fields(target=LABEL, draft=LABEL)
 PLACES = items(numbers(0.0, 1.0, RANKS + 1, least=RANKS + 1), MAX_PLACES, least=1)
 ENVIRONMENT = fields(
     date=LABEL, pair=LABEL, models=SIDES, devices=fields(target=LABEL), precision=SIDES, cores=CORES_OF,
-    threads=optional(THREADS), versions=fields(torch=LABEL), delta=NUMBER,
+    cpu=optional(FLAG), threads=optional(THREADS), versions=fields(torch=LABEL), delta=NUMBER,
     places=optional(PLACES), machines=optional(fields()),
     costs=only(**{TOGETHER: COSTS, IN_TURN: COSTS, ON_TARGET: optional(COSTS)}),
 )  # fmt: skip

@@ -199,13 +199,18 @@ def better_method(subject: Side, other: Side) -> str:
 
 def on_gpu(side: Side) -> str:
     """What the same proposals would give where neither rows nor drafting lengthen an iteration."""
-    if "CPU core" not in side.header["target"]["device"] or not side.proposes or side.figures["tau"] < NOTICEABLE:
+    if not on_cpu(side.header) or not side.proposes or side.figures["tau"] < NOTICEABLE:
         return ""
     what = "drafts" if side.header["draft"] else "proposals"
     return (
         f"with the target on a GPU, where rows are nearly free, the same {what} would give up to "
         f"{side.figures['tau']:.2f} times vanilla's speed"
     )
+
+
+def on_cpu(header: dict) -> bool:
+    """Whether the target ran on a CPU, which older traces say in its label alone."""
+    return header["target"].get("cpu", "CPU core" in header["target"]["device"])
 
 
 def costs(side: Side) -> tuple[Callable[[Number], Number], float]:

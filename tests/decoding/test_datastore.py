@@ -12,8 +12,7 @@ import pytest
 from duoviz import commands
 from duoviz.__main__ import main
 from duoviz.decoding import datastore as module
-from duoviz.decoding.datastore import DatastoreError, open_datastore, read_sequences
-from duoviz.decoding.suffix_array import suffix_array
+from duoviz.decoding.datastore import DatastoreError, open_datastore, read_sequences, suffix_array
 from tests.children import killed_build
 from tests.decoding.stores import NamedDigits, build, random_sequences, searched
 from tests.starts import start

@@ -4,8 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from duoviz.decoding.lookahead import NgramPool, guess_tree
-from duoviz.decoding.lookahead_window import Window
+from duoviz.decoding.lookahead import NgramPool, Window, guess_tree
 from duoviz.decoding.loop import depths
 from duoviz.decoding.sampling import draw
 from duoviz.decoding.settings import Settings

@@ -63,11 +63,6 @@ def test_a_record_is_complete(id, method):
     assert json.loads(json.dumps(described)) == described and tuple(described) == DESCRIBED
 
 
-def test_records_differ():
-    for name in ("id", "title", "colour", "mark"):
-        assert len({getattr(method, name) for method in METHODS.values()}) == len(METHODS)
-
-
 def test_vanilla_equals_transformers():
     reference, engine = reference_model(0), tiny_engine()
     for prompt in PROMPTS:

@@ -164,7 +164,4 @@ DUOTREE = Method(
     caption="the tree's likeliest tokens, checked",
     verified="The tree had {tokens:# token|# tokens} worth checking, in {branches:# branch|# branches}",
     nothing="No guess was worth checking",
-    colour="#d6447e",
-    shape="|",
-    mark="hexagon",
 )
