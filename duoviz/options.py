@@ -26,93 +26,83 @@ def parser() -> Parser:
     top.set_defaults(stopped="stopped")
     names = top.add_subparsers(required=True, metavar="COMMAND")
 
-    add_serving(names.add_parser("serve", help="open the page (same as `python app.py`)"))
+    def command(name: str, about: str, run: str = "", **defaults: str) -> argparse.ArgumentParser:
+        """run: the function that does it, one of `duoviz.commands` with the command's name unless told."""
+        made = names.add_parser(name, help=about)
+        made.set_defaults(run=run or f"duoviz.commands:{name}", **defaults)
+        return made
 
-    one = names.add_parser("generate", help="answer one prompt")
+    add_serving(command("serve", "open the page (same as `python app.py`)", "duoviz.options:serve"))
+
+    one = command("generate", "answer one prompt")
     one.add_argument("prompt", help="the prompt; -: read it from standard input")
     one.add_argument("--method", default="duodecoding", help=f"one of: {', '.join(METHODS)}; default: duodecoding")
     add_decoding_options(one)
     one.add_argument("--trace", type=Path, metavar="FILE", help="write the run's trace (.duoviz.json)")
     one.add_argument("--json", action="store_true", help="print one JSON object as the last line")
-    one.set_defaults(run="duoviz.commands:generate")
 
-    many = names.add_parser("compare", help="run several methods on the same prompts, alternating")
+    many = command("compare", "run several methods on the same prompts, alternating")
     many.add_argument("--prompts", required=True, metavar="FILE|PROMPT", help=f"{QUESTIONS}; or one prompt")
     names_of_methods = f"of: {', '.join(METHODS)}; vanilla, the baseline, always runs; default: duodecoding"
     many.add_argument("--methods", default="duodecoding", metavar="A,B", help=names_of_methods)
-    many.add_argument(
-        "--repeats",
-        type=number(1, MOST_REPEATS),
-        default=3,
-        metavar="R",
-        help="runs of each method a prompt; default: 3",
-    )
+    about = "runs of each method a prompt; default: 3"
+    many.add_argument("--repeats", type=number(1, MOST_REPEATS), default=3, metavar="R", help=about)
     add_decoding_options(many)
     many.add_argument("--trace", type=Path, metavar="DIR", help="write every run's trace (.duoviz.json) into it")
     many.add_argument("--json", action="store_true", help="print one JSON object as the last line")
-    many.set_defaults(run="duoviz.commands:compare")
 
-    costs = names.add_parser("calibrate", help="time forward passes of target and draft on this machine")
+    costs = command("calibrate", "time forward passes of target and draft on this machine")
     costs.add_argument("--pair", default="embedded", help=PAIR_HELP)
     costs.add_argument("--json", action="store_true")
-    costs.set_defaults(run="duoviz.commands:calibrate")
 
-    add_lab(names.add_parser("bench", help="measure the paper's tables and figures on this machine"))
+    add_lab(command("bench", "measure the paper's tables and figures on this machine", stopped=GOES_ON))
 
-    along = names.add_parser("ship", help="put a Lab run into the shipped results and the README")
+    along = command("ship", "put a Lab run into the shipped results and the README")
     along.add_argument("results", type=Path, metavar="DIR", help="a finished run of `bench --out DIR`")
     along.add_argument("--name", required=True, help="a name for the results, such as two-cores")
-    along.add_argument(
-        "--out", type=Path, default=Path("assets/results"), metavar="DIR", help="default: assets/results"
-    )
+    folder = Path("assets/results")
+    along.add_argument("--out", type=Path, default=folder, metavar="DIR", help=f"default: {folder}")
     along.add_argument("--readme", type=Path, metavar="FILE", help="update its table too")
-    along.set_defaults(run="duoviz.commands:ship")
 
-    saved = names.add_parser("export", help="turn a trace into a page, a table or a timeline")
+    saved = command("export", "turn a trace into a page, a table or a timeline")
     saved.add_argument("trace", type=Path, metavar="TRACE", help="a trace file (.duoviz.json)")
     kinds = ("html", "perfetto", "csv")
     saved.add_argument("--to", choices=kinds, required=True, help="html: replays the run without a server")
-    saved.add_argument(
-        "--out", type=Path, metavar="FILE", help="default: the trace's name with another ending, in this folder"
-    )
-    saved.set_defaults(run="duoviz.commands:export")
+    about = "default: the trace's name with another ending, in this folder"
+    saved.add_argument("--out", type=Path, metavar="FILE", help=about)
 
-    tapes = names.add_parser("record", help="record one run of each method, as in assets/traces")
+    tapes = command("record", "record one run of each method, as in assets/traces")
     tapes.add_argument("--out", type=Path, required=True, metavar="DIR")
     tapes.add_argument("--prompt", default=recordings.PROMPT)
     tapes.add_argument("--pair", default="embedded", help=PAIR_HELP)
     tapes.add_argument("--max-new-tokens", type=int, default=recordings.NEW_TOKENS)
-    tapes.set_defaults(run="duoviz.commands:record")
 
-    stores = names.add_parser("datastore", help="make a datastore for REST").add_subparsers(required=True)
-    build = stores.add_parser("build", help="from texts, or from corpora of `duoviz.training corpus`")
+    stores = command("datastore", "make a datastore for REST", "duoviz.commands:make_datastore")
+    build = stores.add_subparsers(required=True).add_parser(
+        "build", help="from texts, or from corpora of `duoviz.training corpus`"
+    )
     build.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a text, or a corpus (.npz)")
     build.add_argument("--out", type=Path, required=True, metavar="DIR")
     build.add_argument("--pair", default="embedded", help=PAIR_HELP)
-    build.set_defaults(run="duoviz.commands:make_datastore")
 
-    place = names.add_parser("space", help="put the page on a Hugging Face Space, or update it there")
+    place = command("space", "put the page on a Hugging Face Space, or update it there", stopped=GOES_ON)
     place.add_argument("name", metavar="OWNER/NAME", help="OWNER: your name on the hub, or your organisation's")
     place.add_argument("--hardware", metavar="NAME", help="such as cpu-upgrade; default: unchanged")
     place.add_argument("--private", action="store_true", help="only you see it; default: unchanged")
-    place.set_defaults(run="duoviz.commands:space", stopped=GOES_ON)
     return top
 
 
 def add_serving(page: argparse.ArgumentParser) -> None:
-    page.add_argument(
-        "--places", metavar="N|auto", help="runs at once; auto: as the cores allow; default: DUOVIZ_PLACES, or 1"
-    )
+    about = "runs at once; auto: as the cores allow; default: DUOVIZ_PLACES, or 1"
+    page.add_argument("--places", metavar="N|auto", help=about)
     page.add_argument("--host", metavar="ADDRESS", help="where the page is reached; default: 127.0.0.1")
     page.add_argument("--port", type=number(1, 65_535), metavar="N", help="default: the first free one from 7860 on")
     add_ray(page)
-    page.set_defaults(run="duoviz.options:serve")
 
 
 def add_ray(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--ray", metavar="ADDRESS|local", help="run on the nodes of this Ray cluster, or on one started here"
-    )
+    about = "run on the nodes of this Ray cluster, or on one started here"
+    command.add_argument("--ray", metavar="ADDRESS|local", help=about)
 
 
 def serve(options: argparse.Namespace) -> None:
@@ -142,7 +132,6 @@ def add_lab(lab: argparse.ArgumentParser) -> None:
     )
     add_ray(lab)
     lab.add_argument("--places", metavar="N", default="1", help="with --ray: places on each node; default: 1")
-    lab.set_defaults(run="duoviz.commands:bench", stopped=GOES_ON)
 
 
 def add_decoding_options(command: argparse.ArgumentParser) -> None:
