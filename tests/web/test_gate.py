@@ -3,110 +3,18 @@
 import asyncio
 import json
 from itertools import count, takewhile
-from types import SimpleNamespace
 
-import gradio as gr
 import pytest
 
 from duoviz.web import bounds
-from duoviz.web import gate as gate_module
-from duoviz.web.calls import Endpoint, page_of
 from duoviz.web.clients import IN_SCOPE
-from duoviz.web.gate import Gate
-from duoviz.web.limits import Limits
-from duoviz.web.session_tracker import SessionTracker
-from duoviz.workers.request_queue import Bounds
+from duoviz.web.rate_limiter import RateLimiter
+from tests.web.gated import ASKED, EMPTY, JOIN, JOINED, JSON, LISTED, OTHER, RUN, SERVER, V2, ask, head, make, through
 from tests.web.visits import in_a_loop
-
-JOIN, RUN, V2, LISTED = (
-    f"/gradio_api/{path}" for path in ("queue/join", "run/predict", "call/v2/generate", "call/generate")
-)
-EMPTY = "The prompt is empty."
-JSON = (b"content-type", b"application/json")
-
-
-class Gradio:
-    """An application that answers every request with an event, and keeps what it was sent."""
-
-    def __init__(self):
-        self.bodies, self.scopes = [], []
-
-    async def __call__(self, scope, receive, send):
-        message = await receive()
-        self.bodies.append(message["body"])
-        self.scopes.append(scope)
-        content = json.dumps({"event_id": f"event{len(self.bodies)}"}).encode()
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": content})
-
-
-def one_file(asked):
-    """A component's own function."""
-
-
-def make(*, on_space=False, seen=None):
-    def refusal(sent, client):
-        if seen is not None:
-            seen.append((sent, client))
-        return EMPTY if not sent["prompt"] else None
-
-    app = Gradio()
-    tracker = SessionTracker(lambda session, event: False)
-    endpoints = {"generate": Endpoint(["prompt", "seed"], refusal)}
-    prompt, seed = gr.Textbox(max_lines=3, render=False), gr.Number(render=False)
-    own = {1: [seed, seed], 4: [prompt, seed], 5: [prompt, seed], 6: [seed, gr.Radio(["a", "b"], render=False)]}
-    fns = {
-        number: SimpleNamespace(
-            fn=print, _id=number, inputs=inputs, preprocess=True, api_name="generate" if number == 4 else f"f{number}"
-        )
-        for number, inputs in own.items()
-    }
-    component = SimpleNamespace(server_fns=[one_file])
-    page = page_of(SimpleNamespace(fns=fns, blocks={7: component, 8: object()}), endpoints)
-    limits = Limits(on_space=on_space, bounds=Bounds(session=2))
-    gate = Gate(app, page=page, tracker=tracker, hosts={"here"}, limits=limits)
-    return gate, app
-
-
-def head(method, path, headers=(), query=b""):
-    """What the gate is given first."""
-    return {"type": "http", "method": method, "path": path, "query_string": query, "client": ("127.0.0.1", 9),
-            "headers": [*headers] or [JSON]}  # fmt: skip
-
-
-def ask(gate, path, content=b"", *, method="POST", headers=(), query=b"", kind="application/json", parts=1):
-    """(status, the answer's JSON) of one request, whose body comes in so many parts."""
-    content = content if isinstance(content, bytes) else json.dumps(content).encode()
-    own = [(b"content-type", kind.encode()), (b"content-length", str(len(content)).encode())]
-    step = -(-len(content) // parts) or 1
-    pieces = [content[begin : begin + step] for begin in range(0, len(content), step)] or [b""]
-    messages = iter([{"type": "http.request", "body": piece, "more_body": piece is not pieces[-1]} for piece in pieces])
-
-    async def receive():
-        return next(messages, {"type": "http.disconnect"})
-
-    start, body = through(gate, receive, **head(method, path, [*own, *headers], query))
-    return start["status"], json.loads(body["body"])
-
-
-def through(gate, receive, **scope):
-    """What the gate sends for one request."""
-    sent = []
-
-    async def send(message):
-        sent.append(message)
-
-    in_a_loop(gate(head("POST", JOIN) | scope, receive, send))
-    return sent
 
 
 async def never():
     await asyncio.Event().wait()
-
-
-ASKED = "/gradio_api/component_server"
-JOINED = {"fn_index": 4, "session_hash": "ann", "data": ["hello", 1]}
-OTHER = JOINED | {"fn_index": 5}
 
 
 @pytest.mark.parametrize(
@@ -170,9 +78,6 @@ def test_on_ones_own_machine_no_page_of_another_site_calls_and_on_a_space_nobody
     assert ask(gate, "/gradio_api/upload_progress", method="GET")[0] == (404 if on_space else 200)
 
 
-SERVER = {"component_id": 7, "fn_name": "one_file", "session_hash": "ann", "data": None}
-
-
 def test_a_component_is_asked_for_its_own_functions_alone():
     gate, app = make()
     assert ask(gate, ASKED, SERVER)[0] == 200 and app.bodies.pop()
@@ -229,7 +134,7 @@ def test_a_client_asks_for_no_more_than_it_listens_to():
 
 def test_an_address_asks_for_more_than_a_session_and_leaves_as_much_as_it_has():
     gate, _ = make(on_space=True)
-    gate.limiters["call"] = gate.refusals = gate_module.RateLimiter(1000, 1000)
+    gate.limiters["call"] = gate.refusals = RateLimiter(1000, 1000)
 
     def join(number, address):
         sent = OTHER | {"session_hash": f"visitor-{number}"}
@@ -241,30 +146,18 @@ def test_an_address_asks_for_more_than_a_session_and_leaves_as_much_as_it_has():
     assert found == [56, 28, 14, 7]
 
 
-def test_an_address_has_so_many_requests_under_way(monkeypatch):
-    monkeypatch.setattr(bounds, "REQUESTS_OF_ADDRESS", 3)
+def test_an_address_has_so_many_requests_under_way():
     gate, app = make()
+    seen = []
 
-    async def run():
-        leave, statuses = asyncio.Event(), []
+    async def look(scope, receive, send):
+        seen.append(dict(gate.under_way))
+        await app(scope, receive, send)
 
-        async def slow(scope, receive, send):
-            await leave.wait()
-
-        async def send(message):
-            statuses.append(message.get("status"))
-
-        gate.app = slow
-        calls = [asyncio.create_task(gate(head("GET", "/config"), None, send)) for _ in range(3)]
-        await asyncio.sleep(0)
-        await gate(head("GET", "/config"), None, send)
-        leave.set()
-        await asyncio.gather(*calls)
-        return statuses
-
-    assert in_a_loop(run())[0] == 429 and not gate.under_way
-    gate.app = app
-    assert ask(gate, "/config", method="GET")[0] == 200
+    gate.app = look
+    assert ask(gate, "/config", method="GET")[0] == 200 and seen == [{"127.0.0.1": 1}] and not gate.under_way
+    gate.under_way["127.0.0.1"] = bounds.REQUESTS_OF_ADDRESS
+    assert ask(gate, "/config", method="GET")[0] == 429 and len(seen) == 1
 
 
 def test_a_request_of_too_many_bytes_is_read_as_far_as_is_allowed():
@@ -340,59 +233,3 @@ def test_what_the_page_does_not_need_is_closed():
     for method, paths in CLOSED.items():
         assert {path: ask(gate, path, method=method)[0] for path in paths} == dict.fromkeys(paths, 404)
     assert not app.bodies
-
-
-@pytest.fixture
-def slept(monkeypatch):
-    """The delays that the gate waits; time stands still."""
-    delays = []
-
-    async def sleep(seconds):
-        delays.append(seconds)
-
-    # Of the gate alone: servers run in this process whose time goes on.
-    monkeypatch.setattr(gate_module, "time", SimpleNamespace(monotonic=lambda: 50.0))
-    monkeypatch.setattr(gate_module, "asyncio", SimpleNamespace(**vars(asyncio) | {"sleep": sleep}))
-    return delays
-
-
-def test_refusals_leave_one_after_another(slept):
-    gate, _ = make()
-    for _ in range(4):
-        assert ask(gate, V2, {"prompt": ""})[0] == 422
-    step = 1 / bounds.REFUSALS
-    # Before each, its bytes and their end have had their turn.
-    assert slept[2::3] == pytest.approx([0, step, 2 * step, 3 * step])
-    gate.refusals.due[""] = 1e6
-    assert ask(gate, V2, {"prompt": ""})[0] == 422
-    assert slept[-1] == gate.refusals.longest
-
-
-@pytest.mark.parametrize(
-    "method, path, content",
-    [
-        ("GET", "/", b""), ("GET", "/config", b""), ("GET", "/gradio_api/info", b""),
-        ("GET", "/assets/x.js", b""), ("GET", "/recordings/0/x.json", b""), ("GET", "/gradio_api/file=/etc/x", b""),
-        ("POST", "/gradio_api/cancel", {}), ("POST", RUN, OTHER),
-        ("POST", ASKED, SERVER), ("POST", JOIN, OTHER),
-    ],
-)  # fmt: skip
-def test_what_is_let_through_is_done_for_an_address_in_its_turn(slept, method, path, content):
-    gate, app = make(on_space=True)
-    gate.limiters |= {kind: gate_module.RateLimiter(4, 2, longest=0.6) for kind in gate.limiters if kind != "byte"}
-    headers = [(b"x-forwarded-for", b"8.8.8.8")]
-    statuses = [ask(gate, path, content, method=method, headers=headers)[0] for _ in range(5)]
-    assert statuses == [200, 200, 200, 200, 429] and len(app.bodies) == 4
-    turns = slept[2::3] if method == "POST" else slept
-    assert turns[:4] == pytest.approx([0, 0, 0.25, 0.5])
-    assert ask(gate, path, content, method=method, headers=[(b"x-forwarded-for", b"1.1.1.1")])[0] == 200
-    assert slept[-1] == 0
-
-
-def test_what_an_address_sends_is_read_at_a_steady_rate_and_what_it_may_not_send_too(slept):
-    gate, _ = make(on_space=True)
-    gate.limiters["byte"] = gate_module.RateLimiter(1000, 2500)
-    sent = [ask(gate, JOIN, b"x" * 1000, headers=[(b"x-forwarded-for", b"8.8.8.8")])[0] for _ in "abcd"]
-    assert sent == [400] * 4 and slept[::3] == pytest.approx([0, 0, 0, 0.5], abs=0.01)
-    assert ask(gate, JOIN, b"x", headers=[(b"x-forwarded-for", b"1.1.1.1")])[0] == 400
-    assert slept[-3] == 0

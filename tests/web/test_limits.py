@@ -6,7 +6,7 @@ from duoviz.decoding.settings import SettingsError
 from duoviz.errors import UserError
 from duoviz.web.app import build_app
 from duoviz.web.limits import BOUNDS, limits_here
-from tests.web.visits import events_of, start
+from tests.web.visits import start
 
 
 @pytest.fixture(params=["", "someone/duoviz"], ids=["own machine", "Space"])
@@ -43,18 +43,14 @@ def test_the_page_tells_a_spaces_limits_in_one_line(space, make_hardware):
     assert shown == ([told] if space else [])
     models = [block for block in page.blocks.values() if getattr(block, "label", None) == "Models"]
     assert {field.allow_custom_value for field in models} == {not space}
-
-
-def test_on_a_space_no_run_with_other_models_is_put_into_the_line(make_hardware):
-    hardware = make_hardware(on_space=True)
-    with pytest.raises(UserError):
-        start(hardware, pair="big + small")
-    assert events_of(hardware, start(hardware))[-1]["type"] == "end"
+    if space:
+        with pytest.raises(UserError, match="no pair named 'big [+] small' on this Space"):
+            start(hardware, pair="big + small")
 
 
 @pytest.mark.parametrize("variable", BOUNDS)
-@pytest.mark.parametrize("text", ["0", "many", "-1", "1e3", "inf", "9" * 5000])
-def test_a_bound_that_is_no_number_is_told(variable, text, monkeypatch):
-    monkeypatch.setenv(variable, text)
-    with pytest.raises(SettingsError, match=f"^{variable} must be a whole number from 1 on, not '{text[:10]}.*'.$"):
-        limits_here()
+def test_a_bound_that_is_no_number_is_told(variable, monkeypatch):
+    for text in ("0", "many", "-1", "1e3", "inf", "9" * 5000):
+        monkeypatch.setenv(variable, text)
+        with pytest.raises(SettingsError, match=f"^{variable} must be a whole number from 1 on, not '{text[:10]}.*'.$"):
+            limits_here()

@@ -31,6 +31,8 @@ def test_all_that_a_run_depends_on_is_in_its_link(demo):
     defaults = {name: field["default"] for name, field in live["fields"].items()}
     assert defaults.items() >= (own | {"max_new_tokens": 128}).items()
     assert live["visualizer"] == "visualizer" and live["start"] == "generate"
+    assert live["reaching"] == ["pair", "rest_datastore"]
+    assert site(demo)["pages"]["compare"]["reaching"] == ["pair", "first_rest_datastore", "second_rest_datastore"]
 
 
 def test_on_a_space_a_link_names_no_other_models_and_leads_to_its_own_address(demo, make_hardware, monkeypatch):
@@ -40,12 +42,6 @@ def test_on_a_space_a_link_names_no_other_models_and_leads_to_its_own_address(de
     assert space["pages"]["live"]["fields"]["pair"]["kind"] == "choice"
     assert space["pages"]["live"]["reaching"] == ["pair"]
     assert site(demo)["pages"]["live"]["fields"]["pair"]["kind"] == "text"
-
-
-def test_what_reaches_for_the_hub_or_a_folder_is_named(demo):
-    pages = site(demo)["pages"]
-    assert pages["live"]["reaching"] == ["pair", "rest_datastore"]
-    assert pages["compare"]["reaching"] == ["pair", "first_rest_datastore", "second_rest_datastore"]
 
 
 def test_every_tab_has_a_link(demo):

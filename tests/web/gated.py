@@ -1,0 +1,97 @@
+"""A gate before an application that notes what reaches it, and requests for it."""
+
+import json
+from types import SimpleNamespace
+
+import gradio as gr
+
+from duoviz.web.calls import Endpoint, page_of
+from duoviz.web.gate import Gate
+from duoviz.web.limits import Limits
+from duoviz.web.session_tracker import SessionTracker
+from duoviz.workers.request_queue import Bounds
+from tests.web.visits import in_a_loop
+
+JOIN, RUN, V2, LISTED = (
+    f"/gradio_api/{path}" for path in ("queue/join", "run/predict", "call/v2/generate", "call/generate")
+)
+EMPTY = "The prompt is empty."
+JSON = (b"content-type", b"application/json")
+ASKED = "/gradio_api/component_server"
+JOINED = {"fn_index": 4, "session_hash": "ann", "data": ["hello", 1]}
+OTHER = JOINED | {"fn_index": 5}
+SERVER = {"component_id": 7, "fn_name": "one_file", "session_hash": "ann", "data": None}
+
+
+class Gradio:
+    """An application that answers every request with an event, and keeps what it was sent."""
+
+    def __init__(self):
+        self.bodies, self.scopes = [], []
+
+    async def __call__(self, scope, receive, send):
+        message = await receive()
+        self.bodies.append(message["body"])
+        self.scopes.append(scope)
+        content = json.dumps({"event_id": f"event{len(self.bodies)}"}).encode()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": content})
+
+
+def one_file(asked):
+    """A component's own function."""
+
+
+def make(*, on_space=False, seen=None):
+    """A gate before `Gradio`: function 4 is an endpoint, 7 a component with a function of its own."""
+
+    def refusal(sent, client):
+        if seen is not None:
+            seen.append((sent, client))
+        return EMPTY if not sent["prompt"] else None
+
+    app = Gradio()
+    prompt, seed, radio = gr.Textbox(max_lines=3, render=False), gr.Number(render=False), gr.Radio(["a"], render=False)
+    fns = {
+        number: SimpleNamespace(fn=print, _id=number, inputs=inputs, preprocess=True, api_name=name)
+        for number, name, inputs in (
+            (1, "one", [seed, seed]), (4, "generate", [prompt, seed]), (5, "five", [prompt, seed]),
+            (6, "six", [seed, radio]),
+        )
+    }  # fmt: skip
+    blocks = {7: SimpleNamespace(server_fns=[one_file]), 8: object()}
+    page = page_of(SimpleNamespace(fns=fns, blocks=blocks), {"generate": Endpoint(["prompt", "seed"], refusal)})
+    tracker, limits = SessionTracker(lambda *_: False), Limits(on_space=on_space, bounds=Bounds(session=2))
+    return Gate(app, page=page, tracker=tracker, hosts={"here"}, limits=limits), app
+
+
+def head(method, path, headers=(), query=b""):
+    """What the gate is given first."""
+    return {"type": "http", "method": method, "path": path, "query_string": query, "client": ("127.0.0.1", 9),
+            "headers": [*headers] or [JSON]}  # fmt: skip
+
+
+def ask(gate, path, content=b"", *, method="POST", headers=(), query=b"", kind="application/json", parts=1):
+    """(status, the answer's JSON) of one request, whose body comes in so many parts."""
+    content = content if isinstance(content, bytes) else json.dumps(content).encode()
+    own = [(b"content-type", kind.encode()), (b"content-length", str(len(content)).encode())]
+    step = -(-len(content) // parts) or 1
+    pieces = [content[begin : begin + step] for begin in range(0, len(content), step)] or [b""]
+    messages = iter([{"type": "http.request", "body": piece, "more_body": piece is not pieces[-1]} for piece in pieces])
+
+    async def receive():
+        return next(messages, {"type": "http.disconnect"})
+
+    start, body = through(gate, receive, **head(method, path, [*own, *headers], query))
+    return start["status"], json.loads(body["body"])
+
+
+def through(gate, receive, **scope):
+    """What the gate sends for one request."""
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    in_a_loop(gate(head("POST", JOIN) | scope, receive, send))
+    return sent
