@@ -12,27 +12,28 @@ from duoviz.models.ngrams import KINDS, Match
 
 # q is put into bins of these upper edges.
 EDGES = (0.01, 0.03, 0.06, 0.1, 0.15, 0.22, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0)
-# Temperatures that draws with shared noise are counted at; between them chances are interpolated. Greedy is no such
-# temperature for the draft's tokens, since their q is that of temperature 1 then.
+# Temperatures at which draws with shared noise were counted; in between chances are interpolated. Greedy runs are
+# counted apart: the draft's q is that of temperature 1 there.
 TEMPERATURES = (0.4, 0.7, 1.0, 1.3)
 MIDDLES = tuple((low + high) / 2 for low, high in zip((0.0, *EDGES[:-1]), EDGES, strict=True))
 RANKS, LONGEST_MATCH, PLACES = 4, 4, 10
-# No chance is certain.
+# The largest chance.
 MOST = 0.98
-# Of the draft's tokens by rank, where nothing is known.
+# The draft's acceptance by rank, where no table was counted.
 BY_RANK = (0.5, 0.12, 0.06, 0.03)
 FILE = "chances.json"
-# Tokens of either source that the run's own factor is worth before any was tested, and how long one counts.
+# The run's own factor: the prior's weight in tokens, and the share of a token's weight that is left after the next.
 PRIOR, FADING = 8.0, 0.99
 
 
 @dataclass(frozen=True)
 class AcceptanceTable:
-    """drafted: [1 + len(TEMPERATURES)][RANKS][len(EDGES)], greedy, and with shared noise at each temperature.
+    """How often the target writes what is proposed; each first axis is greedy, then with shared noise by temperature.
 
-    copied: [1 + len(TEMPERATURES)][len(KINDS)][LONGEST_MATCH][PLACES], of a token after as many right ones; by_rank: of
-    all the draft's tokens of a rank, greedy, [RANKS]; sureness: how many of the draft's best tokens are in each bin,
-    greedy, as shares, [len(EDGES)].
+    drafted: [1 + len(TEMPERATURES)][RANKS][len(EDGES)], the draft's tokens by rank and bin of q.
+    copied: [1 + len(TEMPERATURES)][len(KINDS)][LONGEST_MATCH][PLACES], looked-up tokens by match and position in it.
+    by_rank: [RANKS], the draft's tokens of a rank, greedy. sureness: [len(EDGES)], the shares of positions whose best
+    token's q is in each bin, greedy (the difficulty histogram).
     """
 
     drafted: Sequence[Sequence[Sequence[float]]]
@@ -58,14 +59,14 @@ class AcceptanceTable:
         return [[interpolated(bins, TEMPERATURES, temperature) for bins in zip(*rank, strict=True)] for rank in ranks]
 
     def of_copied(self, match: Match, place: int, *, temperature: float) -> float:
-        """The chance of the token at a place (from 0) after those that stood earlier too."""
+        """The chance of the token at a position (from 0) of what followed the match, if those before it are right."""
         matched, place = min(match.length, LONGEST_MATCH), min(place, PLACES - 1)
         chances = [table[match.kind][matched - 1][place] for table in self.copied]
         return min(MOST, interpolated(chances, (0.0, *TEMPERATURES), temperature))
 
     def places(self) -> tuple[tuple[float, tuple[float, ...]], ...]:
-        """Kinds of places in a text, greedy: how often each is met, and the chances of the draft's tokens by rank."""
-        # Of the places where the draft's best token is wrong, how often each next one is right.
+        """Difficulty classes of positions, greedy: each one's share, and the chances of the draft's tokens by rank."""
+        # How often the token of each further rank is right where the best one is wrong.
         rests = [chance / (1 - self.by_rank[0]) for chance in self.by_rank[1:]]
         kinds = [(best, *[(1 - best) * rest for rest in rests]) for best in self.drafted[0][0]]
         met = np.array(self.sureness)
@@ -87,33 +88,32 @@ def interpolated(values: Sequence[float], places: Sequence[float], place: float)
 
 
 def corrected(chance: float, factor: float) -> float:
-    """A token's chance in this run: the table's, times how much oftener or rarer such tokens came true.
+    """A token's chance in this run: the table's times the factor (see `Recalibration`).
 
-    factor: see `Recalibration`. Above 1, the chance of being wrong shrinks by the factor at most: what is almost sure
-    hardly grows.
+    Above 1, the chance of being wrong shrinks by the factor at most.
     """
     return min(MOST, chance * factor, 1 - (1 - chance) / max(1.0, factor))
 
 
 class Recalibration:
-    """How much oftener or rarer than the table says the target writes the tokens of a source in this run."""
+    """Observed over expected acceptance of a source's tokens in this run."""
 
     def __init__(self):
         self.expected: dict[str, float] = {}
         self.seen: dict[str, float] = {}
 
     def factor(self, source: str) -> float:
-        """Tokens of this source that came true over those that were to; 1 before any was verified."""
+        """1 before any of the source's tokens was verified."""
         return (PRIOR + self.seen.get(source, 0.0)) / (PRIOR + self.expected.get(source, 0.0))
 
     def observe(self, source: str, chance: float, taken: bool) -> None:
-        """A token that was verified, after a verified one."""
+        """Count a token that was verified after an accepted one."""
         for counts, new in ((self.expected, chance), (self.seen, float(taken))):
             counts[source] = FADING * counts.get(source, 0.0) + new
 
 
 def plain() -> AcceptanceTable:
-    """What is assumed of a draft without a table: that its probabilities are right, and look-ups often are."""
+    """The table assumed for a draft without one: its probabilities are right, and look-ups often are."""
     table = [list(MIDDLES)] * RANKS
     copied = [[0.3] * PLACES, [0.5] * PLACES, *[[0.7] * PLACES] * (LONGEST_MATCH - 2)]
     counted = 1 + len(TEMPERATURES)

@@ -18,37 +18,34 @@ SHORTER = 0.03
 
 
 def prior() -> Acceptance:
-    """What DuoDecoding assumes before anything was tested: of eight imagined tokens of either kind, five accepted."""
+    """DuoDecoding's acceptance before anything was tested: five of eight, for both α and β."""
     return Acceptance(pending_accepted=5, pending_tested=8, hits=5, tries=8)
 
 
 def draft_budget(costs: CostModel, *, rows: int, context: int) -> int:
     """γ: how many single-sequence draft steps fit into one target forward of `rows` rows (§3.2), less one.
 
-    The last would often end after the target: steps do not all take the same time. Where two fit it stays two: a
-    sequence of one token brings nothing, because the target writes the token of that place itself meanwhile.
+    One less, because steps vary and the last would often end after the target. But two where two fit: a sequence of one
+    token gains nothing, because the target writes that token itself meanwhile.
     """
     fits = int(costs.target_time(rows, context) / costs.draft_time(1, context))
     return max(1, min(MAX_BUDGET, fits - (fits > 2)))
 
 
 def steps_in(seconds: float, times: Sequence[float]) -> tuple[int, ...]:
-    """How many batched steps of 1, 2, … sequences, which take `times`, fill `seconds`; the first two serve one only."""
+    """How many batched steps fill `seconds`, by the number of sequences; the first two serve one sequence only."""
     left = seconds - 2 * times[0]
     # The tolerance keeps a whole number of steps whole when the division is a hair below it.
     return tuple(1 if left < 0 else 2 + int(left / time + 1e-6) for time in times)
 
 
 def seconds_with(costs: CostModel, rows: int | np.ndarray, *, context: int) -> Any:
-    """Of an iteration that checks so many rows, without its drafting."""
+    """Seconds of an iteration that verifies so many rows, without its drafting."""
     return costs.target_time(rows, context) + costs.overhead
 
 
 def speculative_budget(costs: CostModel, acceptance: float, *, context: int) -> int:
-    """γ of SpS: the one with the most expected tokens a second when draft and target take turns.
-
-    acceptance: of the positions tested; see `theory.in_turn_speed`. 0 where drafting would not pay.
-    """
+    """γ of SpS: the one with the most expected tokens per second (`theory.in_turn_speed`); 0: drafting does not pay."""
     budgets = np.arange(MAX_BUDGET + 1)
     target, draft = partial(seconds_with, costs, context=context), costs.draft_time(1, context)
     return int(budgets[np.argmax(in_turn_speed(acceptance, budgets, target=target, draft=draft))])
@@ -57,12 +54,11 @@ def speculative_budget(costs: CostModel, acceptance: float, *, context: int) -> 
 def worthwhile_length(
     costs: CostModel, acceptance: Acceptance, *, context: int, longest: int = ROW_COUNTS[-1]
 ) -> tuple[int, float]:
-    """L, how long an average sequence may be and still pay, and the tokens a second to expect with it.
+    """L, the length up to which an average sequence pays, and the expected tokens per second.
 
-    A sequence's tokens beyond the first are rows of the next target forward. The shortest L with nearly the most
-    expected tokens a second; 2 at least, unless `longest` is 1: where only first tokens are drafted, θ has no second
-    step and α is never learnt (see `theory.parallel_speed`). The paper has no such bound: on a GPU more rows cost
-    nothing, on a processor they do.
+    A sequence's tokens beyond the first are rows of the next target forward, which cost time on a CPU (the paper, on a
+    GPU, has no such bound). The shortest L within SHORTER of the best speed (`theory.parallel_speed`); at least 2,
+    unless `longest` is 1: with first tokens only, θ has no second step and α is never learnt.
     """
     lengths = np.arange(min(2, longest), min(longest, ROW_COUNTS[-1]) + 1)
     alpha, beta = acceptance.alpha or 0.0, acceptance.beta or 0.0
@@ -73,27 +69,24 @@ def worthwhile_length(
 
 
 class LengthPolicy:
-    """How long the draft's sequences may be, by the chances of their own tokens, followed in the run.
-
-    table: None where no table was fitted to the draft; all sequences are of one length then.
-    """
+    """How long sequences may be, by their tokens' chances. table: None: all sequences have one length."""
 
     def __init__(self, table: AcceptanceTable | None, settings: Settings):
         self.chances = table and table.at(settings.temperature)
         self.recalibration = Recalibration()
 
     def observe(self, chain: Sequence[Node]) -> None:
-        """Verified tokens; the first one that was refused is the last that says anything."""
+        """Update the run's factor by verified tokens, up to the first rejected one."""
         for node in chain:
             if self.chances and node.q is not None and node.status in ("accepted", "rejected"):
                 chance = of_rank(self.chances, 0, node.q)
                 self.recalibration.observe(node.source, chance, node.status == "accepted")
 
     def bounds(self, length: int, alpha: float, *, first: bool) -> tuple[int, StopRule | None]:
-        """The longest that a sequence may be, and where it ends before, for an average one of L tokens that pays.
+        """The longest that a sequence may be, and the rule where it ends before, if average ones pay up to L tokens.
 
-        At the average chance α that one is worth α^(L−1), or α^L where its first token counts (see `StopRule`): a
-        surer one may be longer, a less sure one ends before.
+        A sequence goes on while the product of its chances is above that of L average tokens: α^(L−1), or α^L if the
+        first token counts (see `StopRule`).
         """
         if not self.chances:
             return length, None
@@ -114,11 +107,9 @@ def plan_draft(
     number: int,
     ends: frozenset[int] = frozenset(),
 ) -> DraftPlan:
-    """What to draft in round `number` while the target works on `rows` rows.
+    """What to draft in round `number` while the target works on `rows` rows; a budget set by the user is used up.
 
-    length: see `worthwhile_length`; longest: what the text has room for.
-
-    A budget that is set is used up, whether it pays or not.
+    length: L of `worthwhile_length`; longest: how many tokens the text's limit allows.
     """
     rule = None
     if settings.budget == "auto":

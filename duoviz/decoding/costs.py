@@ -14,21 +14,21 @@ from duoviz.decoding.settings import MAX_SEQUENCES
 ROW_COUNTS, CONTEXTS = (1, 2, 4, 8, 16, 32), (64, 512)
 WIDTHS = tuple(range(1, MAX_SEQUENCES + 1))
 
-# Of the estimate, all in logarithms of seconds. By how much two forwards of one kind differ, and how far the machine's
-# speed and one entry alone drift from one forward to the next.
+# Standard deviations of the Kalman filter, in log seconds: of one measurement; of the drift, from one forward to the
+# next, of the machine's speed, and of one entry's offset.
 NOISE, DRIFT, OWN_DRIFT = 0.05, 0.01, 0.004
 # Prior standard deviations (log seconds): machine speed; an entry's offset; that offset when loaded from the cache. And
 # how much longer a forward takes at the longer context.
 UNKNOWN, OWN_UNKNOWN, OWN_RECALLED, LONGER = 3.0, 1.0, 0.1, 0.1
-# How alike entries are: over how many doublings of the rows, and at the other context.
+# Correlation of entries: over how many doublings of the rows it falls to 1/e, and that with the other context.
 ALIKE, ALIKE_IN_CONTEXT = 2.0, 0.9
-# A forward further off than so many standard deviations counts as that far, and widens what is thought possible: one
-# that was held up says little, several in a row that the machine's speed has changed.
+# An innovation beyond FAR standard deviations is clipped there, and raises the variance by JUMP²: one outlier says
+# little, several in a row mean that the machine's speed has changed.
 FAR, JUMP = 3.0, 0.05
-# By which factor forwards take longer than they do here otherwise on a machine that is busy with other work; and how
-# much of that is forgotten with each forward.
+# Above this slowdown the machine counts as busy with other work; and the share by which each forward moves the baseline
+# towards a slower speed.
 BUSY, FORGETTING = 1.5, 0.001
-# Seconds between forwards before any were seen, and how fast those of a run are followed.
+# Overhead before any was measured, in seconds; and the weight of a new iteration in its moving average.
 OVERHEAD, WEIGHT = 1e-3, 0.05
 # Seconds: no forward of any model takes less, nor more on a machine of any use.
 SHORTEST, LONGEST = 1e-6, 600.0
@@ -49,10 +49,7 @@ class CostModel:
     lost: float = 0.0
 
     def target_time(self, rows: int | np.ndarray, context: float) -> Any:
-        """T_target(rows), interpolated over rows and over the context's length; for one row count or an array.
-
-        Beyond the rows that were measured it goes on as between the last two.
-        """
+        """T_target(rows) in seconds, inter- and extrapolated over rows and context; for a number or an array."""
         return between_contexts([between_rows(rows, times) for times in self.target], context)
 
     def draft_time(self, k: int, context: float) -> float:
@@ -61,14 +58,14 @@ class CostModel:
 
 
 def between_rows(rows: int | np.ndarray, times: Sequence[float]) -> Any:
-    """Linear in the rows, also beyond the most that were measured; never below the time of those."""
+    """Linear in the rows, also beyond the last measured count; never below the time of that."""
     before, last = ROW_COUNTS[-2:]
     slope = max(0.0, times[-1] - times[-2]) / (last - before)
     return np.interp(rows, ROW_COUNTS, times) + np.maximum(0, rows - last) * slope
 
 
 def between_contexts(times: Sequence[Any] | np.ndarray, context: float) -> Any:
-    """Linear in the context's length, also beyond the longer one measured; never below the shorter one's."""
+    """Linear in the context's length, also beyond the longer one; never below the shorter one's time."""
     short, long = CONTEXTS
     return np.maximum(times[0], times[0] + (times[1] - times[0]) * (context - short) / (long - short))
 
@@ -86,7 +83,7 @@ def mean_model(models: Sequence[CostModel]) -> CostModel:
 
 
 class Forward(NamedTuple):
-    """One that ran: its rows, the tokens before them, and its seconds."""
+    """A measured forward; context: the tokens before its rows."""
 
     rows: int
     context: int
@@ -94,11 +91,11 @@ class Forward(NamedTuple):
 
 
 class Estimate:
-    """Seconds of one side's forwards at CONTEXTS and these row counts, as they are now.
+    """Current seconds of one side's forwards, at CONTEXTS and these row counts (`points`).
 
-    A Kalman filter (Kalman 1960) over the logarithms: the machine's speed moves all entries, and each has a part of
-    its own, which its neighbours share. Outliers are limited as Huber (1964) does. count: of the forwards seen; seen:
-    when the last was, on the system's clock; baseline: the logarithm of the speed that forwards have here mostly.
+    A Kalman filter (Kalman 1960) over log seconds: the machine's speed moves all entries, and each has an offset that
+    correlates with its neighbours'. Outliers are clipped (Huber 1964). count: forwards seen; seen: system time of the
+    last; level, baseline: the log speed now, and the usual one.
     """
 
     def __init__(self, points: Sequence[int]):
@@ -117,7 +114,7 @@ class Estimate:
         return tuple(map(tuple, np.exp(self.logs).reshape(len(CONTEXTS), -1).tolist()))
 
     def weights(self, forward: Forward) -> np.ndarray:
-        """Of each entry's seconds, how much a forward's are expected to hold: linear, also beyond the last ones."""
+        """The entries' weights in a forward's expected seconds: linear inter- and extrapolation."""
         long = max(0.0, (forward.context - CONTEXTS[0]) / (CONTEXTS[1] - CONTEXTS[0]))
         above = min(max(1, bisect_left(self.points, forward.rows)), len(self.points) - 1)
         share = (forward.rows - self.points[above - 1]) / (self.points[above] - self.points[above - 1])
@@ -126,7 +123,7 @@ class Estimate:
         return np.concatenate([(1 - long) * rows, long * rows])
 
     def observe(self, forward: Forward) -> None:
-        """Learn from a forward of no more than twice as many rows as the last point has."""
+        """Update by a forward, of at most twice the rows of the last point."""
         shares = self.weights(forward) * np.exp(self.logs)
         expected = max(shares.sum(), SHORTEST)
         shares /= expected
@@ -142,7 +139,7 @@ class Estimate:
         self.note_speed(float(moved.mean()))
 
     def note_speed(self, moved: float) -> None:
-        """Count the forward, and follow how fast the machine usually is: sooner down than up."""
+        """Count the forward, and update the baseline: at once to faster, slowly to slower."""
         self.count, self.seen, self.level = self.count + 1, time.time(), self.level + moved
         faster = self.level < self.baseline or self.count <= len(self.points)
         self.baseline = self.level if faster else self.baseline + FORGETTING * (self.level - self.baseline)
@@ -157,9 +154,9 @@ class Estimate:
         return {"table": self.table, "count": self.count, "seen": self.seen, "slowdown": self.slowdown}
 
     def recall(self, kept: dict) -> None:
-        """Go on from what was kept: the entries' places among each other hold, the speed may have changed.
+        """Restore what a cache file holds; the machine's speed may have changed since.
 
-        Raises ValueError, KeyError or TypeError for what cannot be true.
+        Raises ValueError, KeyError or TypeError for impossible content.
         """
         table, slowdown = np.array(kept["table"], dtype=float), float(kept["slowdown"])
         possible = table.shape == (len(CONTEXTS), len(self.points)) and (table >= SHORTEST).all()
@@ -172,7 +169,7 @@ class Estimate:
 
 
 class Costs:
-    """Both sides' costs in one way to run: what all its forwards have shown; lost: see `CostModel`."""
+    """Both sides' costs in one placement, learnt from all its forwards; lost: see `CostModel`."""
 
     def __init__(self):
         self.target, self.draft, self.overhead = Estimate(ROW_COUNTS), Estimate(WIDTHS), OVERHEAD
@@ -184,13 +181,13 @@ class Costs:
         return CostModel(self.target.table, self.draft.table, self.overhead, self.lost)
 
     def observe_overhead(self, seconds: float) -> None:
-        """Learn from an iteration how long no model worked that the target would wait for."""
+        """Update by an iteration's seconds outside both models."""
         self.overhead += WEIGHT * (min(max(seconds, 0.0), 4 * max(self.overhead, OVERHEAD)) - self.overhead)
 
     def observe(self, target: Sequence[Forward], draft: Sequence[Forward]) -> None:
-        """Learn from forwards of both sides; those of many tokens, as of a prompt, say nothing.
+        """Update by forwards of both sides; long ones (of a prompt) are ignored.
 
-        Those of one kind count as one that took as long as they do on average: each that is seen costs the run time.
+        Forwards of one kind count as one of their mean time, since each update costs the run time.
         """
         for side, forwards in ((self.target, target), (self.draft, draft)):
             kinds: dict[tuple[int, int], list[float]] = {}

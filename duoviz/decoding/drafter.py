@@ -1,4 +1,4 @@
-"""What a method does in a run: the loop asks it what to verify, and shows it what came of that."""
+"""What a method does in a run: it says what to verify, and sees the result."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,36 +12,35 @@ NOTHING = Drafting()
 class Drafter:
     """One method in one run. This one proposes nothing, as vanilla decoding does.
 
-    The loop calls, for each target forward: propose, start, join, observe. The first forward reads the prompt, and
-    nothing is proposed for it. idle: whether nothing is drafted beside the next forward, so that the target may have
-    all cores.
+    For each target forward the loop calls propose, start, join and observe; not propose for the first, which reads the
+    prompt. idle: nothing is drafted during the next forward, so the target may use all cores.
     """
 
     idle = False
 
     def propose(self, text: Sequence[int], longest: int) -> list[Node]:
-        """What the target reads after the text, as a tree, parents before children; -1 is the text's end.
+        """What the target reads after the text: a tree, parents before children; parent -1 is the text's end.
 
-        Nodes that are `pending` come first and are verified; others are read only. longest: how deep a node may lie
-        and still fit into the text. Raises DraftDied, Stopped.
+        `pending` nodes come first and are verified; others are only read. longest: the greatest depth that fits into
+        the text. Raises DraftDied, Stopped.
         """
         return []
 
     def start(self, text: Sequence[int], tree: Sequence[Node]) -> None:
-        """Begin what is done while the target reads the tree; tree: as proposed. Raises DraftDied.
+        """Start drafting in parallel to the forward over the tree. Raises DraftDied.
 
-        A target on a GPU has company from the prompt on, one on the processor only from the second forward on.
+        Not called while a target on the CPU reads the prompt.
         """
 
     def join(self) -> list[Node]:
-        """What the draft wrote meanwhile, after the last node of the tree that was proposed; -1 is that node.
+        """What was drafted meanwhile, after the tree's last node, which is parent -1.
 
-        Its `pending` first tokens are verified too. Raises DraftDied, Stopped.
+        `pending` first tokens are verified too. Raises DraftDied, Stopped.
         """
         return []
 
     def observe(self, text: Sequence[int], verified: Verified, own: TargetDraws) -> Drafting:
-        """See what came of the forward; text: with the committed tokens. own: what the target writes after each row."""
+        """See the result; text: with the committed tokens. target_tokens: what the target writes after each row."""
         return NOTHING
 
     def close(self) -> None:
@@ -49,13 +48,11 @@ class Drafter:
 
 
 class Alone(Drafter):
-    """The target goes on alone."""
-
     idle = True
 
 
 class WhileFinite(Drafter):
-    """A method's drafter as long as its draft's logits are finite; why they no longer are is put among the notes."""
+    """A method's drafter until its draft's logits are not finite; then the target goes on alone, as the notes say."""
 
     def __init__(self, drafter: Drafter, notes: list[str]):
         self.drafter, self.notes = drafter, notes

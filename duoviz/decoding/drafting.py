@@ -41,12 +41,10 @@ class StopRule(NamedTuple):
 class DraftPlan(NamedTuple):
     """How much to draft.
 
-    budget: γ, in single-sequence steps. steps: for k = 1..8 the number of steps that fill the same
-    time in batched mode, the first two (which serve one sequence) among them. longest: how many
-    tokens a sequence may have, γ at most. rule: in batched mode, where a sequence ends before; None: nowhere.
-    fresh: for the classical rule, the number of the drafting round: tokens are drawn with this
-    round's own noise, and the distributions they come from are kept; None: with the target's noise. ends: the tokens
-    that end a text, and with it a sequence.
+    budget: γ, in single-sequence steps. steps: for k = 1..8 the number of batched steps that fill the same time, with
+    the first two, which serve one sequence. longest: most tokens of a sequence, γ at most. rule: where a batched
+    sequence ends earlier (None: nowhere). fresh: for the classical rule, the drafting round's number: tokens are drawn
+    with the round's own noise, and their distributions are kept; None: the target's noise. ends: end-of-text tokens.
     """
 
     budget: int
@@ -60,16 +58,16 @@ class DraftPlan(NamedTuple):
     ends: frozenset[int] = frozenset()
 
     def chance(self, rank: int, q: float) -> float:
-        """Of the draft's token of this rank and probability; 1 where nobody asks."""
+        """Of the draft's token of this rank and probability; 1 without a rule."""
         return self.rule.chance(rank, q) if self.rule else 1.0
 
 
 @dataclass
 class DraftSequence:
-    """One draft sequence: its tokens, their probabilities, and the slots of all tokens but the last.
+    """One draft sequence: its tokens, their probabilities, and the cache slots of all but the last token.
 
-    The last token is never forwarded: its step would only tell what comes after it. rows: where the
-    plan keeps them, the distributions [vocab] that the tokens were drawn from.
+    The last token is never forwarded. rows: the distributions [vocab] that the tokens were drawn from, if kept.
+    value: the product of the tokens' chances.
     """
 
     tokens: list[int]
@@ -85,7 +83,7 @@ class DraftSequence:
 
 @dataclass
 class DraftResult:
-    """What the draft proposed after one context."""
+    """What was drafted after one context; steps: the forwards."""
 
     sequences: list[DraftSequence]
     candidates: list[Candidate]
@@ -192,14 +190,12 @@ def grow_sequences(
     stopped: Callable[[], bool] = bool,
     enough: Callable[[], bool] = bool,
 ) -> DraftResult:
-    """Forward the context's new tokens, then grow k sequences after it.
+    """Forward the context's new tokens, then grow k sequences after it (§3.3).
 
-    Step 1 gives the first tokens; step 2 forwards the best of them, which gives p(2,1), hence θ and
-    k; from step 3 on all sequences grow together, the first one a token ahead (batched mode), or
-    one after another (paper mode). Greedy, the first tokens are the k most probable; sampled, the k
-    that the target's draw at this position, which meets the same noise, is most likely to be.
-    Raises Stopped where `stopped` says so while the new tokens are read. enough: whether to end here, asked before
-    each step of the batched mode.
+    Step 1 gives the first tokens; step 2 forwards the best of them, which gives p(2,1), hence θ and k; from step 3 on
+    all sequences grow together, the first one a token ahead (batched), or one after another (paper). First tokens are
+    the k most probable, or sampled the k most likely draws of the target, which meets the same noise. enough: whether
+    to end, asked before each batched step. Raises Stopped where `stopped` says so while the new tokens are read.
     """
     logits, span = timed_prefill(model, new_tokens, stopped=stopped)
     root = model.length - 1
@@ -231,11 +227,10 @@ def grow_sequences(
 def proposals(
     model: LanguageModel, logits: Tensor, positions: Sequence[int], sampling: Sampling, fresh: int | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """For the model's logits [rows, vocab]: p, their softmax at the sampling temperature, which θ and k are made of; q,
-    what is drawn from (p after top-k and top-p); and the scores that order q's draws (see `sampling.scores`).
+    """Of the model's logits [rows, vocab]: p, the tempered softmax, for θ and k; q, which is drawn from (p after top-k
+    and top-p); and the scores that order q's draws (`sampling.scores`). All on the CPU, where the noise is.
 
-    positions: for each row, the place in the text of the token after it. All is on the processor, where the noise is.
-    Raises DraftNotFinite.
+    positions: for each row, the position in the text of the token after it. Raises DraftNotFinite.
     """
     p = tempered(logits.cpu(), sampling.temperature)
     # One infinite or undefined logit leaves no probability of its row defined; minus infinity is a probability of 0.
@@ -269,10 +264,7 @@ def grow_in_turn(
     *,
     lengths: list[int],
 ) -> None:
-    """One sequence after another to its length; the first may have a token more than its share already.
-
-    That token was needed for θ; it is dropped, so that γ tokens are drafted in all.
-    """
+    """One sequence after another to its length; a token of the first beyond that, which θ needed, is dropped."""
     for sequence, length in zip(sequences, lengths, strict=True):
         while len(sequence.tokens) < min(length, plan.longest) and sequence.pays(plan):
             grow(model, [sequence], root, steps, plan)
@@ -283,10 +275,9 @@ def grow_in_turn(
 def grow(
     model: LanguageModel, sequences: Sequence[DraftSequence], root: int, steps: list[Span], plan: DraftPlan
 ) -> list[float]:
-    """One draft step: forward the last token of each branch and append the next one, drawn from q.
+    """One draft step: forward each sequence's last token and append the next one, drawn from q.
 
-    Returns the largest p of each branch's row: whether a token is dropped later may depend on the
-    row, never on the token drawn from it.
+    Returns the largest p of each row: θ may depend on the row, never on the token drawn from it.
     """
     slot = model.length
     parents = [sequence.slots[-1] if sequence.slots else root for sequence in sequences]

@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 
 # Draft for TRIES iterations; if the expected speed-up is below GAIN, pause for PAUSE iterations, doubling each time.
 TRIES, GAIN, PAUSE = 4, 1.05, 16
-# How long a sequence pays is computed every so many rounds: it hardly changes, and computing it takes time.
+# `worthwhile_length` is computed every ROUNDS rounds: it hardly changes, and computing it takes time.
 ROUNDS = 4
 
 
 class DuoDecoding(Drafter):
     """Each iteration runs one target forward and one round of drafting at the same time.
 
-    arXiv 2503.00784, §3.1: the target checks the pending tokens d_1..d_m while the draft grows k sequences after
-    them; at the synchronisation point the sequences are kept, or one of them, or none. (PEARL, arXiv 2408.11850, and
-    Speculative Speculative Decoding, arXiv 2603.03251, draft in parallel too.) The target goes on alone until the
-    draft has read the prompt; sequences for a text that has moved on meanwhile are discarded.
+    arXiv 2503.00784, §3.1: the target verifies the pending tokens d_1..d_m while the draft grows k sequences after
+    them; then one sequence or none is kept. (PEARL, arXiv 2408.11850, and Speculative Speculative Decoding, arXiv
+    2603.03251, draft in parallel too.) The target goes on alone until the draft has read the prompt; sequences for a
+    text that has moved on meanwhile are discarded.
     """
 
     def __init__(self, plan: RunPlan):
         assert plan.draft
         self.plan, self.draft, self.acceptance = plan, plan.draft, prior()
         self.policy = LengthPolicy(plan.table, plan.settings)
-        # branch: the number of the sequence that was taken, from 0; pending: what is left of it.
+        # branch: index of the sequence that was kept; pending: its tokens that are not verified yet.
         self.branch: int | None = None
         self.pending: list[Node] = []
-        # draft_has: of the text's tokens, how many the draft's cache holds.
+        # draft_has: how many of the text's tokens the draft's cache holds.
         self.draft_has = self.number = self.length = self.asked_at = 0
         # iterations: since drafting began, or paused; pause: length of the next pause.
         self.iterations, self.pause = 0, PAUSE
@@ -80,7 +80,7 @@ class DuoDecoding(Drafter):
         self.asked_at, self.number = len(text), self.number + 1
 
     def request(self, text: Sequence[int], plan: DraftPlan) -> DraftRequest:
-        """What the draft needs to know to go on after text and pending tokens."""
+        """Draft after the text and the pending tokens."""
         if self.branch is None:
             return DraftRequest(None, self.draft_has, tuple(text[self.draft_has :]), plan)
         last = self.pending[-1].token if self.pending else text[-1]
@@ -90,11 +90,11 @@ class DuoDecoding(Drafter):
         if not self.number or self.idle:
             return []
         if self.reads_prompt and not self.draft.ready():
-            # What it would draft after the prompt, the target writes itself meanwhile.
+            # The target itself writes meanwhile what the draft would guess after the prompt.
             self.draft.enough()
             return []
         if self.plan.settings.budget == "auto" and self.plan.settings.draft_mode == "batched":
-            # Where another program held up the draft, the target takes what there is.
+            # If another program held up the draft, the target takes what there is.
             self.draft.enough()
         self.result = result = self.draft.result(stopped=self.plan.stopped)
         nodes = result.tree()
@@ -105,12 +105,12 @@ class DuoDecoding(Drafter):
     def observe(self, text, verified, target_tokens) -> Drafting:
         drafting = self.conclude(text, verified)
         if not verified.stop:
-            # Before the loop shows this iteration to whoever runs it, which takes some of the draft's time.
+            # Now, so that the draft works while the loop's caller handles this iteration.
             self.start(text, self.pending)
         return drafting
 
     def conclude(self, text: Sequence[int], verified: Verified) -> Drafting:
-        """What came of the forward, for the next one."""
+        """Update acceptance, pending tokens and the draft's state for the next iteration."""
         length, pending, result = len(text) - len(verified.committed), self.pending, self.result
         reads_prompt = length == len(self.plan.prompt_ids)
         mode = "prefill" if reads_prompt else "post" if pending else "alone" if self.idle else "pre"
@@ -125,7 +125,7 @@ class DuoDecoding(Drafter):
             pending=verified.accepted_pending,
             taken=1 + sum(node.status == "pending" for node in verified.drafted),
         )
-        # What the draft has seen of the text: not the target's own token at the end, nor what came after the request.
+        # Not the target's own token at the end, nor what was committed after the request.
         self.draft_has = self.asked_at + verified.accepted_pending
         self.branch = None if verified.sequence is None else verified.sequence - 1
         left = [node for node in verified.drafted if node.status == "pending"]

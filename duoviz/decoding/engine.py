@@ -25,25 +25,25 @@ from duoviz.models.pair import Pair
 from duoviz.models.progress import Progress, no_progress
 from duoviz.models.team import lent
 
-# Other cores are taken where a forward on them takes less than this share of the time.
+# Switch cores if a forward on the others takes less than this share of the time.
 CLEARLY = 0.95
 BUSY = "The engine is busy with another run: let that one end first, or load another engine."
 ENDED = "This run was ended: another one has begun on its engine, or the engine was closed. Start the run again."
 
 
 class EngineTaken(UserError):
-    """An engine's models hold one text at a time, and another run has them; the message is a sentence for the user."""
+    """Another run has the engine's models, which hold one text at a time; the message is a sentence for the user."""
 
 
 class Engine:
-    """A pair's drafts, costs, datastores and δ, for one run at a time.
+    """A pair with its drafts, costs, datastores and δ, for one run at a time.
 
-    draft_beside: works beside the target, once it was started; draft_in_turn: in the target's process.
+    draft_beside: the draft in a process of its own, once started; draft_in_turn: the one in this process.
     """
 
     def __init__(self, pair: Pair, *, draft: DraftWorker | None = None):
         self.pair, self.draft_beside = pair, draft
-        # The run under way, and who computes at the moment.
+        # The run under way, and the lock of the thread that computes.
         self.under_way: Generator[dict] | None = None
         self.lock = threading.RLock()
         self.draft_in_turn: InlineDraft | None = None
@@ -52,14 +52,13 @@ class Engine:
         self.delta: float | None = None
         # Context manager held while measuring; a worker replaces it by one that waits for an idle machine.
         self.measuring = measuring
-        # What `alone` said last.
+        # The last result of `alone`.
         self.taken: Placement | None = None
 
     def one_run(self, events: Generator[dict]) -> Generator[dict]:
-        """The events of a run, which ends the one before it where that one is suspended: its next step says so.
+        """The events of a run. An earlier run that is suspended ends; its next step raises EngineTaken.
 
-        Raises EngineTaken where that one is computing, in another thread or around this one, and where this one was
-        ended.
+        Raises EngineTaken where the earlier one is computing (in another thread or around this call).
         """
         with self.models():
             if self.under_way:
@@ -81,10 +80,7 @@ class Engine:
 
     @contextmanager
     def models(self) -> Iterator[None]:
-        """Use the models, within the step of a run or for other things than runs: a suspended run ends.
-
-        Raises EngineTaken.
-        """
+        """Use the models, in a run's step or for something else; a suspended run ends. Raises EngineTaken."""
         with self.computing():
             if self.under_way and getgeneratorstate(self.under_way) != GEN_RUNNING:
                 run, self.under_way = self.under_way, None
@@ -102,7 +98,7 @@ class Engine:
             self.lock.release()
 
     def draft(self, *, beside: bool) -> DraftWorker:
-        """The draft of either way, loaded and ready; started now if none is running. Raises DraftDied."""
+        """The draft of that kind, loaded and ready; started now if none is running. Raises DraftDied."""
         pair = self.pair
         if not beside:
             if self.draft_in_turn is None:
@@ -119,15 +115,15 @@ class Engine:
         return self.draft_beside
 
     def costs(self, placement: Placement) -> Costs:
-        """What both models cost in a placement, as far as forwards have shown it, here or in an earlier process."""
+        """Both models' costs in a placement, as learnt so far, here or in an earlier process."""
         if placement not in self.kept_costs:
             self.kept_costs[placement] = recall_costs(costs_file(self.pair, placement))
         return self.kept_costs[placement]
 
     def lost(self, placement: Placement) -> float:
-        """How much longer a forward takes for each second in which the draft still needs the lent cores.
+        """Extra target seconds per second that the borrowed cores are still busy (see `CostModel`).
 
-        By the costs with these cores and without them; until they are known, as if each core did as much as any other.
+        By the costs with and without these cores; until both are known, as if all cores were equally fast.
         """
         cores = self.pair.cores
         alone, together = (self.costs(Placement(False, own)) for own in (placement.cores, cores.all))
@@ -137,7 +133,7 @@ class Engine:
         return len(placement.borrowed) / len(cores.all)
 
     def known_costs(self, placement: Placement, *, stopped: Callable[[], bool] = bool) -> Costs:
-        """The costs of a placement; measured now where the draft has not run in it. Raises DraftDied, Stopped."""
+        """A placement's costs; measured now if the draft has not run in it. Raises DraftDied, Stopped."""
         costs = self.costs(placement)
         if not costs.draft.count:
             self.calibrate(placement, stopped=stopped)
@@ -154,11 +150,11 @@ class Engine:
         self.keep_costs(placement)
 
     def keep_costs(self, placement: Placement) -> None:
-        """Let a later process go on from the costs of a placement."""
+        """Write a placement's costs for later processes."""
         remember_costs(costs_file(self.pair, placement), self.costs(placement))
 
     def alone(self) -> Placement:
-        """The cores on which a target forwards one token sooner now, if it works alone or in turn with its draft."""
+        """The faster placement now for a one-row forward of a target that works alone or in turn with its draft."""
         cores = self.pair.cores
         both = Placement(False, cores.all), Placement(False, cores.target)
         placements = [placement for placement in both if self.costs(placement).target.count]
@@ -178,7 +174,7 @@ class Engine:
         return self.datastores[folder]
 
     def rounding_delta(self, ids: list[int]) -> float:
-        """δ of the target on this machine, over both sets of cores; measured once, on a text of the target's."""
+        """δ of the target on this machine, over both sets of cores; measured once, on this text."""
         if self.delta is None:
             logits = []
             for cores in {self.pair.cores.all, self.pair.cores.target}:
@@ -188,7 +184,7 @@ class Engine:
         return self.delta
 
     def close(self) -> None:
-        """End the draft beside the target, and a run that is suspended; the next run that wants a draft starts one."""
+        """End the draft's process and a suspended run; a later run starts another draft."""
         with suppress(EngineTaken), self.models():
             pass
         if self.draft_beside is not None:
@@ -201,7 +197,7 @@ class Engine:
         self.close()
 
 
-# The engines that `load_engine` has made, as long as anybody has them.
+# The engines of `load_engine` that are still referenced.
 LOADED: WeakSet[Engine] = WeakSet()
 
 
@@ -210,12 +206,12 @@ def load_engine(
 ) -> Engine:
     """Load a pair of the registry, or any two models named as "TARGET + DRAFT".
 
-    draft: whether the draft beside the target is started at once, so that both load at the same time; else with the
-    first run that wants it. sources: the pair's files, where they were fetched before. An exception that `progress`
-    raises ends the loading. Raises UserError.
+    draft: start the draft's process at once, so that both load at the same time; else the first run that needs it
+    does. sources: the pair's files, if they were fetched before. An exception raised by `progress` ends the loading.
+    Raises UserError.
 
-    A notebook keeps what its cells gave. So loading a pair again closes the engines of it that were loaded before,
-    unless a run is under way on them: their drafts' processes end, and begin again where they are used after all.
+    A notebook keeps its cells' results. So loading a pair again closes its earlier engines, unless a run is under way
+    on them; they still work, and start their draft again.
     """
     for earlier in list(LOADED):
         with suppress(EngineTaken), earlier.computing():

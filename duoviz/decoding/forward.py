@@ -1,4 +1,4 @@
-"""Timed forwards of a model, which a run can end."""
+"""Timed forwards, which can be stopped."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from duoviz.models.language_model import LanguageModel
 if TYPE_CHECKING:
     from torch import Tensor
 
-# Small enough that a run can be stopped within a second while it reads a long prompt.
+# Tokens; small enough that a run stops within a second while it reads a long prompt.
 PREFILL_CHUNK = 128
 
 
 class Stopped(Exception):
-    """The run was to end while a long forward or a wait was under way."""
+    """The run was stopped during a long forward or a wait."""
 
 
 def timed_forward(model: LanguageModel, ids: Sequence[int], **options) -> tuple[Tensor, Span]:

@@ -20,13 +20,10 @@ if TYPE_CHECKING:
 class Lookahead(Drafter):
     """Propose n-grams that the target has guessed itself, and let it guess more in the same forward.
 
-    Fu et al. 2024, "Break the Sequential Dependency of LLM Inference Using Lookahead Decoding"
-    (arXiv 2402.02057), sections 3.1 to 3.3. Each target forward reads the last token of the text, the
-    pool's n-grams that begin with it (the verification branch, at most G(N−1) tokens: what n-grams
-    begin with alike is read once) and the window (the lookahead branch, (N−1)W tokens, that last
-    token among them; see `Window`). The pool holds the n-grams of the window, of the prompt and of
-    the text written so far. Verification begins with the second forward, for the first reads the prompt;
-    the authors' code waits until the window is full.
+    Fu et al. 2024 (arXiv 2402.02057), §3.1 to 3.3. Each target forward reads the text's last token, the pool's n-grams
+    that begin with it (the verification branch, at most G(N−1) tokens; common beginnings once) and the window (the
+    lookahead branch, (N−1)W tokens with that last one; see `Window`). The pool holds the n-grams of the window and of
+    the text. Verification begins with the second forward; the authors' code waits until the window is full.
     """
 
     def __init__(self, plan: RunPlan):
@@ -40,7 +37,7 @@ class Lookahead(Drafter):
 
     def propose(self, text: Sequence[int], longest: int) -> list[Node]:
         guesses = guess_tree(self.pool.after(text[-1]), longest, self.ends)
-        # Where this forward's own token is the last one, nothing that it finds would be used.
+        # The last forward of a text needs no window.
         self.window.begin(text[-1], deepest=self.context_limit - len(text) if longest else 0)
         nodes, self.newest = self.window.nodes(len(guesses))
         return [*guesses, *nodes]
@@ -56,21 +53,17 @@ class Lookahead(Drafter):
 class Window:
     """The lookahead branch: W columns of tokens, N−1 levels deep, each level one Jacobi iteration newer.
 
-    Let t be the place of the text's last token. Level j, column i stands at place t + i + j. Level 0,
-    column 0 is that last token itself; the rest of level 0 is a chain after it; the parent of
-    level j, column i is level j−1, column i. So a token attends to the text, to level 0 up to its own
-    column, and to its own column down to itself.
+    With the text's last token at position t, level j, column i is at position t + i + j. Level 0, column 0 is that last
+    token; the rest of level 0 is a chain after it; the parent of level j, column i is level j−1, column i. So a token
+    attends to the text, to level 0 up to its column, and to its column.
 
-    A forward writes one token a column, after the newest level. With it each column of a full window
-    is an n-gram. Then level 0 is dropped, the other levels move up by one, and what was written
-    becomes the newest level. If the text grew by one token, every token keeps its place. If it grew by
-    more, the window is shifted by one all the same: it moves along with the end of the text, and each
-    of its tokens then stands further on than where it was written. The authors' code does the same by
-    default; the alternative drops the columns that the text has passed and fills up with drawn tokens.
+    A forward writes one token per column after the newest level, which makes each column of a full window an n-gram.
+    Then level 0 is dropped and the new tokens become the newest level. The window moves on by one position even if the
+    text grew by more, as in the authors' code by default.
 
-    At first there is level 0 only, W + N − 3 tokens drawn from the prompt behind the last one. Until
-    the window is full, what was written is added as a level, none is dropped, and column 0 is dropped
-    instead: the text has reached it. After N − 2 forwards that leaves W columns.
+    At first there is level 0 only: W + N − 3 tokens drawn from the prompt after the last one. Until the window is full,
+    the new tokens are added as a level, and column 0 is dropped instead of a level. After N − 2 forwards that leaves W
+    columns.
     """
 
     def __init__(self, prompt_ids: Sequence[int], settings: Settings, eos: frozenset[int]):
@@ -82,7 +75,7 @@ class Window:
         self.levels = [self.random.choices(self.fillers, k=width)]
 
     def begin(self, last: int, *, deepest: int) -> None:
-        """The text now ends with the token `last`; the columns that reach beyond `deepest` places after it go."""
+        """The text now ends with the token `last`; columns that reach beyond depth `deepest` are dropped."""
         base, *newer = self.levels
         width = max(0, deepest - len(newer) + 1)
         self.levels = [level[:width] for level in ([last, *base[1:]], *newer)]
@@ -102,8 +95,8 @@ class Window:
         return nodes, places
 
     def advance(self, written: list[int]) -> list[tuple[int, ...]]:
-        """Take in what the target wrote after the newest level, a token a column; returns the n-grams found."""
-        # Whatever is written after an end is of no use to the columns that would read it.
+        """Add what the target wrote after the newest level, a token per column; returns the n-grams found."""
+        # What follows an end of text is of no use.
         newest = [self.random.choice(self.fillers) if token in self.eos else token for token in written]
         if len(self.levels) < self.depth:
             self.levels = [level[1:] for level in (*self.levels, newest)]
@@ -162,9 +155,8 @@ def guess_tree(ngrams: Iterable[Sequence[int]], longest: int, ends: frozenset[in
 def continuations(target_tokens: TargetDraws, newest: Sequence[int]) -> list[int]:
     """One Jacobi iteration: the target's token after each of these nodes, -1 for the end of the text.
 
-    The authors take the argmax in sampled runs too. Here the noise of the token's place decides, as
-    it will when the text gets there: only then is the run's own text where the iterations come to
-    rest, and on the tests' small models more is accepted at temperatures near 1.
+    The authors take the argmax in sampled runs too. Here the noise of the token's position decides, as it will when the
+    text gets there, so that the iterations converge to the run's own text.
     """
     if not newest:
         return []

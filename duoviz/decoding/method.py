@@ -1,4 +1,4 @@
-"""A decoding method as one record: who drafts in its runs, and all that is said of it anywhere."""
+"""A decoding method as one record: who drafts in its runs, and what the rest of duoviz says of it."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -12,8 +12,8 @@ from duoviz.decoding.theory import Expectation
 class Proposer:
     """What proposes a method's tokens.
 
-    id: the `source` of its tokens in traces. token: what the legend calls one. origin: where a token comes
-    from, in the middle of a sentence. counts: what a token's `count` says, where it has one.
+    id: their `source` in traces. token: one of them in the legend. origin: where it comes from, within a sentence.
+    counts: the meaning of its `count`.
     """
 
     id: str
@@ -26,7 +26,7 @@ DRAFT = Proposer(id="draft", token="token from the draft", origin="from the draf
 TARGET = Proposer(id="target", token="token from the target", origin="from the target")
 PROMPT = Proposer(id="prompt", token="token from earlier in the text", origin="from earlier in the text")
 
-# What the tokens of a method become that proposes first and verifies then.
+# The statuses of proposed tokens.
 VERIFYING = ("accepted", "rejected", "discarded", "correction")
 
 # What a trace's header says of its method.
@@ -37,18 +37,16 @@ DESCRIBED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """One method. The command line, the page, Compare, the Lab and the trace's checks know of it what stands here.
+    """One method: all that the command line, the page, Compare, the Lab and traces know of it.
 
-    id: its name on the command line and in traces. title: in tables; name: in full. about: what it does, in
-    one sentence. drafter: makes the Drafter of a run from its RunPlan. draft: whether a draft model proposes;
-    parallel: whether it works at the same time as the target, on cores of its own; a method that reads the
-    setting `overlap` works either way. trees: whether it needs a target that reads a tree. proposers: none where
-    nothing is proposed. settings: the names of those that it reads and not all methods do. statuses: what its tokens
-    can become; numbers: which of the page's figures it has beyond those of every run. expected: what theory says of
-    it, where it does.
+    id: its name on the command line and in traces. title: in tables; name: in full; about: in one sentence. drafter:
+    makes a run's Drafter of its RunPlan. draft: a draft model proposes; parallel: at the same time as the target, on
+    cores of its own (the setting `overlap` chooses for methods that read it). trees: needs a target that reads trees.
+    settings: those it reads beyond every method's. statuses: of its tokens. numbers: the page's figures beyond every
+    run's. expected: its theory.
 
-    What the page says of an iteration (see `visualizer/note.js` for the places in braces) where `verified` is
-    given: caption: over the tokens checked. verified: what was proposed. nothing: why nothing was proposed.
+    The page's words for an iteration (places in braces: `visualizer/note.js`): caption: over the verified tokens;
+    verified: what was proposed; nothing: why nothing was.
     """
 
     id: str
@@ -70,10 +68,10 @@ class Method:
 
     @property
     def classical_rule(self) -> bool:
-        """Whether the setting `acceptance` may be the classical rule, which needs the distribution drafted from."""
+        """Whether it can accept by the classical rule, which needs the distribution that was drafted from."""
         return "acceptance" in self.settings
 
     def described(self) -> dict:
-        """What a trace's header says of it: all that the page needs to draw a run, as JSON."""
+        """What a trace's header says of it, as JSON."""
         facts = asdict(self)
         return {name: list(facts[name]) if isinstance(facts[name], tuple) else facts[name] for name in DESCRIBED}

@@ -1,4 +1,4 @@
-"""Prompt lookup: what followed the text's last tokens earlier in the text is proposed again."""
+"""Prompt lookup: propose what followed the text's last tokens earlier in the text."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ if TYPE_CHECKING:
 
 
 class PromptLookup(Drafter):
-    """Propose the tokens that followed the longest n-gram at the text's end where it stood earlier, as a chain.
+    """Propose, as a chain, what followed an earlier occurrence of the longest possible n-gram at the text's end.
 
-    Prompt Lookup Decoding (Saxena 2023, github.com/apoorvumang/prompt-lookup-decoding). The prompt is
-    part of the text, and so is what was written since. An n-gram stood earlier where at least one
-    token follows it; the last tokens of the two may overlap.
+    Prompt Lookup Decoding (Saxena 2023, github.com/apoorvumang/prompt-lookup-decoding). The text includes the prompt;
+    the two occurrences may overlap.
     """
 
     def __init__(self, plan: RunPlan):
@@ -41,7 +40,7 @@ class PromptLookup(Drafter):
 
 
 def up_to_end(tokens: Sequence[int], ends: frozenset[int]) -> Sequence[int]:
-    """The tokens up to the first that ends a text, with it: none is written after it."""
+    """The tokens up to and including the first that ends a text."""
     return next((tokens[:count] for count, token in enumerate(tokens, 1) if token in ends), tokens)
 
 

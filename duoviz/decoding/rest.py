@@ -1,4 +1,4 @@
-"""REST: what followed the text's last tokens in a datastore of other texts is proposed, as a tree."""
+"""REST: propose a tree of what followed the text's last tokens in a datastore of other texts."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from duoviz.decoding.method import VERIFYING, Method, Proposer
 if TYPE_CHECKING:
     from duoviz.decoding.plan import RunPlan
 
-# How many tokens of a continuation are read at most, as published.
+# Tokens read of a continuation, as published.
 DEPTH = 10
 
 
 class Retrieval(Drafter):
-    """Propose the most frequent continuations of the longest end of the text that stands in a datastore.
+    """Propose the most frequent continuations of the longest suffix of the text that a datastore has.
 
-    He et al. 2023, "REST: Retrieval-Based Speculative Decoding" (arXiv 2311.08252, §3). A target that
-    cannot read a tree gets its most frequent branch.
+    He et al. 2023 (arXiv 2311.08252, §3). A target that cannot read trees gets the most frequent branch.
     """
 
     def __init__(self, plan: RunPlan):
@@ -48,11 +47,10 @@ class Retrieval(Drafter):
 def frequent_tree(
     continuations: np.ndarray, *, size: int, breadth: int, vocabulary: int, ends: frozenset[int] = frozenset()
 ) -> list[Node]:
-    """The `size` most frequent nodes of the trie of continuations; of the same count the shallower one first.
+    """The `size` most frequent nodes of the trie of continuations, the shallower of equally frequent ones.
 
-    continuations: token ids [occurrences, depth], in sorted order; a number that is not below
-    `vocabulary` ends its row. breadth: a node's children at most. ends: tokens that have none. Returns parents before
-    children, and the more frequent of siblings first.
+    continuations: token ids [occurrences, depth], sorted; a number not below `vocabulary` ends its row. breadth: most
+    children of a node. ends: tokens without children. Returns parents before children, frequent siblings first.
     """
     occurrences, depth = continuations.shape
     tree: list[Node] = []

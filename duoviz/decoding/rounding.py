@@ -8,15 +8,15 @@ from torch import Tensor
 from duoviz.models.language_model import LanguageModel
 
 LARGEST_DELTA = 1e-3
-# The last tokens of a text this long are computed again, in forwards of these row counts.
+# Of LENGTH tokens the last AGAIN are computed again, in forwards of each row count.
 LENGTH, AGAIN = 48, 16
 ROW_COUNTS = (1, 2, 4, 8, 16)
 
 
 def readings(model: LanguageModel, ids: list[int]) -> Iterable[Tensor]:
-    """The logits [16, vocab] after the last tokens of one text, once for each row count; fewer in a short context.
+    """The logits [16, vocab] after a text's last tokens, for each row count; fewer rows in a short context.
 
-    ids: any text of the model's; it is repeated or cut to the length needed.
+    ids: any text; it is repeated or cut to the length needed.
     """
     length = min(LENGTH, model.context_limit)
     text, begin = (ids * (length // len(ids) + 1))[:length], length - min(AGAIN, length // 2)
@@ -32,8 +32,7 @@ def readings(model: LanguageModel, ids: list[int]) -> Iterable[Tensor]:
 def delta_of(logits: Iterable[Tensor], precision: str) -> float:
     """δ: four times the largest difference between two readings of the same logits.
 
-    At most 1e-3, beyond which a difference is no rounding of float32; a 16-bit model's rounding is as
-    large as it is.
+    In float32 at most 1e-3, beyond which a difference is no rounding; in 16 bits without a limit.
     """
     stacked = torch.stack(list(logits))
     largest = 4 * float((stacked.amax(dim=0) - stacked.amin(dim=0)).max())

@@ -15,24 +15,24 @@ from duoviz.models.language_model import as_array
 if TYPE_CHECKING:
     from torch import Tensor
 
-# Streams of noise. The target's draw and a coupled draft share one; the classical rule has one to
-# accept, one to draw what the target still lacks, and one for each round of drafting, so that a token
-# that was dropped untested says nothing about the one drafted in its place.
+# Streams of noise. The target's draw and a coupled draft share one; the classical rule has one to accept, one to draw
+# from the residual, and one for each drafting round, so that a token that was dropped untested is independent of its
+# successor.
 SHARED, ACCEPTING, PICKING, FIRST_FRESH = range(4)
-# Noise is made for so many ids at once: a target and a draft that lacks its last ids share it.
+# Noise is made for a multiple of so many ids: a target and a draft that lacks its last ids share it.
 NOISE_AT_ONCE = 1024
 
 
 class NotFinite(UserError):
-    """A model's logits are infinite or no numbers, so that nothing can be drawn from them."""
+    """A model's logits are infinite or NaN."""
 
 
 class DraftNotFinite(NotFinite):
-    """The draft's are, so that the target goes on alone."""
+    """The draft's are: the target goes on alone."""
 
 
 class Sampling(NamedTuple):
-    """What a draw depends on beside the logits; temperature 0 is greedy. See `settings.Settings`."""
+    """What a draw depends on besides the logits; temperature 0 is greedy. See `settings.Settings`."""
 
     temperature: float = 0.0
     top_k: int = 0
@@ -41,7 +41,7 @@ class Sampling(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """A token of the target's, and how far in logits the next best was: None where there was no other."""
+    """A token of the target's; margin: how many logits the next best lacked, None where there was no other."""
 
     token: int
     margin: float | None
@@ -50,8 +50,7 @@ class Drawn(NamedTuple):
 def tempered(logits: Tensor, temperature: float) -> Tensor:
     """softmax(logits / temperature), [..., vocab]; at temperature 0 softmax(logits).
 
-    float64 for a draw, so that only the logits' own rounding counts; greedy float32 (float64 where
-    the logits are).
+    float64 for a draw, so that only the logits' own rounding counts; greedy float32 (or float64 as the logits).
     """
     if temperature > 0:
         return (logits.double() / temperature).softmax(dim=-1)
@@ -59,10 +58,7 @@ def tempered(logits: Tensor, temperature: float) -> Tensor:
 
 
 def filtered(probabilities: Tensor, *, top_k: int, top_p: float) -> Tensor:
-    """The distribution of what may be drawn: top-k first, then top-p of what is left, [rows, vocab].
-
-    Tokens as probable as the last one that stays, stay too.
-    """
+    """The distribution after top-k, then top-p, [rows, vocab]; tokens as probable as the last one kept are kept too."""
     if 0 < top_k < probabilities.shape[-1]:
         probabilities = cut_below(probabilities, probabilities.topk(top_k, dim=-1).values[:, -1:])
     if top_p < 1:
@@ -71,7 +67,7 @@ def filtered(probabilities: Tensor, *, top_k: int, top_p: float) -> Tensor:
 
 
 def cut_below(probabilities: Tensor, floor: Tensor) -> Tensor:
-    """Without the tokens less probable than `floor` [rows, 1], normalised again."""
+    """Without tokens less probable than `floor` [rows, 1], renormalised."""
     kept = probabilities.where(probabilities >= floor, 0.0)
     return kept / kept.sum(dim=-1, keepdim=True)
 
@@ -92,8 +88,8 @@ def nucleus_floor(probabilities: Tensor, top_p: float) -> Tensor:
 def noise(seed: int, position: int, size: int, *, stream: int = SHARED) -> Tensor:
     """Exponential noise for the token at `position` of the text, float64 [size].
 
-    A function of seed, position and stream alone (a counter-based generator): a smaller size is the
-    beginning of a larger one, so that a draft with a smaller vocabulary meets the target's noise.
+    A function of seed, position and stream alone (a counter-based generator). A smaller size is the beginning of a
+    larger one, so a draft with a smaller vocabulary meets the target's noise.
     """
     return made_noise(seed, position, -(-size // NOISE_AT_ONCE) * NOISE_AT_ONCE, stream)[:size]
 
@@ -116,12 +112,10 @@ def scores(
     stream: int = SHARED,
     known: Tensor | None = None,
 ) -> Tensor:
-    """What the drawn token has most of, [rows, vocab]; greedy, the probabilities themselves.
+    """Scores [rows, vocab] whose largest is a draw from p, and whose k largest are k draws without replacement.
 
-    known: of the columns (see `LanguageModel`): each id meets the noise that it meets in the target's vocabulary.
-
-    p / e with exponential noise e orders the tokens as log p + g with Gumbel noise g = −log e does,
-    so the largest is a draw from p, and the k largest are k draws without replacement.
+    p / e with exponential noise e orders tokens as log p + g with Gumbel noise g = −log e does. Greedy: the
+    probabilities themselves. known: the columns' ids (see `LanguageModel`), which meet the target's noise.
     """
     if sampling.temperature == 0:
         return probabilities
@@ -152,13 +146,13 @@ def most_probable(logits: Tensor) -> Drawn:
 
 
 def drawn_from_all(logits: Tensor, position: int, sampling: Sampling) -> Drawn:
-    """`draw` without top-k and top-p: only tokens are weighed that could win or come second with the smallest noise."""
+    """`draw` without top-k and top-p; weighs only tokens that could be among the best two with the least noise."""
     values, e = as_array(logits), noise(sampling.seed, position, len(logits)).numpy()
     likely = list(two_largest(values))
     certain = values[likely] / sampling.temperature - np.log(e[likely])
     least = float(sampling.temperature * (certain.min() + np.log(e.min())))
     could = values >= least
-    # Rounding may say otherwise of the one with the smallest noise.
+    # Despite rounding.
     could[likely] = True
     tokens = np.flatnonzero(could)
     weights = values[tokens].astype(np.float64) / sampling.temperature - np.log(e[tokens])
@@ -167,7 +161,7 @@ def drawn_from_all(logits: Tensor, position: int, sampling: Sampling) -> Drawn:
 
 
 def two_largest(values: np.ndarray) -> tuple[int, int]:
-    """Where the largest and the next largest of at least two values are; of equals the first."""
+    """The indices of the two largest of at least two values; of equals the first."""
     first = int(values.argmax())
     others = [
         start + int(part.argmax())
@@ -178,13 +172,10 @@ def two_largest(values: np.ndarray) -> tuple[int, int]:
 
 
 class TargetDraws:
-    """What the target itself writes after each row of a forward; a row is drawn when it is asked for.
-
-    Raises NotFinite where a row allows no draw.
-    """
+    """The target's own token after each row of a forward, drawn when it is asked for. Raises NotFinite."""
 
     def __init__(self, logits: Tensor, positions: Sequence[int], sampling: Sampling):
-        """logits [rows, vocab]; positions: for each row, the place in the text of the token after it."""
+        """logits [rows, vocab]; positions: for each row, the position in the text of the token after it."""
         self.logits, self.positions, self.sampling = logits, positions, sampling
         self.fetched: dict[int, Tensor] = {}
         self.drawn: dict[int, Drawn] = {}
@@ -198,7 +189,7 @@ class TargetDraws:
         return self.draw_at(row).token
 
     def margin(self, row: int) -> float | None:
-        """How far in logits the next best token was from being drawn; None where there was no other."""
+        """How many logits the next best token lacked; None where there was no other."""
         margin = self.draw_at(row).margin
         return margin if margin is not None and isfinite(margin) else None
 
@@ -234,7 +225,7 @@ class TargetDraws:
 
 
 class RejectionNoise:
-    """The classical rule's own chance: seeded, and apart from the noise that drafted the tokens."""
+    """The classical rule's random choices: seeded, and independent of the noise that drafted the tokens."""
 
     def __init__(self, seed: int):
         self.seed = seed

@@ -13,13 +13,13 @@ MAX_NEW_TOKENS = 4096
 MAX_BUDGET = 64
 MAX_OFFSET = 8
 MAX_SEQUENCES = 8
-# At a tenth of it, a token that rounding alone keeps from being the best (see `rounding`) has a probability that no
-# float holds, so that a tie could not be told from a defect; far below it the logits themselves become infinite.
+# At a tenth of it, floats cannot hold the probability of a token that only rounding (see `rounding`) keeps from being
+# the best, so a tie would look like a defect; far below it, logits become infinite.
 MIN_TEMPERATURE = 1e-5
 MAX_TEMPERATURE = 2.0
 # Whole numbers up to here survive JSON and JavaScript.
 MAX_WHOLE = 2**53 - 1
-# A whole number as typed; Python reads no longer ones.
+# A whole number as typed, of as many digits as Python reads.
 WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
 
 
@@ -29,11 +29,10 @@ class SettingsError(UserError):
 
 @dataclass(frozen=True)
 class About:
-    """What is known of a setting, for its check, `--help`, the page's fields and the API.
+    """A setting's range, label and help, for its check, `--help`, the page's fields and the API.
 
-    label: what its field is called. info: what it does. words: what it may be, or may be beside a number. low, high:
-    the numbers that it may be, whole ones where `low` is; zero: what 0 means, where it may be less than `low`. A
-    setting without words and numbers is the name of a folder.
+    words: values, or alternatives to a number. low, high: of a number, whole if `low` is; zero: the meaning of 0 where
+    that is allowed below `low`. A setting without words and numbers is a folder's name.
     """
 
     label: str
@@ -72,12 +71,11 @@ def choice(words: tuple[str, ...], *about: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a run decodes. Which methods read a setting that not all do, their records say (see `method.Method`).
+    """How a run decodes; a method's record names the settings that only some methods read (`method.Method`).
 
-    Greedy is temperature 0; else the target's distribution is softmax(logits / temperature), of which top_k and
-    top_p keep the most probable tokens. The same seed and settings give the same text. acceptance: "coupled" (a
-    drafted token is accepted if the target draws it too, with the same noise) or "rejection" (the classical rule;
-    where temperature is 0 both are the same). sequences is k, budget γ in single-sequence draft steps.
+    temperature 0 is greedy; else the target draws from softmax(logits / temperature) after top_k and top_p. acceptance:
+    "coupled" (a drafted token is accepted if the target, with the same noise, draws it too) or "rejection" (the
+    classical rule; greedy both are the same). sequences is k, budget γ in single-sequence draft steps.
     """
 
     max_new_tokens: int = number(256, 1, MAX_NEW_TOKENS, "Max new tokens")
@@ -146,7 +144,7 @@ class Settings:
         check_number("rest_shortest", self.rest_shortest, 1, self.rest_longest)
 
     def near(self, measured: int) -> int:
-        """A number of draft steps at the offset from the measured one."""
+        """A measured number of draft steps, plus the user's offset."""
         return max(1, min(MAX_BUDGET, measured + self.budget_offset))
 
     @property
@@ -156,7 +154,7 @@ class Settings:
 
     @property
     def by_rejection(self) -> bool:
-        """Whether the classical rule decides; a greedy run has nothing to draw."""
+        """Whether the classical rule decides; not in a greedy run."""
         return self.acceptance == "rejection" and self.temperature > 0
 
 
@@ -165,7 +163,7 @@ DEFAULTS = {setting.name: setting.default for setting in fields(Settings)}
 
 
 def wrong(name: str, allowed: str, value: object) -> SettingsError:
-    """What to enter instead of a wrong value; a field that was left empty has none."""
+    """The error for a wrong value; None is a field that was left empty."""
     label = ABOUT[name].label if name in ABOUT else name
     label = label if label.lower() == name else f"{label} ({name})"
     return SettingsError(f"{label}: enter {allowed}{'' if value is None else f', not {in_short(value)}'}.")
@@ -199,7 +197,7 @@ def check_flag(name: str, value: object) -> None:
 
 
 def parsed(name: str, value: Any) -> Any:
-    """A setting as it was typed: where a word may stand in its place, a whole number is one."""
+    """A setting's value as typed: the whole number that it is, where both words and numbers are allowed."""
     words = ABOUT[name].words
     if ABOUT[name].low is None or not words or not isinstance(value, str):
         return value
@@ -209,5 +207,5 @@ def parsed(name: str, value: Any) -> Any:
 
 
 def whole(text: str) -> int | None:
-    """The whole number that a text is; None where it is none, or a longer one than Python reads."""
+    """The whole number that a text is, else None."""
     return int(text) if WHOLE.fullmatch(text) else None

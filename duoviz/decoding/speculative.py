@@ -16,24 +16,24 @@ from duoviz.decoding.theory import IN_TURN, Acceptance
 if TYPE_CHECKING:
     from duoviz.decoding.plan import RunPlan
 
-# What γ = auto assumes before anything was tested, as if this had been: six tokens accepted of ten.
+# The acceptance before anything was tested.
 PRIOR = Acceptance(accepted=6, tested=10)
-# Where no guess pays, one is tried after so many iterations.
+# Where drafting does not pay, it is tried again after PAUSE iterations.
 PAUSE = 12
 
 
 class Speculative(Drafter):
     """Draft γ tokens; the target verifies them in one forward and adds its own.
 
-    Leviathan et al. 2023 (arXiv 2211.17192, §2.1); Chen et al. 2023 (arXiv 2302.01318). Where γ is automatic, it
-    follows from the costs (Leviathan §3.5) and the chances of the tokens themselves: see `LengthPolicy`.
+    Leviathan et al. 2023 (arXiv 2211.17192, §2.1); Chen et al. 2023 (arXiv 2302.01318). An automatic γ follows from
+    the costs (Leviathan §3.5) and from the tokens' chances (`LengthPolicy`).
     """
 
     def __init__(self, plan: RunPlan):
         assert plan.draft
         self.plan, self.draft = plan, plan.draft
         self.policy = LengthPolicy(plan.table, plan.settings)
-        # draft_has: of the text's tokens, how many the draft's cache holds.
+        # draft_has: how many of the text's tokens the draft's cache holds.
         self.acceptance, self.number, self.draft_has, self.paused = PRIOR, 0, 0, 0
         self.result: DraftResult | None = None
         self.budget: int | None = None
@@ -70,7 +70,7 @@ class Speculative(Drafter):
 
 
 def chain_plan(length: int, settings: Settings, number: int, rule: StopRule | None, ends: frozenset[int]) -> DraftPlan:
-    """One sequence of `length` tokens, or of as many as are worth it."""
+    """One sequence of at most `length` tokens."""
     fresh = number if settings.by_rejection else None
     return DraftPlan(length, (length,) * MAX_SEQUENCES, 1, "batched", length, settings.sampling, fresh, rule, ends)
 

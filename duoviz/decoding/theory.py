@@ -1,8 +1,7 @@
-"""The theory of speculative decoding: acceptance as it is counted, and what an iteration of each method should give.
+"""The theory of speculative decoding: acceptance as counted, expected tokens and speeds.
 
-Everywhere α is the chance that a drafted token is accepted after an accepted one, β that the target's token is
-among the first tokens of the draft's sequences, γ the draft budget and L a sequence's length. Tokens are taken
-to be accepted independently of each other. Numbers may be arrays of one shape.
+α: chance that a drafted token is accepted after an accepted one; β: that the target's token is among the sequences'
+first tokens; γ: draft budget; L: a sequence's length. Acceptances are taken to be independent. Numbers may be arrays.
 """
 
 from collections.abc import Callable
@@ -15,11 +14,10 @@ Number = float | np.ndarray
 
 @dataclass
 class Acceptance:
-    """How often what was accepted: whole numbers, so that runs can be added.
+    """Counts of acceptance, which can be added.
 
-    accepted of tested: positions at which a drafted token met the target's. Where the draft works beside the
-    target, the two kinds of them apart: pending tokens; and first tokens (hits of tries), with the lengths of the
-    sequences then taken, `taken` tokens in `sequences_taken`.
+    accepted of tested: positions at which a drafted token met the target's. For a parallel draft also by kind: pending
+    tokens; and first tokens (hits of tries), with `taken` tokens in the `sequences_taken` kept after a hit.
     """
 
     accepted: int = 0
@@ -83,39 +81,36 @@ def acceptance_of(iterations: list[dict]) -> Acceptance:
 
 
 def run_of(alpha: Number, drafted: int | np.ndarray) -> Number:
-    """Tokens that a chain of so many drafted ones gives, with the target's own after it: 1 + α + … + α^drafted."""
+    """Expected tokens of a chain of so many drafted ones, with the target's own: 1 + α + … + α^drafted."""
     drafted = np.asarray(drafted)
     powers = np.cumsum(np.asarray(alpha)[..., None] ** np.arange(drafted.max(initial=0) + 1), axis=-1)
     return np.take(powers, drafted, axis=-1)[()]
 
 
 def pending_odds(alpha: Number, beta: Number, length: Number) -> Number:
-    """π: iterations with pending tokens for each one without, β / (1 − β·α^(L−1)); at most a million."""
+    """π: iterations with pending tokens per one without, β / (1 − β·α^(L−1)); at most a million."""
     kept = beta * alpha ** (length - 1)
     return beta / np.maximum(1 - kept, 1e-6)
 
 
 def parallel_tokens(alpha: Number, beta: Number, length: Number) -> Number:
-    """τ of DuoDecoding: (1 + π·(1 − α^L)/(1 − α)) / (1 + π). L may be a mean, and no whole number."""
+    """τ of DuoDecoding: (1 + π·(1 − α^L)/(1 − α)) / (1 + π). L may be a mean."""
     odds = pending_odds(alpha, beta, length)
     run = length if alpha == 1 else (1 - alpha**length) / (1 - alpha)
     return (1 + odds * run) / (1 + odds)
 
 
 def in_turn_speed(alpha: float, budget: int | np.ndarray, *, target: Callable, draft: Number) -> Number:
-    """Tokens a second of SpS: an iteration drafts γ tokens and then verifies them.
-
-    target: seconds of a forward by its rows; draft: seconds of a draft step.
-    """
+    """Tokens per second of SpS. target: seconds of a forward by its rows; draft: seconds of a draft step."""
     return run_of(alpha, budget) / (budget * draft + target(budget + 1))
 
 
 def parallel_speed(
     alpha: float, beta: float, length: int | np.ndarray, *, target: Callable, drafting: Number = 0.0
 ) -> Number:
-    """Tokens a second of DuoDecoding with sequences of L tokens: an iteration takes as long as the longer side.
+    """Tokens per second of DuoDecoding with sequences of L tokens; an iteration takes as long as its longer side.
 
-    drafting: seconds in which the draft makes an iteration's sequences; 0 where they never keep the target waiting.
+    drafting: the draft's seconds in an iteration; 0 where the target never waits for it.
     """
     odds = pending_odds(alpha, beta, length)
     seconds = np.maximum(target(1), drafting) + odds * np.maximum(target(length), drafting)
@@ -124,11 +119,10 @@ def parallel_speed(
 
 @dataclass(frozen=True, kw_only=True)
 class Expectation:
-    """What a method should give.
+    """A method's theory.
 
-    tokens: τ, from its acceptance and how many tokens were drafted in each iteration; None where too little was
-    tested. speed: tokens a second, from its acceptance, a length (γ or L), the seconds of a target's forward by
-    its rows, and those of a draft step; None for methods without a draft model.
+    tokens: τ, by the acceptance and each iteration's number of drafted tokens; None where too little was tested.
+    speed: tokens per second, by the acceptance, γ or L, the target's seconds by rows, and a draft step's seconds.
     """
 
     tokens: Callable[[Acceptance, list[int]], float | None]

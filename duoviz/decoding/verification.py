@@ -1,4 +1,4 @@
-"""Verification: which proposed tokens become part of the text, so that it is the target's own."""
+"""Verification: which proposed tokens the text may keep and still be the target's own."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class VerifyResult(NamedTuple):
 
 
 class Classical(NamedTuple):
-    """What the classical rule needs: its noise, and the full distribution q, float64 [vocab], that the children after
-    a row were drawn from; asked for only after a rejection."""
+    """What the classical rule needs. draft_row: the full distribution q, float64 [vocab], that the children after a row
+    were drawn from; called only after a rejection."""
 
     noise: RejectionNoise
     draft_row: Callable[[int], Tensor]
@@ -100,14 +100,14 @@ def mark(tree: Sequence[Node], path: Sequence[int], rejected: Sequence[int]) -> 
 
 
 def discard(nodes: Sequence[Node]) -> None:
-    """Nothing that is pending is of use any more."""
+    """Pending nodes become discarded."""
     for node in nodes:
         if node.status == "pending":
             node.status = "discarded"
 
 
 def keep_sequence(drafted: Sequence[Node], first: int) -> None:
-    """The sequence whose first token is at the index `first` stays; all other tokens are discarded."""
+    """Discard all but the sequence whose first token has the index `first`."""
     last = first
     for index, node in enumerate(drafted):
         if node.parent == last and index > first:
@@ -124,10 +124,10 @@ def children(tree: Sequence[Node], parent: int) -> list[int]:
 def verify_coupled(tree: Sequence[Node], target_tokens: TargetDraws | Sequence[int]) -> VerifyResult:
     """Coupled acceptance: walk down the tree as long as a child is the target's own token.
 
-    target_tokens[0] is the target's token after the verified text, target_tokens[i + 1] its token after node i; nodes
-    without such a token end the walk. The target's token is the same whatever was drafted, so the
-    text is vanilla's, greedy or sampled: with shared noise (the Gumbel-max coupling, Daliri et al. 2024,
-    arXiv 2408.07978) and in trees as in SpecInfer (Miao et al. 2023, arXiv 2305.09781, §4).
+    target_tokens[0] is the target's token after the text, target_tokens[i + 1] the one after node i; a node without
+    ends the walk. The target's tokens do not depend on what was drafted, so the text is vanilla's, greedy or sampled:
+    with shared noise (the Gumbel-max coupling, Daliri et al. 2024, arXiv 2408.07978), in trees as in SpecInfer (Miao
+    et al. 2023, arXiv 2305.09781, §4).
     """
     path: list[int] = []
     place = -1
@@ -146,10 +146,9 @@ def verify_by_rejection(tree: Sequence[Node], target_tokens: TargetDraws, classi
     """The classical rule of speculative sampling: the committed token has the target's distribution.
 
     Leviathan et al. 2023 (arXiv 2211.17192, §2.3), Chen et al. 2023 (arXiv 2302.01318, algorithm 2): a token x
-    drafted from q is accepted with probability min(1, p(x) / q(x)); else p becomes norm(max(p − q, 0)). Several
-    children of one node are drawn from q without replacement, in their order, and tested one after another, each
-    against what is left of p and q (SpecInfer, algorithm 2); if none is accepted, the token is drawn from what is
-    left of p.
+    drafted from q is accepted with probability min(1, p(x) / q(x)); else p becomes norm(max(p − q, 0)). Siblings, drawn
+    from q without replacement, are tested in their order, each against the p and q left by those before (SpecInfer,
+    algorithm 2); if none is accepted, the token is drawn from the p that is left.
     """
     path: list[int] = []
     rejected: list[int] = []
@@ -180,15 +179,15 @@ def acceptance(p: float, q: float) -> float:
 
 
 def residual(p: Tensor, q: Tensor) -> Tensor:
-    """norm(max(p − q, 0)), [vocab]: what the target still lacks after a token from q was refused."""
+    """norm(max(p − q, 0)), [vocab]: the residual after a token from q was refused."""
     rest = (p - q).clamp(min=0.0)
     total = rest.sum()
-    # Equal distributions refuse a token only by rounding, and then leave nothing.
+    # Nothing is left only if the distributions are equal up to rounding.
     return rest / total if total > 0 else p
 
 
 def without(q: Tensor, token: int) -> Tensor:
-    """q [vocab] without a token, normalised again: what the next one was drawn from."""
+    """q [vocab] without a token, renormalised: what the next sibling was drawn from."""
     rest = q.clone()
     rest[token] = 0.0
     return rest / rest.sum() if rest.sum() > 0 else rest

@@ -1,7 +1,6 @@
 """The chance table: read, refused where damaged, and monotone enough to choose by."""
 
 import json
-import os
 
 import pytest
 
@@ -58,12 +57,6 @@ def test_a_damaged_table_is_refused(tmp_path, change):
     whole = json.loads((DRAFT_FOLDER / FILE).read_text())
     (tmp_path / FILE).write_text(json.dumps(whole | change if change else change))
     with pytest.raises(UserError, match=f"{FILE} is (damaged|no table of chances)"):
-        fitted_table(tmp_path)
-
-
-def test_a_pipe_is_no_table(tmp_path):
-    os.mkfifo(tmp_path / FILE)
-    with pytest.raises(UserError, match=f"{FILE} is not a file"):
         fitted_table(tmp_path)
 
 

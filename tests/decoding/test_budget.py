@@ -1,4 +1,4 @@
-"""The cost model, γ, and how many batched steps fill the same time."""
+"""γ, how many batched steps fill the same time, and where a sequence ends, by its chances."""
 
 from dataclasses import replace
 
@@ -15,6 +15,7 @@ from duoviz.decoding.budget import (
     worthwhile_length,
 )
 from duoviz.decoding.costs import ROW_COUNTS, CostModel, step_times
+from duoviz.decoding.iteration import Node
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import Acceptance
 from tests.decoding.made_costs import SHORT, costs
@@ -113,3 +114,20 @@ def test_the_budget_of_turns_is_the_fastest_one():
     assert speculative_budget(cheap, 0.9, context=SHORT) > speculative_budget(cheap, 0.5, context=SHORT) > 1
     # With a free draft and a target that takes the same time for any number of rows, more is never worse.
     assert speculative_budget(costs(0.01, 1e-9), 0.9, context=SHORT) >= 32
+
+
+def test_where_chances_are_known_an_average_sequence_has_the_length_that_pays():
+    """Tokens of chance 0.6 are let go on until the L-th, whichever way the first one counts."""
+    for first, counted in ((True, 3), (False, 2)):
+        most, rule = LengthPolicy(plain(), Settings()).bounds(3, 0.6, first=first)
+        assert most == ROW_COUNTS[-1] - 1 and rule.least == pytest.approx(0.6**counted) and rule.first == first
+    assert LengthPolicy(None, Settings()).bounds(3, 0.6, first=True) == (3, None)
+
+
+def test_chances_follow_the_run():
+    policy = LengthPolicy(plain(), Settings())
+    tokens = [Node(1, -1, "draft", q=0.5, status=status) for status in ("accepted", "accepted", "discarded")]
+    policy.observe(tokens)
+    more = policy.bounds(3, 0.6, first=True)[1].factor
+    policy.observe([Node(1, -1, "draft", q=0.5, status="rejected")] * 9)
+    assert policy.bounds(3, 0.6, first=True)[1].factor < 1 < more == pytest.approx(10 / 9, abs=0.01)

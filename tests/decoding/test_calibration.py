@@ -1,10 +1,19 @@
-"""Measuring what a forward of both models costs."""
+"""What a forward of both models costs: measured once, remembered in a file, and gone on from in the next process."""
+
+import json
+import math
+from functools import partial
+from pathlib import Path
 
 import pytest
 
-from duoviz.decoding.calibration import calibrate, measure_target
+from duoviz import runner
+from duoviz.decoding import engine as engine_module
+from duoviz.decoding.calibration import calibrate, costs_file, measure_target, recall_costs, remember_costs
 from duoviz.decoding.costs import ROW_COUNTS, Costs
 from duoviz.decoding.forward import Stopped
+from duoviz.decoding.placement import Placement
+from duoviz.decoding.settings import Settings
 from tests.tiny import tiny_engine
 
 
@@ -44,3 +53,86 @@ def test_a_draft_without_trees_is_measured_with_one_row():
     model.supports_tree, model.forward = False, one_row_only
     times = calibrated(engine).draft[0]
     assert max(times) == pytest.approx(min(times), rel=0.01)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def unmeasured():
+    """A tiny engine whose costs nobody has made up."""
+    engine = tiny_engine()
+    engine.kept_costs.clear()
+    return engine
+
+
+def placement_of(engine, *, beside=True):
+    return Placement(beside, engine.pair.cores.target)
+
+
+def test_measured_once_and_remembered(unmeasured, monkeypatch):
+    placement = placement_of(unmeasured)
+    measured = unmeasured.known_costs(placement).model
+    assert all(time > 0 for row in (*measured.target, *measured.draft) for time in row)
+    monkeypatch.setattr(engine_module, "calibrate", pytest.fail)
+    assert unmeasured.known_costs(placement).model == measured
+    unmeasured.kept_costs.clear()
+    again = unmeasured.known_costs(placement)
+    assert again.model.target[0] == pytest.approx(measured.target[0]) and again.target.count > 0
+
+
+def test_what_a_run_has_shown_is_remembered(unmeasured):
+    placement = placement_of(unmeasured)
+    before = unmeasured.known_costs(placement).target.count
+    runner.collect(runner.stream(unmeasured, "duodecoding", "hello", Settings(max_new_tokens=30)))
+    kept = json.loads(costs_file(unmeasured.pair, placement).read_text())["target"]
+    assert kept["count"] > before and kept["seen"] > 0
+    assert kept["table"][0] == pytest.approx(unmeasured.costs(placement).model.target[0])
+
+
+def test_each_way_is_kept_apart(unmeasured):
+    beside, in_turn = (placement_of(unmeasured, beside=beside) for beside in (True, False))
+    assert unmeasured.costs(beside) is unmeasured.costs(beside) is not unmeasured.costs(in_turn)
+    assert costs_file(unmeasured.pair, beside) != costs_file(unmeasured.pair, in_turn)
+
+
+def test_where_nothing_can_be_written_runs_go_on(unmeasured, monkeypatch):
+    monkeypatch.setenv("DUOVIZ_CACHE", "/dev/null/nowhere")
+    assert runner.collect(runner.stream(unmeasured, "duotree", "hello", Settings(max_new_tokens=9)))["end"]["text"]
+
+
+def change(file, side, name, value):
+    content = json.loads(file.read_text())
+    content[side][name] = value
+    file.write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda file: file.write_text(file.read_text()[:40]),
+        lambda file: file.write_bytes(b""),
+        lambda file: file.write_bytes(b"\xff\xfe{}"),
+        *(partial(Path.write_text, data=text) for text in ("[]", "7", "null", "{}", '{"target": 7}', "[" * 100_000)),
+        *(
+            partial(change, side="target", name="table", value=[[0.01] * 6, [0.01] * 5 + [value]])
+            for value in (0, -0.01, math.nan, math.inf, 1e-12, 1e9, 10**400, None, [], "soon")
+        ),
+        partial(change, side="target", name="table", value=[[0.01] * 6]),
+        partial(change, side="draft", name="table", value=[[0.01] * 9] * 2),
+        *(partial(change, side="draft", name="count", value=value) for value in (math.inf, "many")),
+        *(partial(change, side="target", name="slowdown", value=value) for value in (0, math.nan, 1e9, None)),
+        partial(change, side="target", name="seen", value="soon"),
+    ],
+)
+def test_damaged_costs_are_none(engine, cache, damage):
+    placement = placement_of(engine)
+    file = costs_file(engine.pair, placement)
+    remember_costs(file, engine.costs(placement))
+    damage(file)
+    assert recall_costs(file).target.count == recall_costs(file).draft.count == 0
+    remember_costs(file, engine.costs(placement))
+    assert recall_costs(file).target.count > 0 and list(cache.iterdir()) == [file]

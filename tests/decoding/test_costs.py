@@ -73,14 +73,6 @@ def test_an_entry_that_was_measured_wrong_is_put_right_by_its_own_forwards():
     assert error(estimate, slice(4)) < 0.08
 
 
-def test_the_longer_context_is_learnt_where_texts_are_long():
-    estimate = begun()
-    for _ in range(150):
-        estimate.observe(Forward(1, LONG, 2 * taken(1)))
-        estimate.observe(Forward(1, SHORT, taken(1)))
-    assert estimate.table[1][0] == pytest.approx(2 * estimate.table[0][0], rel=0.1)
-
-
 def test_beyond_the_longer_context_times_go_on_as_they_were_seen_to():
     """Each token before a forward makes it longer by the same; most forwards come after more than two thousand."""
     learned, noise = Costs(), np.random.default_rng(0)

@@ -42,11 +42,6 @@ def test_the_suffix_array_is_that_of_brute_force(seed):
     )
 
 
-def test_the_suffix_array_of_the_largest_numbers():
-    values = np.array([2**32 - 1, 0, 2**32 - 1, 2**32 - 2], dtype=np.uint32)
-    assert suffix_array(values).tolist() == sorted(range(4), key=lambda place: values[place:].tolist())
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_the_longest_match_and_its_continuations_are_those_of_brute_force(tmp_path, seed):
     sequences, chance = random_sequences(seed), random.Random(seed)
@@ -92,13 +87,6 @@ def test_any_size_of_vocabulary(tmp_path, vocabulary, kind):
     assert datastore.tokens.dtype == kind
     _, rows = datastore.continuations([last], longest=1, shortest=1, depth=2)
     assert up_to_the_end(rows, vocabulary) == [[3], [last, 3]]
-
-
-@pytest.mark.parametrize("sequences", [[], [[]]])
-def test_an_empty_datastore_finds_nothing(tmp_path, sequences):
-    datastore = opened(sequences, tmp_path / "store")
-    assert len(datastore.tokens) == 0
-    assert len(datastore.continuations([1, 2, 3], longest=3, shortest=1, depth=5)[1]) == 0
 
 
 def test_building_reports_its_progress_and_replaces_the_datastore(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from duoviz.decoding.acceptance_table import EDGES, RANKS
-from duoviz.decoding.drafting import DraftPlan, StopRule, branch_lengths, grow_sequences, number_of_sequences, threshold
+from duoviz.decoding.drafting import DraftPlan, StopRule, branch_lengths, grow_sequences, number_of_sequences
 from tests.tiny import reference_model
 from tests.weights import tiny_decoder
 
@@ -15,10 +15,6 @@ def plan(**changes):
     usual = {"budget": 6, "steps": (6,) * 8, "sequences": "dynamic", "draft_mode": "batched"}
     asked = usual | changes
     return DraftPlan(**({"longest": asked["budget"]} | asked))
-
-
-def test_threshold_is_the_product_of_the_two_top_probabilities():
-    assert threshold(0.5, 0.6) == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize(

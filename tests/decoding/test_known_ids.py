@@ -5,7 +5,7 @@ import torch
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.drafting import DraftPlan, grow_sequences
-from duoviz.decoding.sampling import Sampling, noise, scores
+from duoviz.decoding.sampling import Sampling
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.models.copying import Copying
@@ -67,18 +67,6 @@ def test_a_guess_is_wrong_only_where_the_targets_token_is_unknown(method, change
         if not iteration.stop and any(node in guesses and node.status == "rejected" for node in iteration.checked)
     ]
     assert refused and not {iteration.committed[-1].token for iteration in refused} & set(KNOWN.tolist())
-
-
-def test_each_id_meets_its_own_noise():
-    q = torch.full((1, len(KNOWN)), 1 / len(KNOWN), dtype=torch.float64)
-    score = scores(q, [7], Sampling(0.9, seed=3), known=KNOWN)
-    assert torch.equal(score[0], q[0] / noise(3, 7, VOCABULARY)[KNOWN])
-
-
-def test_the_classical_rule_has_the_distribution_over_all_ids():
-    q = torch.arange(1.0, len(KNOWN) + 1)
-    row = over_vocabulary(q, KNOWN)
-    assert torch.equal(row[KNOWN], q) and not row[::3].any() and len(row) == KNOWN[-1] + 1
 
 
 @pytest.mark.parametrize("method", ["speculative", "duodecoding"])

@@ -5,7 +5,6 @@ from itertools import pairwise
 import pytest
 
 from duoviz.decoding.lookahead import NgramPool, Window, guess_tree
-from duoviz.decoding.loop import depths
 from duoviz.decoding.sampling import draw
 from duoviz.decoding.settings import Settings
 from tests.decoding.counting import counting_engine
@@ -93,31 +92,6 @@ def path_to(nodes, place):
         path.append(nodes[place].token)
         place = nodes[place].parent
     return path[::-1]
-
-
-def test_a_token_sees_level_0_and_its_own_column_and_keeps_its_place():
-    settings, text = Settings(max_new_tokens=60, **sizes(5, 4, 2)), list(PROMPT)
-    first, *iterations = lookahead(tiny_engine(), text, settings)
-    text += tokens([first])
-    earlier = None
-    for step, iteration in enumerate(iterations[:-1]):
-        levels, columns = shape(step, settings)
-        flat = [text[-1], *(node.token for node in window_of(iteration))]
-        tokens_at = [flat[level * columns : (level + 1) * columns] for level in range(levels)]
-        first, places = len(proposed(iteration)), depths(iteration.checked)
-        for level in range(levels):
-            for column in range(columns):
-                place = first - 1 + level * columns + column
-                if (level, column) != (0, 0):
-                    above = [tokens_at[j][column] for j in range(1, level + 1)]
-                    assert path_to(iteration.checked, place) == tokens_at[0][1 : column + 1] + above
-                    assert places[place] == level + column
-        if earlier:
-            # Two forwards filled the window and dropped column 0; since then level 0 is dropped.
-            kept = [row[1:] for row in earlier] if step <= 2 else earlier[1:]
-            assert [kept[0][1:], *kept[1:]] == [tokens_at[0][1:], *tokens_at[1 : len(kept)]]
-        earlier = tokens_at
-        text += tokens([iteration])
 
 
 def test_the_window_by_hand():

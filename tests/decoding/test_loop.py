@@ -1,15 +1,13 @@
 """The loop: who does what when, what is kept of a verified tree, and how a run ends."""
 
-import time
 from contextlib import nullcontext
-from dataclasses import FrozenInstanceError
 from itertools import accumulate, pairwise
 
 import pytest
 import torch
 
 from duoviz import runner
-from duoviz.decoding import METHODS, loop, verification
+from duoviz.decoding import METHODS, loop
 from duoviz.decoding.costs import Costs
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.forward import PREFILL_CHUNK, Stopped
@@ -131,22 +129,6 @@ def test_a_run_ends_where_it_is_stopped_and_its_drafter_with_it(scripted):
     assert drafter.calls[-1] == ("close",)
 
 
-def test_sync_comes_after_the_verdict_and_an_iteration_is_frozen(scripted, monkeypatch):
-    judged, verify = [], verification.verify_coupled
-
-    def noted(*arguments):
-        verdict = verify(*arguments)
-        judged.append(time.perf_counter())
-        return verdict
-
-    monkeypatch.setattr(verification, "verify_coupled", noted)
-    for iteration in scripted((6, -1))[2]:
-        assert iteration.target.end <= judged[-1] <= iteration.sync
-        with pytest.raises(FrozenInstanceError):
-            iteration.sync = 0.0
-    assert len(judged) == 3
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_the_target_reads_the_prompt_first_and_with_all_cores(method, store):
     """Then it has the run's own, and with DuoDecoding the draft's as soon as that is done."""
@@ -161,31 +143,6 @@ def test_the_target_reads_the_prompt_first_and_with_all_cores(method, store):
     lent = (CORE + 1,) if method == "duodecoding" else ()
     assert {event[2:] for event in events[2:] if event[0] == "target"} == {(1, lent)}
     assert (("draft", PREFILL_CHUNK) in events) == METHODS[method].draft
-
-
-@pytest.mark.parametrize("method", ["duodecoding", "duotree"])
-def test_a_draft_beside_another_device_reads_the_prompt_at_once(method, monkeypatch):
-    engine = tiny_engine()
-    monkeypatch.setattr(torch.cuda, "synchronize", lambda device: None)
-    target, draft, events = engine.pair.target, engine.draft_beside, []
-    asked = "submit" if method == "duodecoding" else "append"
-    forward, ask = target.forward, getattr(draft, asked)
-
-    def on_the_processor(ids, **options):
-        events.append("target")
-        target.device = "cpu"
-        logits = forward(ids, **options)
-        target.device = "cuda"
-        return logits
-
-    def watched_ask(request):
-        events.append(getattr(request, "new_tokens", None) or getattr(request, "tokens", None))
-        return ask(request)
-
-    target.device, target.forward = "cuda", on_the_processor
-    setattr(draft, asked, watched_ask)
-    next(run(engine, method, PROMPT, Settings(overlap="beside", max_new_tokens=9)))
-    assert events[: events.index("target")] == [tuple(PROMPT)]
 
 
 @pytest.mark.parametrize(("drafting", "expected"), [((0.004, 0.006), 0.025), ((0.06,), 0.015), ((), 0.03)])

@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 
 from duoviz.decoding.settings import Settings
-from tests.decoding.counting import counting_engine, saying
+from tests.decoding.counting import saying
 from tests.decoding.proposals import proposed, tokens
 from tests.tiny import run, tiny_engine
 
@@ -59,9 +59,3 @@ def test_the_longest_ngram_and_its_first_or_latest_occurrence(prompt, changes, e
     first, second = islice(run(saying(tiny_engine(), last), "prompt_lookup", before, settings), 2)
     assert tokens([first]) == [last]
     assert [node.token for node in proposed(second)] == expected
-
-
-def test_a_text_that_never_repeats_proposes_nothing():
-    iterations = list(run(counting_engine(150), "prompt_lookup", [7], Settings(max_new_tokens=100)))
-    assert tokens(iterations) == list(range(8, 108)) and len(iterations) == 100
-    assert not any(proposed(iteration) for iteration in iterations)

@@ -7,7 +7,7 @@ import torch
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from duoviz.decoding.rounding import LARGEST_DELTA
-from duoviz.decoding.sampling import RejectionNoise, Sampling, TargetDraws, draw, filtered, noise, scores, tempered
+from duoviz.decoding.sampling import RejectionNoise, Sampling, draw, filtered, noise, scores, tempered
 from duoviz.decoding.settings import MIN_TEMPERATURE
 from tests.tables import chi_square
 
@@ -115,13 +115,6 @@ def test_down_to_the_lowest_temperature_a_tie_of_rounding_shows_and_all_stays_fi
 def test_where_only_one_token_can_be_drawn_there_is_no_gap():
     drawn = draw(LOGITS[0], 3, Sampling(temperature=1.0, top_k=1))
     assert drawn == (int(LOGITS[0].argmax()), None)
-
-
-def test_rows_are_drawn_by_their_own_positions():
-    sampling = Sampling(temperature=1.5, seed=2)
-    draws = TargetDraws(LOGITS, [4, 5, 9], sampling)
-    assert [draws[row] for row in range(3)] == [draw(LOGITS[r], p, sampling).token for r, p in enumerate((4, 5, 9))]
-    assert len(draws) == 3 and draws.distribution(1).sum() == pytest.approx(1)
 
 
 @pytest.mark.thorough

@@ -34,12 +34,6 @@ def test_a_better_draft_and_cheaper_costs_give_more():
         assert speed(costs(0.02, 0.004, row=0.001), PLACES, beside=beside) < usual
 
 
-def test_in_turn_pays_where_the_draft_would_take_a_core():
-    """A cheap draft, for which the target is slower."""
-    shared = speed(costs(0.03, 0.001, row=0.001), PLACES, beside=True)
-    assert speed(costs(0.02, 0.001, row=0.001), PLACES, beside=False) > 1.1 * shared
-
-
 @pytest.mark.parametrize("beside", [True, False])
 def test_a_chain_and_fewer_rows_promise_less_than_a_tree(beside):
     unsure = ((1.0, (0.35, 0.3, 0.2, 0.1)),)

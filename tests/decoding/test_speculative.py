@@ -4,7 +4,6 @@ import pytest
 
 from duoviz import runner, runs
 from duoviz.decoding.settings import Settings
-from tests.decoding.proposals import proposed
 from tests.tiny import run, tiny_engine
 
 
@@ -17,14 +16,6 @@ def test_a_perfect_draft_gives_the_budget_and_one_more():
     iterations = speculative(0.0, max_new_tokens=60, budget=5)
     assert [len(iteration.committed) for iteration in iterations[:3]] == [6, 6, 6]
     assert {iteration.outcome for iteration in iterations} == {"hit"}
-
-
-@pytest.mark.parametrize("acceptance", ["coupled", "rejection"])
-def test_each_step_gives_a_token_of_one_chain(acceptance):
-    for iteration in speculative(0.3, max_new_tokens=80, budget=4, temperature=1.0, acceptance=acceptance):
-        chain = proposed(iteration)
-        assert chain and [node.parent for node in chain] == list(range(-1, len(chain) - 1))
-        assert len(iteration.draft) == len(chain)
 
 
 def test_the_budget_follows_the_acceptance():

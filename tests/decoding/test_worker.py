@@ -14,7 +14,6 @@ from duoviz.decoding.calibration import MeasureRequest
 from duoviz.decoding.drafting import DraftPlan, DraftRequest
 from duoviz.decoding.duotree.draft_side import ExpandRequest
 from duoviz.decoding.duotree.tree import TreeConfig
-from duoviz.decoding.forward import Stopped
 from duoviz.decoding.sampling import Sampling
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.decoding.worker.process import ProcessDraft
@@ -98,14 +97,6 @@ def test_measuring_is_broken_off_where_another_request_waits(draft):
     draft.submit(MeasureRequest(context=4, seconds=1e9))
     draft.submit(REQUEST)
     assert draft.result().sequences
-
-
-def test_measuring_in_the_callers_thread_ends_where_it_is_told_to():
-    asked = iter([False] * 5)
-    inline = InlineDraft(load())
-    inline.submit(MeasureRequest(context=4, seconds=1e9))
-    with pytest.raises(Stopped):
-        inline.result(stopped=lambda: next(asked, True))
 
 
 def test_an_error_is_reported_and_the_worker_goes_on(draft):

@@ -14,10 +14,7 @@ from duoviz.models.language_model import LanguageModel, ids_of
 
 
 class DraftSide:
-    """A draft model whose cache holds the text, and of the tree what it has forwarded.
-
-    A model without trees grows a chain.
-    """
+    """A draft model whose cache holds the text and the tree's forwarded nodes; without trees it grows a chain."""
 
     def __init__(self, model: LanguageModel, config: TreeConfig):
         self.config = replace(config, trees=config.trees and model.supports_tree)
@@ -32,9 +29,9 @@ class DraftSide:
         return path
 
     def roll_back(self, before: int, slots: list[int | None]) -> None:
-        """Rollback: the cache keeps the text, and of the tree what is under the new root.
+        """Rollback: the cache keeps the text and the nodes under the new root.
 
-        before: the length of the text up to the old root; slots: of the nodes from there to the new one.
+        before: length of the text up to the old root; slots: of the nodes from there to the new one.
         """
         held = [slot for slot in takewhile(lambda slot: slot is not None, slots) if slot is not None]
         below = [node for node in self.tree.nodes if node.slot is not None]
@@ -49,9 +46,9 @@ class DraftSide:
             node.slot = slot
 
     def step(self, width: int, *, number: int = 0, stopped: Callable[[], bool] = bool) -> Expansion:
-        """Forward the nodes of greatest value, or the text up to the root, and hang their best next tokens on them.
+        """Forward the `width` nodes of greatest value, or the text up to the root, and add their best next tokens.
 
-        number: of the step in its iteration. Raises Stopped while a long text is read.
+        number: of the step in its iteration. Raises Stopped.
         """
         tree, position = self.tree, len(self.tree.text)
         expanded = tree.waiting()[:width]

@@ -1,4 +1,4 @@
-"""DuoTree, our own: one tree that is drafted while it is verified, as far as measured costs and chances say it pays."""
+"""DuoTree, our own method: one tree, drafted and verified as far as costs and chances say it pays."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from duoviz.decoding.plan import RunPlan
     from duoviz.decoding.worker.inline import InlineDraft
 
-# Of the tree's tokens that were not verified, so many are recorded, those of greatest value.
+# How many of the tree's unverified nodes are recorded, those of greatest value.
 RECORDED = 24
 
 
 class DuoTree(Drafter):
-    """Grow a tree until another draft step would bring less than the run's rate, and verify what is worth it.
+    """Grow a tree while another draft step raises the expected tokens per second; verify the nodes that are worth it.
 
-    Beside the target the draft goes on growing the tree meanwhile; in turn it waits. Where the target's tokens lead
-    in the tree is its next root, with all that grows under it. The classical rule does not apply: the tree's tokens
-    are chosen, not drawn. Trees as in SpecInfer (arXiv 2305.09781) and EAGLE-2 (arXiv 2406.16858).
+    A parallel draft goes on growing the tree meanwhile. The committed tokens lead to the tree's next root, whose
+    subtree is kept. The classical rule does not apply: the tree's tokens are chosen, not drawn. Trees as in SpecInfer
+    (arXiv 2305.09781) and EAGLE-2 (arXiv 2406.16858).
     """
 
     def __init__(self, plan: RunPlan):
@@ -60,7 +60,7 @@ class DuoTree(Drafter):
         return [as_node(self.side.tree, index, place) for index in self.chosen]
 
     def grow(self) -> tuple[list[int], Start]:
-        """Let the tree grow as long as it pays; the indices of the nodes to verify, and why the target begins now."""
+        """Grow the tree while it pays; the indices of the nodes to verify, and why the target begins now."""
         plan, tree = self.plan, self.side.tree
         context, config = len(tree.text), tree.config
         costs = self.costs.model
@@ -68,7 +68,7 @@ class DuoTree(Drafter):
         target_seconds = costs.target_time(np.arange(1, most + 2), context)
         draft_seconds = step_times(costs, context)
         by_rank = config.table.by_rank[: config.children if config.trees else 1]
-        # Beside the target, what was waited for is in `spent` already.
+        # Time spent waiting for a parallel draft is in `spent` already.
         overhead, begin = OVERHEAD if plan.placement.beside else costs.overhead, time.perf_counter()
         while True:
             spent, widths = overhead + time.perf_counter() - begin, self.side.widths(draft_seconds)
@@ -109,14 +109,14 @@ class DuoTree(Drafter):
 
 
 def recalibrate(tree: Tree, chosen: Sequence[int], nodes: Sequence[Node]) -> None:
-    """Follow how often what was verified after a verified token is what the target writes."""
+    """Update the chances' factors by the nodes that were verified after accepted ones."""
     for index, node in zip(chosen, nodes, strict=False):
         if node.parent < 0 or nodes[node.parent].status == "accepted":
             tree.recalibration.observe(node.source, tree.nodes[index].chance, node.status == "accepted")
 
 
 def as_node(tree: Tree, index: int, place: Mapping[int, int]) -> Node:
-    """place: where its parent stands in the record."""
+    """place: the parents' indices in the record."""
     node = tree.nodes[index]
     chance, parent = tree.chance_of(node), place.get(node.parent, -1)
     return Node(node.token, parent, node.source, q=node.q, chance=chance, step=node.step, was=node.place)
@@ -129,10 +129,9 @@ def first_tokens(tree: Tree) -> list[Candidate]:
 
 
 def record_unverified(tree: Tree, chosen: Sequence[int], start: int) -> tuple[list[Node], list[TreeNode]]:
-    """The nodes that were not verified, for the record and in the tree; all nodes know their place in the record now.
+    """Unverified nodes, for the record and in the tree; sets every node's `place` in the record.
 
-    start: how many nodes the record has before. Steps that ended while the target worked have given nodes that it
-    did not verify.
+    start: how many nodes the record has before these.
     """
     place = {index: number for number, index in enumerate(chosen)}
     unverified = [index for index in tree.chosen(len(chosen) + RECORDED) if index not in place]
@@ -144,7 +143,7 @@ def record_unverified(tree: Tree, chosen: Sequence[int], start: int) -> tuple[li
 
 
 def mark_survivors(alive: Sequence[TreeNode], nodes: Sequence[TreeNode], unverified: Sequence[Node]) -> None:
-    """What led to the new root or is under it lives on, all else is gone."""
+    """Nodes that led to the new root or are under it stay pending; others are discarded."""
     alive_ids = set(map(id, alive))
     for node, recorded in zip(nodes, unverified, strict=True):
         recorded.status = "pending" if id(node) in alive_ids else "discarded"

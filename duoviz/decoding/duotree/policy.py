@@ -10,18 +10,17 @@ from duoviz.decoding.duotree.tree import Tree
 
 # How many nodes the draft may forward in one step.
 WIDTHS = (1, 2, 4)
-# The most tokens that are verified at once where nobody says otherwise; the target adds a row of its own.
+# Most tokens verified at once by default; the target adds a row of its own.
 MOST_VERIFIED = ROW_COUNTS[-1] - 1
 # Limits of the parallel tree: node count, and least value still expanded.
 MOST_NODES, LEAST_VALUE = 192, 0.02
 
 
 class Decision(NamedTuple):
-    """What is worth it now. width: how many nodes to forward in one more draft step, 0 where none pays.
+    """width: how many nodes to forward in one more draft step, 0 if none pays.
 
-    rows: how many nodes to verify without that step; expected, rate: the tokens and the tokens a second then. gain:
-    how many more tokens the best further step would bring, and seconds: what that costs, the step and the longer
-    verification; None where none is possible.
+    Without that step: rows: how many nodes to verify; expected, rate: the tokens, and tokens per second. gain, seconds:
+    expected extra tokens and extra time of the best further step; None where none is possible.
     """
 
     width: int
@@ -35,10 +34,10 @@ class Decision(NamedTuple):
 def best_rates(
     values: np.ndarray, spent: np.ndarray, target_seconds: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """In each case: the most expected tokens a second, how many nodes to verify for it, and the expected tokens.
+    """For each case: the most expected tokens per second, how many nodes to verify for it, and the expected tokens.
 
-    values: [cases, nodes], in any order; a node of value 0 is none. spent: [cases], seconds of this iteration before
-    the target begins. target_seconds: T_target(1), T_target(2), …; the target adds a token of its own.
+    values: [cases, nodes], 0 for none. spent: [cases], seconds of this iteration before the target begins.
+    target_seconds: T_target(1), T_target(2), …; the target adds a token of its own.
     """
     cases, count = len(values), min(values.shape[1], len(target_seconds) - 1)
     tokens = np.ones((cases, count + 1))
@@ -61,9 +60,9 @@ def decide(
 ) -> Decision:
     """Whether another draft step pays, and how wide; and how many nodes to verify without one.
 
-    Optimal stopping, one step ahead: a step pays where the rate that it is expected to make possible is above the
-    present one. Its children are expected to be taken as often as the draft's tokens of their rank are (by_rank).
-    draft_seconds: T_draft(1), T_draft(2), …; widths: how many nodes a step may forward.
+    Optimal stopping, one step ahead: a step pays if the rate expected after it is above the present one. Its children's
+    chances are those of the draft's tokens by rank (by_rank). draft_seconds: T_draft(1), T_draft(2), …; widths: how
+    many nodes a step may forward.
     """
     waiting = [tree.value_of(index) for index in tree.waiting()[: max(widths, default=0)]]
     widths = [0, *(wide for wide in widths if wide <= len(waiting))]
@@ -84,10 +83,7 @@ def decide(
 
 
 def steady_width(tree: Tree, draft_seconds: Sequence[float]) -> int:
-    """How many nodes to forward in the next step of a draft that grows beside the target: 0 where nothing is worth it.
-
-    The width of the most value a second.
-    """
+    """How many nodes a parallel draft forwards next: the width of most value per second; 0 where none is worth it."""
     if len(tree.nodes) >= MOST_NODES:
         return 0
     values = [value for value in map(tree.value_of, tree.waiting()[: WIDTHS[-1]]) if value >= LEAST_VALUE]

@@ -1,4 +1,4 @@
-"""When DuoTree's draft works: in turn with the target, or beside it."""
+"""When DuoTree's draft works: in turn with the target, or in parallel."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -12,16 +12,16 @@ from duoviz.decoding.iteration import Span
 from duoviz.decoding.worker.protocol import DraftDied, DraftWorker, PauseRequest
 from duoviz.models.language_model import LanguageModel
 
-# A text of more tokens than this is read by the draft while the target goes on alone.
+# While the draft reads more tokens than this, the target goes on alone.
 LONG_READ = 8
-# How long the end of a run waits for a draft to be still, in seconds.
+# Seconds that the end of a run waits for the draft to stop.
 PAUSE = 1.0
 
 
 class InTurn:
     """The draft works when it is asked to, on the target's cores.
 
-    draft_seconds is everywhere T_draft(1), T_draft(2), …; steps: the draft's, in this iteration.
+    draft_seconds: T_draft(1), T_draft(2), …; steps: the draft's in this iteration.
     """
 
     def __init__(self, model: LanguageModel, config: TreeConfig, stopped: Callable[[], bool]):
@@ -53,12 +53,12 @@ class InTurn:
 
 
 class Beside:
-    """As `InTurn`, but the draft works on its own cores, unasked; the tree here is what has come of it so far."""
+    """As `InTurn`, but the draft grows its own tree on its own cores; the tree here is a copy of what it has sent."""
 
     def __init__(self, draft: DraftWorker, config: TreeConfig, stopped: Callable[[], bool]):
         self.draft, self.tree, self.stopped, self.unread = draft, Tree(config), stopped, 0
         self.steps: list[Span] = []
-        # What an earlier run's tree would still give is none of this one's.
+        # Drops what an earlier run's tree would still give.
         draft.submit(PauseRequest())
         draft.result(stopped=stopped)
 
@@ -70,7 +70,7 @@ class Beside:
         return path
 
     def widths(self, draft_seconds: Sequence[float]) -> Sequence[int]:
-        """None where the draft reads a long text first, or grows the tree no more."""
+        """Empty while the draft reads a long text, or where it grows the tree no more."""
         if not self.tree.expanded and self.unread > LONG_READ:
             return ()
         width = steady_width(self.tree, draft_seconds)
@@ -92,7 +92,7 @@ class Beside:
             self.apply(expansion)
 
     def close(self) -> None:
-        """No core computes for a run that has ended, but for a text that the draft is reading."""
+        """Stop the draft, unless it is reading a text."""
         end = time.monotonic() + PAUSE
         with suppress(DraftDied, Stopped):
             self.draft.submit(PauseRequest())

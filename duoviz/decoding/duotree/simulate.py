@@ -1,4 +1,4 @@
-"""What DuoTree should give: its own policy on a virtual clock."""
+"""DuoTree's expected speed: its own policy, played on a virtual clock."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -11,11 +11,11 @@ from duoviz.decoding.duotree.policy import MOST_VERIFIED, WIDTHS, decide, steady
 from duoviz.decoding.duotree.tree import ROOT, Tree, TreeConfig
 from duoviz.decoding.sampling import Sampling
 
-# How many iterations are played, at which length of the text, and the seconds of each in which no model works.
+# Iterations that are played, length of the text, and seconds of each iteration outside both models.
 ITERATIONS, CONTEXT, OVERHEAD = 120, 256, 1e-3
 BLOCK = 40
 TOKENS = 100
-# Kinds of places: how often each is met, and the chances of the draft's tokens there by rank.
+# Difficulty classes of positions: each one's share, and the chances of the draft's tokens by rank.
 Places = tuple[tuple[float, tuple[float, ...]], ...]
 
 
@@ -47,19 +47,18 @@ def forecast(
     most: int = MOST_VERIFIED,
     iterations: int = ITERATIONS,
 ) -> float:
-    """Tokens a second to expect of a way of drafting.
+    """Expected tokens per second.
 
-    places: see `AcceptanceTable`; each place of the text is of a kind drawn at random, and what the target writes
-    there is drawn from its chances. Nothing is looked up. beside: the draft grows the tree while the target works;
-    else they take turns. children: of each node; trees: else it is one chain; most: tokens in one verification.
-    iterations: how many are played.
+    places: `AcceptanceTable.places`; each position's class is drawn at random, and the target's token from its chances.
+    Nothing is looked up. beside: the draft works in parallel, else they take turns. children: of each node; trees: else
+    one chain; most: tokens in one verification.
     """
     children, widths = (children, WIDTHS) if trees else (1, WIDTHS[:1])
     return speed(costs, World(places, children, iterations, trees, most), widths=widths, most=most, beside=beside)
 
 
 def speed(costs: CostModel, world: "World", *, widths: Sequence[int], most: int, beside: bool) -> float:
-    """Tokens a second on a virtual clock: those to be expected of each iteration, and so less is left to chance."""
+    """Tokens per second on a virtual clock, by each iteration's expected tokens, which vary less than drawn ones."""
     tree = world.tree
     target_seconds = costs.target_time(np.arange(1, most + 2), CONTEXT)
     draft_seconds = step_times(costs, CONTEXT)
@@ -73,7 +72,7 @@ def speed(costs: CostModel, world: "World", *, widths: Sequence[int], most: int,
             if not decision.width:
                 break
             world.step(decision.width)
-            # What the draft began while the target worked may not be finished yet.
+            # A step that the draft began while the target worked may not be finished yet.
             clock = draft_clock = (draft_clock if beside else clock) + draft_seconds[decision.width - 1]
         chosen = set(tree.chosen(decision.rows))
         expected += decision.expected
@@ -87,9 +86,9 @@ def speed(costs: CostModel, world: "World", *, widths: Sequence[int], most: int,
 
 
 def drawn(rng: np.random.Generator, edges: np.ndarray, size: int) -> np.ndarray:
-    """Kinds of at least so many places in a random order, in each BLOCK of them as often as their shares say.
+    """Classes of at least so many positions in random order; each BLOCK of them has the classes' shares.
 
-    edges: the shares, added up. The text is short, so that it should be no luckier than most.
+    edges: the cumulated shares. So that a short text is no luckier than most.
     """
     blocks = [(np.arange(BLOCK) + rng.random()) / BLOCK for _ in range(-(-size // BLOCK))]
     kinds = [rng.permutation(np.searchsorted(edges, block)) for block in blocks]

@@ -1,4 +1,4 @@
-"""DuoTree's tree: nodes of drafted and looked-up tokens, each with the chance that the target writes it."""
+"""DuoTree's tree of drafted and looked-up tokens, each with the chance that the target writes it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ ROOT = -1
 class TreeNode:
     """A token that may follow its parent.
 
-    chance: that the target writes it after its parent, as the table says; value: that it writes every token up to it,
-    the product of the chances in this run, as EAGLE-2 ranks nodes (Li et al. 2024, arXiv 2406.16858, §4.1).
+    chance: that the target writes it after its parent, by the table; value: that it writes all tokens up to it, the
+    product of the chances in this run, as EAGLE-2 ranks nodes (Li et al. 2024, arXiv 2406.16858, §4.1).
 
-    q: None for what a look-up found. expanded: whether the draft has forwarded the node, and its children are
-    there; slot: of the draft's cache then, in the draft's own copy of the tree. step: the draft step of this
-    iteration that gave it; place: its number in the last iteration's record. None where there is none.
+    q: None if looked up. expanded: the draft has forwarded it and its children are there; slot: then its slot in the
+    draft's cache (in the draft's copy of the tree). step: the draft step of this iteration that gave it. place: its
+    index in the last iteration's record.
     """
 
     token: int
@@ -40,9 +40,9 @@ class TreeNode:
 
 @dataclass(frozen=True, kw_only=True)
 class TreeConfig:
-    """How a run's tree grows. children: of each node; trees: whether the target can check a tree, else it is one chain.
+    """How a run's tree grows. children: of each node; trees: else it is one chain (the target reads no trees).
 
-    limit: the length that the text may have. ends: the tokens that end it, and have no children.
+    limit: of the text's length. ends: end-of-text tokens, which have no children.
     """
 
     table: AcceptanceTable
@@ -55,9 +55,9 @@ class TreeConfig:
 
 @dataclass(frozen=True)
 class Expansion(Part):
-    """What a draft step gave: under each node that it forwarded, the draft's best tokens with their q.
+    """A draft step's result: for each node that it forwarded, the draft's best next tokens with their q.
 
-    A node is named by the tokens that lead to it from the root that the tree had when the text had `position` tokens.
+    A node is named by the tokens that lead to it from the root, at a text length of `position`.
     """
 
     position: int
@@ -84,11 +84,11 @@ class Tree:
 
     @property
     def deepest(self) -> int:
-        """No node lies deeper: the target adds a token of its own, so one fewer than the text has room for."""
+        """The greatest depth: one fewer than fits into the text, because the target adds a token of its own."""
         return self.config.limit - len(self.text) - 1
 
     def add(self, token: int, parent: int, chance: float, source: str, **more) -> int | None:
-        """Add a node, or raise the chance of the one that is there; its index, None where there is no room for it."""
+        """Add a node, or raise the existing one's chance; returns its index, None where it does not fit."""
         depth = self.nodes[parent].depth + 1 if parent >= 0 else 1
         if depth > self.deepest or (parent >= 0 and self.nodes[parent].token in self.config.ends):
             return None
@@ -107,7 +107,7 @@ class Tree:
         return index
 
     def chance_of(self, node: TreeNode) -> float:
-        """The node's chance in this run: the table's, as far as it has come true so far."""
+        """The node's chance in this run (see `corrected`)."""
         return corrected(node.chance, self.recalibration.factor(node.source))
 
     def set_value(self, node: TreeNode) -> None:
@@ -129,14 +129,14 @@ class Tree:
         self.close(parent)
 
     def close(self, parent: int) -> None:
-        """All children of a node that the draft proposes are there."""
+        """Mark a node as expanded."""
         if parent >= 0:
             self.nodes[parent].expanded = True
         else:
             self.expanded = True
 
     def add_chain(self, tokens: Sequence[int], match: Match) -> None:
-        """What followed the text's last tokens where they stood earlier."""
+        """Add what followed an earlier occurrence of the text's last tokens."""
         parent, temperature = ROOT, self.config.sampling.temperature
         for place, token in enumerate(tokens):
             chance = self.config.table.of_copied(match, place, temperature=temperature)
@@ -145,7 +145,7 @@ class Tree:
                 return
 
     def waiting(self) -> list[int]:
-        """Nodes that the draft can forward next and that may have children, those of greatest value first."""
+        """The nodes that the draft can forward next, by descending value."""
         if not self.expanded:
             return [ROOT] if self.deepest > 0 else []
         leaves = [
@@ -158,12 +158,12 @@ class Tree:
         return sorted(leaves, key=lambda index: -self.nodes[index].value)
 
     def chosen(self, count: int) -> list[int]:
-        """The nodes of greatest value, parents before children: a subtree, for value never grows along a path."""
+        """The nodes of greatest value, parents before children; a subtree, because value never grows along a path."""
         order = sorted(range(len(self.nodes)), key=lambda index: (-self.nodes[index].value, index))
         return sorted(order[:count])
 
     def path(self, tokens: Sequence[int]) -> list[int]:
-        """The nodes that these tokens lead to from the root, as far as there are any."""
+        """The nodes that these tokens lead to from the root, as far as they exist."""
         path: list[int] = []
         for token in tokens:
             index = self.places.get((path[-1] if path else ROOT, token))
@@ -173,7 +173,7 @@ class Tree:
         return path
 
     def tokens_to(self, index: int) -> tuple[int, ...]:
-        """The tokens from the root to a node, its own the last."""
+        """The tokens from the root to a node, inclusive."""
         path: list[int] = []
         while index >= 0:
             path.append(self.nodes[index].token)
@@ -181,7 +181,7 @@ class Tree:
         return tuple(reversed(path))
 
     def apply(self, expansion: Expansion, *, step: int) -> None:
-        """Hang on the tree what a step gave, as far as its parents are still there; step: its number."""
+        """Add a step's result under those of its nodes that still exist; step: its number."""
         passed = tuple(self.text[expansion.position :])
         for tokens, children, q in expansion.children:
             left = tokens[len(passed) :]
@@ -190,10 +190,10 @@ class Tree:
                 self.expand(path[-1] if path else ROOT, children, q, step=step)
 
     def move(self, tokens: Sequence[int]) -> list[TreeNode]:
-        """The text goes on with these tokens: the node that they lead to is the root, with its subtree.
+        """The text goes on with these tokens: the node that they lead to becomes the root of what is under it.
 
-        Where there is no such node the root is bare. What a look-up finds is added, which costs no step. Returns the
-        nodes on the way to the new root, as far as there were any.
+        Without such a node the tree is empty. What a look-up finds is added at no cost. Returns the nodes on the way to
+        the new root, as far as they existed.
         """
         indices, nodes = self.path(tokens), self.nodes
         path = [nodes[index] for index in indices]
@@ -208,7 +208,7 @@ class Tree:
         return path
 
     def plant(self, nodes: Sequence[TreeNode], root: int, depth: int) -> None:
-        """The subtree under a node of this depth is all that is left."""
+        """Keep only the subtree under a node of this depth."""
         kept = {root: ROOT}
         for index, node in enumerate(nodes):
             if node.parent in kept:
