@@ -262,7 +262,7 @@ def measured(options: argparse.Namespace, plan: Plan, folder: Folder) -> Iterato
     from duoviz.workers.request_queue import UNBOUNDED, RequestQueue
 
     slots = cluster_slots(options.ray, options.places)
-    pool = Pool(slots, RequestQueue(UNBOUNDED, len(slots)), helper=None)
+    pool = Pool(slots, RequestQueue(UNBOUNDED, len(slots)))
     pool.start()
     try:
         yield from shared_bench(pool, options.pair, plan, folder)

@@ -67,15 +67,18 @@ def text_of(iterations: Iterable[dict]) -> str:
     return "".join(token["text"] for iteration in iterations for token in iteration["committed"])
 
 
-def summary(trace: dict) -> dict:
-    """What `--json` prints and the page's endpoint ends with: text, token ids, settings, metrics."""
+def summary(trace: dict, figures: dict | None = None) -> dict:
+    """What `--json` prints and the page's endpoint ends with: text, token ids, settings, metrics.
+
+    figures: its metrics, where they are known.
+    """
     header, last = trace["header"], trace["end"]
     return {
         "text": text_of(trace["iterations"]),
         "token_ids": [token["id"] for iteration in trace["iterations"] for token in iteration["committed"]],
         "stopped": last["stopped"],
         "settings": {"method": header["method"], "pair": header["pair"], **header["settings"]},
-        "metrics": metrics(trace),
+        "metrics": figures or metrics(trace),
     } | ({"message": last["message"]} if "message" in last else {})
 
 

@@ -79,7 +79,6 @@ def nothing_to_fetch() -> Iterator[None]:
     """Every pair has room and its files here."""
     with (
         mock.patch("duoviz.workers.worker.check_room", lambda name, spare: None),
-        mock.patch("duoviz.workers.handlers.check_room", lambda name, spare: None),
-        mock.patch("duoviz.workers.handlers.fetch_pair", lambda name, progress: ()),
+        mock.patch("duoviz.workers.worker.fetch_pair", lambda name, progress: ()),
     ):
         yield

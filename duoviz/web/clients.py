@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from ipaddress import ip_address, ip_network
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from duoviz.workers.jobs import Client
 
 if TYPE_CHECKING:
     # The models load while Gradio is imported, so what they need does not import it.
@@ -11,16 +13,6 @@ if TYPE_CHECKING:
 # Where the gate leaves a request's client for the functions that it reaches, and what is set once somebody listens.
 IN_SCOPE, HEARD = "duoviz.client", "duoviz.heard"
 UNKNOWN = "unknown"
-
-
-class Client(NamedTuple):
-    """session: its name; of a request that names none, the address. address: None on one's own machine, off a Space.
-
-    There all that comes from the machine itself is its user's own.
-    """
-
-    session: str
-    address: str | None = None
 
 
 def client_of(scope: Mapping, session: str | None, *, on_space: bool) -> Client:

@@ -11,8 +11,8 @@ from duoviz.trace.metrics import metrics
 from duoviz.web.calls import Endpoint
 from duoviz.web.limits import Limits
 from duoviz.workers.jobs import Job
-from duoviz.workers.pool import Access, Pool
-from duoviz.workers.tasks import Comparison, Run
+from duoviz.workers.pool import Pool
+from duoviz.workers.tasks import Comparison, Run, Task
 
 # Seconds between batches: during a run; while waiting; at most. A batch costs 2 ms here and 20 ms in a browser on the
 # same CPU, so send few; but Gradio detects a closed tab only between batches.
@@ -20,7 +20,6 @@ RUNNING_STEP = 0.11
 WAITING_STEP = 0.25
 LONGEST_STEP = 1.0
 
-MACHINE_ALONE = "Waiting until nothing else runs on this machine: what is measured has it to itself."
 LATE = "{} was not ready within {:g} seconds, the limit here: choose another pair."
 
 
@@ -30,27 +29,24 @@ def runs_ahead(number: int) -> str:
 
 
 class Hardware:
-    """The workers, and the limits of what may be asked of them."""
+    """The workers, and the limits of what may be asked of them. endpoints: by name; the pages open them."""
 
     def __init__(self, limits: Limits, pool: Pool):
         self.limits, self.pool, self.queue = limits, pool, pool.queue
-        # The endpoints by name; the pages open them.
         self.endpoints: dict[str, Endpoint] = {}
 
-    def check(self, job: Job) -> None:
-        """Raise UserError for a job that cannot be started now."""
-        task = job.task
+    def check(self, task: Task) -> None:
+        """Raise UserError for a task that cannot be done here."""
         self.limits.check_pair(task.pair)
         if isinstance(task, Run | Comparison):
             self.limits.check_prompt(task.prompt, self.pool.longest_prompt(task.pair))
         task.check()
-        self.queue.check(job)
 
     def start(self, job: Job) -> None:
         """Queue a job; `batches` gives its events. Raises UserError."""
-        self.check(job)
+        self.check(job.task)
         job.task = replace(job.task, prompt_tokens=self.limits.prompt_tokens)
-        job.seconds, job.load_seconds = self.limits.run_seconds, self.limits.load_seconds
+        job.run_seconds, job.load_seconds = self.limits.run_seconds, self.limits.load_seconds
         self.pool.submit(job)
 
     def batches(self, job: Job) -> Iterator[list[dict]]:
@@ -68,7 +64,7 @@ class Hardware:
                     self.pool.end(job)
                 finished = job.future.done()
                 events = first + [job.events.get() for _ in range(job.events.qsize())]
-                if job.stop.is_set() and job.deadline is None and not job.error:
+                if job.stop.is_set() and not job.begun and not job.error:
                     yield [{"type": "end", "end": end([], "stopped"), "metrics": metrics(new_trace())}]
                     return
                 # Nothing follows an error.
@@ -96,10 +92,10 @@ class Hardware:
         """What its visitor is told until its decoding begins; "" from then on."""
         if job.fetching:
             return f"{job.progress or 'Waiting for the models'}. Others may run before you meanwhile."
-        mine = next((slot for slot in self.pool.slots if slot.job is job), None)
-        if mine:
-            return MACHINE_ALONE if mine.access is Access.WANTED else mine.status
-        busy = next((slot.status for slot in self.pool.slots if slot.status), "")
+        statuses = {slot.job: slot.status for slot in self.pool.slots}
+        if job in statuses:
+            return statuses[job]
+        busy = next(filter(None, statuses.values()), "")
         if before := self.queue.ahead(job):
             return f"{runs_ahead(before)} Now: {busy}." if busy else runs_ahead(before)
         return busy

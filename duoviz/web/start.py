@@ -37,7 +37,7 @@ def quickly() -> Iterator[None]:
 def serve(workers: str | None = None, ray: str | None = None, host: str | None = None, port: int | None = None) -> None:
     """Start the workers, which load the default pair, build the app meanwhile, and serve until interrupted.
 
-    workers: how many, see `sharing.number_of_workers`. ray: the address of the cluster they run on, or `local`.
+    workers: how many, see `local.number_of_workers`. ray: the address of the cluster they run on, or `local`.
     host, port: where it is served; by default as Gradio's environment variables say. Raises UserError.
     """
     on_ending(signal.SIG_DFL)
@@ -45,10 +45,9 @@ def serve(workers: str | None = None, ray: str | None = None, host: str | None =
     from duoviz.web.ending import end_at_once
     from duoviz.web.limits import limits_here
     from duoviz.web.session import Hardware
-    from duoviz.workers.local import LocalWorker
+    from duoviz.workers.local import LocalWorker, local_slots
     from duoviz.workers.pool import Pool
     from duoviz.workers.request_queue import RequestQueue
-    from duoviz.workers.sharing import local_slots
 
     # From here on there is something that could be left behind.
     on_ending(end_at_once)

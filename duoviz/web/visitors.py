@@ -29,13 +29,6 @@ AT_ONCE = {"queue": False, "show_progress": "hidden", "api_visibility": "private
 LEAVING = 5.0
 
 
-def wait_for_listener(request: gr.Request) -> None:
-    """Let no run begin that nobody has begun to listen to. Raises QueueFull."""
-    heard = scope_of(request).get(HEARD)
-    if heard and not heard.wait(bounds.FIRST_LISTENER):
-        raise QueueFull("The page was gone, so the run did not start.")
-
-
 class Watch(NamedTuple):
     """A job that a visitor watches; left: whether the page gets no more of its events."""
 
@@ -44,7 +37,7 @@ class Watch(NamedTuple):
 
 
 class Visitors:
-    """The jobs that the visitors of one tab watch."""
+    """The jobs that the visitors of one tab watch, by their sessions."""
 
     def __init__(self, hardware: Hardware):
         self.hardware = hardware
@@ -53,12 +46,10 @@ class Visitors:
     def watch(
         self, request: gr.Request, ask: Callable[[], Task], before: Sequence[dict] = ()
     ) -> Generator[str, None, Job | None]:
-        """The events of the work that `ask` gives, as values of the tab's component; a mistake is an event too.
-
-        Returns the job where it ended by itself.
+        """The events of the task that `ask` gives, as values of the tab's component; a mistake is an event too.
 
         It takes the place of the job that the visitor has here already, which is stopped. before: events that come
-        before its own.
+        before its own. Returns the job where it ended by itself.
         """
         session = session_of(request)
         self.end(session)
@@ -95,9 +86,13 @@ class Visitors:
             watch.job.stop.set()
 
     def answer(
-        self, request: gr.Request, ask: Callable[[], Task], progress: Callable[[list[dict]], dict]
+        self,
+        request: gr.Request,
+        ask: Callable[[], Task],
+        progress: Callable[[list[dict]], dict],
+        result: Callable[[dict], dict],
     ) -> Iterator[dict | None]:
-        """What a client gets: `progress(events)` at each step, and the job's summary at last."""
+        """What a client gets: `progress(events)` at each step, and at last `result` of the job's `end` event."""
         try:
             job = self.started(request, ask)
         except UserError as error:
@@ -106,23 +101,25 @@ class Visitors:
             yield progress(events)
         if job.error:
             raise gr.Error(job.error, print_exception=False)
-        yield job.summary
+        yield job.ended and result(job.ended)
 
     def started(self, request: gr.Request, ask: Callable[[], Task]) -> Job:
-        """The work that `ask` gives, as a queued job. Raises UserError."""
+        """The task that `ask` gives, as a queued job; not before somebody listens to it. Raises UserError."""
         job = Job(task=ask(), client=client_of_request(request))
-        self.hardware.check(job)
-        wait_for_listener(request)
+        heard = scope_of(request).get(HEARD)
+        if heard and not heard.wait(bounds.FIRST_LISTENER):
+            raise QueueFull("The page was gone, so the run did not start.")
         self.hardware.start(job)
         return job
 
     def open(self, name: str, function: Callable, inputs: dict[str, Any], ask: Callable[..., Task]) -> None:
-        """Make a function that yields `answer` an endpoint with these fields as arguments; `ask` makes work of them."""
+        """Make a function that yields `answer` an endpoint with these fields as arguments; `ask` makes its task."""
         usual = {argument: field.value for argument, field in inputs.items()}
 
         def refusal(sent: dict, client: Client) -> str | None:
             try:
-                self.hardware.check(Job(task=ask(**usual | sent), client=client))
+                self.hardware.check(ask(**usual | sent))
+                self.hardware.queue.check(client)
             except UserError as error:
                 return str(error)
             except (TypeError, AttributeError):

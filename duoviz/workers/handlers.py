@@ -1,11 +1,8 @@
-"""How each kind of work is done on a loaded pair, event by event."""
-
-from __future__ import annotations
+"""How each kind of task is done on a loaded pair, as a generator of events."""
 
 import time
-from collections.abc import Callable
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
 from duoviz import runner
 from duoviz.comparison import outcome, with_smaller
@@ -16,217 +13,171 @@ from duoviz.lab.environment import environment
 from duoviz.lab.plan import VANILLA
 from duoviz.lab.report import write_report
 from duoviz.lab.results import Results, is_results, opened
-from duoviz.lab.tasks import LabError
 from duoviz.lab.view import first_view, parts_of
-from duoviz.models.files import fetch_pair
-from duoviz.models.fit import check_room
-from duoviz.models.pair import Pair, check_prompt
-from duoviz.runs import add_event, end, new_trace, row, summary
+from duoviz.models.pair import Pair
+from duoviz.runs import add_event, new_trace, row
 from duoviz.trace.metrics import metrics
-from duoviz.workers.tasks import Answers, Comparison, Fetch, Measurement, Run, Survey, Task
+from duoviz.workers.messages import Cancel
+from duoviz.workers.tasks import Answers, Comparison, Measurement, Run, Survey
 
-if TYPE_CHECKING:
-    from duoviz.workers.worker import Emit, Worker
-
-# Seconds between two looks at the tables and figures while a run of the Lab goes on. They are drawn between two
-# answers and not during one, so that no answer is slowed by it.
+# Seconds between two drawings of the tables and figures in a run of the Lab; between two answers, so that none is
+# slowed by it.
 LOOK_EVERY = 30
 BEGUN = {"type": "begun"}
 
 
-def fetch(task: Fetch, check: Callable[[], None], emit: Emit) -> None:
-    """Get the files of a pair. Raises Stopped, UserError."""
+class CancelToken:
+    """Whether the running assignment is to end. number: the assignment's; latest: the last Cancel that arrived."""
 
-    def tell(fraction: float, text: str) -> None:
-        check()
-        emit({"type": "loading", "text": f"{text} ({fraction:.0%})"})
+    def __init__(self):
+        self.number, self.latest = 0, Cancel(0)
 
-    check_room(task.pair, task.spare)
-    emit({"type": "fetched", "sources": [asdict(files) for files in fetch_pair(task.pair, tell)]})
+    def __call__(self) -> bool:
+        return self.latest.number >= self.number
+
+    def explained(self, event: dict) -> dict:
+        """An event of a run; the end of one that was cancelled says why."""
+        if event["type"] == "end" and event["end"]["stopped"] == "stopped":
+            return event | {"end": event["end"] | self.latest.reason}
+        return event
 
 
 def check_tokens(task: Run | Comparison, pair: Pair) -> None:
-    """Raise UserError for a prompt of too many characters, or of more tokens than it may have."""
-    check_prompt(task.prompt, pair.longest_prompt)
-    if task.prompt_tokens < float("inf"):
-        count = len(pair.tokenizer(task.prompt, add_special_tokens=False)["input_ids"])
-        if count > task.prompt_tokens:
-            limit = f"the limit on this Space is {task.prompt_tokens:,}"
-            raise UserError(f"The prompt is too long: {count:,} tokens; {limit}.")
+    """Raise UserError for a prompt of more tokens than it may have."""
+    # A token has at least one byte.
+    if len(task.prompt.encode()) <= task.prompt_tokens:
+        return
+    count = len(pair.tokenizer(task.prompt, add_special_tokens=False)["input_ids"])
+    if count > task.prompt_tokens:
+        limit = f"the limit on this Space is {task.prompt_tokens:,}"
+        raise UserError(f"The prompt is too long: {count:,} tokens; {limit}.")
 
 
-def close(trace: dict, reason: tuple[str, ...]) -> None:
-    """Give a trace the end that it lacks: a run that was cut does not know why."""
-    if trace["end"] is None or trace["end"]["stopped"] == "stopped":
-        trace["end"] = end(trace["iterations"], *reason)
-
-
-def run(engine: Engine, task: Run, worker: Worker) -> None:
+def run(engine: Engine, task: Run, cancelled: CancelToken) -> Iterator[dict]:
     check_tokens(task, engine.pair)
     trace = new_trace()
-    for event in runner.stream(engine, task.method, task.prompt, task.settings, raw=task.raw, stopped=worker.cancelled):
-        if event["type"] == "header":
-            worker.emit(BEGUN)
+    for event in runner.stream(engine, task.method, task.prompt, task.settings, raw=task.raw, stopped=cancelled):
+        event = cancelled.explained(event)
         add_event(trace, event)
-        if event["type"] != "end":
-            worker.emit(event)
-    close(trace, worker.cancel.reason)
-    worker.emit({"type": "summary", "summary": summary(trace)})
-    worker.emit({"type": "end", "end": trace["end"], "metrics": metrics(trace)})
+        if event["type"] == "header":
+            yield BEGUN
+        yield event | ({"metrics": metrics(trace)} if event["type"] == "end" else {})
 
 
-def compare(engine: Engine, task: Comparison, worker: Worker) -> None:
+def compare(engine: Engine, task: Comparison, cancelled: CancelToken) -> Iterator[dict]:
     check_tokens(task, engine.pair)
-    race = Race(task, worker.emit)
-    race.begin()
-    stream = runner.race(
-        engine, [task.prompt], task.lanes, repeats=task.repeats, raw=task.raw, stopped=worker.cancelled
-    )
-    for number, event in enumerate(stream):
+    lanes = [
+        {"name": lane.name, "method": lane.method, "baseline": number > 1} for number, lane in enumerate(task.lanes)
+    ]
+    yield {"type": "lanes", "lanes": lanes, "repeats": task.repeats}
+    race = Race(task)
+    events = runner.race(engine, [task.prompt], task.lanes, repeats=task.repeats, raw=task.raw, stopped=cancelled)
+    for number, event in enumerate(events):
         if not number:
-            worker.emit(BEGUN)
-        race.take(event)
-    race.finish(engine, worker.cancel.reason)
+            yield BEGUN
+        yield from race.shown(cancelled.explained(event))
+    if not race.rows and race.errors:
+        yield {"type": "error", "message": next(iter(race.errors.values()))}
+        return
+    # Where the texts differ, rounding is measured now.
+    yield {"type": "status", "text": "Comparing both texts."}
+    result = outcome(engine, task.lanes, race.rows, race.errors)
+    yield {"type": "end", "result": with_smaller(result, task.pair, task.smaller)}
 
 
 class Race:
-    """A comparison under way: what came of its runs so far, and what is shown of them."""
+    """A comparison under way: the rows of its runs so far, the errors by lane, and the trace of the run under way."""
 
-    def __init__(self, task: Comparison, emit: Emit):
-        self.task, self.emit = task, emit
+    def __init__(self, task: Comparison):
+        self.sides = [lane.name for lane in task.lanes[:2]]
         self.rows: list[dict] = []
         self.errors: dict[str, str] = {}
-        self.running: dict = {}
+        self.trace = new_trace()
 
-    def begin(self) -> None:
-        lanes = [
-            {"name": lane.name, "method": lane.method, "baseline": number > 1}
-            for number, lane in enumerate(self.task.lanes)
-        ]
-        self.emit({"type": "lanes", "lanes": lanes, "repeats": self.task.repeats})
+    def shown(self, event: dict) -> Iterator[dict]:
+        """Take in an event of the race; yields what the visitor sees of it."""
+        kind, lane, repeat = event["type"], event["lane"], event["repeat"]
+        if kind == "end" and event["end"]["stopped"] == "error":
+            self.errors[lane] = event["end"]["message"]
+        elif kind == "error":
+            self.errors[lane] = event["message"]
+        if kind != "error" and repeat is not None:
+            yield {"type": "lane", "lane": lane, "repeat": repeat, "event": self.recorded(event)}
+        elif kind == "header":
+            role = "" if lane in self.sides else ", the baseline of the speed-up φ"
+            yield {"type": "status", "text": f"Warming up: {lane}{role}."}
+        elif lane in self.errors:
+            # It does not run again; the others go on.
+            error = {"type": "error", "message": self.errors[lane]}
+            yield {"type": "lane", "lane": lane, "repeat": None, "event": error}
 
-    def take(self, event: dict) -> None:
-        """Keep an event of the race, and show what the visitor sees of it."""
-        if event["type"] == "error":
-            self.fail_lane(event["lane"], event["message"])
-        elif event["repeat"] is not None:
-            self.record(event)
-        elif event["type"] == "header":
-            self.emit({"type": "status", "text": f"Warming up: {event['lane']}{self.role(event['lane'])}."})
-        elif event["type"] == "end" and event["end"]["stopped"] == "error":
-            self.fail_lane(event["lane"], event["end"]["message"])
-
-    def role(self, name: str) -> str:
-        """What a lane that is none of both sides is there for."""
-        return "" if name in [lane.name for lane in self.task.lanes[:2]] else ", the baseline of the speed-up φ"
-
-    def fail_lane(self, lane: str, message: str) -> None:
-        """Tell that a lane could not run; the others go on."""
-        self.errors[lane] = message
-        self.show(lane, None, {"type": "error", "message": message})
-
-    def show(self, lane: str, repeat: int | None, event: dict) -> None:
-        """Show one of a lane's own events."""
-        self.emit({"type": "lane", "lane": lane, "repeat": repeat, "event": event})
-
-    def record(self, event: dict) -> None:
-        """Add an event to the trace of the run under way; `finish` ends a run that was cut."""
+    def recorded(self, event: dict) -> dict:
+        """Add an event to the trace of the run under way; its end comes with the run's metrics."""
         if event["type"] == "header":
-            self.running = {"lane": event["lane"], "repeat": event["repeat"], "trace": new_trace()}
-        add_event(self.running["trace"], event)
+            self.trace = new_trace()
+        add_event(self.trace, event)
         if event["type"] != "end":
-            self.show(event["lane"], event["repeat"], event)
-        elif event["end"]["stopped"] != "stopped":
-            self.end_run()
-
-    def end_run(self) -> None:
-        """Keep the run under way, and show its end."""
-        lane, repeat, trace = self.running.values()
-        self.running = {}
-        self.rows.append(row(trace, lane, repeat))
-        if trace["end"]["stopped"] == "error":
-            self.errors[lane] = trace["end"]["message"]
-        self.show(lane, repeat, {"type": "end", "end": trace["end"], "metrics": metrics(trace)})
-
-    def finish(self, engine: Engine, reason: tuple[str, ...]) -> None:
-        if self.running:
-            close(self.running["trace"], reason)
-            self.end_run()
-        if not self.rows and self.errors:
-            return self.emit({"type": "error", "message": next(iter(self.errors.values()))})
-        # Where the texts differ, rounding is measured now.
-        self.emit({"type": "status", "text": "Comparing both texts."})
-        result = outcome(engine, self.task.lanes, self.rows, self.errors)
-        result = with_smaller(result, self.task.pair, self.task.smaller)
-        self.emit({"type": "summary", "summary": result})
-        self.emit({"type": "end", "result": result})
+            return event
+        self.rows.append(row(self.trace, event["lane"], event["repeat"]))
+        return {"type": "end", "end": event["end"], "metrics": self.rows[-1]["metrics"]}
 
 
-def measure(engine: Engine, task: Measurement, worker: Worker) -> None:
-    """`progress` events, and every now and then `results` where there are any.
+def measure(engine: Engine, task: Measurement, cancelled: CancelToken) -> Iterator[dict]:
+    """`progress` events, and every now and then `results`; writes the report of a run that was stopped, too.
 
-    The report is written of a run that was stopped, too. Raises LabError's sentence as an event.
+    Raises LabError.
     """
-    worker.emit(BEGUN)
+    yield BEGUN
     looked = time.monotonic()
-    try:
-        with opened(task.path) as folder:
-            for progress in bench(engine, task.plan, folder, stopped=worker.cancelled):
-                worker.emit({"type": "progress", "progress": progress})
-                if time.monotonic() - looked > LOOK_EVERY and is_results(folder.path):
-                    show_results(folder.load(), worker.emit)
-                    looked = time.monotonic()
-            if is_results(folder.path):
-                write_report(folder.path, results := folder.load())
-                show_results(results, worker.emit)
-    except LabError as error:
-        return worker.emit({"type": "error", "message": str(error)})
-    worker.emit({"type": "end", "stopped": worker.cancelled()})
+    with opened(task.path) as folder:
+        for progress in bench(engine, task.plan, folder, stopped=cancelled):
+            yield {"type": "progress", "progress": progress}
+            if time.monotonic() - looked > LOOK_EVERY and is_results(folder.path):
+                yield from shown_results(folder.load())
+                looked = time.monotonic()
+        if is_results(folder.path):
+            write_report(folder.path, results := folder.load())
+            yield from shown_results(results)
+    yield {"type": "end", "stopped": cancelled()}
 
 
-def show_results(results: Results, emit: Emit) -> None:
-    """What the page shows of results, as an event; where there is no answer yet it goes on showing what it shows."""
+def shown_results(results: Results) -> Iterator[dict]:
+    """What the page shows of results; before their first answer it goes on showing what it shows."""
     if answers := len(results.rows):
-        emit({"type": "results", "answers": answers, "view": first_view(results), "parts": parts_of(results)})
+        yield {"type": "results", "answers": answers, "view": first_view(results), "parts": parts_of(results)}
 
 
-def survey(engine: Engine, task: Survey, worker: Worker) -> None:
+# The lanes that have run on an engine, and need no warm-up any more.
+warmed: WeakKeyDictionary[Engine, set[str]] = WeakKeyDictionary()
+
+
+def environment_event(engine: Engine, cancelled: CancelToken) -> dict:
+    """Where the worker measures, and with which costs; measured first where they are not known."""
+    delta = engine.rounding_delta(engine.pair.encode(WARMUP))
+    costs = CourseOfCosts(engine, cancelled).means()
+    return {"type": "environment", "environment": environment(engine.pair, costs, delta)}
+
+
+def survey(engine: Engine, task: Survey, cancelled: CancelToken) -> Iterator[dict]:
     """`environment`, and a `forward` event for each row of Figure 1."""
-    worker.emit({"type": "environment", "environment": known_environment(engine, worker)})
-    for forward in missing_forwards(engine, task.quick, task.held, worker.cancelled):
-        worker.emit({"type": "forward", "row": forward})
+    yield environment_event(engine, cancelled)
+    for forward in missing_forwards(engine, task.quick, task.held, cancelled):
+        yield {"type": "forward", "row": forward}
 
 
-def answer_all(engine: Engine, task: Answers, worker: Worker) -> None:
-    """A `row` event for each answer, and then the `environment` with the costs that they have shown."""
-    known_environment(engine, worker)
-    course, delta, warm = (worker.notes[name] for name in ("course", "delta", "warm"))
+def answer_all(engine: Engine, task: Answers, cancelled: CancelToken) -> Iterator[dict]:
+    """`environment`, and a `row` event for each answer."""
+    yield (here := environment_event(engine, cancelled))
+    warm = warmed.setdefault(engine, set())
     cold = [job for job in task.answers if job.lane.name not in warm]
-    warm_up(engine, cold, task.warmups, worker.cancelled)
-    warm |= {job.lane.name for job in cold}
+    warm_up(engine, cold, task.warmups, cancelled)
+    warm.update(job.lane.name for job in cold)
     vanilla = task.vanilla
     for job in task.answers:
-        row = answer(engine, job, vanilla, delta, worker.cancelled)
+        row = answer(engine, job, vanilla, here["environment"]["delta"], cancelled)
         if job.lane.name == VANILLA and "choices" in row:
             vanilla = row
-        course.note()
-        worker.emit({"type": "row", "row": row, "text": answer_line(job, row)})
-    worker.emit({"type": "environment", "environment": known_environment(engine, worker)})
+        yield {"type": "row", "row": row, "text": answer_line(job, row)}
 
 
-def known_environment(engine: Engine, worker: Worker) -> dict:
-    """Where a worker measures, and with which costs; measured first where it has not been yet."""
-    notes = worker.notes
-    if not notes:
-        delta = engine.rounding_delta(engine.pair.encode(WARMUP))
-        notes |= {"course": CourseOfCosts(engine, worker.cancelled), "delta": delta, "warm": set()}
-    return environment(engine.pair, notes["course"].means(), notes["delta"])
-
-
-HANDLERS: dict[type[Task], Callable] = {
-    Run: run,
-    Comparison: compare,
-    Measurement: measure,
-    Survey: survey,
-    Answers: answer_all,
-}
+HANDLERS = {Run: run, Comparison: compare, Measurement: measure, Survey: survey, Answers: answer_all}

@@ -1,4 +1,4 @@
-"""A worker in a process of this machine."""
+"""Workers in processes of this machine: how many there are, and which cores each of them has."""
 
 import multiprocessing
 import os
@@ -8,15 +8,23 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from ctypes import c_ulong
+from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import Any, Protocol
+from typing import Any
 
+from duoviz.decoding.settings import SettingsError, whole
 from duoviz.decoding.worker.heartbeat import Heartbeat, keep_beating
 from duoviz.models.bounds import expend, why_ended
+from duoviz.models.cores import available_cores
+from duoviz.outside import in_short
 from duoviz.workers.messages import WorkerDied
+from duoviz.workers.pool import WorkerSlot
 
+# Cores of a worker where the machine shares itself out: one for the draft, the others for the target.
+CORES_A_WORKER = 3
+AUTO = "auto"
 # It is imported in the processes of workers, and not here: it loads a pair.
 PRELOADED = "duoviz.workers.preloaded"
 HANGS = "The process that ran this stopped answering"
@@ -24,25 +32,38 @@ HANGS = "The process that ran this stopped answering"
 starting = threading.RLock()
 
 
-class WorkerHandle(Protocol):
-    """The parent's side of a worker."""
+def shares(cores: Sequence[int], workers: int) -> list[list[int]]:
+    """The cores of each worker: neighbours, and as many for each as can be."""
+    edges = [len(cores) * number // workers for number in range(workers + 1)]
+    return [list(cores[begin:end]) for begin, end in zip(edges, edges[1:], strict=False)]
 
-    def send(self, message: Any) -> None:
-        """Raises WorkerDied."""
 
-    def receive(self, seconds: float) -> dict | None:
-        """The next event, None where none comes in time. Raises WorkerDied."""
+def number_of_workers(chosen: str | None, cores: int) -> int:
+    """How many workers so many cores have: `chosen` (a number or `auto`), or DUOVIZ_PLACES, or 1.
 
-    def alive(self) -> bool: ...
+    Raises SettingsError.
+    """
+    text = (chosen or os.environ.get("DUOVIZ_PLACES") or "1").strip()
+    if text == AUTO:
+        return max(1, cores // CORES_A_WORKER)
+    number = whole(text)
+    if number is None or not 1 <= number <= cores:
+        raise SettingsError(f"Places: enter auto or 1 to {cores}, for each needs a core, not {in_short(text)}.")
+    return number
 
-    def close(self) -> None:
-        """End it, with all that it started; safe to call twice."""
+
+def local_slots(chosen: str | None = None) -> list[WorkerSlot]:
+    """This machine's workers, see `number_of_workers`. Raises SettingsError."""
+    cores = available_cores()
+    parts = shares(cores, number_of_workers(chosen, len(cores)))
+    start = partial(LocalWorker, shares=len(parts) > 1)
+    return [WorkerSlot(start=partial(start, part), name=f"place {number}") for number, part in enumerate(parts, 1)]
 
 
 class LocalWorker:
     """A process on these cores of the machine; load: of its `Worker`, None for that of real pairs.
 
-    shares: whether it holds the embedded pair's weights together with others.
+    shares: whether it holds the first pair's weights together with others.
     """
 
     def __init__(self, cores: Sequence[int] = (), load: Any = None, *, shares: bool = False):

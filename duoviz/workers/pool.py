@@ -11,10 +11,9 @@ from itertools import count
 
 from duoviz.models.registry import needs_the_hub
 from duoviz.workers.jobs import Job
-from duoviz.workers.local import LocalWorker, WorkerHandle
-from duoviz.workers.messages import INTERNAL, Assignment, Cancel, Exclusive, WorkerDied, WorkerGone
+from duoviz.workers.messages import INTERNAL, Assignment, Cancel, Exclusive, WorkerDied, WorkerGone, WorkerHandle
 from duoviz.workers.request_queue import QueueFull, RequestQueue
-from duoviz.workers.tasks import Fetch, Load
+from duoviz.workers.tasks import Fetch, Load, Task
 
 # Seconds between two looks whether a job is to end, and between two looks for workers that have died idle.
 GLANCE, LOOK = 0.05, 1.0
@@ -24,6 +23,7 @@ LETTING_GO, ENDING = 5.0, 60.0
 CLOSING = 10.0
 NO_WORKER = "No machine is left to run this: start the server again."
 AGAIN = "{}. Start the run again; other runs go on."
+WAITS = "Waiting until nothing else runs on this machine: what is measured has it to itself."
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,10 @@ Start = Callable[[], WorkerHandle]
 
 
 class Access(Enum):
-    """Whether a worker shares its machine, waits to have it alone, or has it alone."""
+    """A slot's part in its machine's lock: it shares the machine, waits to have it alone, or has it alone.
+
+    While one waits or has it, no other job begins there.
+    """
 
     SHARED, WANTED, EXCLUSIVE = range(3)
 
@@ -40,7 +43,7 @@ class Access(Enum):
 class WorkerSlot:
     """A worker and what its thread knows of it. start: starts the worker. name: for results. machine: where it is.
 
-    job: what it does now. loaded, longest_prompt, memory: of the loaded pair. status: what it does before decoding.
+    job: what it does now. loaded, longest_prompt, memory: of the loaded pair. doing: what it does before decoding.
     broken: died while preloading; restarted only for the next job.
     """
 
@@ -53,23 +56,27 @@ class WorkerSlot:
     loaded: str | None = None
     longest_prompt: int | None = None
     memory: dict = field(default_factory=dict)
-    status: str = ""
+    doing: str = ""
     broken: bool = False
 
     @property
-    def works(self) -> bool:
-        """Whether it takes processor time from others now."""
-        return self.access is Access.EXCLUSIVE or (self.job is not None and self.access is Access.SHARED)
+    def status(self) -> str:
+        """What the visitor of its job is told until decoding begins; "" from then on."""
+        return WAITS if self.access is Access.WANTED else self.doing
 
     def alive(self) -> bool:
         return self.worker is not None and self.worker.alive()
+
+    def forget(self) -> None:
+        """Its pair is not loaded any more."""
+        self.loaded, self.longest_prompt, self.memory = None, None, {}
 
     def discard(self) -> None:
         """End the worker."""
         if self.worker:
             self.worker.close()
-        self.worker = self.loaded = self.longest_prompt = None
-        self.memory = {}
+        self.worker = None
+        self.forget()
 
 
 class Pool:
@@ -78,7 +85,7 @@ class Pool:
     helper: starts a worker that fetches models from the hub beside the runs; None: each worker fetches its own.
     """
 
-    def __init__(self, slots: Sequence[WorkerSlot], queue: RequestQueue, *, helper: Start | None = LocalWorker):
+    def __init__(self, slots: Sequence[WorkerSlot], queue: RequestQueue, *, helper: Start | None = None):
         self.slots, self.queue, self.helper = list(slots), queue, helper
         self.pair: str | None = None
         self.numbers = count(1)
@@ -111,17 +118,14 @@ class Pool:
     def fetch(self, job: Job) -> None:
         """Get the files of a job's models, on the fetcher's thread; then it waits in the queue."""
         assert self.helper
-        slot = WorkerSlot(start=self.helper, memory=self.slots[0].memory)
-        try:
-            task = Fetch(pair=job.task.pair, spare=slot.memory)
-            self.do(slot, job, Assignment(next(self.numbers), task))
-        finally:
-            slot.discard()
-            job.ready_by = None
-            if job.sources is None or job.stop.is_set():
-                self.end(job)
-            else:
-                self.queue.requeue(job)
+        slot = WorkerSlot(start=self.helper)
+        self.do(slot, job, Fetch(pair=job.task.pair, spare=self.slots[0].memory))
+        slot.discard()
+        job.deadline = float("inf")
+        if job.sources is None or job.stop.is_set():
+            self.end(job)
+        else:
+            self.queue.requeue(job)
 
     def serve(self, slot: WorkerSlot) -> None:
         """What a worker's thread does: one job after another."""
@@ -129,23 +133,17 @@ class Pool:
             try:
                 if self.must_fetch(job, [slot]):
                     # Its pair was loaded when it came, and has made room for another one since.
-                    job.fetching, job.taken = True, False
+                    job.fetching, job.worker = True, ""
                     self.fetcher.submit(self.fetch, job)
-                    continue
-                self.do(slot, job, Assignment(next(self.numbers), job.task, job.sources))
-                self.end(job)
+                else:
+                    self.do(slot, job, job.task)
+                    self.end(job)
             except WorkerGone as error:
                 log.warning("%s", error)
                 return self.leave_out(slot, job)
-            except Exception:
-                log.exception("a place's thread failed")
-                slot.broken = isinstance(job.task, Load)
-                slot.discard()
-                job.fail(INTERNAL)
-                self.end(job)
             finally:
                 with self.queue.changed:
-                    slot.job, slot.access, slot.status = None, Access.SHARED, ""
+                    slot.job, slot.access, slot.doing = None, Access.SHARED, ""
                     self.queue.changed.notify_all()
         slot.discard()
 
@@ -154,7 +152,7 @@ class Pool:
         with self.queue.changed:
             while not self.closed:
                 if job := self.next_for(slot):
-                    job.taken, job.worker, slot.job = True, slot.name, job
+                    job.worker, slot.job = slot.name, job
                     slot.access = Access.WANTED if job.task.exclusive else Access.SHARED
                     return job
                 self.queue.changed.wait(LOOK)
@@ -176,38 +174,41 @@ class Pool:
         """The other workers of a machine."""
         return [other for other in self.slots if other is not slot and other.machine == slot.machine]
 
-    def granted(self, slot: WorkerSlot, *, idle: bool = False) -> bool:
-        """Give the machine to this worker alone if all others there are idle or wait; whether it was given.
+    def granted(self, slot: WorkerSlot) -> bool:
+        """Give the machine to a worker alone, if it can have it now.
 
-        idle: only if they have no jobs at all.
+        Its run can measure while other runs wait to measure; an exclusive job waits until no others have begun.
         """
         with self.queue.changed:
-            if any(other.works or (idle and other.job) for other in self.beside(slot)):
+            assert slot.job
+            begun = [other for other in self.beside(slot) if other.job]
+            if any(slot.job.task.exclusive or other.access is not Access.WANTED for other in begun):
                 return False
             slot.access = Access.EXCLUSIVE
             return True
 
-    def do(self, slot: WorkerSlot, job: Job, assignment: Assignment) -> None:
-        """Run an assignment for a job; if the worker dies, the job fails with a sentence."""
+    def do(self, slot: WorkerSlot, job: Job, task: Task) -> None:
+        """Let a worker do a job's task; what goes wrong ends the job with a sentence. Raises WorkerGone."""
         try:
-            while slot.access is Access.WANTED and not self.granted(slot, idle=True):
+            while slot.access is Access.WANTED and not self.granted(slot):
                 if job.stop.wait(GLANCE):
                     return
-            job.ready_by = time.monotonic() + job.load_seconds
+            job.deadline = time.monotonic() + job.load_seconds
             if not slot.alive():
                 slot.discard()
-                slot.status = "Starting"
+                slot.doing = "Starting"
                 slot.worker = slot.start()
-            self.follow(slot, job, assignment)
+            self.follow(slot, job, Assignment(next(self.numbers), task, job.sources))
             slot.broken = False
         except WorkerGone:
             raise
-        except WorkerDied as error:
+        except Exception as error:
+            died = isinstance(error, WorkerDied)
             if not self.closed:
-                log.warning("a place has ended: %s", error)
-            slot.broken = isinstance(assignment.task, Load)
+                log.warning("a worker has ended: %s", error, exc_info=None if died else error)
+            slot.broken = isinstance(task, Load)
             slot.discard()
-            job.fail(AGAIN.format(error))
+            job.fail(AGAIN.format(error) if died else INTERNAL)
 
     def follow(self, slot: WorkerSlot, job: Job, assignment: Assignment) -> None:
         """Send an assignment and handle its events until it ends; cancel it if the job must stop. Raises WorkerDied."""
@@ -219,7 +220,7 @@ class Pool:
             if cancelled_at is None and (reason := job.stop_reason()):
                 cancelled_at = time.monotonic()
                 worker.send(Cancel(assignment.number, reason))
-            if cancelled_at and time.monotonic() - cancelled_at > (ENDING if job.deadline else LETTING_GO):
+            if cancelled_at and time.monotonic() - cancelled_at > (ENDING if job.begun else LETTING_GO):
                 raise WorkerDied("The process that ran this did not stop, and was ended")
             if event and event["type"] == "done":
                 return
@@ -234,12 +235,12 @@ class Pool:
         """Record what an event says about the worker; pass all others to the job."""
         kind = event["type"]
         if kind == "loading":
-            slot.status = job.progress = event["text"]
+            slot.doing = job.progress = event["text"]
         elif kind == "ready":
             slot.loaded, slot.longest_prompt, slot.memory = event["pair"], event["longest_prompt"], event["memory"]
-            slot.status, job.ready_by = "", None
+            slot.doing, job.deadline = "", float("inf")
         elif kind == "released":
-            slot.loaded, slot.longest_prompt, slot.memory = None, None, {}
+            slot.forget()
         elif kind == "fetched":
             job.sources = event["sources"]
         elif kind in ("exclusive", "measured"):
@@ -255,7 +256,7 @@ class Pool:
         with self.queue.changed:
             self.slots.remove(slot)
             self.queue.workers = len(self.slots)
-            job.taken = False
+            job.worker = ""
             self.queue.changed.notify_all()
             stranded = [] if self.slots else list(self.queue.jobs)
         for job in stranded:
@@ -267,7 +268,7 @@ class Pool:
         job.stop.set()
         with self.queue.changed:
             self.queue.remove(job)
-            if not job.taken and not job.fetching:
+            if not job.worker and not job.fetching:
                 job.end()
 
     def end(self, job: Job) -> None:

@@ -1,6 +1,7 @@
-"""The page's first pair, loaded once for all workers of a machine: they are forked from a process that has it.
+"""The page's first pair, loaded once for all workers of a machine.
 
-Python's fork server imports this module. What a fork only reads, such as weights, stays in memory once.
+Python's fork server imports this module and forks the workers; what a fork only reads, such as weights, stays in
+memory once.
 """
 
 import gc
@@ -20,19 +21,12 @@ from duoviz.models.pair import Pair
 from duoviz.models.registry import first_pair
 
 NAME = first_pair()
-
-
-def held() -> Pair | None:
-    """The pair; None where it cannot be loaded, which each worker then says for itself, or runs on a GPU."""
-    # A fork has none of the threads that torch would have started here.
-    torch.set_num_threads(1)
-    with suppress(UserError):
-        if target_device() == "cpu":
-            return load_pair(NAME)
-    return None
-
-
-PAIR = held()
+# None on a GPU, and where it cannot be loaded, which each worker then says for itself.
+PAIR: Pair | None = None
+# A fork has none of the threads that torch would have started here.
+torch.set_num_threads(1)
+with suppress(UserError):
+    PAIR = load_pair(NAME) if target_device() == "cpu" else None
 # Freeze the GC: a collection would touch every shared page and make each fork copy it.
 gc.freeze()
 

@@ -32,9 +32,7 @@ def shared_bench(pool: Pool, pair: str, plan: Plan, folder: Folder) -> Iterator[
     yield Progress(0, 0, None, "Measuring what both models cost on the first machine")
     environment, machines = begun(pool, pair, plan, folder)
     held = {key(row): row for row in folder.load().rows}
-    clock = Clock()
-    for row in held.values():
-        clock.see(row)
+    clock = Clock(list(held.values()))
     left = {answer.key: answer for answer in jobs_of(plan) if answer.key not in held}
     done, total = len(held), len(held) + len(left)
     for job, event in answered(pool, questions(pair, plan, list(left.values()), held), machines):
@@ -52,14 +50,15 @@ def shared_bench(pool: Pool, pair: str, plan: Plan, folder: Folder) -> Iterator[
 def begun(pool: Pool, pair: str, plan: Plan, folder: Folder) -> tuple[dict, dict[str, dict]]:
     """The environment of the first machine, with which the folder begins, and what is known of each worker so far."""
     held = folder.load() if is_results(folder.path) else None
-    machines = dict(held.environment.get("machines", {})) if held else {}
+    known = held.environment.get("machines", {}) if held else {}
+    machines = dict(known)
     pool.submit(job := Job(task=Survey(pair=pair, quick=plan.quick, held=held.forwards if held else ())))
     job.future.result()
     events = events_of(job, machines)
     if job.error:
         raise LabError(job.error)
     environment = next(event["environment"] for event in events if event["type"] == "environment")
-    if held and held.environment.get("machines", {}).get(job.worker) == machines[job.worker]:
+    if held and known.get(job.worker) == machines[job.worker]:
         # The survey may be another of its workers' than the first one was.
         environment |= {name: held.environment[name] for name in MACHINE}
     folder.begin(plan.described(), environment)
@@ -69,34 +68,35 @@ def begun(pool: Pool, pair: str, plan: Plan, folder: Folder) -> tuple[dict, dict
     return environment, machines
 
 
-def answered(pool: Pool, jobs: Sequence[Job], machines: dict[str, dict]) -> Iterator[tuple[Job, dict]]:
-    """The `row` events of these jobs, each with its job, when that has ended; a job that fails is given out again."""
-    waiting, tries = {job.future: job for job in jobs}, dict.fromkeys((id(job.task) for job in jobs), 1)
-    for job in jobs:
-        pool.submit(job)
-    while waiting:
-        for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-            job = waiting.pop(future)
-            events = events_of(job, machines)
-            if job.error and tries[id(job.task)] < TRIES:
-                tries[id(job.task)] += 1
-                again = Job(task=job.task)
-                waiting[again.future] = again
-                pool.submit(again)
-            elif job.error:
-                assert isinstance(job.task, Answers)
-                yield from ((job, failed(answer, job.error)) for answer in job.task.answers)
-            else:
-                yield from ((job, event) for event in events if event["type"] == "row")
-
-
-def questions(pair: str, plan: Plan, left: Sequence[Answer], held: dict[tuple, Row]) -> list[Job]:
-    """One job for each question, and repeat, that lacks an answer."""
-    jobs = []
+def questions(pair: str, plan: Plan, left: Sequence[Answer], held: dict[tuple, Row]) -> list[Answers]:
+    """One task for each question, and repeat, that lacks an answer."""
+    tasks = []
     for (question, repeat), answers in groupby(left, key=lambda answer: (answer.question.id, answer.repeat)):
         vanilla = held.get((VANILLA, question, repeat))
-        jobs.append(Job(task=Answers(pair=pair, answers=tuple(answers), vanilla=vanilla, warmups=plan.warmups)))
-    return jobs
+        tasks.append(Answers(pair=pair, answers=tuple(answers), vanilla=vanilla, warmups=plan.warmups))
+    return tasks
+
+
+def answered(pool: Pool, tasks: Sequence[Answers], machines: dict[str, dict]) -> Iterator[tuple[Job, dict]]:
+    """The `row` events of these tasks, each with its job, when that has ended; a task that fails is given out again."""
+    waiting: dict = {}
+
+    def submit(task: Answers, tries: int) -> None:
+        pool.submit(job := Job(task=task))
+        waiting[job.future] = job, task, tries
+
+    for task in tasks:
+        submit(task, 1)
+    while waiting:
+        for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+            job, task, tries = waiting.pop(future)
+            events = events_of(job, machines)
+            if not job.error:
+                yield from ((job, event) for event in events if event["type"] == "row")
+            elif tries < TRIES:
+                submit(task, tries + 1)
+            else:
+                yield from ((job, failed(answer, job.error)) for answer in task.answers)
 
 
 def events_of(job: Job, machines: dict[str, dict]) -> list[dict]:

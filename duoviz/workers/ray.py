@@ -3,6 +3,7 @@
 import os
 import threading
 from functools import partial
+from importlib import import_module
 from multiprocessing import Pipe
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -11,35 +12,29 @@ from duoviz.decoding.settings import SettingsError
 from duoviz.folders import ASSETS
 from duoviz.models.bounds import expend
 from duoviz.models.cores import available_cores
+from duoviz.workers.local import AUTO, number_of_workers, shares
 from duoviz.workers.messages import WorkerDied, WorkerGone
 from duoviz.workers.pool import WorkerSlot
-from duoviz.workers.sharing import AUTO, number_of_workers, shares
 
 LOCAL = "local"
-MISSING = "Ray is not installed, which places on a cluster need: pip install .[cluster]"
+MISSING = "Ray is not installed, which places on a cluster need: pip install .[cluster]."
 LOST = "The place of this run, on {}, was lost"
-
-
-def imported_ray() -> Any:
-    """Raises SettingsError where it is not installed."""
-    try:
-        import ray
-    except ImportError:
-        raise SettingsError(f"{MISSING}.") from None
-    return ray
 
 
 def connect(address: str) -> Any:
     """Ray, connected to a cluster, or to one of this machine's own. Raises SettingsError."""
-    ray = imported_ray()
+    try:
+        ray: Any = import_module("ray")
+    except ImportError:
+        raise SettingsError(MISSING) from None
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "ignore_reinit_error": True}
     if address == LOCAL:
         # Whoever starts it here may not have installed duoviz.
         path = os.pathsep.join(filter(None, [str(ASSETS.parent), os.environ.get("PYTHONPATH")]))
         options |= {"num_cpus": len(available_cores()), "include_dashboard": False}
+        options |= {"runtime_env": {"env_vars": {"PYTHONPATH": path}}}
         # Ray gives its workers niceness 15: beside other work they get next to no processor time.
         os.environ.setdefault("RAY_worker_niceness", "0")
-        options |= {"runtime_env": {"env_vars": {"PYTHONPATH": path}}}
     # Whoever connects says itself what a signal ends.
     ray._private.utils.set_sigterm_handler = lambda handler: None
     try:
@@ -51,7 +46,7 @@ def connect(address: str) -> Any:
 
 
 def cluster_slots(address: str, chosen: str | None = None, load: Any = None) -> list[WorkerSlot]:
-    """The workers of a cluster: of each node as many as `sharing.number_of_workers` says, or one for each GPU.
+    """The workers of a cluster: of each node as many as `number_of_workers` says, or one for each GPU.
 
     load: see `LocalWorker`. Raises SettingsError.
     """
@@ -62,8 +57,9 @@ def cluster_slots(address: str, chosen: str | None = None, load: Any = None) -> 
         if not node["Alive"] or not cores:
             continue
         count = min(gpus, cores) or number_of_workers(chosen or os.environ.get("DUOVIZ_PLACES") or AUTO, cores)
+        options = {"num_cpus": cores // count, "num_gpus": gpus // count}
         for number in range(count):
-            start = partial(RayWorker, node["NodeID"], number, count, cores, gpus, load)
+            start = partial(RayWorker, ray, node["NodeID"], number, count, options, load)
             slots.append(WorkerSlot(start=start, name=f"node {index}, place {number + 1}", machine=node["NodeID"]))
     if not slots:
         raise SettingsError(f"The Ray cluster at {address} has no node with a processor.")
@@ -97,23 +93,19 @@ class Actor:
 
 
 class RayWorker:
-    """A `WorkerHandle` of an actor: the worker of this number, of so many on a node. load: see `LocalWorker`."""
+    """A `WorkerHandle` of an actor: the worker of this number, of so many on a node. options: what Ray keeps for it."""
 
-    def __init__(self, node: str, number: int, count: int, cores: int, gpus: int, load: Any = None):
-        self.ray = imported_ray()
+    def __init__(self, ray: Any, node: str, number: int, count: int, options: dict, load: Any):
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        alive = {each["NodeID"]: each["NodeManagerAddress"] for each in self.ray.nodes() if each["Alive"]}
+        alive = {each["NodeID"]: each["NodeManagerAddress"] for each in ray.nodes() if each["Alive"]}
         if node not in alive:
             raise WorkerGone(f"The node {node} has left the cluster")
-        self.node = alive[node]
-        resources = {"num_cpus": cores // count, "num_gpus": gpus // count}
+        self.ray, self.lost, self.message = ray, False, LOST.format(alive[node])
         on_node = NodeAffinitySchedulingStrategy(node, soft=False)
-        groups = {"events": 1, "assignments": 1}
-        kind = self.ray.remote(concurrency_groups=groups)(Actor).options(**resources, scheduling_strategy=on_node)
-        self.actor = kind.remote(number, count, load)
+        kind = ray.remote(concurrency_groups={"events": 1, "assignments": 1})(Actor)
+        self.actor = kind.options(**options, scheduling_strategy=on_node).remote(number, count, load)
         self.came: SimpleQueue[dict | None] = SimpleQueue()
-        self.lost = False
         events = self.actor.events.options(num_returns="streaming", concurrency_group="events").remote()
         threading.Thread(target=self.read, args=(events,), daemon=True).start()
 
@@ -128,7 +120,7 @@ class RayWorker:
 
     def send(self, message: Any) -> None:
         if self.lost:
-            raise WorkerDied(LOST.format(self.node))
+            raise WorkerDied(self.message)
         self.actor.tell.options(concurrency_group="assignments").remote(message)
 
     def receive(self, seconds: float) -> dict | None:
@@ -138,7 +130,7 @@ class RayWorker:
             return None
         if event is None:
             self.close()
-            raise WorkerDied(LOST.format(self.node))
+            raise WorkerDied(self.message)
         return event
 
     def alive(self) -> bool:

@@ -5,7 +5,7 @@ from bisect import insort
 from typing import NamedTuple
 
 from duoviz.errors import UserError
-from duoviz.workers.jobs import Job
+from duoviz.workers.jobs import Client, Job
 
 SESSION_FULL = "{} of your runs are already waiting: stop one, or wait until it ends."
 ADDRESS_FULL = "{} runs from your address are already waiting: try again in a few minutes."
@@ -35,7 +35,7 @@ class RequestQueue:
     """The jobs that have not ended, in the order in which they run. workers: how many run at once.
 
     A job whose models are being fetched counts against its visitor's bounds; others overtake it. changed: guards
-    `jobs`; notified of each change.
+    `jobs`, and is notified of each change.
     """
 
     def __init__(self, bounds: Bounds = Bounds(), workers: int = 1):
@@ -49,34 +49,35 @@ class RequestQueue:
     def add(self, job: Job) -> None:
         """Append a job in its turn. Raises QueueFull."""
         with self.changed:
-            self.check(job)
+            self.check(job.client)
             self.insert(job)
 
-    def check(self, job: Job) -> None:
+    def check(self, client: Client) -> None:
         """Raise QueueFull if the visitor or its address has too many jobs, or the queue is full."""
         length, of_session, of_address = self.bounds
         with self.changed:
-            clients = [queued.client for queued in self.jobs if queued.client]
-            waiting = len(self.jobs)
-        mine = sum(client.session == job.client.session for client in clients) if job.client else 0
+            clients = [job.client for job in self.jobs]
+        mine = sum(other.session == client.session for other in clients)
         if mine >= of_session:
             raise QueueFull(SESSION_FULL.format(mine))
-        if waiting >= length:
+        if len(clients) >= length:
             raise QueueFull(QUEUE_IS_FULL)
-        address = job.client and job.client.address
-        near = sum(client.address == address for client in clients) if address else 0
-        if near and near >= min(of_address, length - waiting):
+        near = sum(other.address == client.address for other in clients) if client.address else 0
+        if near and near >= min(of_address, length - len(clients)):
             raise QueueFull(ADDRESS_FULL.format(near))
+
+    def waiting(self) -> list[Job]:
+        """The jobs that a worker can take."""
+        return [job for job in self.jobs if not job.fetching and not job.worker]
 
     def insert(self, job: Job) -> None:
         """Insert by start-time fair queuing (Goyal et al. 1996) between addresses, each job of the same length.
 
         A job's turn is one after its address's last, and not before that of the running jobs.
         """
-        mine = [queued.turn for queued in self.jobs if queued.owner == job.owner]
-        waiting = [queued.turn for queued in self.jobs if not queued.fetching and not queued.taken][:1]
-        now = [queued.turn for queued in self.jobs if queued.taken] or waiting
-        job.turn = max([0, *(turn + 1 for turn in mine), *now])
+        mine = [queued.turn + 1 for queued in self.jobs if queued.owner == job.owner]
+        now = [queued.turn for queued in [job for job in self.jobs if job.worker] or self.waiting()[:1]]
+        job.turn = max([0, *mine, *now])
         insort(self.jobs, job, key=lambda queued: queued.turn)
         self.changed.notify_all()
 
@@ -91,15 +92,14 @@ class RequestQueue:
     def peek(self) -> Job | None:
         """The job for the next free worker; None if none waits."""
         with self.changed:
-            return next((queued for queued in self.jobs if not queued.fetching and not queued.taken), None)
+            return next(iter(self.waiting()), None)
 
     def ahead(self, job: Job) -> int:
         """How many jobs must end before this one begins."""
         with self.changed:
-            ahead = [queued for queued in self.jobs if not queued.fetching]
-            if job.taken or job not in ahead:
+            if job.worker or job.fetching or job not in self.jobs:
                 return 0
-            ahead = ahead[: ahead.index(job) + 1]
+            ahead = [queued for queued in self.jobs[: self.jobs.index(job) + 1] if not queued.fetching]
             # An exclusive job occupies all workers.
             together = 1 if any(queued.task.exclusive for queued in ahead) else self.workers
             return max(0, len(ahead) - together)

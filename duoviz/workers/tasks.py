@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -22,13 +23,12 @@ class Task:
     pair: str
     exclusive: ClassVar[bool] = False
     timed: ClassVar[bool] = True
-    prompt_tokens: float = float("inf")
+    prompt_tokens: float = inf
 
     def check(self) -> None:
         """Raise SettingsError for a mistake that shows before it runs."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Load(Task):
     """Load a pair, so that the first visitor waits less."""
 

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any
@@ -17,10 +18,10 @@ from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.forward import Stopped
 from duoviz.errors import UserError
 from duoviz.models.cache import measuring
-from duoviz.models.files import ModelFiles
+from duoviz.models.files import ModelFiles, fetch_pair
 from duoviz.models.fit import check_room
 from duoviz.models.progress import part_of
-from duoviz.workers.handlers import HANDLERS, fetch
+from duoviz.workers.handlers import HANDLERS, CancelToken
 from duoviz.workers.messages import INTERNAL, Assignment, Cancel, Exclusive
 from duoviz.workers.tasks import Fetch, Load
 
@@ -30,8 +31,6 @@ LOADING = 0.75
 EARLIEST = 0.04
 # Seconds between two looks whether a wait is to end.
 GLANCE = 0.1
-
-Emit = Callable[[dict], None]
 
 log = logging.getLogger(__name__)
 
@@ -50,25 +49,19 @@ class Worker:
     load: called as `load_engine` is. emit: takes each event as it happens.
     """
 
-    def __init__(self, emit: Emit, load: Callable[..., Engine] = load_engine):
+    def __init__(self, emit: Callable[[dict], None], load: Callable[..., Engine] = load_engine):
         self.emit, self.load = emit, load
         self.engine: Engine | None = None
         self.loaded: str | None = None
-        self.number, self.cancel = 0, Cancel(0)
+        self.cancelled = CancelToken()
         self.exclusive = threading.Event()
-        # What a kind of task keeps between assignments, as long as the pair stays loaded.
-        self.notes: dict[str, Any] = {}
 
     def tell(self, message: Cancel | Exclusive) -> None:
         """Handle a message about the running assignment; from any thread."""
         if isinstance(message, Cancel):
-            self.cancel = max(self.cancel, message)
-        elif message.number == self.number:
+            self.cancelled.latest = max(self.cancelled.latest, message, key=lambda each: each.number)
+        elif message.number == self.cancelled.number:
             self.exclusive.set()
-
-    def cancelled(self) -> bool:
-        """Whether the assignment is to end."""
-        return self.cancel.number >= self.number
 
     def check(self) -> None:
         """Raise Stopped where the assignment is to end."""
@@ -77,18 +70,10 @@ class Worker:
 
     def do(self, assignment: Assignment) -> None:
         """Run an assignment; `done` is the last event, whatever happens."""
-        self.number = assignment.number
+        self.cancelled.number = assignment.number
         try:
             self.check()
-            if isinstance(assignment.task, Fetch):
-                fetch(assignment.task, self.check, self.emit)
-            else:
-                engine = self.ready_engine(assignment.task.pair, assignment.sources)
-                facts = {"longest_prompt": engine.pair.longest_prompt, "memory": engine.pair.memory}
-                self.emit({"type": "ready", "pair": self.loaded, **facts})
-                self.check()
-                if not isinstance(assignment.task, Load):
-                    HANDLERS[type(assignment.task)](engine, assignment.task, self)
+            self.run(assignment)
         except Stopped:
             pass  # Its decoding has not begun: the visitor has been told.
         except UserError as error:
@@ -97,6 +82,29 @@ class Worker:
             log.exception("a job failed")
             self.emit({"type": "error", "message": INTERNAL})
         self.emit({"type": "done"})
+
+    def run(self, assignment: Assignment) -> None:
+        task = assignment.task
+        if isinstance(task, Fetch):
+            return self.fetch(task)
+        engine = self.ready_engine(task.pair, assignment.sources)
+        facts = {"longest_prompt": engine.pair.longest_prompt, "memory": engine.pair.memory}
+        self.emit({"type": "ready", "pair": self.loaded, **facts})
+        self.check()
+        if not isinstance(task, Load):
+            for event in HANDLERS[type(task)](engine, task, self.cancelled):
+                self.emit(event)
+
+    def fetch(self, task: Fetch) -> None:
+        """Get the files of a pair. Raises Stopped and UserError."""
+
+        def tell(fraction: float, text: str) -> None:
+            self.check()
+            self.emit({"type": "loading", "text": f"{text} ({fraction:.0%})"})
+
+        check_room(task.pair, task.spare)
+        # As plain data: the page's process does not import what a model's files are.
+        self.emit({"type": "fetched", "sources": [asdict(files) for files in fetch_pair(task.pair, tell)]})
 
     def ready_engine(self, name: str, sources: Any = None) -> Engine:
         """The pair's engine, loaded now if it was not the last one. Raises Stopped.
@@ -139,7 +147,7 @@ class Worker:
         """Close the loaded pair's draft and free its memory."""
         if self.engine:
             self.engine.close()
-        self.engine, self.loaded, self.notes = None, None, {}
+        self.engine = self.loaded = None
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()

@@ -22,7 +22,7 @@ def test_a_batch_goes_out_as_it_is(hardware):
     assert len(streams) == len(names) and not any(each.postprocess for each in streams)
 
 
-PLACES = "duoviz.web.limits, duoviz.web.session, duoviz.workers.sharing"
+PLACES = "duoviz.web.limits, duoviz.web.session, duoviz.workers.local"
 PAGE = "duoviz.web.start, duoviz.web.app, duoviz.web.serving, duoviz.web.theme, duoviz.__main__"
 
 

@@ -86,7 +86,7 @@ def test_each_side_streams_alone_and_the_end_says_what_it_came_to(hardware):
     third = f"{names[2]}, the baseline of the speed-up φ"
     assert told == [f"Warming up: {name}." for name in (third, *reversed(names[:2]))]
     result = events[-1]["result"]
-    assert events[-1]["type"] == "end" and result == job.summary and json.loads(json.dumps(result)) == result
+    assert events[-1]["type"] == "end" and events[-1] == job.ended and json.loads(json.dumps(result)) == result
     first, second, _ = result["lanes"]
     assert result["verdict"]["verdict"] == "equal" and result["verdict"]["tokens"] == 12
     assert first["summary"]["token_ids"] == second["summary"]["token_ids"] and first["figures"]["phi"] == 1
@@ -122,7 +122,7 @@ def test_a_side_that_fails_says_so_and_the_other_stays(hardware, monkeypatch):
 def test_where_no_side_can_run_the_comparison_fails_with_the_sentence(hardware):
     job = started(hardware, comparison(prompt="x" * 300))
     events = events_of(hardware, job)
-    assert "too long" in events[-1]["message"] and events[-1]["type"] == "error" and job.summary is None
+    assert "too long" in events[-1]["message"] and events[-1]["type"] == "error" and job.ended is None
     assert "too long" in job.error
 
 

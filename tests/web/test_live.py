@@ -86,7 +86,7 @@ def test_each_stop_button_ends_its_own_visitors_run(hardware, endless):
     page["stop"](visitor("nobody"))
     page["stop"](visitor("ann"))
     assert events_in(streams["ann"])[-1]["end"]["stopped"] == "stopped"
-    wait_until(lambda: cat.deadline)
+    wait_until(lambda: cat.begun)
     assert hardware.queue.jobs == [cat]
 
 
@@ -99,7 +99,7 @@ def test_a_closed_page_frees_its_place(hardware, endless):
     streams[1].close()
     assert len(hardware.queue) == 2
     streams[0].close()
-    wait_until(lambda: hardware.queue.jobs[0].deadline)
+    wait_until(lambda: hardware.queue.jobs[0].begun)
     streams[2].close()
     assert not hardware.queue
     # Nor is what it asked for kept.

@@ -17,7 +17,7 @@ from duoviz.errors import UserError
 from duoviz.models.pair import LONGEST_PROMPT
 from duoviz.runs import text_of
 from duoviz.web import session
-from duoviz.workers import handlers, worker
+from duoviz.workers import worker
 from duoviz.workers.worker import progress_text
 from tests.decoding.small_draft import load as load_draft
 from tests.thread_workers import worker_of
@@ -40,7 +40,7 @@ def test_a_run_in_order(hardware):
     assert [event["type"] for event in events][0] == "header" and events[-1]["type"] == "end"
     shown = [event["iteration"]["index"] for event in events if event["type"] == "iteration"]
     assert shown == list(range(len(shown)))
-    assert events[-1]["metrics"] == run.summary["metrics"] and run.summary["metrics"]["new_tokens"] == 30
+    assert events[-1] == run.ended and run.ended["metrics"]["new_tokens"] == 30
 
 
 def test_nothing_follows_what_went_wrong(hardware, endless):
@@ -55,7 +55,7 @@ def test_nothing_follows_what_went_wrong(hardware, endless):
 
 def test_waiting_visitors_are_told_their_place_as_it_changes(hardware, endless):
     runs = [start(hardware, method=endless) for _ in range(3)]
-    wait_until(lambda: runs[0].deadline)
+    wait_until(lambda: runs[0].begun)
     streams = [hardware.batches(run) for run in runs]
     assert next(streams[1]) == told_place(1) and next(streams[2]) == told_place(2)
     # Nothing is told twice, and a step ends though nothing comes, so that a closed tab is noticed.
@@ -79,7 +79,7 @@ def test_stop_while_waiting_ends_the_run_at_once_and_it_never_runs(make_hardware
     assert not first.future.done() and not first.stop.is_set()
     first.stop.set()
     assert events_of(hardware, start(hardware))[-1]["type"] == "end"
-    assert second.deadline is None and second.summary is None and loads == ["embedded"]
+    assert not second.begun and not second.ended and loads == ["embedded"]
 
 
 @pytest.mark.parametrize(
@@ -102,10 +102,10 @@ def test_a_run_that_is_ended_keeps_what_was_written(make_hardware, act, stopped,
         if len(iterations) >= 3:
             act(run)
     end = events[-1]["end"]
-    assert end["stopped"] == run.summary["stopped"] == stopped and end.get("message") == message
+    assert end["stopped"] == stopped and end.get("message") == message
     # It was in its fourth forward.
-    assert len(iterations) == run.summary["metrics"]["target_forwards"] == 4
-    assert text_of(iterations) == end["text"] == run.summary["text"] != ""
+    assert len(iterations) == run.ended["metrics"]["target_forwards"] == 4
+    assert text_of(iterations) == end["text"] != ""
 
 
 def test_a_batch_comes_with_its_first_event_and_in_order(hardware, endless):
@@ -143,7 +143,7 @@ def test_stop_ends_the_visitors_stream_while_the_thread_is_still_loading(make_ha
     following = start(hardware)
     let_go.set()
     assert events_of(hardware, following)[-1]["end"]["stopped"] == "length"
-    assert run.deadline is None
+    assert not run.begun
 
 
 def test_stop_ends_the_loading_that_the_run_itself_asked_for(make_hardware):
@@ -173,7 +173,7 @@ def test_the_time_ends_a_run_inside_a_long_step(make_hardware, endless):
 def test_waiting_does_not_count_towards_the_time(make_hardware, endless):
     hardware = make_hardware(run_seconds=0.3)
     first, second = start(hardware, method=endless), start(hardware, method=endless)
-    wait_until(lambda: second.deadline)
+    wait_until(lambda: second.begun)
     # The first had all of its time, and then the second begins to have its own.
     assert second.deadline >= first.deadline + 0.3
 
@@ -190,7 +190,7 @@ def test_mistakes_are_told_before_the_run(hardware, changes, error):
 
 def test_a_prompt_that_is_too_long_is_told_in_the_run(hardware):
     run = start(hardware, prompt="x" * 300)
-    assert "too long" in events_of(hardware, run)[-1]["message"] and run.summary is None
+    assert "too long" in events_of(hardware, run)[-1]["message"] and run.ended is None
 
 
 def test_a_failure_of_our_own_ends_the_run_and_the_next_one_works(hardware, monkeypatch):
@@ -235,7 +235,7 @@ def test_a_pair_that_cannot_be_loaded_is_told_and_the_next_run_works(make_hardwa
 def test_closing_the_hardware_ends_all_runs(make_hardware, endless):
     hardware = make_hardware()
     runs = [start(hardware, method=endless) for _ in range(3)]
-    wait_until(lambda: runs[0].deadline)
+    wait_until(lambda: runs[0].begun)
     hardware.close()
     assert [events_of(hardware, run)[-1]["end"]["stopped"] for run in runs] == ["stopped"] * 3
 
@@ -268,9 +268,8 @@ def test_many_runs_leave_nothing_behind(make_hardware):
 def fetching(monkeypatch):
     """What the fetcher does, for a test to change: `check(name, spare)` of a pair's size, `fetch(name, progress)`."""
     stand_in = SimpleNamespace(check=lambda name, spare: None, fetch=lambda name, progress: ())
-    for module in (handlers, worker):
-        monkeypatch.setattr(module, "check_room", lambda name, spare: stand_in.check(name, spare))
-    monkeypatch.setattr(handlers, "fetch_pair", lambda name, progress: stand_in.fetch(name, progress))
+    monkeypatch.setattr(worker, "check_room", lambda name, spare: stand_in.check(name, spare))
+    monkeypatch.setattr(worker, "fetch_pair", lambda name, progress: stand_in.fetch(name, progress))
     return stand_in
 
 
@@ -334,8 +333,8 @@ def test_fetching_that_takes_too_long_is_told_and_holds_nobody(make_hardware, fe
     hardware = make_hardware(load_seconds=60)
     fetching.fetch = fetch
     run = start(hardware, pair="them/model + them/draft")
-    assert asked.wait(20) and 0 < run.ready_by - time.monotonic() <= 60
-    run.ready_by = 0.0
+    assert asked.wait(20) and 0 < run.deadline - time.monotonic() <= 60
+    run.deadline = 0.0
     sentence = "them/model + them/draft was not ready within 60 seconds, the limit here: choose another pair."
     assert events_of(hardware, run)[-1]["message"] == run.error == sentence
     assert events_of(hardware, start(hardware))[-1]["end"]["stopped"] == "length"
@@ -360,8 +359,8 @@ def test_loading_that_takes_too_long_ends_and_the_next_run_has_its_pair(make_har
     stream = hardware.batches(behind)
     told = f"{told_place(1)[0]['text']} Now: Loading the target model ("
     wait_until(lambda: any(event.get("text", "").startswith(told) for event in next(stream)))
-    assert 0 < slow.ready_by - time.monotonic() <= 60
-    slow.ready_by = 0.0
+    assert 0 < slow.deadline - time.monotonic() <= 60
+    slow.deadline = 0.0
     assert "was not ready within 60 seconds" in events_of(hardware, slow)[-1]["message"]
     assert [event for events in stream for event in events][-1]["end"]["stopped"] == "length"
     assert loads == ["embedded", "./slow + ./slow", "embedded"]
@@ -399,7 +398,7 @@ def test_a_pair_that_made_room_meanwhile_is_fetched_again(make_hardware, fetchin
     fetching.fetch = fetch
     pair = "them/model + them/draft"
     holding = start(hardware, pair=pair, method=endless)
-    wait_until(lambda: holding.deadline)
+    wait_until(lambda: holding.begun)
     first, second = start(hardware), start(hardware, pair=pair)
     holding.stop.set()
     for run in (first, second):
@@ -433,7 +432,7 @@ def test_the_time_ends_a_run_while_its_prompt_is_read(make_hardware):
     target.forward = counting
     run = start(hardware, method="vanilla", prompt="x" * 1500)
     assert reading.wait(20)
-    wait_until(lambda: run.deadline)
+    wait_until(lambda: run.begun)
     run.deadline = 0.0
     assert events_of(hardware, run)[-1]["end"]["stopped"] == "time" and len(read) == 1
 

@@ -51,7 +51,7 @@ def begun(pool, *jobs):
     """Submit jobs, and wait until they decode; returns the workers that do them."""
     for job in jobs:
         pool.submit(job)
-    wait_until(lambda: all(job.deadline for job in jobs))
+    wait_until(lambda: all(job.begun for job in jobs))
     return [next(slot for slot in pool.slots if slot.job is job) for job in jobs]
 
 

@@ -7,7 +7,7 @@ import pytest
 from duoviz.decoding.settings import Settings
 from duoviz.runs import Lane
 from duoviz.workers.jobs import Job
-from duoviz.workers.messages import Exclusive, WorkerDied, WorkerGone
+from duoviz.workers.messages import Assignment, Cancel, Exclusive, WorkerDied, WorkerGone
 from duoviz.workers.pool import Access, Pool, WorkerSlot
 from duoviz.workers.request_queue import UNBOUNDED, QueueFull, RequestQueue
 from duoviz.workers.tasks import Comparison, Load
@@ -25,9 +25,11 @@ class Played:
         self.released, self.asks_exclusive, self.got = threading.Event(), False, []
 
     def send(self, message):
-        self.got.append(message)
-        if hasattr(message, "task"):
-            self.assignment = message
+        self.got.append(type(message))
+        if isinstance(message, Cancel):
+            self.released.set()
+        elif isinstance(message, Assignment):
+            self.released.clear()
             self.events = [{"type": "ready", "pair": message.task.pair, "longest_prompt": 99, "memory": {}}]
             if isinstance(message.task, Load):
                 self.events.append({"type": "done"})
@@ -38,10 +40,8 @@ class Played:
     def receive(self, seconds):
         if self.closed:
             raise WorkerDied("It died")
-        if not self.events and (self.released.wait(0.002) or any(type(each).__name__ == "Halt" for each in self.got)):
+        if not self.events and self.released.wait(0.002):
             self.events = [{"type": "end"}, {"type": "done"}]
-            self.released.clear()
-            self.got.clear()
         return self.events.pop(0) if self.events else None
 
     def alive(self):
@@ -59,7 +59,7 @@ def make():
     def made(*machines, pair=None):
         begun = []
         slots = [WorkerSlot(start=lambda: Played(begun), machine=machine) for machine in machines]
-        pools.append(pool := Pool(slots, RequestQueue(UNBOUNDED, len(slots)), helper=None))
+        pools.append(pool := Pool(slots, RequestQueue(UNBOUNDED, len(slots))))
         pool.start(pair)
         return pool, begun
 
@@ -74,10 +74,16 @@ def submitted(pool, *jobs):
     return jobs
 
 
+def running(pool, *jobs):
+    """The slots of these jobs, once they decode."""
+    submitted(pool, *jobs)
+    wait_until(lambda: all(job.begun for job in jobs))
+    return [next(slot for slot in pool.slots if slot.job is job) for job in jobs]
+
+
 def comparison():
-    return Job(
-        task=Comparison(pair="embedded", prompt="hi", lanes=[Lane("a", "rest", Settings())], raw=False, repeats=1)
-    )
+    lanes = [Lane("a", "rest", Settings())]
+    return Job(task=Comparison(pair="embedded", prompt="hi", lanes=lanes, raw=False, repeats=1))
 
 
 def settled():
@@ -88,26 +94,21 @@ def test_the_next_job_goes_to_the_first_free_worker(make):
     pool, begun = make("here", "here")
     first, second, third = submitted(pool, *(run_of() for _ in range(3)))
     wait_until(lambda: len(begun) == 2)
-    assert not third.taken and [pool.queue.ahead(job) for job in (first, second, third)] == [0, 0, 1]
+    assert not third.worker and [pool.queue.ahead(job) for job in (first, second, third)] == [0, 0, 1]
     begun[1].released.set()
     wait_until(lambda: len(begun) == 3)
-    assert begun[2] is begun[1] and third.taken
-    for worker in begun[:2]:
-        worker.released.set()
-    for job in (first, second, third):
-        job.future.result(timeout=20)
-    assert not pool.queue.jobs
+    assert begun[2] is begun[1] and third.worker
+    begun[0].released.set()
+    begun[1].released.set()
+    wait_until(lambda: not pool.queue.jobs)
+    assert all(job.future.done() for job in (first, second, third))
 
 
 def test_a_job_prefers_the_worker_that_has_its_models(make):
     pool, begun = make("here", "here")
-    (job,) = submitted(pool, run_of(pair="big + small"))
-    wait_until(lambda: begun)
-    begun[0].released.set()
-    job.future.result(timeout=20)
-    for _ in range(6):
-        (job,) = submitted(pool, run_of(pair="big + small"))
-        wait_until(lambda: job.deadline)
+    for _ in range(7):
+        job = run_of(pair="big + small")
+        running(pool, job)
         begun[-1].released.set()
         job.future.result(timeout=20)
     assert {id(worker) for worker in begun} == {id(begun[0])}
@@ -115,21 +116,21 @@ def test_a_job_prefers_the_worker_that_has_its_models(make):
 
 def test_a_comparison_waits_for_its_machine_and_has_it_to_itself(make):
     pool, begun = make("here", "here", "there")
-    runs = submitted(pool, *(run_of() for _ in range(3)))
-    wait_until(lambda: len(begun) == 3)
+    runs = [run_of() for _ in range(3)]
+    running(pool, *runs)
     alone, after = submitted(pool, comparison(), run_of())
     here = [slot.worker for slot in pool.slots if slot.machine == "here"]
     here[0].released.set()
-    wait_until(lambda: alone.taken)
+    wait_until(lambda: alone.worker)
     settled()
     # The other worker of this machine still works, and takes nothing more; another machine goes on.
-    assert not alone.deadline and not after.taken
+    assert not alone.begun and not after.worker
     here[1].released.set()
-    wait_until(lambda: alone.deadline)
+    wait_until(lambda: alone.begun)
     settled()
-    assert not after.taken
+    assert not after.worker
     pool.slots[2].worker.released.set()
-    wait_until(lambda: after.deadline)
+    wait_until(lambda: after.begun)
     assert pool.slots[2].job is after
     here[0].released.set()
     alone.future.result(timeout=20)
@@ -140,51 +141,37 @@ def test_a_comparison_waits_for_a_worker_that_waits_to_measure():
     measuring, comparing = slots = [
         WorkerSlot(start=lambda: Played([]), job=job, access=Access.WANTED) for job in (run_of(), comparison())
     ]
-    pool = Pool(slots, RequestQueue(UNBOUNDED, 2), helper=None)
-    assert not pool.granted(comparing, idle=True) and pool.granted(measuring)
+    pool = Pool(slots, RequestQueue(UNBOUNDED, 2))
+    assert not pool.granted(comparing) and pool.granted(measuring)
 
 
 def test_a_comparison_that_is_stopped_while_it_waits_lets_others_go_on(make):
-    pool, begun = make("here", "here")
-    submitted(pool, run_of())
-    wait_until(lambda: begun)
+    pool, _ = make("here", "here")
+    running(pool, run_of())
     alone, after = submitted(pool, comparison(), run_of())
-    wait_until(lambda: alone.taken)
+    wait_until(lambda: alone.worker)
     alone.stop.set()
     alone.future.result(timeout=20)
-    wait_until(lambda: after.deadline)
+    wait_until(lambda: after.begun)
 
 
 def test_first_costs_are_measured_alone_one_worker_after_another(make):
     pool, begun = make("here", "here", pair="embedded")
     wait_until(lambda: all(slot.loaded for slot in pool.slots))
-    (other,) = submitted(pool, run_of())
-    wait_until(lambda: other.deadline)
+    running(pool, other := run_of())
     idle = next(slot for slot in pool.slots if slot.job is None)
     idle.worker.asks_exclusive = True
     measuring, after = submitted(pool, run_of(), run_of())
     wait_until(lambda: idle.access is Access.WANTED)
     settled()
-    assert not any(type(each).__name__ == "Exclusive" for each in idle.worker.got)
+    assert Exclusive not in idle.worker.got
     begun[0].released.set()
-    wait_until(lambda: any(type(each).__name__ == "Exclusive" for each in idle.worker.got))
+    wait_until(lambda: Exclusive in idle.worker.got)
     settled()
-    assert not after.taken
+    assert not after.worker
     idle.worker.events = [{"type": "measured"}]
-    wait_until(lambda: after.deadline)
-    assert measuring.taken and other.future.done()
-
-
-def test_a_worker_that_dies_ends_its_own_run_and_another_has_its_pair(make):
-    pool, begun = make("here", "here", pair="embedded")
-    lost, other = submitted(pool, run_of(), run_of())
-    wait_until(lambda: lost.deadline and other.deadline)
-    slot = next(slot for slot in pool.slots if slot.job is lost)
-    worker = slot.worker
-    worker.close()
-    lost.future.result(timeout=20)
-    assert lost.error == "It died. Start the run again; other runs go on." and not other.future.done()
-    wait_until(lambda: slot.loaded == "embedded" and slot.worker is not worker)
+    wait_until(lambda: after.begun)
+    assert measuring.worker and other.future.done()
 
 
 def test_a_worker_that_cannot_load_its_first_pair_tries_again_when_a_job_comes(make):
@@ -195,22 +182,20 @@ def test_a_worker_that_cannot_load_its_first_pair_tries_again_when_a_job_comes(m
         starts[-1].closed = len(starts) <= 1
         return starts[-1]
 
-    pool = Pool([WorkerSlot(start=start)], RequestQueue(UNBOUNDED), helper=None)
+    pool = Pool([WorkerSlot(start=start)], RequestQueue(UNBOUNDED))
     pool.start("embedded")
     wait_until(lambda: pool.slots[0].broken)
     settled()
     assert len(starts) == 1
-    (job,) = submitted(pool, run_of())
-    wait_until(lambda: job.deadline)
+    running(pool, job := run_of())
     pool.close()
     assert job.future.done()
 
 
 def test_a_machine_that_leaves_is_done_without(make):
-    pool, begun = make("here", "there")
-    first, second = submitted(pool, run_of(), run_of())
-    wait_until(lambda: len(begun) == 2)
-    gone, stays = (next(slot for slot in pool.slots if slot.job is job) for job in (first, second))
+    pool, _ = make("here", "there")
+    first, second = run_of(), run_of()
+    gone, stays = running(pool, first, second)
 
     def no_more():
         raise WorkerGone("The node has left")
@@ -218,10 +203,10 @@ def test_a_machine_that_leaves_is_done_without(make):
     gone.start = no_more
     gone.worker.close()
     first.future.result(timeout=20)
-    assert "It died" in first.error
+    assert first.error == "It died. Start the run again; other runs go on." and not second.future.done()
     (third,) = submitted(pool, run_of())
     wait_until(lambda: pool.slots == [stays])
-    assert not third.taken and pool.queue.workers == 1
+    assert not third.worker and pool.queue.workers == 1
     stays.start = no_more
     stays.worker.close()
     wait_until(lambda: third.future.done())
@@ -236,10 +221,10 @@ def test_an_engine_of_a_worker_measures_when_the_pool_says_so():
     def emit(event):
         events.append(event["type"])
         if event["type"] == "exclusive":
-            worker.tell(Exclusive(worker.number))
+            worker.tell(Exclusive(worker.cancelled.number))
 
     worker = Worker(emit, lambda *arguments, **options: tiny_engine())
-    worker.number = 1
+    worker.cancelled.number = 1
     with worker.ready_engine("embedded").measuring(stopped=bool):
         events.append("measures")
     assert events[-3:] == ["exclusive", "measures", "measured"]

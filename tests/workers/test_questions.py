@@ -38,7 +38,7 @@ def make():
 
     def made(load=lambda name, progress, sources, *, draft: tiny_engine()):
         slots = [WorkerSlot(start=lambda: ThreadWorker(load), name=f"node {number}") for number in (1, 2)]
-        pools.append(Pool(slots, RequestQueue(UNBOUNDED, 2), helper=None))
+        pools.append(Pool(slots, RequestQueue(UNBOUNDED, 2)))
         pools[-1].start()
         return pools[-1]
 
@@ -84,15 +84,16 @@ def test_a_question_whose_worker_dies_goes_to_another_and_fails_the_second_time(
 ):
     left, answer_all = [None] * times, handlers.answer_all
 
-    def dying(engine, task, worker):
+    def dying(engine, task, cancelled):
         if left and task.answers[0].question.id == 2:
             left.pop()
-            kill(worker)
-        answer_all(engine, task, worker)
+            kill(next(slot.worker.worker for slot in pool.slots if slot.job.task.answers == task.answers))
+        yield from answer_all(engine, task, cancelled)
 
     monkeypatch.setitem(handlers.HANDLERS, Answers, dying)
+    pool = make()
     with opened(tmp_path / "shared") as folder:
-        progress = list(shared_bench(make(), "embedded", plan, folder))
+        progress = list(shared_bench(pool, "embedded", plan, folder))
         shared = load(folder.path)
     assert progress[-1].done == progress[-1].total
     assert {row["question_id"] for row in shared.failed} == ({2} if times == 2 else set())

@@ -26,7 +26,7 @@ def started():
     if psutil.cpu_count() < 2:
         pytest.skip("two places need two cores")
     slots = cluster_slots("local", "2", partial(tiny, make=tiny_engine))
-    pool = Pool(slots, RequestQueue(UNBOUNDED, len(slots)), helper=None)
+    pool = Pool(slots, RequestQueue(UNBOUNDED, len(slots)))
     pool.start("embedded")
     yield pool
     pool.close()
@@ -53,7 +53,7 @@ def test_two_workers_stream_at_once_one_is_stopped_and_one_killed(pool):
     jobs = [run_of(prompt=prompt) for prompt in prompts]
     for job in jobs:
         pool.submit(job)
-    wait_until(lambda: jobs[0].deadline)
+    wait_until(lambda: jobs[0].begun)
     slot.worker.ray.kill(slot.worker.actor)
     assert last_of(lost)["message"].endswith("was lost. Start the run again; other runs go on.")
     assert [last_of(job)["end"]["text"] for job in jobs] == texts(prompts)

@@ -5,8 +5,7 @@ from itertools import count
 import pytest
 
 from duoviz.decoding.settings import Settings
-from duoviz.web.clients import Client
-from duoviz.workers.jobs import Job
+from duoviz.workers.jobs import Client, Job
 from duoviz.workers.request_queue import Bounds, QueueFull, RequestQueue
 from duoviz.workers.tasks import Comparison, Run
 
@@ -39,7 +38,7 @@ def test_a_visitor_has_two_workers_wherever_it_is():
     with pytest.raises(QueueFull, match="2 of your runs are already waiting: stop one"):
         queue.add(job("ann", "3"))
     with pytest.raises(QueueFull, match="2 of your runs"):
-        queue.check(job("ann", "1"))
+        queue.check(Client("ann", "1"))
     queue.remove(queue.jobs[0])
     queue.add(job("ann", "1"))
     assert len(queue) == 2
@@ -94,7 +93,7 @@ def test_with_two_workers_one_run_fewer_is_ahead_but_of_one_that_runs_alone():
     first, second, third, fourth = jobs = [job(name) for name in "abcd"]
     queue = filled(*jobs, workers=2)
     assert [queue.ahead(each) for each in jobs] == [0, 0, 1, 2] and queue.peek() is first
-    first.taken = second.taken = True
+    first.worker = second.worker = "busy"
     assert queue.peek() is third and queue.ahead(second) == 0
     alone = job("e", task=Comparison(pair="embedded", prompt="hello", lanes=(), raw=False, repeats=1))
     queue.add(alone)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 
 import gradio as gr
 
@@ -141,13 +142,13 @@ def connect(hardware: Hardware, inputs: Fields, *, go, fair, larger, halt, view)
             return task
 
         done = yield from visitors.watch(request, first)
-        if done and done.summary:
-            found = {done.task.pair: phis(done.summary)}
+        if done and done.ended:
+            found = {done.task.pair: phis(done.ended["result"])}
             yield from visitors.watch(request, lambda: larger_of(ask(**sent), found))
 
     def compare(request: gr.Request, **sent) -> Iterator[dict | None]:
         """Stream a comparison to a client: both texts so far, and last what it came to."""
-        yield from visitors.answer(request, lambda: ask(**sent), partial(add_texts, {}))
+        yield from visitors.answer(request, lambda: ask(**sent), partial(add_texts, {}), itemgetter("result"))
 
     def stop_race(request: gr.Request) -> None:
         """End this visitor's comparison."""

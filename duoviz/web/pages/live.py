@@ -7,7 +7,7 @@ import gradio as gr
 
 from duoviz.decoding import METHODS
 from duoviz.recordings import ENDING, FOLDER, PROMPT
-from duoviz.runs import text_of
+from duoviz.runs import add_event, new_trace, summary, text_of
 from duoviz.web.components import OF_METHOD, Opening, Visualizer
 from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import (
@@ -80,14 +80,20 @@ def connect(hardware: Hardware, inputs: Fields, *, go, vanilla, halt, visualizer
 
     def generate(request: gr.Request, **sent) -> Iterator[dict | None]:
         """Stream a run to a client: the text so far, and last what `--json` prints."""
-        text = ""
+        text, trace = "", new_trace()
 
         def progress(events: list[dict]) -> dict:
             nonlocal text
+            for event in events:
+                if event["type"] in ("header", "iteration", "end"):
+                    add_event(trace, event)
             text += text_of(event["iteration"] for event in events if event["type"] == "iteration")
             return {"text": text}
 
-        yield from visitors.answer(request, lambda: ask(**sent), progress)
+        def result(ended: dict) -> dict:
+            return summary(trace, ended["metrics"])
+
+        yield from visitors.answer(request, lambda: ask(**sent), progress, result)
 
     submit = inputs["prompt"].submit  # pyright: ignore[reportAttributeAccessIssue]
     # A run may be started while another one goes on, which it ends: Gradio is not to drop what is pressed meanwhile.

@@ -129,7 +129,7 @@ class Played:
 def feed_served(browser, trace: dict, report: Report) -> None:
     """The same through Gradio, as a visitor's run comes; both clocks are this machine's."""
     place = Played(trace)
-    hardware = Hardware(Limits(), Pool([WorkerSlot(start=lambda: place)], RequestQueue(), helper=None))
+    hardware = Hardware(Limits(), Pool([WorkerSlot(start=lambda: place)], RequestQueue()))
     hardware.pool.start()
     visitors = Visitors(hardware)
     run = Run(pair="embedded", method=METHOD, prompt=trace["header"]["prompt"], settings=Settings(), raw=False)

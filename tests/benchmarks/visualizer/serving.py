@@ -19,9 +19,9 @@ from duoviz.web.limits import Limits
 from duoviz.web.session import Hardware
 from duoviz.web.visitors import Visitors
 from duoviz.workers.jobs import Job
+from duoviz.workers.local import local_slots
 from duoviz.workers.pool import Pool
 from duoviz.workers.request_queue import RequestQueue
-from duoviz.workers.sharing import local_slots
 from duoviz.workers.tasks import Run
 from tests.benchmarks.methods import questions
 from tests.benchmarks.visualizer.pages import button_page
@@ -75,14 +75,14 @@ def serving(browser, options: argparse.Namespace, report: Report) -> None:
     def headless() -> float:
         hardware.start(Job(task=run))
         hardware.jobs[-1].future.result()
-        return hardware.jobs[-1].summary["metrics"]["tps"]
+        return hardware.jobs[-1].ended["metrics"]["tps"]
 
     with served_page(hardware, run) as (url, runs):
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as client:
 
             def served() -> float:
                 client.submit(discard, url).result()
-                return runs[-1].summary["metrics"]["tps"]
+                return runs[-1].ended["metrics"]["tps"]
 
             print(f"\nserving: {METHOD}, {options.max_new_tokens} new tokens, {options.pairs} pairs of runs after one")
             compare_serving(headless, served, options.pairs, report)
@@ -117,8 +117,8 @@ def watched(browser, url: str, runs: list[Job], count: int, report: Report) -> N
         # Nothing asks the browser meanwhile.
         while len(runs) == asked or not runs[-1].future.done():
             time.sleep(0.1)
-        shares.append((browser_cpu() - used) / runs[-1].summary["metrics"]["wall"])
-    found = [run.summary["metrics"]["tps"] for run in runs[-count:]]
+        shares.append((browser_cpu() - used) / runs[-1].ended["metrics"]["wall"])
+    found = [run.ended["metrics"]["tps"] for run in runs[-count:]]
     report.line("with a page that shows it, median", f"{median(found):.2f} tokens/s")
     report.line("the browser's CPU time per second of these runs, median", f"{median(shares):.2f} s")
     page.close()

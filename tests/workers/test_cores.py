@@ -3,7 +3,7 @@
 import pytest
 
 from duoviz.decoding.settings import SettingsError
-from duoviz.workers.sharing import number_of_workers, shares
+from duoviz.workers.local import number_of_workers, shares
 
 
 @pytest.mark.parametrize(
@@ -21,16 +21,7 @@ def test_each_core_has_one_worker_and_no_worker_lacks_any(cores, workers, expect
 
 @pytest.mark.parametrize(
     "chosen, cores, expected",
-    [
-        (None, 8, 1),
-        ("3", 8, 3),
-        (" 2 ", 2, 2),
-        ("auto", 1, 1),
-        ("auto", 2, 1),
-        ("auto", 4, 1),
-        ("auto", 8, 2),
-        ("auto", 16, 5),
-    ],
+    [(None, 8, 1), ("3", 8, 3), (" 2 ", 2, 2), ("auto", 1, 1), ("auto", 4, 1), ("auto", 8, 2), ("auto", 16, 5)],
 )
 def test_the_number_of_workers(chosen, cores, expected, monkeypatch):
     monkeypatch.delenv("DUOVIZ_PLACES", raising=False)
