@@ -45,7 +45,7 @@ class Method:
     settings: those it reads beyond every method's. statuses: of its tokens. numbers: the page's figures beyond every
     run's. expected: its theory.
 
-    The page's words for an iteration (places in braces: `visualizer/note.js`): caption: over the verified tokens;
+    The page's words for an iteration (places in braces: `visualizer/sentence.js`): caption: over the verified tokens;
     verified: what was proposed; nothing: why nothing was.
     """
 

@@ -28,7 +28,6 @@ const buildPage = () => build({
 // The replay is one file: its script imports nothing.
 const buildReplay = () => build({ ...options, entryPoints: ["entries/replay.js"], outfile: join(STATIC, "replay.js"), format: "iife" });
 
-// By entry: its file, and those that it imports.
 function entriesOf({ outputs }) {
   const entries = Object.entries(outputs).filter(([, { entryPoint }]) => entryPoint);
   return Object.fromEntries(entries.map(([file, { entryPoint, imports }]) => (
@@ -36,7 +35,6 @@ function entriesOf({ outputs }) {
   )).sort());
 }
 
-// All files that are to stand there, by name.
 async function built() {
   const [page, replay] = await Promise.all([buildPage(), buildReplay()]);
   const files = [...page.outputFiles, ...replay.outputFiles].map(({ path, text }) => [basename(path), text]);

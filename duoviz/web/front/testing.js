@@ -1,8 +1,8 @@
 // What the tests of these modules share: the recorded runs, and made-up ones as small as a test needs them.
 
+import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { eventsOf, stateAfter } from "./visualizer/state.js";
-import assert from "node:assert/strict";
 
 const TRACES = new URL("../../../assets/traces/", import.meta.url);
 const ENDING = ".duoviz.json";

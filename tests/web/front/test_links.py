@@ -115,8 +115,9 @@ def test_on_a_space_links_lead_to_its_own_address(told):
 
 # Of each key, pressed where `inside` says, whether a limit has taken it; on the page are the tab's widgets alone.
 PRESS = """async (presses) => {
-  globalThis.document = new EventTarget();
-  Object.assign(document, { getElementById: () => null, createElement: () => ({}), head: { append() {} } });
+  [globalThis.document, globalThis.Element] = [new EventTarget(), Object];
+  const head = { setAttribute() {}, append() {} };
+  Object.assign(document, { getElementById: () => null, createElement: () => head, head });
   const { limitControls, limitKeys } = await import("http://plain.test/share/limits.js");
   limitControls("live", ["play"]);
   limitKeys(() => "live");

@@ -5,7 +5,7 @@ import re
 from tests.node import evaluate
 
 NOTES = """async (traces) => {
-  const { note } = await import("http://plain.test/visualizer/note.js");
+  const { note } = await import("http://plain.test/visualizer/sentence.js");
   return traces.map(({ header, iterations, end }) => iterations.map((iteration, index) => (
     note(iteration, { header, end, before: 0, last: index === iterations.length - 1 }))));
 }"""

@@ -11,7 +11,6 @@ export function start({ element, props, trigger, methods }) {
   const root = element.querySelector(".dl-root");
   const fetchTrace = (method) => fetchRecording(props.traces[method]);
   let place = null;
-  // Where the reader is goes to the page's fields, for links to hold it.
   page.placeInCourse = () => [place.lesson, place.page];
   import(new URL(props.course, document.baseURI)).then(({ default: course }) => {
     const moved = (to) => { place = to; trigger("moved"); };

@@ -15,7 +15,6 @@ export function start({ element, trigger }) {
     part = name;
     trigger("opened");
   });
-  // Which part is open goes to the page's field.
   page.openPart = () => part;
   return (text) => {
     const value = JSON.parse(text);

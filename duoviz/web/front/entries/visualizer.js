@@ -51,7 +51,6 @@ export function start({ element, props, server, methods }) {
     if (!value.view) {
       const [before, run] = [element.dataset.run, receiver.take(value)];
       element.dataset.run = run;
-      // The visitor's own run is what is looked at now.
       if (run !== before) story.close();
       return;
     }

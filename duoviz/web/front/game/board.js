@@ -25,14 +25,12 @@ function travel(board, from, to) {
   to.animate([{ opacity: 0 }, { opacity: 0, offset: 0.9 }, { opacity: 1 }], MOVE);
 }
 
-// A token that came in a round of this game. The space before a word is not underlined.
 function writtenNodes({ text, name }, at, source) {
   const word = text.trimStart() || text;
   const attributes = { "class": "dg-written", "data-at": at, "data-source": source };
   return [text.slice(0, text.length - word.length), el("span", attributes, word || tokenWords(name))];
 }
 
-// The text up to a place. sources: of the tokens that came in a round of this game, "draft" or "target".
 function textNodes(tokens, until, sources) {
   return tokens.slice(0, until).flatMap((token, at) => (
     sources.has(at) ? writtenNodes(token, at, sources.get(at)) : [token.text]
@@ -73,7 +71,6 @@ function slotNode({ status, words }) {
 const optionNode = (words, number, act) => button({ class: "dg-option" }, () => act(number),
   el("kbd", {}, String(number + 1)), el("span", { class: "dg-token" }, words));
 
-// act: {choose, goOn}, called with an option's number and when the visitor goes on.
 export function createBoard(tokens, act) {
   const text = el("div", { "class": "dg-text", "tabindex": "0", "role": "group", "aria-label": "Text so far" });
   const slots = el("ol", { "class": "dg-slots", "aria-label": "Your guesses" });
@@ -108,12 +105,10 @@ export function createBoard(tokens, act) {
       options.replaceChildren(...words.map((each, number) => optionNode(each, number, act.choose)));
       asked.focus({ preventScroll: true });
     },
-    // All guesses are made.
     wait(round, picks, sentence) {
       draw(round.at, slotsOf(round, picks), "The target's turn", [sentence], "Check");
       goOn.focus({ preventScroll: true });
     },
-    // The guesses have been checked: those accepted go to the text, and the target's own token after them.
     show(round, picks, { verdict, sentences, label }) {
       const { accepted } = verdict;
       for (let by = 0; by < accepted; by++) sources.set(round.at + by, "draft");

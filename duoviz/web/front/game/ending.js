@@ -7,18 +7,15 @@ import {
   costsOf, costsWords, paceWords, perForwardWords, shareWords, speedWords, stopsWords, summary,
 } from "./score.js";
 
-// The rounds' seed in a link's fragment; null where there is none.
 export function seedIn(hash) {
   const text = new URLSearchParams(hash.slice(1)).get("draft") ?? "";
   return /^\d+$/.test(text) && isWhole(Number(text)) ? Number(text) : null;
 }
 
-// A lesson's page, which takes the place of a game.
 export const leadsToLesson = (hash) => new URLSearchParams(hash.slice(1)).has("lesson");
 
 export const fragmentTo = (seed) => fragmentOf({ tab: "learn", fields: {}, draft: seed });
 
-// Short enough to be read out in a classroom.
 export const newSeed = () => 1 + Math.floor(9999 * Math.random());
 
 const COPIED = "Link copied. It opens the same rounds.";
@@ -44,7 +41,6 @@ function roundTable(verdicts, drafted) {
     el("tbody", {}, row("You", ...cells(verdicts)), row("The draft", ...cells(drafted))));
 }
 
-// The button, and the link for those whose browser does not let the page copy.
 function linkNodes(seed) {
   const value = `${location.origin}${location.pathname}${fragmentTo(seed)}`;
   const link = el("input", { class: "dg-link", readonly: "", hidden: "", value, "aria-label": "Link to these rounds" });

@@ -32,7 +32,6 @@ const RECORDINGS = ["duotree", "duodecoding", "speculative"];
 const MISSING = "The recorded run could not be loaded. Reload the page to try again.";
 const TOO_SHORT = "The recorded runs are too short for a round.";
 
-// The first recording that has all rounds, or else the one with the most; null where none can be had.
 async function findRounds(fetchTrace, seed) {
   let best = null;
   for (const method of RECORDINGS) {
@@ -49,7 +48,6 @@ const aboutWords = ({ header }) => (
   + `The options are the draft's likeliest in a recorded run of ${aboutOf(header).title}.`
 );
 
-// Round after round. show: called with the number of the round, from 0; end: with the verdicts of all.
 function createPlay({ tokens, rounds }, { show, end }) {
   const [verdicts, drafted] = [[], []];
   const board = createBoard(tokens, { choose, goOn });

@@ -1,14 +1,7 @@
 // Rounds of the game "You be the draft": places in a recorded text, and which tokens the recorded draft had for them.
-//
-// An option is a token to which the draft gave a probability after exactly the text that the target wrote. A recording
-// holds these twice: in `candidates`, the draft's first tokens of an iteration, and in the trees, as nodes with a `q`
-// after nodes that are in the text. DuoTree records all it drafted, checked or not (`rest`), and so four tokens at most
-// places; the other methods record eight at the first place of an iteration and one or few at those after it. A token
-// that was found in a text has no `q` unless the draft had it too. Nothing is added: where the target wrote what the
-// draft did not have, no option is right.
-//
-// A place after which nothing was drafted is in no round: mostly the target's own token after a branch that was all
-// accepted. So the draft does not do here exactly as well as in its run.
+// An option is a token to which the draft gave a probability after exactly the text that the target wrote: in the
+// `candidates` of an iteration, or in its trees, as a node with a `q` after nodes that are in the text. Where the
+// target wrote what the draft did not have, no option is right; a place after which nothing was drafted is in no round.
 
 import { aboutOf } from "../visualizer/methods.js";
 import { known } from "../visualizer/words.js";
@@ -19,7 +12,6 @@ export const [ROUNDS, PLACES, OPTIONS] = [8, 3, 4];
 // A round may write one token more than it has places, and the next one must not ask for what is there already.
 const APART = PLACES + 1;
 
-// The text, token by token. `name`: what a token is called that has no text of its own, such as the end of the answer.
 export function tokensOf({ iterations }) {
   return iterations.flatMap(({ committed, checked, drafted }) => committed.map(({ id, text }) => (
     { id, text, name: text || (checked.concat(drafted).find((node) => node.id === id)?.text ?? "") }
@@ -45,7 +37,6 @@ function endOfPending(checked, start, tokens) {
   return last?.isWritten ? last.at + 1 : null;
 }
 
-// What the draft had for places of the text, in one iteration: {at, id, text, p} each.
 function thoughtsOf({ checked, rest, drafted, candidates }, { start, tokens, isParallel }) {
   const end = endOfPending(checked, start, tokens);
   const nodes = follow(checked.concat(rest ?? []), start, tokens);
@@ -73,7 +64,6 @@ export function candidatesOf(trace, tokens = tokensOf(trace)) {
   return found.map((options) => [...options.values()].sort((one, other) => other.p - one.p).slice(0, OPTIONS));
 }
 
-// All in a new order; every order has the same chance.
 function shuffled(list, next) {
   const drawn = [...list];
   for (let last = drawn.length - 1; last > 0; last--) {

@@ -1,9 +1,9 @@
 // Tests of rounds.js: rounds are true to the recording, and the same for a seed.
 
-import { headerOf, iterationOf, nodeOf, ownNode, recordingOf, tokenOf } from "../testing.js";
-import { candidatesOf, OPTIONS, PLACES, ROUNDS, roundsOf, tokensOf } from "./rounds.js";
 import assert from "node:assert/strict";
 import test from "node:test";
+import { headerOf, iterationOf, nodeOf, ownNode, recordingOf, tokenOf } from "../testing.js";
+import { candidatesOf, OPTIONS, PLACES, ROUNDS, roundsOf, tokensOf } from "./rounds.js";
 
 const SEEDS = Array.from({ length: 24 }, (_, seed) => seed);
 

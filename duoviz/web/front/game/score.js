@@ -14,12 +14,10 @@ export function judge({ places }, picks) {
   const isAmong = ({ options, target }) => options.some(({ id }) => id === target.id);
   return {
     guesses: guesses.length, accepted, tested: wrong < 0 ? accepted : accepted + 1,
-    // The target's own token comes after those accepted.
     tokens: accepted + 1, stop: end < 0 || wrong >= 0 ? null : !isAmong(places[end]),
   };
 }
 
-// What the draft would have said in the same round.
 export const draftPicks = ({ places }) => places.map(({ guess }) => guess.id);
 
 const sumOf = (verdicts, name) => verdicts.reduce((sum, verdict) => sum + verdict[name], 0);
@@ -51,7 +49,6 @@ export function speedUp(verdicts, { forward }, secondsPerGuess) {
 
 const LONGEST_TOKEN = 28;
 
-// A token on a button. Longer ones than a tree has room for can be read.
 export function tokenWords(text) {
   const short = tokenLabel(text);
   return short.endsWith("…") ? clip(visible(text).replaceAll(" ", "␣"), LONGEST_TOKEN) : short;
@@ -66,7 +63,6 @@ function acceptedWords({ guesses, accepted }) {
   return `The target accepted ${accepted || "none"} of ${guesses} guesses and wrote`;
 }
 
-// Before the check. guesses: how many; isStopped: whether "something else" came after them.
 export function waitWords(guesses, isStopped) {
   if (!isStopped) return `One forward pass checks your ${guesses} guesses at once.`;
   if (!guesses) return `"Something else" is no guess: the target writes one token by itself.`;
@@ -93,13 +89,11 @@ export function draftWords({ accepted }, { places }) {
 
 const times = (ratio) => (ratio < 10 ? ratio.toFixed(1) : Math.round(ratio).toLocaleString("en"));
 
-// The two numbers stay on one line.
 export const shareWords = ({ acceptance, accepted, tested }) => (
   tested ? `${percent(acceptance)} (${accepted}\u00a0of\u00a0${tested})` : "no guess"
 );
 export const perForwardWords = ({ perForward }) => fixed(perForward, 2);
 
-// At the draft's pace.
 export const speedWords = (verdicts, costs) => `${times(speedUp(verdicts, costs, costs.step))}×`;
 
 export function stopsWords({ stops, rightStops }) {

@@ -7,8 +7,8 @@ import { viewOfFragment } from "../share/link.js";
 import { fragmentTo, leadsToLesson, newSeed, seedIn } from "./ending.js";
 import { roundsOf } from "./rounds.js";
 import {
-  costsOf, costsWords, draftPicks, draftWords, judge, paceWords, shareWords, speedUp, speedWords, stopsWords, summary,
-  tokenWords, verdictWords, waitWords,
+  costsOf, costsWords, draftPicks, draftWords, judge, paceWords, shareWords, speedUp, speedWords, stopsWords,
+  summary, tokenWords, verdictWords, waitWords,
 } from "./score.js";
 
 // Three places at which the target wrote these; the last place's options lack it, and the draft takes the first ones.

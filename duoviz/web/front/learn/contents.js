@@ -17,7 +17,6 @@ function keptProgress() {
   }
 }
 
-// told: called whenever the reader has come farther.
 export function createProgress(told) {
   const { seen, right } = keptProgress();
   const keyOf = (lesson, page) => `${lesson.name}/${page + 1}`;
@@ -27,7 +26,6 @@ export function createProgress(told) {
     told();
   };
   const seenOf = (lesson) => lesson.pages.filter((page, index) => seen.has(keyOf(lesson, index))).length;
-  // Pages not yet seen, and questions not yet answered rightly.
   const isOpen = (lesson) => ({ question }, index) => (
     !seen.has(keyOf(lesson, index)) || (question && !right.has(keyOf(lesson, index)))
   );
@@ -36,7 +34,6 @@ export function createProgress(told) {
     answer: (lesson, page) => add(right, lesson, page),
     share: (lesson) => seenOf(lesson) / lesson.pages.length,
     isDone: (lesson) => !lesson.pages.some(isOpen(lesson)),
-    // The first page with something left to do, or the first of all.
     next: (lesson) => Math.max(0, lesson.pages.findIndex(isOpen(lesson))),
     words(lesson) {
       const [count, all] = [seenOf(lesson), lesson.pages.length];
@@ -67,7 +64,6 @@ function lessonButton(lesson, open) {
   };
 }
 
-// open: as above; play: begins the game.
 export function createHead(lessons, terms, open, play) {
   const summary = el("summary");
   const segments = lessons.map(() => el("span", { class: "dl-segment" }, el("span")));
@@ -87,7 +83,6 @@ export function createHead(lessons, terms, open, play) {
     el("div", { class: "dl-segments", "aria-hidden": "true" }, ...segments), el("div", { class: "dl-drawers" }, contents, glossary));
   return {
     node,
-    // current: the number of the lesson shown, or of lessons at the end.
     draw(current, progress) {
       setText(summary, current < lessons.length ? `Lesson ${current + 1} of ${lessons.length}: ${lessons[current].title}` : "All lessons");
       lessons.forEach((lesson, index) => {

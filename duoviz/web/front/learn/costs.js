@@ -7,7 +7,6 @@ import { createSlider } from "./parts.js";
 
 const [LEFT, BOTTOM, TOP] = [40, 44, 26];
 
-// The measured times between two counts, on a straight line.
 export function timeAt(points, count) {
   const after = Math.max(1, points.findIndex(([each]) => each >= count));
   const [[n0, t0], [n1, t1]] = [points[after - 1], points[after]];
@@ -29,7 +28,6 @@ function draftCurve(points, place) {
   return [...curve(points, place, "draft"), label("draft, sequences at once", x + 8, y + 4, "draft", "start")];
 }
 
-// Drawn anew for each size, so that its words keep theirs.
 function drawCosts(drawing, { target, draft, draft_device: draftDevice }, width, height) {
   const [last, slowest] = target.at(-1);
   const one = target[0][1];
@@ -59,7 +57,6 @@ export function costsFigure(figure) {
   const { target, draft, target_device: targetDevice, draft_device: draftDevice } = figure;
   const [last, one] = [target.at(-1)[0], target[0][1]];
   const drawing = svg("svg", { class: "dl-drawing", role: "img", "aria-label": "Time of a forward pass by its number of tokens" });
-  // As large as there is room, whatever is drawn in it.
   const box = el("div", { class: "dl-box" }, drawing);
   const note = el("p", { class: "dl-note" });
   let mark = () => {};

@@ -51,7 +51,6 @@ function liveBox(lesson, root, back) {
   return node;
 }
 
-// The page's text, its question and its figure. leave: to be called when the page is left.
 function createPage(page, { stage, glossary, onRight }) {
   const figure = page.figure && FIGURES[page.figure.kind](page.figure);
   const question = page.question && createQuestion(page.question, { stage, figure, glossary }, onRight);
@@ -63,7 +62,6 @@ function createPage(page, { stage, glossary, onRight }) {
   };
 }
 
-// The height that the window leaves for the course, below what the page has above it.
 function fillWindow(root) {
   const fit = () => {
     if (root.checkVisibility()) root.style.setProperty("--dl-top", `${Math.round(root.getBoundingClientRect().top + scrollY)}px`);
@@ -98,7 +96,6 @@ const pageLinks = (lesson, number) => lesson.pages.map(({ title }, index) => lin
   title, "aria-label": `Page ${index + 1}: ${title}`, ...(index === number && { "aria-current": "page" }),
 }));
 
-// The text of the page that is read, its question, and the buttons; go: called with −1 or 1.
 function createReading(go) {
   const [body, asked] = [el("div", { class: "dl-body" }), el("div", { class: "dl-asked" })];
   const turned = el("div", { class: "dl-turned" }, body, asked);
@@ -175,7 +172,6 @@ export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetc
   draw();
   fillWindow(root);
   addEventListener("hashchange", () => {
-    // The query was for the page as it opened.
     const to = placeIn(lessons, { hash: location.hash });
     if (to) turnTo(to);
   });

@@ -29,14 +29,12 @@ export const largest = (values) => values.reduce((best, value, index) => (value 
 const DRAWS_SHOWN = 8;
 const DRAWS_COUNTED = 1000;
 
-// 0: a draft that knows nothing; 1: the real one; 2: one that is as good as the target.
 export function mixed(outcomes, skill) {
   const [from, to] = skill <= 1 ? [() => 1 / outcomes.length, ({ q }) => q] : [({ q }) => q, ({ p }) => p];
   const share = skill <= 1 ? skill : skill - 1;
   return outcomes.map((outcome) => (1 - share) * from(outcome) + share * to(outcome));
 }
 
-// What both draw at so many positions: the same noise for both.
 export function coupledDraws(p, q, count, seed) {
   const next = uniform(seed);
   return Array.from({ length: count }, () => {
@@ -78,7 +76,6 @@ export function coupledFigure({ before, outcomes }) {
 
 const AT_ONCE = 1000;
 
-// One token by the rule: what was drafted, the chance to accept it, and what stands in the text.
 export function drawByRule(outcomes, next) {
   const drafted = drawIndex(outcomes.map(({ q }) => q), next);
   const chance = Math.min(1, outcomes[drafted].p / outcomes[drafted].q);

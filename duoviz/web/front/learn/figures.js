@@ -9,7 +9,6 @@ import { createSlider, shareBar } from "./parts.js";
 
 export function waiting(target, drafting) {
   const gap = duration(Math.abs(target - drafting));
-  // What is too short to be written is no waiting.
   if (gap === duration(0)) return "Both are ready at the same time.";
   return target > drafting ? `The draft waits ${gap} for the target.` : `The target waits ${gap} for the draft.`;
 }
@@ -30,7 +29,6 @@ function budgetFigure({ target, step, most }) {
   return { node: el("div", {}, lanes, slider.node, note), reading: slider.value };
 }
 
-// k: at least one sequence, and no more than the draft budget.
 export const sequencesOver = (candidates, theta, budget) => (
   Math.max(1, Math.min(budget, candidates.filter(({ p }) => p > theta).length))
 );
@@ -52,7 +50,6 @@ function candidateBar({ text, p }, top) {
 }
 
 function thresholdFigure({ candidates, theta, budget }) {
-  // A little more than the best token has, so that the small ones can be told apart.
   const top = Math.min(1, Math.ceil(candidates[0].p * 22) / 20);
   const rows = candidates.map((candidate) => candidateBar(candidate, top));
   const line = el("div", { class: "dl-line" });
@@ -72,7 +69,6 @@ function thresholdFigure({ candidates, theta, budget }) {
   return { node: el("div", {}, chart, slider.node, note), reading: () => sequencesOver(candidates, slider.value(), budget) };
 }
 
-// Why a run was that fast: the tokens that a forward gave, the time from one to the next, and the tokens in each.
 export const whyOf = ({ tau, iteration, rows, device }) => (
   `τ ${fixed(tau, 2)} · ${duration(iteration)} per iteration · ${fixed(rows, 1)} tokens read · ${device}`
 );

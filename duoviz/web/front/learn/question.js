@@ -9,7 +9,6 @@ const MOVED = 5;
 // Bars of other iterations than the one shown can be clicked, but are too many to go through by keyboard.
 const isFarAway = ({ dataset: { iteration } }, root) => iteration !== undefined && iteration !== root.closest("[data-shown]").dataset.shown;
 
-// root: where they stand and are drawn anew at times; act: called with the one chosen. Returns what ends it.
 function listenToChoices(root, choices, act) {
   let pressed = null;
   const choiceOf = (target) => (target instanceof Element ? target.closest(choices) : null);
@@ -62,7 +61,6 @@ function askChoose({ options }, tell) {
       tell(right, why);
     }, ...spanNodes(spans, null))
   ));
-  // Names, and not sentences, may stand side by side.
   const areShort = options.every(({ spans }) => spans.reduce((length, { text }) => length + text.length, 0) <= SHORT);
   return { nodes: [el("div", { class: "dl-options", role: "group", "aria-label": "Answers", "data-short": areShort }, ...buttons)] };
 }

@@ -31,7 +31,6 @@ export function blockNodes(blocks, glossary) {
   });
 }
 
-// terms: [{name, spans}].
 export function createGlossary(terms) {
   const meanings = new Map(terms.map(({ name, spans }) => [name, spans]));
   let open = null;

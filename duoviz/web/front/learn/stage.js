@@ -7,13 +7,10 @@ import { eventsOf } from "../visualizer/state.js";
 
 const MISSING = "The recorded run could not be loaded. Reload the page to try again.";
 
-// The reader steps with it, whatever the page is about.
 const PLAYER = ".dv-transport";
 
-// A list of eight, which stands there only where it is what the page is about.
 const CANDIDATES = ".dv-candidates";
 
-// Bars stand close together.
 const OUTLINE = "outline: 3px solid var(--dl-mark); outline-offset: 2px; border-radius: 6px;";
 const THIN = "outline-width: 2px; outline-offset: 0;";
 const BOX_MARGIN = 12;
@@ -76,7 +73,6 @@ export function createStage(fetchTrace) {
       await nextFrame();
       if (mine === turn) bringIntoBox(root.querySelector(".dv-tree-box"), page.marks);
     },
-    // In place of a run and a figure.
     showList(list) {
       turn += 1;
       light({ parts: [], marks: [] });

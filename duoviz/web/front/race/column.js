@@ -7,7 +7,6 @@ import { canReplay, sidesOf, timeOf, tokensOf, wallOf, writtenBy } from "./model
 
 const WAITING = "Waiting: each method runs alone.";
 
-// The line that stands for a lane in the chart, beside its name.
 export function swatch(place) {
   const line = svg("line", { class: "dv-curve", "data-place": place, x1: 1, x2: 27, y1: 5, y2: 5 });
   return svg("svg", { class: "dv-swatch", width: 28, height: 10, "aria-hidden": "true" }, line);
@@ -81,7 +80,6 @@ export function createColumn(lane, place, { race, actions, twin, lookAt }) {
   };
 }
 
-// When each side wrote the token with this number, from 0.
 export function twinWords(race, token) {
   const found = sidesOf(race).map((lane) => {
     const position = lane.state.totals.findIndex(({ tokens }) => tokens > token);

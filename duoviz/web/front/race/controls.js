@@ -32,7 +32,6 @@ export function createRaceMessage({ race }) {
       const rounds = race.repeats > 1 ? ` ${race.repeats} times,` : " once,";
       const from = race.file === null ? " each method ran" : ` the race of the file ${race.file}; each method ran${rounds}`;
       setText(made, `${from} alone,${dateWords(header.date)} on ${machineOf(header)}. Prompt: `);
-      // What a file's race was set to is not what the page is set to.
       raceIt.hidden = race.file !== null;
       setText(prompt, clip(visible(header.prompt.trim()), 200));
     },

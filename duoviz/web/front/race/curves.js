@@ -2,13 +2,12 @@
 
 import { el, section, svg, watchSize, zoomOf } from "../visualizer/dom.js";
 import { count, duration } from "../visualizer/words.js";
-import { tickStep } from "../visualizer/lanes.js";
+import { tickStep } from "../visualizer/timeline.js";
 import { canReplay, iterationAt, tokensOf, wallOf } from "./model.js";
 import { swatch } from "./column.js";
 
 const [CURVES_HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [176, 30, 12, 10, 24];
 
-// Each iteration is a step: its tokens are there when it has ended.
 export function stepPath({ iterations, totals }, toX, toY) {
   const steps = iterations.map((iteration, position) => `H${toX(iteration.sync).toFixed(1)}V${toY(totals[position].tokens).toFixed(1)}`);
   return `M${toX(0).toFixed(1)} ${toY(0).toFixed(1)}${steps.join("")}`;
@@ -41,7 +40,6 @@ export function curveScale(race, width) {
   };
 }
 
-// How far each lane had come at a time, which is not ahead of the clock.
 export function momentWords(race, time) {
   const found = race.lanes.filter(tokensOf).map((lane) => `${lane.name} had ${count(lane.state.totals[iterationAt(lane, time)]?.tokens ?? 0, "token")}`);
   return `At ${duration(time)}: ${found.join(", ")}.`;
@@ -52,7 +50,6 @@ export function createCurves({ race, actions, hoverTime }) {
   const layer = svg("g");
   const hand = svg("line", { class: "dv-playhead", y1: TOP, y2: CURVES_HEIGHT - BOTTOM });
   const cross = svg("line", { class: "dv-cross", y1: TOP, y2: CURVES_HEIGHT - BOTTOM, visibility: "hidden" });
-  // What lies beyond the clock is cut off.
   const reached = svg("svg", { x: 0, y: 0, height: CURVES_HEIGHT, class: "dv-reached" });
   drawing.append(layer, reached, cross, hand);
   const names = el("ul", { class: "dv-legend-list" });

@@ -22,7 +22,6 @@ export function soFar(race, lane) {
 
 export const spreadWords = ({ runs, tps_lowest: low, tps_highest: high }) => (runs > 1 ? `${fixed(low, 1)} to ${fixed(high, 1)}` : "");
 
-// runs: how many rounds count, of each side.
 export function roundsWords(runs) {
   if (Math.max(...runs) <= 1) return "One round";
   return `Medians of ${[...new Set(runs)].join(" and ")} rounds, and φ between these; tokens/s from the slowest to the fastest`;
@@ -74,7 +73,6 @@ export function baselineWords({ all, target }) {
 
 const reasonNode = (sentence) => el("li", sentence.startsWith("Estimate:") ? { class: "dv-estimate" } : {}, sentence);
 
-// Who has written more so far.
 function leadWords(race) {
   const sides = sidesOf(race);
   if (sides.length < 2 || !sides.every(tokensOf)) return "";
@@ -84,7 +82,6 @@ function leadWords(race) {
   return `After ${time}: ${sides[first > second ? 0 : 1].name} is ${count(Math.abs(first - second), "token")} ahead.`;
 }
 
-// Who leads at the replay's time; at the finish, who was faster.
 export function headlineOf(race) {
   if (race.phase === "running" || !race.result) return "";
   return hasEnded(race) ? race.result.disturbance ?? race.result.headline ?? "" : leadWords(race);

@@ -19,13 +19,10 @@ export const sidesOf = (race) => race.lanes.filter((lane) => !lane.baseline);
 export const wallOf = (lane) => lane.state.iterations.at(-1)?.sync ?? 0;
 export const writtenBy = (lane) => lane.state.totals[lane.state.shown]?.tokens ?? 0;
 export const tokensOf = (lane) => lane.state.totals.at(-1)?.tokens ?? 0;
-// The replay ends when the slower side has.
 export const endOf = (race) => Math.max(0, ...sidesOf(race).map(wallOf));
 
-// Seconds that a side has been running: at the replay's time, and meanwhile so far.
 export const timeOf = (race, lane) => (race.phase === "running" ? wallOf(lane) : Math.min(race.clock, wallOf(lane)));
 
-// The last iteration that had ended at this time; −1 before the first.
 export const iterationAt = (lane, time) => lane.state.iterations.findLastIndex((iteration) => iteration.sync <= time);
 
 function hearLane(race, { lane: name, repeat, event }) {
@@ -45,7 +42,6 @@ function hearLane(race, { lane: name, repeat, event }) {
   if (event.end?.stopped === "error") lane.error = event.end.message;
 }
 
-// Each lane shows the round that stands for it, from the beginning.
 function finish(race, result) {
   for (const { name, repeat, error } of result.lanes) {
     const lane = race.lanes.find((each) => each.name === name);

@@ -41,7 +41,6 @@ function createInside(lane, place, { race, options }) {
 
 const RACE_EVENTS_PER_FRAME = 200;
 
-// Hovering a token lights up the same one on the other side, and hovering the chart what both had at that time.
 function createLinks(race, curves, columns) {
   const note = el("p", { class: "dv-note dv-twins" });
   let [token, positions] = [-1, []];
@@ -62,7 +61,6 @@ function createLinks(race, curves, columns) {
   return { note, twin, hoverTime };
 }
 
-// What the kinds of underline in the texts mean.
 function createSources({ race }) {
   const node = el("ul", { class: "dv-legend-list dv-sources" });
   let told = "";
@@ -91,7 +89,6 @@ function writeRaceAttributes(root, race) {
   });
 }
 
-// The two texts and, below them, what each run did inside: made anew for each race.
 function createSides(race) {
   const [node, insideNode] = [el("div", { class: "dv-sides" }), el("div", { class: "dv-insides" })];
   let lanes = race.lanes, columns = [], insides = [];
@@ -100,7 +97,6 @@ function createSides(race) {
     columns: () => columns,
     parts: () => [...columns, ...insides],
     lookAt: (lane, position) => insides[race.lanes.indexOf(lane)]?.show(position),
-    // Returns whether they were.
     makeAnew(context) {
       if (lanes === race.lanes) return false;
       lanes = race.lanes;
@@ -131,7 +127,6 @@ function createSwitch(race, begin) {
   };
 }
 
-// Calls back when the node first comes in sight.
 function whenSeen(node, act) {
   const watcher = new IntersectionObserver(([entry]) => {
     if (!entry.isIntersecting) return;

@@ -7,7 +7,8 @@ import { countersOf, standing, twinWords } from "./column.js";
 import { curveScale, momentWords, stepPath, ticksUpTo } from "./curves.js";
 import { baselineWords, headlineOf, roundsWords, soFar, spreadWords } from "./finish.js";
 import {
-  advanceClock, applyRaceEvent, canReplay, createRaceActions, emptyRace, endOf, hasEnded, placeSides, sidesOf, tokensOf,
+  advanceClock, applyRaceEvent, canReplay, createRaceActions, emptyRace, endOf, hasEnded, placeSides, sidesOf,
+  tokensOf,
 } from "./model.js";
 
 const LANES = ["SpS", "DuoTree"].map((name) => ({ name, method: "made_up", baseline: false }));

@@ -9,7 +9,6 @@ import raceSchema from "../../../trace/race.schema.json" with { type: "json" };
 
 const SIDES = 2;
 
-// What is saved of a race that is over.
 export function raceOf({ lanes, repeats, result }) {
   const recordings = lanes.flatMap(({ name, runs }) => [...runs]
     .filter(([, run]) => run.iterations.length)
@@ -18,7 +17,6 @@ export function raceOf({ lanes, repeats, result }) {
   return { schema: READS_SCHEMA, repeats, lanes: saved, recordings, result };
 }
 
-// The events that show a race again; speed: at which it plays.
 export function eventsOfRace({ lanes, repeats, recordings, result }, { file = null, speed = 1 } = {}) {
   const told = recordings.flatMap(({ lane, repeat, trace }) => (
     eventsOf(traceOf(trace)).slice(1).map((event) => ({ type: "lane", lane, repeat, event }))
@@ -53,7 +51,6 @@ async function wrongRecording(recordings) {
   return null;
 }
 
-// {race}, or {problem}: one sentence.
 export async function readRace(text) {
   const { value, problem } = parseJson(text);
   if (problem) return { problem: `This file is not a race: it ${problem}.` };
@@ -65,7 +62,6 @@ export async function readRace(text) {
   return wrong === null ? { race: value } : { problem: wrongWords("race", wrong) };
 }
 
-// Slow enough for the eye to follow both texts.
 const RACE_OPENING_SPEED = 0.5;
 
 // The events of a race told of by `web/components.py`: {lanes, recordings: an address for each, result}; none where a

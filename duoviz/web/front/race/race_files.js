@@ -13,7 +13,6 @@ import { headlineOf } from "./finish.js";
 import { advanceClock, canReplay, endOf, hasEnded, placeSides, sidesOf } from "./model.js";
 import { raceOf, readRace } from "./race_file.js";
 
-// How long the finish stands.
 const FINISH_SECONDS = 2;
 const [EDGE_SPACE, COLUMN_SPACE, NAME_TOP, COUNT_TOP, TEXT_TOP, TEXT_LINES] = [32, 32, 92, 132, 150, 9];
 const [TEXT_STYLE, TEXT_ROW] = [{ size: 16 }, 25];
@@ -26,7 +25,6 @@ const filmSeconds = (race) => endOf(race) / race.speed + FINISH_SECONDS;
 
 const textOf = ({ state }) => state.iterations.slice(0, state.shown + 1).flatMap(({ committed }) => committed.map(({ text }) => text)).join("");
 
-// Numbers, each with its unit, beside one another.
 function counterNodes(sheet, counters, { x, y }) {
   let left = x;
   return counters.flatMap(([value, unit]) => {
@@ -134,7 +132,6 @@ export function createRaceFiles({ view, race, isBusy, hasOwn, showRace, showOwn 
   return {
     node: section("files", "Files", message, filming.node, back, menu("race", "Files", tools, hint)),
     draw() {
-      // Whatever runs now is not to be slowed.
       if (isBusy()) filming.stop();
       for (const button of [saved, filmed]) button.disabled = !canReplay(race) || !race.result;
       back.hidden = race.file === null || !hasOwn() || isBusy();

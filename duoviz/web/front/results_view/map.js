@@ -6,7 +6,6 @@ import { isBrowsers } from "../visualizer/keys.js";
 import { fixed } from "../visualizer/words.js";
 
 const [MAP_WIDTH, MAP_HEIGHT, MAP_LEFT, MAP_RIGHT, MAP_TOP, MAP_BOTTOM] = [244, 216, 38, 12, 6, 36];
-// The ring's radius, and half of what a sign of a name takes.
 const [RING, NAME_SIGN] = [10, 3];
 const RATIO_TICKS = [0.5, 2, 8, 32, 128];
 // φ and its colour; white is where nothing is gained.
@@ -23,7 +22,6 @@ export function colourOf(phi) {
   return from.map((part, index) => Math.round(part + ((value - low) / (high - low)) * (to[index] - part)));
 }
 
-// The values as a picture, a pixel each, the largest α at the top.
 function pictureOf(lines) {
   const canvas = el("canvas", { width: lines[0].length, height: lines.length });
   const context = canvas.getContext("2d");
@@ -91,7 +89,6 @@ function axisNodes(pays, toX, toY) {
   ];
 }
 
-// From places among the values to the map's units, and back.
 function scalesOf({ ratios, alphas }) {
   const last = { ratio: ratios.length - 1, alpha: alphas.length - 1 };
   const [width, height] = [MAP_WIDTH - MAP_LEFT - MAP_RIGHT, MAP_HEIGHT - MAP_TOP - MAP_BOTTOM];
@@ -131,12 +128,10 @@ function createHandle(drawing, panel, pays, toPlace, move) {
   return handle;
 }
 
-// The line between the ways to draft, and their names, beside the ring and what was measured (`circles`).
 function createWays(panel, pays, { toX, toY }, circles) {
   const [border, names] = [svg("path", { class: "ll-border ll-ways" }), svg("g")];
   return {
     nodes: [border, names],
-    // Whether drafting beside the target is better on a part of the map.
     hasBorder: () => Boolean(border.getAttribute("d")),
     drawBorder(rows) {
       const gains = (ratio, alpha) => panel[rows][alpha + 1][ratio + 1] >= pays.gain;
@@ -160,7 +155,6 @@ function createPanel(panel, whole, pays, move) {
   const drawing = svg("svg", { viewBox: `0 0 ${MAP_WIDTH} ${MAP_HEIGHT}`, class: "ll-map" });
   const image = svg("image", { x: MAP_LEFT, y: MAP_TOP, ...size, preserveAspectRatio: "none" });
   const border = svg("path", { class: "ll-border" });
-  // Where it was measured, by task.
   const circles = panel.points.map(({ alpha }) => [placeOfRatio(panel.ratio, pays), placeOfAlpha(alpha, pays)]);
   const measured = panel.points.map(({ task, phi, n }, at) => {
     const [cx, cy] = [toX(circles[at][0]), toY(circles[at][1])];
@@ -206,7 +200,6 @@ const ROWS = { here: "row cost as here", free: "free rows (a large GPU)" };
 
 const NOTE = "Drag the ring, or move it with the arrow keys. α: how often the draft's best token is right; T_target / T_draft: how many draft steps take as long as one forward pass of the target. An estimate has one α for all texts; it leaves out text lookup, DuoDecoding's further sequences, and the time between forward passes. What was measured over all tasks stands beside it.";
 
-// What the colours, lines and circles of all maps mean.
 function legendNodes({ gain }) {
   const stops = PHI_COLOURS.map(([phi, colour]) => `rgb(${colour}) ${(100 * phi) / LARGEST_PHI}%`);
   const ticks = Array.from({ length: LARGEST_PHI + 1 }, (_, phi) => el("span", {}, `${phi}`));
@@ -225,12 +218,10 @@ function legendNodes({ gain }) {
 }
 
 const nearest = (place, values) => Math.min(values.length - 1, Math.max(0, Math.round(place)));
-// The nearest place that has a value.
 export const onMap = ({ ratio, alpha }, { ratios, alphas }) => (
   { ratio: nearest(ratio, ratios), alpha: nearest(alpha, alphas) }
 );
 
-// What a method's φ was over all tasks, null where it was not measured.
 const measuredPhi = ({ lines, tasks }, method) => (
   lines.find((line) => line.method === method)?.here[tasks[0]]?.phi ?? null
 );

@@ -26,7 +26,6 @@ export function longestBar({ papers, lines }, task) {
   return 1.12 * Math.max(1, ...phis);
 }
 
-// The colours of all lanes, each as a stripe.
 export const stripes = (lines) => (
   lines.map(({ colour }, place) => `${colour} ${(100 * place) / lines.length}% ${(100 * (place + 1)) / lines.length}%`).join());
 
@@ -72,7 +71,6 @@ function createThumbnails(parts, opened, open) {
 
 const CONTROLS = ".ll-handle, .ll-select, .ll-thumbnail";
 
-// What was focused is so again when all is drawn anew.
 function keepingFocus(root, draw) {
   const controls = () => [...root.querySelectorAll(CONTROLS)];
   const place = controls().indexOf(document.activeElement);

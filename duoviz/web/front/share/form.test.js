@@ -1,6 +1,6 @@
+import assert from "node:assert/strict";
 import { test } from "node:test";
 import { passFocus } from "./form.js";
-import assert from "node:assert/strict";
 
 test("Stop takes Generate's focus and gives it back, though both are laid out after the visualizer", (context) => {
   const [parts, root] = [{}, { dataset: { live: "no" } }];

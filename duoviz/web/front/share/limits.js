@@ -1,8 +1,8 @@
 // What a link leaves on the page of all that can be pressed or set: `controls=step,play`, of the tab that it opens.
 
-import { FIELDS, isBrowsers, PRESSED } from "../visualizer/keys.js";
+import { el } from "../visualizer/dom.js";
+import { isTaken } from "../visualizer/keys.js";
 
-// Each control by its name: what is hidden where a link does not name it.
 const CONTROLS = {
   prompt: "#ask, #prompts, #ask-race, #race-settings",
   files: ".dv-files, .dv-menu-files",
@@ -15,7 +15,6 @@ const CONTROLS = {
   lessons: ".dl-contents ol",
   live: ".dl-live",
 };
-// A control's keys go with it.
 const KEY_CONTROLS = {
   " ": "play", ArrowLeft: "step", ArrowRight: "step", Home: "step", End: "step", l: "step", L: "step",
   "+": "speed", "=": "speed", "-": "speed", "−": "speed", w: "zoom", s: "zoom", a: "zoom", d: "zoom", W: "zoom", S: "zoom", A: "zoom", D: "zoom",
@@ -23,12 +22,10 @@ const KEY_CONTROLS = {
 
 export const isControl = (name) => Object.hasOwn(CONTROLS, name);
 
-// By tab, which controls are left; a tab that is not there has all.
 const limits = new Map();
 
 export const controlsOf = (tab) => limits.get(tab);
 
-// The rule that hides all controls of a tab but these; "" where it has all.
 export function hidingRule([tab, controls]) {
   const selectors = Object.keys(CONTROLS).filter((name) => !controls.includes(name)).map((name) => CONTROLS[name]);
   return selectors.length ? `#tab-${tab} :is(${selectors.join(", ")}) { display: none !important; }` : "";
@@ -38,17 +35,14 @@ export function hidingRule([tab, controls]) {
 export function limitControls(tab, controls) {
   limits.set(tab, controls);
   document.getElementById("controls")?.remove();
-  const style = Object.assign(document.createElement("style"), { id: "controls", textContent: [...limits].map(hidingRule).join("\n") });
-  document.head.append(style);
+  document.head.append(el("style", { id: "controls" }, [...limits].map(hidingRule).join("\n")));
 }
 
-// selected: gives the tab that is open.
 export function limitKeys(selected) {
   document.addEventListener("keydown", (event) => {
     const controls = controlsOf(selected());
     const control = KEY_CONTROLS[event.key];
-    if (!controls || !control || controls.includes(control) || isBrowsers(event)) return;
-    if (event.target.closest?.(event.key === " " ? `${FIELDS}, ${PRESSED}` : FIELDS)) return;
+    if (!controls || !control || controls.includes(control) || isTaken(event)) return;
     // The tree's W, S, A and D move in it: there they are no zoom.
     if (control === "zoom" && !event.target.closest?.(".dv-timeline")) return;
     event.preventDefault();

@@ -14,9 +14,7 @@ const MOST_TOLD = 3;
 const VERSION = 1;
 
 const named = (name) => `"${clip(visible(name), 40)}"`;
-// A value of a file, which may be an object that no text can be made of.
 const said = (value) => named(typeof value === "object" ? JSON.stringify(value) : String(value));
-// Whole and not too large: an iteration number, or a seed.
 export const isWhole = (value) => Number.isInteger(value) && value >= 0 && value <= LONGEST_ITERATION;
 const FLAGS = new Map([["true", true], ["1", true], ["false", false], ["0", false]]);
 const readWhole = (text) => (/^\d+$/.test(text) ? Number(text) : undefined);
@@ -40,7 +38,7 @@ const KINDS = {
 // What a link may say beside its tab's fields: of what is shown there, and of how the page looks, whatever the tab;
 // `story`: the stop at which the story opens.
 const ITERATION = { kind: "iteration" };
-// A course has a game, whose rounds follow from a number: see game/link.js.
+// A course has a game, whose rounds follow from a number: see game/ending.js.
 const ROUNDS = { kind: "rounds" };
 const LOOK = {
   theme: { kind: "choice", choices: THEMES }, present: { kind: "flag" }, controls: { kind: "controls" }, story: { kind: "stop" },
@@ -68,7 +66,6 @@ function filled(view, pages) {
   return { ...view, fields: { ...Object.fromEntries(defaults), ...view.fields } };
 }
 
-// How long the view's longest text is; a link holds LONGEST_TEXT characters of one at most.
 export const longestText = ({ fields }) => Math.max(0, ...Object.values(fields).map((value) => (typeof value === "string" ? [...value].length : 0)));
 
 // "#tab=…&…": what differs from the page as it opens, and always what a reader looks for.
@@ -117,7 +114,6 @@ function readEntries(entries, keys, ignored) {
   return found;
 }
 
-// Leaves those controls that there are; a list with none of them says nothing.
 function dropUnknownControls(look, ignored) {
   const unknown = look.controls?.filter((name) => !isControl(name)) ?? [];
   if (!unknown.length) return;
@@ -131,7 +127,6 @@ function ignoredWords(ignored) {
   return ignored.length ? `Ignored in this link: ${ignored.slice(0, MOST_TOLD).join(", ")}${more}.` : "";
 }
 
-// The entries whose names are in `names`, and the others.
 const partsOf = (entries, names) => (
   [true, false].map((isIn) => entries.filter(([name]) => Object.hasOwn(names, name) === isIn)));
 
@@ -162,7 +157,6 @@ export function storyIn(fragment) {
 
 export const fileOf = (view) => JSON.stringify({ duoviz: "settings", version: VERSION, ...view }, null, 2);
 
-// {view}, or {problem}: one sentence.
 export function viewOfFile(text, pages) {
   const { value: file, problem } = parseJson(text);
   if (problem) return { problem: `This is not a duoviz settings file: it ${problem}. Nothing was changed.` };

@@ -10,12 +10,10 @@ export const THEMES = ["light", "dark"];
 export const themeShown = () => (document.body.classList.contains("dark") ? "dark" : "light");
 
 let chosen;
-// The theme that the visitor chose, here or on an earlier page, while it is the one shown.
 export const chosenTheme = () => (chosen === themeShown() ? chosen : undefined);
 
 export const setTheme = (theme) => document.body.classList.toggle("dark", theme === "dark");
 
-// For the visitor's next page too.
 export function chooseTheme(theme) {
   chosen = theme;
   setTheme(theme);
@@ -34,10 +32,8 @@ const PRESENT_ICONS = {
   end: "M2 6.5h4.5V2H5v3H2zM9.5 2v4.5H14V5h-3V2zM2 9.5V11h3v3h1.5V9.5zm7.5 0V14H11v-3h3V9.5z",
 };
 const TYPED = "textarea, [contenteditable]:not([contenteditable=false]), input:not([type=range], [type=radio], [type=checkbox])";
-// What Escape closes.
 const OPENED = ".dv-menu[open], .dl-drawer[open], [aria-expanded=true]";
 
-// The layout alone: a page that nobody has touched may not fill the screen.
 export function present(isOn) {
   const [hidden, shown] = isOn ? [".dv-present", ".dv-present-end"] : [".dv-present-end", ".dv-present"];
   const losesFocus = document.activeElement?.matches(hidden);
@@ -83,7 +79,6 @@ function button(label, title, icon, name, act) {
   return node;
 }
 
-// One to begin and one to end it, of which one is shown.
 export function createPresentButtons() {
   listenToPresentKeys();
   return [

@@ -2,6 +2,7 @@
 // site: {pages, host}; pages: for each tab {fields, visualizer, start, reaching}: two ids of elements or null, and the
 // names of the fields with which a run reaches for the hub or a folder.
 
+import { el } from "../visualizer/dom.js";
 import { copied, save } from "../visualizer/export.js";
 import { readFile } from "../visualizer/json.js";
 import { controlsOf, limitControls } from "./limits.js";
@@ -29,7 +30,6 @@ function shownIn({ visualizer }) {
   return shown.file === "yes" || Number(shown.shown) === last ? {} : { iteration: Number(shown.shown) };
 }
 
-// values: of all pages' fields, in their order.
 function currentView(values, site) {
   const tab = selectedTab(site);
   const namesOn = ([page, { fields }]) => Object.keys(fields).map((name) => [page, name]);
@@ -38,18 +38,14 @@ function currentView(values, site) {
   return { tab, fields: Object.fromEntries(own), ...shownIn(site.pages[tab]) };
 }
 
-// The stop at which the story stands that is open on the tab.
 const storyStop = (tab) => document.querySelector(`#tab-${tab} .dv[data-story] .dv-story`)?.dataset.stop;
-// The rounds of the game that is open on the tab: see game/link.js.
 const gameRounds = (tab) => document.querySelector(`#tab-${tab} [data-game]`)?.dataset.game;
 
 // On a Space the page stands in a frame of another one, and only its own address leads to it.
 const addressOf = ({ host }) => (host ? `https://${host}/` : `${location.origin}${location.pathname}`);
 
-// Two values of a component must differ, or the second is not told.
 const spoken = (value) => JSON.stringify({ ...value, at: performance.now() });
 
-// What the bar is to say.
 export async function copyLink(values, site) {
   const view = currentView(values, site);
   const length = longestText(view);
@@ -66,9 +62,8 @@ export async function copyLink(values, site) {
   return spoken({ message: (await copied(link)) ? COPIED : REFUSED, link });
 }
 
-// The file that the reader picks; null where none is picked.
 function pickedFile() {
-  const input = Object.assign(document.createElement("input"), { type: "file", accept: ".json,application/json" });
+  const input = el("input", { type: "file", accept: ".json,application/json" });
   return new Promise((done) => {
     input.addEventListener("change", () => done(input.files[0] ?? null));
     input.addEventListener("cancel", () => done(null));
@@ -111,7 +106,6 @@ function linkWords(view, page) {
   return [differs && SET, autoplay && LOOK_FIRST, held].filter(Boolean).join(" ");
 }
 
-// The theme, the presentation, and the controls left on the tab, where the link says so.
 function takeLook({ theme, present: isPresented, controls }, tab) {
   if (theme) setTheme(theme);
   if (isPresented !== undefined) present(isPresented);
@@ -144,7 +138,6 @@ export async function openFile(site) {
   return outputsFor(view, problem ?? "Prompt and settings loaded from the file.", site);
 }
 
-// Which run the button's page has shown last; undefined before its first.
 const runOf = (button) => button.closest("[id^=tab-]")?.querySelector("[data-run]")?.dataset.run;
 
 // A race's press is lost while the race before is still ending, a moment after its last values have come.

@@ -1,16 +1,14 @@
 // What a stop's figure is made of, in large type: text, tree, and lanes without the axis.
 
 import { el, setAttributes, svg } from "../visualizer/dom.js";
-import { createHatch, drawLanes } from "../visualizer/lanes.js";
+import { createHatch, drawLanes } from "../visualizer/timeline.js";
 import { bestLines, edgeLine, foldColumns, placeItems, treeItems } from "../visualizer/layout.js";
 import { eventsOf, stateAfter } from "../visualizer/state.js";
 import { clip, MARKS, visible } from "../visualizer/words.js";
 
-// What is hidden keeps its place.
 export const hide = (...nodes) => nodes.forEach((node) => node.classList.add("dv-story-unwritten"));
 export const reveal = (...nodes) => nodes.forEach((node) => node.classList.remove("dv-story-unwritten"));
 
-// A node is seen from now on, and comes from there.
 export function bring(motion, node, from) {
   reveal(node);
   motion.appear(node, from);
@@ -49,7 +47,6 @@ function nodeGroup({ x, y, width, label, node }) {
   return group;
 }
 
-// lines: on how many it may stand.
 function fitted(tree, { width, height, lines: most = MOST_LINES }) {
   const on = (lines) => {
     const places = placeItems(tree, (widths) => foldColumns(widths, lines), ROWS);
@@ -58,7 +55,6 @@ function fitted(tree, { width, height, lines: most = MOST_LINES }) {
   return on(bestLines(most, (lines) => on(lines).scale, ENOUGH));
 }
 
-// show: what the node looks like from now on, by a status.
 const partOf = ({ node }, group, edge) => ({
   group, edge, node, label: group.querySelector(".dv-label"),
   show(status) {
@@ -102,7 +98,6 @@ export function createTree(nodes, tail, size) {
 // How much larger than on the stage, and where there is less room; and what the axis takes below the lanes.
 const [LARGER, LESS_LARGE, NARROW, AXIS] = [1.6, 1.3, 900, 17];
 
-// A trace of nothing but one forward.
 export const forwardOf = ({ header }, seconds, rows) => ({
   header: { ...header, draft: null },
   iterations: [{
@@ -111,7 +106,6 @@ export const forwardOf = ({ header }, seconds, rows) => ({
   }],
 });
 
-// The large model alone, whatever the small one did.
 export const withoutDraft = (trace) => ({ ...trace, header: { ...trace.header, draft: null } });
 
 // names: of the lanes, by lane; width: in pixels. `bars`: each with its rectangle, start and end.

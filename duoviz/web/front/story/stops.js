@@ -1,18 +1,98 @@
-// The story's stops, from two recorded runs of one prompt: what each says and what it shows. A stop for which the runs
-// hold nothing is left out.
+// The story's stops, from two recorded runs of one prompt: what each says and shows, found in the runs by what it is,
+// so that other recordings tell the same story. A stop for which they hold nothing is left out.
 
 import { aboutOf } from "../visualizer/methods.js";
-import { count } from "../visualizer/words.js";
-import {
-  acceptedOf, guessAndCheck, proposedOf, singleTokens, sureGuess, tailBefore, tokensOf, unsureGuess, wrongCheck,
-} from "./finding.js";
+import { count, known } from "../visualizer/words.js";
+
+// What can be followed at once, and a text that a line or two hold.
+const [MOST_GUESSES, MOST_NODES, MOST_SEQUENCES, LEAST_SURE, LONGEST_SHORT, TAIL] = [8, 20, 6, 4, 4, 60];
+
+const hasStatus = (nodes, wanted) => nodes.some(({ status }) => status === wanted);
+export const proposedOf = (nodes) => nodes.filter(({ status }) => status !== "correction");
+const acceptedOf = ({ checked }) => checked.filter(({ status }) => status === "accepted");
+const isHit = ({ verdict }) => verdict.outcome === "hit";
+const tokensOf = (iterations) => iterations.flatMap(({ committed }) => committed);
+
+// Tokens that anybody can read: letters and punctuation, and no sign that only a model uses.
+const isReadable = (nodes) => nodes.every(({ text }) => /^[ \p{L}\p{M}\p{N}\p{P}]+$/u.test(text));
+
+// The first of a list that is as wished. Where none is, the last wish is given up, then the one before; not the first.
+export function firstOf(list, wishes) {
+  for (let kept = wishes.length; kept > 0; kept--) {
+    const found = list.find((each) => wishes.slice(0, kept).every((wish) => wish(each)));
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+// The text's end before an iteration: from its last line's beginning, or from a word within the last characters.
+export function tailBefore(iterations, position) {
+  const tokens = tokensOf(iterations.slice(0, position));
+  let [from, length] = [tokens.length, 0];
+  while (from > 0 && !tokens[from - 1].text.includes("\n") && length + tokens[from - 1].text.length <= TAIL) {
+    from -= 1;
+    length += tokens[from].text.length;
+  }
+  const isCut = from > 0 && !tokens[from - 1].text.includes("\n");
+  while (isCut && from < tokens.length - 1 && !tokens[from].text.startsWith(" ")) from += 1;
+  return { isCut, tokens: tokens.slice(from) };
+}
+
+function singleTokens(iterations, number) {
+  const isSingle = ({ committed }) => committed.length === 1 && isReadable(committed);
+  const rows = iterations.map((_, start) => iterations.slice(start, start + number));
+  return firstOf(rows.slice(1), [(row) => row.length === number && row.every(isSingle)]);
+}
+
+// A hit whose sequence waits for the check that comes next, and that check; such as can be followed from guess to text.
+function guessAndCheck(iterations) {
+  const pairs = iterations.slice(2).map((check, index) => ({ guess: iterations[index + 1], check }));
+  return firstOf(pairs, [
+    ({ guess, check }) => isHit(guess) && !proposedOf(guess.checked).length && hasStatus(guess.drafted, "pending")
+      && acceptedOf(check).length > 0 && check.committed.length >= acceptedOf(check).length,
+    ({ guess, check }) => isReadable([...guess.drafted, ...check.checked]),
+    ({ check }) => hasStatus(check.checked, "rejected"),
+    ({ check }) => acceptedOf(check).length > 1 && proposedOf(check.checked).length <= MOST_GUESSES,
+    ({ guess }) => guess.sequences === 1,
+  ]);
+}
+
+function wrongCheck(iterations, check) {
+  const isWrong = (each) => hasStatus(each.checked, "rejected") && hasStatus(each.checked, "correction")
+    && each.committed.length > acceptedOf(each).length;
+  if (check && isWrong(check)) return check;
+  return firstOf(iterations, [
+    isWrong, ({ checked }) => isReadable(checked) && proposedOf(checked).length <= MOST_GUESSES,
+    (each) => acceptedOf(each).length > 0,
+  ]);
+}
+
+// An iteration of so many sequences as the line θ let begin.
+const beganOver = (isMany) => ({ theta, candidates, drafted, sequences }) => known(theta) && drafted.length > 0
+  && isMany(sequences) && candidates.filter(({ over }) => over).length === sequences;
+
+// Several short sequences; best where the target took one of them.
+const unsureGuess = (iterations) => firstOf(iterations, [
+  beganOver((sequences) => sequences > 1),
+  ({ sequences, drafted }) => sequences <= MOST_SEQUENCES && drafted.length <= MOST_NODES,
+  ({ drafted }) => isReadable(drafted),
+  isHit,
+  ({ sequences, drafted }) => sequences > 2 && proposedOf(drafted).length <= LONGEST_SHORT * sequences,
+]);
+
+// A single sequence, with a first token that the draft was sure of.
+const sureGuess = (iterations) => firstOf(iterations, [
+  beganOver((sequences) => sequences === 1),
+  ({ drafted }) => isReadable(drafted) && drafted.length <= LEAST_SURE + 2,
+  ({ drafted }) => proposedOf(drafted).length >= LEAST_SURE,
+  ({ candidates }) => candidates[0].p >= 0.5,
+]);
 
 const [ALONE_TOKENS, LEAST_BARS] = [4, 3];
 // For how long a bar of the large model alone should fill, and how many times slower it may be shown for that.
 const [BAR_SECONDS, SLOWER] = [1.7, [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]];
 // A time that is so many times as long is a little longer; beyond the second, checking is not cheap.
 const [A_LITTLE, NOT_CHEAP] = [1.5, 4];
-// Speeds that differ by no more are the same.
 const ALIKE = 0.05;
 export const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"];
 
@@ -38,7 +118,6 @@ function oneAtATime({ alone }) {
   };
 }
 
-// The measured times of a forward of one token and of several: eight, where that was measured.
 function costsOf({ calibration }) {
   const measured = calibration?.target ?? [];
   const one = measured.find(([rows]) => rows === 1);
@@ -79,7 +158,6 @@ function rightGuesses({ told, pair }) {
   };
 }
 
-// Whether both runs wrote the same text up to this iteration's end, token for token.
 function isSame({ told, alone }, { index }) {
   const [own, other] = [tokensOf(told.iterations.slice(0, index + 1)), tokensOf(alone?.iterations ?? [])];
   return own.length > 0 && own.every(({ text }, place) => text === other[place]?.text);
@@ -105,7 +183,6 @@ function wrongGuesses(runs) {
   };
 }
 
-// With the candidates that are drawn: those that began a sequence and some that did not.
 const withBars = (trace, iteration) => ({
   ...shownAt(trace, iteration), nodes: proposedOf(iteration.drafted),
   candidates: iteration.candidates.slice(0, Math.max(LEAST_BARS, iteration.sequences + 1)),

@@ -1,45 +1,38 @@
-// Tests of finding.js and stops.js: what the story finds in the recorded runs, and what it leaves out.
+// Tests of the story: what it finds in the recorded runs, what it leaves out, and the clock of its stops.
 
-import { headerOf, iterationOf, nodeOf, ownNode, recordingOf, tokenOf } from "../testing.js";
-import { firstOf, tailBefore } from "./finding.js";
-import { slowerOf, stopsOf } from "./stops.js";
 import assert from "node:assert/strict";
 import test from "node:test";
+import { headerOf, iterationOf, nodeOf, ownNode, recordingOf, tokenOf } from "../testing.js";
+import { firstOf, slowerOf, stopsOf, tailBefore } from "./stops.js";
+import { createScore, createScript } from "./teller.js";
 
 const [TOLD, ALONE] = ["duodecoding", "vanilla"].map(recordingOf);
 const byKind = (stops) => Object.fromEntries(stops.map((stop) => [stop.kind, stop]));
 const textsOf = (tokens) => tokens.map(({ text }) => text).join("");
 const wordsOf = (text) => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
-const statusesOf = (nodes) => nodes.map(({ status }) => status);
 
 test("the recorded runs tell all seven stops, in few words", () => {
   const stops = stopsOf(TOLD, ALONE);
   assert.deepEqual(stops.map(({ number }) => number), [1, 2, 3, 4, 5, 6, 7]);
-  for (const { words, title, seen } of stops) {
-    assert.ok(wordsOf(words) <= 25, words);
-    assert.ok(title && seen.endsWith("."));
-  }
+  for (const { words, title, seen } of stops) assert.ok(wordsOf(words) <= 25 && title && seen.endsWith("."), words);
 });
 
-test("the guesses of one stop are what the next two check", () => {
+test("the guesses of one stop are what the next two check, and what is read there is the text", () => {
   const { guess, right, wrong } = byKind(stopsOf(TOLD, ALONE));
   assert.equal(guess.iteration.verdict.outcome, "hit");
-  assert.equal(right.iteration, TOLD.iterations[guess.iteration.index + 1]);
-  assert.equal(wrong.iteration, right.iteration);
+  assert.deepEqual([right.iteration, wrong.iteration], Array(2).fill(TOLD.iterations[guess.iteration.index + 1]));
   const waiting = guess.iteration.drafted.filter(({ status }) => status === "pending");
   const checked = right.iteration.checked.filter(({ status }) => status !== "correction");
   assert.equal(textsOf(waiting), textsOf(checked));
-  assert.ok(right.accepted > 1);
-  assert.ok(statusesOf(checked).includes("rejected"));
-  // What is read there is what stands in the text.
-  assert.ok(TOLD.end.text.includes(textsOf([...wrong.tail.tokens, ...wrong.iteration.committed])));
-  assert.equal(textsOf(wrong.alone.tokens), textsOf([...wrong.tail.tokens, ...wrong.iteration.committed]));
+  assert.ok(right.accepted > 1 && checked.some(({ status }) => status === "rejected"));
+  const written = textsOf([...wrong.tail.tokens, ...wrong.iteration.committed]);
+  assert.ok(TOLD.end.text.includes(written));
+  assert.equal(textsOf(wrong.alone.tokens), written);
 });
 
 test("one beginning where the draft was sure, several where it was not, and θ between the bars", () => {
   const { parts: [sure, unsure] } = byKind(stopsOf(TOLD, ALONE)).several;
-  assert.equal(sure.iteration.sequences, 1);
-  assert.ok(unsure.iteration.sequences > 1);
+  assert.ok(sure.iteration.sequences === 1 && unsure.iteration.sequences > 1);
   for (const { iteration, candidates, nodes } of [sure, unsure]) {
     const over = candidates.filter(({ p }) => p > iteration.theta);
     assert.deepEqual(over.map(({ id }) => id), nodes.filter(({ parent }) => parent < 0).map(({ id }) => id));
@@ -48,14 +41,11 @@ test("one beginning where the draft was sure, several where it was not, and θ b
 
 test("the race has both runs' measured speeds, and says whether one is faster", () => {
   const { race, cheap } = byKind(stopsOf(TOLD, ALONE));
-  assert.deepEqual(race.sides.map(({ tokens }) => tokens.length), [128, 128]);
-  assert.deepEqual(race.sides.map(({ passes }) => passes), [TOLD.iterations.length, ALONE.iterations.length]);
+  assert.deepEqual(race.sides.map(({ tokens, passes }) => [tokens.length, passes]),
+    [TOLD, ALONE].map(({ iterations }) => [128, iterations.length]));
   const costs = TOLD.header.calibration.target.filter(([rows]) => [1, 8].includes(rows)).map(([, seconds]) => seconds);
   assert.deepEqual([cheap.one, cheap.many, cheap.rows], [...costs, 8]);
-  const faster = { ...TOLD, iterations: TOLD.iterations.map((each) => ({ ...each, sync: each.sync / 2 })) };
-  const ratio = 2 * ALONE.iterations.at(-1).sync / TOLD.iterations.at(-1).sync;
-  assert.ok(byKind(stopsOf(faster, ALONE)).race.words.includes(`${ratio.toFixed(1)} times as fast`));
-  // As fast, half as fast, and with as many passes.
+  // The told run so many times as fast as the other one.
   const paced = (speed, alone = ALONE) => {
     const pace = alone.iterations.at(-1).sync / TOLD.iterations.at(-1).sync / speed;
     const iterations = TOLD.iterations.map((each) => ({ ...each, sync: pace * each.sync }));
@@ -66,6 +56,7 @@ test("the race has both runs' measured speeds, and says whether one is faster", 
     assert.equal(paced(speed), `${passes} Here that takes ${long} long: alone, it has both models' cores.`);
   }
   assert.match(paced(1.1), /^The same text, 1\.10 times as fast: /);
+  assert.match(paced(2.5), /^The same text, 2\.5 times as fast: /);
   assert.match(paced(1, TOLD), /passes through the large model: no guess was right\. Here that takes about as long\.$/);
 });
 
@@ -117,24 +108,67 @@ test("a run without guesses and costs tells nothing but what it is", () => {
 });
 
 test("a wish is given up where nothing fulfils it, but the first", () => {
-  const isEven = (value) => value % 2 === 0;
-  const isLarge = (value) => value > 9;
-  assert.equal(firstOf([1, 2, 12], [isEven, isLarge]), 12);
-  assert.equal(firstOf([1, 2, 3], [isEven, isLarge]), 2);
-  assert.equal(firstOf([1, 3, 11], [isEven, isLarge]), null);
+  const wishes = [(value) => value % 2 === 0, (value) => value > 9];
+  assert.deepEqual([[1, 2, 12], [1, 2, 3], [1, 3, 11]].map((list) => firstOf(list, wishes)), [12, 2, null]);
 });
 
 test("the text's end begins with its line or with a word", () => {
-  const iterations = ["One", "\n", "Two", " three"].map((text) => iterationOf({ committed: [tokenOf(text)] }));
-  const { isCut: isLineCut, tokens: line } = tailBefore(iterations, 4);
-  assert.deepEqual([isLineCut, textsOf(line)], [false, "Two three"]);
-  assert.deepEqual(tailBefore(iterations, 0), { isCut: false, tokens: [] });
-  const long = Array.from({ length: 40 }, (_, index) => iterationOf({ committed: [index % 2 ? "ing" : " walk"] }));
-  const { isCut, tokens } = tailBefore(long, 40);
-  assert.ok(isCut && tokens[0].text === " walk" && textsOf(tokens).length <= 60);
+  const tailOf = (...texts) => {
+    const iterations = texts.map((text) => iterationOf({ committed: [tokenOf(text)] }));
+    const { isCut, tokens } = tailBefore(iterations, texts.length);
+    return [isCut, textsOf(tokens)];
+  };
+  assert.deepEqual(tailOf("One", "\n", "Two", " three"), [false, "Two three"]);
+  assert.deepEqual(tailOf(), [false, ""]);
+  const long = Array.from({ length: 40 }, (_, index) => (index % 2 ? "ing" : " walk"));
+  assert.deepEqual(tailOf(...long), [true, " walking".repeat(7)]);
 });
 
 test("what is slow already is not shown slower", () => {
   assert.equal(slowerOf({ iterations: [timed(0, {}), timed(1, {})] }), 2);
   assert.equal(slowerOf({ iterations: [iterationOf({ target: { start: 0, end: 0.017, rows: 1 } })] }), 100);
+});
+
+test("steps are run in their order, those beside others at their time", () => {
+  const [script, ran] = [createScript(), []];
+  script.wait(1);
+  script.later(2, () => ran.push("beside"));
+  script.act(() => ran.push("first"), 1.5);
+  script.act(() => ran.push("second"));
+  assert.equal(script.length(), 2.5);
+  script.inOrder().forEach(({ run }) => run());
+  assert.deepEqual(ran, ["first", "second", "beside"]);
+});
+
+test("a score that is held, or out of sight, stands still with its motions, and goes on where it was", (context) => {
+  let [asked, time] = [null, 0];
+  globalThis.requestAnimationFrame = (run) => { asked = run; return 1; };
+  context.after(() => { delete globalThis.requestAnimationFrame; });
+  // Lets a number of frames pass, of a tenth of a second each.
+  const pass = (number) => {
+    for (let frame = 0; frame < number && asked; frame++) {
+      const run = asked;
+      [asked, time] = [null, time + 100];
+      run(time);
+    }
+  };
+  const motion = {
+    playState: "running", pause() { this.playState = "paused"; }, play() { this.playState = "running"; },
+  };
+  const ran = [];
+  const score = createScore({ getAnimations: () => [motion] }, () => {});
+  score.play([{ at: 0.25, run: () => ran.push("step") }], 1, () => ran.push("end"));
+  pass(2);
+  score.hold();
+  pass(50);
+  assert.deepEqual([ran, score.goes(), motion.playState], [[], false, "paused"]);
+  score.goOn();
+  assert.equal(motion.playState, "running");
+  pass(4);
+  score.see(false);
+  pass(50);
+  assert.deepEqual(ran, ["step"]);
+  score.see(true);
+  pass(50);
+  assert.deepEqual([ran, score.isOver()], [["step", "end"], true]);
 });

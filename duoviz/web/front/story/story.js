@@ -1,7 +1,7 @@
 // The story in the place of the stage: it opens at a first visit, from a link or with its button, and then gives way.
 
 import { isPresented, textButton } from "../visualizer/dom.js";
-import { FIELDS, isBrowsers, PRESSED, targetOf } from "../visualizer/keys.js";
+import { isTaken } from "../visualizer/keys.js";
 import { remember, remembered } from "../visualizer/remembered.js";
 import { storyIn } from "../share/link.js";
 import { stopsOf } from "./stops.js";
@@ -13,20 +13,16 @@ const ALONE = "vanilla";
 
 export const NO_STORY = { isOpen: () => false, close() {}, begin() {} };
 
-// Whether this browser's visitor has seen the story, or skipped it.
 const SEEN_KEY = "duoviz story";
 // What Escape closes before the story.
 const OPENED = ".dv-menu[open], .label-wrap.open";
 
-// What opens the tab on which the story is.
 const ownTab = (root) => document.getElementById(`${root.closest("[id^=tab-]")?.id}-button`);
 
 function listenToKeys(isShown, acts) {
   const onKey = (event) => {
     const act = acts[event.key];
-    const target = targetOf(event);
-    if (!act || !isShown() || isBrowsers(event) || target.closest(FIELDS)) return;
-    if (event.key === " " && target.closest(PRESSED)) return;
+    if (!act || !isShown() || isTaken(event)) return;
     // Presented, Escape ends the presentation and leaves the story where it is.
     if (event.key === "Escape" && (isPresented() || document.querySelector(OPENED))) return;
     event.preventDefault();
@@ -61,7 +57,6 @@ export function createStory(root, { recordingOf, hold, onClose, prompt }) {
     teller.node.hidden = false;
     const [told, alone] = await Promise.all([TOLD, ALONE].map(recordingOf));
     stops ??= told ? stopsOf(told, alone) : [];
-    // Meanwhile it may have been closed.
     if (!isOpen) return;
     if (!stops.length) return leave();
     teller.begin(stops, number);

@@ -4,13 +4,10 @@ import { button, el, isPresented, setText, textButton, watchSize } from "../visu
 import { createFrames, createMotion } from "../visualizer/motion.js";
 import { wantsNoMotion } from "../visualizer/player.js";
 import { createSteps } from "../visualizer/transport.js";
-import { cheap, guess, one, right, wrong } from "./acts.js";
-import { race, several } from "./finale.js";
+import { cheap, guess, one, right, wrong, race, several } from "./acts.js";
 
-// A hidden tab must not jump ahead.
 const LONGEST_FRAME = 0.1;
 
-// Steps in their order: `act` takes its seconds, and what comes next follows it.
 export function createScript() {
   const steps = [];
   let at = 0;
@@ -22,7 +19,6 @@ export function createScript() {
       steps.push({ at, run });
       at += seconds;
     },
-    // Beside what follows: at that many seconds from now.
     later(seconds, run) { steps.push({ at: at + seconds, run }); },
   };
 }
@@ -56,7 +52,6 @@ export function createScore(root, onChange) {
   return {
     isOver: () => isOver,
     goes,
-    // Plays these steps from the first, and calls `then` when so many seconds are over.
     play(inOrder, seconds, then) {
       [steps, next, clock, length, onEnd] = [inOrder, 0, 0, seconds, then];
       change(() => { [isHeld, isOver] = [false, false]; });
@@ -94,7 +89,6 @@ function createMarks(choose) {
   };
 }
 
-// What stands on the screen: the head with marks and buttons, the words, the figure, and what moves over it.
 function createParts(acts) {
   const [marks, steps, end] = [createMarks(acts.choose), createSteps(acts), textButton("Skip", acts.skip)];
   end.classList.add("dv-story-skip");
@@ -109,13 +103,11 @@ function createParts(acts) {
   return { node: el("section", about, head, told, figure, air), marks, steps, title, words, figure, air };
 }
 
-// The size of the figure, and what of its height is the tree's.
 function sizesOf({ clientWidth: width, clientHeight: room }) {
   if (matchMedia("(max-width: 900px)").matches) return { width, room, height: NARROW_HEIGHT };
   return { width, room, height: Math.max(LEAST_HEIGHT, room - (isPresented() ? OTHERS_PRESENTED : OTHERS)) };
 }
 
-// skip, finish: called when the visitor ends the story, and when it has come to its end.
 export function createTeller({ skip, finish }) {
   let [stops, at, isHeld, lastWidth] = [[], 0, false, 0];
   const acts = { choose: show, back, togglePlay: toggle, forward: next, skip };
@@ -164,7 +156,6 @@ export function createTeller({ skip, finish }) {
     });
   }
 
-  // What is laid out for one width is laid out anew for another.
   watchSize(figure, (width) => {
     if (width && lastWidth && width !== lastWidth) show(at);
     lastWidth = width || lastWidth;
@@ -176,7 +167,6 @@ export function createTeller({ skip, finish }) {
     back,
     forward: next,
     toggle,
-    // number: of the stop to begin with.
     begin(told, number) {
       [stops, isHeld] = [told, false];
       show(Math.max(0, stops.findIndex((stop) => stop.number >= number)));

@@ -9,7 +9,6 @@ const ONE_STEP = "No θ: it needs two draft steps, and only one was made.";
 
 const begun = ({ sequences }) => `k = ${known(sequences) ? count(sequences, "sequence") : "–"}`;
 
-// How many first tokens are over the threshold, and how many sequences began.
 export function candidateWords(iteration, candidates, header) {
   if (!candidates.length) return "Nothing was drafted in this iteration.";
   if (!known(iteration.theta)) return aboutOf(header).parallel ? ONE_STEP : "";
@@ -22,7 +21,6 @@ export function candidateWords(iteration, candidates, header) {
 }
 
 function candidateRow({ text, p, over, id }, theta) {
-  // Without a threshold, none is over it.
   const isOver = known(theta) && over;
   const bar = el("span", { class: "dv-candidate-bar" });
   bar.style.width = `${100 * Math.min(1, Math.max(0, p))}%`;

@@ -1,9 +1,9 @@
 // Tests of candidates.js: the sentence under the first tokens.
 
-import { headerOf, iterationOf } from "../testing.js";
-import { candidateWords } from "./candidates.js";
 import assert from "node:assert/strict";
 import test from "node:test";
+import { headerOf, iterationOf } from "../testing.js";
+import { candidateWords } from "./candidates.js";
 
 const PARALLEL = headerOf({ about: { parallel: true } });
 const SET = headerOf({ about: { parallel: true }, settings: { sequences: 4 } });

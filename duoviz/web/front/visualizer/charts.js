@@ -7,11 +7,8 @@ import { MEANINGS, term } from "./meanings.js";
 
 const CHART_HEIGHT = 44;
 const HISTOGRAM_LABEL = "Iterations by k";
-// Those that are always in sight.
-const IN_SIGHT = ["k", "theta"];
-// Whether this browser's visitor has unfolded the others.
 const KEPT = "duoviz charts";
-// [name, its value in an iteration].
+// [name, its value in an iteration]; those but for k and θ are folded.
 const SERIES = [
   ["written", ({ committed }) => committed.length], ["k", ({ sequences }) => sequences], ["gamma", ({ budget }) => budget],
   ["theta", ({ theta }) => theta],
@@ -26,7 +23,6 @@ function linePath(values, top, width, steps) {
     if (!known(value)) return (pen = false);
     const x = index * unit;
     path += `${pen ? "L" : "M"}${(steps ? x : x + unit / 2).toFixed(1)} ${heightOf(value, top)}`;
-    // A single value is a point, which a line of no length draws.
     path += steps ? `H${(x + unit).toFixed(1)}` : pen ? "" : "h0";
     pen = true;
   });
@@ -110,14 +106,12 @@ export function createCharts(context) {
   const charts = SERIES.map((series) => createChart(series, context));
   const histogram = svg("svg", { class: "dv-histogram", viewBox: "0 0 240 46", height: 46, role: "img", "aria-label": "How often each number of sequences was used" });
   const histogramBox = el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, term(HISTOGRAM_LABEL, MEANINGS.k[1])), histogram);
-  const nodesOf = (inSight) => (
-    charts.filter((chart, index) => IN_SIGHT.includes(SERIES[index][0]) === inSight).map(({ node }) => node));
-  const more = el("div", { class: "dv-chart-grid dv-more-charts" }, ...nodesOf(false), histogramBox);
-  const grid = el("div", { class: "dv-chart-grid" }, ...nodesOf(true), createFold(more));
+  const [written, k, gamma, theta] = charts.map(({ node }) => node);
+  const more = el("div", { class: "dv-chart-grid dv-more-charts" }, written, gamma, histogramBox);
+  const grid = el("div", { class: "dv-chart-grid" }, k, theta, createFold(more));
   let epoch, counts, counted, used;
   return {
     node: section("charts", "Over the iterations", grid, more),
-    // Those that are shown.
     pictures() {
       const shown = charts.filter((chart) => !chart.node.hidden).map((chart) => chart.picture());
       return histogramBox.hidden ? shown : [...shown, { drawing: histogram, label: HISTOGRAM_LABEL }];
@@ -128,8 +122,8 @@ export function createCharts(context) {
       for (counted = Math.max(0, counted); counted < state.iterations.length; counted++) {
         const iteration = state.iterations[counted];
         SERIES.forEach(([, valueIn], index) => known(valueIn(iteration)) && used.add(charts[index]));
-        const k = iteration.sequences;
-        if (k > 0) counts[k] = (counts[k] ?? 0) + 1;
+        const { sequences } = iteration;
+        if (sequences > 0) counts[sequences] = (counts[sequences] ?? 0) + 1;
       }
       if (isNew) histogram.replaceChildren(...histogramNodes(Array.from(counts, (number) => number ?? 0)));
       for (const chart of charts) chart.node.hidden = !used.has(chart);

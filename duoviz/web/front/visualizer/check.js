@@ -28,14 +28,11 @@ export function createPacer() {
 
 export const MAX_FILE_BYTES = 50_000_000;
 const LIMITS = traceSchema["x-limits"];
-// The iterations are checked one by one.
 const { items: ITERATION, ...LIST } = traceSchema.properties.iterations;
 const WITHOUT_ITERATIONS = { ...traceSchema, properties: { ...traceSchema.properties, iterations: LIST } };
 
-// A method that this page does not know must say itself how it is shown.
 const methodKnown = ({ about, method }) => (about || isKnown(method) ? null : ".header.method");
 
-// Where a forward ends before it starts, or a node comes before its parent and might be its own ancestor.
 function wrongOrder({ target, draft, checked, drafted, rest = [] }) {
   if (target.end < target.start) return ".target.end";
   const backwards = draft.findIndex(({ start, end }) => end < start);
@@ -76,7 +73,6 @@ export const wrongWords = (kind, place) => (
   `This file is not a ${kind} that can be shown: "${place.slice(1)}" is missing or wrong.`
 );
 
-// {trace}, or {problem}: one sentence.
 export async function readTrace(json) {
   const { value, problem } = parseJson(json);
   if (problem) return { problem: `This file is not a trace: it ${problem}.` };

@@ -21,7 +21,6 @@ export function section(name, heading, ...children) {
   return el("section", { class: `dv-section dv-${name}`, "aria-label": heading }, title, ...children);
 }
 
-// Returns what ends it.
 export function listen(node, acts, options = {}) {
   const listening = new AbortController();
   for (const [name, act] of Object.entries(acts)) {
@@ -48,10 +47,8 @@ export function watchSize(node, tell) {
   new ResizeObserver(told).observe(node);
 }
 
-// By how much the page enlarges what it shows here: what is measured on the screen is so many times what styles say.
 export const zoomOf = (node) => node.currentCSSZoom ?? 1;
 
-// Whether the page is presented: see share/present.js.
 export const isPresented = () => document.documentElement.hasAttribute("data-present");
 
 // A button that opens a panel over the page; it closes where something else is pressed, and with Escape, which gives
@@ -80,7 +77,6 @@ export function menu(name, label, ...children) {
   return drawer(`dv-menu dv-menu-${name}`, summary, el("div", { class: "dv-panel" }, ...children));
 }
 
-// act: called when it is pressed.
 export function button(attributes, act, ...children) {
   const node = el("button", { type: "button", ...attributes }, ...children);
   node.addEventListener("click", act);

@@ -1,11 +1,10 @@
 // What is saved or copied: the trace, the page that replays it, and the timeline as a Chrome trace.
 
+import { el } from "./dom.js";
 import { known } from "./words.js";
 
 export function save(blob, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
+  const link = el("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

@@ -5,20 +5,17 @@ import { capital, clip, visible } from "./words.js";
 import { eventsOf } from "./state.js";
 import { MAX_FILE_BYTES, readTrace } from "./check.js";
 import { chromeTrace, fileName, replayPage, save, traceOf } from "./export.js";
-import { createFilming } from "./film.js";
+import { createFilming, createSlides, MOST_ITERATIONS, SECONDS_EACH } from "./film.js";
 import { pngOf, createPictures } from "./picture.js";
 import { readFile } from "./json.js";
-import { createSlides, MOST_ITERATIONS, SECONDS_EACH } from "./slides.js";
 
 const RUNNING = "A run is in progress: stop it, or load the file when it has ended.";
 const LOADING = "The previous file is still loading: try again in a moment.";
 const NOT_SAVED = "Saving failed: the server does not answer, or the browser has no space left.";
 const STILL_RUNNING = "Filming would slow the run: film it when it has ended.";
-// How many iterations are filmed, unless the visitor says otherwise.
 const FILMED = 6;
 export const json = (value) => new Blob([JSON.stringify(value)], { type: "application/json" });
 
-// The buttons that save what `make` gives, a blob or a promise of one.
 function saveButtons(context, tell) {
   const { state, replayParts } = context;
   const saved = (label, ending, make) => textButton(label, async () => {
@@ -39,7 +36,6 @@ function saveButtons(context, tell) {
   ];
 }
 
-// Which iterations are filmed: from the one shown on, unless the visitor says otherwise.
 function createFilmRow({ root, state, isBusy }, filming, tell) {
   const field = (label) => el("input", { type: "number", class: "dv-field", min: 0, step: 1, "aria-label": label });
   const [first, last] = [field("First iteration of the film"), field("Last iteration of the film")];
@@ -64,7 +60,6 @@ function createFilmRow({ root, state, isBusy }, filming, tell) {
       const end = Math.max(0, state.iterations.length - 1);
       const from = state.shown < end ? Math.max(0, state.shown) : Math.max(0, end - FILMED + 1);
       const key = `${from} to ${end}`;
-      // What was typed holds for this run.
       if (epoch === state.epoch && (given === key || given === "typed")) return;
       [given, epoch] = [key, state.epoch];
       [first.value, last.value] = [from, Math.min(end, from + FILMED - 1)];
@@ -73,20 +68,14 @@ function createFilmRow({ root, state, isBusy }, filming, tell) {
 }
 
 function acceptDrops(root, load) {
-  const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
-  const onOver = (event) => {
-    if (!hasFiles(event)) return;
+  const hear = (isOver, act = () => {}) => (event) => {
+    const hasFiles = event.dataTransfer?.types.includes("Files");
+    root.classList.toggle("dv-dropping", Boolean(isOver && hasFiles));
+    if (!hasFiles) return;
     event.preventDefault();
-    root.classList.add("dv-dropping");
+    act(event.dataTransfer.files[0]);
   };
-  const onLeave = () => root.classList.remove("dv-dropping");
-  const onDrop = (event) => {
-    onLeave();
-    if (!hasFiles(event)) return;
-    event.preventDefault();
-    load(event.dataTransfer.files[0]);
-  };
-  listen(root, { dragover: onOver, dragleave: onLeave, drop: onDrop });
+  listen(root, { dragover: hear(true), dragleave: hear(false), drop: hear(false, load) });
 }
 
 // The button that opens files, and its field; they can be dropped on `root` too. kind, read: see `readFile`; refusal:
@@ -102,7 +91,6 @@ export function createOpener(label, { root, kind, read, refusal, show, tell }) {
     tell(`Reading ${name}.`);
     const found = await readFile(file, { kind, most: MAX_FILE_BYTES, read });
     isReading = false;
-    // A run may have begun while the file was read.
     tell(found.problem ?? refusal() ?? show(found, name));
   };
   const attributes = { type: "file", accept: ".json,application/json", "aria-label": `${capital(kind)} file` };
@@ -112,7 +100,7 @@ export function createOpener(label, { root, kind, read, refusal, show, tell }) {
   return [textButton(label, () => input.click()), input];
 }
 
-// context.drawings: see pictures.js; context.isBusy: whether events are still to come; context.own: the run that the
+// context.drawings: see picture.js; context.isBusy: whether events are still to come; context.own: the run that the
 // feed told; context.showFile and context.showOwn: show a file's events, or its.
 export function createFiles(context) {
   const { root, state, own, isBusy, showFile, showOwn } = context;
@@ -139,7 +127,6 @@ export function createFiles(context) {
     stop: filming.stop,
     draw() {
       filmRow.draw();
-      // Whatever runs now is not to be slowed.
       if (isBusy()) filming.stop();
       for (const button of buttons) button.disabled = !state.header || !state.iterations.length;
       if (epoch !== state.epoch && !state.file) tell("");

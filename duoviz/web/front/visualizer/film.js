@@ -2,10 +2,15 @@
 
 import { el, textButton } from "./dom.js";
 import { save } from "./export.js";
-import { imageOf } from "./picture.js";
+import { aboutOf } from "./methods.js";
+import { boxOf, createSheet, finished, imageOf, placed, timelineLegend, titleNodes, treeLegend } from "./picture.js";
+import { advancePlay, PACES, SLOWLY } from "./player.js";
+import { beginAt, spanOf } from "./state.js";
+import { createTimeline } from "./timeline.js";
+import { saidOf } from "./transport.js";
+import { createTree } from "./tree.js";
 
 const [SEGMENT_ID, INFO_ID, LENGTH_ID] = [0x18538067, 0x1549a966, 0x4489];
-// The size of what was still being written.
 const OPEN_END = Infinity;
 
 const numberIn = (bytes, at, length) => bytes.slice(at, at + length).reduce((number, byte) => 256 * number + byte, 0);
@@ -53,13 +58,12 @@ const BITS_PER_SECOND = 6_000_000;
 const NO_FILM = "This browser cannot record WebM: use Chrome, Edge or Firefox.";
 const NOT_FILMED = "The browser stopped recording: no film was saved. Try again.";
 
-const canFilm = () => globalThis.MediaRecorder && HTMLCanvasElement.prototype.captureStream;
-const filmType = () => (canFilm() ? FILM_TYPES.find((type) => MediaRecorder.isTypeSupported(type)) : undefined);
+const filmType = () => globalThis.MediaRecorder && HTMLCanvasElement.prototype.captureStream
+  && FILM_TYPES.find((type) => MediaRecorder.isTypeSupported(type));
 const nextSlideTime = () => new Promise((done) => {
   setTimeout(() => requestAnimationFrame(done), 1000 / FRAMES_PER_SECOND - 16);
 });
 
-// A place for what slides show, where the visitor does not see it.
 export function createBackstage(root, ...nodes) {
   const place = el("div", { class: "dv-backstage", "aria-hidden": "true", inert: "" }, ...nodes);
   root.append(place);
@@ -69,7 +73,7 @@ export function createBackstage(root, ...nodes) {
 // The film as a blob; null where it was cancelled. slides: next(elapsed) gives the picture so many seconds after the
 // one before, null at the end; isSeen(): whether they are laid out, without which nothing can be drawn.
 async function filmOf(slides, type, { signal, tellPart }) {
-  const canvas = Object.assign(document.createElement("canvas"), SLIDE);
+  const canvas = el("canvas", SLIDE);
   const pen = canvas.getContext("2d", { alpha: false });
   const stream = canvas.captureStream(FRAMES_PER_SECOND);
   const recorder = new MediaRecorder(stream, { mimeType: type, videoBitsPerSecond: BITS_PER_SECOND });
@@ -87,11 +91,9 @@ async function filmOf(slides, type, { signal, tellPart }) {
   };
   document.addEventListener("visibilitychange", goesOn);
   try {
-    // Two frames, after which the drawings know how large they are.
     await nextSlideTime();
     await nextSlideTime();
     let picture = slides.next(0);
-    // The first picture takes longest to make: no time passes in the film meanwhile.
     if (picture) await draw(picture);
     let last = await nextSlideTime();
     recorder.start(1000);
@@ -115,7 +117,6 @@ async function filmOf(slides, type, { signal, tellPart }) {
   return new Blob(withLength(new Uint8Array(await new Blob(pieces).arrayBuffer()), seconds), { type: "video/webm" });
 }
 
-// How far the film is that is being made, and a way to cancel it.
 export function createFilming(tell) {
   const done = el("span");
   const progress = el("span", { class: "dv-progress", role: "progressbar", "aria-label": "The film" }, done);
@@ -125,15 +126,14 @@ export function createFilming(tell) {
   };
   const node = el("span", { class: "dv-filming", hidden: "" }, progress, textButton("Cancel", () => controller.abort()));
   let controller = null;
-  const make = async (createSlides, type) => {
-    const slides = createSlides();
+  const make = async (makeSlides, type) => {
+    const slides = makeSlides();
     return filmOf(slides, type, { signal: controller.signal, tellPart }).finally(slides.remove);
   };
   return {
     node,
     stop: () => controller?.abort(),
-    // told: what is said meanwhile.
-    async film(createSlides, name, told) {
+    async film(makeSlides, name, told) {
       const type = filmType();
       if (!type) return tell(NO_FILM);
       if (controller) return;
@@ -141,11 +141,66 @@ export function createFilming(tell) {
       tellPart(0);
       node.hidden = false;
       tell(told);
-      const blob = await make(createSlides, type).catch(() => undefined);
+      const blob = await make(makeSlides, type).catch(() => undefined);
       if (blob) save(blob, name);
       tell(blob ? `Saved as ${name}.` : blob === null ? "Cancelled: no film was saved." : NOT_FILMED);
       node.hidden = true;
       controller = null;
+    },
+  };
+}
+
+export const MOST_ITERATIONS = 40;
+export const SECONDS_EACH = PACES[SLOWLY];
+const [SLIDE_MARGIN, SLIDE_GAP] = [32, 16];
+const INSIDE = SLIDE.width - 2 * SLIDE_MARGIN;
+const [TITLE_SIZE, SAID_SIZE, SAID_LINES, LEGEND_SCALE] = [22, 20, 2, 1.3];
+// The drawings' own width, in visualizer.css: so the tree is as much larger as the timeline, if it is not too high.
+const TREE_SCALE = INSIDE / 868;
+
+// From the bottom to the top: the legend, the timeline as wide as the slide, and the tree in what is left.
+function slideNodes(sheet, state, { tree, timeline }) {
+  const { header } = state;
+  const title = `${aboutOf(header).title}, iteration ${state.shown}`;
+  const [said, head] = [{ size: SAID_SIZE }, SLIDE_MARGIN + TITLE_SIZE];
+  const sentence = sheet.wrapped(saidOf(state), INSIDE, said).slice(0, SAID_LINES);
+  const lineY = (row) => head + SLIDE_GAP + (row + 1) * 1.3 * SAID_SIZE;
+  const texts = sentence.map((words, row) => sheet.line(words, { x: SLIDE_MARGIN, y: lineY(row), ...said }));
+  const entries = [...treeLegend(sheet, header, { full: false }), ...timelineLegend(sheet, header)];
+  const { height } = sheet.legend(entries, { x: 0, y: 0, width: INSIDE, scale: LEGEND_SCALE });
+  const legendTop = SLIDE.height - SLIDE_MARGIN / 2 - height;
+  const [, , lanesWidth, lanesHeight] = boxOf(timeline.drawing);
+  const lanesScale = INSIDE / lanesWidth;
+  const lanesTop = legendTop - SLIDE_GAP / 2 - lanesScale * lanesHeight;
+  const treeTop = head + 2 * SLIDE_GAP + SAID_LINES * 1.3 * SAID_SIZE;
+  const treeScale = Math.min(TREE_SCALE, (lanesTop - SLIDE_GAP - treeTop) / boxOf(tree.drawing).at(-1));
+  return [
+    ...titleNodes(sheet, title, header, { x: SLIDE_MARGIN, y: head, width: INSIDE, size: TITLE_SIZE }), ...texts,
+    placed(tree.drawing, { x: SLIDE_MARGIN, y: treeTop, scale: treeScale }),
+    placed(timeline.drawing, { x: SLIDE_MARGIN, y: lanesTop, scale: lanesScale }),
+    ...sheet.legend(entries, { x: SLIDE_MARGIN, y: legendTop, width: INSIDE, scale: LEGEND_SCALE }).nodes,
+  ];
+}
+
+// The slides of the iterations from `from` to `to` of what `shown` knows; see film.js. What is shown on the page stays
+// as it is.
+export function createSlides(root, shown, { from, to }) {
+  const state = { ...shown, playing: true, follow: false, speed: SLOWLY };
+  beginAt(state, from);
+  const context = { state, redraw() {}, choose() {}, hover() {} };
+  const drawn = { tree: createTree(context), timeline: createTimeline(context) };
+  const sheet = createSheet(root);
+  return {
+    ...createBackstage(root, drawn.tree.node, drawn.timeline.node),
+    part() {
+      const { begin, end } = spanOf(state.iterations, state.shown);
+      return (state.shown - from + (state.clock - begin) / (end - begin || 1)) / (to - from + 1);
+    },
+    next(elapsed) {
+      advancePlay(state, elapsed);
+      if (!state.playing || state.shown > to) return null;
+      for (const part of Object.values(drawn)) part.draw();
+      return finished(sheet, slideNodes(sheet, state, drawn), SLIDE);
     },
   };
 }

@@ -7,7 +7,6 @@ import { MARKS } from "./words.js";
 const NOTHING_YET = "Nothing has run yet. Press Generate to watch both models step by step: "
   + "the text, the draft's guesses, and which of them the target accepts.";
 
-// Which method runs, ran, or was asked for, and what became of that.
 export function createMessage({ state }) {
   const [method, message] = [el("b", { class: "dv-method" }), el("p", { class: "dv-message", role: "status" })];
   return {
@@ -27,7 +26,6 @@ const STATUSES = [
   ["correction", "the target's own token"], ["window", "Lookahead's unfinished guess"],
 ];
 
-// Before a run, all that there is.
 export const statusesOf = (header) => STATUSES.filter(([name]) => !header || aboutOf(header).statuses.includes(name));
 
 function legendEntries(header) {
@@ -63,7 +61,6 @@ const KEYS = [
 ];
 const TIMELINE = "Timeline: the number on a bar is how many tokens that forward pass reads; hatched is idle; shaded is the iteration shown.";
 
-// Those of the page around it.
 export const PAGE_KEYS = [["F", "present: full screen, larger, no form; F or Esc ends it"]];
 
 export function createHelp({ meanings, legend, pageKeys }) {

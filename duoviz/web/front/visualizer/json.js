@@ -1,12 +1,11 @@
 // Reading JSON that others wrote: as deep and as large as it may be, and as a schema says.
 
 const MAX_DEPTH = 32;
+// As in duoviz/outside.py. A list and an object count for so many values, empty ones too.
 const MAX_VALUES = 20_000_000;
-// What a list and an object count for, empty ones too.
 const [LIST, OBJECT] = [3, 8];
 const [COMMA, OPEN_LIST, OPEN_OBJECT] = [44, 91, 123];
 
-// How many values a text may hold; the signs in its strings are counted with the others.
 function valuesIn(text) {
   let values = 0;
   for (let at = 0; at < text.length; at++) {
@@ -18,7 +17,6 @@ function valuesIn(text) {
   return values;
 }
 
-// The end of a sentence, what the value is or has that it must not; null where it is as it may be.
 function problemOf(value, levels = MAX_DEPTH) {
   if (value === Infinity || value === -Infinity) return "has a number that is too large";
   if (typeof value !== "object" || value === null) return null;

@@ -2,13 +2,14 @@
 
 import { listen } from "./dom.js";
 
-// What has keys of its own.
 export const FIELDS = "input, textarea, select, [contenteditable]:not([contenteditable=false]), [role=tab], [role=slider], "
   + "[role=listbox], video, audio";
 export const PRESSED = "button, a, summary, [role=button]";
-// With these a key is the browser's own.
 export const isBrowsers = ({ ctrlKey, metaKey, altKey }) => ctrlKey || metaKey || altKey;
 export const targetOf = ({ target }) => (target instanceof Element ? target : document.body);
+// Whether a key belongs to what has the focus: to a field, or where it is space, to a button.
+const isItsOwn = (event) => targetOf(event).closest(event.key === " " ? `${FIELDS}, ${PRESSED}` : FIELDS) !== null;
+export const isTaken = (event) => isBrowsers(event) || isItsOwn(event);
 
 function canPlay(root) {
   const box = root.getBoundingClientRect();
@@ -30,12 +31,9 @@ export function listenToKeys(root, actions) {
   const onUse = () => { root.dataset.used = performance.now(); };
   const onKey = (event) => {
     const act = acts[event.key];
-    const target = targetOf(event);
     // A slider has no use for space.
-    const isFree = event.key === " " && target.matches(".dv-slider");
-    if (!act || isBrowsers(event) || (!isFree && target.closest(FIELDS))) return;
-    if (event.key === " " && target.closest(PRESSED)) return;
-    if (usedLast() !== root) return;
+    const isFree = event.key === " " && targetOf(event).matches(".dv-slider");
+    if (!act || isBrowsers(event) || (!isFree && isItsOwn(event)) || usedLast() !== root) return;
     event.preventDefault();
     act();
   };

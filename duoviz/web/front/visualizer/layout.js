@@ -79,7 +79,6 @@ function layOutWindow(nodes, drawn, firstRow) {
 
 const isWindow = (node) => node.status === "window";
 
-// The first nodes of a long list; the target's own stands last and is always drawn.
 function drawnOf(nodes, wanted) {
   const all = [...nodes.keys()].filter((index) => wanted(nodes[index]));
   return all.filter((index, order) => order < MAX_TREE_NODES || nodes[index].status === "correction");
@@ -128,7 +127,6 @@ function hung(nodes, drawn, { places }, start, itemAt) {
   return own.filter(Boolean);
 }
 
-// The checked nodes with what else the tree has, and apart from them the window.
 function checkedItems(iteration, start) {
   const { checked } = iteration;
   const nodes = checked.concat(iteration.rest ?? []);
@@ -145,7 +143,6 @@ function checkedItems(iteration, start) {
   return { items, window, allRows: below.rows, depth: layout.depth };
 }
 
-// The drafted nodes; they hang on the end of the pending sequence.
 function draftedItems(nodes, anchor, column, taken) {
   const drawn = drawnOf(nodes, () => true);
   const layout = layOut(nodes, drawn);
@@ -157,7 +154,6 @@ function draftedItems(nodes, anchor, column, taken) {
   return { items, rows: layout.rows };
 }
 
-// How often the datastore had seen this token there.
 export const countLabel = (node) => (known(node?.count) ? ` ×${node.count}` : "");
 
 export function treeItems(iteration, tail) {
@@ -181,7 +177,6 @@ export function edgeLine({ from, x, y, line, entry }, right) {
   return `${leaving}M${x0} ${y0}H${Math.max(x0, x - COLUMN_GAP)}C${middle} ${y0} ${middle} ${y} ${x} ${y}`;
 }
 
-// The rows that are used on each line, so that none stays empty.
 function rowsOn(items, columns) {
   const lines = Array.from({ length: columns.at(-1).line + 1 }, () => new Set());
   for (const { column, row } of items) lines[columns[column].line].add(row);
@@ -210,7 +205,6 @@ export function placeItems({ items, windowRow, split }, fold, rowHeight) {
   for (const item of items) {
     const { left, line } = columns[item.column];
     Object.assign(item, { x: left, y: middleOf(line, item.row), line });
-    // Where its edge comes in from the line before.
     item.entry = item.from && used[line].includes(item.from.row) ? middleOf(line, item.from.row) : item.y;
   }
   const isLast = (line) => line === used.length - 1;

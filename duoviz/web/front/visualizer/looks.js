@@ -4,7 +4,7 @@ import { el } from "./dom.js";
 import { COLUMN_GAP } from "./layout.js";
 import { lookAt, timesOf } from "./moments.js";
 import { createMotion } from "./motion.js";
-import { isChosen } from "./note.js";
+import { isChosen } from "./sentence.js";
 import { sendingOf, wantsNoMotion } from "./player.js";
 import { known, MARKS } from "./words.js";
 
@@ -26,7 +26,6 @@ export function createMoves(drawing) {
   };
 }
 
-// The drawn nodes, each with its edge and its times: what they look like at a moment.
 export function createLooks(drawing) {
   let drawn = [];
   const show = (entry, look, isJudged) => {

@@ -4,7 +4,6 @@ import { el, listen, setAttributes, setText, zoomOf } from "./dom.js";
 
 const SEQUENCE = "A sequence: tokens that the draft proposes one after another, as a guess at what comes next.";
 
-// By the figure's name: its label and its meaning.
 export const MEANINGS = {
   tps: ["tokens/s", "Tokens written per second, including the time to read the prompt."],
   tau: ["τ tokens per pass", "Tokens written per forward pass of the target. Without guesses: 1."],
@@ -20,7 +19,6 @@ export const MEANINGS = {
   theta: ["θ threshold", "The probability of the draft's best token times that of the best token after it. Every first token more probable than this starts a sequence."],
 };
 
-// Words of the page's sentences, as they stand there.
 const WORDS = [["sequences?", SEQUENCE], ["threshold", MEANINGS.theta[1]]];
 
 // The first place in a text of each word that needs to be explained: [begin, end, meaning].
@@ -83,7 +81,6 @@ export function createTip(root) {
   listen(root, { pointerover: show, focusin: show, pointerleave: hide, focusout: hide, keydown: onKey });
   return {
     node,
-    // What it belongs to may be gone, or mean something else by now.
     draw() {
       if (of?.isConnected && of.dataset.meaning) setText(node, of.dataset.meaning);
       else if (of) hide();

@@ -2,7 +2,6 @@
 
 export const TARGET = { id: "target", token: "token from the target", origin: "from the target" };
 
-// The methods by their ids, and all that propose tokens by the `source` of their tokens.
 let known = {};
 let proposersBySource = new Map([[TARGET.id, TARGET]]);
 
@@ -15,15 +14,12 @@ export function know(methods) {
 
 export const isKnown = (method) => Object.hasOwn(known, method);
 
-// All but the method's name and title may be asked before a run has begun.
 const UNKNOWN = { title: "", name: "", draft: false, parallel: false, proposers: [], statuses: [], numbers: [], caption: "", verified: "", nothing: "" };
 export const aboutOf = (header) => header?.about ?? (header && isKnown(header.method) ? known[header.method] : UNKNOWN);
 
-// The target comes last.
 export const allProposers = () => (
   [...proposersBySource.values()].sort((one, other) => (one === TARGET) - (other === TARGET)));
 
-// Where a token comes from, in words.
 export function originOf(source, header) {
   const own = aboutOf(header).proposers.find(({ id }) => id === source);
   return (own ?? proposersBySource.get(source))?.origin ?? `from ${source}`;

@@ -49,7 +49,6 @@ export function timesOf(iteration, list, header) {
   const { target, draft, sync } = iteration;
   const nodes = iteration[list] ?? [];
   const { parallel } = aboutOf(header);
-  // What of a living tree was not checked hangs on what was.
   const above = list === "rest" ? iteration.checked : [];
   const tree = above.concat(nodes);
   const steps = list === "drafted" ? stepsOfSequences(nodes, draft) : [];
@@ -65,11 +64,9 @@ export function timesOf(iteration, list, header) {
   });
 }
 
-// When the first of an iteration's guesses stands in the tree.
 export const firstBorn = (iteration, header) => (
   Math.min(...["checked", "rest", "drafted"].flatMap((list) => timesOf(iteration, list, header)).map(({ born }) => born)));
 
-// What a node looks like at this time: "unborn", "pending", or what became of it.
 export const lookAt = ({ born, judged }, status, clock) => (clock < born ? "unborn" : clock < judged ? (status === "window" ? status : "pending") : status);
 
 // How much is known of the first tokens: 0 nothing, 1 how probable they are, 2 θ too.

@@ -42,7 +42,6 @@ function arrowAside(from, to) {
   ];
 }
 
-// To what stands above it or below it.
 function arrow(from, to) {
   const [x0, y0, x1, y1] = [from.left + from.width / 2, from.top, to.left + to.width / 2, to.top + to.height];
   const isUp = y1 < y0;
@@ -72,7 +71,6 @@ export function createMotion(air, isStill) {
     isStill,
     move,
     appear: (node, from = "0 8px") => move(node, [{ opacity: 0, translate: from }, {}]),
-    // A bar that fills from its left end.
     fill: (node, seconds) => move(node, [{ transform: "scaleX(0)" }, { transform: "scaleX(1)" }], seconds, "linear"),
     // A token on its way from a node to its place, which is seen when it has come.
     fly(from, to) {

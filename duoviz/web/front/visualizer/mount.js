@@ -32,7 +32,6 @@ function createHover(parts) {
   };
 }
 
-// isOn: whether a run of the visitor's own is under way or waits.
 function writeAttributes(root, state, isOn) {
   Object.assign(root.dataset, {
     shown: state.shown, state: state.recorded ? "recording" : state.phase, playing: state.playing ? "yes" : "no",
@@ -41,7 +40,6 @@ function writeAttributes(root, state, isOn) {
   });
 }
 
-// What is to be shown waits here. Of a frame's time only a part is for taking it in: the rest is for drawing.
 function createQueue(state, { onReset, onTaken }) {
   const queue = [];
   return {
@@ -60,7 +58,6 @@ function createQueue(state, { onReset, onTaken }) {
   };
 }
 
-// What the feed tells of a run, and a file in its place: while a file is shown, a run that goes on is kept.
 function createSource(feed, show) {
   const own = emptyRun();
   let showsFile = false;

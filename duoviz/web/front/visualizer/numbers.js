@@ -6,11 +6,9 @@ import { aboutOf } from "./methods.js";
 import { isLive, runningNumbers } from "./state.js";
 import { duration, fixed, known, percent } from "./words.js";
 
-// Fewer tokens say more of the prompt's length than of the speed.
 const LEAST_TOKENS = 16;
 const COMMON = ["max_new_tokens", "temperature", "top_k", "top_p", "seed", "raw"];
 
-// Of each prompt with its settings: vanilla's tokens a second, and the last other run's.
 const speeds = new Map();
 
 const keyOf = ({ pair, target, prompt, settings }) => (
@@ -27,11 +25,8 @@ export function keepSpeed({ header, end, metrics }) {
   return isVanilla && before.other ? `${before.other.title}, on the same prompt, was ${fixed(before.other.tps / tps, 2)} times as fast.` : "";
 }
 
-// Whether this is a run of this machine that has ended, which φ can be given for.
 export const isComparable = (state) => Boolean(state.header) && state.header.method !== "vanilla" && state.file === null && !isLive(state);
 
-// How many times faster a run of this machine is than vanilla's on the same prompt and settings; null where that is not
-// known.
 export function speedUp(state, { tps }) {
   const vanilla = isComparable(state) && known(tps) ? speeds.get(keyOf(state.header))?.vanilla : null;
   return vanilla ? tps / vanilla : null;
@@ -39,7 +34,6 @@ export function speedUp(state, { tps }) {
 
 const whole = (value) => fixed(value, 0);
 
-// [name, how it is written].
 const OF_THE_RUN = [
   ["tps", (value) => fixed(value, 1)], ["tau", (value) => fixed(value, 2)], ["acceptance", percent], ["overlap", percent],
   ["ttft", duration], ["phi", (value) => fixed(value, 2)],
@@ -100,7 +94,6 @@ function createGroup(title, entries) {
 export function createNumbers({ state }) {
   const run = createGroup("Whole run", OF_THE_RUN);
   const iteration = createGroup("This iteration", OF_THE_ITERATION);
-  // Only where a page can run it.
   const runVanilla = () => document.querySelector(VANILLA)?.click();
   const vanilla = button({ class: "dv-button dv-run-vanilla" }, runVanilla, "φ? Run vanilla");
   run.row.append(vanilla);

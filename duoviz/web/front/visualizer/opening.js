@@ -11,12 +11,9 @@ export function keepRun(key, { header, iterations, last }) {
   if (!iterations.length || last) return;
   try {
     sessionStorage.setItem(key, JSON.stringify({ header, iterations, end: null }));
-  } catch {
-    // It is longer than what a browser keeps, or this one keeps nothing.
-  }
+  } catch { /* It is longer than what a browser keeps, or this one keeps nothing. */ }
 }
 
-// What the page before has kept, as events; null where it has not.
 export async function takeKeptRun(key) {
   let text;
   try {
@@ -74,9 +71,7 @@ export function createOpening(receiver, addresses, { method, told, isFree, isCov
     return show();
   };
   return {
-    // As the page opens; a link that was followed before has begun it.
     begin: () => (hasBegun ? null : show()),
-    // What stood still behind something begins to play.
     uncover: () => (wasCovered ? show() : null),
     recordingOf,
     // The prompt is that of a link; what is shown already may be of another one.

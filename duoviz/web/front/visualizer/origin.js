@@ -8,7 +8,6 @@ import { aboutOf } from "./methods.js";
 const MONTHS = [
   "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
 ];
-// It stands on two lines of the stage.
 const LONGEST_PROMPT = 80;
 const words = (value, length) => clip(visible(value), length);
 

@@ -3,7 +3,7 @@
 import { el, setAttributes, svg } from "./dom.js";
 import { statusesOf } from "./help.js";
 import { aboutOf } from "./methods.js";
-import { firstSo } from "./search.js";
+import { firstSo } from "./state.js";
 import { clip, MARKS, visible } from "./words.js";
 
 const PICTURE_STYLES = [
@@ -14,9 +14,7 @@ const PAINTS = [
   "text", "subdued", "border", "accent", "target", "draft", "pending", "accepted", "rejected", "discarded", "correction", "first", "second",
 ];
 const MAX_CANVAS = 16_000;
-// So that no outline at a drawing's edge is cut.
 const EDGE = 2;
-// A legend's entry: its size, and where its words begin.
 const [SMALL, WORDS_FROM, ENTRY_GAP, ROW_HEIGHT] = [12, 20, 18, 18];
 
 function backgroundOf(node) {
@@ -27,7 +25,6 @@ function backgroundOf(node) {
   return "#ffffff";
 }
 
-// The page's colours at this node by their names in its styles, and its background as `paper`.
 function paintsOf(node) {
   const probe = el("i", { hidden: "" });
   node.append(probe);
@@ -47,7 +44,6 @@ function inlineStyles(from, to) {
   Array.from(from.children).forEach((child, index) => inlineStyles(child, to.children[index]));
 }
 
-// A drawing's left, top, width and height.
 export function boxOf(drawing) {
   const [left, top, width, height] = drawing.getAttribute("viewBox")?.split(" ").map(Number)
     ?? [0, 0, drawing.clientWidth, Number(drawing.getAttribute("height"))];
@@ -64,7 +60,6 @@ export function placed(drawing, { x, y, scale = 1 }) {
   return copy;
 }
 
-// What stands for something in a legend: a sign, a block, or a line.
 export const sign = (text, fill) => svg("text", { x: 6, "text-anchor": "middle", "font-size": SMALL, "font-weight": 700, fill }, text);
 export const block = (fill, more = {}) => svg("rect", { y: -9, width: 14, height: 10, fill, ...more });
 export const stroke = (color, more = {}) => svg("line", { x1: 0, x2: 14, y1: -4, y2: -4, stroke: color, "stroke-width": 2, ...more });
@@ -74,7 +69,7 @@ export const stroke = (color, more = {}) => svg("line", { x1: 0, x2: 14, y1: -4,
 export function createSheet(root) {
   const family = getComputedStyle(root).fontFamily;
   const paints = paintsOf(root);
-  const pen = document.createElement("canvas").getContext("2d");
+  const pen = el("canvas").getContext("2d");
   const widthOf = (text, { size, weight = 400 }) => {
     pen.font = `${weight} ${size}px ${family}`;
     return pen.measureText(text).width;
@@ -83,7 +78,6 @@ export function createSheet(root) {
     x, y, fill: paints[paint], "font-family": family, "font-size": size, "font-weight": weight, "text-anchor": anchor, style: "white-space:pre",
   // No picture is made of control characters, but for those that keep a word's direction to itself.
   }, text.split(/([\u2068\u2069])/).map((part, place) => (place % 2 ? part : visible(part))).join(""));
-  // How many of these characters fit into the width.
   const fitting = (characters, width, style) => (
     firstSo(characters.length, (number) => widthOf(characters.slice(0, number + 1).join(""), style) > width)
   );
@@ -97,7 +91,6 @@ export function createSheet(root) {
     const fits = (words) => widthOf(words.trimEnd(), style) <= width;
     for (const word of text.split(/(?<=\s)/)) {
       if (!fits(lines.at(-1) + word) && lines.at(-1)) lines.push("");
-      // A word that is longer than a line is cut.
       let rest = Array.from(lines.pop() + word);
       for (; !fits(rest.join("")); rest = rest.slice(lines.at(-1).length)) lines.push(rest.slice(0, Math.max(1, fitting(rest, width, style))).join(""));
       lines.push(rest.join(""));
@@ -119,7 +112,6 @@ export function createSheet(root) {
   return { paints, widthOf, line, fitted, wrapped, legend };
 }
 
-// The picture {text, width, height} of these nodes on the page's background.
 export function finished({ paints }, nodes, { width, height }) {
   const paper = svg("rect", { width, height, fill: paints.paper });
   const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, paper, ...nodes);
@@ -137,7 +129,7 @@ export async function pngOf(picture) {
   const { width, height } = picture;
   const image = await imageOf(picture);
   const scale = Math.min(2, MAX_CANVAS / Math.max(width, height));
-  const canvas = Object.assign(document.createElement("canvas"), { width: Math.ceil(width * scale), height: Math.ceil(height * scale) });
+  const canvas = el("canvas", { width: Math.ceil(width * scale), height: Math.ceil(height * scale) });
   const pen = canvas.getContext("2d");
   pen.scale(scale, scale);
   pen.drawImage(image, 0, 0, width, height);
@@ -150,14 +142,12 @@ const PROMPT_LENGTH = 300;
 
 const promptOf = (header) => `“${clip(visible(header.prompt.trim()), PROMPT_LENGTH)}”`;
 
-// A name, and beside it the prompt, as much of it as there is room for.
 export function titleNodes(sheet, name, header, { x, y, width, size }) {
   const from = sheet.widthOf(`${name}: `, { size, weight: TITLE_STYLE.weight });
   const prompt = sheet.fitted(promptOf(header), width - from, { size });
   return [sheet.line(`${name}: `, { x, y, size, weight: TITLE_STYLE.weight }), sheet.line(prompt, { x: x + from, y, size, paint: "subdued" })];
 }
 
-// What the marks of the tree mean; `full`: each in a sentence's part.
 export function treeLegend({ paints }, header, { full }) {
   return statusesOf(header).map(([status, meaning]) => (
     { mark: [sign(MARKS[status], paints[status] ?? paints.pending)], words: full ? `${status}: ${meaning}` : status }
@@ -178,7 +168,6 @@ export function timelineLegend(sheet, header) {
   ];
 }
 
-// Beside one another as far as there is room.
 function arranged(drawings) {
   let [x, y, bottom] = [0, 0, 0];
   return drawings.map(({ drawing, label }) => {

@@ -10,14 +10,12 @@ export const PACES = { [SLOWLY]: 3, "1 s": 1 };
 const CLOCKS_PART = 0.55;
 // Within the verdict: from when to when tokens set out for the text, and when what is not kept leaves the tree.
 const [SENDING_FROM, SENDING_TO, LEAVING_FROM] = [0.15, 0.5, 0.5];
-// An iteration shorter than this on the screen is shown as it ended.
 const LEAST_SHOWN = 0.25;
 export const ALL_SPEEDS = [...Object.keys(PACES), ...SPEEDS];
 export const speedWords = (speed) => (PACES[speed] ? `${PACES[speed]} s per iteration` : `${speed}×`);
 
 export const wantsNoMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-// What the eye can take in at once.
 const MOST_AT_ONCE = 4;
 
 // The iteration that shows the method best: the first after the prompt's of those with the most sequences, but not too
@@ -55,7 +53,6 @@ export function createActions(state, redraw, resetView) {
   };
   const togglePlay = () => {
     if (!state.iterations.length) return;
-    // Held in the middle of an iteration, it stays there.
     if (!isMoving(state)) play();
     else if (state.moment !== null) {
       state.playing = false;
@@ -111,7 +108,6 @@ function verdictPart(state) {
   return isOver ? state.rest / ((1 - CLOCKS_PART) * PACES[state.speed]) : null;
 }
 
-// Whether rejected tokens fall, and the branch that was taken is on its way to the left.
 export const isLeaving = (state) => verdictPart(state) > LEAVING_FROM;
 
 // Which part of the tokens should have set out for the text, below 0 while they wait; null where none is to.

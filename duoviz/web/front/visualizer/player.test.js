@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { endedState, iterationOf, near, stateOf } from "../testing.js";
 import {
-  advancePlay, ALL_SPEEDS, beatOf, createActions, isLeaving, isMoving, isPaced, mostTelling, PACES, sendingOf, SLOWLY,
-  speedWords, writtenUpTo,
+  advancePlay, ALL_SPEEDS, beatOf, createActions, isLeaving, isMoving, isPaced, mostTelling, PACES, sendingOf,
+  SLOWLY, speedWords, writtenUpTo,
 } from "./player.js";
 import { beginAt } from "./state.js";
 

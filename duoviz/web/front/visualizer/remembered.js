@@ -12,7 +12,5 @@ export function remembered(key, never = null) {
 export function remember(key, text) {
   try {
     localStorage.setItem(key, text);
-  } catch {
-    // As long as the page is open it is known all the same.
-  }
+  } catch { /* As long as the page is open it is known all the same. */ }
 }

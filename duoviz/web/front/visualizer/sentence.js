@@ -1,9 +1,98 @@
-// What goes on in an iteration, and what happened in it, in at most 20 words; note.js has the details.
+// An iteration in words: what goes on, what happened in at most 20 words, and the details.
 
 import { aboutOf } from "./methods.js";
 import { lookAt, timesOf } from "./moments.js";
-import { branchesOf, chosenBy, proposalsOf, startsOf } from "./note.js";
-import { count, countGuesses, endsAnswer, quote } from "./words.js";
+import { count, countGuesses, endsAnswer, fixed, known, quote } from "./words.js";
+
+const LONGEST_END = 48;
+const MORE = 3;
+
+// Proposals come first in `checked`, so that their parents are indices into this list too.
+export const proposalsOf = ({ checked }) => checked.filter(({ status }) => status !== "correction" && status !== "window");
+export const startsOf = ({ drafted }) => drafted.filter(({ parent, status }) => parent === -1 && status !== "correction");
+// A special token has no text of its own among the committed ones; its node names it.
+export const isChosen = ({ status }) => status === "accepted" || status === "correction";
+export const chosenBy = ({ checked, drafted }) => [...checked, ...drafted].filter(isChosen);
+
+export function branchesOf(proposals) {
+  const parents = new Set(proposals.map(({ parent }) => parent));
+  return proposals.filter((_, index) => !parents.has(index)).length;
+}
+
+export function listChances(nodes) {
+  const named = nodes.filter(({ q }) => known(q)).slice(0, MORE).map(({ q, text }) => `${fixed(q, 2)} for ${quote(text)}`);
+  return named.length ? `${named.join(", ")}${nodes.length > named.length ? ", …" : ""}` : "";
+}
+
+// Older traces do not say how long the end of the text was that occurs elsewhere.
+function matchedWords(matched) {
+  if (!matched) return "The end of the text";
+  return `The last ${matched.tokens === 1 ? "token" : `${matched.tokens} tokens`}, ${quote(matched.text, LONGEST_END)},`;
+}
+
+// A method's own words up to a semicolon: what follows in older traces, the sentence says. The places in them: {end},
+// {chances}, {tokens:one|many} and {branches:one|many}, # being the number.
+function proposedWords(words, { matched }, proposals) {
+  const numbered = (number) => (one = "", many = "") => (number === 1 ? one : many).replace("#", number);
+  const places = new Map([
+    ["end", () => matchedWords(matched)], ["chances", () => listChances(proposals)],
+    ["tokens", numbered(proposals.length)], ["branches", numbered(branchesOf(proposals))],
+  ]);
+  return words.split(";")[0].replace(/\{(\w+)(?::([^{}|]*)\|([^{}|]*))?\}/g, (_, name, one, many) => places.get(name)?.(one, many) ?? "");
+}
+
+const FATES = { rejection: ". Everything after a rejected token is dropped", none: ", too late to be checked" };
+
+function startedWords(iteration) {
+  const starts = startsOf(iteration);
+  const { outcome } = iteration.verdict;
+  if (!starts.length) return iteration.index && outcome === "none" ? "The draft was still reading the prompt" : "";
+  const [chances, fate] = [listChances(starts), FATES[outcome] ?? ""];
+  return `The draft started ${count(starts.length, "sequence")}${chances && ` (${chances})`}${fate}`;
+}
+
+function nothingWords(iteration, { header, before, end, last }) {
+  const isFull = header.settings.max_new_tokens - before === 1 || (last && end?.stopped === "context");
+  return isFull ? "There was room for only one token" : aboutOf(header).nothing;
+}
+
+function draftingWords(iteration, about) {
+  const { parallel, proposers, verified } = aboutOf(about.header);
+  const proposals = proposalsOf(iteration);
+  if (iteration.mode === "alone") return "Guesses are rarely right here, so none is checked";
+  if (parallel) return startedWords(iteration);
+  if (proposals.length) return proposedWords(verified, iteration, proposals);
+  return proposers.length && iteration.index ? nothingWords(iteration, about) : "";
+}
+
+function startWords({ start }, { can_overlap }) {
+  if (!known(start?.gain)) return "";
+  if (can_overlap) return "Checking started at once; the next draft step runs alongside";
+  const [milliseconds, gain] = [fixed(1000 * start.seconds, 1), fixed(Math.max(0, start.gain), 2)];
+  return `Another draft step (${milliseconds} ms) would gain only ${gain} tokens, so checking began`;
+}
+
+// An answer may end before the last of the tokens that the target chose.
+function droppedWords(iteration) {
+  const beyond = chosenBy(iteration).length - iteration.committed.length;
+  if (beyond <= 0) return "";
+  return beyond === 1 ? "The last token comes after the end of the answer and is dropped"
+    : `The last ${beyond} tokens come after the end of the answer and are dropped`;
+}
+
+// about: the trace's `header` and `end`, how many tokens were written `before`, and whether the iteration is the
+// `last`.
+export function note(iteration, about) {
+  const { header } = about;
+  const window = iteration.checked.filter(({ status }) => status === "window").length;
+  return [
+    iteration.index === 0 && `The prompt has ${count(header.prompt_tokens, "token")}`,
+    draftingWords(iteration, about),
+    window && `In the same forward pass, a window of ${count(window, "token")} looked for new guesses`,
+    startWords(iteration, header),
+    droppedWords(iteration),
+  ].filter(Boolean).map((words) => `${words}.`).join(" ");
+}
 
 const alone = (iteration) => (iteration.index === 0 ? "reads the prompt" : "computes the next token");
 
@@ -33,7 +122,6 @@ export function meanwhile(iteration, header, clock) {
 
 const LONGEST_TEXT = 24;
 
-// How many guesses in a row were checked, and how many alternatives there were to them.
 function checkedIn(iteration) {
   const proposals = proposalsOf(iteration);
   const starts = ["hit", "miss"].includes(iteration.verdict.outcome) ? startsOf(iteration) : [];

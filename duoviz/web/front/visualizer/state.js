@@ -1,6 +1,38 @@
 // What the page knows of a run, and what each event adds to it.
 
-import { addSpans, emptyLanes } from "./busy.js";
+export function firstSo(end, isSo) {
+  let [low, high] = [0, end];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isSo(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+const shared = (one, other, from, to) => (
+  Math.max(0, Math.min(one.end, other.end, to) - Math.max(one.start, other.start, from)));
+
+// The first that ends at this time or later, of what is in the order of its ends.
+export const iterationEndingAt = (iterations, time) => firstSo(iterations.length, (at) => iterations[at].sync >= time);
+const spanEndingAt = (lane, time) => firstSo(lane.length, (at) => lane[at].end >= time);
+
+// Calls back with each span of a lane that has a part between two times.
+export function eachBetween(lane, from, to, tell) {
+  for (let at = spanEndingAt(lane, from); lane[at]?.start <= to; at++) tell(lane[at]);
+}
+
+export function busyBetween({ target, draft }, from, to) {
+  const busy = { target: 0, draft: 0, both: 0 };
+  eachBetween(target, from, to, (span) => { busy.target += shared(span, span, from, to); });
+  let first = spanEndingAt(target, from);
+  eachBetween(draft, from, to, (step) => {
+    busy.draft += shared(step, step, from, to);
+    while (target[first]?.end <= step.start) first++;
+    for (let at = first; target[at]?.start < step.end; at++) busy.both += shared(target[at], step, from, to);
+  });
+  return busy;
+}
 
 const STOPPED = {
   eos: "Finished: the target ended its answer.",
@@ -42,30 +74,30 @@ export function addToRun(run, event) {
 // A run as it is shown: sums and places that follow from it, and what of it is in view; `asked`: the method of a run
 // that has not begun, which the message is about.
 export const emptyState = () => ({
-  ...emptyRun(), epoch: 0, phase: "empty", message: "", lanes: emptyLanes(), totals: [], tails: [], shown: -1, follow: true,
+  ...emptyRun(), epoch: 0, phase: "empty", message: "", lanes: { target: [], draft: [] }, totals: [], tails: [], shown: -1, follow: true,
   playing: false, speed: 1, clock: 0, moment: null, rest: 0, recorded: false, hold: null, asked: null,
 });
 
 // Whether a run is going on; a trace from a file is not, however long it takes to show.
 export const isLive = (state) => state.phase === "running" && !state.file;
 
-// How many tokens the run had written before this iteration.
 export const tokensBefore = (state, position) => state.totals[position - 1]?.tokens ?? 0;
 
 // Running sums up to each iteration, so that any one can be shown without going through all before it.
 function sumUp(state, iteration) {
-  const before = state.totals.at(-1) ?? { tokens: 0, forwards: 0, tested: 0, accepted: 0, both: 0, ttft: null };
-  const tokens = before.tokens + iteration.committed.length;
+  const before = state.totals.at(-1) ?? { tokens: 0, tested: 0, accepted: 0, ttft: null };
+  const [tokens, position] = [before.tokens + iteration.committed.length, state.totals.length];
   state.totals.push({
     tokens,
-    forwards: before.forwards + 1,
     tested: before.tested + iteration.verdict.tested,
     accepted: before.accepted + iteration.verdict.accepted,
-    both: before.both + addSpans(state.lanes, iteration, state.totals.length),
     ttft: before.ttft ?? (tokens ? iteration.sync : null),
   });
+  // A lane's spans are in order and do not overlap each other.
+  const { target, draft } = iteration;
+  state.lanes.target.push({ start: target.start, end: target.end, size: target.rows, position });
+  state.lanes.draft.push(...draft.map(({ start, end, tokens: size }) => ({ start, end, size, position })));
   const text = iteration.committed.map((token) => token.text).join("");
-  // The answer begins on a line of its own.
   const tail = state.tails.at(-1) ?? `${state.header?.prompt ?? ""}\n`.slice(-80);
   if (!state.tails.length) state.tails.push(tail);
   state.tails.push((tail + text).slice(-80));
@@ -84,7 +116,6 @@ const CHANGES = {
     Object.assign(state, emptyState(), { epoch: state.epoch + 1, phase: "running", speed, file, recorded });
   },
   status: (state, { text }) => { state.message = text; },
-  // The method that the next run has, whatever is shown until it begins.
   asked: (state, { method }) => { state.asked = method; },
   waiting: (state) => Object.assign(state, { phase: "waiting", message: "" }),
   kept: (state, { text }) => Object.assign(state, { phase: "done", message: text }),
@@ -120,7 +151,6 @@ export function stateAfter(events) {
   return state;
 }
 
-// The events that show a trace again; `last` is what is told after its iterations.
 export function eventsOf({ header, iterations, end, metrics }, file = null, last = { type: "end", end, metrics }) {
   const told = iterations.map((iteration) => ({ type: "iteration", iteration }));
   return [{ type: "reset", file }, { type: "header", header }, ...told, last];
@@ -132,9 +162,9 @@ export function runningNumbers(state, position) {
   const { sync } = state.iterations[position];
   return {
     tps: sync > 0 ? sums.tokens / sync : null,
-    tau: sums.tokens / sums.forwards,
+    tau: sums.tokens / (position + 1),
     acceptance: sums.tested ? sums.accepted / sums.tested : null,
-    overlap: state.header?.can_overlap && sync > 0 ? sums.both / sync : null,
+    overlap: state.header?.can_overlap && sync > 0 ? busyBetween(state.lanes, 0, sync).both / sync : null,
     ttft: sums.ttft,
   };
 }

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { endedState, headerOf, iterationOf, near, recordings, stateOf, tokenOf } from "../testing.js";
 import {
-  addToRun, applyEvent, beginAt, beginOf, emptyRun, emptyState, eventsOf, isLive, runningNumbers, spanOf, tokensBefore,
+  addToRun, applyEvent, beginAt, beginOf, busyBetween, eachBetween, emptyRun, emptyState, eventsOf, isLive,
+  iterationEndingAt, runningNumbers, spanOf, tokensBefore,
 } from "./state.js";
 
 const BESIDE = headerOf({ can_overlap: true });
@@ -36,12 +37,10 @@ function told(...events) {
   return run;
 }
 
-test("the figures so far, at an earlier iteration too, and what a run has no figure for", () => {
+test("the figures so far, and what a run has no figure for", () => {
   const expected = { tps: 6 / 4, tau: 6 / 3, acceptance: 3 / 5, overlap: 1.8 / 4, ttft: 1 };
   const numbers = runningNumbers(stateOf(THREE, BESIDE), 2);
   for (const [name, value] of Object.entries(expected)) near(numbers[name], value);
-  const [late, early] = [THREE, THREE.slice(0, 2)].map((iterations) => stateOf(iterations, BESIDE));
-  assert.deepEqual(runningNumbers(late, 1), runningNumbers(early, 1));
   assert.deepEqual(runningNumbers(emptyState(), -1), {});
   assert.equal(runningNumbers(stateOf(THREE), 2).overlap, null, "the models share a core");
   assert.equal(runningNumbers(stateOf(THREE), 0).acceptance, null, "nothing has been tested");
@@ -137,4 +136,25 @@ test("every recording is shown to its end", () => {
     assert.equal(state.tails.at(-1), (trace.header.prompt + text).slice(-80));
     assert.equal(text, trace.end.text);
   }
+});
+
+test("between two times: the spans that have a part there, and how long the lanes are busy", () => {
+  // The target is busy from 0 to 2 and from 3 to 5, the draft from 1 to 4.
+  const lanes = { target: [{ start: 0, end: 2 }, { start: 3, end: 5 }], draft: [{ start: 1, end: 4 }] };
+  const between = (from, to) => {
+    const starts = [];
+    eachBetween(lanes.target, from, to, ({ start }) => starts.push(start));
+    return starts;
+  };
+  const found = [[0.5, 1], [1, 4], [2.5, 2.6], [2, 3]].map(([from, to]) => between(from, to));
+  assert.deepEqual(found, [[0], [0, 3], [], [0, 3]]);
+  const busy = [[0, 5, 4, 3, 2], [1.5, 3.5, 1, 2, 1], [2, 3, 0, 1, 0], [6, 7, 0, 0, 0]];
+  for (const [from, to, target, draft, both] of busy) {
+    assert.deepEqual(busyBetween(lanes, from, to), { target, draft, both });
+  }
+});
+
+test("the first iteration that ends at a time or later", () => {
+  const iterations = [1, 2, 4].map((sync) => ({ sync }));
+  assert.deepEqual([0, 1, 1.5, 4, 5].map((time) => iterationEndingAt(iterations, time)), [0, 0, 1, 2, 3]);
 });

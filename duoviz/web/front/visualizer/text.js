@@ -1,10 +1,10 @@
 // The text, each token marked with its source.
 
-import { firstSo } from "./search.js";
+import { firstSo } from "./state.js";
 import { el, section, watchSize, zoomOf } from "./dom.js";
 import { count, fixed, known } from "./words.js";
 import { originOf } from "./methods.js";
-import { isChosen } from "./note.js";
+import { isChosen } from "./sentence.js";
 import { writtenUpTo } from "./player.js";
 
 const BEYOND_SIGHT = 40;
@@ -83,7 +83,6 @@ function scrollInto(box, node) {
   const [outer, inner] = [box.getBoundingClientRect(), node.getBoundingClientRect()];
   const line = parseFloat(getComputedStyle(box).lineHeight) || 1;
   const lines = (side, beyond) => (box.scrollTop + (inner[side] - outer[side]) / zoomOf(box) + beyond) / line;
-  // The box has a border of 4.
   if (inner.bottom > outer.bottom - 4) box.scrollTop = Math.ceil(lines("bottom", 6)) * line;
   else if (inner.top < outer.top) box.scrollTop = Math.floor(lines("top", 0)) * line;
 }
@@ -92,7 +91,6 @@ export function createText({ state, choose }) {
   const box = el("div", { class: "dv-text-box", tabindex: "0", role: "group", "aria-label": "Text" });
   const flow = createFlow(box, state);
   let epoch = state.epoch, outlined = -1, written = -1, isScrolled = true;
-  // The next iterations' tokens. A long trace comes in over many frames.
   const grow = () => {
     if (epoch !== state.epoch) {
       flow.clear();
@@ -109,7 +107,6 @@ export function createText({ state, choose }) {
     markInSight(box, flow, writtenUpTo(state));
     isScrolled = true;
   };
-  // A wider or narrower text has other tokens in sight.
   watchSize(box, () => { isScrolled = false; settle(); });
   box.addEventListener("click", (event) => {
     const token = event.target.closest(".dv-token");

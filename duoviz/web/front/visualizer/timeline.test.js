@@ -1,11 +1,10 @@
-// Tests of timeline.js and lanes.js: what part of the clock is in view, how pointer and keys move it, what of it each
+// Tests of timeline.js: what part of the clock is in view, how pointer and keys move it, what of it each
 // lane is idle and both are busy, and how far an axis's ticks are apart.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 import { endedState, headerOf, iterationOf, near } from "../testing.js";
-import { tickStep } from "./lanes.js";
-import { addPointer, addTimelineKeys, createView, sharesInView } from "./timeline.js";
+import { tickStep, addPointer, addTimelineKeys, createView, sharesInView } from "./timeline.js";
 
 test("ticks are one, two or five times a power of ten apart, and no more than wanted", () => {
   const steps = [

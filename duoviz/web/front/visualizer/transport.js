@@ -1,9 +1,8 @@
 // The player's buttons and slider, what is shown, and its sentence.
 
 import { button, el, iconButton, setAttributes, setHidden, setText, textButton } from "./dom.js";
-import { meanwhile, sentence } from "./sentence.js";
+import { meanwhile, sentence, note } from "./sentence.js";
 import { explained, setSentence } from "./meanings.js";
-import { note } from "./note.js";
 import { isLive, tokensBefore } from "./state.js";
 import { ALL_SPEEDS, isMoving, isPaced, PACES, speedWords, writtenUpTo } from "./player.js";
 
@@ -20,7 +19,6 @@ function whereWords(state) {
   return `Iteration ${state.shown} of ${last}${state.playing && state.speed !== 1 ? ` · ${pace}` : ""}`;
 }
 
-// What happened in the last iteration that has its verdict at the moment shown.
 export function saidOf(state) {
   const iteration = state.iterations[writtenUpTo(state)];
   return iteration ? sentence(iteration) : "";
@@ -32,7 +30,6 @@ function noteOf(state) {
   return note(state.iterations[at], { header: state.header, end: state.end, before: tokensBefore(state, at), last });
 }
 
-// What goes on at the moment shown, before its iteration's verdict.
 function nowOf(state) {
   const iteration = state.iterations[state.shown];
   return writtenUpTo(state) < state.shown ? meanwhile(iteration, state.header, state.moment) : "";
@@ -57,7 +54,6 @@ function createSentence(state) {
   };
 }
 
-// The buttons that step and play. draw: shows whether something moves.
 export function createSteps({ back, togglePlay, forward }) {
   const play = iconButton("Play", ICONS.play, togglePlay);
   return {
@@ -71,7 +67,6 @@ export function createSteps({ back, togglePlay, forward }) {
   };
 }
 
-// The five buttons of a run or a race; first, last: what those at the ends are called.
 export function createButtons(state, actions, first, last) {
   const steps = createSteps(actions);
   const node = el("div", { class: "dv-buttons" },

@@ -7,7 +7,7 @@ import { COLUMN_GAP, countLabel, edgeLine, fillLines, placeItems, treeItems } fr
 import { createLooks, createMoves } from "./looks.js";
 import { aboutOf, originOf } from "./methods.js";
 import { candidatesKnown, firstBorn } from "./moments.js";
-import { proposalsOf } from "./note.js";
+import { proposalsOf } from "./sentence.js";
 import { isLeaving, isMoving, isPaced, writtenUpTo } from "./player.js";
 import { count, fixed, known, MARKS, quote } from "./words.js";
 
@@ -33,7 +33,6 @@ function createPointing(drawing) {
       groups = [...drawing.querySelectorAll(".dv-node")];
       point(-1);
     },
-    // To the token so many places on; the group that is it.
     goTo(by) {
       point(Math.min(groups.length - 1, Math.max(0, at + by)));
       return groups[at];
@@ -98,7 +97,6 @@ function nodeGroup(item, header) {
   return group;
 }
 
-// Each: where it stands, and its text.
 function treeCaptions(iteration, { parallel, caption: proposedCaption }, { columns, windowTop }, { split, width }) {
   const within = (left, text) => Math.max(0, Math.min(left, width - CAPTION_SIGN * text.length));
   const over = (column, text) => [within(columns[column].left, text), columns[column].caption, text];
@@ -131,10 +129,7 @@ function createBox(drawing, goTo) {
   return box;
 }
 
-// The places and captions of a tree in a box of this width, and how wide the drawing is.
 function fitTree(tree, iteration, header, boxWidth) {
-  // A window's levels stand one below the other, and so on one line.
-  // A line's last edge, to the next line, needs a part of it too.
   const room = tree.windowRow === null ? boxWidth / SCALE - COLUMN_GAP / 2 : Infinity;
   const places = placeItems(tree, (widths) => fillLines(widths, room), ROWS);
   const width = Math.max(places.right, boxWidth / SCALE);
@@ -154,7 +149,7 @@ function drawNodes(drawing, { items }, iteration, { captions, places, width }, h
 function missingWords(items, iteration) {
   const drawn = items.filter(({ list }) => list === "checked" || list === "drafted").length;
   const missing = iteration.checked.length + iteration.drafted.length - drawn;
-  return missing ? `${count(missing, "more token")} ${missing === 1 ? "is" : "are"} not drawn.` : "";
+  return missing ? `${count(missing, "more token is", "more tokens are")} not drawn.` : "";
 }
 
 // Whose tree stands there: until the first guess of an iteration is made, that of the one before, with its verdict.
@@ -164,7 +159,6 @@ function treeAt(state) {
   return isEarly ? shown - 1 : shown;
 }
 
-// The tree of one iteration after another in a box, and how each changes while its time is played.
 function createForest({ state, redraw }) {
   const drawing = svg("svg", { class: "dv-tree-drawing", role: "img" });
   const pointing = createPointing(drawing);
@@ -226,7 +220,6 @@ export function createTree(context) {
     draw() {
       const iteration = state.iterations[state.shown];
       const now = !iteration || state.moment === null ? 2 : candidatesKnown(iteration, state.moment);
-      // Until something of them is known, those of the iteration before stand there.
       const isTold = now > 0 || !state.shown;
       if (isTold && (iteration !== drawn || told !== now)) candidates.draw(iteration, state.header, now);
       if (isTold) [drawn, told] = [iteration, now];

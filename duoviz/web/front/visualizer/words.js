@@ -12,7 +12,6 @@ export function clip(text, length) {
   return points.length > length ? points.slice(0, length - 1).join("") + "…" : points.join("");
 }
 
-// The token with which a model ends its answer: it is no text.
 export const endsAnswer = (text) => /^(<\|(im_end|endoftext|eot_id|end_of_text)\|>|<\/s>)$/.test(text);
 
 export function tokenLabel(text) {
@@ -31,10 +30,10 @@ export function quote(text, length = 24) {
 export const known = Number.isFinite;
 export const fixed = (value, digits) => (known(value) ? value.toFixed(digits) : "–");
 export const percent = (value) => (known(value) ? `${Math.round(100 * value)} %` : "–");
-export const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
+export const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 export const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
-export const countGuesses = (number) => `${number} ${number === 1 ? "guess" : "guesses"}`;
+export const countGuesses = (number) => count(number, "guess", "guesses");
 
 export function duration(seconds) {
   if (!known(seconds)) return "–";

@@ -1,8 +1,8 @@
 // Tests of words.js: how tokens and numbers are written.
 
-import { clip, count, duration, fixed, known, percent, quote, tokenLabel, visible } from "./words.js";
 import assert from "node:assert/strict";
 import test from "node:test";
+import { clip, count, duration, fixed, known, percent, quote, tokenLabel, visible } from "./words.js";
 
 test("what cannot be seen gets a sign", () => {
   assert.equal(visible("a\nb\r\nc\td"), "a↵b↵c⇥d");
